@@ -1,0 +1,59 @@
+# From a fresh clone: `make run`, `make test`. Needed: python3 (3.11 to 3.13), make and git.
+
+PY := .venv/bin/python
+PYTEST := $(PY) -m pytest
+# One worker takes all Spark tests, which share a session; the other one takes the rest meanwhile.
+PARALLEL := -n 2 --dist loadgroup
+FAST := not (slow or spark or browser or postgres or cluster or soak)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run ui test check lint soak accept bench format lock clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' Makefile
+
+setup: ## make .venv from requirements.lock (with a certain Python: make setup PYTHON=python3.12)
+	@python=$$(command -v "$(PYTHON)" || command -v python3 || command -v python3.13 || command -v python3.12 || \
+		command -v python3.11) || { echo "setup: Python 3.11, 3.12 or 3.13 is needed, none was found" >&2; exit 1; }; \
+	PYTHON="$(PYTHON)" "$$python" scripts/bootstrap.py
+
+run: setup ## analyse the example warehouses, end to end
+	@$(PY) -m lineage_pipeline.cli example
+
+ui: setup ## open the explorer and the Dagster UI on what `make run` made
+	@$(PY) -m lineage_pipeline.cli ui
+
+test: lint ## everything that must pass: static checks, then all tests but the soak ones
+	$(PYTEST) $(PARALLEL) -m "not soak"
+
+check: lint ## the quick part of `make test`, in about a minute
+	$(PYTEST) $(PARALLEL) -m "$(FAST)"
+
+lint: setup
+	$(PY) -m ruff check
+	$(PY) -m ruff format --check
+	$(PY) -m mypy
+	.venv/bin/lint-imports --no-logo
+	@test ! -d dbt_project/models || $(PY) -m sqlfluff lint dbt_project/models
+
+soak: setup ## the tests that take many minutes
+	$(PYTEST) -m soak
+
+accept: setup ## rewrite the expected lines of the fixtures; read the diff before you commit it
+	$(PYTEST) -m "$(FAST)" --accept
+
+bench: setup ## measure, and print the ratios
+	@$(PY) -m benchmarks
+
+format: setup ## put the code into shape
+	$(PY) -m ruff check --fix
+	$(PY) -m ruff format
+
+lock: setup ## write requirements.lock anew from pyproject.toml (newest versions: make lock UPGRADE=--upgrade)
+	.venv/bin/uv pip compile pyproject.toml -o requirements.lock --quiet --all-extras --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make lock" $(UPGRADE)
+
+clean: ## remove what runs and tools left behind; .venv stays
+	rm -rf .lineage .dagster_home build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf spark-warehouse metastore_db derby.log dbt_project/target dbt_project/logs
+	find . -path ./.venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,65 @@
+"""`lineage analyze`: the lineage of some files, or of standard input."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from lineage_pipeline.cli.words import Dialect, Format, FormatOption, Output, put
+
+if TYPE_CHECKING:
+    from lineage_pipeline.settings import Settings
+    from lineage_pipeline.vocabulary.analysis import Options
+
+
+def analyze(
+    files: Annotated[list[str], typer.Argument(help="SQL files; - is standard input.", metavar="FILE...")],
+    dialect: Dialect = None,
+    schema: Annotated[
+        Path | None, typer.Option("--schema", help="JSON with the columns of tables.", metavar="FILE")
+    ] = None,
+    format: FormatOption = Format.TEXT,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit 1 where an error or a warning is found.")] = False,
+    output: Output = None,
+) -> None:
+    """Show what each statement of some files reads, writes and computes.
+
+    Example: lineage analyze orders.sql --dialect snowflake --format json
+    """
+    from lineage_pipeline.cli.subject import has_problems, read_schema, subject_of
+    from lineage_pipeline.discover.files import STDIN, discover_files
+    from lineage_pipeline.export import EXPORTERS
+    from lineage_pipeline.settings import load_settings
+
+    named = [Path(file).resolve() for file in files if file != STDIN]
+    start = Path(os.path.commonpath([file.parent for file in named])) if named else Path.cwd()
+    settings = load_settings(start, {"analysis": {"dialect": dialect}}, os.environ)
+    rules = _Given(settings, start)
+    discovery = discover_files(files, sys.stdin.buffer.read() if STDIN in files else b"", rules)
+    subject = subject_of(discovery, rules, settings, read_schema(schema))
+    put("".join(EXPORTERS[format].write(subject)), output)
+    if strict and has_problems(subject.lineage):
+        raise typer.Exit(1)
+
+
+class _Given(NamedTuple):
+    """The settings, asked with paths as they were typed, not as they lie below the settings' folder."""
+
+    settings: "Settings"
+    start: Path
+
+    def selects(self, path: str) -> bool:
+        """Take every file that was named."""
+        return bool(path)
+
+    def options_for(self, path: str) -> "Options":
+        """Give the options of the file's own place."""
+        full = Path(path).resolve()
+        inside = full.is_relative_to(self.start)
+        return self.settings.options_for(full.relative_to(self.start).as_posix() if inside else path)
+
+    def analysis_key(self) -> str:
+        """Name what bears on results."""
+        return self.settings.analysis_key()

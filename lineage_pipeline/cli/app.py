@@ -1,0 +1,137 @@
+"""The verbs of `lineage`, each imported when it is called, and the one place where errors become a sentence."""
+
+import io
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple
+
+import typer
+from typer.core import TyperGroup
+
+from lineage_pipeline import __version__
+from lineage_pipeline.vocabulary.errors import LineageError
+
+
+class Verb(NamedTuple):
+    """A command: the module it lives in, the function that does it."""
+
+    module: str
+    function: str
+
+
+VERBS: dict[str, Verb] = {
+    "analyze": Verb("analyze", "analyze"),
+    "scan": Verb("scan", "scan"),
+    "diff": Verb("diff", "diff"),
+    "explain": Verb("explain", "explain"),
+    "doctor": Verb("doctor", "doctor"),
+    "run": Verb("run", "run"),
+    "example": Verb("run", "example"),
+    "ui": Verb("ui", "ui"),
+}
+
+EXTRAS = {
+    "dagster": "pipeline",
+    "dagster_dbt": "pipeline",
+    "dagster_pyspark": "pipeline",
+    "dbt": "pipeline",
+    "duckdb": "export",
+    "great_expectations": "pipeline",
+    "numpy": "pipeline",
+    "openlineage": "export",
+    "openpyxl": "export",
+    "pandas": "pipeline",
+    "pyspark": "pipeline",
+    "rustworkx": "pipeline",
+    "starlette": "web",
+    "uvicorn": "web",
+}
+"""The extra of our package that brings a module."""
+
+PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None, "pretty_exceptions_enable": False}
+
+
+class Verbs(TyperGroup):
+    """A group that knows its commands by name and imports one when it is asked for it."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Give the verbs in the order of the table."""
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import and build one command."""
+        if cmd_name not in VERBS:
+            from lineage_pipeline.settings import suggestion
+
+            raise LineageError(f"there is no command {cmd_name}; {suggestion(cmd_name, VERBS)}")
+        verb = VERBS[cmd_name]
+        command = typer.Typer(**PLAIN)
+        command.command(cmd_name)(getattr(import_module(f"lineage_pipeline.cli.{verb.module}"), verb.function))
+        return typer.main.get_command(command)
+
+
+app = typer.Typer(cls=Verbs, no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]}, **PLAIN)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"lineage {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def lineage(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Column lineage of SQL: what feeds what, and what a change breaks."""
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; whatever goes wrong is one line on stderr, with a traceback only for `--debug`."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in words
+    _speak_utf8()
+    try:
+        code = app([word for word in words if word != "--debug"], prog_name="lineage", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at its end
+        return 0
+    except (KeyboardInterrupt, typer.Abort):
+        print("lineage: interrupted", file=sys.stderr)
+        return 130
+    except Exception as error:  # noqa: BLE001 - the outermost edge: nothing is above that could say it better
+        if debug:
+            traceback.print_exc()
+        print(f"lineage: {sentence(error)}", file=sys.stderr)
+        return 2
+    return code if isinstance(code, int) else 0
+
+
+def sentence(error: Exception) -> str:
+    """Say in one line what went wrong and what to do about it."""
+    if isinstance(error, LineageError):
+        return str(error)
+    if hasattr(error, "format_message"):  # the parser of the command line
+        return f"{str(error.format_message()).rstrip('.')}; see `lineage --help`"
+    if isinstance(error, ModuleNotFoundError):
+        package = (error.name or "").partition(".")[0]
+        if package in EXTRAS:
+            return f"this needs {package}: pip install 'lineage-pipeline[{EXTRAS[package]}]'"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    said = " ".join(str(error).split())
+    return f"internal error: {type(error).__name__}: {said} (--debug shows where)"
+
+
+def _speak_utf8() -> None:
+    """Write UTF-8 whatever the locale says: our output must not depend on the machine."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")

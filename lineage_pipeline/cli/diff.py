@@ -1,0 +1,68 @@
+"""`lineage diff`: what changed between two folders or revisions, and whom it breaks."""
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lineage_pipeline.cli.words import Dialect, Output, put
+
+if TYPE_CHECKING:
+    from lineage_pipeline.discover.gather import Discovery
+    from lineage_pipeline.settings import Settings
+
+HELP = "A folder, or a revision of the repository here."
+
+
+class ReportFormat(StrEnum):
+    """How changes are written."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+def diff(
+    base: Annotated[str, typer.Argument(help=HELP, metavar="BASE")],
+    head: Annotated[str, typer.Argument(help=HELP + " WORKTREE: its files as they are.", metavar="HEAD")],
+    dialect: Dialect = None,
+    format: Annotated[
+        ReportFormat, typer.Option("--format", "-f", help="How to write the result.")
+    ] = ReportFormat.TEXT,
+    output: Output = None,
+) -> None:
+    """Show what changed between two states of the SQL, and who feels it.
+
+    Example: lineage diff main WORKTREE --format markdown
+    """
+    from lineage_pipeline.cli.subject import subject_of
+    from lineage_pipeline.engine import diff as changes
+    from lineage_pipeline.engine.diff.policy import Policy
+    from lineage_pipeline.export import REPORTERS, Comparison
+
+    found = [_side(side, dialect) for side in (base, head)]
+    before, after = (subject_of(discovery, settings, settings).lineage for discovery, settings in found)
+    policy = Policy(**found[1][1].diff.model_dump(mode="json"))
+    keys = [discovery.key for discovery, _ in found]
+    comparison = Comparison(keys[0], keys[1], tuple(changes.diff(before, after, policy)))
+    put(REPORTERS[format].write(comparison), output)
+
+
+def _side(side: str, dialect: str | None) -> "tuple[Discovery, Settings]":
+    """Read one side: a folder where there is one of this name, else a revision."""
+    from lineage_pipeline.discover.folder import discover_folder
+    from lineage_pipeline.discover.git import discover_revision, is_repository, toplevel
+    from lineage_pipeline.settings import load_settings
+    from lineage_pipeline.vocabulary.errors import LineageError
+
+    flags = {"analysis": {"dialect": dialect}}
+    if Path(side).is_dir():
+        settings = load_settings(Path(side), flags, os.environ)
+        return discover_folder(Path(side), settings), settings
+    if not is_repository(Path.cwd()):
+        raise LineageError(f"{side} is not a folder, and there is no git repository here to have it as a revision")
+    top = toplevel(Path.cwd())
+    settings = load_settings(top, flags, os.environ)
+    return discover_revision(top, side, settings), settings

@@ -1,0 +1,64 @@
+"""`lineage run` and `lineage example`: snapshots materialised through Dagster on Spark."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lineage_pipeline.cli.words import Dialect, put, say
+
+if TYPE_CHECKING:
+    from lineage_pipeline.vocabulary.summary import RunSummary
+
+
+def run(
+    repo: Annotated[Path, typer.Option("--repo", help="A git repository, or a folder.", metavar="PATH")] = Path(),
+    rev: Annotated[
+        list[str] | None,
+        typer.Option("--rev", help="A revision, or WORKTREE; may be repeated. HEAD if none.", metavar="REV"),
+    ] = None,
+    dialect: Dialect = None,
+) -> None:
+    """Materialise the lineage of revisions in the warehouse, with checks, marts and reports.
+
+    Example: lineage run --rev main --rev HEAD
+    """
+    from lineage_pipeline.cli.summary import summary_text
+    from lineage_pipeline.defs.run import materialise
+    from lineage_pipeline.discover.git import WORKTREE, is_repository, toplevel
+    from lineage_pipeline.settings import load_settings
+
+    in_git = is_repository(repo)
+    top = toplevel(repo) if in_git else repo.resolve()
+    flags = {"analysis": {"dialect": dialect}}
+    settings = load_settings(Path.cwd(), flags, os.environ).for_repository(top, flags, os.environ)
+    summary = materialise(settings, top, rev or (["HEAD"] if in_git else [WORKTREE]), say)
+    put(summary_text(summary))
+    _judge(summary)
+
+
+def example(
+    assets: Annotated[
+        Path | None, typer.Option("--assets", help="Folder of the example warehouses.", metavar="PATH")
+    ] = None,
+) -> None:
+    """Build the example repository, materialise both of its revisions, and say what they hold."""
+    from lineage_pipeline.cli.summary import next_commands, summary_text
+    from lineage_pipeline.defs.run import materialise
+    from lineage_pipeline.discover.example import build_example
+    from lineage_pipeline.settings import load_settings
+
+    settings = load_settings(Path.cwd(), {}, os.environ)
+    built = build_example(assets or settings.root / "sql_assets", settings.home / "example")
+    say(f"example: {built.path} {'built' if built.built else 'is as before'}, two revisions")
+    own = settings.for_repository(built.path, {}, os.environ)
+    summary = materialise(own, built.path, [built.base, built.head], say)
+    put(summary_text(summary) + next_commands(summary, built.path))
+    _judge(summary)
+
+
+def _judge(summary: "RunSummary") -> None:
+    """Exit 1 where a check failed."""
+    if summary.checks_failed:
+        raise typer.Exit(1)

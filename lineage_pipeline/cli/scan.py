@@ -1,0 +1,32 @@
+"""`lineage scan`: the lineage of a whole folder, in this process."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lineage_pipeline.cli.words import Dialect, Format, FormatOption, Output, put, say
+
+
+def scan(
+    path: Annotated[Path, typer.Argument(help="A folder with SQL files.", metavar="PATH")] = Path(),
+    dialect: Dialect = None,
+    format: FormatOption = Format.TEXT,
+    output: Output = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Compile every file anew.")] = False,
+) -> None:
+    """Show the lineage of all SQL files below a folder.
+
+    Example: lineage scan warehouse --dialect tsql --format json -o lineage.json
+    """
+    from lineage_pipeline.cli.subject import subject_of
+    from lineage_pipeline.discover.folder import discover_folder
+    from lineage_pipeline.export import EXPORTERS
+    from lineage_pipeline.settings import load_settings
+
+    settings = load_settings(path, {"analysis": {"dialect": dialect}}, os.environ)
+    discovery = discover_folder(path, settings)
+    if not discovery.files:
+        say(f"lineage: no file below {path} fits {', '.join(settings.include)}")
+    put("".join(EXPORTERS[format].write(subject_of(discovery, settings, settings))), output)

@@ -1,0 +1,74 @@
+"""The end of a run, in words for people."""
+
+from collections.abc import Iterator
+from os.path import relpath
+from pathlib import Path
+from shlex import quote
+
+from lineage_pipeline.export.text import change_lines
+from lineage_pipeline.vocabulary.sets import Level, Severity
+from lineage_pipeline.vocabulary.summary import RunSummary
+
+MOST_BREAKING = 10
+QUESTION = "select * from column_lineage limit 20"
+
+
+def summary_text(summary: RunSummary) -> str:
+    """Say what was found, what breaks, and where everything is."""
+    return "".join(f"{line}\n" for line in _lines(summary))
+
+
+def next_commands(summary: RunSummary, repository: Path) -> str:
+    """Give the commands to type next."""
+    inside = f"cd {_shown(str(repository))} && " if repository else ""
+    commands = [f"({inside}lineage diff HEAD~1 HEAD)", "lineage ui"]
+    if summary.marts:
+        commands.insert(0, f'duckdb -readonly {_shown(summary.marts)} "{QUESTION}"')
+    return "\nNext:\n" + "".join(f"  {command}\n" for command in commands)
+
+
+def _lines(summary: RunSummary) -> Iterator[str]:
+    if summary.skipped:
+        yield "Nothing had to be done: all snapshots are up to date, no Spark job ran."
+    yield f"Snapshots: {', '.join(summary.snapshots) or 'none'}"
+    yield "Tables:    " + ", ".join(f"{count.rows} {count.table}" for count in summary.tables)
+    yield "Findings:  " + ", ".join(f"{summary.findings.get(level, 0)} {level.value}" for level in Level)
+    told = (f"{summary.changes.get(severity, 0)} {_spoken(severity)}" for severity in Severity)
+    yield "Changes:   " + ", ".join(told)
+    yield f"Checks:    {summary.checks_passed} passed, {summary.checks_failed} failed"
+    if not summary.skipped:
+        yield f"Spark:     {summary.spark_jobs} jobs"
+    yield from _breaking(summary)
+    yield ""
+    for name, place in _places(summary):
+        yield f"{name:<11}{place}"
+
+
+def _breaking(summary: RunSummary) -> Iterator[str]:
+    if not summary.breaking:
+        return
+    yield from ("", "What breaks:")
+    for change in summary.breaking[:MOST_BREAKING]:
+        yield from (f"  {line}" for line in change_lines(change))
+    if len(summary.breaking) > MOST_BREAKING:
+        yield f"  … and {len(summary.breaking) - MOST_BREAKING} more in the report"
+
+
+def _places(summary: RunSummary) -> Iterator[tuple[str, str]]:
+    named = {
+        "Warehouse:": summary.warehouse,
+        "Marts:": summary.marts,
+        "Events:": summary.events,
+        "Report:": summary.report,
+    }
+    yield from ((name, _shown(place)) for name, place in named.items() if place)
+
+
+def _spoken(severity: Severity) -> str:
+    return severity.value.lower().replace("_", " ")
+
+
+def _shown(place: str) -> str:
+    """Write a path as one would type it here."""
+    near = relpath(place) if "://" not in place else place
+    return quote(near if not near.startswith("..") else place)

@@ -1,0 +1,76 @@
+"""`lineage ui`: the Dagster UI on what runs left behind, stopped as a whole."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lineage_pipeline.cli.words import say
+from lineage_pipeline.vocabulary.errors import LineageError
+
+if TYPE_CHECKING:
+    from lineage_pipeline.settings import Settings
+
+PATIENCE_SECONDS = 20
+
+
+def ui(
+    port: Annotated[int, typer.Option("--port", "-p", help="The port to listen on.")] = 3000,
+    host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
+) -> None:
+    """Open the Dagster UI of this project; Ctrl-C stops it."""
+    from lineage_pipeline.settings import load_settings
+
+    program = Path(sys.executable).with_name("dagster")
+    if not program.exists():
+        raise LineageError("this needs dagster: pip install 'lineage-pipeline[pipeline]'")
+    settings = load_settings(Path.cwd(), {}, os.environ)
+    command = [str(program), "dev", "-m", "lineage_pipeline.definitions", "-h", host, "-p", str(port)]
+    say(f"lineage: http://{host}:{port} (Ctrl-C stops it)")
+    code = run_group(command, settings.root, os.environ | {"DAGSTER_HOME": str(prepare_home(settings))})
+    if code:
+        raise LineageError(f"dagster ended with code {code}")
+
+
+def prepare_home(settings: "Settings") -> Path:
+    """Make the folder that Dagster keeps its own records in, with the project's settings for it."""
+    home = settings.home / "dagster"
+    home.mkdir(parents=True, exist_ok=True)
+    if (settings.root / "dagster.yaml").is_file():
+        shutil.copyfile(settings.root / "dagster.yaml", home / "dagster.yaml")
+    return home
+
+
+def run_group(command: list[str], folder: Path, environ: Mapping[str, str]) -> int:
+    """Run a program with all its children in a group of their own; a signal to us ends the whole group."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGTERM, stop)
+    process = subprocess.Popen(command, cwd=folder, env=dict(environ), start_new_session=True)
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        return 0
+    finally:
+        end_group(process)
+        signal.signal(signal.SIGTERM, previous)
+
+
+def end_group(process: "subprocess.Popen[bytes]") -> None:
+    """Ask the group to end, wait, and end by force what did not listen."""
+    for chosen in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, chosen)
+            process.wait(PATIENCE_SECONDS)
+        except ProcessLookupError:
+            return
+        except subprocess.TimeoutExpired:
+            continue

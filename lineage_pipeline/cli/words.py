@@ -1,0 +1,35 @@
+"""What every command says in the same way: the flags that many have, and where results and words go."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Dialect = Annotated[str | None, typer.Option("--dialect", "-d", help="Read the SQL as this dialect.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file, not to stdout.")]
+
+
+class Format(StrEnum):
+    """How a result is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
+
+
+def put(text: str, output: Path | None = None) -> None:
+    """Write the result to stdout, or to a file."""
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(text, encoding="utf-8", newline="\n")
+
+
+def say(line: str) -> None:
+    """Tell people something."""
+    print(line, file=sys.stderr, flush=True)

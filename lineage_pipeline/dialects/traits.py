@@ -1,0 +1,128 @@
+"""One row a dialect: how it compares names, what a select list may see, what it calls its columns."""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Folding(StrEnum):
+    """How names are compared: which unquoted ones are folded, and whether quotes keep the case."""
+
+    LOWER = "lower"
+    UPPER = "upper"
+    INSENSITIVE = "insensitive"
+    EXACT = "exact"
+
+
+class Naming(StrEnum):
+    """What a column without an alias is called."""
+
+    TEXT = "text"
+    FUNCTION = "function"
+    NONE = "none"
+    COL0 = "_col{}"
+    C0 = "_c{}"
+    F0 = "f{}_"
+
+
+class Traits(msgspec.Struct, frozen=True):
+    """The rules of one dialect that bear on lineage."""
+
+    name: str
+    tables: Folding = Folding.INSENSITIVE
+    columns: Folding = Folding.INSENSITIVE
+    naming: Naming = Naming.TEXT
+    parts: tuple[str, ...] = ("catalog", "schema", "name")
+    lateral_alias: bool = False
+    alias_in_where: bool = False
+    alias_in_group: bool = True
+    alias_in_having: bool = False
+    implicit_recursion: bool = False
+    batches: bool = False
+    aggregate_null_on_empty: bool = True
+
+
+_POSTGRES = Traits("postgres", Folding.LOWER, Folding.LOWER, Naming.FUNCTION)
+_SPARK = Traits("spark", lateral_alias=True, alias_in_having=True)
+_TRINO = Traits("trino", naming=Naming.COL0, alias_in_group=False)
+_MYSQL = Traits("mysql", Folding.EXACT, parts=("schema", "name"), alias_in_having=True)
+_UPPER = Traits("oracle", Folding.UPPER, Folding.UPPER, alias_in_group=False, implicit_recursion=True)
+
+GENERIC = Traits("")
+
+TRAITS: dict[str, Traits] = {
+    "": GENERIC,
+    "athena": _TRINO,
+    "bigquery": Traits("bigquery", Folding.EXACT, naming=Naming.F0, alias_in_having=True),
+    "clickhouse": Traits(
+        "clickhouse",
+        Folding.EXACT,
+        Folding.EXACT,
+        parts=("schema", "name"),
+        lateral_alias=True,
+        alias_in_where=True,
+        alias_in_having=True,
+    ),
+    "databricks": _SPARK,
+    "doris": _MYSQL,
+    "dremio": GENERIC,
+    "drill": GENERIC,
+    "druid": GENERIC,
+    "duckdb": Traits("duckdb", lateral_alias=True, alias_in_where=True, alias_in_having=True),
+    "exasol": _UPPER,
+    "fabric": Traits("fabric", naming=Naming.NONE, implicit_recursion=True, batches=True, alias_in_group=False),
+    "hive": Traits("hive", naming=Naming.C0, parts=("schema", "name"), alias_in_having=True),
+    "materialize": _POSTGRES,
+    "mysql": _MYSQL,
+    "oracle": _UPPER,
+    "postgres": _POSTGRES,
+    "presto": _TRINO,
+    "redshift": Traits("redshift", Folding.INSENSITIVE, Folding.INSENSITIVE, Naming.FUNCTION, lateral_alias=True),
+    "risingwave": _POSTGRES,
+    "snowflake": Traits(
+        "snowflake",
+        Folding.UPPER,
+        Folding.UPPER,
+        lateral_alias=True,
+        alias_in_where=True,
+        alias_in_having=True,
+        implicit_recursion=True,
+    ),
+    "spark": _SPARK,
+    "spark2": _SPARK,
+    "sqlite": Traits("sqlite", parts=("schema", "name"), alias_in_where=True, alias_in_having=True),
+    "starrocks": _MYSQL,
+    "tableau": GENERIC,
+    "teradata": Traits(
+        "teradata", parts=("schema", "name"), lateral_alias=True, alias_in_where=True, alias_in_having=True
+    ),
+    "trino": _TRINO,
+    "tsql": Traits("tsql", naming=Naming.NONE, implicit_recursion=True, batches=True, alias_in_group=False),
+}
+
+ALIASES = {
+    "": "",
+    "ansi": "",
+    "generic": "",
+    "mariadb": "mysql",
+    "mssql": "tsql",
+    "postgresql": "postgres",
+    "sparksql": "spark",
+    "sqlserver": "tsql",
+    "synapse": "tsql",
+}
+
+
+def traits_of(dialect: str) -> Traits | None:
+    """The traits of a dialect by one of its names, or None where it is not known."""
+    name = dialect.lower()
+    return TRAITS.get(ALIASES.get(name, name))
+
+
+def fold(text: str, quoted: bool, folding: Folding) -> str:
+    """The form in which two spellings of one name are equal."""
+    if folding is Folding.EXACT:
+        return text
+    if folding is Folding.INSENSITIVE or (folding is Folding.LOWER and not quoted):
+        return text.lower()
+    return text.upper() if folding is Folding.UPPER and not quoted else text

@@ -1,0 +1,131 @@
+"""Raw files → the rows of discovery. Folders and revisions differ only in where the bytes come from."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+import msgspec
+
+from lineage_pipeline.discover.decode import decode
+from lineage_pipeline.vocabulary.analysis import InputFile, Options
+from lineage_pipeline.vocabulary.codes import CODES
+from lineage_pipeline.vocabulary.sets import Stage, Status
+from lineage_pipeline.vocabulary.tables import Diagnostic, Snapshot, Source, SqlFile
+
+
+class Rules(Protocol):
+    """What discovery asks of the settings."""
+
+    def selects(self, path: str) -> bool:
+        """Say whether the file at this path is to be read."""
+
+    def options_for(self, path: str) -> Options:
+        """Give the options of the system that this path belongs to."""
+
+    def analysis_key(self) -> str:
+        """Name all that bears on results apart from the files."""
+
+
+class RawFile(msgspec.Struct, frozen=True):
+    """A file as it lies there; `problem` says why it could not be read."""
+
+    path: str
+    content: bytes
+    problem: str = ""
+
+
+class Discovery(msgspec.Struct, frozen=True):
+    """One repository at one moment: files in natural path order, and each distinct content once."""
+
+    snapshot: Snapshot
+    files: tuple[SqlFile, ...]
+    sources: tuple[Source, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Name the snapshot: `<repo>@<commit>`."""
+        return f"{self.snapshot.repo}@{self.snapshot.commit}"
+
+
+def gather(
+    snapshot: Snapshot, raw_files: Iterable[RawFile], rules: Rules, findings: Iterable[Diagnostic] = ()
+) -> Discovery:
+    """Read all files into rows; a snapshot without a commit is named after what it holds."""
+    files: list[SqlFile] = []
+    sources: dict[str, Source] = {}
+    diagnostics = list(findings)
+    for raw in sorted(raw_files, key=lambda raw: natural_key(raw.path)):
+        file, source, problem = _read(raw, rules)
+        files.append(file)
+        sources[source.source_hash] = source
+        if problem:
+            diagnostics.append(finding("ENCODING_ERROR", raw.path, reason=problem))
+    named = msgspec.structs.replace(
+        snapshot,
+        commit=snapshot.commit or f"tree-{_tree_hash(files)}",
+        files=len(files),
+        analysis_key=rules.analysis_key(),
+    )
+    ordered = tuple(sources[source_hash] for source_hash in sorted(sources))
+    return Discovery(named, tuple(files), ordered, tuple(diagnostics))
+
+
+def input_files(discovery: Discovery, rules: Rules) -> Iterator[InputFile]:
+    """Give the files as the engine takes them, in natural path order; unreadable ones are left to their finding."""
+    texts = {source.source_hash: source.rendered for source in discovery.sources}
+    for file in discovery.files:
+        if file.status is not Status.FAILED:
+            yield InputFile(file.path, texts[file.source_hash], rules.options_for(file.path))
+
+
+def natural_key(path: str) -> tuple[tuple[tuple[int, int, str], ...], ...]:
+    """Order paths folder by folder and as people count: `2_b` before `10_a`."""
+    parts = tuple(
+        tuple(
+            (0, int(piece), piece) if piece.isdecimal() else (1, 0, piece)
+            for piece in re.split(r"(\d+)", part)
+            if piece
+        )
+        for part in path.split("/")
+    )
+    return (*parts, ((1, 0, path),))
+
+
+def finding(code: str, path: str | None, **values: str) -> Diagnostic:
+    """Make a finding of discovery about a whole file."""
+    message = CODES[code].message.format(**values)
+    identity = hash_text("\0".join((code, path or "", message)))[:16]
+    return Diagnostic(identity, code, CODES[code].severity, message, path, None, None, None, Stage.DISCOVERY)
+
+
+def hash_text(text: str) -> str:
+    """Give the SHA-256 of a text in hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _read(raw: RawFile, rules: Rules) -> tuple[SqlFile, Source, str]:
+    """Decode one file; the third value is what is wrong with it, if anything."""
+    decoded = decode(raw.content)
+    problem = raw.problem or decoded.problem
+    content_hash = hashlib.sha256(raw.content).hexdigest()
+    source_hash = hash_text("\0".join((content_hash, "")))  # the second part will be templater and variables
+    options = rules.options_for(raw.path)
+    file = SqlFile(
+        path=raw.path,
+        system=options.system,
+        dialect=options.dialect,
+        source_hash=source_hash,
+        bytes=len(raw.content),
+        encoding=decoded.encoding,
+        templater="",
+        status=Status.FAILED if problem else Status.ANALYSED,
+        owners=(),
+    )
+    return file, Source(source_hash, content_hash, decoded.text, decoded.text, ()), problem
+
+
+def _tree_hash(files: Iterable[SqlFile]) -> str:
+    """Name a set of files by paths and contents."""
+    return hash_text("".join(f"{file.path}\0{file.source_hash}\n" for file in files))[:40]

@@ -1,0 +1,184 @@
+"""A git revision, read from the object database: no checkout, and neither hooks, filters nor the network."""
+
+import os
+import subprocess
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from lineage_pipeline.discover.folder import discover_folder, repository_name
+from lineage_pipeline.discover.gather import Discovery, RawFile, Rules, finding, gather
+from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.vocabulary.tables import Diagnostic, Snapshot
+
+WORKTREE = "WORKTREE"
+"""The revision that means: the folder as it lies on the disk."""
+
+QUIET = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "LC_ALL": "C",
+}
+"""Nothing of the user's settings, no questions, no writing, no network."""
+
+# Somebody else's repository may be read: nothing that its own settings name is run.
+SAFE = ("--no-pager", "-c", "safe.directory=*", "-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false")
+
+REGULAR_FILES = frozenset({"100644", "100755"})
+"""Modes that hold content; links and submodules are not followed."""
+
+
+class Commit(msgspec.Struct, frozen=True):
+    """What is known about a commit."""
+
+    id: str
+    parents: tuple[str, ...]
+    committed_at: str
+    author: str
+
+
+class Blob(msgspec.Struct, frozen=True):
+    """A file of a tree, by its object id."""
+
+    path: str
+    id: str
+
+
+def discover_revision(repo: Path, revision: str, rules: Rules, *, name: str = "", base_ref: str = "") -> Discovery:
+    """Read the selected files of a revision; its base is the merge base with `base_ref`, else the first parent."""
+    top = toplevel(repo)
+    if revision == WORKTREE:
+        return discover_folder(top, rules, name=name)
+    commit = read_commit(top, resolve(top, revision))
+    base, base_rule, findings = base_of(top, commit, base_ref)
+    snapshot = Snapshot(
+        repo=name or repository_name(top),
+        refs=refs_at(top, commit.id),
+        commit=commit.id,
+        parents=commit.parents,
+        base=base,
+        base_rule=base_rule,
+        committed_at=commit.committed_at,
+        author=commit.author,
+        files=0,
+        analysis_key="",
+    )
+    blobs = [blob for blob in list_blobs(top, commit.id) if rules.selects(blob.path)]
+    return gather(snapshot, read_blobs(top, blobs), rules, findings)
+
+
+def toplevel(path: Path) -> Path:
+    """Give the folder of the repository that a path lies in; of a bare repository, its own."""
+    if not path.is_dir():
+        raise LineageError(f"{path} is not a folder")
+    if git(path, "rev-parse", "--is-bare-repository").strip() == b"true":
+        return Path(os.fsdecode(git(path, "rev-parse", "--absolute-git-dir").removesuffix(b"\n")))
+    return Path(os.fsdecode(git(path, "rev-parse", "--show-toplevel").removesuffix(b"\n")))
+
+
+def is_repository(path: Path) -> bool:
+    """Say whether a path lies in a git repository."""
+    try:
+        return bool(toplevel(path))
+    except LineageError:
+        return False
+
+
+def resolve(repo: Path, revision: str) -> str:
+    """Give the commit that a revision names."""
+    try:
+        found = git(repo, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    except LineageError:
+        raise LineageError(f"{revision} is not a revision of {repo}") from None
+    return found.decode("ascii").strip()
+
+
+def merge_base(repo: Path, one: str, other: str) -> str | None:
+    """Give the best common ancestor of two commits, or nothing where they have none."""
+    try:
+        return git(repo, "merge-base", one, other).decode("ascii").strip()
+    except LineageError:
+        return None
+
+
+def base_of(repo: Path, commit: Commit, base_ref: str) -> tuple[str | None, str, tuple[Diagnostic, ...]]:
+    """Give the commit to compare with, the rule that chose it, and a finding where it cannot be had."""
+    if base_ref:
+        rule = f"merge-base:{base_ref}"
+        try:
+            base = merge_base(repo, commit.id, resolve(repo, base_ref))
+        except LineageError as error:
+            return None, rule, (finding("BASE_MISSING", None, base=base_ref, reason=str(error)),)
+        if base is None:
+            return None, rule, (finding("BASE_MISSING", None, base=base_ref, reason="no common ancestor"),)
+        if base != commit.id:
+            return base, rule, ()
+    return (commit.parents[0], "first-parent", ()) if commit.parents else (None, "none", ())
+
+
+def read_commit(repo: Path, commit: str) -> Commit:
+    """Read what is known about a commit."""
+    shown = git(repo, "rev-list", "--max-count=1", "--format=%P%x00%ct%x00%an <%ae>", commit).decode("utf-8", "replace")
+    parents, seconds, author = shown.split("\n", 1)[1].rstrip("\n").split("\0")
+    moment = datetime.fromtimestamp(int(seconds), UTC).isoformat().replace("+00:00", "Z")
+    return Commit(commit, tuple(parents.split()), moment, author)
+
+
+def refs_at(repo: Path, commit: str) -> tuple[str, ...]:
+    """Give the branches and tags that point at a commit."""
+    shown = git(repo, "for-each-ref", "--format=%(refname:short)", f"--points-at={commit}", "refs/heads", "refs/tags")
+    return tuple(sorted(shown.decode("utf-8", "replace").split()))
+
+
+def list_blobs(repo: Path, commit: str) -> Iterator[Blob]:
+    """Give the files of a commit."""
+    for entry in git(repo, "ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0"):
+        if entry:
+            described, path = entry.split(b"\t", 1)
+            mode, _, blob = described.decode("ascii").split()
+            if mode in REGULAR_FILES:
+                yield Blob(path.decode("utf-8", "backslashreplace"), blob)
+
+
+def read_blobs(repo: Path, blobs: Iterable[Blob]) -> Iterator[RawFile]:
+    """Read contents one by one through a single git process."""
+    command = ["git", *SAFE, "cat-file", "--batch"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=repo, env=git_environment(), stdin=pipe, stdout=pipe) as process:
+        assert process.stdin and process.stdout
+        for blob in blobs:
+            process.stdin.write(f"{blob.id}\n".encode("ascii"))
+            process.stdin.flush()
+            header = process.stdout.readline().split()
+            if len(header) != 3:
+                yield RawFile(blob.path, b"", f"the object {blob.id} is not in this clone")
+                continue
+            content = process.stdout.read(int(header[2]))
+            process.stdout.read(1)
+            yield RawFile(blob.path, content)
+
+
+def git(repo: Path, *arguments: str) -> bytes:
+    """Run git in a repository and give what it prints."""
+    try:
+        done = subprocess.run(
+            ["git", *SAFE, *arguments], cwd=repo, env=git_environment(), capture_output=True, stdin=subprocess.DEVNULL
+        )
+    except FileNotFoundError:
+        raise LineageError("git is not installed, or not on the PATH") from None
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
+        raise LineageError(f"git {arguments[0]} failed in {repo}: {said[0].removeprefix('fatal: ')}")
+    return done.stdout
+
+
+def git_environment() -> dict[str, str]:
+    """Give our environment without what would lead git to another repository."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return kept | QUIET

@@ -1,0 +1,33 @@
+"""Path patterns: `*` and `?` stay within a folder, `**` crosses folders, one without a slash fits at any depth."""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+TOKENS = re.compile(r"\*\*/|\*\*|\*|\?|\[!?[^\]/]+\]|[^*?\[]+|\[")
+
+PIECES = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
+
+def matches(path: str, patterns: Iterable[str]) -> bool:
+    """Say whether any of the patterns fits the whole path."""
+    return any(_compiled(pattern).fullmatch(path) for pattern in patterns)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Translate a pattern; a trailing slash means all that lies below."""
+    rooted = pattern.removeprefix("./")
+    if rooted.endswith("/"):
+        rooted += "**"
+    if "/" not in rooted:
+        rooted = "**/" + rooted
+    return re.compile("".join(_translate(token) for token in TOKENS.findall(rooted.removeprefix("/"))), re.DOTALL)
+
+
+def _translate(token: str) -> str:
+    if token in PIECES:
+        return PIECES[token]
+    if token.startswith("[") and len(token) > 1:
+        return "[^" + token[2:] if token.startswith("[!") else token
+    return re.escape(token)

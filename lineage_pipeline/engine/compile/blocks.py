@@ -1,0 +1,292 @@
+"""Cutting procedural T-SQL: modules, blocks, branches and statements, none of which needs a semicolon.
+
+The cutter walks tokens. A statement ends at a semicolon or where the next one begins; `BEGINS` lists the words that
+begin one, `EXPECTS` what a statement is still waiting for, and `BELONGS` the other exceptions: in statements that begin
+with the first words, behind the second ones, the third do not begin another (nothing listed means any).
+"""
+
+from collections.abc import Sequence
+
+from sqlglot.tokens import Token, TokenType
+
+from lineage_pipeline.dialects.traits import Traits, fold
+from lineage_pipeline.engine.compile.parse import Piece
+from lineage_pipeline.vocabulary import ir
+
+BEGINS = frozenset(
+    "SELECT INSERT UPDATE DELETE MERGE WITH EXEC EXECUTE DECLARE SET IF WHILE BEGIN END ELSE RETURN PRINT RAISERROR THROW "
+    "CREATE ALTER DROP TRUNCATE USE COMMIT ROLLBACK SAVE OPEN CLOSE FETCH DEALLOCATE GOTO WAITFOR GRANT DENY REVOKE BREAK "
+    "CONTINUE BULK DBCC RECONFIGURE CHECKPOINT".split()
+)
+
+EXPECTS: dict[str, frozenset[str]] = {
+    "WITH": frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"}),
+    "INSERT": frozenset({"SELECT", "EXEC", "EXECUTE", "WITH"}),
+    "UPDATE": frozenset({"SET"}),
+}
+
+BELONGS: tuple[tuple[frozenset[str], frozenset[str], frozenset[str]], ...] = tuple(
+    (frozenset(first.split()), frozenset(before.split()), frozenset(words.split()))
+    for first, before, words in (
+        ("", "UNION ALL EXCEPT INTERSECT", "SELECT"),
+        ("", "ON FOR AFTER OF INSTEAD", "SELECT INSERT UPDATE DELETE"),
+        ("", "ROWS ROW", "FETCH"),
+        ("CREATE ALTER", "AS", "SELECT WITH"),
+        ("CREATE", "OR", "ALTER"),
+        ("CREATE ALTER DROP", "", "IF"),
+        ("ALTER", "", "ALTER DROP SET"),
+        ("RETURN", "RETURN", "SELECT WITH"),
+        ("GRANT DENY REVOKE", "", "SELECT INSERT UPDATE DELETE EXEC EXECUTE ALTER CREATE"),
+        ("MERGE", "", " ".join(BEGINS - {"IF", "EXEC", "END"})),
+    )
+)
+_MODULES = {"PROC": "PROCEDURE", "PROCEDURE": "PROCEDURE", "FUNCTION": "FUNCTION", "TRIGGER": "TRIGGER"}
+
+
+class Cutter:
+    """One batch on its way to pieces; `ordinal` is the number that its first piece will have in the file."""
+
+    def __init__(self, tokens: Sequence[Token], traits: Traits, ordinal: int) -> None:
+        """Start at the first token of a batch."""
+        self.tokens = tokens
+        self.words = [_word(token) for token in tokens]
+        self.traits = traits
+        self.ordinal = ordinal
+        self.index = 0
+        self.pieces: list[Piece] = []
+
+    def batch(self) -> list[Piece]:
+        """The pieces of the whole batch."""
+        while self.index < len(self.tokens):
+            before = self.index
+            self.statement(-1)
+            if self.index == before:  # a stray END or ELSE is a piece of its own, so that nothing is lost
+                self.emit(self.index, self.index + 1, -1)
+        return self.pieces
+
+    def statement(self, parent: int) -> None:
+        """One statement, block or module, with everything inside."""
+        word = self.word()
+        if self.tokens[self.index].token_type is TokenType.SEMICOLON:
+            self.index += 1
+        elif word in ("CREATE", "ALTER") and self.module_kind():
+            self.module(parent)
+        elif word == "BEGIN" and self.word(1) not in ("TRAN", "TRANSACTION", "DISTRIBUTED", "DIALOG", "CONVERSATION"):
+            self.block(parent)
+        elif word in ("IF", "WHILE"):
+            self.branch(parent)
+        elif word in ("END", "ELSE") and parent >= 0:
+            return
+        elif self.is_label():
+            self.emit(self.index, self.index + 2, parent, kind="LABEL")
+        elif word == "ALTER" and self.word(1) == "VIEW":
+            self.redefinition(parent)
+        else:
+            self.emit(self.index, self.statement_end(), parent)
+
+    def redefinition(self, parent: int) -> None:
+        """ALTER VIEW gives a view a new definition: it is read as CREATE."""
+        begin, end = self.index, self.statement_end()
+        alter = self.tokens[begin]
+        created = Token(TokenType.CREATE, "CREATE", alter.line, alter.col, alter.start, alter.end, alter.comments)
+        place = self.emit(begin, end, parent)
+        self.pieces[place] = Piece([created, *self.tokens[begin + 1 : end]], parent)
+
+    def word(self, ahead: int = 0) -> str:
+        """The keyword at or ahead of the current token."""
+        index = self.index + ahead
+        return self.words[index] if index < len(self.words) else ""
+
+    def emit(self, begin: int, end: int, parent: int, kind: str | None = None, parts: tuple[tuple[str, object], ...] = ()) -> int:
+        """Keep the tokens of one piece, go on behind it, and return its place in the list."""
+        self.pieces.append(Piece(self.tokens[begin:end], parent, kind, parts))
+        self.index = end
+        return len(self.pieces) - 1
+
+    def close(self, place: int) -> None:
+        """Let a piece with others inside reach to where the cutter stands now."""
+        piece = self.pieces[place]
+        stop = int(self.tokens[self.index - 1].end) + 1
+        self.pieces[place] = Piece(piece.tokens, piece.parent, piece.kind, piece.parts, stop)
+
+    def module_kind(self) -> str:
+        """PROCEDURE, FUNCTION or TRIGGER where a module begins here."""
+        ahead = 3 if self.word(1) == "OR" else 1
+        return _MODULES.get(self.word(ahead), "")
+
+    def module(self, parent: int) -> None:
+        """A module: its header up to AS, then statements up to the end of the batch."""
+        kind = self.module_kind()
+        begin = self.index
+        name_at = begin + (4 if self.word(1) == "OR" else 2)
+        name, after = self.name(name_at)
+        end = self.header_end(after)
+        definition = ir.Definition(name, kind.lower(), replace=True)
+        place = self.emit(begin, end, parent, f"CREATE {kind}", (("definition", definition),))
+        inside = self.ordinal + place
+        while self.index < len(self.tokens):
+            before = self.index
+            self.statement(inside)
+            if self.index == before:
+                self.emit(self.index, self.index + 1, inside)
+        self.close(place)
+
+    def name(self, index: int) -> tuple[ir.Name, int]:
+        """The dotted name at a token, and the token behind it."""
+        begin, parts, written = index, [], ""
+        while index < len(self.tokens):
+            token = self.tokens[index]
+            if token.token_type is TokenType.DOT:
+                parts.append("")
+                index += 1
+                continue
+            written = token.text
+            parts.append(fold(token.text, token.token_type is TokenType.IDENTIFIER, self.traits.tables))
+            index += 1
+            if index >= len(self.tokens) or self.tokens[index].token_type is not TokenType.DOT:
+                break
+            index += 1
+        last = self.tokens[min(index, len(self.tokens)) - 1]
+        origin = self.tokens[self.index].start
+        return ir.Name(tuple(parts), written, self.tokens[min(begin, len(self.tokens) - 1)].start - origin, last.end + 1 - origin), index
+
+    def header_end(self, index: int) -> int:
+        """The token behind the AS that opens a module's body; types and defaults may hold an AS in brackets."""
+        depth = 0
+        while index < len(self.tokens):
+            kind = self.tokens[index].token_type
+            depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+            following = self.words[index + 1] if index + 1 < len(self.words) else ""
+            declared = self.tokens[index - 1].token_type in (TokenType.VAR, TokenType.PARAMETER) and self._is_parameter_name(index - 1)
+            if depth == 0 and self.words[index] == "AS" and not declared and following not in ("OWNER", "CALLER", "SELF"):
+                return index + 1
+            if depth == 0 and self.words[index] == "BEGIN":
+                return index
+            index += 1
+        return index
+
+    def _is_parameter_name(self, index: int) -> bool:
+        """Whether `@name AS type` stands here."""
+        return self.tokens[index - 1].token_type is TokenType.PARAMETER
+
+    def block(self, parent: int) -> None:
+        """BEGIN … END, TRY and CATCH, with the statements inside."""
+        begin = self.index
+        end = begin + (2 if self.word(1) in ("TRY", "CATCH", "ATOMIC") else 1)
+        if self.word(1) == "ATOMIC":
+            end = self.balanced(end + 1)
+        place = self.emit(begin, end, parent, "BEGIN")
+        inside = self.ordinal + place
+        while self.index < len(self.tokens) and self.word() != "END":
+            before = self.index
+            self.statement(inside)
+            if self.index == before:
+                self.emit(self.index, self.index + 1, inside)
+        if self.index < len(self.tokens):
+            self.index += 2 if self.word(1) in ("TRY", "CATCH") else 1
+        self.close(place)
+
+    def balanced(self, index: int) -> int:
+        """The token behind the brackets that open at a token."""
+        depth = 0
+        while index < len(self.tokens):
+            kind = self.tokens[index].token_type
+            depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+            index += 1
+            if depth == 0:
+                break
+        return index
+
+    def branch(self, parent: int) -> None:
+        """IF or WHILE: its condition, the statement it guards, and that of ELSE."""
+        word = self.word()
+        place = self.emit(self.index, self.condition_end(), parent, word)
+        inside = self.ordinal + place
+        self.guarded(inside)
+        if word == "IF":
+            while self.index < len(self.tokens) and self.tokens[self.index].token_type is TokenType.SEMICOLON and self.word(1) == "ELSE":
+                self.index += 1
+            if self.index < len(self.tokens) and self.word() == "ELSE":
+                self.index += 1
+                self.guarded(inside)
+        self.close(place)
+
+    def guarded(self, parent: int) -> None:
+        """The one statement behind a condition."""
+        if self.index < len(self.tokens) and self.word() not in ("END", "ELSE"):
+            self.statement(parent)
+
+    def condition_end(self) -> int:
+        """The token at which the statement behind a condition begins."""
+        depth, cases, index = 0, 0, self.index + 1
+        while index < len(self.tokens):
+            kind, word = self.tokens[index].token_type, self.words[index]
+            depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+            cases += (word == "CASE") - (word == "END" and cases > 0)
+            called = index + 1 < len(self.tokens) and self.tokens[index + 1].token_type is TokenType.L_PAREN
+            if depth == 0 and cases == 0 and word in BEGINS and not (word == "UPDATE" and called):
+                return index
+            if depth == 0 and kind is TokenType.SEMICOLON:
+                return index
+            index += 1
+        return index
+
+    def is_label(self) -> bool:
+        """Whether `name:` stands here."""
+        if self.index + 1 >= len(self.tokens) or self.tokens[self.index].token_type is not TokenType.VAR:
+            return False
+        return self.tokens[self.index + 1].token_type is TokenType.COLON
+
+    def statement_end(self) -> int:
+        """The token behind a plain statement."""
+        first = self.word()
+        expected = EXPECTS.get(first, frozenset())
+        depth, cases, index = 0, 0, self.index + 1
+        while index < len(self.tokens):
+            kind, word = self.tokens[index].token_type, self.words[index]
+            depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+            closing = word == "END" and cases > 0
+            cases += (word == "CASE") - closing
+            if depth == 0 and kind is TokenType.SEMICOLON:
+                return index
+            if depth == 0 and not cases and not closing and word in BEGINS:
+                if word in expected:
+                    expected = EXPECTS.get(word, frozenset())
+                elif not self.belongs(first, index):
+                    return index
+                elif self.words[index - 1] in ("AS", "RETURN"):
+                    expected = EXPECTS.get(word, frozenset())
+            index += 1
+        return index
+
+    def belongs(self, first: str, index: int) -> bool:
+        """Whether a word that could begin a statement is part of the one that `first` began."""
+        word, before = self.words[index], self.words[index - 1]
+        called = index + 1 < len(self.tokens) and self.tokens[index + 1].token_type is TokenType.L_PAREN
+        if word == "WITH" and not self.begins_cte(index):
+            return True
+        if word == "UPDATE" and called:
+            return True
+        return any(
+            word in words and (not firsts or first in firsts) and (not befores or before in befores)
+            for firsts, befores, words in BELONGS
+        )
+
+    def begins_cte(self, index: int) -> bool:
+        """Whether a WITH opens common table expressions, and not a hint or an option."""
+        following = self.tokens[index + 1] if index + 1 < len(self.tokens) else None
+        if following is None or following.token_type is TokenType.L_PAREN:
+            return False
+        if self.words[index + 1] == "XMLNAMESPACES":
+            return True
+        after = index + 2
+        if after < len(self.tokens) and self.tokens[after].token_type is TokenType.L_PAREN:
+            after = self.balanced(after)
+        return after < len(self.tokens) and self.words[after] == "AS"
+
+
+def _word(token: Token) -> str:
+    """The keyword that a token may be: quoted names and strings are none."""
+    if token.token_type in (TokenType.STRING, TokenType.IDENTIFIER, TokenType.NATIONAL_STRING):
+        return ""
+    return token.text.upper()

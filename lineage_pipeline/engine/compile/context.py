@@ -1,0 +1,109 @@
+"""What the compilers of one statement share while they work on it."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+
+from sqlglot import exp
+from sqlglot.tokens import Token
+
+from lineage_pipeline.dialects.traits import Folding, Traits, fold
+from lineage_pipeline.engine.compile.parse import Ranges
+from lineage_pipeline.vocabulary import ir
+
+
+CompileQuery = Callable[["Context", exp.Expr], int]
+
+
+class Context:
+    """The statement at hand: its text and rules, and what has been compiled of it so far."""
+
+    def __init__(self, text: str, tokens: Sequence[Token], ranges: Ranges, traits: Traits, query: CompileQuery) -> None:
+        """Start on a statement; `query` compiles the queries inside expressions."""
+        self.text = text
+        self.tokens = tokens
+        self.starts = [token.start for token in tokens]
+        self.origin = int(tokens[0].start)
+        self.ranges = ranges
+        self.traits = traits
+        self.dialect = traits.name
+        self.compile_query = query
+        self.relations: list[ir.Relation | None] = []
+        self.ctes: Mapping[str, int] = {}
+        self.recursions: set[int] = set()
+        self.windows: Mapping[str, exp.Expr] = {}
+        self.findings: list[ir.Finding] = []
+        self.features: set[str] = set()
+        self.calls: list[ir.Invocation] = []
+
+    def reserve(self) -> int:
+        """The index of a relation that is still to be compiled."""
+        self.relations.append(None)
+        return len(self.relations) - 1
+
+    def add(self, relation: ir.Relation) -> int:
+        """The index of a relation."""
+        self.relations.append(relation)
+        return len(self.relations) - 1
+
+    def report(self, code: str, start: int, end: int, **values: str) -> None:
+        """Keep a finding at absolute offsets."""
+        self.findings.append(ir.Finding(code, tuple(values.items()), start - self.origin, end - self.origin))
+
+    def token_after(self, offset: int, steps: int) -> int:
+        """The start of the token that many steps after the one at an offset."""
+        index = bisect_left(self.starts, offset) + steps
+        return self.starts[index] if index < len(self.starts) else offset
+
+    def end_before(self, offset: int, skipped: str) -> int:
+        """The end of the last token before an offset, one keyword skipped."""
+        index = bisect_left(self.starts, offset) - 1
+        while index > 0 and self.tokens[index].text.upper() in (skipped, "("):
+            index -= 1
+        return int(self.tokens[index].end) + 1
+
+    def column(self, identifier: exp.Expr) -> str:
+        """The folded name of a column."""
+        return folded(identifier, self.traits.columns)
+
+    def table(self, identifier: exp.Expr) -> str:
+        """The folded name of an object, an alias or a part of one; a temporary object keeps its mark."""
+        name = folded(identifier, self.traits.tables)
+        if identifier.args.get("temporary"):
+            return "#" + name
+        return "##" + name if identifier.args.get("global_") else name
+
+    def place(self, *nodes: exp.Expr | None) -> tuple[int, int]:
+        """The characters from the first to the last of the given names, relative to the statement."""
+        starts, ends = [], []
+        for node in nodes:
+            meta = node.meta if node is not None else None
+            if meta and "start" in meta:
+                starts.append(meta["start"])
+                ends.append(meta["end"] + 1)
+        if not starts:
+            return ir.NOWHERE, ir.NOWHERE
+        return min(starts) - self.origin, max(ends) - self.origin
+
+
+def folded(identifier: exp.Expr, folding: Folding) -> str:
+    """The name in an identifier, folded as the dialect folds it."""
+    text = identifier.name
+    return fold(text, bool(identifier.args.get("quoted")), folding)
+
+
+def name_of(context: Context, table: exp.Expr) -> ir.Name:
+    """The name in a table node: its parts from the outermost in, `db..t` keeping its empty part."""
+    identifiers = [table.args.get(part) for part in ("catalog", "db", "this")]
+    while identifiers and identifiers[0] is None:
+        identifiers.pop(0)
+    last = identifiers[-1] if identifiers else None
+    tail = []
+    if isinstance(last, exp.Dot):  # more than three parts come as a chain of dots
+        tail = [part for part in last.flatten() if isinstance(part, exp.Identifier)]
+        identifiers = [*identifiers[:-1], *tail]
+    parts = tuple(context.table(part) if isinstance(part, exp.Identifier) else "" for part in identifiers)
+    named = [part for part in identifiers if isinstance(part, exp.Identifier)]
+    start, end = context.place(*named)
+    if start > 0 and parts and parts[-1].startswith("#") and context.text[context.origin + start - 1] == "#":
+        start -= len(parts[-1]) - len(parts[-1].lstrip("#"))  # sqlglot leaves the mark of a temp table out
+    return ir.Name(parts, named[-1].name if named else "", start, end)

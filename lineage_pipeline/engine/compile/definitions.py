@@ -1,0 +1,208 @@
+"""CREATE, ALTER and DROP: which objects there are and what columns they declare."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlglot import exp
+
+from lineage_pipeline.engine.compile.context import Context, name_of
+from lineage_pipeline.engine.compile.expressions import expression
+from lineage_pipeline.engine.compile.queries import query
+from lineage_pipeline.engine.compile.types import spelling
+from lineage_pipeline.engine.compile.writes import bind_with
+from lineage_pipeline.vocabulary import ir
+
+_RELATIONS = ("TABLE", "VIEW", "DYNAMIC TABLE", "EXTERNAL TABLE")
+_MODULES = ("PROCEDURE", "FUNCTION", "TRIGGER")
+
+
+def create(context: Context, tree: exp.Expr) -> dict[str, Any]:
+    """CREATE of a table or view defines an object; of anything else it is only named."""
+    kind = str(tree.args.get("kind") or "").upper()
+    if kind in _MODULES:
+        return _module(context, tree, kind)
+    if kind not in _RELATIONS:
+        return {"kind": f"CREATE {kind}"}
+    bind_with(context, tree)
+    properties = _properties(tree)
+    schema = tree.this
+    table = schema.this if isinstance(schema, exp.Schema) else schema
+    items = schema.expressions if isinstance(schema, exp.Schema) else []
+    body = tree.args.get("expression")
+    materialized = exp.MaterializedProperty in properties or exp.DynamicProperty in properties
+    name = name_of(context, table)
+    temporary = exp.TemporaryProperty in properties or name.parts[-1].startswith("#")
+    definition = ir.Definition(
+        name=name,
+        kind="materialized view" if materialized else "external" if exp.ExternalProperty in properties else kind.lower(),
+        columns=tuple(column_def(context, item) for item in items if isinstance(item, exp.ColumnDef)),
+        constraints=tuple(_constraints(context, items)),
+        relation=query(context, body) if isinstance(body, exp.Query | exp.Values | exp.Table) else ir.NOWHERE,
+        header=tuple(context.column(item) for item in items if isinstance(item, exp.Identifier)),
+        like=_like(context, tree, properties, items),
+        temporary=temporary,
+        replace=bool(tree.args.get("replace")),
+        if_absent=bool(tree.args.get("exists")),
+    )
+    label = f"CREATE {'MATERIALIZED ' if exp.MaterializedProperty in properties else ''}{kind}"
+    return {"kind": label, "definition": definition}
+
+
+def _properties(tree: exp.Expr) -> dict[type[exp.Expr], exp.Expr]:
+    properties = tree.args.get("properties")
+    return {type(item): item for item in properties.expressions} if properties is not None else {}
+
+
+def _module(context: Context, tree: exp.Expr, kind: str) -> dict[str, Any]:
+    """A procedure, function or trigger: an object of its own."""
+    header = tree.this
+    table = header.this if isinstance(header, exp.UserDefinedFunction | exp.Schema) else header
+    if not isinstance(table, exp.Table):
+        return {"kind": f"CREATE {kind}"}
+    return {"kind": f"CREATE {kind}", "definition": ir.Definition(name_of(context, table), kind.lower())}
+
+
+def _like(context: Context, tree: exp.Expr, properties: dict[type[exp.Expr], exp.Expr], items: list[exp.Expr]) -> ir.Name | None:
+    clone = tree.args.get("clone")
+    like = properties.get(exp.LikeProperty) or next((item for item in items if isinstance(item, exp.LikeProperty)), None)
+    model = clone.this if clone is not None else like.this if like is not None else None
+    return name_of(context, model) if isinstance(model, exp.Table) else None
+
+
+def column_def(context: Context, node: exp.Expr) -> ir.ColumnDef:
+    """A declared column with its type and constraints."""
+    kinds = {type(item.kind): item.kind for item in node.args.get("constraints") or () if isinstance(item, exp.ColumnConstraint)}
+    computed = kinds.get(exp.ComputedColumnConstraint) or kinds.get(exp.GeneratedAsIdentityColumnConstraint)
+    generated = computed.args.get("this") if isinstance(computed, exp.ComputedColumnConstraint) else None
+    comment = kinds.get(exp.CommentColumnConstraint)
+    default = kinds.get(exp.DefaultColumnConstraint)
+    identity = exp.GeneratedAsIdentityColumnConstraint in kinds or exp.AutoIncrementColumnConstraint in kinds
+    return ir.ColumnDef(
+        name=context.column(node.this),
+        written=node.this.name,
+        type=spelling(node.args.get("kind"), context.dialect),
+        nullable=_nullable(kinds),
+        default=default.this.sql(dialect=context.dialect or None) if default is not None else "",
+        computed=expression(context, generated) if isinstance(generated, exp.Expr) else None,
+        identity=identity,
+        comment=comment.this.name if comment is not None else "",
+        start=context.place(node.this)[0],
+        end=context.place(node.this)[1],
+    )
+
+
+def _nullable(kinds: dict[type[exp.Expr], exp.Expr]) -> bool | None:
+    explicit = kinds.get(exp.NotNullColumnConstraint)
+    if explicit is not None:
+        return bool(explicit.args.get("allow_null"))
+    if exp.PrimaryKeyColumnConstraint in kinds or exp.GeneratedAsIdentityColumnConstraint in kinds:
+        return False
+    return None
+
+
+_COLUMN_CONSTRAINTS: dict[type[exp.Expr], str] = {
+    exp.PrimaryKeyColumnConstraint: "primary key",
+    exp.UniqueColumnConstraint: "unique",
+    exp.CheckColumnConstraint: "check",
+    exp.DefaultColumnConstraint: "default",
+    exp.Reference: "foreign key",
+}
+
+_TABLE_CONSTRAINTS: dict[type[exp.Expr], str] = {
+    exp.PrimaryKey: "primary key",
+    exp.UniqueColumnConstraint: "unique",
+    exp.ForeignKey: "foreign key",
+    exp.CheckColumnConstraint: "check",
+}
+
+
+def _constraints(context: Context, items: list[exp.Expr]) -> Iterator[ir.ConstraintDef]:
+    for item in items:
+        if isinstance(item, exp.ColumnDef):
+            for constraint in item.args.get("constraints") or ():
+                kind = _COLUMN_CONSTRAINTS.get(type(constraint.args.get("kind")))
+                if kind is not None:
+                    name = constraint.this.name if isinstance(constraint.args.get("this"), exp.Expr) else ""
+                    yield _constraint(context, constraint.kind, kind, name, (context.column(item.this),))
+        elif isinstance(item, exp.Constraint):
+            for part in item.expressions:
+                kind = _TABLE_CONSTRAINTS.get(type(part))
+                if kind is not None:
+                    yield _constraint(context, part, kind, item.name, _constrained(context, part))
+        elif type(item) in _TABLE_CONSTRAINTS:
+            yield _constraint(context, item, _TABLE_CONSTRAINTS[type(item)], "", _constrained(context, item))
+
+
+def _constrained(context: Context, node: exp.Expr) -> tuple[str, ...]:
+    """The columns of a table constraint, in order."""
+    inner = node.this if isinstance(node.args.get("this"), exp.Schema) else node
+    if isinstance(node, exp.CheckColumnConstraint):
+        return tuple(sorted({context.column(column.this) for column in node.find_all(exp.Column)}))
+    names = []
+    for item in inner.expressions:
+        while not isinstance(item, exp.Identifier) and isinstance(item.args.get("this"), exp.Expr):
+            item = item.this
+        names.append(context.column(item))
+    return tuple(names)
+
+
+def _constraint(context: Context, node: exp.Expr, kind: str, name: str, columns: tuple[str, ...]) -> ir.ConstraintDef:
+    reference = node if isinstance(node, exp.Reference) else node.args.get("reference")
+    target = reference.this if isinstance(reference, exp.Expr) else None
+    table = target.this if isinstance(target, exp.Schema) else target
+    text = ""
+    if kind in ("check", "default") and isinstance(node.args.get("this"), exp.Expr):
+        text = node.this.sql(dialect=context.dialect or None)
+    references = name_of(context, table) if isinstance(table, exp.Table) else None
+    return ir.ConstraintDef(kind, name, columns, text, references)
+
+
+def alter(context: Context, tree: exp.Expr) -> dict[str, Any]:
+    """ALTER TABLE: columns and constraints added, dropped, renamed or retyped, and the table renamed."""
+    kind = str(tree.args.get("kind") or "").upper()
+    if not isinstance(tree.this, exp.Table) or kind not in _RELATIONS:
+        return {"kind": f"ALTER {kind}"}
+    name = name_of(context, tree.this)
+    alterations = []
+    for action in tree.args.get("actions") or ():
+        alterations.extend(_alteration(context, name, action))
+    return {"kind": f"ALTER {kind}", "alterations": tuple(alterations)}
+
+
+def _alteration(context: Context, name: ir.Name, action: exp.Expr) -> Iterator[ir.Alteration]:
+    if isinstance(action, exp.ColumnDef):
+        yield ir.Alteration(name, "add", context.column(action.this), column_def(context, action))
+        for constraint in _constraints(context, [action]):
+            yield ir.Alteration(name, "constrain", constraint=constraint)
+    elif isinstance(action, exp.Drop):
+        for column in [action.this, *(action.args.get("expressions") or ())]:
+            if isinstance(column, exp.Column | exp.Table | exp.Identifier):
+                yield ir.Alteration(name, "drop", context.column(column if isinstance(column, exp.Identifier) else column.this))
+    elif isinstance(action, exp.RenameColumn):
+        renamed = ir.ColumnDef(context.column(action.args["to"].this), action.args["to"].name, "")
+        yield ir.Alteration(name, "rename", context.column(action.this.this), renamed)
+    elif isinstance(action, exp.AlterColumn):
+        yield _altered_column(context, name, action)
+    elif isinstance(action, exp.AlterRename):
+        yield ir.Alteration(name, "rename table", to=name_of(context, action.this))
+    elif isinstance(action, exp.AddConstraint):
+        for constraint in _constraints(context, list(action.expressions)):
+            yield ir.Alteration(name, "constrain", constraint=constraint)
+
+
+def _altered_column(context: Context, name: ir.Name, action: exp.Expr) -> ir.Alteration:
+    column = context.column(action.this if isinstance(action.this, exp.Identifier) else action.this.this)
+    nullable = action.args.get("allow_null")
+    kind = spelling(action.args.get("dtype"), context.dialect)
+    return ir.Alteration(name, "retype", column, ir.ColumnDef(column, "", kind, bool(nullable) if nullable is not None else None))
+
+
+def drop(context: Context, tree: exp.Expr) -> dict[str, Any]:
+    """DROP of a table or view removes an object."""
+    kind = str(tree.args.get("kind") or "").upper()
+    if kind not in _RELATIONS:
+        return {"kind": f"DROP {kind}"}
+    tables = [*(tree.args.get("tables") or ()), *(item for item in tree.expressions if isinstance(item, exp.Table))]
+    if isinstance(tree.args.get("this"), exp.Table):
+        tables.insert(0, tree.this)
+    return {"kind": f"DROP {kind}", "drops": tuple(ir.Drop(name_of(context, table), kind.lower()) for table in tables)}

@@ -1,0 +1,304 @@
+"""Expressions: from sqlglot's trees to canonical, alias-free ones. `EXPRESSIONS` says who compiles what."""
+
+from collections.abc import Callable, Iterable
+from functools import cache
+
+from sqlglot import exp
+
+from lineage_pipeline.dialects import functions
+from lineage_pipeline.engine.compile.context import Context
+from lineage_pipeline.engine.compile.types import result_type, spelling
+from lineage_pipeline.vocabulary import ir
+
+NULL = ir.Literal("null", "NULL")
+
+
+def expression(context: Context, node: exp.Expr) -> ir.Expr:
+    """The IR of an expression."""
+    compiler = EXPRESSIONS.get(type(node))
+    if compiler is not None:
+        return compiler(context, node)
+    if isinstance(node, exp.Query):
+        return subquery(context, node, "scalar")
+    return call(context, node)
+
+
+def expressions(context: Context, nodes: Iterable[exp.Expr]) -> tuple[ir.Expr, ...]:
+    """The IR of several expressions."""
+    return tuple(expression(context, node) for node in nodes)
+
+
+def optional(context: Context, node: exp.Expr | None) -> ir.Expr | None:
+    """The IR of an expression that may be missing."""
+    return None if node is None else expression(context, node)
+
+
+def subquery(context: Context, node: exp.Expr, mode: str, *args: ir.Expr) -> ir.Expr:
+    """A query that stands in an expression."""
+    return ir.Sub(mode, context.compile_query(context, node), args)
+
+
+# ── the rows of the table ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def call(context: Context, node: exp.Expr) -> ir.Expr:
+    """An operator or function that has no compiler of its own."""
+    kind = type(node)
+    op = _op(kind)
+    args: list[ir.Expr] = []
+    for key, value in node.args.items():
+        if value is None or value is False:
+            continue
+        if isinstance(value, exp.Expr):
+            args.append(expression(context, value))
+        elif isinstance(value, list):
+            args.extend(expression(context, item) for item in value if isinstance(item, exp.Expr))
+        elif value is True:
+            op = f"{op}:{key}"
+        else:
+            args.append(ir.Literal("word", str(value)))
+    return ir.Call(op, tuple(args), _traits(kind), result_type(kind, context.dialect))
+
+
+def anonymous(context: Context, node: exp.Expr) -> ir.Expr:
+    """A function that sqlglot does not know by name."""
+    op = node.name.upper()
+    arguments = tuple(expressions(context, node.expressions))
+    return ir.Call(op, arguments, _traits_of_name(op))
+
+
+def column(context: Context, node: exp.Expr) -> ir.Expr:
+    """A reference; a star in an expression stands for the whole row."""
+    identifiers = [part for key in ("catalog", "db", "table", "this") if (part := node.args.get(key)) is not None]
+    last = identifiers[-1]
+    if isinstance(last, exp.Star):
+        qualifier = tuple(context.table(part) for part in identifiers[:-1])
+        return ir.Whole(qualifier, *context.place(*identifiers))
+    if isinstance(last, exp.Parameter):
+        return variable(context, last)
+    parts = [context.table(part) for part in identifiers[:-1]]
+    return ir.Ref((*parts, context.column(last)), *context.place(*identifiers))
+
+
+def dot(context: Context, node: exp.Expr) -> ir.Expr:
+    """A member of a struct, or a method called on a value."""
+    base = expression(context, node.this)
+    member = node.expression
+    if isinstance(member, exp.Identifier):
+        name = context.column(member)
+        if isinstance(base, ir.Ref):
+            end = context.place(member)[1]
+            return ir.Ref((*base.parts, name), base.start, end if end != ir.NOWHERE else base.end)
+        return ir.Field(base, (name,))
+    if isinstance(member, exp.Star):
+        return base
+    inner = expression(context, member)
+    return ir.Call(f"METHOD {_op(type(member))}", (base, inner))
+
+
+def bracket(context: Context, node: exp.Expr) -> ir.Expr:
+    """An element of an array, a map or a document."""
+    base = expression(context, node.this)
+    keys = node.expressions
+    if all(isinstance(key, exp.Literal) for key in keys):
+        return ir.Field(base, tuple(key.name if key.args.get("is_string") else "[]" for key in keys))
+    return ir.Call("ELEMENT", (base, *expressions(context, keys)))
+
+
+def document_path(context: Context, node: exp.Expr) -> ir.Expr:
+    """A path into a JSON document."""
+    path = node.expression
+    base = expression(context, node.this)
+    if isinstance(path, exp.JSONPath):
+        keys = tuple(str(part.name) for part in path.expressions if isinstance(part, exp.JSONPathKey))
+        return ir.Call(_op(type(node)), (ir.Field(base, keys),), 0, result_type(type(node), context.dialect))
+    return call(context, node)
+
+
+def literal(context: Context, node: exp.Expr) -> ir.Expr:
+    """A number or a string."""
+    return ir.Literal("string" if node.args.get("is_string") else "number", str(node.this))
+
+
+def constant(kind: str) -> Callable[[Context, exp.Expr], ir.Expr]:
+    """A compiler of constants of one class."""
+    return lambda context, node: ir.Literal(kind, str(node.this).upper() if node.args.get("this") is not None else kind)
+
+
+def word(context: Context, node: exp.Expr) -> ir.Expr:
+    """A keyword, a type or a unit among arguments."""
+    return ir.Literal("word", node.name.upper() or type(node).__name__.upper())
+
+
+def data_type(context: Context, node: exp.Expr) -> ir.Expr:
+    """A type among arguments."""
+    return ir.Literal("word", spelling(node, context.dialect))
+
+
+def cast(context: Context, node: exp.Expr) -> ir.Expr:
+    """A conversion."""
+    safe = isinstance(node, exp.TryCast) or bool(node.args.get("safe"))
+    return ir.Cast(expression(context, node.this), spelling(node.args["to"], context.dialect), safe)
+
+
+def inner(context: Context, node: exp.Expr) -> ir.Expr:
+    """What stands inside brackets, an alias or an ordering."""
+    return expression(context, node.this)
+
+
+def case(context: Context, node: exp.Expr) -> ir.Expr:
+    """CASE: with an operand, each condition compares it."""
+    operand = optional(context, node.args.get("this"))
+    whens = []
+    for branch in node.args.get("ifs") or ():
+        condition = expression(context, branch.this)
+        if operand is not None:
+            condition = ir.Call("EQ", (operand, condition), 0, "BOOLEAN")
+        whens.append((condition, expression(context, branch.args["true"])))
+    return ir.Case(tuple(whens), optional(context, node.args.get("default")))
+
+
+def if_(context: Context, node: exp.Expr) -> ir.Expr:
+    """IF, IIF, IFF and the like."""
+    when = (expression(context, node.this), expression(context, node.args["true"]))
+    return ir.Case((when,), optional(context, node.args.get("false")))
+
+
+def nvl2(context: Context, node: exp.Expr) -> ir.Expr:
+    """NVL2: one value where the first argument is known, another where it is not."""
+    known = ir.Call("NOT", (ir.Call("IS", (expression(context, node.this), NULL), 0, "BOOLEAN"),), 0, "BOOLEAN")
+    return ir.Case(((known, expression(context, node.args["true"])),), optional(context, node.args.get("false")))
+
+
+def in_(context: Context, node: exp.Expr) -> ir.Expr:
+    """IN over a list, a query or an array."""
+    left = expression(context, node.this)
+    query = node.args.get("query")
+    if query is not None:
+        return subquery(context, query, "in", left)
+    array = node.args.get("unnest") or node.args.get("field")
+    rest = expressions(context, [array] if array is not None else node.expressions)
+    return ir.Call("IN", (left, *rest), 0, "BOOLEAN")
+
+
+def exists(context: Context, node: exp.Expr) -> ir.Expr:
+    """EXISTS over a query, or over an array with a predicate."""
+    if isinstance(node.this, exp.Query):
+        return subquery(context, node.this, "exists")
+    return call(context, node)
+
+
+def window(context: Context, node: exp.Expr) -> ir.Expr:
+    """A function over a window; a named window is looked up, and what is said here is added to it."""
+    partition = tuple(node.args.get("partition_by") or ())
+    order = node.args.get("order")
+    spec = node.args.get("spec")
+    named = node.args.get("alias")
+    base = context.windows.get(named.name.lower()) if named is not None else None
+    if base is not None:
+        partition = partition or tuple(base.args.get("partition_by") or ())
+        order = order or base.args.get("order")
+        spec = spec or base.args.get("spec")
+    return ir.Over(
+        expression(context, node.this),
+        expressions(context, partition),
+        expressions(context, order.expressions if order is not None else ()),
+        _frame(spec),
+    )
+
+
+def lambda_(context: Context, node: exp.Expr) -> ir.Expr:
+    """An anonymous function."""
+    names = tuple(context.column(parameter) for parameter in node.expressions)
+    return ir.Lambda(names, expression(context, node.this))
+
+
+def variable(context: Context, node: exp.Expr) -> ir.Expr:
+    """A variable, a parameter or a hole for one."""
+    inner_node = node.this if isinstance(node.this, exp.Expr) else None
+    start, end = context.place(node if "start" in node.meta else inner_node)
+    return ir.Variable("@" + node.name.lower(), start, end)
+
+
+def star(context: Context, node: exp.Expr) -> ir.Expr:
+    """A star among arguments."""
+    return ir.Whole((), *context.place(node))
+
+
+def tuple_(context: Context, node: exp.Expr) -> ir.Expr:
+    """A row value; one of one part is that part."""
+    parts = expressions(context, node.expressions)
+    return parts[0] if len(parts) == 1 else ir.Call("TUPLE", parts)
+
+
+def quantified(context: Context, node: exp.Expr) -> ir.Expr:
+    """ANY, ALL or ARRAY over a query."""
+    query = node.this if isinstance(node.this, exp.Query) else next(iter(node.expressions), None)
+    if isinstance(query, exp.Query):
+        return subquery(context, query, "array" if isinstance(node, exp.Array) else "compare")
+    return call(context, node)
+
+
+def _frame(spec: exp.Expr | None) -> str:
+    if spec is None:
+        return ""
+    parts = (str(value) for key, value in sorted(spec.args.items()) if value)
+    return " ".join(parts).upper()
+
+
+@cache
+def _op(kind: type[exp.Expr]) -> str:
+    return kind.__name__.upper()
+
+
+@cache
+def _traits(kind: type[exp.Expr]) -> int:
+    return _traits_of_name(_op(kind)) | (ir.AGGREGATE if issubclass(kind, exp.AggFunc) else 0)
+
+
+def _traits_of_name(op: str) -> int:
+    tables = (
+        (functions.MASKING, ir.MASKING),
+        (functions.VOLATILE, ir.VOLATILE),
+        (functions.RANKING, ir.WINDOWED),
+        (functions.GENERATORS, ir.GENERATOR),
+    )
+    traits = sum(trait for names, trait in tables if op in names)
+    return traits | (ir.AGGREGATE if op in functions.AGGREGATES else 0)
+
+
+EXPRESSIONS: dict[type[exp.Expr], Callable[[Context, exp.Expr], ir.Expr]] = {
+    exp.Alias: inner,
+    exp.All: quantified,
+    exp.Anonymous: anonymous,
+    exp.AnonymousAggFunc: anonymous,
+    exp.Any: quantified,
+    exp.Array: quantified,
+    exp.Boolean: constant("boolean"),
+    exp.Bracket: bracket,
+    exp.Case: case,
+    exp.Cast: cast,
+    exp.Column: column,
+    exp.DataType: data_type,
+    exp.Dot: dot,
+    exp.Exists: exists,
+    exp.If: if_,
+    exp.In: in_,
+    exp.Interval: call,
+    exp.JSONExtract: document_path,
+    exp.JSONExtractScalar: document_path,
+    exp.Lambda: lambda_,
+    exp.Literal: literal,
+    exp.Null: lambda context, node: NULL,
+    exp.Nvl2: nvl2,
+    exp.Ordered: inner,
+    exp.Parameter: variable,
+    exp.Paren: inner,
+    exp.Placeholder: variable,
+    exp.SessionParameter: variable,
+    exp.Star: star,
+    exp.TryCast: cast,
+    exp.Tuple: tuple_,
+    exp.Var: word,
+    exp.Window: window,
+}

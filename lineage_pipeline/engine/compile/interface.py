@@ -1,0 +1,86 @@
+"""The outside of a script: the names that its statements define, write, read and drop."""
+
+from collections.abc import Iterator
+
+from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.plan import Face, ScriptFace
+
+
+def face_of(script: ir.Script, text: str) -> ScriptFace:
+    """What the object graph needs to know of a script."""
+    lines = [0]
+    position = text.find("\n")
+    while position >= 0:
+        lines.append(position + 1)
+        position = text.find("\n", position + 1)
+    return ScriptFace(tuple(_face(placed) for placed in script.statements), tuple(lines))
+
+
+def _face(placed: ir.Placed) -> Face:
+    statement = placed.statement
+    definition = statement.definition
+    return Face(
+        kind=statement.kind,
+        start=placed.start,
+        end=placed.end,
+        parent=placed.parent,
+        defines=definition.name if definition else None,
+        define_kind=definition.kind if definition else "",
+        temporary=bool(definition and definition.temporary),
+        replace=bool(definition and (definition.replace or definition.if_absent)),
+        has_columns=bool(definition and definition.columns and definition.relation == ir.NOWHERE),
+        like=definition.like if definition else None,
+        writes=tuple(write.target for write in statement.writes),
+        reads=tuple(dict.fromkeys(_reads(statement))),
+        stars=tuple(dict.fromkeys(_stars(statement))),
+        alters=tuple(dict.fromkeys(alteration.name for alteration in statement.alterations if alteration.to is None)),
+        renames=tuple((item.name, item.to) for item in statement.alterations if item.to is not None),
+        drops=tuple(drop.name for drop in statement.drops),
+        calls=tuple(call.name for call in statement.calls),
+        context=statement.context,
+        has_result=statement.result != ir.NOWHERE,
+    )
+
+
+def _reads(statement: ir.Statement) -> Iterator[ir.Name]:
+    for relation in statement.relations:
+        if isinstance(relation, ir.Select):
+            for source in relation.sources:
+                if source.name is not None:
+                    yield source.name
+    yield from statement.reads
+
+
+def _stars(statement: ir.Statement) -> Iterator[ir.Name]:
+    """The objects whose columns a star brings into the result, through whatever lies between."""
+    definition = statement.definition
+    roots = [definition.relation] if definition else []
+    roots.extend(write.relation for write in statement.writes)
+    roots.append(statement.result)
+    seen: set[int] = set()
+    while roots:
+        index = roots.pop()
+        if index == ir.NOWHERE or index in seen:
+            continue
+        seen.add(index)
+        relation = statement.relations[index]
+        match relation:
+            case ir.Select():
+                for source in _starred(relation):
+                    if source.name is not None:
+                        yield source.name
+                    roots.append(source.relation)
+            case ir.SetOperation(branches=branches):
+                roots.extend(branches)
+            case ir.Pivot(relation=inner) | ir.Unpivot(relation=inner) | ir.Renamed(relation=inner):
+                roots.append(inner)
+            case ir.Recursive(anchor=anchor):
+                roots.append(anchor)
+
+
+def _starred(select: ir.Select) -> Iterator[ir.Source]:
+    for output in select.outputs:
+        if isinstance(output, ir.Star):
+            for source in select.sources:
+                if not output.qualifier or output.qualifier[-1] == source.alias:
+                    yield source

@@ -1,0 +1,130 @@
+"""Select lists: what each column is called, where its expression stands, and what a star leaves out."""
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from lineage_pipeline.dialects.traits import Naming
+from lineage_pipeline.engine.compile.context import Context
+from lineage_pipeline.engine.compile.expressions import expression
+from lineage_pipeline.engine.compile.parse import ITEM
+from lineage_pipeline.vocabulary import ir
+
+
+def outputs(context: Context, select: exp.Expr) -> Iterator[ir.Output | ir.Star]:
+    """The items of a select list, in order."""
+    for position, node in enumerate(select.expressions):
+        if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
+            yield star(context, node, select)
+        elif isinstance(node, exp.Aliases):
+            yield from _several(context, node)
+        elif isinstance(node, exp.Dot) and isinstance(node.expression, exp.Star):
+            yield _struct_star(context, node)
+        else:
+            yield output(context, node, position)
+
+
+def output(context: Context, node: exp.Expr, position: int) -> ir.Output:
+    """One column of a select list."""
+    alias = node.args.get("alias") if isinstance(node, exp.Alias) else None
+    value = node.this if alias is not None else node
+    if isinstance(value, exp.PropertyEQ):  # STRUCT-like items carry their name with them
+        alias, value = value.this, value.expression
+    compiled = expression(context, value)
+    start, end = _place(context, node, alias)
+    if isinstance(alias, exp.Identifier):
+        return ir.Output(context.column(alias), alias.name, compiled, start, end)
+    name, written = _implicit_name(context, value, position, start, end)
+    return ir.Output(name, written, compiled, start, end)
+
+
+def star(context: Context, node: exp.Expr, select: exp.Expr) -> ir.Star:
+    """A star with its modifiers."""
+    inner = node.this if isinstance(node, exp.Column) else node
+    qualifiers = [node.args[key] for key in ("catalog", "db", "table") if node.args.get(key) is not None]
+    context.features.add("star")
+    excluded = [*(inner.args.get("except_") or ()), *(select.args.get("exclude") or ())]
+    start, end = context.place(*qualifiers, inner)
+    return ir.Star(
+        tuple(context.table(part) for part in qualifiers),
+        start,
+        end,
+        tuple(context.column(_identifier(item)) for item in excluded),
+        tuple(output(context, item, 0) for item in inner.args.get("replace") or ()),
+        tuple((context.column(_identifier(item)), context.column(item.args["alias"])) for item in inner.args.get("rename") or ()),
+        inner.args["ilike"].name if inner.args.get("ilike") is not None else "",
+    )
+
+
+def _identifier(node: exp.Expr) -> exp.Expr:
+    while not isinstance(node, exp.Identifier) and isinstance(node.args.get("this"), exp.Expr):
+        node = node.this
+    return node
+
+
+def _struct_star(context: Context, node: exp.Expr) -> ir.Star:
+    """`s.*` of a struct: sqlglot makes a chain of dots of it."""
+    context.features.add("star")
+    base = expression(context, node.this)
+    qualifier = base.parts if isinstance(base, ir.Ref) else ()
+    return ir.Star(qualifier, *context.place(node.expression))
+
+
+def _several(context: Context, node: exp.Expr) -> Iterator[ir.Output]:
+    """A generator with several aliases: `EXPLODE(m) AS (k, v)`."""
+    compiled = expression(context, node.this)
+    start, end = _place(context, node, node.expressions[0] if node.expressions else None)
+    for alias in node.expressions:
+        yield ir.Output(context.column(alias), alias.name, compiled, start, end)
+
+
+def _place(context: Context, node: exp.Expr, alias: exp.Expr | None) -> tuple[int, int]:
+    """Where the expression of an item stands, its alias left out; nowhere when that is not known."""
+    item = node.meta.get(ITEM)
+    named = alias.meta.get("start") if isinstance(alias, exp.Identifier) else None
+    if item is None and named is not None and named in context.ranges:
+        start, end = context.token_after(named, 2), context.ranges[named]
+    elif item is not None and named is not None:
+        start, end = item[0], context.end_before(named, "AS")
+    elif item is not None:
+        start, end = item
+    else:
+        return ir.NOWHERE, ir.NOWHERE
+    return (start - context.origin, end - context.origin) if start < end else (ir.NOWHERE, ir.NOWHERE)
+
+
+def _implicit_name(context: Context, node: exp.Expr, position: int, start: int, end: int) -> tuple[str, str]:
+    """What the dialect calls a column without an alias, folded and as it is shown."""
+    inner = node
+    while isinstance(inner, exp.Paren):
+        inner = inner.this
+    if isinstance(inner, exp.Column):
+        return context.column(inner.this), inner.this.name
+    if isinstance(inner, exp.Dot) and isinstance(inner.expression, exp.Identifier):
+        return context.column(inner.expression), inner.expression.name
+    naming = context.traits.naming
+    if naming is Naming.NONE:
+        return "", ""
+    if naming is Naming.FUNCTION:
+        name = _function_name(inner)
+        return name, name
+    if naming is Naming.TEXT:
+        text = context.text[context.origin + start : context.origin + end] if start != ir.NOWHERE else ""
+        name = " ".join(text.split())
+        return name.lower() if name else f"_col{position}", name
+    name = naming.value.format(position)
+    return name, name
+
+
+def _function_name(node: exp.Expr) -> str:
+    """Postgres calls a column after its function or the type it is cast to."""
+    if isinstance(node, exp.Cast):
+        inner = _function_name(node.this) if not isinstance(node.this, exp.Column) else node.this.name.lower()
+        return inner if inner != "?column?" else node.args["to"].this.value.lower()
+    if isinstance(node, exp.Window):
+        return _function_name(node.this)
+    if isinstance(node, exp.Case):
+        return "case"
+    if isinstance(node, exp.Anonymous):
+        return node.name.lower()
+    return node.sql_name().lower() if isinstance(node, exp.Func) else "?column?"

@@ -1,0 +1,151 @@
+"""Tokens and trees: where each statement of a text lies, and sqlglot's tree of it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Any
+
+import msgspec
+from sqlglot import exp, parser
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ParseError, TokenError
+from sqlglot.tokens import Token, Tokenizer, TokenType
+
+Ranges = dict[int, int]
+"""Where list items stand: from the offset of the first token to the end of the last one."""
+
+ITEM = "item"
+"""The key under which a node of the tree keeps the range of the list item that it is."""
+
+_RANGES: dict[int, tuple[Sequence[Token], Ranges]] = {}
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """The tokens of one statement; one that needs no parser brings its `kind`, and `stop` where others lie inside."""
+
+    tokens: Sequence[Token]
+    parent: int = -1
+    kind: str | None = None
+    parts: tuple[tuple[str, Any], ...] = ()
+    stop: int = -1
+
+    @property
+    def start(self) -> int:
+        """The offset of the first character."""
+        return int(self.tokens[0].start)
+
+    @property
+    def end(self) -> int:
+        """The offset after the last character."""
+        return self.stop if self.stop >= 0 else int(self.tokens[-1].end) + 1
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """Why a text could not be read, and the characters where the reader stopped."""
+
+    reason: str
+    start: int
+    end: int
+
+
+def tokenize(text: str, dialect: Dialect, *, whole: bool = False) -> list[Token] | Failure:
+    """The tokens of a text, or where it stops being one; `whole` where statements need no semicolon between them."""
+    tokenizer = _whole_tokenizer(type(dialect))(dialect=dialect) if whole else dialect.tokenizer()
+    try:
+        return list(tokenizer.tokenize(text))
+    except TokenError as error:
+        return Failure(_first_line(str(error)), 0, len(text))
+
+
+@cache
+def _whole_tokenizer(dialect: type[Dialect]) -> type[Tokenizer]:
+    """A tokenizer that does not swallow everything up to the next semicolon after GO, PRINT and the like."""
+    return type("WholeTokenizer", (dialect.tokenizer_class,), {"COMMANDS": set()})
+
+
+def split(tokens: Sequence[Token]) -> Iterator[Piece]:
+    """The statements between semicolons."""
+    begin = 0
+    for index, token in enumerate(tokens):
+        if token.token_type is TokenType.SEMICOLON:
+            if index > begin:
+                yield Piece(tokens[begin:index])
+            begin = index + 1
+    if begin < len(tokens):
+        yield Piece(tokens[begin:])
+
+
+def parse(piece: Piece, text: str, dialect: Dialect) -> tuple[exp.Expr, Ranges] | Failure:
+    """The tree of one statement and the places of its expressions, or why there is none."""
+    instance = dialect.parser()
+    ranges: Ranges = {}
+    _RANGES[id(instance)] = (piece.tokens, ranges)
+    try:
+        trees = instance.parse(list(piece.tokens), text)
+    except ParseError as error:
+        return _failure(error, piece)
+    except RecursionError:
+        return Failure("nested too deeply", piece.start, piece.end)
+    finally:
+        del _RANGES[id(instance)]
+    if len(trees) != 1 or trees[0] is None:
+        return Failure("more than one statement without a separator", piece.start, piece.end)
+    return trees[0], ranges
+
+
+def _failure(error: ParseError, piece: Piece) -> Failure:
+    detail = error.errors[0] if error.errors else {}
+    reason = _first_line(str(detail.get("description") or error)).rstrip(".")
+    place = (detail.get("line"), detail.get("col"))
+    for token in piece.tokens:
+        if (token.line, token.col) == place:
+            return Failure(reason, token.start, token.end + 1)
+    return Failure(reason, piece.start, piece.end)
+
+
+def _first_line(text: str) -> str:
+    return text.strip().split("\n", 1)[0]
+
+
+# sqlglot keeps the places of names and literals, not of whole expressions. The compiled parser cannot be subclassed,
+# but it looks the parsers of list items up by name, so replacing these two is enough to learn where each item ends.
+# May go when sqlglot records the range of an expression itself.
+_ITEM_PARSERS = ("_parse_expression", "_parse_update_assignment")
+
+
+def _recording(original: Callable[..., Any]) -> Callable[..., Any]:
+    def parse_item(self: parser.Parser, *args: Any, **kwargs: Any) -> Any:
+        known = _RANGES.get(id(self))
+        if known is None:
+            return original(self, *args, **kwargs)
+        tokens, ranges = known
+        first = self._index
+        node = original(self, *args, **kwargs)
+        last = self._index - 1
+        if first <= last < len(tokens) and isinstance(node, exp.Expr):
+            start, end = tokens[first].start, tokens[last].end + 1
+            node.meta[ITEM] = (start, end)
+            if isinstance(node, exp.EQ):  # T-SQL's `alias = expr`, which sqlglot replaces by another node
+                ranges[start] = end
+        return node
+
+    parse_item.recording = True  # type: ignore[attr-defined]
+    return parse_item
+
+
+def _record_items() -> None:
+    pending: list[type] = [parser.Parser]
+    while pending:
+        cls = pending.pop()
+        pending.extend(cls.__subclasses__())
+        for name in _ITEM_PARSERS:
+            method = cls.__dict__.get(name)
+            if method is not None and not hasattr(method, "recording"):
+                setattr(cls, name, _recording(method))
+
+
+def dialect_of(name: str) -> Dialect:
+    """sqlglot's dialect of that name, its parser made to record the places of list items."""
+    dialect = Dialect.get_or_raise(name or None)
+    parser.logger.disabled = True  # what sqlglot only warns of comes back as exp.Command and becomes a finding
+    _record_items()
+    return dialect

@@ -1,0 +1,179 @@
+"""One source: its text becomes a script of compiled statements, each at its place."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from sqlglot import exp
+from sqlglot.tokens import Token, TokenType
+
+from lineage_pipeline.dialects.traits import GENERIC, Traits, traits_of
+from lineage_pipeline.engine.compile.batches import cut
+from lineage_pipeline.engine.compile.context import Context
+from lineage_pipeline.engine.compile.parse import Failure, Piece, Ranges, dialect_of, parse, tokenize
+from lineage_pipeline.engine.compile.queries import query
+from lineage_pipeline.engine.compile.statements import SILENT_COMMANDS, SILENT_DEFINITIONS, statement_parts
+from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.analysis import Limits, Options
+
+
+def compile_source(text: str, options: Options) -> ir.Script:
+    """The script that a text is in a dialect; whatever cannot be read is a finding in it."""
+    traits = traits_of(options.dialect)
+    dialect = dialect_of((traits or GENERIC).name)
+    fallback = [] if traits is not None else [_finding("DIALECT_FALLBACK", 0, 0, dialect=options.dialect)]
+    if len(text) > options.limits.bytes:
+        limit = _finding("LIMIT_EXCEEDED", 0, 0, what="the file", limit=f"{options.limits.bytes} characters")
+        return _script(traits, [_failed(0, len(text), limit)])
+    tokens = tokenize(text, dialect, whole=(traits or GENERIC).batches)
+    if isinstance(tokens, Failure):
+        return _script(traits, [_failed(0, len(text), _finding("PARSE_ERROR", 0, len(text), reason=tokens.reason))])
+    placed = [_compile(piece, text, traits or GENERIC, options.limits) for piece in cut(tokens, traits or GENERIC)]
+    return _script(traits, _with_findings(placed, fallback))
+
+
+def _script(traits: Traits | None, placed: Sequence[ir.Placed]) -> ir.Script:
+    return ir.Script(ir.IR_VERSION, (traits or GENERIC).name, tuple(placed))
+
+
+def _with_findings(placed: list[ir.Placed], findings: list[ir.Finding]) -> list[ir.Placed]:
+    """Hang findings about the whole source onto its first statement."""
+    if not placed or not findings:
+        return placed
+    first = placed[0]
+    statement = msgspec.structs.replace(first.statement, findings=(*findings, *first.statement.findings))
+    return [msgspec.structs.replace(first, statement=statement), *placed[1:]]
+
+
+def _finding(code: str, start: int, end: int, **values: str) -> ir.Finding:
+    return ir.Finding(code, tuple(values.items()), start, end)
+
+
+def _failed(start: int, end: int, finding: ir.Finding, kind: str = "UNKNOWN", parent: int = -1) -> ir.Placed:
+    return ir.Placed(start, end, parent, ir.Statement(kind, "failed", findings=(finding,)))
+
+
+def _compile(piece: Piece, text: str, traits: Traits, limits: Limits) -> ir.Placed:
+    excess = _excess(piece.tokens, limits)
+    kind = _first_words(piece.tokens)
+    if excess is not None:
+        return _failed(piece.start, piece.end, excess, kind, piece.parent)
+    if piece.kind is not None:
+        return ir.Placed(piece.start, piece.end, piece.parent, _cut_statement(piece, text, traits))
+    if piece.tokens[0].text.upper() in SILENT_COMMANDS - {"BEGIN", "SET", "DECLARE"}:
+        return ir.Placed(piece.start, piece.end, piece.parent, _silent(kind.split(" ")[0], piece))
+    parsed = parse(piece, text, dialect_of(traits.name))
+    if isinstance(parsed, Failure):
+        if _is_silent(piece.tokens):
+            return ir.Placed(piece.start, piece.end, piece.parent, _silent(kind, piece))
+        start, end = parsed.start - piece.start, parsed.end - piece.start
+        return _failed(piece.start, piece.end, _finding("PARSE_ERROR", start, end, reason=parsed.reason), kind, piece.parent)
+    return ir.Placed(piece.start, piece.end, piece.parent, _statement(piece, text, traits, *parsed))
+
+
+def _statement(piece: Piece, text: str, traits: Traits, tree: exp.Expr, ranges: Ranges) -> ir.Statement:
+    kind = _first_words(piece.tokens)
+    if isinstance(tree, exp.Command):
+        if _is_silent(piece.tokens):
+            return _silent(kind, piece)
+        unsupported = _finding("UNSUPPORTED_SYNTAX", 0, piece.end - piece.start, construct=kind)
+        return ir.Statement(kind, "failed", findings=(unsupported,), fingerprint=_fingerprint(piece.tokens))
+    context = Context(text, piece.tokens, ranges, traits, query)
+    parts = statement_parts(context, tree)
+    if parts is None:
+        context.report("UNSUPPORTED_SYNTAX", piece.start, piece.end, construct=kind)
+        parts = {"kind": kind, "status": "partial"}
+    return _assembled(context, parts, piece)
+
+
+def _assembled(context: Context, parts: dict[str, object], piece: Piece) -> ir.Statement:
+    relations = tuple(relation for relation in context.relations if relation is not None)
+    defaults = {
+        "status": "partial" if any(finding.code == "UNSUPPORTED_SYNTAX" for finding in context.findings) else "analysed",
+        "calls": tuple(context.calls),
+    }
+    return ir.Statement(
+        **{**defaults, **parts},  # type: ignore[arg-type]
+        relations=relations,
+        findings=tuple(context.findings),
+        pragmas=tuple(_pragmas(piece.tokens)),
+        features=tuple(sorted(context.features)),
+        complexity=_complexity(relations),
+        fingerprint=_fingerprint(piece.tokens),
+    )
+
+
+def _cut_statement(piece: Piece, text: str, traits: Traits) -> ir.Statement:
+    """A statement that the cutter recognised without the parser: a batch separator, a block, a module header."""
+    context = Context(text, piece.tokens, {}, traits, query)
+    return _assembled(context, {"kind": piece.kind, **dict(piece.parts)}, piece)
+
+
+def _silent(kind: str, piece: Piece) -> ir.Statement:
+    return ir.Statement(kind, "analysed", fingerprint=_fingerprint(piece.tokens), pragmas=tuple(_pragmas(piece.tokens)))
+
+
+def _is_silent(tokens: Sequence[Token]) -> bool:
+    """Whether a statement that sqlglot leaves as text is of a kind that carries no lineage."""
+    words = [word for token in tokens[:6] for word in token.text.upper().split()]
+    if words[0] in SILENT_COMMANDS:
+        return True
+    return words[0] in ("CREATE", "ALTER", "DROP", "UPDATE") and any(word in SILENT_DEFINITIONS for word in words[1:4])
+
+
+def _first_words(tokens: Sequence[Token]) -> str:
+    """The kind of a statement as its first words say it."""
+    first = tokens[0].text.upper()
+    if first in ("CREATE", "ALTER", "DROP", "INSERT", "TRUNCATE") and len(tokens) > 1:
+        second = tokens[1].text.upper()
+        if second == "OR" and len(tokens) > 3:
+            second = tokens[3].text.upper()
+        return first if first == "INSERT" else f"{first} {second}"
+    return first.split()[0] if first else "UNKNOWN"
+
+
+def _fingerprint(tokens: Sequence[Token]) -> str:
+    """The same for two statements that differ in layout, comments and letter case of keywords only."""
+    digest = hashlib.sha256()
+    for token in tokens:
+        exact = token.token_type in (TokenType.STRING, TokenType.IDENTIFIER)
+        digest.update((token.text if exact else token.text.lower()).encode())
+        digest.update(b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _pragmas(tokens: Sequence[Token]) -> Iterator[str]:
+    for token in tokens:
+        for comment in token.comments:
+            if comment.strip().lower().startswith("lineage:"):
+                yield comment.strip()[len("lineage:") :].strip()
+
+
+def _complexity(relations: Sequence[ir.Relation]) -> int:
+    """One for the statement, one for each scope beyond the first and for each join, condition and set operation."""
+    score = max(len(relations), 1)
+    for relation in relations:
+        if isinstance(relation, ir.Select):
+            score += max(len(relation.sources) - 1, 0)
+            score += sum(part is not None for part in (relation.where, relation.having, relation.qualify))
+            score += bool(relation.group)
+        elif isinstance(relation, ir.SetOperation):
+            score += len(relation.branches) - 1
+    return score
+
+
+def _excess(tokens: Sequence[Token], limits: Limits) -> ir.Finding | None:
+    """Why a statement must not reach the parser, if it must not."""
+    end = tokens[-1].end + 1 - tokens[0].start
+    if len(tokens) > limits.tokens:
+        return _finding("LIMIT_EXCEEDED", 0, end, what="the statement", limit=f"{limits.tokens} tokens")
+    depth = deepest = 0
+    for token in tokens:
+        if token.token_type in (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE):
+            depth += 1
+            deepest = max(deepest, depth)
+        elif token.token_type in (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END):
+            depth -= 1
+    if deepest > limits.depth:
+        return _finding("LIMIT_EXCEEDED", 0, end, what="the nesting", limit=f"{limits.depth} levels")
+    return None

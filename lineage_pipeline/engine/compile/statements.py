@@ -1,0 +1,130 @@
+"""Statements: what each kind defines, writes, reads and drops. `STATEMENTS` says who compiles what."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlglot import exp
+
+from lineage_pipeline.engine.compile.context import Context, name_of
+from lineage_pipeline.engine.compile.definitions import alter, create, drop
+from lineage_pipeline.engine.compile.expressions import expression
+from lineage_pipeline.engine.compile.queries import query
+from lineage_pipeline.engine.compile.writes import delete, insert, into, merge, multi_insert, update
+from lineage_pipeline.vocabulary import ir
+
+Parts = dict[str, Any]
+"""The fields of a statement that its compiler fills."""
+
+
+def statement_parts(context: Context, tree: exp.Expr) -> Parts | None:
+    """What a statement does, or None where nobody knows its kind."""
+    compiler = STATEMENTS.get(type(tree))
+    if compiler is not None:
+        return compiler(context, tree)
+    if isinstance(tree, exp.Query):
+        return bare_query(context, tree)
+    return None
+
+
+def bare_query(context: Context, tree: exp.Expr) -> Parts:
+    """A query that stands for itself, or goes INTO a table."""
+    target = tree.args.get("into")
+    if target is not None and isinstance(target.this, exp.Table):
+        return into(context, tree, target)
+    return {"kind": "SELECT", "result": query(context, tree)}
+
+
+def truncate(context: Context, tree: exp.Expr) -> Parts:
+    """TRUNCATE empties tables and changes no lineage."""
+    return {"kind": "TRUNCATE", "reads": tuple(name_of(context, table) for table in tree.expressions)}
+
+
+def use(context: Context, tree: exp.Expr) -> Parts:
+    """USE completes the names that follow."""
+    kind = tree.args["kind"].name.upper() if tree.args.get("kind") is not None else ""
+    table = tree.this
+    parts = name_of(context, table).parts if isinstance(table, exp.Table) else ()
+    return {"kind": "USE", "context": (kind, *parts)}
+
+
+def set_(context: Context, tree: exp.Expr) -> Parts:
+    """SET search_path completes names; every other option has no bearing on lineage."""
+    for item in tree.expressions:
+        assignment = item.this if isinstance(item, exp.SetItem) else None
+        if isinstance(assignment, exp.EQ) and assignment.this.name.lower() == "search_path":
+            values = assignment.expression
+            names = values.expressions if isinstance(values, exp.Tuple) else [values]
+            return {"kind": "SET", "context": ("SEARCH_PATH", *(context.table(value) for value in names))}
+    return {"kind": "SET"}
+
+
+def execute(context: Context, tree: exp.Expr) -> Parts:
+    """A procedure that is called by name."""
+    table = tree.this
+    if isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier) and not table.this.name.startswith("@"):
+        return {"kind": "EXECUTE", "calls": (ir.Invocation(name_of(context, table)),)}
+    context.report("DYNAMIC_SQL", context.origin, context.tokens[-1].end + 1)
+    return {"kind": "EXECUTE", "status": "partial"}
+
+
+def comment(context: Context, tree: exp.Expr) -> Parts:
+    """COMMENT ON describes an object."""
+    return {"kind": "COMMENT"}
+
+
+def assignment(context: Context, tree: exp.Expr) -> Parts:
+    """DECLARE: variables and their first values."""
+    for item in tree.expressions:
+        if isinstance(item.args.get("default"), exp.Expr):
+            expression(context, item.args["default"])
+    return {"kind": "DECLARE"}
+
+
+def silent(kind: str) -> Callable[[Context, exp.Expr], Parts]:
+    """A compiler for a kind of statement that carries no lineage."""
+    return lambda context, tree: {"kind": kind}
+
+
+STATEMENTS: dict[type[exp.Expr], Callable[[Context, exp.Expr], Parts]] = {
+    exp.Alter: alter,
+    exp.Analyze: silent("ANALYZE"),
+    exp.Attach: silent("ATTACH"),
+    exp.Comment: comment,
+    exp.Commit: silent("COMMIT"),
+    exp.Create: create,
+    exp.Declare: assignment,
+    exp.Delete: delete,
+    exp.Describe: silent("DESCRIBE"),
+    exp.Detach: silent("DETACH"),
+    exp.Drop: drop,
+    exp.Execute: execute,
+    exp.Grant: silent("GRANT"),
+    exp.Insert: insert,
+    exp.Kill: silent("KILL"),
+    exp.Merge: merge,
+    exp.MultitableInserts: multi_insert,
+    exp.Pragma: silent("PRAGMA"),
+    exp.Refresh: silent("REFRESH"),
+    exp.Revoke: silent("REVOKE"),
+    exp.Rollback: silent("ROLLBACK"),
+    exp.Set: set_,
+    exp.Show: silent("SHOW"),
+    exp.Transaction: silent("BEGIN TRANSACTION"),
+    exp.TruncateTable: truncate,
+    exp.Uncache: silent("UNCACHE"),
+    exp.Update: update,
+    exp.Use: use,
+}
+
+SILENT_COMMANDS = frozenset(
+    "PRINT RAISERROR THROW WAITFOR GRANT REVOKE DENY ANALYZE EXPLAIN VACUUM BACKUP RESTORE DBCC RECONFIGURE CHECKPOINT "
+    "SHOW DESCRIBE DESC SET OPTIMIZE REFRESH CLUSTER REINDEX LISTEN NOTIFY LOCK UNLOCK KILL SAVE GOTO RETURN BREAK CONTINUE "
+    "BEGIN COMMIT ROLLBACK SAVEPOINT START DECLARE OPEN CLOSE FETCH DEALLOCATE DISCARD RESET".split()
+)
+"""Statements that sqlglot leaves as text and that carry no lineage, by their first word."""
+
+SILENT_DEFINITIONS = frozenset(
+    "STATISTICS INDEX USER ROLE LOGIN SCHEMA DATABASE SEQUENCE TYPE EXTENSION POLICY ROLE WAREHOUSE STAGE FILE PARTITION "
+    "RESOURCE SERVER CREDENTIAL CERTIFICATE ASSEMBLY FULLTEXT TABLESPACE PUBLICATION SUBSCRIPTION".split()
+)
+"""What CREATE, ALTER and DROP make without bearing on lineage, where sqlglot leaves the statement as text."""

@@ -1,0 +1,33 @@
+"""Types as the dialect spells them, and the result types that sqlglot knows for functions."""
+
+from functools import cache
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.typing import EXPRESSION_METADATA
+
+_SPELLINGS: dict[tuple[str, str], str] = {}
+
+
+def spelling(node: exp.Expr | None, dialect: str) -> str:
+    """A type in the words of its dialect, upper case, no blanks inside brackets."""
+    if node is None:
+        return ""
+    key = (dialect, repr(node))
+    known = _SPELLINGS.get(key)
+    if known is None:
+        known = _SPELLINGS[key] = node.sql(dialect=dialect or None).upper().replace(", ", ",")
+    return known
+
+
+@cache
+def result_type(kind: type[exp.Expr], dialect: str) -> str:
+    """The type that a function of this kind always gives, or nothing where it depends on the arguments."""
+    tables: list[dict[Any, Any]] = [getattr(Dialect.get_or_raise(dialect or None), "EXPRESSION_METADATA", {})]
+    for table in (*tables, EXPRESSION_METADATA):
+        returns = table.get(kind, {}).get("returns")
+        if returns is not None:
+            node = returns if isinstance(returns, exp.DataType) else exp.DataType.build(returns)
+            return spelling(node, dialect)
+    return ""

@@ -1,0 +1,57 @@
+"""A change as a rule finds it, before anyone asks who feels it; and the shape of a rule."""
+
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+
+import msgspec
+
+from lineage_pipeline.engine.diff.pair import Pair
+from lineage_pipeline.vocabulary.sets import Confidence, Scope, Severity
+
+ID_LENGTH = 16
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One change at its own place; `path` and `line` only where they are not those of the object or column."""
+
+    rule: str
+    object: str
+    column: str | None
+    severity: Severity
+    before: str | None = None
+    after: str | None = None
+    confidence: Confidence = Confidence.CERTAIN
+    scope: Scope | None = None
+    path: str | None = None
+    line: int | None = None
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """A kind of change: what it is called, what it touches, who finds it, what it means and what to do."""
+
+    id: str
+    title: str
+    scope: Scope
+    find: Callable[[Pair], Iterator[Finding]]
+    meaning: str
+    remedy: str
+
+
+def finding_id(finding: Finding) -> str:
+    """Give an id that depends on what changed, not on where it stands."""
+    return _digest(finding.rule, finding.object, finding.column, finding.before, finding.after)
+
+
+def fingerprint(finding: Finding) -> str:
+    """Give an id that stays when the same thing changes in another way."""
+    return _digest(finding.rule, finding.object, finding.column)
+
+
+def order(finding: Finding) -> tuple[str, str, str, str, str]:
+    """Sort by place, then by rule."""
+    return (finding.object, finding.column or "", finding.rule, finding.before or "", finding.after or "")
+
+
+def _digest(*parts: str | None) -> str:
+    text = "\x1f".join("\x00" if part is None else part for part in parts)
+    return sha256(text.encode()).hexdigest()[:ID_LENGTH]

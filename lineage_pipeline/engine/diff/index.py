@@ -1,0 +1,154 @@
+"""One lineage by its keys: who reads and writes what, built once, asked by every rule."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+import msgspec
+
+from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline.vocabulary.sets import EdgeKind, EdgeType, ObjectKind, Origin, Role
+from lineage_pipeline.vocabulary.tables import (
+    Column,
+    ColumnEdge,
+    Constraint,
+    Facet,
+    ObjectRow,
+    StatementRow,
+)
+
+Key = TypeVar("Key")
+
+Place = tuple[str, int]
+"""A statement: path and ordinal."""
+
+NOT_COMPARED = frozenset({ObjectKind.QUERY, ObjectKind.TEMP_TABLE})
+
+DEFINED, WRITTEN, NAMED = 2, 1, 0
+"""How much a repository says about an object: its schema, its rows, or only its name."""
+
+
+class Body(msgspec.Struct, frozen=True):
+    """What one statement puts into one object: its facets by name and column."""
+
+    place: Place
+    fingerprint: str
+    facets: dict[tuple[str, str], Facet]
+
+
+class Index(msgspec.Struct, frozen=True):
+    """The rows of one lineage by object, by column and by statement."""
+
+    lineage: Lineage
+    objects: dict[str, ObjectRow]
+    columns: dict[str, dict[str, Column]]
+    constraints: dict[str, list[Constraint]]
+    statements: dict[Place, StatementRow]
+    bodies: dict[str, list[Body]]
+    makers: dict[str, list[Place]]
+    writers: dict[str, list[Place]]
+    readers: dict[str, list[tuple[str, Place]]]
+    edges_from: dict[tuple[str, str], list[ColumnEdge]]
+    edges_to: dict[tuple[str, str], list[ColumnEdge]]
+    edges_at: dict[Place, list[ColumnEdge]]
+
+    def definedness(self, name: str) -> int:
+        """Say how much is known about an object; one that is not compared counts as named only."""
+        row = self.objects.get(name)
+        if row is None or row.temporary or row.kind in NOT_COMPARED:
+            return NAMED
+        if row.origin in (Origin.IMPORTED, Origin.IMPLIED):
+            return DEFINED
+        return WRITTEN if self.bodies.get(name) or self.makers.get(name) else NAMED
+
+    def inputs(self, name: str, column: str, place: Place | None = None) -> list[ColumnEdge]:
+        """List the edges that carry values into a column, of one statement or of all."""
+        edges = self.edges_to.get((name, column), ())
+        return [e for e in edges if e.type is EdgeType.DIRECT and place in (None, (e.path, e.statement))]
+
+    def sources(self, name: str) -> list[str]:
+        """List the objects that the statements which make an object read."""
+        reads = {read for place in self.makers.get(name, ()) for read in self.reads(place)}
+        return sorted(reads - {name})
+
+    def reads(self, place: Place) -> tuple[str, ...]:
+        """List the objects that a statement reads."""
+        row = self.statements.get(place)
+        return row.reads if row else ()
+
+    def line(self, place: Place) -> int | None:
+        """Give the line on which a statement starts."""
+        row = self.statements.get(place)
+        return row.span.line if row and row.span else None
+
+    def fingerprint(self, place: Place) -> str:
+        """Give what identifies a statement wherever it stands, empty where nothing is known."""
+        row = self.statements.get(place)
+        return row.fingerprint if row else ""
+
+    def features(self, place: Place) -> tuple[str, ...]:
+        """List the features of a statement."""
+        row = self.statements.get(place)
+        return row.features if row else ()
+
+
+def index(lineage: Lineage) -> Index:
+    """Arrange the rows of a lineage by their keys."""
+    statements = {(row.path, row.ordinal): row for row in lineage.statements}
+    columns: dict[str, dict[str, Column]] = defaultdict(dict)
+    for column in sorted(lineage.columns, key=lambda column: (column.object, column.ordinal)):
+        columns[column.object][column.name] = column
+    constraints: dict[str, list[Constraint]] = defaultdict(list)
+    for constraint in lineage.constraints:
+        constraints[constraint.object].append(constraint)
+    return Index(
+        lineage=lineage,
+        objects={row.object: row for row in lineage.objects},
+        columns=dict(columns),
+        constraints=dict(constraints),
+        statements=statements,
+        bodies=_bodies(lineage.facets, statements),
+        makers=_places(lineage, (Role.DEFINE, Role.ALTER, Role.WRITE)),
+        writers=_places(lineage, (Role.WRITE,)),
+        readers=_readers(lineage),
+        edges_from=_by(lineage.column_edges, lambda edge: (edge.from_object, edge.from_column)),
+        edges_to=_by(lineage.column_edges, lambda edge: (edge.to_object, edge.to_column)),
+        edges_at=_by(lineage.column_edges, lambda edge: (edge.path, edge.statement)),
+    )
+
+
+def _bodies(facets: Iterable[Facet], statements: dict[Place, StatementRow]) -> dict[str, list[Body]]:
+    parts: dict[tuple[str, Place], dict[tuple[str, str], Facet]] = defaultdict(dict)
+    for facet in facets:
+        parts[facet.object, (facet.path, facet.statement)][facet.name, facet.column] = facet
+    bodies: dict[str, list[Body]] = defaultdict(list)
+    for (name, place), named in sorted(parts.items(), key=lambda part: part[0]):
+        row = statements.get(place)
+        bodies[name].append(Body(place, row.fingerprint if row else "", named))
+    return dict(bodies)
+
+
+def _places(lineage: Lineage, roles: tuple[Role, ...]) -> dict[str, list[Place]]:
+    places: dict[str, set[Place]] = defaultdict(set)
+    for row in lineage.object_statements:
+        if row.role in roles:
+            places[row.object].add((row.path, row.ordinal))
+    return {name: sorted(found) for name, found in places.items()}
+
+
+def _readers(lineage: Lineage) -> dict[str, list[tuple[str, Place]]]:
+    """List who reads each object in which statement, as object and as column edges tell it."""
+    readers: dict[str, set[tuple[str, Place]]] = defaultdict(set)
+    for edge in lineage.object_edges:
+        if edge.kind is EdgeKind.READ:
+            readers[edge.from_object].update((edge.to_object, (ref.path, ref.statement)) for ref in edge.statements)
+    for one in lineage.column_edges:
+        readers[one.from_object].add((one.to_object, (one.path, one.statement)))
+    return {name: sorted(found) for name, found in readers.items()}
+
+
+def _by(edges: Iterable[ColumnEdge], key: Callable[[ColumnEdge], Key]) -> dict[Key, list[ColumnEdge]]:
+    found: dict[Key, list[ColumnEdge]] = defaultdict(list)
+    for edge in edges:
+        found[key(edge)].append(edge)
+    return dict(found)

@@ -1,0 +1,82 @@
+"""What a project says about its own changes: who may read from outside, and how loud each rule is."""
+
+from fnmatch import fnmatchcase
+from typing import Literal
+
+import msgspec
+
+from lineage_pipeline.vocabulary.sets import Severity
+
+Exposure = Literal["public", "unknown", "private", "internal"]
+
+SEVERITIES = (Severity.INFO, Severity.NON_BREAKING, Severity.POTENTIALLY_BREAKING, Severity.BREAKING)
+"""From the least to the most serious."""
+
+LEVELS: dict[str, Severity] = {
+    "error": Severity.BREAKING,
+    "warn": Severity.POTENTIALLY_BREAKING,
+    "info": Severity.INFO,
+    **{severity.value: severity for severity in SEVERITIES},
+}
+"""What a rule's level may be, besides `off`."""
+
+OFF = "off"
+
+
+class Policy(msgspec.Struct, frozen=True):
+    """Who reads an object that nobody in the repository reads, and the levels of rules that differ from the default.
+
+    `public` and `private` are globs of object ids; `hops` is how far a change of rows is followed.
+    """
+
+    leaf: Literal["unknown", "public", "private"] = "unknown"
+    public: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()
+    levels: dict[str, str] = {}
+    hops: int = 5
+
+
+DEFAULT = Policy()
+
+
+def rank(severity: Severity) -> int:
+    """Give a number that grows with the severity."""
+    return SEVERITIES.index(severity)
+
+
+def worst(*severities: Severity) -> Severity:
+    """Give the most serious of some severities."""
+    return max(severities, key=rank)
+
+
+def at_most(severity: Severity, limit: Severity) -> Severity:
+    """Lower a severity to a limit."""
+    return min(severity, limit, key=rank)
+
+
+def exposure(policy: Policy, name: str, has_readers: bool) -> Exposure:
+    """Say who may read an object beyond the readers that we see."""
+    if any(fnmatchcase(name, glob) for glob in policy.public):
+        return "public"
+    if any(fnmatchcase(name, glob) for glob in policy.private):
+        return "private"
+    return "internal" if has_readers else policy.leaf
+
+
+OUTSIDE: dict[Exposure, Severity] = {
+    "public": Severity.BREAKING,
+    "unknown": Severity.POTENTIALLY_BREAKING,
+    "private": Severity.NON_BREAKING,
+    "internal": Severity.NON_BREAKING,
+}
+"""How serious a change can be where no reader in the repository feels it."""
+
+
+def is_on(policy: Policy, rule: str) -> bool:
+    """Say whether a rule reports at all."""
+    return policy.levels.get(rule) != OFF
+
+
+def levelled(policy: Policy, rule: str, severity: Severity) -> Severity:
+    """Give the severity that the policy wants for a rule, else the one that was found."""
+    return LEVELS.get(policy.levels.get(rule, ""), severity)

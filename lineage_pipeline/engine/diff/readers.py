@@ -1,0 +1,144 @@
+"""Who reads, and who still names what is gone: decided on the head."""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from lineage_pipeline.engine.diff.index import Index, Place
+from lineage_pipeline.engine.diff.pair import Pair
+from lineage_pipeline.vocabulary.sets import EdgeType, Subtype
+from lineage_pipeline.vocabulary.tables import ColumnEdge, Consumer, StatementRow
+
+STAR, POSITIONAL = "star", "positional insert"
+
+UNRESOLVED = "?"
+
+UNKNOWN_COLUMN = "UNKNOWN_COLUMN"
+
+
+class Reader(msgspec.Struct, frozen=True):
+    """One use of a column or an object; `column` is None where the whole statement feels it."""
+
+    object: str
+    column: str | None
+    place: Place
+    line: int | None
+    direct: bool = True
+    subtype: Subtype | None = None
+    approximate: bool = False
+    expression: str = ""
+
+
+def column_readers(side: Index, name: str, column: str) -> list[Reader]:
+    """List the uses of a column."""
+    return [_reader(side, edge) for edge in side.edges_from.get((name, column), ())]
+
+
+def object_readers(side: Index, name: str) -> list[Reader]:
+    """List the statements that read an object."""
+    return [Reader(reader, None, place, side.line(place)) for reader, place in side.readers.get(name, ())]
+
+
+def has_readers(side: Index, name: str) -> bool:
+    """Say whether anybody but the object itself reads it."""
+    return any(reader != name for reader, _ in side.readers.get(name, ()))
+
+
+def object_writers(side: Index, name: str) -> list[Reader]:
+    """List the statements that put rows into an object."""
+    return [Reader(name, None, place, side.line(place)) for place in side.writers.get(name, ())]
+
+
+def broken_readers(pair: Pair, name: str, column: str) -> list[Reader]:
+    """List who still names a column that is gone: by an edge, by a finding, or because nobody touched the statement."""
+    found: dict[tuple[str, Place], Reader] = {}
+    for reader in (*column_readers(pair.head, name, column), *_unresolved(pair, name, column), *_untouched(pair, name, column)):
+        found.setdefault((reader.object, reader.place), reader)
+    return list(found.values())
+
+
+def star_readers(pair: Pair, name: str, column: str) -> list[Reader]:
+    """List who gets a column without naming it."""
+    known = [r for r in column_readers(pair.head, name, column) if r.direct and STAR in pair.head.features(r.place)]
+    blind = [
+        Reader(reader, None, place, pair.head.line(place), approximate=True)
+        for reader, place in pair.head.readers.get(name, ())
+        if STAR in pair.head.features(place) and (row := pair.head.objects.get(reader)) and row.open
+    ]
+    return known or blind
+
+
+def positional_sinks(pair: Pair, name: str) -> list[Reader]:
+    """List who counts on the number and order of an object's columns: INSERTs without a list, into it or from its star.
+
+    A statement that was edited along with the object is taken to have been put right.
+    """
+    writers = [reader for reader in object_writers(pair.head, name) if pair.is_kept(reader.place)]
+    readers = [reader for reader in object_readers(pair.head, name) if STAR in pair.head.features(reader.place)]
+    return [reader for reader in (*writers, *readers) if POSITIONAL in pair.head.features(reader.place)]
+
+
+def consumers(side: Index, readers: Iterable[Reader]) -> tuple[Consumer, ...]:
+    """Name the readers, each once, in order."""
+    found = {
+        (reader.object, reader.column or "", reader.place[0], reader.line or 0): Consumer(
+            object=reader.object,
+            column=reader.column,
+            path=reader.place[0],
+            line=reader.line,
+            owners=row.owners if (row := side.objects.get(reader.object)) else (),
+        )
+        for reader in readers
+    }
+    return tuple(found[key] for key in sorted(found))
+
+
+def _reader(side: Index, edge: ColumnEdge) -> Reader:
+    place = (edge.path, edge.statement)
+    span = edge.from_span or edge.span
+    return Reader(
+        object=edge.to_object,
+        column=None if edge.to_column == "*" else edge.to_column,
+        place=place,
+        line=span.line if span else side.line(place),
+        direct=edge.type is EdgeType.DIRECT,
+        subtype=edge.subtype,
+        approximate=edge.approximate,
+        expression=edge.expression,
+    )
+
+
+def _unresolved(pair: Pair, name: str, column: str) -> Iterator[Reader]:
+    """Find statements that read the object and name the column, but get no answer."""
+    for edge in pair.head.edges_from.get((UNRESOLVED, column), ()):
+        if name in pair.head.reads((edge.path, edge.statement)):
+            yield _reader(pair.head, edge)
+    rows = [pair.head.statements[place] for _, place in pair.head.readers.get(name, ()) if place in pair.head.statements]
+    for one in pair.head.lineage.diagnostics if rows else ():
+        if one.code == UNKNOWN_COLUMN and _names(one.message, column):
+            yield from (_complaint(row, one.line) for row in rows if _covers(row, one.path, one.line))
+
+
+def _names(message: str, column: str) -> bool:
+    return message.partition(" ")[0].rpartition(".")[2].strip('"') == column
+
+
+def _covers(row: StatementRow, path: str | None, line: int | None) -> bool:
+    return row.path == path and row.span is not None and row.span.line <= (line or 0) <= row.span.end_line
+
+
+def _complaint(row: StatementRow, line: int | None) -> Reader:
+    return Reader(row.target or "query", None, (row.path, row.ordinal), line)
+
+
+def _untouched(pair: Pair, name: str, column: str) -> Iterator[Reader]:
+    """Find readers at base whose statements stand at head as they were; a star takes what is there, and is no reader."""
+    places = {pair.head.fingerprint(place): place for place in sorted(pair.head.statements, reverse=True)}
+    for edge in pair.base.edges_from.get((name, column), ()):
+        place = (edge.path, edge.statement)
+        star = edge.type is EdgeType.DIRECT and STAR in pair.base.features(place)
+        if pair.is_kept(place, at_base=True) and not star:
+            now = places[pair.base.fingerprint(place)]
+            reader = _reader(pair.base, edge)
+            shift = (pair.head.line(now) or 0) - (pair.base.line(place) or 0)
+            yield msgspec.structs.replace(reader, place=now, line=reader.line and reader.line + shift)

@@ -1,0 +1,136 @@
+"""What the analysis knows less about than before: never "no change" where nobody could look."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from lineage_pipeline.engine.diff.finding import Finding
+from lineage_pipeline.engine.diff.index import Index
+from lineage_pipeline.engine.diff.pair import Pair
+from lineage_pipeline.vocabulary.sets import Confidence, Severity
+from lineage_pipeline.vocabulary.tables import Diagnostic
+
+APPROXIMATE = frozenset({"APPROXIMATE_LINEAGE", "UNKNOWN_COLUMN", "AMBIGUOUS_COLUMN", "DYNAMIC_SQL", "LIMIT_EXCEEDED"})
+
+COUNTED = frozenset({"DUPLICATE_DEFINITION"})
+"""Codes whose message names places, so that only their number can be compared."""
+
+_NUMBER = re.compile(r"\d+")
+
+
+def became_approximate(pair: Pair) -> Iterator[Finding]:
+    """Lineage that was known is guessed, or a star that was expanded is not."""
+    told = set()
+    for one in _new(pair, APPROXIMATE):
+        name = _subject(pair.head, one)
+        if name not in pair.added and not _is_removed(pair, one, name):
+            told.add(name)
+            yield _unknown("ANL001", name, one.message, one)
+    for name in pair.common:
+        if pair.head.objects[name].open and not pair.base.objects[name].open and name not in told:
+            yield _unknown("ANL001", name, "some of its columns are not known", None)
+
+
+def no_longer_parses(pair: Pair) -> Iterator[Finding]:
+    """What a file defined is lost to the analysis, and perhaps to the database."""
+    lost = lost_objects(pair)
+    for name, one in lost:
+        severity = Severity.BREAKING if pair.head.readers.get(name) else Severity.POTENTIALLY_BREAKING
+        yield Finding("ANL002", name, None, severity, after=one.message, path=one.path, line=one.line)
+    paths = {one.path for _, one in lost}
+    for one in _new(pair, frozenset({"PARSE_ERROR"})):
+        if one.path not in paths:
+            yield _unknown("ANL002", _subject(pair.head, one), one.message, one)
+
+
+def cycle_introduced(pair: Pair) -> Iterator[Finding]:
+    """Objects that need each other cannot be created."""
+    for one in _new(pair, frozenset({"DEPENDENCY_CYCLE"})):
+        name = _subject(pair.head, one)
+        yield Finding("ANL003", name, None, Severity.BREAKING, after=one.message, path=one.path, line=one.line)
+
+
+def defined_twice(pair: Pair) -> Iterator[Finding]:
+    """Which of two definitions holds depends on the order in which they run."""
+    seen = set()
+    for one in _new(pair, COUNTED):
+        name = _subject(pair.head, one)
+        if name not in seen:
+            seen.add(name)
+            yield Finding("ANL004", name, None, Severity.POTENTIALLY_BREAKING, path=one.path, line=one.line)
+
+
+def lost_objects(pair: Pair) -> list[tuple[str, Diagnostic]]:
+    """List the objects that are gone because their file no longer parses."""
+    errors: dict[str | None, Diagnostic] = {}
+    for one in _new(pair, frozenset({"PARSE_ERROR"})):
+        errors.setdefault(one.path, one)
+    gone = (name for name in pair.removed if name not in pair.renames.names.objects)
+    return [(name, errors[path]) for name in gone if (path := pair.base.objects[name].path) and path in errors]
+
+
+def _new(pair: Pair, codes: frozenset[str]) -> Iterator[Diagnostic]:
+    """Give the findings of the head that the base did not have; a file that moved takes its findings along."""
+    paths = {row.path for row in pair.head.lineage.statements}
+    before = [one for one in pair.base.lineage.diagnostics if one.code in codes]
+    after = sorted((one for one in pair.head.lineage.diagnostics if one.code in codes), key=_order)
+    here = Counter((*_key(one), one.path) for one in before)
+    moved = Counter(_key(one) for one in before if one.path not in paths)
+    for one in _beyond(after, here):
+        if moved[_key(one)] > 0:
+            moved[_key(one)] -= 1
+        else:
+            yield one
+
+
+def _beyond(after: Sequence[Diagnostic], here: Counter[tuple[str | None, ...]]) -> Iterator[Diagnostic]:
+    for one in after:
+        here[(*_key(one), one.path)] -= 1
+        if here[(*_key(one), one.path)] < 0:
+            yield one
+
+
+def _key(one: Diagnostic) -> tuple[str | None, ...]:
+    """Give what two findings share when they say the same; numbers are lines, and move."""
+    return one.code, one.object, "" if one.code in COUNTED else _NUMBER.sub("#", one.message)
+
+
+def _order(one: Diagnostic) -> tuple[str, str, str, int, int]:
+    return one.code, one.message, one.path or "", one.line or 0, one.column or 0
+
+
+def _subject(side: Index, one: Diagnostic) -> str:
+    """Give the object that a finding is about, else what its statement makes, else its file."""
+    if one.object and one.object in side.objects:
+        return one.object
+    for row in side.lineage.statements:
+        inside = row.path == one.path and row.span and one.line and row.span.line <= one.line <= row.span.end_line
+        if inside and row.target:
+            return row.target
+    return one.object or one.path or ""
+
+
+def _is_removed(pair: Pair, one: Diagnostic, name: str) -> bool:
+    """Say whether an unknown column is one that was removed or renamed, which is reported with its readers."""
+    column = unknown_column(one)
+    sources = {*pair.head.sources(name), *pair.base.sources(name)}
+    return any(column in pair.base.columns.get(source, {}) for source in sources if column)
+
+
+def unknown_column(one: Diagnostic) -> str:
+    """Read the column that a finding misses from its message."""
+    name, found, _ = one.message.partition(" is not a column of ")
+    return name.rpartition(".")[2].strip('"') if found else ""
+
+
+def _unknown(rule: str, name: str, message: str, one: Diagnostic | None) -> Finding:
+    return Finding(
+        rule,
+        name,
+        None,
+        Severity.POTENTIALLY_BREAKING,
+        after=message,
+        confidence=Confidence.UNKNOWN,
+        path=one.path if one else None,
+        line=one.line if one else None,
+    )

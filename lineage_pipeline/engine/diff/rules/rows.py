@@ -1,0 +1,152 @@
+"""Statements that give other rows: joins, filters, grouping, set operations, order, limits and sources."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from lineage_pipeline.engine.diff.finding import Finding
+from lineage_pipeline.engine.diff.index import NAMED, Body, Index
+from lineage_pipeline.engine.diff.pair import Pair, Rewrite, sources
+from lineage_pipeline.vocabulary.sets import EdgeType, ObjectKind, Severity
+
+JOIN, FILTER, GROUPING, SET_OPERATION, ORDER, LIMIT = "join", "filter", "grouping", "set operation", "order", "limit"
+
+SIDES = frozenset({"inner", "left", "right", "full", "cross", "semi", "anti"})
+
+
+class JoinLine(msgspec.Struct, frozen=True, order=True):
+    """One join: `side source ON condition`."""
+
+    side: str
+    source: str
+    on: str = ""
+
+
+def join_changed(pair: Pair) -> Iterator[Finding]:
+    """Joins add rows, drop rows or multiply them."""
+    for rewrite in _rewrites(pair):
+        before, after = (read_joins(text) for text in rewrite.text(JOIN))
+        for rule, old, new in match_joins(before, after):
+            severity = _join_severity(pair, rewrite, old, new)
+            yield Finding(rule, rewrite.object, None, severity, _spell(old), _spell(new))
+
+
+def filter_changed(pair: Pair) -> Iterator[Finding]:
+    """Another filter lets other rows through."""
+    yield from _differing(pair, "ROW004", FILTER, lambda rewrite: Severity.POTENTIALLY_BREAKING)
+
+
+def grouping_changed(pair: Pair) -> Iterator[Finding]:
+    """Another grain: a row stands for something else."""
+    yield from _differing(pair, "ROW005", GROUPING, lambda rewrite: Severity.BREAKING)
+
+
+def set_operation_changed(pair: Pair) -> Iterator[Finding]:
+    """Branches that come or go, or duplicates that are kept or dropped."""
+    yield from _differing(pair, "ROW006", SET_OPERATION, lambda rewrite: Severity.POTENTIALLY_BREAKING)
+
+
+def limit_changed(pair: Pair) -> Iterator[Finding]:
+    """More rows, or fewer."""
+    yield from _differing(pair, "ROW007", LIMIT, lambda rewrite: Severity.POTENTIALLY_BREAKING)
+
+
+def order_changed(pair: Pair) -> Iterator[Finding]:
+    """Order alone is lost on readers, unless it decides which rows are kept or a caller sees it."""
+
+    def severity(rewrite: Rewrite) -> Severity:
+        seen = pair.head.objects[rewrite.object].kind is ObjectKind.PROCEDURE
+        return Severity.POTENTIALLY_BREAKING if seen or any(rewrite.text(LIMIT)) else Severity.INFO
+
+    yield from _differing(pair, "ROW008", ORDER, severity)
+
+
+def source_changed(pair: Pair) -> Iterator[Finding]:
+    """Another object stands where one stood; what joins and set operations tell is not told twice."""
+    for rewrite in _rewrites(pair):
+        before, after = sources(rewrite.before), sources(rewrite.after)
+        gone = [name for name in before if name not in after]
+        came = [name for name in after if name not in before]
+        unresolved = [name for name in came if pair.head.definedness(name) == NAMED]
+        resolved = any(pair.base.definedness(name) != NAMED for name in gone)
+        texts = ", ".join(gone) or None, ", ".join(came) or None
+        if unresolved and resolved:
+            yield Finding("SRC002", rewrite.object, None, Severity.BREAKING, *texts)
+        elif rewrite.swap or (gone and came and not _is_told(rewrite)):
+            yield Finding("SRC001", rewrite.object, None, Severity.POTENTIALLY_BREAKING, *texts)
+
+
+def _rewrites(pair: Pair) -> Iterator[Rewrite]:
+    for name in pair.common:
+        yield from pair.writers[name].rewrites
+
+
+def _differing(pair: Pair, rule: str, facet: str, severity: Callable[[Rewrite], Severity]) -> Iterator[Finding]:
+    for rewrite in _rewrites(pair):
+        before, after = rewrite.text(facet)
+        if before != after:
+            yield Finding(rule, rewrite.object, None, severity(rewrite), before or None, after or None)
+
+
+def _is_told(rewrite: Rewrite) -> bool:
+    """Say whether another rule reports that the sources differ."""
+    return any(before != after for before, after in (rewrite.text(JOIN), rewrite.text(SET_OPERATION)))
+
+
+def read_joins(text: str) -> list[JoinLine]:
+    """Read the canonical text of a join facet, one join a line."""
+    return [_read_join(line.strip()) for line in text.splitlines() if line.strip()]
+
+
+def _read_join(line: str) -> JoinLine:
+    start, _, on = line.partition(" ON ")
+    side, _, source = start.partition(" ")
+    return JoinLine(side.lower(), source, on) if side.lower() in SIDES else JoinLine("inner", start, on)
+
+
+def match_joins(
+    before: Sequence[JoinLine], after: Sequence[JoinLine]
+) -> Iterator[tuple[str, JoinLine | None, JoinLine | None]]:
+    """Pair the joins of both sides: equal ones drop out, then those that differ in one thing, then by source."""
+    old = sorted((Counter(before) - Counter(after)).elements())
+    new = sorted((Counter(after) - Counter(before)).elements())
+    for rule, alike in _LIKENESS:
+        for one in list(old):
+            other = next((two for two in new if alike(one) == alike(two)), None)
+            if other:
+                old.remove(one)
+                new.remove(other)
+                yield rule, one, other
+    yield from (("ROW003", one, None) for one in old)
+    yield from (("ROW003", None, two) for two in new)
+
+
+_LIKENESS: tuple[tuple[str, Callable[[JoinLine], tuple[str, ...]]], ...] = (
+    ("ROW001", lambda join: (join.source, join.on)),
+    ("ROW002", lambda join: (join.source, join.side)),
+    ("ROW001", lambda join: (join.source,)),
+)
+"""What a pair of joins shares, and the rule that tells what it does not."""
+
+
+def _join_severity(pair: Pair, rewrite: Rewrite, old: JoinLine | None, new: JoinLine | None) -> Severity:
+    """Every row with every row breaks; a left join by a key from which nothing is taken changes nothing."""
+    if old and new:
+        crossed = new.side == "cross" or (bool(old.on) and not new.on)
+        return Severity.BREAKING if crossed else Severity.POTENTIALLY_BREAKING
+    idle = _is_idle(pair.base, rewrite.base, old) if old else new and _is_idle(pair.head, rewrite.head, new)
+    return Severity.INFO if idle else Severity.POTENTIALLY_BREAKING
+
+
+def _is_idle(side: Index, body: Body, join: JoinLine) -> bool:
+    """Say whether a join neither gives a value nor adds or drops a row."""
+    edges = side.edges_at.get(body.place, ())
+    used = any(edge.from_object == join.source and edge.type is EdgeType.DIRECT for edge in edges)
+    keys = [one.columns for one in side.constraints.get(join.source, ()) if one.kind in ("primary key", "unique")]
+    by_key = any(key and all(f"{join.source}.{column}" in join.on for column in key) for key in keys)
+    return join.side == "left" and not used and by_key
+
+
+def _spell(join: JoinLine | None) -> str | None:
+    return join and f"{join.side} {join.source}" + (f" ON {join.on}" if join.on else "")

@@ -1,0 +1,85 @@
+"""Columns that hold other values than before: their types, whether they may be null, and what is guaranteed."""
+
+from collections.abc import Iterator
+
+from lineage_pipeline.engine.diff.finding import Finding
+from lineage_pipeline.engine.diff.lattice import compare
+from lineage_pipeline.engine.diff.pair import Pair
+from lineage_pipeline.engine.diff.renames import PROJECTION
+from lineage_pipeline.vocabulary.sets import Confidence, ObjectKind, Severity
+from lineage_pipeline.vocabulary.tables import Column, Constraint
+
+UNKNOWN_TYPES = frozenset({None, "", "UNKNOWN", "NULL"})
+
+GUARANTEES = frozenset({"primary key", "unique", "foreign key", "check"})
+"""Constraints that readers count on; a default is none."""
+
+
+def type_changed(pair: Pair) -> Iterator[Finding]:
+    """Readers and writers of a column whose type changed may overflow, truncate or fail."""
+    for old, new in _changed(pair):
+        if old.type == new.type:
+            continue
+        known = not {old.type, new.type} & UNKNOWN_TYPES
+        verdict = compare(old.type or "", new.type or "") if known else ("TYP006", Severity.POTENTIALLY_BREAKING)
+        if verdict is None or {old.type, new.type} <= UNKNOWN_TYPES:
+            continue
+        confidence = _confidence(old, new) if known else Confidence.UNKNOWN
+        yield Finding(verdict[0], new.object, new.name, verdict[1], old.type, new.type, confidence)
+
+
+def nullability_changed(pair: Pair) -> Iterator[Finding]:
+    """Null where there was none surprises readers; no null where there was surprises writers."""
+    for old, new in _changed(pair):
+        if old.nullable == new.nullable:
+            continue
+        if new.nullable:
+            rule, severity = "NUL001", Severity.POTENTIALLY_BREAKING
+        elif _is_written(pair, new):
+            rule, severity = "NUL003", Severity.BREAKING
+        else:
+            rule, severity = "NUL002", Severity.NON_BREAKING
+        texts = ("NOT NULL", "NULL") if new.nullable else ("NULL", "NOT NULL")
+        yield Finding(rule, new.object, new.name, severity, *texts, _confidence(old, new))
+
+
+def constraint_changed(pair: Pair) -> Iterator[Finding]:
+    """A guarantee that goes is lost for readers; one that comes binds writers."""
+    for name in pair.common:
+        before = {_guarantee(pair, one, at_base=True) for one in pair.base.constraints.get(name, ())} - {None}
+        after = {_guarantee(pair, one) for one in pair.head.constraints.get(name, ())} - {None}
+        for text in sorted(str(one) for one in before - after):
+            yield Finding("CON001", name, None, Severity.POTENTIALLY_BREAKING, before=text)
+        for text in sorted(str(one) for one in after - before):
+            yield Finding("CON001", name, None, Severity.POTENTIALLY_BREAKING, after=text)
+
+
+def _changed(pair: Pair) -> Iterator[tuple[Column, Column]]:
+    for name in pair.common:
+        for old, new in pair.columns(name):
+            if (old.type, old.nullable) != (new.type, new.nullable):
+                yield old, new
+
+
+def _confidence(old: Column, new: Column) -> Confidence:
+    return Confidence.APPROXIMATE if old.approximate or new.approximate else Confidence.CERTAIN
+
+
+def _is_written(pair: Pair, column: Column) -> bool:
+    """Say whether rows are put into a column, so that it is not only the output of its own definition."""
+    row = pair.head.objects[column.object]
+    if row.kind is not ObjectKind.TABLE:
+        return False
+    bodies = pair.head.bodies.get(column.object, ())
+    made = (body for body in bodies if body.place == (column.path, column.statement))
+    return not any((PROJECTION, column.name) in body.facets for body in made)
+
+
+def _guarantee(pair: Pair, constraint: Constraint, *, at_base: bool = False) -> str | None:
+    """Say what a constraint guarantees, whatever it is called."""
+    kind = constraint.kind.lower().replace("_", " ")
+    if kind not in GUARANTEES:
+        return None
+    names = pair.renames.names.columns if at_base else {}
+    columns = [names.get((constraint.object, column), column) for column in constraint.columns]
+    return " ".join(filter(None, (kind, f"({', '.join(columns)})" if columns else "", constraint.expression)))

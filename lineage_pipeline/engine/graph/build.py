@@ -1,0 +1,97 @@
+"""The object graph of a snapshot: definitions first, then every reference, then order and levels."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+import msgspec
+
+from lineage_pipeline.engine.graph.draft import Drafts
+from lineage_pipeline.engine.graph.names import Namespace, namespace
+from lineage_pipeline.engine.graph.order import components, levels
+from lineage_pipeline.engine.graph.references import References
+from lineage_pipeline.engine.graph.scopes import Scopes, natural
+from lineage_pipeline.vocabulary.analysis import Options
+from lineage_pipeline.vocabulary.codes import Place, diagnose
+from lineage_pipeline.vocabulary.plan import Face, Known, Plan, ScriptFace
+from lineage_pipeline.vocabulary.sets import ObjectKind, Origin, Stage
+from lineage_pipeline.vocabulary.tables import Diagnostic, ObjectRow
+
+
+class File(msgspec.Struct, frozen=True):
+    """One script seen from outside, with the settings of its system."""
+
+    path: str
+    face: ScriptFace
+    options: Options
+
+
+def build_plan(files: Iterable[File], imported: Collection[str] = ()) -> Plan:
+    """The objects of a snapshot, what every name stands for, and in which order schemas can be worked out."""
+    ordered = sorted(files, key=lambda file: natural(file.path))
+    drafts = Drafts(imported)
+    walks = [(file, list(walk(file))) for file in ordered]
+    for file, steps in walks:
+        for ordinal, face, space, scopes in steps:
+            drafts.define(file.path, ordinal, face, space, scopes)
+    references = References(drafts)
+    for file, steps in walks:
+        references.resolve(file.path, file.face.lines, steps)
+    objects = drafts.known(references)
+    edges = references.edges()
+    ranks = levels(objects, edges)
+    groups = components({name: [need for need in known.needs if need != name] for name, known in objects.items()})
+    opened = _open(groups, objects, references.stars)
+    leveled = {
+        name: msgspec.structs.replace(known, row=_finished(known.row, ranks[name], name in opened))
+        for name, known in sorted(objects.items())
+    }
+    return Plan(
+        objects=leveled,
+        bound=references.bound,
+        order=groups,
+        object_statements=references.parts(),
+        object_edges=edges,
+        diagnostics=tuple([*references.findings, *drafts.duplicates(walks_by_path(ordered)), *_cycles(groups, objects)]),
+    )
+
+
+def walks_by_path(files: Sequence[File]) -> Mapping[str, ScriptFace]:
+    """The outside of each script by its path."""
+    return {file.path: file.face for file in files}
+
+
+def walk(file: File) -> Iterable[tuple[int, Face, Namespace, Scopes]]:
+    """The statements of a file, each with what completes its names and the scopes it stands in."""
+    space = namespace(file.options)
+    statements = file.face.statements
+    for ordinal, face in enumerate(statements):
+        if face.context:
+            space = space.after(face.context)
+        yield ordinal, face, space, Scopes(file.path, ordinal, statements)
+
+
+def _finished(row: ObjectRow, level: int, opened: bool) -> ObjectRow:
+    return msgspec.structs.replace(row, level=level, open=opened)
+
+
+def _open(groups: Sequence[Sequence[str]], objects: Mapping[str, Known], stars: Mapping[str, set[str]]) -> set[str]:
+    """The objects that may have more columns than are known: strangers, and whatever takes all of an open one."""
+    opened: set[str] = set()
+    for group in groups:
+        for name in group:
+            strange = objects[name].origin in (Origin.UNKNOWN, Origin.INFERRED)
+            module = objects[name].kind in (ObjectKind.PROCEDURE, ObjectKind.TRIGGER)
+            if (strange and not module) or stars.get(name, set()) & opened:
+                opened.add(name)
+    return opened
+
+
+def _cycles(groups: Sequence[Sequence[str]], objects: Mapping[str, Known]) -> Iterable[Diagnostic]:
+    """A finding for each circle of definitions; tables that load each other are none."""
+    for group in groups:
+        defined = [name for name in group if objects[name].origin is Origin.IMPLIED]
+        itself = len(group) == 1 and objects[group[0]].kind is ObjectKind.VIEW and group[0] in objects[group[0]].needs
+        if itself or len(defined) > 1:
+            row = objects[defined[0]].row
+            place = Place(row.path, -1)
+            finding = diagnose("DEPENDENCY_CYCLE", {"cycle": " → ".join([*defined, defined[0]])}, place, Stage.OBJECT_GRAPH, defined[0])
+            yield msgspec.structs.replace(finding, line=row.line, column=1 if row.line else None)

@@ -1,0 +1,186 @@
+"""Objects while they are being found: who defines, writes, alters and drops each of them."""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from lineage_pipeline.engine.graph.names import Namespace, Parts, quote, split_parts
+from lineage_pipeline.engine.graph.scopes import Scopes
+from lineage_pipeline.vocabulary.codes import Place, diagnose
+from lineage_pipeline.vocabulary.ir import Name
+from lineage_pipeline.vocabulary.plan import Event, Face, Known, ScriptFace
+from lineage_pipeline.vocabulary.sets import ObjectKind, Origin, Role, Stage
+from lineage_pipeline.vocabulary.tables import Diagnostic, ObjectRow
+
+if TYPE_CHECKING:
+    from lineage_pipeline.engine.graph.references import References
+
+_KINDS = {
+    "table": ObjectKind.TABLE,
+    "dynamic table": ObjectKind.MATERIALIZED_VIEW,
+    "external table": ObjectKind.EXTERNAL,
+    **{kind.value: kind for kind in ObjectKind},
+}
+
+
+class Draft:
+    """One object while it is being found."""
+
+    def __init__(self, space: Namespace, parts: Parts, written: str, scope: str = "") -> None:
+        """Start with its name; `scope` is the script or module that a temporary object lives in."""
+        self.space = space
+        self.parts = parts
+        self.written = written
+        self.scope = scope
+        self.kind = ObjectKind.TABLE if not scope else ObjectKind.TEMP_TABLE
+        self.definitions: list[tuple[Event, Face]] = []
+        self.shapers: list[Event] = []
+        self.writers: list[Event] = []
+        self.dropped = False
+
+
+class Drafts:
+    """All objects of a snapshot while they are being found."""
+
+    def __init__(self, imported: Collection[str]) -> None:
+        """Start with the ids that an imported schema knows."""
+        self.imported = frozenset(imported)
+        self.drafts: dict[str, Draft] = {}
+        self.repeated: list[tuple[str, Event, Event]] = []
+        self.queries = 0
+
+    def define(self, path: str, ordinal: int, face: Face, space: Namespace, scopes: Scopes) -> None:
+        """Take in what one statement defines, alters, renames, writes and drops."""
+        if face.defines is not None:
+            self._define(face.defines, Event(path, ordinal, Role.DEFINE), face, space, scopes)
+        for name in face.alters:
+            draft = self.find(name, space, scopes)
+            if draft is not None:
+                draft.shapers.append(Event(path, ordinal, Role.ALTER))
+        for name, to in face.renames:
+            self._rename(name, to, Event(path, ordinal, Role.ALTER), space, scopes)
+        for name in face.writes:
+            draft = self.find(name, space, scopes) or self._add(name, space, scopes, self.is_temporary(name))
+            draft.writers.append(Event(path, ordinal, Role.WRITE))
+        for name in face.drops:
+            draft = self.find(name, space, scopes)
+            if draft is not None:
+                draft.dropped = True
+
+    def _define(self, name: Name, event: Event, face: Face, space: Namespace, scopes: Scopes) -> None:
+        temporary = face.temporary or self.is_temporary(name)
+        draft = self.find(name, space, scopes) or self._add(name, space, scopes, temporary)
+        if draft.definitions and not draft.dropped and not face.replace and not temporary:
+            self.repeated.append((self.id_of(draft), draft.definitions[-1][0], event))
+        draft.definitions.append((event, face))
+        draft.written = name.written
+        draft.kind = ObjectKind.TEMP_TABLE if temporary else _KINDS.get(face.define_kind, ObjectKind.TABLE)
+        draft.shapers = [event]
+        draft.dropped = False
+
+    def _rename(self, name: Name, to: Name, event: Event, space: Namespace, scopes: Scopes) -> None:
+        draft = self.find(name, space, scopes)
+        if draft is None:
+            return
+        del self.drafts[self.id_of(draft)]
+        parts = to.parts if len(to.parts) > 1 else (*draft.parts[:-1], to.parts[-1])
+        draft.parts, draft.written = space.complete(parts), to.written
+        draft.shapers.append(event)
+        self.drafts[self.id_of(draft)] = draft
+
+    @staticmethod
+    def is_temporary(name: Name) -> bool:
+        """Whether the name itself says that the object is temporary."""
+        return name.parts[-1][:1] in ("#", "@")
+
+    @staticmethod
+    def id_of(draft: Draft) -> str:
+        """The id of an object."""
+        if draft.scope:
+            return f"{draft.scope}.{quote(draft.parts[-1], draft.space.traits.tables)}"
+        return draft.space.id(draft.parts)
+
+    def _add(self, name: Name, space: Namespace, scopes: Scopes, temporary: bool) -> Draft:
+        draft = Draft(space, space.complete(name.parts), name.written, self.scope(space, scopes) if temporary else "")
+        if temporary and not draft.scope:  # standard input: there is nothing to tell its temporary objects apart from
+            draft.kind, draft.parts = ObjectKind.TEMP_TABLE, (name.parts[-1],)
+        return self.drafts.setdefault(self.id_of(draft), draft)
+
+    def scope(self, space: Namespace, scopes: Scopes) -> str:
+        """What tells the temporary objects of one module or script from those of another."""
+        module = scopes.module
+        if module >= 0:
+            name = scopes.statements[module].defines
+            return space.id(space.complete(name.parts)) if name is not None else ""
+        return "" if scopes.path == "-" else '"' + scopes.path.replace('"', '""') + '"'
+
+    def find(self, name: Name, space: Namespace, scopes: Scopes) -> Draft | None:
+        """The object that a name stands for at one point of a script, if it has been seen."""
+        local = self.temporary_id(name, space, scopes)
+        if local in self.drafts and self.drafts[local].kind is ObjectKind.TEMP_TABLE:
+            return self.drafts[local]
+        for parts in space.candidates(name.parts):
+            draft = self.drafts.get(space.id(parts))
+            if draft is not None:
+                return draft
+        return None
+
+    def temporary_id(self, name: Name, space: Namespace, scopes: Scopes) -> str:
+        """The id that a temporary object of this name would have here."""
+        last = quote(name.parts[-1], space.traits.tables)
+        scope = self.scope(space, scopes)
+        return f"{scope}.{last}" if scope else last
+
+    def known(self, references: "References") -> dict[str, Known]:
+        """The finished objects with what each needs for its schema."""
+        return {name: self._known(name, draft, references) for name, draft in self.drafts.items()}
+
+    def _known(self, name: str, draft: Draft, references: "References") -> Known:
+        origin = self._origin(name, draft)
+        shapers = tuple(draft.shapers) or tuple(draft.writers)
+        needs: list[str] = []
+        for event in shapers:
+            needs.extend(references.inputs.get((event.path, event.ordinal), ()))
+        if draft.definitions and draft.definitions[-1][1].has_columns:
+            needs = []
+        definition = draft.definitions[-1] if draft.definitions else None
+        parts = {"catalog": "", "schema": draft.scope, "name": draft.parts[-1]} if draft.scope else split_parts(draft.parts)
+        row = ObjectRow(
+            object=name,
+            system=draft.space.system,
+            written=draft.written,
+            kind=draft.kind,
+            origin=origin,
+            level=0,
+            temporary=draft.kind is ObjectKind.TEMP_TABLE,
+            open=False,
+            path=definition[0].path if definition else None,
+            line=references.line(definition[0].path, definition[1].start) if definition else None,
+            tags=(),
+            owners=(),
+            **parts,
+        )
+        return Known(row, draft.kind, origin, shapers, tuple(dict.fromkeys(needs)))
+
+    def _origin(self, name: str, draft: Draft) -> Origin:
+        if name in self.imported:
+            return Origin.IMPORTED
+        if draft.definitions:
+            return Origin.IMPLIED
+        return Origin.INFERRED if draft.writers else Origin.UNKNOWN
+
+    def duplicates(self, faces: Mapping[str, ScriptFace]) -> Iterable[Diagnostic]:
+        """A finding at each of two definitions of one object."""
+        for name, first, second in self.repeated:
+            for event, other in ((first, second), (second, first)):
+                face = faces[event.path]
+                line = sum(start <= faces[other.path].statements[other.ordinal].start for start in faces[other.path].lines)
+                place = Place(event.path, face.statements[event.ordinal].start, face.lines)
+                values = {"name": name, "other": f"{other.path}:{line}"}
+                yield diagnose("DUPLICATE_DEFINITION", values, place, Stage.OBJECT_GRAPH, name)
+
+
+def unknown(space: Namespace, parts: Parts, written: str) -> Draft:
+    """An object that is only read."""
+    draft = Draft(space, parts, written)
+    draft.kind = ObjectKind.UNKNOWN
+    return draft

@@ -1,0 +1,98 @@
+"""Names: how written parts become the id of an object."""
+
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+from lineage_pipeline.dialects.traits import GENERIC, Folding, Traits, traits_of
+from lineage_pipeline.vocabulary.analysis import Options
+
+_PLAIN = {
+    Folding.LOWER: re.compile(r"[#@]*[a-z_][a-z0-9_$#@]*\Z"),
+    Folding.INSENSITIVE: re.compile(r"[#@]*[a-z_][a-z0-9_$#@]*\Z"),
+    Folding.UPPER: re.compile(r"[#@]*[A-Z_][A-Z0-9_$#@]*\Z"),
+    Folding.EXACT: re.compile(r"[#@]*[A-Za-z_][A-Za-z0-9_$#@]*\Z"),
+}
+
+Parts = tuple[str, ...]
+
+
+def quote(part: str, folding: Folding) -> str:
+    """A part of an id, in quotes where it is no plain identifier of its system."""
+    return part if _PLAIN[folding].match(part) else '"' + part.replace('"', '""') + '"'
+
+
+def render(parts: Parts, traits: Traits, system: str) -> str:
+    """The id of the object with these parts."""
+    shown = ".".join(quote(part, traits.tables) for part in parts if part)
+    return f"{system}.{shown}" if system else shown
+
+
+class Namespace(msgspec.Struct, frozen=True):
+    """What completes the names at one point of a script."""
+
+    traits: Traits
+    system: str
+    catalog: str
+    schema: str
+    path: tuple[str, ...]
+
+    def complete(self, parts: Parts) -> Parts:
+        """The parts of a name with what is missing filled in from the defaults."""
+        wanted = len(self.traits.parts)
+        if len(parts) >= wanted:
+            return tuple(part or self._default(len(parts) - 1 - position) for position, part in enumerate(parts))
+        filled = list(parts)
+        while len(filled) < wanted:
+            default = self._default(len(filled))
+            if not default:
+                break
+            filled.insert(0, default)
+        return tuple(part or self._default(len(filled) - 1 - position) for position, part in enumerate(filled))
+
+    def _default(self, rank: int) -> str:
+        """The default of the part that many places left of the name."""
+        return {1: self.schema, 2: self.catalog}.get(rank, "")
+
+    def candidates(self, parts: Parts) -> list[Parts]:
+        """What a name may stand for, the likeliest first."""
+        found = [self.complete(parts)]
+        if len(parts) == 1:
+            found.extend(self.complete((schema, *parts)) for schema in self.path)
+        return found
+
+    def id(self, parts: Parts) -> str:
+        """The id of an object by its completed parts."""
+        return render(parts, self.traits, self.system)
+
+    def after(self, context: tuple[str, ...]) -> "Namespace":
+        """What completes names behind a USE or SET search_path."""
+        kind, *parts = context
+        if kind == "SEARCH_PATH":
+            first = parts[0] if parts else self.schema
+            return msgspec.structs.replace(self, schema=first, path=tuple(parts[1:]))
+        if not parts:
+            return self
+        if len(parts) > 1:
+            return msgspec.structs.replace(self, catalog=parts[0], schema=parts[1])
+        if kind == "SCHEMA" or len(self.traits.parts) == 2:
+            return msgspec.structs.replace(self, schema=parts[0])
+        return msgspec.structs.replace(self, catalog=parts[0]) if kind in ("", "DATABASE", "CATALOG") else self
+
+
+def namespace(options: Options) -> Namespace:
+    """What completes names at the start of a file."""
+    traits = traits_of(options.dialect) or GENERIC
+    return Namespace(traits, options.system, _folded(options.default_catalog, traits), _folded(options.default_schema, traits), tuple(_folded(item, traits) for item in options.search_path))
+
+
+def _folded(name: str, traits: Traits) -> str:
+    return {Folding.UPPER: name.upper(), Folding.EXACT: name}.get(traits.tables, name.lower())
+
+
+def split_parts(parts: Parts) -> Mapping[str, str]:
+    """Catalog, schema and name of completed parts; a server before the catalog stays with it."""
+    *rest, name = parts
+    schema = rest.pop() if rest else ""
+    return {"catalog": ".".join(rest), "schema": schema, "name": name}

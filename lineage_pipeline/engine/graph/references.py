@@ -1,0 +1,140 @@
+"""References: every name of every statement is looked up once, at the point where it stands."""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from lineage_pipeline.engine.graph.draft import Drafts, unknown
+from lineage_pipeline.engine.graph.names import Namespace
+from lineage_pipeline.engine.graph.scopes import Scopes
+from lineage_pipeline.vocabulary.codes import Place, diagnose
+from lineage_pipeline.vocabulary.ir import Name
+from lineage_pipeline.vocabulary.plan import Bound, Face
+from lineage_pipeline.vocabulary.sets import EdgeKind, ObjectKind, Role, Stage
+from lineage_pipeline.vocabulary.tables import Diagnostic, ObjectEdge, ObjectStatement, StatementRef
+
+Step = tuple[int, Face, Namespace, Scopes]
+
+
+class References:
+    """What the names of a snapshot stand for, gathered file by file."""
+
+    def __init__(self, drafts: Drafts) -> None:
+        """Start with the objects that statements define or write."""
+        self.drafts = drafts
+        self.bound: dict[str, tuple[Bound, ...]] = {}
+        self.inputs: dict[tuple[str, int], tuple[str, ...]] = {}
+        self.stars: dict[str, set[str]] = defaultdict(set)
+        self.findings: list[Diagnostic] = []
+        self.lines: dict[str, Sequence[int]] = {}
+        self._parts: set[tuple[str, str, int, Role]] = set()
+        self._edges: dict[tuple[str, str, EdgeKind], set[StatementRef]] = defaultdict(set)
+
+    def resolve(self, path: str, lines: Sequence[int], steps: Iterable[Step]) -> None:
+        """Resolve the names of one file."""
+        self.lines[path] = lines
+        self.bound[path] = tuple(self._statement(path, step) for step in steps)
+
+    def line(self, path: str, offset: int) -> int:
+        """The line of an offset, counted from 1."""
+        return bisect_right(self.lines[path], offset)
+
+    def _statement(self, path: str, step: Step) -> Bound:
+        ordinal, face, space, scopes = step
+        names: dict[tuple[str, ...], str] = {}
+        reads = [self._read(name, path, step, names) for name in face.reads]
+        for name in face.calls:
+            self._call(name, path, step, names)
+        targets = [self._target(name, step, names) for name in face.writes]
+        defined = self._target(face.defines, step, names) if face.defines is not None else ""
+        result = self._result(face, scopes, space)
+        self._record(path, ordinal, face, reads, [*targets, *([result] if result else [])], defined)
+        for name in (*face.alters, *(new for _, new in face.renames), *face.drops):
+            draft = self.drafts.find(name, space, scopes)
+            if draft is not None:
+                role = Role.DROP if name in face.drops else Role.ALTER
+                names[name.parts] = self.drafts.id_of(draft)
+                self._parts.add((names[name.parts], path, ordinal, role))
+        if face.like is not None:
+            reads.append(self._read(face.like, path, step, names))
+        self.inputs[(path, ordinal)] = tuple(dict.fromkeys(reads))
+        for name in face.stars:
+            for target in [*targets, defined, result]:
+                self.stars[target].add(names[name.parts])
+        return Bound(ordinal, tuple(sorted(names.items())), result, scopes.conditional)
+
+    def _read(self, name: Name, path: str, step: Step, names: dict[tuple[str, ...], str]) -> str:
+        ordinal, face, space, scopes = step
+        draft = self.drafts.find(name, space, scopes)
+        if draft is None:
+            parts = space.complete(name.parts)
+            identity = next((space.id(item) for item in space.candidates(name.parts) if space.id(item) in self.drafts.imported), space.id(parts))
+            draft = self.drafts.drafts.setdefault(identity, unknown(space, parts, name.written))
+        identity = self.drafts.id_of(draft)
+        names[name.parts] = identity
+        if draft.kind is ObjectKind.UNKNOWN and identity not in self.drafts.imported:
+            place = Place(path, face.start + max(name.start, 0), self.lines[path])
+            self.findings.append(diagnose("UNKNOWN_TABLE", {"name": identity}, place, Stage.OBJECT_GRAPH, identity))
+        return identity
+
+    def _call(self, name: Name, path: str, step: Step, names: dict[tuple[str, ...], str]) -> None:
+        ordinal, _, space, scopes = step
+        draft = self.drafts.find(name, space, scopes)
+        if draft is None:
+            return
+        identity = names[name.parts] = self.drafts.id_of(draft)
+        self._parts.add((identity, path, ordinal, Role.CALL))
+        module = scopes.module
+        caller = scopes.statements[module].defines if module >= 0 else None
+        if caller is not None:
+            owner = self.drafts.find(caller, space, scopes)
+            if owner is not None:
+                self._edges[identity, self.drafts.id_of(owner), EdgeKind.CALL].add(StatementRef(path, ordinal))
+
+    def _target(self, name: Name, step: Step, names: dict[tuple[str, ...], str]) -> str:
+        _, _, space, scopes = step
+        draft = self.drafts.find(name, space, scopes)
+        identity = self.drafts.id_of(draft) if draft is not None else space.id(space.complete(name.parts))
+        names[name.parts] = identity
+        return identity
+
+    def _result(self, face: Face, scopes: Scopes, space: Namespace) -> str:
+        """The object that a bare query makes: the result of its module, or `query`, `query_2` and so on."""
+        if not face.has_result:
+            return ""
+        module = scopes.module
+        owner = scopes.statements[module].defines if module >= 0 else None
+        if owner is not None:
+            return space.id(space.complete(owner.parts))
+        self.drafts.queries += 1
+        name = "query" if self.drafts.queries == 1 else f"query_{self.drafts.queries}"
+        draft = unknown(space, (name,), name)
+        draft.kind = ObjectKind.QUERY
+        self.drafts.drafts[name] = draft
+        return name
+
+    def _record(self, path: str, ordinal: int, face: Face, reads: Sequence[str], written: Sequence[str], defined: str) -> None:
+        here = StatementRef(path, ordinal)
+        for identity in reads:
+            self._parts.add((identity, path, ordinal, Role.READ))
+        for identity in written:
+            self._parts.add((identity, path, ordinal, Role.WRITE))
+        if defined:
+            self._parts.add((defined, path, ordinal, Role.DEFINE))
+        for source in reads:
+            if defined:
+                self._edges[source, defined, EdgeKind.READ].add(here)
+            for target in written:
+                kind = EdgeKind.READ if face.has_result else EdgeKind.WRITE
+                self._edges[source, target, kind].add(here)
+
+    def edges(self) -> tuple[ObjectEdge, ...]:
+        """Producers and consumers, sorted."""
+        return tuple(
+            ObjectEdge(source, target, kind, tuple(sorted(places)))
+            for (source, target, kind), places in sorted(self._edges.items())
+        )
+
+    def parts(self) -> tuple[ObjectStatement, ...]:
+        """The part of each statement in each object, sorted."""
+        return tuple(ObjectStatement(*part) for part in sorted(self._parts))

@@ -1,0 +1,100 @@
+"""From a few columns through the graph: what feeds them, what they feed, and by which ways."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+from lineage_pipeline.engine.trace.graph import Adjacency, ColumnGraph, ColumnRef
+
+
+def upstream(
+    graph: ColumnGraph, columns: Iterable[ColumnRef], depth: int | None = None, direct_only: bool = False
+) -> dict[ColumnRef, int]:
+    """Map every column that feeds the given ones to its distance in hops, nearest first."""
+    return _named(graph, hops(graph, _numbers(graph, columns), graph.links(direct_only).up, depth=depth, up=True))
+
+
+def downstream(
+    graph: ColumnGraph, columns: Iterable[ColumnRef], depth: int | None = None, direct_only: bool = False
+) -> dict[ColumnRef, int]:
+    """Map every column that the given ones feed to its distance in hops, nearest first."""
+    return _named(graph, hops(graph, _numbers(graph, columns), graph.links(direct_only).down, depth=depth))
+
+
+def paths(
+    graph: ColumnGraph, start: ColumnRef, end: ColumnRef, max_paths: int = 100, direct_only: bool = False
+) -> tuple[tuple[ColumnRef, ...], ...]:
+    """Give ways from one column to another that pass no column twice, short ones first."""
+    if start not in graph.index or end not in graph.index or max_paths < 1:
+        return ()
+    links = graph.links(direct_only)
+    near = hops(graph, (graph.index[end],), links.up, up=True)
+    found = []
+    for path in _simple_paths(graph, links.down, graph.index[start], graph.index[end], near):
+        found.append(tuple(graph.refs[node] for node in path))
+        if len(found) == max_paths:
+            break
+    return tuple(sorted(found, key=lambda path: (len(path), path)))
+
+
+def hops(
+    graph: ColumnGraph, starts: Iterable[int], links: Adjacency, *, depth: int | None = None, up: bool = False
+) -> dict[int, int]:
+    """Map every node within reach, the starts and hidden ones included, to its distance."""
+    distances = dict.fromkeys(starts, 0)
+    queue = deque(distances)
+    while queue:
+        node = queue.popleft()
+        for other in links.of(node):
+            cost = graph.hop(other, node) if up else graph.hop(node, other)
+            distance = distances[node] + cost
+            if distance >= distances.get(other, distance + 1) or (depth is not None and distance > depth):
+                continue
+            distances[other] = distance
+            if cost:
+                queue.append(other)
+            else:
+                queue.appendleft(other)
+    return distances
+
+
+def _numbers(graph: ColumnGraph, columns: Iterable[ColumnRef]) -> list[int]:
+    return sorted({graph.index[column] for column in columns if column in graph.index})
+
+
+def _named(graph: ColumnGraph, distances: dict[int, int]) -> dict[ColumnRef, int]:
+    """Name the columns of a walk without its starts; only they are at distance 0, since hidden nodes have no name."""
+    shown = sorted((distance, node) for node, distance in distances.items() if distance and node < graph.columns)
+    return {graph.refs[node]: distance for distance, node in shown}
+
+
+def _simple_paths(
+    graph: ColumnGraph, links: Adjacency, start: int, end: int, near: dict[int, int]
+) -> Iterator[tuple[int, ...]]:
+    """Walk in depth through nodes that lead to the end; those that are nearest to it go first."""
+    if start == end or start not in near:
+        return
+    path = [start]
+    waiting = [iter(_steps(graph, links, start, near))]
+    while waiting:
+        node = next(waiting[-1], None)
+        if node is None:
+            waiting.pop()
+            path.pop()
+        elif node == end:
+            yield (*path, end)
+        elif node not in path:
+            path.append(node)
+            waiting.append(iter(_steps(graph, links, node, near)))
+
+
+def _steps(graph: ColumnGraph, links: Adjacency, node: int, near: dict[int, int]) -> list[int]:
+    """List the columns one hop away, hidden nodes passed through."""
+    found: set[int] = set()
+    hidden = [node]
+    while hidden:
+        for other in links.of(hidden.pop()):
+            if other < graph.columns:
+                found.add(other)
+            else:
+                hidden.append(other)
+    return sorted((other for other in found if other in near), key=lambda other: (near[other], other))

@@ -1,0 +1,140 @@
+"""The JSON of `lineage analyze` and `lineage scan`; within a `schema_version`, keys are only added."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+import msgspec
+
+from lineage_pipeline.export.subject import Subject
+from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline.vocabulary.sets import Level, ObjectKind, Role, Status
+from lineage_pipeline.vocabulary.tables import ColumnEdge, ObjectEdge, SqlFile
+
+SCHEMA_VERSION = 1
+
+STATEMENT_KEYS = (
+    *("path", "ordinal", "kind", "target", "targets", "parent", "reads", "preview"),
+    *("span", "status", "complexity", "features"),
+)
+OBJECT_KEYS = ("object", "kind", "origin", "level", "temporary", "open")
+COLUMN_KEYS = ("object", "ordinal", "name", "type", "nullable", "origin", "approximate")
+EDGE_KEYS = (
+    *("from_object", "from_column", "to_object", "to_column", "type", "subtype", "masking", "approximate"),
+    *("conditional", "expression", "path", "statement", "span", "from_span", "from_path", "hops"),
+)
+DIAGNOSTIC_KEYS = ("id", "code", "severity", "message", "path", "line", "column", "object", "stage")
+SCHEMA_COLUMN_KEYS = ("ordinal", "name", "type", "nullable")
+CONSTRAINT_KEYS = ("kind", "name", "columns", "expression")
+
+WITHOUT_SCHEMA = frozenset({ObjectKind.QUERY, ObjectKind.PROCEDURE, ObjectKind.TRIGGER})
+
+Row = dict[str, Any]
+
+
+def write_lineage(subject: Subject) -> Iterator[str]:
+    """Give the document as text."""
+    yield dump(lineage_document(subject.lineage, subject.files))
+
+
+def lineage_document(lineage: Lineage, files: Sequence[SqlFile] = ()) -> Row:
+    """Give the document as plain values; `files` add those that could not be read to the summary."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "statements": pick(lineage.statements, STATEMENT_KEYS),
+        "objects": pick(lineage.objects, OBJECT_KEYS),
+        "columns": pick(lineage.columns, COLUMN_KEYS),
+        "column_edges": pick(expanded_edges(lineage), EDGE_KEYS),
+        "object_edges": list(chain.from_iterable(map(_object_edges, lineage.object_edges))),
+        "diagnostics": pick(lineage.diagnostics, DIAGNOSTIC_KEYS),
+        "resolved_schema": _resolved_schema(lineage),
+        "summary": summarise(lineage, files),
+    }
+
+
+def expanded_edges(lineage: Lineage) -> Iterator[ColumnEdge]:
+    """Give every column edge; one that goes into the whole statement goes into each column that it writes."""
+    written: dict[tuple[str, int, str], list[str]] = defaultdict(list)
+    for facet in lineage.facets:
+        if facet.name == "projection":
+            written[facet.path, facet.statement, facet.object].append(facet.column)
+    columns: dict[str, list[str]] = defaultdict(list)
+    for column in lineage.columns:
+        columns[column.object].append(column.name)
+    for edge in lineage.column_edges:
+        if edge.to_column != "*":
+            yield edge
+            continue
+        targets = written.get((edge.path, edge.statement, edge.to_object)) or columns.get(edge.to_object) or ["*"]
+        yield from (msgspec.structs.replace(edge, to_column=column) for column in dict.fromkeys(targets))
+
+
+def summarise(lineage: Lineage, files: Sequence[SqlFile] = ()) -> Row:
+    """Count what was found, and what was not analysed."""
+    statements = Counter(statement.status for statement in lineage.statements)
+    sizes = Counter({Status.FAILED: sum(file.bytes for file in files if file.status is Status.FAILED)})
+    for statement in lineage.statements:
+        sizes[statement.status] += statement.bytes
+    findings = Counter(diagnostic.severity for diagnostic in lineage.diagnostics)
+    approximate = any(row.approximate for row in lineage.columns) or any(e.approximate for e in lineage.column_edges)
+    return {
+        "statements": {status.value: statements[status] for status in Status},
+        "bytes": {status.value: sizes[status] for status in Status},
+        "objects": len(lineage.objects),
+        "columns": len(lineage.columns),
+        "column_edges": len(lineage.column_edges),
+        "diagnostics": {level.value: findings[level] for level in Level},
+        "has_errors": findings[Level.ERROR] > 0,
+        "has_approximations": approximate or any(row.open for row in lineage.objects),
+    }
+
+
+def pick(rows: Iterable[msgspec.Struct], keys: Sequence[str]) -> list[Row]:
+    """Give the named fields of each row, in this order."""
+    return [{key: msgspec.to_builtins(getattr(row, key)) for key in keys} for row in rows]
+
+
+def dump(document: object) -> str:
+    """Write a document as people and line-based tools like it."""
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+
+
+def _object_edges(edge: ObjectEdge) -> Iterator[Row]:
+    """Give an edge once for each statement that connects the two."""
+    for place in edge.statements:
+        yield {
+            "from_object": edge.from_object,
+            "to_object": edge.to_object,
+            "kind": edge.kind.value,
+            "path": place.path,
+            "statement": place.statement,
+        }
+
+
+def _resolved_schema(lineage: Lineage) -> list[Row]:
+    """Give the schema of each object that has one, and where the knowledge comes from."""
+    columns: dict[str, list[msgspec.Struct]] = defaultdict(list)
+    constraints: dict[str, list[msgspec.Struct]] = defaultdict(list)
+    for column in lineage.columns:
+        columns[column.object].append(column)
+    for constraint in lineage.constraints:
+        constraints[constraint.object].append(constraint)
+    definers = {
+        row.object: {"path": row.path, "statement": row.ordinal}
+        for row in reversed(lineage.object_statements)
+        if row.role is Role.DEFINE
+    }
+    return [
+        {
+            "object": row.object,
+            "origin": row.origin.value,
+            "source_statement": definers.get(row.object),
+            "updated_at": None,
+            "temporary": row.temporary,
+            "constraints": pick(constraints[row.object], CONSTRAINT_KEYS),
+            "columns": pick(columns[row.object], SCHEMA_COLUMN_KEYS),
+        }
+        for row in lineage.objects
+        if row.kind not in WITHOUT_SCHEMA
+    ]

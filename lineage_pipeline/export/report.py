@@ -1,0 +1,131 @@
+"""The change report: what changed, how much it hurts, and whom. Markdown for people, JSON for machines."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from lineage_pipeline.export.json import SCHEMA_VERSION, dump, pick
+from lineage_pipeline.export.subject import Comparison
+from lineage_pipeline.vocabulary.sets import Severity
+from lineage_pipeline.vocabulary.tables import Change, Consumer
+
+CHANGE_KEYS = (
+    *("id", "rule", "object", "column", "intrinsic", "effective", "confidence", "scope", "root", "root_id"),
+    *("consumers", "before", "after", "path", "line", "fingerprint", "waiver"),
+)
+
+TITLES = {
+    Severity.BREAKING: "Breaking",
+    Severity.POTENTIALLY_BREAKING: "Potentially breaking",
+    Severity.NON_BREAKING: "Not breaking",
+    Severity.INFO: "For information",
+}
+
+MOST_CONSUMERS = 20
+"""How many readers of one change are listed; the rest are counted."""
+
+
+def write_json(comparison: Comparison) -> str:
+    """Give the document of `lineage diff --format json` as text."""
+    return dump(changes_document(comparison))
+
+
+def changes_document(comparison: Comparison) -> dict[str, Any]:
+    """Give the document of `lineage diff --format json` as plain values."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "base": comparison.base,
+        "head": comparison.head,
+        "changes": pick(comparison.changes, CHANGE_KEYS),
+        "summary": summarise_changes(comparison.changes),
+    }
+
+
+def summarise_changes(changes: Iterable[Change]) -> dict[str, Any]:
+    """Count changes by effective severity, all and roots apart."""
+    listed = list(changes)
+    roots = [change for change in listed if change.root]
+    readers = {reader.object for change in listed for reader in change.consumers}
+    return {
+        "changes": {severity.value: count for severity, count in count_changes(listed).items()},
+        "roots": {severity.value: count for severity, count in count_changes(roots).items()},
+        "consumers": len(readers),
+        "waived": sum(change.waiver is not None for change in listed),
+    }
+
+
+def count_changes(changes: Iterable[Change]) -> dict[Severity, int]:
+    """Count changes by effective severity, the gravest first."""
+    counts = Counter(change.effective for change in changes)
+    return {severity: counts[severity] for severity in Severity}
+
+
+def by_severity(changes: Iterable[Change]) -> list[Change]:
+    """Put the gravest first and keep the order otherwise."""
+    order = list(Severity)
+    return sorted(changes, key=lambda change: order.index(change.effective))
+
+
+def write_markdown(comparison: Comparison) -> str:
+    """Give the report: counts, then the roots of each severity with before, after and readers."""
+    return "\n".join(_report(comparison)) + "\n"
+
+
+def place(path: str, line: int | None) -> str:
+    """Write a place as editors read it."""
+    return path if line is None else f"{path}:{line}"
+
+
+def _report(comparison: Comparison) -> Iterator[str]:
+    roots = [change for change in by_severity(comparison.changes) if change.root]
+    counts, all_counts = count_changes(roots), count_changes(comparison.changes)
+    yield "# Changes"
+    yield ""
+    yield f"From `{comparison.base}` to `{comparison.head}`."
+    yield ""
+    yield "| severity | causes | changes in all |"
+    yield "|---|---:|---:|"
+    for severity, title in TITLES.items():
+        yield f"| {title} | {counts[severity]} | {all_counts[severity]} |"
+    for severity, title in TITLES.items():
+        chosen = [change for change in roots if change.effective is severity]
+        if chosen:
+            yield from ("", f"## {title}")
+        for change in chosen:
+            yield from _change(change)
+    if not comparison.changes:
+        yield from ("", "Nothing changed.")
+
+
+def _change(change: Change) -> Iterator[str]:
+    name = change.object if change.column is None else f"{change.object}.{change.column}"
+    yield from ("", f"### {change.rule} {code(name)}", "")
+    if change.path is not None:
+        yield f"* place: {code(place(change.path, change.line))}"
+    if change.before is not None:
+        yield f"* before: {code(change.before)}"
+    if change.after is not None:
+        yield f"* after: {code(change.after)}"
+    yield f"* confidence: {change.confidence.value}, scope: {change.scope.value}"
+    if change.waiver is not None:
+        yield f"* waived: {change.waiver}"
+    for reader in change.consumers[:MOST_CONSUMERS]:
+        yield f"* read by {_reader(reader)}"
+    if len(change.consumers) > MOST_CONSUMERS:
+        yield f"* and by {len(change.consumers) - MOST_CONSUMERS} more"
+
+
+def _reader(reader: Consumer) -> str:
+    name = reader.object if reader.column is None else f"{reader.object}.{reader.column}"
+    where = "" if reader.path is None else f" at {code(place(reader.path, reader.line))}"
+    owners = f" ({', '.join(reader.owners)})" if reader.owners else ""
+    return code(name) + where + owners
+
+
+def code(text: str) -> str:
+    """Set a text as code on one line, whatever backticks it holds."""
+    line = " ".join(text.split())
+    fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
+    padding = " " if "`" in line else ""
+    return f"{fence}{padding}{line}{padding}{fence}"

@@ -1,0 +1,94 @@
+"""Lineage and changes as plain text for people at a terminal."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from lineage_pipeline.export.json import summarise
+from lineage_pipeline.export.report import by_severity, count_changes, place
+from lineage_pipeline.export.subject import Comparison, Subject
+from lineage_pipeline.vocabulary.sets import EdgeType, ObjectKind, Severity, Subtype
+from lineage_pipeline.vocabulary.tables import Change, Column, ColumnEdge, Diagnostic, ObjectRow
+
+
+def write_lineage(subject: Subject) -> Iterator[str]:
+    """Give each produced object with its columns and what feeds them, then the findings, then the counts."""
+    lineage = subject.lineage
+    columns: dict[str, list[Column]] = defaultdict(list)
+    for column in lineage.columns:
+        columns[column.object].append(column)
+    edges: dict[str, list[ColumnEdge]] = defaultdict(list)
+    for edge in lineage.column_edges:
+        edges[edge.to_object].append(edge)
+    for row in lineage.objects:
+        if edges[row.object] or row.path:
+            yield from object_lines(row, columns[row.object], edges[row.object])
+            yield "\n"
+    for diagnostic in lineage.diagnostics:
+        yield diagnostic_line(diagnostic) + "\n"
+    yield summary_line(subject) + "\n"
+
+
+def object_lines(row: ObjectRow, columns: Iterable[Column], edges: Iterable[ColumnEdge]) -> Iterator[str]:
+    """Give an object's name and place, and a line for each column."""
+    listed = list(columns)
+    incoming: dict[str, set[str]] = defaultdict(set)
+    for edge in edges:
+        incoming[edge.to_column].add(_source(edge))
+    where = "" if row.path is None else f"  {place(row.path, row.line)}"
+    yield f"{row.object}  ({row.kind}){where}\n"
+    width = max((len(column.name) for column in listed), default=0)
+    for column in listed:
+        shown = _typed(column) if row.kind is not ObjectKind.QUERY else column.type or ""
+        sources = ", ".join(sorted(incoming[column.name]))
+        line = f"  {column.name:<{width}}  {shown}" + (f"  <- {sources}" if sources else "")
+        yield line.rstrip() + "\n"
+    if incoming["*"]:
+        yield f"  all columns depend on {', '.join(sorted(incoming['*']))}\n"
+
+
+def diagnostic_line(diagnostic: Diagnostic) -> str:
+    """Write a finding as compilers do."""
+    where = ":".join(str(part) for part in (diagnostic.path, diagnostic.line, diagnostic.column) if part is not None)
+    return f"{where or diagnostic.object or '-'}: {diagnostic.severity}: {diagnostic.message} [{diagnostic.code}]"
+
+
+def summary_line(subject: Subject) -> str:
+    """Count in one line what was found."""
+    summary = summarise(subject.lineage, subject.files)
+    statements, findings = summary["statements"], summary["diagnostics"]
+    return (
+        f"{statements['analysed']} statements analysed, {statements['partial']} in part, {statements['failed']} not; "
+        f"{summary['objects']} objects, {summary['columns']} columns, {summary['column_edges']} edges; "
+        f"{findings['error']} errors, {findings['warning']} warnings, {findings['info']} notes"
+    )
+
+
+def write_changes(comparison: Comparison) -> str:
+    """Give the roots, the gravest first, with those who feel them, then the counts."""
+    lines = [line for change in by_severity(comparison.changes) if change.root for line in change_lines(change)]
+    counts = count_changes(comparison.changes)
+    told = ", ".join(f"{counts[severity]} {severity.value.lower().replace('_', ' ')}" for severity in Severity)
+    return "\n".join([*lines, f"{comparison.base} -> {comparison.head}: {told}"]) + "\n"
+
+
+def change_lines(change: Change) -> Iterator[str]:
+    """Give a change with its place, what it was and is, and who reads it."""
+    name = change.object if change.column is None else f"{change.object}.{change.column}"
+    where = "" if change.path is None else f"  {place(change.path, change.line)}"
+    yield f"{change.effective.value} {change.rule} {name}{where}"
+    if change.before is not None or change.after is not None:
+        yield f"  {change.before or '(nothing)'}  ->  {change.after or '(nothing)'}"
+    for reader in change.consumers:
+        read = reader.object if reader.column is None else f"{reader.object}.{reader.column}"
+        yield f"  read by {read}" + ("" if reader.path is None else f"  {place(reader.path, reader.line)}")
+
+
+def _source(edge: ColumnEdge) -> str:
+    """Name what feeds a column, and how where it is more than a copy."""
+    path = "" if edge.from_path is None else f".{edge.from_path}"
+    how = "" if edge.type is EdgeType.DIRECT and edge.subtype is Subtype.IDENTITY else f" ({edge.subtype})"
+    return f"{edge.from_object}.{edge.from_column}{path}{how}"
+
+
+def _typed(column: Column) -> str:
+    return (column.type or "?") + ("" if column.nullable else " not null")

@@ -1,0 +1,134 @@
+"""Columns that a check needs and no table has: each says whether a row agrees with its neighbours or another table.
+
+One query serves DuckDB (pandas and Arrow frames) and Spark; `{name}` stands for a table of the same snapshot.
+"""
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import msgspec
+
+from lineage_pipeline.quality.suites import columns
+
+Frame: TypeAlias = Any
+"""A pandas or Spark DataFrame, or an Arrow table; Spark is known by its session, so that nobody imports it here."""
+
+
+class Preparation(msgspec.Struct, frozen=True):
+    """A query that adds columns to a table, and what it reads of other tables."""
+
+    sql: str
+    needs: dict[str, tuple[str, ...]] = {}
+
+
+# An input that was not resolved comes from `?`; statement-wide edges end in `*`; an open object has more columns than are known.
+EDGES_WITH_ENDS = """
+with known as (select distinct object, name from {columns}),
+owners as (select object, max(open) as is_open from {objects} group by object)
+select
+    edges.*,
+    edges.from_object = '?'
+        or source.name is not null
+        or coalesce(producer.is_open, false)
+        or (edges.from_column = '*' and producer.object is not null) as _from_known,
+    target.name is not null
+        or coalesce(consumer.is_open, false)
+        or (edges.to_column = '*' and consumer.object is not null) as _to_known
+from {column_edges} as edges
+left join known as source on source.object = edges.from_object and source.name = edges.from_column
+left join known as target on target.object = edges.to_object and target.name = edges.to_column
+left join owners as producer on producer.object = edges.from_object
+left join owners as consumer on consumer.object = edges.to_object
+"""
+
+OBJECT_EDGES_WITH_ENDS = """
+with known as (select distinct object from {objects})
+select
+    edges.*,
+    edges.from_object = '?' or producer.object is not null as _from_known,
+    consumer.object is not null as _to_known
+from {object_edges} as edges
+left join known as producer on producer.object = edges.from_object
+left join known as consumer on consumer.object = edges.to_object
+"""
+
+COLUMNS_IN_ORDER = """
+with known as (select distinct object from {objects})
+select
+    own.*,
+    min(own.ordinal) over (partition by own.object) = 1
+        and max(own.ordinal) over (partition by own.object) = count(*) over (partition by own.object) as _contiguous,
+    known.object is not null as _object_known
+from {columns} as own
+left join known on known.object = own.object
+"""
+
+STATEMENTS_IN_ORDER = """
+with known as (select distinct path, ordinal from {statements})
+select
+    own.*,
+    min(own.ordinal) over (partition by own.path) = 0
+        and max(own.ordinal) over (partition by own.path) = count(*) over (partition by own.path) - 1 as _contiguous,
+    own.parent is null or known.path is not null as _parent_known
+from {statements} as own
+left join known on known.path = own.path and known.ordinal = own.parent
+"""
+
+REACH_WITH_COLUMNS = """
+with known as (select distinct object, ordinal, name from {columns})
+select own.*, known.object is not null as _column_known
+from {column_reach} as own
+left join known on known.object = own.object and known.ordinal = own.ordinal and known.name = own.name
+"""
+
+PREPARATIONS: dict[str, Preparation] = {
+    "statements": Preparation(STATEMENTS_IN_ORDER, {"statements": ("parent",)}),
+    "object_edges": Preparation(OBJECT_EDGES_WITH_ENDS, {"objects": ("object",)}),
+    "columns": Preparation(COLUMNS_IN_ORDER, {"objects": ("object",)}),
+    "column_edges": Preparation(EDGES_WITH_ENDS, {"columns": ("object", "name"), "objects": ("object", "open")}),
+    "column_reach": Preparation(REACH_WITH_COLUMNS, {"columns": ("object", "ordinal", "name")}),
+}
+
+
+def needs(table: str) -> dict[str, list[str]]:
+    """Say which columns of which tables must be at hand to check `table`."""
+    preparation = PREPARATIONS.get(table, Preparation(""))
+    wanted = {table: columns(table)}
+    for other, names in preparation.needs.items():
+        wanted[other] = list(dict.fromkeys((*wanted.get(other, []), *names)))
+    return wanted
+
+
+def prepare(table: str, frames: Mapping[str, Frame]) -> Frame:
+    """Cut a table down to what its suite looks at and add the prepared columns; a pandas or a Spark frame comes out."""
+    narrow = {name: _select(frames[name], wanted) for name, wanted in needs(table).items()}
+    if table not in PREPARATIONS:
+        return _frame(narrow[table])
+    sql = PREPARATIONS[table].sql
+    if is_spark(narrow[table]):
+        return narrow[table].sparkSession.sql(sql, **narrow)
+    return _query(sql, narrow)
+
+
+def is_spark(frame: Frame) -> bool:
+    """Tell a Spark DataFrame by its session."""
+    return hasattr(frame, "sparkSession")
+
+
+def _select(frame: Frame, names: list[str]) -> Frame:
+    if is_spark(frame):
+        return frame.select(*names)
+    return frame.select(names) if hasattr(frame, "to_pandas") else frame[names]
+
+
+def _frame(frame: Frame) -> Frame:
+    return frame.to_pandas() if hasattr(frame, "to_pandas") else frame
+
+
+def _query(sql: str, frames: Mapping[str, Frame]) -> Frame:
+    import duckdb
+
+    with duckdb.connect() as connection:
+        for name, frame in frames.items():
+            connection.register(f"frame_{name}", frame)
+        return connection.execute(sql.format(**{name: f"frame_{name}" for name in frames})).df()

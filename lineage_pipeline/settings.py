@@ -1,0 +1,301 @@
+"""Flags over `LINEAGE_*` over lineage.toml or `[tool.lineage]` over defaults → one frozen `Settings`, read once."""
+
+import difflib
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
+
+from lineage_pipeline import __version__
+from lineage_pipeline.discover.globs import matches
+from lineage_pipeline.vocabulary.analysis import Limits, Options
+from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.vocabulary.ir import IR_VERSION
+from lineage_pipeline.vocabulary.sets import Severity
+
+FILE_NAME, PROJECT_NAME = "lineage.toml", "pyproject.toml"
+PREFIX = "LINEAGE_"
+CONFIG_VARIABLE = "LINEAGE_CONFIG"  # names the settings file; without it the file is searched upwards
+
+EXCLUDED = (".venv/**", "**/node_modules/**", "**/dbt_packages/**", "**/target/**", ".lineage/**")
+
+LISTS = frozenset({"search_path", "include", "exclude", "public", "private"})  # with commas, in a variable
+
+Layer = dict[str, Any]
+
+
+class Section(BaseModel):
+    """A table of the settings file: frozen, and no key that we do not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class LimitSettings(Section):
+    """What a source may cost before it is cut short."""
+
+    bytes: int = Field(Limits().bytes, gt=0)
+    tokens: int = Field(Limits().tokens, gt=0)
+    depth: int = Field(Limits().depth, gt=0)
+
+
+class AnalysisSettings(Section):
+    """How SQL is read where no system says otherwise."""
+
+    dialect: str = ""
+    default_catalog: str = ""
+    default_schema: str = ""
+    search_path: tuple[str, ...] = ()
+    case_sensitivity: Literal["dialect", "sensitive", "insensitive"] = "dialect"
+    allow_implied: bool = True
+    limits: LimitSettings = LimitSettings()
+
+
+class SystemSettings(Section):
+    """One warehouse: the paths that belong to it, and what differs from `[analysis]`."""
+
+    name: str = Field(min_length=1)
+    paths: tuple[str, ...] = ("**",)
+    dialect: str | None = None
+    default_catalog: str | None = None
+    default_schema: str | None = None
+    search_path: tuple[str, ...] | None = None
+    case_sensitivity: Literal["dialect", "sensitive", "insensitive"] | None = None
+    allow_implied: bool | None = None
+
+
+class SparkSettings(Section):
+    """Where Spark runs, and what it is told beyond our own defaults."""
+
+    master: str = "local[*,4]"
+    config: dict[str, str] = {}
+
+    @field_validator("config", mode="before")
+    @classmethod
+    def _flatten(cls, value: object) -> object:
+        return dict(_flat(value)) if isinstance(value, Mapping) else value
+
+
+class OpenLineageSettings(Section):
+    """How datasets and jobs are named in events."""
+
+    namespaces: dict[str, str] = {}
+    job_namespace: str = ""
+    producer: str = f"urn:lineage-pipeline:{__version__}"
+
+
+class RepositorySettings(Section):
+    """A repository that the pipeline watches."""
+
+    name: str = Field(min_length=1)
+    path: str
+    base_ref: str = ""
+
+
+class DiffSettings(Section):
+    """How changes are judged; the same fields as the engine's `Policy`."""
+
+    leaf: Literal["unknown", "public", "private"] = "unknown"
+    public: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()
+    levels: dict[str, Severity | Literal["off", "error", "warn", "info"]] = {}
+    hops: int = Field(5, ge=0)
+
+
+class Settings(Section):
+    """All settings. Paths of files are relative to the folder that the settings were loaded for."""
+
+    analysis: AnalysisSettings = AnalysisSettings()
+    systems: tuple[SystemSettings, ...] = ()
+    spark: SparkSettings = SparkSettings()
+    warehouse: str = ".lineage/warehouse"
+    openlineage: OpenLineageSettings = OpenLineageSettings()
+    repositories: tuple[RepositorySettings, ...] = ()
+    diff: DiffSettings = DiffSettings()
+    include: tuple[str, ...] = ("*.sql", "*.SQL")
+    exclude: tuple[str, ...] = EXCLUDED
+
+    _root: Path = PrivateAttr(default=Path())
+    _prefix: str = PrivateAttr(default="")
+    _file: Path | None = PrivateAttr(default=None)
+
+    @property
+    def root(self) -> Path:
+        """Give the folder of the settings file, or the one the search began in; relative paths start here."""
+        return self._root
+
+    @property
+    def home(self) -> Path:
+        """Give the folder for all that runs leave behind: the example, `dagster` for DAGSTER_HOME, the warehouse."""
+        return self._root / ".lineage"
+
+    @property
+    def file(self) -> Path | None:
+        """Give the settings file, if there is one."""
+        return self._file
+
+    def selects(self, path: str) -> bool:
+        """Say whether a file is to be read."""
+        full = self._prefix + path
+        return matches(full, self.include) and not matches(full, self.exclude)
+
+    def options_for(self, path: str) -> Options:
+        """Give the options of the first system whose paths fit; its name only where there are several systems."""
+        system = next((system for system in self.systems if matches(self._prefix + path, system.paths)), None)
+        options = self.analysis.model_dump(exclude={"limits"})
+        if system:
+            options |= system.model_dump(exclude={"name", "paths"}, exclude_none=True)
+        several = len({system.name for system in self.systems}) > 1
+        name = system.name if system and several else ""
+        return Options(**options, system=name, limits=Limits(**self.analysis.limits.model_dump()))
+
+    def analysis_key(self) -> str:
+        """Hash what bears on results apart from the files: engine, IR, and how files are chosen and read."""
+        chosen = self.model_dump(mode="json", include={"analysis", "systems", "include", "exclude"})
+        text = json.dumps([__version__, IR_VERSION, self._prefix, chosen], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def namespaces(self) -> dict[str, str]:
+        """Give the OpenLineage namespace of each system; the nameless one is that of the only system or dialect."""
+        names = {system.name: self.openlineage.namespaces.get(system.name, system.name) for system in self.systems}
+        only = next(iter(names), "") or self.analysis.dialect or "default"
+        return names | {"": self.openlineage.namespaces.get(only, names.get(only, only))}
+
+    def for_repository(self, repo: Path, overrides: Mapping[str, Any], environ: Mapping[str, str]) -> Self:
+        """Take from the repository's own file how to read and judge it; where to work stays as it is here."""
+        own = load_settings(repo, overrides, environ)
+        taken = {name: getattr(own, name) for name in ("analysis", "systems", "include", "exclude", "diff")}
+        joint = self.model_copy(update=taken)
+        joint._prefix = own._prefix
+        return joint
+
+
+def load_settings(start: Path, overrides: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
+    """Merge the file found from `start` upwards, the environment and the flags; a flag that is None is not given."""
+    folder = (start if start.is_dir() else start.parent).resolve()
+    file = Path(environ[CONFIG_VARIABLE]).resolve() if environ.get(CONFIG_VARIABLE) else find_file(folder)
+    layer = _parse(file) if file else {}
+    for stronger in (_environment_layer(environ), overrides):
+        layer = _merge(_loosen_systems(layer, stronger), stronger)
+    return _placed(_validate(layer, str(file or "settings")), file, folder)
+
+
+def find_file(folder: Path) -> Path | None:
+    """Find the nearest lineage.toml, or pyproject.toml with `[tool.lineage]`, from a folder upwards."""
+    for parent in (folder, *folder.parents):
+        if (parent / FILE_NAME).is_file():
+            return parent / FILE_NAME
+        if (parent / PROJECT_NAME).is_file() and _parse(parent / PROJECT_NAME):
+            return parent / PROJECT_NAME
+    return None
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """Say which known word was meant, or which there are."""
+    words = sorted(known)
+    close = difflib.get_close_matches(word, words, n=1)
+    return f"did you mean {close[0]}?" if close else f"known are {', '.join(words)}"
+
+
+def _parse(file: Path) -> Layer:
+    """Read our part of a settings file."""
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise LineageError(f"{file}: {getattr(error, 'strerror', None) or error}") from None
+    return dict(content.get("tool", {}).get("lineage", {})) if file.name == PROJECT_NAME else content
+
+
+def _section_of(model: type[Section], key: str) -> type[Section] | None:
+    """Give the model of a nested table, or of the rows of a list of tables."""
+    annotation = model.model_fields[key].annotation
+    for candidate in (annotation, *getattr(annotation, "__args__", ())):
+        if isinstance(candidate, type) and issubclass(candidate, Section):
+            return candidate
+    return None
+
+
+def _variables(model: type[Section] = Settings, path: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Give each setting that a variable can hold; those of `[analysis]` go without its name."""
+    for key, field in model.model_fields.items():
+        inner = _section_of(model, key)
+        if inner and field.annotation is inner:
+            yield from _variables(inner, (*path, key))
+        elif not inner and not str(field.annotation).startswith("dict"):
+            named = (key,) if path == ("analysis",) else (*path, key)
+            yield PREFIX + "_".join(named).upper(), (*path, key)
+
+
+def _environment_layer(environ: Mapping[str, str]) -> Layer:
+    """Read `LINEAGE_*`; a name that is nearly one of ours is a slip, any other belongs to somebody else."""
+    known = dict(_variables())
+    layer: Layer = {}
+    for name in sorted(environ):
+        if name in known:
+            (*sections, key), text = known[name], environ[name]
+            value: Layer = {key: [part.strip() for part in text.split(",")] if key in LISTS else text}
+            for section in reversed(sections):
+                value = {section: value}
+            layer = _merge(layer, value)
+        elif name.startswith(PREFIX) and name != CONFIG_VARIABLE:
+            close = difflib.get_close_matches(name, known, n=1, cutoff=0.85)
+            if close:
+                raise LineageError(f"unknown environment variable {name}; did you mean {close[0]}?")
+    return layer
+
+
+def _merge(weaker: Layer, stronger: Mapping[str, Any]) -> Layer:
+    """Lay one layer over another, table by table; what is None was not said."""
+    merged = dict(weaker)
+    for key, value in stronger.items():
+        if isinstance(value, Mapping):
+            merged[key] = _merge(merged[key] if isinstance(merged.get(key), dict) else {}, value)
+        elif value is not None:
+            merged[key] = value
+    return merged
+
+
+def _loosen_systems(layer: Layer, stronger: Mapping[str, Any]) -> Layer:
+    """Take from the systems what a stronger layer says for all: `--dialect` must beat every row of the file."""
+    said = {key for key, value in stronger.get("analysis", {}).items() if value is not None}
+    rows = [row for row in layer.get("systems", ()) if isinstance(row, dict)]
+    systems = [{key: value for key, value in row.items() if key not in said} for row in rows]
+    return layer | {"systems": systems} if said and systems else layer
+
+
+def _validate(layer: Layer, place: str) -> Settings:
+    try:
+        return Settings.model_validate(layer)
+    except ValidationError as error:
+        problem = min(error.errors(), key=lambda problem: problem["type"] != "extra_forbidden")
+        where = ".".join(str(part) for part in problem["loc"])
+        if problem["type"] != "extra_forbidden":
+            raise LineageError(f"{place}: {where}: {problem['msg'][0].lower()}{problem['msg'][1:]}") from None
+        model: type[Section] = Settings
+        for part in problem["loc"][:-1]:
+            model = (_section_of(model, part) if isinstance(part, str) else None) or model
+        hint = suggestion(str(problem["loc"][-1]), model.model_fields)
+        raise LineageError(f"{place}: unknown key {where}; {hint}") from None
+
+
+def _placed(settings: Settings, file: Path | None, folder: Path) -> Settings:
+    """Remember where the settings stand, and make the warehouse's path independent of the working folder."""
+    root = file.parent if file else folder
+    warehouse = settings.warehouse if "://" in settings.warehouse else str(root / settings.warehouse)
+    placed = settings.model_copy(update={"warehouse": warehouse})
+    placed._root, placed._file = root, file
+    if folder != root and folder.is_relative_to(root):
+        placed._prefix = folder.relative_to(root).as_posix() + "/"
+    return placed
+
+
+def _flat(table: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
+    """Join nested keys with dots and write values as Spark does."""
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{path}{key}.")
+        else:
+            yield path + key, str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,123 @@
+"""Rows to Arrow columns and back, column by column."""
+
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, chain
+from operator import attrgetter
+from typing import Any, TypeVar
+
+import msgspec
+import pyarrow as pa
+from msgspec import inspect
+
+from lineage_pipeline.store.schemas import address, arrow_schema, arrow_type, required, row_fields, row_type
+from lineage_pipeline.vocabulary.errors import LineageError
+
+RowT = TypeVar("RowT", bound=msgspec.Struct)
+
+
+def to_arrow(table: str, key: Sequence[str], rows: Sequence[msgspec.Struct]) -> pa.Table:
+    """Turn rows of one snapshot or diff into an Arrow table, the parts of its key as the first columns."""
+    columns = [pa.repeat(pa.scalar(part, pa.string()), len(rows)) for part in key]
+    for field in row_fields(row_type(table)):
+        columns.append(_array(list(map(attrgetter(field.name), rows)), required(field.type)))
+    return checked(table, pa.Table.from_arrays(columns, schema=arrow_schema(table)))
+
+
+def checked(table: str, content: pa.Table) -> pa.Table:
+    """Give the table back if no column that must have a value holds null."""
+    for field, column in zip(content.schema, content.columns, strict=True):
+        if not field.nullable and column.null_count:
+            raise LineageError(f"{table}.{field.name} holds null in {column.null_count} of {len(column)} rows")
+    return content
+
+
+def conform(table: str, key: Sequence[str], content: pa.Table) -> pa.Table:
+    """Bring an Arrow table into the schema of `table`: order, types, and the key where it is not there yet."""
+    own = dict(zip(address(table), key, strict=True))
+    columns = []
+    for field in arrow_schema(table):
+        if field.name in own:
+            columns.append(pa.repeat(pa.scalar(own[field.name], pa.string()), content.num_rows))
+        else:
+            columns.append(_column(table, content, field))
+    return checked(table, pa.Table.from_arrays(columns, schema=arrow_schema(table)))
+
+
+def from_arrow(table: str, content: pa.Table, row: type[RowT]) -> tuple[RowT, ...]:
+    """Turn an Arrow table back into rows."""
+    columns = []
+    for field in row_fields(row):
+        column = _column(table, content, arrow_schema(table).field(field.name))
+        chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+        columns.append(list(chain.from_iterable(_values(chunk, required(field.type)) for chunk in chunks)))
+    return tuple(map(row, *columns))
+
+
+def _column(table: str, content: pa.Table, field: pa.Field) -> pa.ChunkedArray | pa.Array:
+    if field.name not in content.column_names:
+        if field.nullable:
+            return pa.nulls(content.num_rows, field.type)
+        raise LineageError(f"{table} has no column {field.name}: it was written by another version, analyse it again")
+    column = content.column(field.name)
+    if column.type == field.type:
+        return column
+    try:
+        return column.cast(field.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise LineageError(f"{table}.{field.name} is {column.type}, not {field.type}") from error
+
+
+def _array(values: Sequence[Any], kind: inspect.Type) -> pa.Array:
+    match kind:
+        case inspect.StructType():
+            return _struct_array(values, kind)
+        case inspect.VarTupleType() | inspect.ListType():
+            lengths = [0 if value is None else len(value) for value in values]
+            offsets: list[int | None] = list(accumulate(lengths, initial=0))
+            for index, value in enumerate(values):
+                if value is None:
+                    offsets[index] = None
+            flat = list(chain.from_iterable(value for value in values if value is not None))
+            items = _array(flat, required(kind.item_type))
+            return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items).cast(arrow_type(kind))
+        case _:
+            return pa.array(values, arrow_type(kind))
+
+
+def _struct_array(values: Sequence[Any], kind: inspect.StructType) -> pa.Array:
+    missing = pa.array([value is None for value in values], pa.bool_())
+    children = []
+    for field in kind.fields:
+        read = attrgetter(field.name)
+        inner = [None if value is None else read(value) for value in values]
+        children.append(_array(inner, required(field.type)))
+    return pa.StructArray.from_arrays(children, fields=list(arrow_type(kind)), mask=missing)
+
+
+def _values(array: pa.Array, kind: inspect.Type) -> Iterable[Any]:
+    match kind:
+        case inspect.StructType():
+            children = zip(array.flatten(), kind.fields, strict=True)
+            made: list[Any] = list(map(kind.cls, *(_values(child, required(field.type)) for child, field in children)))
+            return made if not array.null_count else _masked(made, array)
+        case inspect.VarTupleType() | inspect.ListType():
+            items = list(_values(array.flatten(), required(kind.item_type)))
+            ends = list(accumulate((length or 0 for length in array.value_lengths().to_pylist()), initial=0))
+            made = [tuple(items[start:end]) for start, end in zip(ends, ends[1:], strict=False)]
+            return made if not array.null_count else _masked(made, array)
+        case inspect.EnumType():
+            return map(_words(array, kind).get, array.to_pylist())
+        case _:
+            values: list[Any] = array.to_pylist()
+            return values
+
+
+def _words(array: pa.Array, kind: inspect.EnumType) -> dict[str, Any]:
+    try:
+        return {word: kind.cls(word) for word in array.unique().to_pylist() if word is not None}
+    except ValueError as error:
+        raise LineageError(f"{error}: it was written by another version, analyse it again") from error
+
+
+def _masked(values: Sequence[Any], array: pa.Array) -> list[Any]:
+    return [value if valid else None for value, valid in zip(values, array.is_valid().to_pylist(), strict=True)]

@@ -1,0 +1,131 @@
+"""The warehouse: immutable files, and manifests that say which of them are the snapshots and the diffs.
+
+    <root>/<table>/snapshot=<key>/run=<id>/part-*.parquet     (changes: base=<key>/head=<key>; sources: run=<id> alone)
+    <root>/_runs/<key>/<id>/…json                             what a run inherited and wrote
+    <root>/_manifests/<key>.json                              what is published, swapped in last
+
+Every file holds the columns `snapshot` (or `base`, `head`) themselves; readers do not parse paths.
+"""
+
+import hashlib
+import os
+import re
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+from pyarrow import fs
+
+from lineage_pipeline.store import catalog
+from lineage_pipeline.store.files import Files
+from lineage_pipeline.store.manifests import Key, Manifest, parts
+from lineage_pipeline.store.parquet import write_file
+from lineage_pipeline.store.reading import read_lineage, read_table
+from lineage_pipeline.store.run import Run
+from lineage_pipeline.store.schemas import arrow_schema
+from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.vocabulary.tables import TABLES
+
+RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
+
+
+class Warehouse:
+    """All snapshots and diffs under one root."""
+
+    def __init__(self, root: str | os.PathLike[str], filesystem: fs.FileSystem | None = None) -> None:
+        """Open a folder, a URI, or a path on the given pyarrow file system; nothing is created yet."""
+        self._files = Files(root, filesystem)
+
+    def begin(self, key: Key, run: str, analysis_key: str | None = None) -> Run:
+        """Start a run that inherits the files of the last one; a run id that exists is opened again.
+
+        Nothing is inherited from a run under another analysis key; None stands for the last run's.
+        """
+        if not RUN_ID.fullmatch(run):
+            raise LineageError(f"{run!r} is no id of a run: letters, digits, - and _ only")
+        existing = catalog.run_manifest(self._files, parts(key), run)
+        if existing is None:
+            catalog.start_run(self._files, self._successor(parts(key), run, analysis_key))
+        elif analysis_key not in (None, existing.analysis_key):
+            raise LineageError(f"the run {run} was started with another analysis key")
+        return Run(self._files, parts(key), run)
+
+    def resume(self, key: Key) -> Run | None:
+        """Open the latest run under a key that has not been published."""
+        current = catalog.unpublished(self._files, parts(key))
+        return Run(self._files, current.key, current.run) if current else None
+
+    def manifest(self, key: Key) -> Manifest | None:
+        """Read the published manifest of a snapshot or diff."""
+        return catalog.published(self._files, parts(key))
+
+    def snapshots(self) -> list[Manifest]:
+        """Read the manifests of all published snapshots, in order of their keys."""
+        return [manifest for manifest in catalog.all_published(self._files) if len(manifest.key) == 1]
+
+    def diffs(self) -> list[Manifest]:
+        """Read the manifests of all published diffs, in order of base and head."""
+        return [manifest for manifest in catalog.all_published(self._files) if len(manifest.key) == 2]
+
+    def read(self, key: Key, table: str) -> pa.Table:
+        """Read one table of a published snapshot or diff."""
+        return read_table(self._files, self._published(key), table)
+
+    def load(self, snapshot: str) -> Lineage:
+        """Read a published snapshot as a lineage, each table in the order of its key."""
+        return read_lineage(self._files, self._published(snapshot))
+
+    def published_files(self) -> dict[str, list[str]]:
+        """List the addresses of all published files by table, each list led by a file without rows.
+
+        The empty file gives a table its columns where nothing is published, or where old files lack the newest.
+        """
+        manifests = catalog.all_published(self._files)
+        return {table: [self._files.address(path) for path in self._paths(table, manifests)] for table in TABLES}
+
+    def list_published(self, path: str | os.PathLike[str]) -> None:
+        """Write the published files to a local JSON file, for dbt."""
+        content = msgspec.json.encode(self.published_files(), order="sorted") + b"\n"
+        Files(Path(path).absolute().parent).replace(Path(path).name, content)
+
+    def collect(self) -> list[str]:
+        """Remove every run that is neither published nor the current one of its key, and give the paths removed."""
+        # Files first, manifests after: a run that begins in between has none of its files on the list.
+        data = [path for table in TABLES for path in self._files.list(table)]
+        records = self._files.list("_runs")
+        current = catalog.all_unpublished(self._files)
+        kept = [*catalog.all_published(self._files), *current]
+        named = catalog.stored_paths(kept)
+        writing = {f"run={manifest.run}" for manifest in current}
+        doomed = [path for path in data if path not in named and writing.isdisjoint(path.split("/"))]
+        folders = tuple(f"{catalog.run_folder(manifest.key, manifest.run)}/" for manifest in kept)
+        doomed += [path for path in records if not path.startswith(folders)]
+        for path in doomed:
+            self._files.remove(path)
+        return doomed
+
+    def _successor(self, key: tuple[str, ...], run: str, analysis_key: str | None) -> Manifest:
+        last = catalog.published(self._files, key)
+        older = [*([last] if last else []), *catalog.runs_of(self._files, key)]
+        parent = max(older, key=lambda manifest: manifest.sequence, default=Manifest(key, "", 0, "", {}))
+        analysis = parent.analysis_key if analysis_key is None else analysis_key
+        tables = parent.tables if analysis == parent.analysis_key else {}
+        return Manifest(key, run, parent.sequence + 1, analysis, tables)
+
+    def _published(self, key: Key) -> Manifest:
+        manifest = self.manifest(key)
+        if manifest is None:
+            raise LineageError(f"{' to '.join(parts(key))} is not in the warehouse {self._files.address('')}")
+        return manifest
+
+    def _paths(self, table: str, manifests: list[Manifest]) -> list[str]:
+        held = [manifest.tables[table].files for manifest in manifests if table in manifest.tables]
+        return [self._empty(table), *sorted({file.path for files in held for file in files})]
+
+    def _empty(self, table: str) -> str:
+        version = hashlib.sha256(arrow_schema(table).to_string().encode()).hexdigest()[:16]
+        folder = f"_empty/{table}/{version}"
+        for path in self._files.list(folder):
+            return path
+        return write_file(self._files, folder, table, []).path

@@ -1,0 +1,82 @@
+"""What goes into an analysis and what comes out of it."""
+
+import msgspec
+
+from lineage_pipeline.vocabulary.sets import ObjectKind, Origin
+from lineage_pipeline.vocabulary.tables import (
+    Column,
+    ColumnEdge,
+    ColumnReach,
+    Constraint,
+    Diagnostic,
+    Facet,
+    ObjectEdge,
+    ObjectRow,
+    ObjectStatement,
+    StatementRow,
+)
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What a source may cost before it is cut short."""
+
+    bytes: int = 10_000_000
+    tokens: int = 1_000_000
+    depth: int = 200
+
+
+class Options(msgspec.Struct, frozen=True):
+    """What the analysis of one system is told: its dialect, how names are completed and compared, its limits."""
+
+    dialect: str = ""
+    system: str = ""
+    default_catalog: str = ""
+    default_schema: str = ""
+    search_path: tuple[str, ...] = ()
+    case_sensitivity: str = "dialect"
+    allow_implied: bool = True
+    limits: Limits = Limits()
+
+
+class InputFile(msgspec.Struct, frozen=True):
+    """A source as the engine sees it: where it lies, what it says, and how to read it."""
+
+    path: str
+    text: str
+    options: Options
+
+
+class SchemaColumn(msgspec.Struct, frozen=True, array_like=True):
+    """A column of a schema: folded name, written name, type and nullability where they are known."""
+
+    name: str
+    written: str
+    type: str | None = None
+    nullable: bool = True
+    approximate: bool = False
+    description: str | None = None
+
+
+class TableSchema(msgspec.Struct, frozen=True, array_like=True):
+    """The columns of one object; an open schema may have more columns than are listed."""
+
+    object: str
+    kind: ObjectKind
+    origin: Origin
+    columns: tuple[SchemaColumn, ...]
+    open: bool = False
+
+
+class Lineage(msgspec.Struct, frozen=True):
+    """All tables of one snapshot, each in the order of its key."""
+
+    statements: tuple[StatementRow, ...] = ()
+    objects: tuple[ObjectRow, ...] = ()
+    object_statements: tuple[ObjectStatement, ...] = ()
+    object_edges: tuple[ObjectEdge, ...] = ()
+    columns: tuple[Column, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    column_edges: tuple[ColumnEdge, ...] = ()
+    facets: tuple[Facet, ...] = ()
+    column_reach: tuple[ColumnReach, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()

@@ -1,0 +1,188 @@
+"""The findings of the analysis: one row a code. A code is a name, never renamed and never used for something else."""
+
+import hashlib
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from lineage_pipeline.vocabulary.sets import Level, Stage
+from lineage_pipeline.vocabulary.tables import Diagnostic
+
+
+class Code(msgspec.Struct, frozen=True):
+    """A kind of finding: its severity, its message with holes, what it means and what to do."""
+
+    name: str
+    severity: Level
+    message: str
+    meaning: str
+    remedy: str
+
+
+CODES: dict[str, Code] = {
+    code.name: code
+    for code in (
+        Code(
+            "PARSE_ERROR",
+            Level.ERROR,
+            "cannot parse this statement: {reason}",
+            "The text is not a statement of this dialect, or one that the parser does not know yet.",
+            "Check the dialect of the file; correct the SQL. The other statements of the file are analysed.",
+        ),
+        Code(
+            "UNSUPPORTED_SYNTAX",
+            Level.WARNING,
+            "{construct} is not analysed",
+            "The statement is recognised, but its lineage is not worked out.",
+            "Nothing, if it carries no data; otherwise its targets and sources are missing from the graph.",
+        ),
+        Code(
+            "DIALECT_FALLBACK",
+            Level.WARNING,
+            "{dialect} is not a known dialect; read as generic SQL",
+            "The configured dialect has no rules of its own.",
+            "Set one of the dialects that `lineage doctor` lists.",
+        ),
+        Code(
+            "TEMPLATE_ERROR",
+            Level.ERROR,
+            "cannot render the template: {reason}",
+            "The file is a template and could not be turned into SQL.",
+            "Give the missing variable, or turn templating off for this path.",
+        ),
+        Code(
+            "ENCODING_ERROR",
+            Level.ERROR,
+            "cannot decode the file: {reason}",
+            "The bytes are not text in any encoding that was tried.",
+            "Save the file as UTF-8, or set its encoding.",
+        ),
+        Code(
+            "UNKNOWN_TABLE",
+            Level.WARNING,
+            "{name} is neither produced nor catalogued",
+            "A statement reads an object that no file creates and no imported schema describes.",
+            "Import its schema, or ignore: columns that are read from it are kept as inferred.",
+        ),
+        Code(
+            "UNKNOWN_COLUMN",
+            Level.WARNING,
+            "{column} is not a column of {candidates}",
+            "The schemas of all sources are known and none has this column.",
+            "Correct the name, or the schema that is out of date.",
+        ),
+        Code(
+            "AMBIGUOUS_COLUMN",
+            Level.WARNING,
+            "{column} could come from {candidates}",
+            "The column is not qualified and several sources may own it.",
+            "Qualify it, or import the schemas of the sources.",
+        ),
+        Code(
+            "UNRESOLVED_REFERENCE",
+            Level.WARNING,
+            "{name} is not a source of this query",
+            "A qualifier names neither a source, nor a column with fields.",
+            "Correct the qualifier.",
+        ),
+        Code(
+            "SCHEMA_CONFLICT",
+            Level.WARNING,
+            "{name}: the imported schema and the definition differ: {difference}",
+            "Imported and implied schema of one object do not agree; the imported one is used.",
+            "Import the schema again, or correct the definition.",
+        ),
+        Code(
+            "APPROXIMATE_LINEAGE",
+            Level.INFO,
+            "the columns of {name} are not known, so its star is not expanded",
+            "A star stands over an object without a schema: table-level lineage only.",
+            "Import the schema of the object.",
+        ),
+        Code(
+            "TYPE_MISMATCH",
+            Level.WARNING,
+            "{column}: {left} does not fit {right}",
+            "A value is put where its type cannot go without a conversion.",
+            "Cast it, or change the type of the target.",
+        ),
+        Code(
+            "SET_OPERATION_MISMATCH",
+            Level.ERROR,
+            "the branches of {operation} have {left} and {right} columns",
+            "A set operation needs as many columns in each branch.",
+            "Add or remove columns.",
+        ),
+        Code(
+            "INSERT_ARITY_MISMATCH",
+            Level.ERROR,
+            "{target} takes {expected} columns, {given} are given",
+            "An INSERT gives more or fewer values than the target has columns.",
+            "Name the columns, or give a value for each.",
+        ),
+        Code(
+            "DYNAMIC_SQL",
+            Level.WARNING,
+            "the text of this statement is made at run time",
+            "SQL is built from values that are known only when it runs.",
+            "Nothing here; its lineage is incomplete.",
+        ),
+        Code(
+            "DEPENDENCY_CYCLE",
+            Level.ERROR,
+            "definitions depend on each other: {cycle}",
+            "Each of these objects needs the schema of the next to be known.",
+            "Break the circle.",
+        ),
+        Code(
+            "DUPLICATE_DEFINITION",
+            Level.WARNING,
+            "{name} is also defined at {other}",
+            "Two statements create the same object; the last one wins.",
+            "Remove one of them.",
+        ),
+        Code(
+            "LIMIT_EXCEEDED",
+            Level.ERROR,
+            "{what} is over the limit of {limit}",
+            "The statement is larger or deeper than the limits allow; tables are read where tokens allow it.",
+            "Raise the limit in the settings, or split the statement.",
+        ),
+        Code(
+            "BASE_MISSING",
+            Level.ERROR,
+            "the base {base} of this comparison cannot be had: {reason}",
+            "Without its base a snapshot cannot be compared.",
+            "Fetch the commit, or name another base.",
+        ),
+        Code(
+            "WAIVER_EXPIRED",
+            Level.WARNING,
+            "the waiver of {rule} on {object} expired on {date}",
+            "An exception ran out and its findings are back.",
+            "Renew it or mend the finding.",
+        ),
+    )
+}
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a finding stands: a file, an offset in it, and where the lines of that file start."""
+
+    path: str | None = None
+    offset: int = -1
+    lines: Sequence[int] = ()
+
+
+def diagnose(code: str, values: Mapping[str, str], place: Place, stage: Stage, of: str | None = None) -> Diagnostic:
+    """The finding of a code at a place; `of` is the object that it is about."""
+    row = CODES[code]
+    line = column = None
+    if place.offset >= 0 and place.lines:
+        line = bisect_right(place.lines, place.offset)
+        column = place.offset - place.lines[line - 1] + 1
+    message = row.message.format_map(values)
+    text = "\0".join(str(part) for part in (code, place.path, line, column, message, of))
+    identity = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return Diagnostic(identity, code, row.severity, message, place.path, line, column, of, stage)

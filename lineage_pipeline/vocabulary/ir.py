@@ -1,0 +1,371 @@
+"""The IR: what one source becomes once its text has been compiled, before any schema is known.
+
+A script is a list of statements; a statement is a flat list of relations (scopes) and what is done with them.
+Relations name each other by index, so that a CTE used twice is compiled once. Names are folded as the dialect folds
+them; positions are characters relative to the start of the statement, so that moving a statement changes nothing.
+Every struct is array-like: the order of the fields is the format. Change it together with `IR_VERSION`.
+"""
+
+import msgspec
+
+IR_VERSION = 1
+"""Raised whenever the layout or the meaning of a field changes; part of every compile key."""
+
+NOWHERE = -1
+"""A position, or the index of a relation, that does not exist."""
+
+
+class Node(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The base of all IR structs."""
+
+
+class Name(Node, frozen=True):
+    """The name of an object: folded parts from catalog to name, what was written last, and its place."""
+
+    parts: tuple[str, ...]
+    written: str = ""
+    start: int = NOWHERE
+    end: int = NOWHERE
+
+
+# ── expressions ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+AGGREGATE, WINDOWED, MASKING, VOLATILE, GENERATOR = 1, 2, 4, 8, 16
+"""Traits of a function, added up in `Call.traits`."""
+
+
+class Ref(Node, frozen=True, tag="r"):
+    """A column as written: folded parts, the last ones perhaps struct fields; only link can tell."""
+
+    parts: tuple[str, ...]
+    start: int
+    end: int
+
+
+class Literal(Node, frozen=True, tag="l"):
+    """A constant of a class: number, string, boolean, null, date, interval or other."""
+
+    kind: str
+    text: str
+
+
+class Call(Node, frozen=True, tag="f"):
+    """An operator or function: canonical name, arguments, traits, and the result type where it is fixed."""
+
+    op: str
+    args: tuple["Expr", ...]
+    traits: int = 0
+    result: str = ""
+
+
+class Cast(Node, frozen=True, tag="t"):
+    """A conversion; a safe one gives null where it fails."""
+
+    arg: "Expr"
+    to: str
+    safe: bool = False
+
+
+class Case(Node, frozen=True, tag="w"):
+    """CASE, IF and their kin: conditions with values, and what holds otherwise."""
+
+    whens: tuple[tuple["Expr", "Expr"], ...]
+    default: "Expr | None"
+
+
+class Over(Node, frozen=True, tag="o"):
+    """A function over a window."""
+
+    arg: "Expr"
+    partition: tuple["Expr", ...]
+    order: tuple["Expr", ...]
+    frame: str = ""
+
+
+class Sub(Node, frozen=True, tag="q"):
+    """A subquery in an expression: `mode` is scalar, exists, in, array or compare; `args` stand on its left."""
+
+    mode: str
+    relation: int
+    args: tuple["Expr", ...] = ()
+
+
+class Field(Node, frozen=True, tag="p"):
+    """A member of a struct, an element of an array or a path into a document."""
+
+    arg: "Expr"
+    path: tuple[str, ...]
+
+
+class Lambda(Node, frozen=True, tag="m"):
+    """An anonymous function; its parameters hide columns of the same name."""
+
+    params: tuple[str, ...]
+    body: "Expr"
+
+
+class Variable(Node, frozen=True, tag="v"):
+    """A variable or a parameter of the script."""
+
+    name: str
+    start: int
+    end: int
+
+
+class Whole(Node, frozen=True, tag="a"):
+    """All columns of a source, or of all sources, as one value: COUNT(*), OBJECT_CONSTRUCT(*)."""
+
+    qualifier: tuple[str, ...]
+    start: int
+    end: int
+
+
+Expr = Ref | Literal | Call | Cast | Case | Over | Sub | Field | Lambda | Variable | Whole
+
+
+# ── relations ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Output(Node, frozen=True, tag="o"):
+    """One column of a select list: its name (empty when the dialect gives none), and the place of its expression."""
+
+    name: str
+    written: str
+    expr: Expr
+    start: int
+    end: int
+
+
+class Star(Node, frozen=True, tag="s"):
+    """A star of a select list, with what is left out, replaced, renamed or matched by a pattern."""
+
+    qualifier: tuple[str, ...]
+    start: int
+    end: int
+    exclude: tuple[str, ...] = ()
+    replace: tuple[Output, ...] = ()
+    rename: tuple[tuple[str, str], ...] = ()
+    pattern: str = ""
+
+
+class Join(Node, frozen=True):
+    """How a source is joined to those before it; `side` is inner, left, right, full, cross, semi or anti."""
+
+    side: str
+    on: Expr | None = None
+    using: tuple[str, ...] = ()
+    natural: bool = False
+
+
+class Source(Node, frozen=True):
+    """One item of a FROM clause: a named object, another relation, or a function of expressions.
+
+    `columns` renames the columns by position; `lateral` lets the item see the sources before it. For a function,
+    `produces` lists the columns it makes when they are known without a schema.
+    """
+
+    alias: str
+    name: Name | None = None
+    relation: int = NOWHERE
+    function: Expr | None = None
+    columns: tuple[str, ...] = ()
+    produces: tuple[str, ...] = ()
+    join: Join | None = None
+    lateral: bool = False
+
+
+class Select(Node, frozen=True, tag="S"):
+    """A select: sources, outputs, and what restricts, groups and orders the rows."""
+
+    sources: tuple[Source, ...]
+    outputs: tuple[Output | Star, ...]
+    where: Expr | None = None
+    group: tuple[Expr, ...] = ()
+    group_all: bool = False
+    having: Expr | None = None
+    qualify: Expr | None = None
+    order: tuple[Expr, ...] = ()
+    distinct: bool = False
+    distinct_on: tuple[Expr, ...] = ()
+    limit: str = ""
+    grouping: str = ""
+
+
+class SetOperation(Node, frozen=True, tag="U"):
+    """UNION, INTERSECT or EXCEPT of relations, matched by position or by name."""
+
+    op: str
+    distinct: bool
+    by_name: bool
+    branches: tuple[int, ...]
+    order: tuple[Expr, ...] = ()
+    limit: str = ""
+
+
+class Values(Node, frozen=True, tag="V"):
+    """Rows of expressions."""
+
+    rows: tuple[tuple[Expr, ...], ...]
+    columns: tuple[str, ...] = ()
+
+
+class Pivot(Node, frozen=True, tag="P"):
+    """Rows turned into columns: each output is an aggregate for one value of `keys`; the rest of the input groups."""
+
+    relation: int
+    keys: tuple[Ref, ...]
+    outputs: tuple[Output, ...]
+
+
+class Unpivot(Node, frozen=True, tag="N"):
+    """Columns turned into rows: `values` get the listed inputs group by group, `label` their names."""
+
+    relation: int
+    values: tuple[str, ...]
+    label: str
+    inputs: tuple[tuple[Ref, ...], ...]
+
+
+class Recursive(Node, frozen=True, tag="R"):
+    """A recursive CTE: `anchor` gives names and types, `step` reads this relation itself."""
+
+    anchor: int
+    step: int
+    distinct: bool
+
+
+class Renamed(Node, frozen=True, tag="A"):
+    """A relation whose columns get other names by position, as in `WITH c (a, b) AS …`."""
+
+    relation: int
+    columns: tuple[str, ...]
+
+
+Relation = Select | SetOperation | Values | Pivot | Unpivot | Recursive | Renamed
+
+
+# ── what a statement does ────────────────────────────────────────────────────────────────────────────────────────
+
+
+class ColumnDef(Node, frozen=True):
+    """A column of a CREATE or ALTER TABLE; `nullable` is None where nothing was said."""
+
+    name: str
+    written: str
+    type: str
+    nullable: bool | None = None
+    default: str = ""
+    computed: Expr | None = None
+    identity: bool = False
+    comment: str = ""
+    start: int = NOWHERE
+    end: int = NOWHERE
+
+
+class ConstraintDef(Node, frozen=True):
+    """A constraint: primary key, foreign key, unique, check or default."""
+
+    kind: str
+    name: str
+    columns: tuple[str, ...]
+    expression: str = ""
+    references: Name | None = None
+
+
+class Definition(Node, frozen=True):
+    """The object that a statement creates: from a column list, from a relation, or like another object."""
+
+    name: Name
+    kind: str
+    columns: tuple[ColumnDef, ...] = ()
+    constraints: tuple[ConstraintDef, ...] = ()
+    relation: int = NOWHERE
+    header: tuple[str, ...] = ()
+    like: Name | None = None
+    temporary: bool = False
+    replace: bool = False
+    if_absent: bool = False
+    comment: str = ""
+
+
+class Write(Node, frozen=True):
+    """Rows of a relation that go into an object: by the column list, or by position where it is None."""
+
+    target: Name
+    relation: int
+    mode: str
+    columns: tuple[str, ...] | None = None
+    by_name: bool = False
+    conditional: bool = False
+
+
+class Alteration(Node, frozen=True):
+    """A change to an existing object: add, drop, rename, retype, nullable, rename table, swap or constraint."""
+
+    name: Name
+    action: str
+    column: str = ""
+    definition: ColumnDef | None = None
+    constraint: ConstraintDef | None = None
+    to: Name | None = None
+
+
+class Drop(Node, frozen=True):
+    """An object that a statement removes."""
+
+    name: Name
+    kind: str
+
+
+class Invocation(Node, frozen=True):
+    """A procedure or table function that a statement calls."""
+
+    name: Name
+    args: tuple[Expr, ...] = ()
+
+
+class Finding(Node, frozen=True):
+    """A diagnostic before it has a file: code, the values of its message, and its place in the statement."""
+
+    code: str
+    values: tuple[tuple[str, str], ...]
+    start: int
+    end: int
+
+
+class Statement(Node, frozen=True):
+    """One compiled statement. `result` is the relation of a bare query; `reads` are tables named outside relations."""
+
+    kind: str
+    status: str
+    relations: tuple[Relation, ...] = ()
+    result: int = NOWHERE
+    definition: Definition | None = None
+    writes: tuple[Write, ...] = ()
+    alterations: tuple[Alteration, ...] = ()
+    drops: tuple[Drop, ...] = ()
+    calls: tuple[Invocation, ...] = ()
+    reads: tuple[Name, ...] = ()
+    context: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    pragmas: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    complexity: int = 0
+    fingerprint: str = ""
+
+
+class Placed(Node, frozen=True):
+    """A statement at its place in the script: offsets in characters, and the block it stands in."""
+
+    start: int
+    end: int
+    parent: int
+    statement: Statement
+
+
+class Script(Node, frozen=True):
+    """One compiled source."""
+
+    version: int
+    dialect: str
+    statements: tuple[Placed, ...]

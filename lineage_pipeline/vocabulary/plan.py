@@ -1,0 +1,76 @@
+"""What the object graph needs of a script, and what it tells the linker: names, no columns and no expressions."""
+
+import msgspec
+
+from lineage_pipeline.vocabulary.ir import Name
+from lineage_pipeline.vocabulary.sets import ObjectKind, Origin, Role
+from lineage_pipeline.vocabulary.tables import Diagnostic, ObjectEdge, ObjectRow, ObjectStatement
+
+
+class Face(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One statement seen from outside: the names it defines, writes, reads, alters, drops and calls."""
+
+    kind: str
+    start: int
+    end: int
+    parent: int
+    defines: Name | None = None
+    define_kind: str = ""
+    temporary: bool = False
+    replace: bool = False
+    has_columns: bool = False
+    like: Name | None = None
+    writes: tuple[Name, ...] = ()
+    reads: tuple[Name, ...] = ()
+    stars: tuple[Name, ...] = ()
+    alters: tuple[Name, ...] = ()
+    renames: tuple[tuple[Name, Name], ...] = ()
+    drops: tuple[Name, ...] = ()
+    calls: tuple[Name, ...] = ()
+    context: tuple[str, ...] = ()
+    has_result: bool = False
+
+
+class ScriptFace(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """All statements of a script from outside, and where its lines start."""
+
+    statements: tuple[Face, ...]
+    lines: tuple[int, ...]
+
+
+class Bound(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What the names of one statement stand for, the object its bare query makes, and whether a branch guards it."""
+
+    ordinal: int
+    names: tuple[tuple[tuple[str, ...], str], ...]
+    result: str = ""
+    conditional: bool = False
+
+
+class Event(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One statement in the life of an object."""
+
+    path: str
+    ordinal: int
+    role: Role
+
+
+class Known(msgspec.Struct, frozen=True):
+    """One object: its row, the statements that make its schema in order, and the objects it needs for that."""
+
+    row: ObjectRow
+    kind: ObjectKind
+    origin: Origin
+    shapers: tuple[Event, ...]
+    needs: tuple[str, ...]
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """The object graph of one snapshot."""
+
+    objects: dict[str, Known]
+    bound: dict[str, tuple[Bound, ...]]
+    order: tuple[tuple[str, ...], ...]
+    object_statements: tuple[ObjectStatement, ...]
+    object_edges: tuple[ObjectEdge, ...]
+    diagnostics: tuple[Diagnostic, ...]

@@ -1,0 +1,123 @@
+"""Closed sets of words that appear in the tables."""
+
+from enum import StrEnum
+
+
+class Level(StrEnum):
+    """How serious a finding of the analysis is."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Severity(StrEnum):
+    """How much a change hurts those who read the changed thing."""
+
+    BREAKING = "BREAKING"
+    POTENTIALLY_BREAKING = "POTENTIALLY_BREAKING"
+    NON_BREAKING = "NON_BREAKING"
+    INFO = "INFO"
+
+
+class Confidence(StrEnum):
+    """How sure a change is."""
+
+    CERTAIN = "certain"
+    INFERRED = "inferred"
+    APPROXIMATE = "approximate"
+    UNKNOWN = "unknown"
+
+
+class Scope(StrEnum):
+    """What side of an object a change touches."""
+
+    INTERFACE = "interface"
+    COLUMN_SEMANTICS = "column-semantics"
+    ROW_SET = "row-set"
+    POSITIONAL = "positional"
+    ANALYSIS = "analysis"
+
+
+class EdgeType(StrEnum):
+    """Whether the value itself flows (DIRECT) or only decides about it (INDIRECT)."""
+
+    DIRECT = "DIRECT"
+    INDIRECT = "INDIRECT"
+
+
+class Subtype(StrEnum):
+    """How a column feeds another, in OpenLineage's words."""
+
+    IDENTITY = "IDENTITY"
+    TRANSFORMATION = "TRANSFORMATION"
+    AGGREGATION = "AGGREGATION"
+    JOIN = "JOIN"
+    FILTER = "FILTER"
+    GROUP_BY = "GROUP_BY"
+    SORT = "SORT"
+    WINDOW = "WINDOW"
+    CONDITIONAL = "CONDITIONAL"
+
+
+class ObjectKind(StrEnum):
+    """What an object is."""
+
+    TABLE = "table"
+    VIEW = "view"
+    MATERIALIZED_VIEW = "materialized view"
+    TEMP_TABLE = "temp table"
+    PROCEDURE = "procedure"
+    FUNCTION = "function"
+    TRIGGER = "trigger"
+    QUERY = "query"
+    EXTERNAL = "external"
+    UNKNOWN = "unknown"
+
+
+class Origin(StrEnum):
+    """Where the knowledge of a schema comes from."""
+
+    IMPORTED = "imported"
+    IMPLIED = "implied"
+    INFERRED = "inferred"
+    UNKNOWN = "unknown"
+
+
+class Role(StrEnum):
+    """A statement's part in an object."""
+
+    DEFINE = "define"
+    ALTER = "alter"
+    WRITE = "write"
+    READ = "read"
+    CALL = "call"
+    DROP = "drop"
+
+
+class EdgeKind(StrEnum):
+    """How one object depends on another."""
+
+    READ = "read"
+    WRITE = "write"
+    CALL = "call"
+
+
+class Status(StrEnum):
+    """How far the analysis of a statement came."""
+
+    ANALYSED = "analysed"
+    PARTIAL = "partial"
+    FAILED = "failed"
+
+
+class Stage(StrEnum):
+    """The stages of the pipeline, in order."""
+
+    DISCOVERY = "discovery"
+    PARSING = "parsing"
+    OBJECT_GRAPH = "object_graph"
+    SCHEMA_REGISTRY = "schema_registry"
+    COLUMN_GRAPH = "column_graph"
+    DIFF = "diff"
+    EXPORT = "export"

@@ -1,0 +1,30 @@
+"""What a run of the pipeline tells people when it is done."""
+
+import msgspec
+
+from lineage_pipeline.vocabulary.tables import Change
+
+
+class TableCount(msgspec.Struct, frozen=True):
+    """How many rows a table has in all snapshots of a run."""
+
+    table: str
+    rows: int
+
+
+class RunSummary(msgspec.Struct, frozen=True):
+    """What was materialised: counts, findings, what breaks, and where everything lies."""
+
+    snapshots: tuple[str, ...] = ()
+    tables: tuple[TableCount, ...] = ()
+    findings: dict[str, int] = {}
+    changes: dict[str, int] = {}
+    breaking: tuple[Change, ...] = ()
+    checks_passed: int = 0
+    checks_failed: int = 0
+    spark_jobs: int = 0
+    skipped: bool = False
+    warehouse: str = ""
+    marts: str = ""
+    events: str = ""
+    report: str = ""
