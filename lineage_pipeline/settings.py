@@ -24,7 +24,6 @@ CONFIG_VARIABLE = "LINEAGE_CONFIG"  # names the settings file; without it the fi
 EXCLUDED = (".venv/**", "**/node_modules/**", "**/dbt_packages/**", "**/target/**", ".lineage/**")
 
 LISTS = frozenset({"search_path", "include", "exclude", "public", "private"})  # with commas, in a variable
-
 Layer = dict[str, Any]
 
 
@@ -225,7 +224,7 @@ def _variables(model: type[Section] = Settings, path: tuple[str, ...] = ()) -> I
         if inner and field.annotation is inner:
             yield from _variables(inner, (*path, key))
         elif not inner and not str(field.annotation).startswith("dict"):
-            named = (key,) if path == ("analysis",) else (*path, key)
+            named = (*path[1:], key) if path[:1] == ("analysis",) else (*path, key)
             yield PREFIX + "_".join(named).upper(), (*path, key)
 
 

@@ -24,7 +24,7 @@ def analyze(
     strict: Annotated[bool, typer.Option("--strict", help="Exit 1 where an error or a warning is found.")] = False,
     output: Output = None,
 ) -> None:
-    """Show what each statement of some files reads, writes and computes.
+    """Show what the statements of some files read and write.
 
     Example: lineage analyze orders.sql --dialect snowflake --format json
     """
@@ -33,12 +33,13 @@ def analyze(
     from lineage_pipeline.export import EXPORTERS
     from lineage_pipeline.settings import load_settings
 
+    imported = read_schema(schema)
     named = [Path(file).resolve() for file in files if file != STDIN]
     start = Path(os.path.commonpath([file.parent for file in named])) if named else Path.cwd()
     settings = load_settings(start, {"analysis": {"dialect": dialect}}, os.environ)
     rules = _Given(settings, start)
     discovery = discover_files(files, sys.stdin.buffer.read() if STDIN in files else b"", rules)
-    subject = subject_of(discovery, rules, settings, read_schema(schema))
+    subject = subject_of(discovery, rules, settings, imported)
     put("".join(EXPORTERS[format].write(subject)), output)
     if strict and has_problems(subject.lineage):
         raise typer.Exit(1)

@@ -73,7 +73,7 @@ class Verbs(TyperGroup):
         return typer.main.get_command(command)
 
 
-app = typer.Typer(cls=Verbs, no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]}, **PLAIN)
+app = typer.Typer(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]}, **PLAIN)
 
 
 def _show_version(wanted: bool) -> None:
@@ -94,7 +94,7 @@ def lineage(
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command; whatever goes wrong is one line on stderr, with a traceback only for `--debug`."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     debug = "--debug" in words
     _speak_utf8()
     try:
@@ -119,7 +119,8 @@ def sentence(error: Exception) -> str:
     if isinstance(error, LineageError):
         return str(error)
     if hasattr(error, "format_message"):  # the parser of the command line
-        return f"{str(error.format_message()).rstrip('.')}; see `lineage --help`"
+        command = getattr(getattr(error, "ctx", None), "command_path", "lineage")
+        return f"{str(error.format_message()).rstrip('.')}; see `{command} --help`"
     if isinstance(error, ModuleNotFoundError):
         package = (error.name or "").partition(".")[0]
         if package in EXTRAS:

@@ -33,18 +33,17 @@ def diff(
     ] = ReportFormat.TEXT,
     output: Output = None,
 ) -> None:
-    """Show what changed between two states of the SQL, and who feels it.
+    """Show what changed between two revisions, and who feels it.
 
     Example: lineage diff main WORKTREE --format markdown
     """
     from lineage_pipeline.cli.subject import subject_of
     from lineage_pipeline.engine import diff as changes
-    from lineage_pipeline.engine.diff.policy import Policy
     from lineage_pipeline.export import REPORTERS, Comparison
 
     found = [_side(side, dialect) for side in (base, head)]
     before, after = (subject_of(discovery, settings, settings).lineage for discovery, settings in found)
-    policy = Policy(**found[1][1].diff.model_dump(mode="json"))
+    policy = changes.Policy(**found[1][1].diff.model_dump(mode="json"))
     keys = [discovery.key for discovery, _ in found]
     comparison = Comparison(keys[0], keys[1], tuple(changes.diff(before, after, policy)))
     put(REPORTERS[format].write(comparison), output)

@@ -31,9 +31,10 @@ class Check(NamedTuple):
 
 
 def doctor() -> None:
-    """Check Java, Spark, dbt, git, disk and settings, and say how to mend what is wrong.
+    """Check what this machine has, and say how to mend it.
 
-    Exit 1 where something that is needed is broken. A light install needs no Java, Spark, Dagster or dbt.
+    It looks at git, settings, disk, Spark, Dagster, dbt and Java, and exits with 1
+    where something needed is broken. A light install needs no Java, Spark, Dagster or dbt.
     """
     checks = [check for look in CHECKS for check in look()]
     put("".join(f"{line(check)}\n" for check in checks))

@@ -20,7 +20,9 @@ def run(
     ] = None,
     dialect: Dialect = None,
 ) -> None:
-    """Materialise the lineage of revisions in the warehouse, with checks, marts and reports.
+    """Put the lineage of revisions into the warehouse.
+
+    With data-quality checks, marts, OpenLineage events and the change report.
 
     Example: lineage run --rev main --rev HEAD
     """
@@ -43,7 +45,7 @@ def example(
         Path | None, typer.Option("--assets", help="Folder of the example warehouses.", metavar="PATH")
     ] = None,
 ) -> None:
-    """Build the example repository, materialise both of its revisions, and say what they hold."""
+    """Build and run the example: two revisions, start to end."""
     from lineage_pipeline.cli.summary import next_commands, summary_text
     from lineage_pipeline.defs.run import materialise
     from lineage_pipeline.discover.example import build_example

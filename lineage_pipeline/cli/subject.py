@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from lineage_pipeline import pipeline
 from lineage_pipeline.discover.gather import Discovery, Rules, input_files
 from lineage_pipeline.export import Naming, Subject
 from lineage_pipeline.settings import Settings
@@ -19,6 +18,8 @@ Schema = Mapping[str, Mapping[str, str] | list[str]]
 
 def subject_of(discovery: Discovery, rules: Rules, settings: Settings, schema: Schema | None = None) -> Subject:
     """Analyse what was found; the findings of discovery come first."""
+    from lineage_pipeline import pipeline  # not before the input is known to be usable: it takes a moment
+
     files = list(input_files(discovery, rules))
     lineage = pipeline.analyse(files, schema=schema) if schema else pipeline.analyse(files)
     joint = msgspec.structs.replace(lineage, diagnostics=discovery.diagnostics + lineage.diagnostics)

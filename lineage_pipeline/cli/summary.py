@@ -20,8 +20,7 @@ def summary_text(summary: RunSummary) -> str:
 
 def next_commands(summary: RunSummary, repository: Path) -> str:
     """Give the commands to type next."""
-    inside = f"cd {_shown(str(repository))} && " if repository else ""
-    commands = [f"({inside}lineage diff HEAD~1 HEAD)", "lineage ui"]
+    commands = [f"(cd {_shown(str(repository))} && lineage diff HEAD~1 HEAD)", "lineage ui"]
     if summary.marts:
         commands.insert(0, f'duckdb -readonly {_shown(summary.marts)} "{QUESTION}"')
     return "\nNext:\n" + "".join(f"  {command}\n" for command in commands)

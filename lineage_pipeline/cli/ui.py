@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +18,8 @@ from lineage_pipeline.vocabulary.errors import LineageError
 if TYPE_CHECKING:
     from lineage_pipeline.settings import Settings
 
-PATIENCE_SECONDS = 20
+ENDINGS = ((signal.SIGINT, 15.0), (signal.SIGTERM, 5.0), (signal.SIGKILL, 1.0))
+"""What is sent to the group, one after the other, and the seconds that it has to end."""
 
 
 def ui(
@@ -49,28 +51,32 @@ def prepare_home(settings: "Settings") -> Path:
 
 def run_group(command: list[str], folder: Path, environ: Mapping[str, str]) -> int:
     """Run a program with all its children in a group of their own; a signal to us ends the whole group."""
-
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    previous = signal.signal(signal.SIGTERM, stop)
+    previous = signal.signal(signal.SIGTERM, _interrupt)
     process = subprocess.Popen(command, cwd=folder, env=dict(environ), start_new_session=True)
     try:
         return process.wait()
     except KeyboardInterrupt:
         return 0
     finally:
+        impatient = signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not leave children behind
         end_group(process)
+        signal.signal(signal.SIGINT, impatient)
         signal.signal(signal.SIGTERM, previous)
 
 
 def end_group(process: "subprocess.Popen[bytes]") -> None:
-    """Ask the group to end, wait, and end by force what did not listen."""
-    for chosen in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+    """Ask the group to end, wait, and end by force what does not listen."""
+    for chosen, patience in ENDINGS:
         try:
             os.killpg(process.pid, chosen)
-            process.wait(PATIENCE_SECONDS)
+            deadline = time.monotonic() + patience
+            while time.monotonic() < deadline:
+                process.poll()  # or the leader stays in the group as a zombie
+                os.killpg(process.pid, 0)
+                time.sleep(0.1)
         except ProcessLookupError:
             return
-        except subprocess.TimeoutExpired:
-            continue
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt

@@ -42,12 +42,6 @@ def job_events(subject: Subject) -> Iterator[Json]:
             yield _job_event(index, statement, outputs)
 
 
-def unnamed_systems(subject: Subject) -> tuple[str, ...]:
-    """Give the systems whose namespace nobody configured."""
-    systems = {row.system for row in subject.lineage.objects}
-    return tuple(sorted(systems - set(subject.naming.namespaces)))
-
-
 def _job_event(index: "_Index", statement: StatementRow, outputs: Sequence[ObjectRow]) -> Json:
     subject, naming = index.subject, index.subject.naming
     committed_at = subject.snapshot.committed_at if subject.snapshot else None

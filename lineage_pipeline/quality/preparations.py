@@ -21,7 +21,7 @@ class Preparation(msgspec.Struct, frozen=True):
     needs: dict[str, tuple[str, ...]] = {}
 
 
-# An input that was not resolved comes from `?`; statement-wide edges end in `*`; an open object has more columns than are known.
+# `?` feeds what was not resolved, statement-wide edges end in `*`, and an open object has more columns than are known.
 EDGES_WITH_ENDS = """
 with known as (select distinct object, name from {columns}),
 owners as (select object, max(open) as is_open from {objects} group by object)

@@ -84,13 +84,13 @@ def suite(table: Table) -> tuple[Check, ...]:
     """Collect the checks of a table: its key, its names, its closed sets, and its own properties."""
     info = inspect.type_info(table.row)
     assert isinstance(info, inspect.StructType)
+    enums = {field.name: field.type.cls for field in info.fields if isinstance(field.type, inspect.EnumType)}
     optional = {field.name for field in info.fields if isinstance(field.type, inspect.UnionType)}
-    named = [field.name for field in info.fields if field.name in (*table.key, *NAMES) and field.name not in optional]
-    enums = [(field.name, field.type.cls) for field in info.fields if isinstance(field.type, inspect.EnumType)]
+    named = [field.name for field in info.fields if field.name in (*table.key, *NAMES, *enums)]
     return (
         _unique(table.key),
-        *(never_null(name) for name in named),
-        *(one_of(name, _words(words)) for name, words in enums),
+        *(never_null(name) for name in named if name not in optional),
+        *(one_of(name, _words(words)) for name, words in enums.items()),
         *PROPERTIES.get(table.name, ()),
     )
 

@@ -47,7 +47,7 @@ class InputFile(msgspec.Struct, frozen=True):
 
 
 class SchemaColumn(msgspec.Struct, frozen=True, array_like=True):
-    """A column of a schema: folded name, written name, type and nullability where they are known."""
+    """A column of a schema; a generated one (identity, computed) takes no value from an INSERT without a list."""
 
     name: str
     written: str
@@ -55,6 +55,7 @@ class SchemaColumn(msgspec.Struct, frozen=True, array_like=True):
     nullable: bool = True
     approximate: bool = False
     description: str | None = None
+    generated: bool = False
 
 
 class TableSchema(msgspec.Struct, frozen=True, array_like=True):

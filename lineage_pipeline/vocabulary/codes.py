@@ -1,11 +1,11 @@
 """The findings of the analysis: one row a code. A code is a name, never renamed and never used for something else."""
 
 import hashlib
-from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import msgspec
 
+from lineage_pipeline.vocabulary.places import Text
 from lineage_pipeline.vocabulary.sets import Level, Stage
 from lineage_pipeline.vocabulary.tables import Diagnostic
 
@@ -167,22 +167,11 @@ CODES: dict[str, Code] = {
 }
 
 
-class Place(msgspec.Struct, frozen=True):
-    """Where a finding stands: a file, an offset in it, and where the lines of that file start."""
-
-    path: str | None = None
-    offset: int = -1
-    lines: Sequence[int] = ()
-
-
-def diagnose(code: str, values: Mapping[str, str], place: Place, stage: Stage, of: str | None = None) -> Diagnostic:
-    """The finding of a code at a place; `of` is the object that it is about."""
+def diagnose(code: str, values: Mapping[str, str], text: Text, offset: int, stage: Stage, of: str | None = None) -> Diagnostic:
+    """The finding of a code at an offset of a file, or about no place where it is negative; `of` is its object."""
     row = CODES[code]
-    line = column = None
-    if place.offset >= 0 and place.lines:
-        line = bisect_right(place.lines, place.offset)
-        column = place.offset - place.lines[line - 1] + 1
+    line, column = text.position(offset) if offset >= 0 and text.lines else (None, None)
     message = row.message.format_map(values)
-    text = "\0".join(str(part) for part in (code, place.path, line, column, message, of))
-    identity = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return Diagnostic(identity, code, row.severity, message, place.path, line, column, of, stage)
+    parts = "\0".join(str(part) for part in (code, text.path, line, column, message, of))
+    identity = hashlib.sha256(parts.encode()).hexdigest()[:16]
+    return Diagnostic(identity, code, row.severity, message, text.path or None, line, column, of, stage)

@@ -74,7 +74,7 @@ SIDES = {"UNSIGNED": "unsigned", "WITH TIME ZONE": "zone", "WITH LOCAL TIME ZONE
 KINDRED = frozenset({frozenset({"float", "decimal"})})
 """Families between which values survive, if not exactly."""
 
-_SPELLING = re.compile(r"^(?P<name>[^(<]+?)\s*(?:\((?P<sizes>[\w\s,]*)\))?\s*(?P<rest>[^()]*)$")
+_SPELLING = re.compile(r"^(?P<name>[^(<]+?)\s*(?:\((?P<sizes>[\w\s,]*)\)\s*(?P<rest>[^()]*))?$")
 
 
 def read_type(text: str) -> Type:
@@ -83,14 +83,14 @@ def read_type(text: str) -> Type:
     if match is None:
         return Type(text.upper(), 0)
     name, side = _without_side(match["name"])
-    rest_side = next((side for words, side in SIDES.items() if words in match["rest"]), side)
+    side = next((side for words, side in SIDES.items() if words in (match["rest"] or "")), side)
     if name in MONEY:
         return MONEY[name]
     kind = KINDS.get(name)
     if kind is None:
         return Type(text.upper().replace(" ", ""), 0)
     sizes = [UNBOUNDED if size == "MAX" else int(size) for size in re.findall(r"\d+|MAX", match["sizes"] or "")]
-    return _sized(kind, sizes, rest_side or kind.side)
+    return _sized(kind, sizes, side or kind.side)
 
 
 def compare(before: str, after: str) -> tuple[str, Severity] | None:

@@ -34,6 +34,11 @@ def translate(names: Names, text: str) -> str:
     return replace_words(text, words)
 
 
+def same_words(one: str, other: str) -> bool:
+    """Say whether two texts hold the same words: a rename may change the order of terms that are sorted by name."""
+    return sorted(_WORD.findall(one)) == sorted(_WORD.findall(other))
+
+
 def replace_words(text: str, words: Mapping[str, str]) -> str:
     """Replace dotted names, the longest part of each that is known."""
     return _WORD.sub(lambda match: _replace_word(match.group(), words), text)

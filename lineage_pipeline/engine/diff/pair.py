@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from lineage_pipeline.engine.diff.index import NAMED, Body, Index, Place, index
-from lineage_pipeline.engine.diff.names import Names, replace_words, translate
+from lineage_pipeline.engine.diff.names import Names, replace_words, same_words, translate
 from lineage_pipeline.engine.diff.renames import PROJECTION, Renames, renames
 from lineage_pipeline.vocabulary.analysis import Lineage
 from lineage_pipeline.vocabulary.tables import Column
@@ -30,7 +30,9 @@ class Rewrite(msgspec.Struct, frozen=True):
     def text(self, name: str, column: str = "*") -> tuple[str, str]:
         """Give a facet before and after, empty where there is none, a swapped source already put right."""
         before = self.before.get((name, column), "")
-        return _swapped(before, self.swap), self.after.get((name, column), "")
+        after = self.after.get((name, column), "")
+        swapped = _swapped(before, self.swap)
+        return (after if swapped != before and same_words(swapped, after) else swapped), after
 
 
 class Writers(msgspec.Struct, frozen=True):
@@ -42,7 +44,10 @@ class Writers(msgspec.Struct, frozen=True):
 
 
 class Pair(msgspec.Struct, frozen=True):
-    """Base and head, each by its keys, and how the objects of one are found in the other."""
+    """Base and head, each by its keys, and how the objects of one are found in the other.
+
+    `kept` gives, by fingerprint, the places at base and head of a statement that stands on both sides.
+    """
 
     base: Index
     head: Index
@@ -51,7 +56,7 @@ class Pair(msgspec.Struct, frozen=True):
     common: tuple[str, ...]
     renames: Renames
     writers: dict[str, Writers]
-    kept: frozenset[str]
+    kept: dict[str, tuple[Place, Place]]
 
     def columns(self, name: str) -> Iterator[tuple[Column, Column]]:
         """Give the columns that an object has on both sides, under whatever name."""
@@ -82,7 +87,6 @@ def pair_of(base: Lineage, head: Lineage) -> Pair:
     added = tuple(name for name in names if ranks[name][0] < ranks[name][1])
     common = tuple(name for name in names if ranks[name][0] == ranks[name][1] != NAMED)
     found = renames(old, new, removed, added, common)
-    prints = ({row.fingerprint for row in side.statements} for side in (base, head))
     return Pair(
         base=old,
         head=new,
@@ -91,8 +95,15 @@ def pair_of(base: Lineage, head: Lineage) -> Pair:
         common=common,
         renames=found,
         writers={name: _writers(old, new, name, found.names) for name in common},
-        kept=frozenset(set.intersection(*prints) - {""}),
+        kept=_kept(old, new),
     )
+
+
+def _kept(base: Index, head: Index) -> dict[str, tuple[Place, Place]]:
+    old, new = (
+        {side.fingerprint(place): place for place in sorted(side.statements, reverse=True)} for side in (base, head)
+    )
+    return {key: (old[key], new[key]) for key in old if key and key in new}
 
 
 def _writers(base: Index, head: Index, name: str, names: Names) -> Writers:
@@ -100,14 +111,16 @@ def _writers(base: Index, head: Index, name: str, names: Names) -> Writers:
     before = [(body, _texts(body, names)) for body in base.bodies.get(name, ())]
     after = [(body, _texts(body, Names())) for body in head.bodies.get(name, ())]
     before, after = _without_common(before, after, [_key(x[1]) for x in before], [_key(x[1]) for x in after])
-    before, after = _without_common(before, after, [x[0].fingerprint for x in before], [x[0].fingerprint for x in after])
+    before, after = _without_common(
+        before, after, [x[0].fingerprint for x in before], [x[0].fingerprint for x in after]
+    )
     rewrites = []
     while before and after:
         old, new = min(((b, a) for b in before for a in after), key=lambda two: _unlikeness(two[0], two[1]))
         before.remove(old)
         after.remove(new)
         swap = _swap(base, head, name, old, new)
-        rewrites.append(Rewrite(name, old[0], new[0], old[1], new[1], swap))
+        rewrites.append(Rewrite(name, old[0], new[0], _reordered(old, new[1]), new[1], swap))
     return Writers(tuple(rewrites), tuple(body for body, _ in before), tuple(body for body, _ in after))
 
 
@@ -146,6 +159,15 @@ def _unlikeness(old: tuple[Body, Texts], new: tuple[Body, Texts]) -> tuple[int, 
     """Order pairs by how little they share, then by what they say, so that files' order does not matter."""
     shared = len(old[1].items() & new[1].items())
     return -shared, old[0].place[0] != new[0].place[0], _key(old[1]), _key(new[1])
+
+
+def _reordered(old: tuple[Body, Texts], after: Texts) -> Texts:
+    """Take over the head's text where renamed words alone put terms into another order."""
+    unchanged = {facet.text for facet in old[0].facets.values()}
+    return {
+        key: after[key] if key in after and text not in unchanged and same_words(text, after[key]) else text
+        for key, text in old[1].items()
+    }
 
 
 def _swap(

@@ -52,7 +52,11 @@ def object_writers(side: Index, name: str) -> list[Reader]:
 def broken_readers(pair: Pair, name: str, column: str) -> list[Reader]:
     """List who still names a column that is gone: by an edge, by a finding, or because nobody touched the statement."""
     found: dict[tuple[str, Place], Reader] = {}
-    for reader in (*column_readers(pair.head, name, column), *_unresolved(pair, name, column), *_untouched(pair, name, column)):
+    for reader in (
+        *column_readers(pair.head, name, column),
+        *_unresolved(pair, name, column),
+        *_untouched(pair, name, column),
+    ):
         found.setdefault((reader.object, reader.place), reader)
     return list(found.values())
 
@@ -113,7 +117,9 @@ def _unresolved(pair: Pair, name: str, column: str) -> Iterator[Reader]:
     for edge in pair.head.edges_from.get((UNRESOLVED, column), ()):
         if name in pair.head.reads((edge.path, edge.statement)):
             yield _reader(pair.head, edge)
-    rows = [pair.head.statements[place] for _, place in pair.head.readers.get(name, ()) if place in pair.head.statements]
+    rows = [
+        pair.head.statements[place] for _, place in pair.head.readers.get(name, ()) if place in pair.head.statements
+    ]
     for one in pair.head.lineage.diagnostics if rows else ():
         if one.code == UNKNOWN_COLUMN and _names(one.message, column):
             yield from (_complaint(row, one.line) for row in rows if _covers(row, one.path, one.line))
@@ -132,13 +138,12 @@ def _complaint(row: StatementRow, line: int | None) -> Reader:
 
 
 def _untouched(pair: Pair, name: str, column: str) -> Iterator[Reader]:
-    """Find readers at base whose statements stand at head as they were; a star takes what is there, and is no reader."""
-    places = {pair.head.fingerprint(place): place for place in sorted(pair.head.statements, reverse=True)}
+    """Find readers at base whose statements stand at head as they were; a star takes what is there."""
     for edge in pair.base.edges_from.get((name, column), ()):
         place = (edge.path, edge.statement)
         star = edge.type is EdgeType.DIRECT and STAR in pair.base.features(place)
         if pair.is_kept(place, at_base=True) and not star:
-            now = places[pair.base.fingerprint(place)]
+            now = pair.kept[pair.base.fingerprint(place)][1]
             reader = _reader(pair.base, edge)
             shift = (pair.head.line(now) or 0) - (pair.base.line(place) or 0)
             yield msgspec.structs.replace(reader, place=now, line=reader.line and reader.line + shift)

@@ -79,7 +79,12 @@ def _match_columns(base: Index, head: Index, name: str, found: Renames) -> None:
     old = {column.name: _likeness(base, column, found.names) for column in lost}
     new = {column.name: _likeness(head, column, Names()) for column in gained}
     for level in (SAME_EXPRESSION, SAME_LINEAGE, SAME_SHAPE):
-        pairs = [(a, b) for a in old for b in new if (old[a].get(level) is not None) and old[a].get(level) == new[b].get(level)]
+        pairs = [
+            (a, b)
+            for a in old
+            for b in new
+            if (old[a].get(level) is not None) and old[a].get(level) == new[b].get(level)
+        ]
         _settle(name, pairs, found)
         old = {a: likeness for a, likeness in old.items() if a not in {pair[0] for pair in pairs}}
         new = {b: likeness for b, likeness in new.items() if b not in {pair[1] for pair in pairs}}

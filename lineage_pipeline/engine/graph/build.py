@@ -10,7 +10,8 @@ from lineage_pipeline.engine.graph.order import components, levels
 from lineage_pipeline.engine.graph.references import References
 from lineage_pipeline.engine.graph.scopes import Scopes, natural
 from lineage_pipeline.vocabulary.analysis import Options
-from lineage_pipeline.vocabulary.codes import Place, diagnose
+from lineage_pipeline.vocabulary.codes import diagnose
+from lineage_pipeline.vocabulary.places import Text
 from lineage_pipeline.vocabulary.plan import Face, Known, Plan, ScriptFace
 from lineage_pipeline.vocabulary.sets import ObjectKind, Origin, Stage
 from lineage_pipeline.vocabulary.tables import Diagnostic, ObjectRow
@@ -92,6 +93,6 @@ def _cycles(groups: Sequence[Sequence[str]], objects: Mapping[str, Known]) -> It
         itself = len(group) == 1 and objects[group[0]].kind is ObjectKind.VIEW and group[0] in objects[group[0]].needs
         if itself or len(defined) > 1:
             row = objects[defined[0]].row
-            place = Place(row.path, -1)
-            finding = diagnose("DEPENDENCY_CYCLE", {"cycle": " → ".join([*defined, defined[0]])}, place, Stage.OBJECT_GRAPH, defined[0])
+            values = {"cycle": " → ".join([*defined, defined[0]])}
+            finding = diagnose("DEPENDENCY_CYCLE", values, Text(row.path or ""), -1, Stage.OBJECT_GRAPH, defined[0])
             yield msgspec.structs.replace(finding, line=row.line, column=1 if row.line else None)

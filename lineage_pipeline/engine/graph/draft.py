@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 from lineage_pipeline.engine.graph.names import Namespace, Parts, quote, split_parts
 from lineage_pipeline.engine.graph.scopes import Scopes
-from lineage_pipeline.vocabulary.codes import Place, diagnose
+from lineage_pipeline.vocabulary.codes import diagnose
 from lineage_pipeline.vocabulary.ir import Name
+from lineage_pipeline.vocabulary.places import Text
 from lineage_pipeline.vocabulary.plan import Event, Face, Known, ScriptFace
 from lineage_pipeline.vocabulary.sets import ObjectKind, Origin, Role, Stage
 from lineage_pipeline.vocabulary.tables import Diagnostic, ObjectRow
@@ -172,11 +173,10 @@ class Drafts:
         """A finding at each of two definitions of one object."""
         for name, first, second in self.repeated:
             for event, other in ((first, second), (second, first)):
-                face = faces[event.path]
-                line = sum(start <= faces[other.path].statements[other.ordinal].start for start in faces[other.path].lines)
-                place = Place(event.path, face.statements[event.ordinal].start, face.lines)
-                values = {"name": name, "other": f"{other.path}:{line}"}
-                yield diagnose("DUPLICATE_DEFINITION", values, place, Stage.OBJECT_GRAPH, name)
+                here, there = (Text(item.path, faces[item.path].lines) for item in (event, other))
+                start, other_start = (faces[item.path].statements[item.ordinal].start for item in (event, other))
+                values = {"name": name, "other": f"{other.path}:{there.position(other_start)[0]}"}
+                yield diagnose("DUPLICATE_DEFINITION", values, here, start, Stage.OBJECT_GRAPH, name)
 
 
 def unknown(space: Namespace, parts: Parts, written: str) -> Draft:

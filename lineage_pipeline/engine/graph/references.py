@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from lineage_pipeline.engine.graph.draft import Drafts, unknown
 from lineage_pipeline.engine.graph.names import Namespace
 from lineage_pipeline.engine.graph.scopes import Scopes
-from lineage_pipeline.vocabulary.codes import Place, diagnose
+from lineage_pipeline.vocabulary.codes import diagnose
 from lineage_pipeline.vocabulary.ir import Name
+from lineage_pipeline.vocabulary.places import Text
 from lineage_pipeline.vocabulary.plan import Bound, Face
 from lineage_pipeline.vocabulary.sets import EdgeKind, ObjectKind, Role, Stage
 from lineage_pipeline.vocabulary.tables import Diagnostic, ObjectEdge, ObjectStatement, StatementRef
@@ -73,8 +74,8 @@ class References:
         identity = self.drafts.id_of(draft)
         names[name.parts] = identity
         if draft.kind is ObjectKind.UNKNOWN and identity not in self.drafts.imported:
-            place = Place(path, face.start + max(name.start, 0), self.lines[path])
-            self.findings.append(diagnose("UNKNOWN_TABLE", {"name": identity}, place, Stage.OBJECT_GRAPH, identity))
+            text, offset = Text(path, self.lines[path]), face.start + max(name.start, 0)
+            self.findings.append(diagnose("UNKNOWN_TABLE", {"name": identity}, text, offset, Stage.OBJECT_GRAPH, identity))
         return identity
 
     def _call(self, name: Name, path: str, step: Step, names: dict[tuple[str, ...], str]) -> None:

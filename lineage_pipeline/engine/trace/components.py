@@ -30,7 +30,9 @@ def flows(graph: ColumnGraph, direct_only: bool) -> tuple[Flow, Flow]:
     for number, nodes in enumerate(members):
         for node in nodes:
             component[node] = number
-    up = _flow(links.up, members, component, range(len(members) - 1, -1, -1), lambda node, other: graph.hop(other, node))
+    up = _flow(
+        links.up, members, component, range(len(members) - 1, -1, -1), lambda node, other: graph.hop(other, node)
+    )
     down = _flow(links.down, members, component, range(len(members)), graph.hop)
     return up, down
 

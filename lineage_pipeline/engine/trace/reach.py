@@ -117,9 +117,7 @@ def _sweep(way: Flow, bits: Mapping[int, int], counts: list[int]) -> None:
             closed[number] |= beyond
 
 
-def _sweep_cycle(
-    members: Iterable[int], bits: Mapping[int, int], beyond: int, closed: int, counts: list[int]
-) -> None:
+def _sweep_cycle(members: Iterable[int], bits: Mapping[int, int], beyond: int, closed: int, counts: list[int]) -> None:
     """Count for columns that reach each other: a bit that only the column itself has does not count."""
     shown = [node for node in members if node < len(counts)]
     owners = Counter(bits.get(node, 0) for node in shown)

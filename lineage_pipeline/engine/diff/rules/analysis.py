@@ -4,10 +4,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from lineage_pipeline.engine.diff.finding import Finding
+from lineage_pipeline.engine.diff.finding import Finding, Rule
 from lineage_pipeline.engine.diff.index import Index
 from lineage_pipeline.engine.diff.pair import Pair
-from lineage_pipeline.vocabulary.sets import Confidence, Severity
+from lineage_pipeline.vocabulary.sets import Confidence, Scope, Severity
 from lineage_pipeline.vocabulary.tables import Diagnostic
 
 APPROXIMATE = frozenset({"APPROXIMATE_LINEAGE", "UNKNOWN_COLUMN", "AMBIGUOUS_COLUMN", "DYNAMIC_SQL", "LIMIT_EXCEEDED"})
@@ -134,3 +134,39 @@ def _unknown(rule: str, name: str, message: str, one: Diagnostic | None) -> Find
         path=one.path if one else None,
         line=one.line if one else None,
     )
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "ANL001",
+        "lineage became approximate",
+        Scope.ANALYSIS,
+        became_approximate,
+        "Something that was known is guessed: a change may hide here.",
+        "Import the missing schema, or name the columns.",
+    ),
+    Rule(
+        "ANL002",
+        "no longer parses",
+        Scope.ANALYSIS,
+        no_longer_parses,
+        "The definition cannot be read any more, so that nobody can say what it gives.",
+        "Correct the SQL, or its dialect.",
+    ),
+    Rule(
+        "ANL003",
+        "cycle introduced",
+        Scope.ANALYSIS,
+        cycle_introduced,
+        "Definitions need each other and cannot be created in any order.",
+        "Break the circle.",
+    ),
+    Rule(
+        "ANL004",
+        "defined twice",
+        Scope.ANALYSIS,
+        defined_twice,
+        "Two statements create the object; which one holds depends on their order.",
+        "Remove one of them.",
+    ),
+)

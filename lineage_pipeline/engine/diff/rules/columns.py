@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from lineage_pipeline.engine.diff.finding import Finding
+from lineage_pipeline.engine.diff.finding import Finding, Rule
 from lineage_pipeline.engine.diff.pair import Pair
 from lineage_pipeline.engine.diff.readers import positional_sinks, star_readers
-from lineage_pipeline.vocabulary.sets import Confidence, Origin, Severity
+from lineage_pipeline.vocabulary.sets import Confidence, Origin, Scope, Severity
 from lineage_pipeline.vocabulary.tables import Column
 
 
@@ -37,9 +37,9 @@ def column_renamed(pair: Pair) -> Iterator[Finding]:
 def column_added(pair: Pair) -> Iterator[Finding]:
     """A new column harms nobody who lists columns, and reaches everybody who does not."""
     for name in pair.common:
-        before, renamed = pair.base.columns.get(name, {}), _new_names(pair, name)
+        known = {new.name for _, new in pair.columns(name)}
         for column in pair.head.columns.get(name, {}).values():
-            if column.name in before or column.name in renamed:
+            if column.name in known:
                 continue
             origins = pair.renames.origins.get((name, column.name), ())
             spreads = bool(star_readers(pair, name, column.name) or positional_sinks(pair, name))
@@ -88,10 +88,6 @@ def _missing(pair: Pair, name: str) -> list[Column]:
     return [column for column in columns if column.name not in after and (name, column.name) not in renamed]
 
 
-def _new_names(pair: Pair, name: str) -> set[str]:
-    return {new for (owner, _), new in pair.renames.names.columns.items() if owner == name}
-
-
 def _orders(pair: Pair) -> Iterator[tuple[str, list[str], list[str]]]:
     """Give the shared columns of each object in both orders, by their names at head."""
     for name in pair.common:
@@ -105,3 +101,55 @@ def _orders(pair: Pair) -> Iterator[tuple[str, list[str], list[str]]]:
 
 def _first_shift(pair: Pair, name: str) -> tuple[Column, Column] | None:
     return next(((old, new) for old, new in pair.columns(name) if old.ordinal != new.ordinal), None)
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "COL001",
+        "column removed",
+        Scope.INTERFACE,
+        column_removed,
+        "The column is gone. Whoever still names it fails; nobody else does.",
+        "Change the readers that are listed, or keep the column until they are.",
+    ),
+    Rule(
+        "COL002",
+        "column renamed",
+        Scope.INTERFACE,
+        column_renamed,
+        "The same expression, or the same inputs, stand under another name.",
+        "Change the readers that are listed, or give the column under both names for a while.",
+    ),
+    Rule(
+        "COL003",
+        "column added",
+        Scope.INTERFACE,
+        column_added,
+        "A new column that only those get who ask for it.",
+        "Nothing.",
+    ),
+    Rule(
+        "COL004",
+        "column added and passed on",
+        Scope.POSITIONAL,
+        column_added,
+        "A new column reaches readers that take a star, or statements that count columns.",
+        "List the columns where the star or the INSERT without a list stands.",
+    ),
+    Rule(
+        "POS001",
+        "columns reordered",
+        Scope.POSITIONAL,
+        columns_reordered,
+        "The same columns in another order: whoever goes by position gets others.",
+        "Put new columns last, and list the columns where they are inserted.",
+    ),
+    Rule(
+        "POS002",
+        "columns shifted",
+        Scope.POSITIONAL,
+        columns_shifted,
+        "A column that came or went in the middle moved those behind it.",
+        "Put new columns last, and list the columns where they are inserted.",
+    ),
+)

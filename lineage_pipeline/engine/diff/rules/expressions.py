@@ -5,13 +5,20 @@ from collections.abc import Iterator
 
 import msgspec
 
-from lineage_pipeline.engine.diff.finding import Finding
+from lineage_pipeline.engine.diff.finding import Finding, Rule
 from lineage_pipeline.engine.diff.pair import Pair, Rewrite
 from lineage_pipeline.engine.diff.renames import PROJECTION
-from lineage_pipeline.vocabulary.sets import Severity, Subtype
+from lineage_pipeline.vocabulary.sets import Scope, Severity, Subtype
 from lineage_pipeline.vocabulary.tables import Column, ColumnEdge
 
 _CALLS = re.compile(r"([A-Za-z_]\w*)\s*\(")
+
+_AGGREGATES = re.compile(
+    r"\b(?:distinct|(?:count|sum|avg|min|max|std|var|median|mode|first|last|any_value|approx|percentile|quantile)\w*"
+    r"|\w*agg|\w*concat|bool_and|bool_or|logical_?and|logical_?or)\b",
+    re.IGNORECASE,
+)
+"""Names by which two ways of putting many rows into one value can be told apart."""
 
 _COUNT = re.compile(r"\bcount\w*\s*\(", re.IGNORECASE)
 
@@ -39,7 +46,9 @@ def expression_changed(pair: Pair) -> Iterator[Finding]:
             for edit in _edits(pair, rewrite):
                 verdict = _constant(edit) or _aggregate(edit) or _inputs(edit) or _expression(edit)
                 if verdict:
-                    yield Finding(verdict[0], name, edit.column.name, verdict[1], edit.before or None, edit.after or None)
+                    yield Finding(
+                        verdict[0], name, edit.column.name, verdict[1], edit.before or None, edit.after or None
+                    )
 
 
 def _edits(pair: Pair, rewrite: Rewrite) -> Iterator[Edit]:
@@ -80,9 +89,9 @@ def _aggregate(edit: Edit) -> tuple[str, Severity] | None:
     """One value of many rows and the value of one row are not the same thing."""
     if edit.aggregated[0] != edit.aggregated[1]:
         return "EXP003", Severity.BREAKING
-    calls = [sorted(name.lower() for name in _CALLS.findall(text)) for text in (edit.before, edit.after)]
+    before, after = (sorted(_AGGREGATES.findall(text)) for text in (edit.before, edit.after))
     windowed = bool(_OVER.search(edit.before) or _OVER.search(edit.after))
-    if windowed or (all(edit.aggregated) and calls[0] != calls[1]):
+    if windowed or (all(edit.aggregated) and before != after):
         return "EXP003", Severity.POTENTIALLY_BREAKING
     return None
 
@@ -98,3 +107,39 @@ def _inputs(edit: Edit) -> tuple[str, Severity] | None:
 def _expression(edit: Edit) -> tuple[str, Severity] | None:
     """The same inputs, another formula; where the type changed with it, the type is reported."""
     return None if edit.retyped else ("EXP001", Severity.POTENTIALLY_BREAKING)
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "EXP001",
+        "expression changed",
+        Scope.COLUMN_SEMANTICS,
+        expression_changed,
+        "The same inputs and the same type, another formula.",
+        "Tell the readers that the value means something else.",
+    ),
+    Rule(
+        "EXP002",
+        "inputs changed",
+        Scope.COLUMN_SEMANTICS,
+        expression_changed,
+        "The value comes from other columns than before.",
+        "Tell the readers; where every input is new, consider a new name.",
+    ),
+    Rule(
+        "EXP003",
+        "aggregate or window changed",
+        Scope.COLUMN_SEMANTICS,
+        expression_changed,
+        "Many rows are put into one value in another way, or no longer are.",
+        "Give the new figure a new name.",
+    ),
+    Rule(
+        "EXP004",
+        "constant changed",
+        Scope.COLUMN_SEMANTICS,
+        expression_changed,
+        "The value is another constant, or has become one; a NULL empties the column.",
+        "Remove the column instead of emptying it.",
+    ),
+)

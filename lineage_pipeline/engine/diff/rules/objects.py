@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from lineage_pipeline.engine.diff.finding import Finding
+from lineage_pipeline.engine.diff.finding import Finding, Rule
 from lineage_pipeline.engine.diff.pair import Pair
 from lineage_pipeline.engine.diff.rules.analysis import lost_objects
-from lineage_pipeline.vocabulary.sets import Confidence, ObjectKind, Severity
+from lineage_pipeline.vocabulary.sets import Confidence, ObjectKind, Scope, Severity
 
 KINDS_UNKNOWN = frozenset({ObjectKind.UNKNOWN, ObjectKind.EXTERNAL})
 
@@ -41,13 +41,10 @@ def object_added(pair: Pair) -> Iterator[Finding]:
 def _shadowed(pair: Pair, name: str) -> str | None:
     """Find an object of the same last name that untouched readers read before."""
     last = pair.head.objects[name].name
-    before = {place: fingerprint for place in pair.base.statements if (fingerprint := pair.base.fingerprint(place))}
-    readers = {pair.head.fingerprint(place) for _, place in pair.head.readers.get(name, ()) if pair.is_kept(place)}
-    if not readers:
-        return None
-    reads = {read for place, fingerprint in before.items() if fingerprint in readers for read in pair.base.reads(place)}
-    others = [read for read in sorted(reads - {name}) if read in pair.base.objects]
-    return next((read for read in others if pair.base.objects[read].name == last and read in pair.common), None)
+    readers = (pair.head.fingerprint(place) for _, place in pair.head.readers.get(name, ()))
+    places = [pair.kept[reader][0] for reader in readers if reader in pair.kept]
+    reads = {read for place in places for read in pair.base.reads(place)} - {name}
+    return next((read for read in sorted(reads) if read in pair.common and pair.base.objects[read].name == last), None)
 
 
 def kind_changed(pair: Pair) -> Iterator[Finding]:
@@ -71,3 +68,47 @@ def producers_changed(pair: Pair) -> Iterator[Finding]:
         if max(before, after) > 1 or after == 0:
             texts = f"{before} writers", f"{after} writers"
             yield Finding("OBJ005", name, None, Severity.POTENTIALLY_BREAKING, before=texts[0], after=texts[1])
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "OBJ001",
+        "object removed",
+        Scope.INTERFACE,
+        object_removed,
+        "The object is no longer defined. Whoever still names it fails.",
+        "Change its readers first, or keep a view under its name.",
+    ),
+    Rule(
+        "OBJ002",
+        "object renamed or moved",
+        Scope.INTERFACE,
+        object_renamed,
+        "The same columns and the same body stand under another name.",
+        "Keep a view or synonym under the old name until every reader has moved.",
+    ),
+    Rule(
+        "OBJ003",
+        "object added",
+        Scope.INTERFACE,
+        object_added,
+        "A new object. It matters only where it hides another one from statements that nobody touched.",
+        "Qualify the readers that now find another object than before.",
+    ),
+    Rule(
+        "OBJ004",
+        "kind of object changed",
+        Scope.INTERFACE,
+        kind_changed,
+        "A view became a table, or the like: it is as fresh as its last load, and takes other rights and writes.",
+        "Tell the readers how fresh it is; change the statements that write into it.",
+    ),
+    Rule(
+        "OBJ005",
+        "number of writers changed",
+        Scope.ROW_SET,
+        producers_changed,
+        "More or fewer statements fill the object: rows may be there twice, or no longer come.",
+        "Make sure that each row has one writer, and that the object is still filled.",
+    ),
+)

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from lineage_pipeline.engine.diff.finding import Finding
+from lineage_pipeline.engine.diff.finding import Finding, Rule
 from lineage_pipeline.engine.diff.index import NAMED, Body, Index
 from lineage_pipeline.engine.diff.pair import Pair, Rewrite, sources
-from lineage_pipeline.vocabulary.sets import EdgeType, ObjectKind, Severity
+from lineage_pipeline.vocabulary.sets import EdgeType, ObjectKind, Scope, Severity
 
 JOIN, FILTER, GROUPING, SET_OPERATION, ORDER, LIMIT = "join", "filter", "grouping", "set operation", "order", "limit"
 
@@ -149,4 +149,88 @@ def _is_idle(side: Index, body: Body, join: JoinLine) -> bool:
 
 
 def _spell(join: JoinLine | None) -> str | None:
-    return join and f"{join.side} {join.source}" + (f" ON {join.on}" if join.on else "")
+    return f"{join.side} {join.source}" + (f" ON {join.on}" if join.on else "") if join else None
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "ROW001",
+        "join type changed",
+        Scope.ROW_SET,
+        join_changed,
+        "Rows without a partner come or go.",
+        "Check counts, and nulls in the columns of the joined side.",
+    ),
+    Rule(
+        "ROW002",
+        "join condition changed",
+        Scope.ROW_SET,
+        join_changed,
+        "Rows find other partners, perhaps several.",
+        "Check that the condition still finds one partner for each row.",
+    ),
+    Rule(
+        "ROW003",
+        "join added or removed",
+        Scope.ROW_SET,
+        join_changed,
+        "A further source may drop or multiply rows.",
+        "Check counts; join by a unique key.",
+    ),
+    Rule(
+        "ROW004",
+        "filter changed",
+        Scope.ROW_SET,
+        filter_changed,
+        "Other rows pass.",
+        "Tell the readers which rows came or went.",
+    ),
+    Rule(
+        "ROW005",
+        "grain changed",
+        Scope.ROW_SET,
+        grouping_changed,
+        "A row stands for something else: sums and joins over it change.",
+        "Give the new grain a new name.",
+    ),
+    Rule(
+        "ROW006",
+        "set operation changed",
+        Scope.ROW_SET,
+        set_operation_changed,
+        "Duplicates are kept or dropped, or a branch came or went.",
+        "Check counts and keys.",
+    ),
+    Rule(
+        "ROW007",
+        "limit changed",
+        Scope.ROW_SET,
+        limit_changed,
+        "More rows, or fewer.",
+        "Tell the readers.",
+    ),
+    Rule(
+        "ROW008",
+        "order changed",
+        Scope.ROW_SET,
+        order_changed,
+        "The same rows in another order, which matters with a limit and to callers.",
+        "Sort where the order is needed.",
+    ),
+    Rule(
+        "SRC001",
+        "source swapped",
+        Scope.ROW_SET,
+        source_changed,
+        "The same columns come from another object.",
+        "Check that both hold the same rows.",
+    ),
+    Rule(
+        "SRC002",
+        "source missing",
+        Scope.INTERFACE,
+        source_changed,
+        "The object reads a source that nothing defines, where it read a known one.",
+        "Correct the name, or add the definition or its schema.",
+    ),
+)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from lineage_pipeline.engine.diff.finding import Finding
+from lineage_pipeline.engine.diff.finding import Finding, Rule
 from lineage_pipeline.engine.diff.lattice import compare
 from lineage_pipeline.engine.diff.pair import Pair
 from lineage_pipeline.engine.diff.renames import PROJECTION
-from lineage_pipeline.vocabulary.sets import Confidence, ObjectKind, Severity
+from lineage_pipeline.vocabulary.sets import Confidence, ObjectKind, Scope, Severity
 from lineage_pipeline.vocabulary.tables import Column, Constraint
 
 UNKNOWN_TYPES = frozenset({None, "", "UNKNOWN", "NULL"})
@@ -83,3 +83,87 @@ def _guarantee(pair: Pair, constraint: Constraint, *, at_base: bool = False) -> 
     names = pair.renames.names.columns if at_base else {}
     columns = [names.get((constraint.object, column), column) for column in constraint.columns]
     return " ".join(filter(None, (kind, f"({', '.join(columns)})" if columns else "", constraint.expression)))
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "TYP001",
+        "type widened",
+        Scope.INTERFACE,
+        type_changed,
+        "The column holds all that it held, and more.",
+        "Widen the columns that it is stored in as well.",
+    ),
+    Rule(
+        "TYP002",
+        "type narrowed",
+        Scope.INTERFACE,
+        type_changed,
+        "Values that fitted may overflow or be cut.",
+        "Check the values that are there; keep the type or cast with care.",
+    ),
+    Rule(
+        "TYP003",
+        "type of another family",
+        Scope.INTERFACE,
+        type_changed,
+        "Comparisons, functions and clients that expect the old type may fail.",
+        "Cast in the readers, or give the value under a new name.",
+    ),
+    Rule(
+        "TYP004",
+        "precision or scale changed",
+        Scope.INTERFACE,
+        type_changed,
+        "Digits before or after the point come or go.",
+        "Check the rounding, and the digits that values need.",
+    ),
+    Rule(
+        "TYP005",
+        "sign, zone, charset or exactness changed",
+        Scope.INTERFACE,
+        type_changed,
+        "The same values compare, sort or round in another way.",
+        "Check joins and comparisons on the column.",
+    ),
+    Rule(
+        "TYP006",
+        "type unknown",
+        Scope.ANALYSIS,
+        type_changed,
+        "The type could be told on one side only.",
+        "Import the schema of its sources.",
+    ),
+    Rule(
+        "NUL001",
+        "may now be null",
+        Scope.INTERFACE,
+        nullability_changed,
+        "Readers that never met a null may now: joins drop it, NOT IN empties, NOT NULL targets refuse it.",
+        "Give a default, or handle the null in the readers that are listed.",
+    ),
+    Rule(
+        "NUL002",
+        "no longer null",
+        Scope.INTERFACE,
+        nullability_changed,
+        "A result that could be null no longer is.",
+        "Nothing.",
+    ),
+    Rule(
+        "NUL003",
+        "must no longer be null",
+        Scope.INTERFACE,
+        nullability_changed,
+        "Writers that leave the column out, or write null, fail.",
+        "Give a default, or change the writers first.",
+    ),
+    Rule(
+        "CON001",
+        "constraint changed",
+        Scope.INTERFACE,
+        constraint_changed,
+        "A key, reference or check that readers counted on is gone, or a new one binds writers.",
+        "Check for duplicates and orphans, or for writers that break it.",
+    ),
+)

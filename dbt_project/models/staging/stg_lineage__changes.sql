@@ -1,0 +1,21 @@
+select
+    changes.base,
+    changes.head,
+    changes.id,
+    changes.rule,
+    changes.object,
+    changes.column as column_name,
+    changes.intrinsic,
+    changes.effective,
+    changes.confidence,
+    changes.scope,
+    changes.root,
+    changes.root_id,
+    changes.consumers,
+    changes.before,
+    changes.after,
+    changes.path,
+    changes.line,
+    changes.fingerprint,
+    changes.waiver
+from {{ source('lineage', 'changes') }} as changes

@@ -1,0 +1,20 @@
+select
+    column_edges.snapshot,
+    column_edges.path,
+    column_edges.statement,
+    column_edges.from_object,
+    column_edges.from_column,
+    column_edges.from_path,
+    column_edges.to_object,
+    column_edges.to_column,
+    column_edges.type,
+    column_edges.subtype,
+    column_edges.masking,
+    column_edges.approximate,
+    column_edges.conditional,
+    column_edges.expression,
+    column_edges.span,
+    column_edges.from_span,
+    column_edges.hops,
+    column_edges.uses
+from {{ source('lineage', 'column_edges') }} as column_edges

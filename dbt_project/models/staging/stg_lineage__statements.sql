@@ -1,0 +1,17 @@
+select
+    statements.snapshot,
+    statements.path,
+    statements.ordinal,
+    statements.parent,
+    statements.kind,
+    statements.target,
+    statements.targets,
+    statements.reads,
+    statements.preview,
+    statements.fingerprint,
+    statements.span,
+    statements.bytes,
+    statements.status,
+    statements.complexity,
+    statements.features
+from {{ source('lineage', 'statements') }} as statements

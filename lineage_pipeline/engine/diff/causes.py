@@ -1,0 +1,115 @@
+"""Which findings follow from others: one cause is one root."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from lineage_pipeline.engine.diff.finding import Finding, order
+from lineage_pipeline.engine.diff.pair import Pair
+from lineage_pipeline.engine.diff.renames import PROJECTION
+
+Found = Mapping[tuple[str, str | None], Sequence[Finding]]
+"""All findings by object and column."""
+
+Search = Callable[[Pair, Finding, Found], Iterable[Finding]]
+
+
+def roots(pair: Pair, findings: Sequence[Finding]) -> dict[Finding, Finding]:
+    """Map every finding to the one that it follows from in the end, a root to itself."""
+    found: dict[tuple[str, str | None], list[Finding]] = defaultdict(list)
+    for finding in findings:
+        found[finding.object, finding.column].append(finding)
+    causes = {finding: _cause(pair, finding, found) for finding in findings}
+    return {finding: _root(finding, causes) for finding in findings}
+
+
+def _cause(pair: Pair, finding: Finding, found: Found) -> Finding | None:
+    """Find the nearest cause by the first way of searching that gives one."""
+    for prefix, search, rules in CAUSES:
+        if finding.rule.startswith(prefix):
+            candidates = [one for one in search(pair, finding, found) if one != finding and one.rule.startswith(rules)]
+            if candidates:
+                return min(candidates, key=lambda one: (_preference(one, rules), order(one)))
+    return None
+
+
+def _preference(finding: Finding, rules: Sequence[str]) -> int:
+    return next(place for place, prefix in enumerate(rules) if finding.rule.startswith(prefix))
+
+
+def _root(finding: Finding, causes: Mapping[Finding, Finding | None]) -> Finding:
+    """Follow causes to the end; in a circle the first by place is the root."""
+    seen = [finding]
+    while (cause := causes[seen[-1]]) is not None:
+        if cause in seen:
+            return min(seen[seen.index(cause) :], key=order)
+        seen.append(cause)
+    return seen[-1]
+
+
+def _same_column(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
+    return found.get((finding.object, finding.column), ())
+
+
+def _same_object(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
+    return found.get((finding.object, None), ())
+
+
+def _own_columns(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
+    """Look at the columns that the object lost or gained."""
+    names = {*pair.base.columns.get(finding.object, {}), *pair.head.columns.get(finding.object, {})}
+    return [one for name in sorted(names) for one in found.get((finding.object, name), ())]
+
+
+def _carried_input(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
+    """Look at the inputs of a column whose own expression nobody touched."""
+    return _inputs(pair, finding, found) if _is_carried(pair, finding) else ()
+
+
+def _untouched_input(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
+    """Look at the inputs of a column whose object nobody touched: a star brought the change."""
+    return _inputs(pair, finding, found) if pair.is_unedited(finding.object) else ()
+
+
+def _untouched_source(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
+    """Look at everything in the objects that an untouched object reads."""
+    if not pair.is_unedited(finding.object):
+        return ()
+    names = {*pair.base.sources(finding.object), *pair.head.sources(finding.object)}
+    return [one for (name, _), all_ in found.items() if name in names for one in all_]
+
+
+def _inputs(pair: Pair, finding: Finding, found: Found) -> list[Finding]:
+    """List the findings at a column's inputs on either side, and at the objects they belong to."""
+    column = finding.column or ""
+    edges = [*pair.base.inputs(finding.object, column), *pair.head.inputs(finding.object, column)]
+    old = [old for (name, old), new in pair.renames.names.columns.items() if (name, new) == (finding.object, column)]
+    edges += [edge for name in old for edge in pair.base.inputs(finding.object, name)]
+    keys: set[tuple[str, str | None]] = {(edge.from_object, edge.from_column) for edge in edges}
+    keys |= {(edge.from_object, None) for edge in edges}
+    return [one for key in keys for one in found.get(key, ())]
+
+
+def _is_carried(pair: Pair, finding: Finding) -> bool:
+    """Say whether no statement that fills the column says anything new about it."""
+    rewrites = pair.writers[finding.object].rewrites if finding.object in pair.writers else ()
+    texts = (rewrite.text(PROJECTION, finding.column or "") for rewrite in rewrites)
+    return all(before == after for before, after in texts)
+
+
+_GONE = ("COL001", "COL002", "OBJ", "ANL")
+
+CAUSES: tuple[tuple[str, Search, tuple[str, ...]], ...] = (
+    ("COL001", _untouched_input, _GONE),
+    ("COL002", _untouched_input, ("COL002",)),
+    ("COL003", _untouched_input, ("COL003", "COL004", "COL002", "OBJ003")),
+    ("COL004", _untouched_input, ("COL003", "COL004", "COL002", "OBJ003")),
+    ("POS002", _own_columns, ("COL001", "COL003", "COL004")),
+    ("POS001", _untouched_source, ("POS", "COL")),
+    ("TYP", _carried_input, ("TYP", *_GONE)),
+    ("TYP", _same_column, ("EXP",)),
+    ("NUL", _carried_input, ("NUL", *_GONE)),
+    ("NUL", _same_column, ("EXP",)),
+    ("NUL", _same_object, ("ROW001", "ROW003", "ROW006")),
+    ("ANL001", _untouched_source, ("ANL", "OBJ", "COL")),
+)
+"""For a family of rules: where to look for a cause, and which rules may be one, the likeliest first."""

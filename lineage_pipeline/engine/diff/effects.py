@@ -1,0 +1,65 @@
+"""Tables of what moves a severity: how a reader uses what changed."""
+
+from collections.abc import Callable
+
+from lineage_pipeline.engine.diff.finding import Finding
+from lineage_pipeline.engine.diff.lattice import is_narrower, read_type
+from lineage_pipeline.engine.diff.pair import Pair
+from lineage_pipeline.engine.diff.policy import at_most
+from lineage_pipeline.engine.diff.readers import Reader
+from lineage_pipeline.vocabulary.sets import ObjectKind, Severity, Subtype
+from lineage_pipeline.vocabulary.tables import Column
+
+NEEDS_ROWS = frozenset({"TYP002", "TYP003", "TYP004"})
+"""Rules that whoever fills the column feels as well."""
+
+_JOINS_OR_AGGREGATES = frozenset({Subtype.JOIN, Subtype.AGGREGATION, Subtype.GROUP_BY})
+
+GRAIN: dict[str, frozenset[Subtype]] = {"ROW005": _JOINS_OR_AGGREGATES, "ROW006": _JOINS_OR_AGGREGATES}
+"""Rules after which a row stands for something else, and the uses that break by it."""
+
+
+def as_found(pair: Pair, finding: Finding, reader: Reader) -> Severity:
+    """A finding is as serious at a reader as in itself."""
+    return finding.severity
+
+
+def _widened(pair: Pair, finding: Finding, reader: Reader) -> Severity:
+    """A wider value may not fit where it is stored."""
+    target = _stored(pair, reader)
+    narrow = target and target.type and finding.after and is_narrower(target.type, finding.after)
+    return Severity.POTENTIALLY_BREAKING if narrow else finding.severity
+
+
+def _loosened(pair: Pair, finding: Finding, reader: Reader) -> Severity:
+    """A null breaks where none may be stored, drops out of a join, and empties a NOT IN."""
+    target = _stored(pair, reader)
+    refused = target is not None and not target.nullable and reader.subtype is Subtype.IDENTITY
+    lost = reader.subtype is Subtype.JOIN or "NOT IN" in reader.expression.upper()
+    return Severity.BREAKING if refused or lost else finding.severity
+
+
+def _recast(pair: Pair, finding: Finding, reader: Reader) -> Severity:
+    """A date that became a timestamp does no harm to those who cast it."""
+    families = [read_type(text or "").family for text in (finding.before, finding.after)]
+    cast = "CAST" in reader.expression.upper() or "::" in reader.expression
+    harmless = families == ["date", "timestamp"] and cast
+    return at_most(finding.severity, Severity.POTENTIALLY_BREAKING) if harmless else finding.severity
+
+
+AT_READER: dict[str, Callable[[Pair, Finding, Reader], Severity]] = {
+    "TYP001": _widened,
+    "TYP003": _recast,
+    "NUL001": _loosened,
+}
+"""Rules whose severity depends on what a reader does."""
+
+
+def _stored(pair: Pair, reader: Reader) -> Column | None:
+    """Give the column of a table that a reader stores the value in."""
+    row = pair.head.objects.get(reader.object)
+    if row is None or row.kind is not ObjectKind.TABLE or not reader.direct or not reader.column:
+        return None
+    column = pair.head.columns.get(reader.object, {}).get(reader.column)
+    made_here = column is not None and (column.path, column.statement) == reader.place
+    return None if made_here else column

@@ -1,0 +1,64 @@
+"""The statements table: each statement at its place, with the objects that its names stand for."""
+
+from collections.abc import Iterator, Sequence
+
+from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.places import Text
+from lineage_pipeline.vocabulary.plan import Bound
+from lineage_pipeline.vocabulary.sets import Status
+from lineage_pipeline.vocabulary.tables import StatementRow
+
+
+def statement_rows(text: Text, script: ir.Script, bound: Sequence[Bound]) -> Iterator[StatementRow]:
+    """The rows of one file, in order."""
+    own = _own_bytes(script, text.text)
+    for ordinal, (placed, names) in enumerate(zip(script.statements, bound, strict=True)):
+        statement = placed.statement
+        ids = dict(names.names)
+        targets = tuple(dict.fromkeys(_targets(statement, ids, names.result)))
+        reads = tuple(dict.fromkeys(ids[name.parts] for name in _reads(statement) if name.parts in ids))
+        yield StatementRow(
+            path=text.path,
+            ordinal=ordinal,
+            parent=placed.parent if placed.parent >= 0 else None,
+            kind=statement.kind,
+            target=targets[0] if targets else None,
+            targets=targets,
+            reads=reads,
+            preview=" ".join(text.text[placed.start : placed.start + 400].split())[:100],
+            fingerprint=statement.fingerprint,
+            span=text.span(placed.start, placed.end),
+            bytes=own[ordinal],
+            status=Status(statement.status),
+            complexity=statement.complexity,
+            features=statement.features,
+        )
+
+
+def _targets(statement: ir.Statement, ids: dict[tuple[str, ...], str], result: str) -> Iterator[str]:
+    if statement.definition is not None:
+        yield ids[statement.definition.name.parts]
+    for write in statement.writes:
+        yield ids[write.target.parts]
+    for name in (*(item.name for item in statement.alterations), *(item.name for item in statement.drops)):
+        if name.parts in ids:
+            yield ids[name.parts]
+    if result:
+        yield result
+
+
+def _reads(statement: ir.Statement) -> Iterator[ir.Name]:
+    for relation in statement.relations:
+        if isinstance(relation, ir.Select):
+            yield from (source.name for source in relation.sources if source.name is not None)
+    yield from statement.reads
+
+
+def _own_bytes(script: ir.Script, text: str) -> list[int]:
+    """The bytes of each statement that belong to no statement inside it."""
+    sizes = [len(text[placed.start : placed.end].encode()) for placed in script.statements]
+    own = list(sizes)
+    for placed, size in zip(script.statements, sizes, strict=True):
+        if placed.parent >= 0:
+            own[placed.parent] -= size
+    return own

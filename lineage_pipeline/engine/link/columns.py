@@ -1,0 +1,62 @@
+"""The registry's rows: columns and constraints of every object."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+
+from lineage_pipeline.engine.link.schemas import constraints_of
+from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.analysis import TableSchema
+from lineage_pipeline.vocabulary.plan import Known
+from lineage_pipeline.vocabulary.sets import Origin
+from lineage_pipeline.vocabulary.tables import Column, Constraint
+
+
+def column_rows(schemas: Mapping[str, TableSchema], objects: Mapping[str, Known]) -> Iterator[Column]:
+    """The columns that definitions and imports give."""
+    for name, schema in sorted(schemas.items()):
+        shapers = objects[name].shapers
+        origin = Origin.INFERRED if schema.origin is Origin.UNKNOWN else schema.origin
+        for ordinal, column in enumerate(schema.columns, 1):
+            yield Column(
+                object=name,
+                ordinal=ordinal,
+                name=column.name,
+                written=column.written,
+                type=column.type,
+                nullable=column.nullable,
+                origin=origin,
+                approximate=column.approximate,
+                path=shapers[0].path if shapers and origin is not Origin.IMPORTED else None,
+                statement=shapers[0].ordinal if shapers and origin is not Origin.IMPORTED else None,
+                tags=(),
+                description=column.description,
+            )
+
+
+def inferred_rows(requests: set[tuple[str, str]], schemas: Mapping[str, TableSchema]) -> Iterator[Column]:
+    """The columns that are known only because somebody reads them, numbered by name behind the known ones."""
+    grouped: dict[str, list[str]] = {}
+    for name, column in sorted(requests):
+        grouped.setdefault(name, []).append(column)
+    for name, columns in grouped.items():
+        for ordinal, column in enumerate(columns, len(schemas[name].columns) + 1):
+            yield Column(name, ordinal, column, column, None, True, Origin.INFERRED, True, None, None, (), None)
+
+
+def constraint_rows(objects: Mapping[str, Known], scripts: Mapping[str, ir.Script]) -> Iterator[Constraint]:
+    """The constraints that definitions and alterations declare."""
+    rows = {}
+    for name, known in objects.items():
+        for event in known.shapers:
+            statement = scripts[event.path].statements[event.ordinal].statement
+            for item in constraints_of(statement.definition, statement.alterations):
+                row = _constraint(name, item)
+                rows[row.object, row.id] = row
+    yield from (row for _, row in sorted(rows.items()))
+
+
+def _constraint(name: str, item: ir.ConstraintDef) -> Constraint:
+    expression = ".".join(item.references.parts) if item.references is not None else item.expression
+    text = "\0".join((item.kind, item.name, *item.columns, expression))
+    identity = hashlib.sha256(text.encode()).hexdigest()[:12]
+    return Constraint(name, identity, item.kind, item.name or None, item.columns, expression or None)

@@ -1,0 +1,97 @@
+"""Flows: the way of one input column into a value, and how ways compose."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.sets import EdgeType, Subtype
+from lineage_pipeline.vocabulary.tables import Hop
+
+DIRECT, INDIRECT = EdgeType.DIRECT, EdgeType.INDIRECT
+_RANK = {Subtype.IDENTITY: 0, Subtype.TRANSFORMATION: 1, Subtype.AGGREGATION: 2}
+
+
+class Flow(msgspec.Struct, frozen=True, gc=False):
+    """One input column on its way into a value; `start` and `end` are where the statement names it."""
+
+    object: str
+    column: str
+    path: str = ""
+    type: EdgeType = DIRECT
+    subtype: Subtype = Subtype.IDENTITY
+    masking: bool = False
+    approximate: bool = False
+    start: int = ir.NOWHERE
+    end: int = ir.NOWHERE
+    hops: tuple[Hop, ...] = ()
+
+
+Flows = tuple[Flow, ...]
+NONE: Flows = ()
+
+
+def changed(flows: Flows, subtype: Subtype, masking: bool = False) -> Flows:
+    """The flows after the value has been transformed or aggregated."""
+    rank = _RANK[subtype]
+    result = []
+    for flow in flows:
+        if flow.type is INDIRECT or (_RANK[flow.subtype] >= rank and (flow.masking or not masking)):
+            result.append(flow)
+        else:
+            higher = subtype if rank > _RANK[flow.subtype] else flow.subtype
+            result.append(_with(flow, flow.type, higher, flow.masking or masking))
+    return tuple(result)
+
+
+def influence(flows: Flows, subtype: Subtype) -> Flows:
+    """The flows of a value that only decides about another one."""
+    return tuple(flow if flow.subtype is subtype else _with(flow, INDIRECT, subtype, flow.masking) for flow in flows)
+
+
+def _with(flow: Flow, kind: EdgeType, subtype: Subtype, masking: bool) -> Flow:
+    return Flow(
+        flow.object, flow.column, flow.path, kind, subtype, masking, flow.approximate, flow.start, flow.end, flow.hops
+    )
+
+
+def approximated(flows: Flows) -> Flows:
+    """The flows, marked as not certain."""
+    return tuple(msgspec.structs.replace(flow, approximate=True) for flow in flows)
+
+
+def through(flows: Flows, hop: Hop) -> Flows:
+    """The flows after passing a column of a relation inside the statement."""
+    return tuple(msgspec.structs.replace(flow, hops=(*flow.hops, hop)) for flow in flows)
+
+
+def entering(flows: Flows, start: int, end: int, hop: Hop) -> Flows:
+    """The flows of a temporary column, seen from a statement that reads it."""
+    return tuple(msgspec.structs.replace(flow, start=start, end=end, hops=(*flow.hops, hop)) for flow in flows)
+
+
+def placeless(flows: Flows) -> Flows:
+    """The flows of another statement: what they name does not stand in this one."""
+    return tuple(msgspec.structs.replace(flow, start=ir.NOWHERE, end=ir.NOWHERE) for flow in flows)
+
+
+def into_path(flows: Flows, path: Sequence[str]) -> Flows:
+    """The flows of a member of a struct."""
+    suffix = ".".join(path)
+    if not suffix:
+        return flows
+    return tuple(
+        msgspec.structs.replace(flow, path=f"{flow.path}.{suffix}" if flow.path else suffix)
+        if flow.type is DIRECT and flow.subtype is Subtype.IDENTITY
+        else flow
+        for flow in flows
+    )
+
+
+def united(parts: Iterable[Flows]) -> Flows:
+    """All flows, each once, in order."""
+    return tuple({_key(flow): flow for part in parts for flow in part}.values())
+
+
+def _key(flow: Flow) -> tuple[str, str, str, str, str, bool, int]:
+    return flow.object, flow.column, flow.path, flow.type, flow.subtype, flow.approximate, flow.start

@@ -1,0 +1,66 @@
+"""What the linker passes between its parts: linked columns and relations, sources and inputs."""
+
+import msgspec
+
+from lineage_pipeline.engine.link.flows import NONE, Flows
+from lineage_pipeline.vocabulary import ir
+
+
+class Value(msgspec.Struct, frozen=True, gc=False):
+    """What an expression comes to: where it comes from, its type, and its canonical text."""
+
+    flows: Flows = NONE
+    type: str | None = None
+    nullable: bool = True
+    text: str = ""
+
+
+class Out(msgspec.Struct, frozen=True, gc=False):
+    """One column of a linked relation; `start` and `end` are where its expression stands."""
+
+    name: str
+    written: str
+    value: Value
+    start: int = ir.NOWHERE
+    end: int = ir.NOWHERE
+    approximate: bool = False
+
+
+class Opening(msgspec.Struct, frozen=True, gc=False):
+    """An object all of whose columns pass through a star although not all of them are known."""
+
+    object: str
+    start: int
+    end: int
+    exclude: tuple[str, ...] = ()
+
+
+class Linked(msgspec.Struct, frozen=True):
+    """A relation after linking: its columns, what passes through it unseen, and what decides about its rows."""
+
+    columns: tuple[Out, ...]
+    openings: tuple[Opening, ...] = ()
+    indirect: Flows = NONE
+    facets: tuple[tuple[str, str], ...] = ()
+
+
+class InputColumn(msgspec.Struct, frozen=True, gc=False):
+    """A column of an object that a statement reads; one of a temporary object brings its flows along."""
+
+    name: str
+    written: str
+    type: str | None
+    nullable: bool
+    flows: Flows | None = None
+    approximate: bool = False
+    generated: bool = False
+
+
+class Input(msgspec.Struct, frozen=True):
+    """An object that a statement reads."""
+
+    object: str
+    columns: tuple[InputColumn, ...]
+    open: bool
+    temporary: bool = False
+    indirect: Flows = NONE

@@ -1,0 +1,211 @@
+"""Relations: selects, set operations and their kin become columns with flows. `RELATIONS` says who links what."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.link.flows import NONE, Flows, changed, influence, united
+from lineage_pipeline.engine.link.model import Input, Linked, Out, Value
+from lineage_pipeline.engine.link.scope import Report, Scope, Source
+from lineage_pipeline.engine.link.selects import select
+from lineage_pipeline.engine.link.types import common_type
+from lineage_pipeline.engine.link.values import value_of
+from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.sets import Subtype
+
+UNKNOWN_INPUT = Input("?", (), True)
+
+
+class RelationLinker:
+    """Links the relations of one statement, each once."""
+
+    def __init__(self, statement: ir.Statement, inputs: Mapping[tuple[str, ...], Input], traits: Traits, report: Report) -> None:
+        """Start with the objects that the statement's names stand for."""
+        self.statement = statement
+        self.inputs = inputs
+        self.traits = traits
+        self.report = report
+        self.done: dict[int, Linked] = {}
+
+    def relation(self, index: int, outer: Scope | None) -> Linked:
+        """The relation at an index."""
+        known = self.done.get(index)
+        if known is None:
+            body = self.statement.relations[index]
+            self.done[index] = Linked(())  # a relation that reads itself without being recursive sees nothing
+            known = self.done[index] = RELATIONS[type(body)](self, body, index, outer)
+        return known
+
+    def input(self, name: ir.Name) -> Input:
+        """The object that a name stands for."""
+        return self.inputs.get(name.parts, UNKNOWN_INPUT)
+
+
+def _select(links: RelationLinker, body: ir.Select, index: int, outer: Scope | None) -> Linked:
+    return select(links, body, outer)
+
+
+def _set_operation(links: RelationLinker, body: ir.SetOperation, index: int, outer: Scope | None) -> Linked:
+    branches = [links.relation(branch, outer) for branch in body.branches]
+    columns = _by_name(branches) if body.by_name else _by_position(links, body, branches)
+    scope = Scope(links.traits, outer, links.report)
+    scope.aliases = {column.name: column.value for column in columns}
+    order = _order(body.order, columns, scope, links)
+    keyword = f"{body.op.lower()}{' distinct' if body.distinct else ' all'}"
+    facets = [facet for branch in branches for facet in branch.facets]
+    facets.append(("set operation", f"{keyword} of {len(branches)}"))
+    facets.extend(("limit", body.limit) for _ in [0] if body.limit)
+    kept = branches[:1] if body.op == "EXCEPT" else branches
+    decided = [] if body.op == "UNION" else [influence(_all(branch), Subtype.FILTER) for branch in branches[1:]]
+    return Linked(
+        columns,
+        tuple(dict.fromkeys(opening for branch in kept for opening in branch.openings)),
+        united([*(branch.indirect for branch in branches), *decided, order]),
+        tuple(facets),
+    )
+
+
+def _all(linked: Linked) -> Flows:
+    return united(column.value.flows for column in linked.columns)
+
+
+def _order(keys: Sequence[ir.Expr], columns: Sequence[Out], scope: Scope, links: RelationLinker) -> Flows:
+    flows = []
+    for key in keys:
+        if isinstance(key, ir.Literal) and key.text.isdigit() and 0 < int(key.text) <= len(columns):
+            flows.append(columns[int(key.text) - 1].value.flows)
+        elif isinstance(key, ir.Ref) and key.parts[-1] in scope.aliases:
+            flows.append(scope.aliases[key.parts[-1]].flows)
+    return influence(united(flows), Subtype.SORT)
+
+
+def _by_position(links: RelationLinker, body: ir.SetOperation, branches: Sequence[Linked]) -> tuple[Out, ...]:
+    first = branches[0]
+    for branch in branches[1:]:
+        certain = not first.openings and not branch.openings
+        if certain and len(branch.columns) != len(first.columns):
+            operation, left, right = body.op, str(len(first.columns)), str(len(branch.columns))
+            place = next(((item.start, item.end) for item in branch.columns if item.start != ir.NOWHERE), (0, 0))
+            links.report("SET_OPERATION_MISMATCH", *place, operation=operation, left=left, right=right)
+    columns = []
+    for position, column in enumerate(first.columns):
+        others = [branch.columns[position] for branch in branches[1:] if position < len(branch.columns)]
+        columns.append(_combined(column, others, body.op))
+    return tuple(columns)
+
+
+def _by_name(branches: Sequence[Linked]) -> tuple[Out, ...]:
+    grouped: dict[str, list[Out]] = {}
+    for branch in branches:
+        for column in branch.columns:
+            grouped.setdefault(column.name, []).append(column)
+    return tuple(_combined(group[0], group[1:], "UNION") for group in grouped.values())
+
+
+def _combined(column: Out, others: Sequence[Out], op: str) -> Out:
+    """The column that a set operation makes of one of each branch; EXCEPT keeps values of the first alone."""
+    if op == "EXCEPT" or not others:
+        return column
+    values = [column.value, *(other.value for other in others)]
+    value = Value(
+        united(item.flows for item in values),
+        common_type([item.type for item in values if item.text != "null"]),
+        any(item.nullable for item in values) if op == "UNION" else all(item.nullable for item in values),
+        " | ".join(dict.fromkeys(item.text for item in values)),
+    )
+    return msgspec.structs.replace(column, value=value)
+
+
+def _values(links: RelationLinker, body: ir.Values, index: int, outer: Scope | None) -> Linked:
+    scope = Scope(links.traits, outer, links.report)
+    rows = [[value_of(item, scope, links) for item in row] for row in body.rows]
+    columns = []
+    for position in range(len(rows[0]) if rows else 0):
+        cells = [row[position] for row in rows if position < len(row)]
+        name = body.columns[position] if position < len(body.columns) else f"column{position + 1}"
+        value = Value(
+            united(cell.flows for cell in cells),
+            common_type([cell.type for cell in cells if cell.text != "null"]),
+            any(cell.nullable for cell in cells),
+            "values",
+        )
+        columns.append(Out(name, name, value))
+    return Linked(tuple(columns))
+
+
+def _recursive(links: RelationLinker, body: ir.Recursive, index: int, outer: Scope | None) -> Linked:
+    anchor = links.relation(body.anchor, outer)
+    links.done[index] = anchor
+    step = links.relation(body.step, outer)
+    columns = []
+    for position, column in enumerate(anchor.columns):
+        others = [step.columns[position]] if position < len(step.columns) else []
+        combined = _combined(column, others, "UNION")
+        columns.append(msgspec.structs.replace(combined, value=msgspec.structs.replace(combined.value, type=column.value.type)))
+    facets = (*anchor.facets, *step.facets, ("set operation", "recursion"))
+    return Linked(tuple(columns), anchor.openings, united([anchor.indirect, step.indirect]), facets)
+
+
+def _renamed(links: RelationLinker, body: ir.Renamed, index: int, outer: Scope | None) -> Linked:
+    inner = links.relation(body.relation, outer)
+    names = body.columns
+    columns = tuple(
+        msgspec.structs.replace(column, name=names[position], written=names[position]) if position < len(names) else column
+        for position, column in enumerate(inner.columns)
+    )
+    return msgspec.structs.replace(inner, columns=columns)
+
+
+def _turned_scope(links: RelationLinker, relation: int, outer: Scope | None) -> tuple[Linked, Scope]:
+    inner = links.relation(relation, outer)
+    scope = Scope(links.traits, outer, links.report)
+    scope.sources = [Source("", (), linked=inner)]
+    return inner, scope
+
+
+def _pivot(links: RelationLinker, body: ir.Pivot, index: int, outer: Scope | None) -> Linked:
+    inner, scope = _turned_scope(links, body.relation, outer)
+    keys = [scope.resolve(key) for key in body.keys]
+    used = {key.parts[-1] for key in body.keys}
+    columns = []
+    for output in body.outputs:
+        value = value_of(output.expr, scope, links)
+        used |= {flow_name for flow_name in _named(output.expr)}
+        decided = [influence(key.flows, Subtype.CONDITIONAL) for key in keys]
+        columns.append(Out(output.name, output.written, Value(united([value.flows, *decided]), value.type, True, f"{value.text} for {output.name}")))
+    kept = [column for column in inner.columns if column.name not in used]
+    grouped = influence(united(column.value.flows for column in kept), Subtype.GROUP_BY)
+    return Linked((*kept, *columns), inner.openings, united([inner.indirect, grouped]), inner.facets)
+
+
+def _named(expr: ir.Expr) -> list[str]:
+    """The columns that an aggregate of a pivot takes."""
+    if isinstance(expr, ir.Ref):
+        return [expr.parts[-1]]
+    return [name for arg in getattr(expr, "args", ()) for name in _named(arg)]
+
+
+def _unpivot(links: RelationLinker, body: ir.Unpivot, index: int, outer: Scope | None) -> Linked:
+    inner, scope = _turned_scope(links, body.relation, outer)
+    groups = [[scope.resolve(ref) for ref in group] for group in body.inputs]
+    used = {ref.parts[-1] for group in body.inputs for ref in group}
+    columns = [column for column in inner.columns if column.name not in used]
+    for position, name in enumerate(body.values):
+        cells = [group[position] for group in groups if position < len(group)]
+        flows = changed(united(cell.flows for cell in cells), Subtype.IDENTITY)
+        columns.append(Out(name, name, Value(flows, common_type([cell.type for cell in cells]), True, f"unpivot {name}")))
+    columns.append(Out(body.label, body.label, Value(NONE, None, False, "unpivot label")))
+    return Linked(tuple(columns), inner.openings, inner.indirect, inner.facets)
+
+
+RELATIONS: dict[type, Callable[[RelationLinker, Any, int, Scope | None], Linked]] = {
+    ir.Select: _select,
+    ir.SetOperation: _set_operation,
+    ir.Values: _values,
+    ir.Recursive: _recursive,
+    ir.Renamed: _renamed,
+    ir.Pivot: _pivot,
+    ir.Unpivot: _unpivot,
+}

@@ -1,0 +1,131 @@
+"""Rows: linked statements at their places in a file become edges, facets and findings."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from lineage_pipeline.engine.link.canonical import fingerprint
+from lineage_pipeline.engine.link.flows import Flow
+from lineage_pipeline.engine.link.model import Opening, Out
+from lineage_pipeline.engine.link.statement import LinkedStatement, Written
+from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.codes import diagnose
+from lineage_pipeline.vocabulary.places import Text
+from lineage_pipeline.vocabulary.sets import EdgeType, Stage, Subtype
+from lineage_pipeline.vocabulary.tables import ColumnEdge, Diagnostic, Facet, Span, Use
+
+
+class Passing(msgspec.Struct, frozen=True, array_like=True):
+    """A star through which columns of an open object pass into another one."""
+
+    target: str
+    source: str
+    exclude: tuple[str, ...]
+    path: str
+    statement: int
+    span: Span | None
+    sources: int
+
+
+def edge_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStatement) -> Iterator[ColumnEdge]:
+    """The edges of one statement; several uses of one input are one row."""
+    grouped: dict[tuple[str, ...], list[tuple[Flow, Out | None, bool]]] = {}
+    for written in linked.writes:
+        for name, out in written.columns:
+            for flow in out.value.flows:
+                key = (flow.object, flow.column, flow.path, written.target, name, flow.type, flow.subtype)
+                grouped.setdefault(key, []).append((flow, out, written.conditional))
+        for flow in written.indirect:
+            key = (flow.object, flow.column, flow.path, written.target, "*", flow.type, flow.subtype)
+            grouped.setdefault(key, []).append((flow, None, written.conditional))
+    for key, uses in sorted(grouped.items()):
+        yield _edge(text, placed.start, ordinal, key, uses)
+
+
+def _edge(text: Text, origin: int, ordinal: int, key: tuple[str, ...], uses: list[tuple[Flow, Out | None, bool]]) -> ColumnEdge:
+    uses = sorted(uses, key=lambda use: (use[0].start < 0, use[0].start, use[1].start if use[1] else 0))
+    first, _, _ = uses[0]
+    places = list(dict.fromkeys(_use(text, origin, flow, out) for flow, out, _ in uses))
+    from_object, from_column, path, to_object, to_column, kind, subtype = key
+    return ColumnEdge(
+        path=text.path,
+        statement=ordinal,
+        from_object=from_object,
+        from_column=from_column,
+        from_path=path or None,
+        to_object=to_object,
+        to_column=to_column,
+        type=EdgeType(kind),
+        subtype=Subtype(subtype),
+        masking=all(flow.masking for flow, _, _ in uses),
+        approximate=any(flow.approximate for flow, _, _ in uses),
+        conditional=all(conditional for _, _, conditional in uses),
+        expression=places[0].expression,
+        span=places[0].span,
+        from_span=places[0].from_span,
+        hops=first.hops,
+        uses=tuple(places[1:]),
+    )
+
+
+def _use(text: Text, origin: int, flow: Flow, out: Out | None) -> Use:
+    from_span = text.span(origin + flow.start, origin + flow.end) if flow.start >= 0 else None
+    span = text.span(origin + out.start, origin + out.end) if out is not None and out.start >= 0 else None
+    shown = span if out is not None else from_span
+    return Use(text.text[shown.start : shown.end] if shown is not None else "", span, from_span)
+
+
+def facet_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStatement) -> Iterator[Facet]:
+    """The sides of what a statement does to each object, in canonical form."""
+    for written in _merged(linked.writes):
+        for name, out in written.columns:
+            span = text.span(placed.start + out.start, placed.start + out.end) if out.start >= 0 else None
+            expression = text.text[span.start : span.end] if span is not None else ""
+            yield _facet(text, ordinal, written.target, name, "projection", out.value.text, expression, span)
+        for facet, lines in written.facets:
+            yield _facet(text, ordinal, written.target, "*", facet, lines, "", None)
+
+
+def _merged(writes: Sequence[Written]) -> Iterator[Written]:
+    """The writes into one object as one: the arms of a MERGE together say what happens to a column."""
+    grouped: dict[str, list[Written]] = {}
+    for written in writes:
+        grouped.setdefault(written.target, []).append(written)
+    for group in grouped.values():
+        if len(group) == 1:
+            yield group[0]
+            continue
+        columns: dict[str, Out] = {}
+        facets: dict[str, str] = {}
+        for written in group:
+            for name, out in written.columns:
+                known = columns.get(name)
+                text = out.value.text if known is None else f"{known.value.text} | {out.value.text}"
+                value = msgspec.structs.replace(out.value, text=text)
+                columns[name] = msgspec.structs.replace(known or out, value=value)
+            for facet, lines in written.facets:
+                facets[facet] = "\n".join(dict.fromkeys([*facets.get(facet, "").split("\n"), *lines.split("\n")])).strip("\n")
+        yield msgspec.structs.replace(group[0], columns=tuple(columns.items()), facets=tuple(facets.items()))
+
+
+def _facet(text: Text, ordinal: int, target: str, column: str, name: str, canonical: str, expression: str, span: Span | None) -> Facet:
+    return Facet(target, column, name, text.path, ordinal, fingerprint(canonical), canonical, expression, span)
+
+
+def finding_rows(text: Text, placed: ir.Placed, findings: Sequence[ir.Finding], stage: Stage) -> Iterator[Diagnostic]:
+    """Findings at their places in the file."""
+    for finding in findings:
+        offset = placed.start + max(finding.start, 0)
+        yield diagnose(finding.code, dict(finding.values), text, offset, stage)
+
+
+def passing_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStatement) -> Iterator[Passing]:
+    """The stars of a statement through which unknown columns pass."""
+    for written in linked.writes:
+        for opening in written.openings:
+            yield _passing(text, placed.start, ordinal, written, opening)
+
+
+def _passing(text: Text, origin: int, ordinal: int, written: Written, opening: Opening) -> Passing:
+    span = text.span(origin + opening.start, origin + opening.end) if opening.start >= 0 else None
+    return Passing(written.target, opening.object, opening.exclude, text.path, ordinal, span, len(written.openings))

@@ -1,0 +1,121 @@
+"""Schemas: the definitions and alterations of each object, folded in order into its final columns."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+import msgspec
+
+from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.link.model import Input
+from lineage_pipeline.engine.link.statement import LinkedStatement, StatementLinker, input_of, schema_columns
+from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.analysis import SchemaColumn, TableSchema
+from lineage_pipeline.vocabulary.plan import Bound, Event, Known
+from lineage_pipeline.vocabulary.sets import ObjectKind, Role
+
+StatementAt = Callable[[str, int], tuple[ir.Statement, Bound, Traits]]
+"""The statement at a path and an ordinal, with what its names stand for."""
+
+
+class SchemaRegistry:
+    """The schemas of a snapshot while they are being worked out, parents first."""
+
+    def __init__(self, objects: Mapping[str, Known], statement_at: StatementAt, imported: Mapping[str, TableSchema]) -> None:
+        """Start with what is imported."""
+        self.objects = objects
+        self.statement_at = statement_at
+        self.imported = imported
+        self.schemas: dict[str, TableSchema] = {}
+        self.inputs: dict[str, Input] = {}
+        self.linked: dict[tuple[str, int], LinkedStatement] = {}
+
+    def resolve(self, order: Iterable[Iterable[str]]) -> dict[str, TableSchema]:
+        """The schemas of all objects of groups that stand in order of need."""
+        for group in order:
+            for name in group:
+                self._keep(self._schema(name))
+        return self.schemas
+
+    def _keep(self, schema: TableSchema) -> None:
+        self.schemas[schema.object] = schema
+        self.inputs[schema.object] = input_of(schema, self.objects[schema.object].row.temporary)
+
+    def _schema(self, name: str) -> TableSchema:
+        known = self.objects[name]
+        if name in self.imported:
+            return msgspec.structs.replace(self.imported[name], object=name, kind=known.kind)
+        columns: tuple[SchemaColumn, ...] = ()
+        if known.kind not in (ObjectKind.PROCEDURE, ObjectKind.TRIGGER):
+            for event in known.shapers:
+                columns = self._shaped(name, event, columns)
+        return TableSchema(name, known.kind, known.origin, columns, known.row.open)
+
+    def _shaped(self, name: str, event: Event, columns: tuple[SchemaColumn, ...]) -> tuple[SchemaColumn, ...]:
+        """The columns of an object after one more statement."""
+        statement, bound, traits = self.statement_at(event.path, event.ordinal)
+        if event.role is Role.ALTER:
+            return altered(columns, [item for item in statement.alterations])
+        definition = statement.definition
+        if event.role is Role.DEFINE and definition is not None:
+            if definition.like is not None and definition.relation == ir.NOWHERE:
+                model = self.schemas.get(dict(bound.names).get(definition.like.parts, ""))
+                return (*(model.columns if model else ()), *declared(definition))
+            if definition.relation == ir.NOWHERE:
+                return declared(definition)
+        linked = self._link(event, statement, bound, traits)
+        found = list(columns)
+        for written in linked.writes:
+            if written.target == name:
+                fresh = schema_columns(written, definition.columns if definition else ())
+                names = {column.name for column in found}
+                found.extend(column for column in fresh if event.role is Role.DEFINE or column.name not in names)
+        return tuple(found)
+
+    def _link(self, event: Event, statement: ir.Statement, bound: Bound, traits: Traits) -> LinkedStatement:
+        place = (event.path, event.ordinal)
+        if place not in self.linked:
+            self.linked[place] = StatementLinker(statement, bound, self.inputs, traits).link()
+        return self.linked[place]
+
+
+def declared(definition: ir.Definition) -> tuple[SchemaColumn, ...]:
+    """The columns that a CREATE TABLE lists; key columns are never null."""
+    keys = {column for item in definition.constraints if item.kind == "primary key" for column in item.columns}
+    return tuple(
+        SchemaColumn(
+            column.name,
+            column.written,
+            column.type or None,
+            column.name not in keys and column.nullable is not False,
+            description=column.comment or None,
+            generated=column.identity or column.computed is not None,
+        )
+        for column in definition.columns
+    )
+
+
+def altered(columns: tuple[SchemaColumn, ...], alterations: Iterable[ir.Alteration]) -> tuple[SchemaColumn, ...]:
+    """The columns after an ALTER TABLE."""
+    result = list(columns)
+    for item in alterations:
+        change = item.definition
+        position = next((index for index, column in enumerate(result) if column.name == item.column), None)
+        if item.action == "add" and change is not None and position is None:
+            generated = change.identity or change.computed is not None
+            result.append(SchemaColumn(change.name, change.written, change.type or None, change.nullable is not False, generated=generated))
+        elif position is None:
+            continue
+        elif item.action == "drop":
+            del result[position]
+        elif item.action == "rename" and change is not None:
+            result[position] = msgspec.structs.replace(result[position], name=change.name, written=change.written)
+        elif item.action == "retype" and change is not None:
+            old = result[position]
+            nullable = old.nullable if change.nullable is None else change.nullable
+            result[position] = msgspec.structs.replace(old, type=change.type or old.type, nullable=nullable)
+    return tuple(result)
+
+
+def constraints_of(definition: ir.Definition | None, alterations: Iterable[ir.Alteration]) -> tuple[ir.ConstraintDef, ...]:
+    """The constraints that a statement declares."""
+    own = definition.constraints if definition is not None else ()
+    return (*own, *(item.constraint for item in alterations if item.constraint is not None))

@@ -1,0 +1,155 @@
+"""One statement: what it writes, column by column, and the schema of what it defines."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.link.flows import NONE, Flows
+from lineage_pipeline.engine.link.model import Input, InputColumn, Linked, Opening, Out, Value
+from lineage_pipeline.engine.link.relations import RelationLinker
+from lineage_pipeline.engine.link.scope import Scope, Source
+from lineage_pipeline.engine.link.selects import facet_lines
+from lineage_pipeline.engine.link.values import value_of
+from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.analysis import SchemaColumn, TableSchema
+from lineage_pipeline.vocabulary.plan import Bound
+
+
+class Written(msgspec.Struct, frozen=True):
+    """What a statement puts into one object: target columns with their values, and what decides about the rows."""
+
+    target: str
+    mode: str
+    columns: tuple[tuple[str, Out], ...]
+    openings: tuple[Opening, ...] = ()
+    indirect: Flows = NONE
+    facets: tuple[tuple[str, str], ...] = ()
+    conditional: bool = False
+
+
+class LinkedStatement(msgspec.Struct, frozen=True):
+    """A statement after linking."""
+
+    writes: tuple[Written, ...]
+    findings: tuple[ir.Finding, ...]
+
+
+class StatementLinker:
+    """Links one statement against the objects it reads and writes."""
+
+    def __init__(self, statement: ir.Statement, bound: Bound, inputs: Mapping[str, Input], traits: Traits) -> None:
+        """Start with what the names stand for and what is known of those objects."""
+        self.statement = statement
+        self.bound = bound
+        self.names = dict(bound.names)
+        self.inputs = inputs
+        self.findings: dict[tuple[str, int, tuple[tuple[str, str], ...]], ir.Finding] = {}
+        by_name = {parts: inputs[name] for parts, name in bound.names if name in inputs}
+        self.relations = RelationLinker(statement, by_name, traits, self.report)
+        self.traits = traits
+
+    def report(self, code: str, start: int, end: int, **values: str) -> None:
+        """Keep a finding, once for each place."""
+        finding = ir.Finding(code, tuple(values.items()), start, end)
+        self.findings.setdefault((code, start, finding.values), finding)
+
+    def link(self) -> LinkedStatement:
+        """All that the statement writes."""
+        statement = self.statement
+        written: list[Written] = []
+        definition = statement.definition
+        if definition is not None and definition.relation != ir.NOWHERE:
+            written.append(self._defined(definition))
+        elif definition is not None:
+            written.extend(self._computed(definition))
+        written.extend(self._write(write) for write in statement.writes)
+        if statement.result != ir.NOWHERE:
+            linked = self.relations.relation(statement.result, None)
+            pairs = _named(linked.columns, ())
+            written.append(self._written(self.bound.result, "result", pairs, linked))
+        return LinkedStatement(tuple(written), tuple(self.findings.values()))
+
+    def _written(self, target: str, mode: str, pairs: Sequence[tuple[str, Out]], linked: Linked, conditional: bool = False) -> Written:
+        guarded = conditional or self.bound.conditional
+        facets = tuple(facet_lines(linked.facets).items())
+        return Written(target, mode, tuple(pairs), linked.openings, linked.indirect, facets, guarded)
+
+    def _defined(self, definition: ir.Definition) -> Written:
+        linked = self.relations.relation(definition.relation, None)
+        header = definition.header or tuple(column.name for column in definition.columns)
+        return self._written(self.names[definition.name.parts], "define", _named(linked.columns, header), linked)
+
+    def _computed(self, definition: ir.Definition) -> list[Written]:
+        """Computed columns of a table are fed by its other columns."""
+        computed = [column for column in definition.columns if column.computed is not None]
+        target = self.names[definition.name.parts]
+        own = self.inputs.get(target)
+        if not computed or own is None:
+            return []
+        scope = Scope(self.traits, None, self.report)
+        scope.sources = [Source(definition.name.parts[-1], definition.name.parts, input=own)]
+        pairs = []
+        for column in computed:
+            value = value_of(column.computed, scope, self.relations) if column.computed is not None else Value()
+            pairs.append((column.name, Out(column.name, column.written, value, column.start, column.end)))
+        return [Written(target, "define", tuple(pairs))]
+
+    def _write(self, write: ir.Write) -> Written:
+        linked = self.relations.relation(write.relation, None)
+        target = self.names[write.target.parts]
+        own = self.inputs.get(target)
+        if write.columns is not None:
+            pairs = list(zip(write.columns, linked.columns, strict=False))
+            self._check_arity(write, target, len(write.columns), linked)
+        elif write.by_name or own is None or (own.open and not own.columns):
+            pairs = list(_named(linked.columns, ()))
+        else:
+            pairs = self._positional(write, target, own, linked)
+        return self._written(target, write.mode, pairs, linked, write.conditional)
+
+    def _positional(self, write: ir.Write, target: str, own: Input, linked: Linked) -> list[tuple[str, Out]]:
+        """Values by position; columns that the engine fills itself are passed over."""
+        every = [column.name for column in own.columns]
+        settable = [column.name for column in own.columns if not column.generated]
+        names = every if len(linked.columns) == len(every) else settable
+        if not own.open:
+            self._check_arity(write, target, len(names), linked)
+        return list(zip(names, linked.columns, strict=False))
+
+    def _check_arity(self, write: ir.Write, target: str, expected: int, linked: Linked) -> None:
+        given = len(linked.columns)
+        if write.mode in ("insert", "overwrite") and not linked.openings and given != expected:
+            start, end = max(write.target.start, 0), max(write.target.end, 0)
+            self.report("INSERT_ARITY_MISMATCH", start, end, target=target, expected=str(expected), given=str(given))
+
+
+def _named(columns: Sequence[Out], header: Sequence[str]) -> list[tuple[str, Out]]:
+    """The columns under the names they get: those of the header, their own, or one made of their position."""
+    pairs = []
+    for position, column in enumerate(columns):
+        name = header[position] if position < len(header) else column.name or f"_col{position}"
+        pairs.append((name, column))
+    return pairs
+
+
+def schema_columns(written: Written, declared: Sequence[ir.ColumnDef] = ()) -> tuple[SchemaColumn, ...]:
+    """The columns of what a query defines; declared types beat those of the query."""
+    types = {column.name: column for column in declared}
+    columns = []
+    for name, out in written.columns:
+        given = types.get(name)
+        shown = given.written if given is not None else out.written if out.name == name and out.written else name
+        kind = given.type if given is not None and given.type else out.value.type
+        nullable = out.value.nullable if given is None or given.nullable is None else given.nullable
+        columns.append(SchemaColumn(name, shown, kind, nullable, out.approximate))
+    return tuple(columns)
+
+
+def input_of(schema: TableSchema, temporary: bool = False) -> Input:
+    """An object as a statement that reads it sees it."""
+    columns = tuple(
+        InputColumn(column.name, column.written, column.type, column.nullable, None, column.approximate, column.generated)
+        for column in schema.columns
+    )
+    return Input(schema.object, columns, schema.open, temporary)

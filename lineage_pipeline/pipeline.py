@@ -1,0 +1,148 @@
+"""The stages in reading order, in one process: files in, the tables of a snapshot out.
+
+    compile   each text on its own            → scripts, and their outside
+    graph     who defines, writes and reads   → the plan
+    schemas   objects in order of need        → columns and types
+    edges     statement by statement          → column edges, facets, findings
+    reach     over the whole column graph     → how far each column reaches
+
+`lineage_pipeline.spark` does the same over DataFrames, with the same functions and the same rows.
+"""
+
+import gc
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import msgspec
+
+from lineage_pipeline.dialects.traits import GENERIC, Traits, traits_of
+from lineage_pipeline.engine.compile.interface import face_of
+from lineage_pipeline.engine.compile.source import compile_source
+from lineage_pipeline.engine.graph.build import File, build_plan
+from lineage_pipeline.engine.graph.statements import statement_rows
+from lineage_pipeline.engine.link.columns import column_rows, constraint_rows, inferred_rows
+from lineage_pipeline.engine.link.inference import passed, requested
+from lineage_pipeline.engine.link.rows import Passing, edge_rows, facet_rows, finding_rows, passing_rows
+from lineage_pipeline.engine.link.schemas import SchemaRegistry
+from lineage_pipeline.engine.link.script import link_script
+from lineage_pipeline.engine.trace.reach import column_reach
+from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, TableSchema
+from lineage_pipeline.vocabulary.places import Text
+from lineage_pipeline.vocabulary.plan import Bound, Plan, ScriptFace
+from lineage_pipeline.vocabulary.sets import Stage
+from lineage_pipeline.vocabulary.tables import ColumnEdge, Diagnostic, Facet, StatementRow
+
+
+class Compiled(msgspec.Struct, frozen=True):
+    """One file after compiling."""
+
+    file: InputFile
+    script: ir.Script
+    face: ScriptFace
+    text: Text
+    traits: Traits
+
+
+class Edges(msgspec.Struct):
+    """What linking gives, gathered over the files."""
+
+    edges: list[ColumnEdge] = []
+    facets: list[Facet] = []
+    findings: list[Diagnostic] = []
+    passings: list[Passing] = []
+
+
+def analyse(files: Iterable[InputFile], imported: Mapping[str, TableSchema] | None = None) -> Lineage:
+    """The lineage of a set of files; `imported` are schemas that are known from elsewhere, by object."""
+    schemas = imported or {}
+    with _relaxed_collector():
+        compiled = [compile_file(file) for file in files]
+        plan = build_plan([File(item.file.path, item.face, item.file.options) for item in compiled], schemas)
+        registry = resolve_schemas(compiled, plan, schemas)
+        linked = link_files(compiled, plan, registry)
+        return assemble(compiled, plan, registry, linked)
+
+
+@contextmanager
+def _relaxed_collector() -> Iterator[None]:
+    """Trees are many, short-lived and free of cycles worth finding: collecting them costs a third of parsing."""
+    before = gc.get_threshold()
+    gc.set_threshold(200_000, 50, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+def compile_file(file: InputFile) -> Compiled:
+    """One file as a script."""
+    script = compile_source(file.text, file.options)
+    face = face_of(script, file.text)
+    return Compiled(file, script, face, Text(file.path, face.lines, file.text), traits_of(file.options.dialect) or GENERIC)
+
+
+def resolve_schemas(compiled: Sequence[Compiled], plan: Plan, imported: Mapping[str, TableSchema]) -> SchemaRegistry:
+    """The schemas of all objects, in order of need."""
+    by_path = {item.file.path: item for item in compiled}
+
+    def statement_at(path: str, ordinal: int) -> tuple[ir.Statement, Bound, Traits]:
+        item = by_path[path]
+        return item.script.statements[ordinal].statement, plan.bound[path][ordinal], item.traits
+
+    registry = SchemaRegistry(plan.objects, statement_at, imported)
+    registry.resolve(plan.order)
+    return registry
+
+
+def link_files(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistry) -> Edges:
+    """The edges, facets and findings of all files."""
+    gathered = Edges()
+    for item in compiled:
+        path, bound = item.file.path, plan.bound[item.file.path]
+        done = {ordinal: registry.linked[path, ordinal] for ordinal in range(len(bound)) if (path, ordinal) in registry.linked}
+        linked = link_script(item.script, bound, registry.inputs, item.traits, done)
+        for ordinal, placed in enumerate(item.script.statements):
+            gathered.findings.extend(finding_rows(item.text, placed, placed.statement.findings, Stage.PARSING))
+            result = linked.statements.get(ordinal)
+            if result is not None:
+                gathered.edges.extend(edge_rows(item.text, placed, ordinal, result))
+                gathered.facets.extend(facet_rows(item.text, placed, ordinal, result))
+                gathered.findings.extend(finding_rows(item.text, placed, result.findings, Stage.COLUMN_GRAPH))
+                gathered.passings.extend(passing_rows(item.text, placed, ordinal, result))
+    return gathered
+
+
+def assemble(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistry, linked: Edges) -> Lineage:
+    """All tables of the snapshot, sorted by their keys."""
+    schemas = registry.schemas
+    wanted, carried = passed(requested(linked.edges, schemas), linked.passings, schemas)
+    edges = [*linked.edges, *carried]
+    statements: list[StatementRow] = []
+    for item in compiled:
+        statements.extend(statement_rows(item.text, item.script, plan.bound[item.file.path]))
+    columns = [*column_rows(schemas, plan.objects), *inferred_rows(wanted, schemas)]
+    scripts = {item.file.path: item.script for item in compiled}
+    lineage = Lineage(
+        statements=tuple(sorted(statements, key=lambda row: (row.path, row.ordinal))),
+        objects=tuple(known.row for _, known in sorted(plan.objects.items())),
+        object_statements=plan.object_statements,
+        object_edges=plan.object_edges,
+        columns=tuple(sorted(columns, key=lambda row: (row.object, row.ordinal))),
+        constraints=tuple(constraint_rows(plan.objects, scripts)),
+        column_edges=tuple(sorted(edges, key=_edge_key)),
+        facets=tuple(sorted(linked.facets, key=lambda row: (row.object, row.column, row.name, row.path, row.statement))),
+        diagnostics=tuple(sorted({row.id: row for row in (*plan.diagnostics, *linked.findings)}.values(), key=_finding_key)),
+    )
+    return msgspec.structs.replace(lineage, column_reach=column_reach(lineage))
+
+
+def _edge_key(row: ColumnEdge) -> tuple[str, int, str, str, str, str, str, str, str]:
+    return (
+        row.path, row.statement, row.from_object, row.from_column, row.from_path or "", row.to_object, row.to_column, row.type,
+        row.subtype,
+    )  # fmt: skip
+
+
+def _finding_key(row: Diagnostic) -> tuple[str, int, int, str, str]:
+    return row.path or "", row.line or 0, row.column or 0, row.code, row.id

@@ -1,0 +1,250 @@
+"""What changed and whom it breaks: cases to be read in `fixtures/diff`, and claims that hold for all of them."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from lineage_pipeline.engine.diff import RULES, Policy, diff
+from lineage_pipeline.engine.diff.lattice import compare
+from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline.vocabulary.sets import Confidence, Scope, Severity
+from lineage_pipeline.vocabulary.tables import Change
+from lineage_pipeline_tests.fixtures.diff.notation import lineage
+
+FIXTURES = Path(__file__).parent / "fixtures" / "diff"
+
+MIRRORED = {
+    "OBJ001": "OBJ003", "OBJ003": "OBJ001", "COL001": "COL003", "COL003": "COL001", "COL004": "COL001",
+    "TYP001": "TYP002", "TYP002": "TYP001", "NUL001": "NUL002", "NUL002": "NUL001", "NUL003": "NUL001",
+}  # fmt: skip
+
+
+class Case(msgspec.Struct, frozen=True):
+    title: str
+    base: Lineage
+    head: Lineage
+    policy: Policy
+    changes: list[str]
+
+
+def cases() -> Iterator[Case]:
+    for path in sorted(FIXTURES.glob("*.txt")):
+        for text in path.read_text().split("=== ")[1:]:
+            title, _, rest = text.partition("\n")
+            parts = {name: body for name, _, body in (part.partition("\n") for part in rest.split("--- ")[1:])}
+            both = parts.get("both", "")
+            leaf = parts.get("leaf", "unknown").strip()
+            yield Case(
+                title=title,
+                base=lineage(both + parts["base"]),
+                head=lineage(both + parts["head"]),
+                policy=msgspec.convert({"leaf": leaf}, Policy),
+                changes=sorted(line for line in parts["changes"].splitlines() if line),
+            )
+
+
+CASES = list(cases())
+
+
+def render(change: Change) -> str:
+    place = f"{change.object}.{change.column}" if change.column else change.object
+    return f"{change.rule} {place} {change.effective}" + ("" if change.root else " derived")
+
+
+def shuffled(one: Lineage, seed: int) -> Lineage:
+    chance = random.Random(seed)
+    rows = {name: list(getattr(one, name)) for name in one.__struct_fields__}
+    for table in rows.values():
+        chance.shuffle(table)
+    return Lineage(**{name: tuple(table) for name, table in rows.items()})
+
+
+def moved(one: Lineage) -> Lineage:
+    """The same lineage from files with other names."""
+
+    def move(row: msgspec.Struct) -> msgspec.Struct:
+        path = getattr(row, "path", None)
+        return msgspec.structs.replace(row, path=f"elsewhere/{path}") if path else row
+
+    rows = {name: tuple(move(row) for row in getattr(one, name)) for name in one.__struct_fields__}
+    return Lineage(**rows)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
+def test_changes_are_what_the_case_says(case: Case) -> None:
+    assert sorted(render(change) for change in diff(case.base, case.head, case.policy)) == case.changes
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
+def test_nothing_changes_between_a_lineage_and_itself(case: Case) -> None:
+    assert diff(case.head, case.head) == ()
+    assert diff(case.base, case.base) == ()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
+def test_moving_every_file_changes_nothing(case: Case) -> None:
+    assert diff(case.head, moved(case.head)) == ()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
+def test_the_order_of_rows_does_not_matter(case: Case) -> None:
+    expected = diff(case.base, case.head, case.policy)
+    assert diff(shuffled(case.base, 1), shuffled(case.head, 2), case.policy) == expected
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
+def test_ids_are_unique_and_every_root_is_there(case: Case) -> None:
+    changes = diff(case.base, case.head, case.policy)
+    ids = {change.id: change for change in changes}
+    assert len(ids) == len(changes)
+    assert all(ids[change.root_id].root for change in changes)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
+def test_a_mirrored_rule_fires_the_other_way_round(case: Case) -> None:
+    forward = {(c.rule, c.object, c.column) for c in diff(case.base, case.head) if c.rule in MIRRORED and c.before != c.after}
+    backward = {(c.object, c.column, MIRRORED.get(c.rule)) for c in diff(case.head, case.base)}
+    seen = {(name, column) for name, column, _ in backward}
+    for _, name, column in forward:
+        at_the_place = name in {row.object for row in case.head.objects} and (name, column) in seen
+        assert at_the_place or (name, column) in seen or _is_felt_only(case, name, column)
+
+
+def _is_felt_only(case: Case, name: str, column: str | None) -> bool:
+    """A consumer that fails one way does not fail the other way."""
+    changes = [c for c in diff(case.base, case.head) if (c.object, c.column) == (name, column)]
+    return all(not change.root for change in changes)
+
+
+def test_every_rule_has_a_case_where_it_fires() -> None:
+    fired = {line.split()[0] for case in CASES for line in case.changes}
+    assert fired == {rule.id for rule in RULES}
+
+
+def test_every_rule_says_what_it_means_and_what_to_do() -> None:
+    assert len({rule.id for rule in RULES}) == len(RULES)
+    assert all(rule.title and rule.meaning.endswith(".") and rule.remedy.endswith(".") for rule in RULES)
+
+
+ORDERS = """
+table raw.orders
+  id INT not null
+  note TEXT
+"""
+READER = """
+view core.orders
+  id INT not null = raw.orders.id
+  from raw.orders
+  filter (raw.orders.note is null)
+"""
+SHORT = """
+table raw.orders
+  id INT not null
+"""
+
+
+def only(changes: tuple[Change, ...], rule: str, *, root: bool = True) -> Change:
+    [change] = [change for change in changes if change.rule == rule and change.root is root]
+    return change
+
+
+def test_a_broken_reader_is_named_with_file_and_line() -> None:
+    removed = only(diff(lineage(ORDERS + READER), lineage(SHORT + READER)), "COL001")
+    [consumer] = removed.consumers
+    assert (consumer.object, consumer.path, consumer.line) == ("core.orders", "core.orders.sql", 4)
+    assert consumer.owners == ("team",)
+    assert removed.effective is Severity.BREAKING
+
+
+def test_what_follows_stands_at_the_consumer_and_names_its_cause() -> None:
+    changes = diff(lineage(ORDERS + READER), lineage(SHORT + READER))
+    derived = only(changes, "COL001", root=False)
+    assert (derived.object, derived.path, derived.line) == ("core.orders", "core.orders.sql", 4)
+    assert derived.before == "raw.orders.note"
+    assert derived.root_id == only(changes, "COL001").id
+
+
+@pytest.mark.parametrize(
+    ("policy", "severity"),
+    [
+        (Policy(), Severity.POTENTIALLY_BREAKING),
+        (Policy(leaf="public"), Severity.BREAKING),
+        (Policy(leaf="private"), Severity.NON_BREAKING),
+        (Policy(public=("raw.*",)), Severity.BREAKING),
+        (Policy(leaf="public", private=("raw.*",)), Severity.NON_BREAKING),
+        (Policy(levels={"COL001": "info"}), Severity.INFO),
+    ],
+)
+def test_the_policy_decides_where_nobody_is_seen_to_read(policy: Policy, severity: Severity) -> None:
+    assert only(diff(lineage(ORDERS), lineage(SHORT), policy), "COL001").effective is severity
+
+
+def test_a_rule_that_is_off_says_nothing() -> None:
+    assert diff(lineage(ORDERS), lineage(SHORT), Policy(levels={"COL001": "off"})) == ()
+
+
+def test_the_fingerprint_stays_when_the_same_column_changes_in_another_way() -> None:
+    texts = [ORDERS.replace("note TEXT", f"note {kind}") for kind in ("VARCHAR(5)", "VARCHAR(9)", "VARCHAR(12)")]
+    one, two = (only(diff(lineage(texts[0]), lineage(text)), "TYP001") for text in texts[1:])
+    assert one.fingerprint == two.fingerprint
+    assert one.id != two.id
+
+
+def test_a_column_that_only_decides_about_rows_has_an_effect_on_rows() -> None:
+    changes = diff(lineage(ORDERS + READER), lineage(ORDERS.replace("note TEXT", "note INT") + READER))
+    derived = only(changes, "TYP003", root=False)
+    assert (derived.object, derived.column, derived.scope) == ("core.orders", None, Scope.ROW_SET)
+
+
+def test_a_possible_reader_counts_and_makes_the_finding_approximate() -> None:
+    approximate = READER + "  approximate\n"
+    removed = only(diff(lineage(ORDERS + approximate), lineage(SHORT + approximate)), "COL001")
+    assert removed.effective is Severity.BREAKING
+    assert removed.confidence is Confidence.APPROXIMATE
+
+
+def test_candidates_of_an_ambiguous_rename_are_listed() -> None:
+    before = "table raw.t\n  id INT\nview core.v\n  a INT = raw.t.id\n  b INT = raw.t.id\n  from raw.t\n"
+    after = before.replace("a INT", "c INT").replace("b INT", "d INT")
+    changes = diff(lineage(before), lineage(after))
+    assert {c.column: c.after for c in changes if c.rule == "COL001"} == {"a": "candidates: c, d", "b": "candidates: c, d"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "rule"),
+    [
+        ("INT", "INTEGER", None),
+        ("NUMERIC(10, 2)", "DECIMAL(10,2)", None),
+        ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ", None),
+        ("SMALLINT", "BIGINT", "TYP001"),
+        ("VARCHAR(10)", "VARCHAR(MAX)", "TYP001"),
+        ("DECIMAL(10,2)", "DECIMAL(18,2)", "TYP001"),
+        ("DATETIME", "DATETIME2(7)", "TYP001"),
+        ("REAL", "DOUBLE PRECISION", "TYP001"),
+        ("BIGINT", "INT", "TYP002"),
+        ("TEXT", "VARCHAR(20)", "TYP002"),
+        ("VARBINARY(8)", "VARBINARY(4)", "TYP002"),
+        ("NVARCHAR(20)", "VARCHAR(10)", "TYP002"),
+        ("INT", "VARCHAR(10)", "TYP003"),
+        ("DATE", "TIMESTAMP", "TYP003"),
+        ("BOOLEAN", "INT", "TYP003"),
+        ("ARRAY<INT>", "ARRAY<TEXT>", "TYP003"),
+        ("DECIMAL(10,2)", "DECIMAL(10,4)", "TYP004"),
+        ("DECIMAL(10,2)", "DECIMAL(12,4)", "TYP004"),
+        ("TIMESTAMP", "TIMESTAMPTZ", "TYP005"),
+        ("VARCHAR(10)", "NVARCHAR(10)", "TYP005"),
+        ("INT", "INT UNSIGNED", "TYP005"),
+        ("FLOAT", "DECIMAL(10,2)", "TYP005"),
+    ],
+)
+def test_types_compare_by_family(before: str, after: str, rule: str | None) -> None:
+    verdict = compare(before, after)
+    assert (verdict and verdict[0]) == rule
+
+
+def test_a_larger_scale_that_costs_digits_before_the_point_breaks() -> None:
+    assert compare("DECIMAL(10,2)", "DECIMAL(10,4)") == ("TYP004", Severity.BREAKING)
+    assert compare("DECIMAL(10,2)", "DECIMAL(12,4)") == ("TYP004", Severity.NON_BREAKING)

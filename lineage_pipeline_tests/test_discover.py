@@ -1,0 +1,258 @@
+"""Discovery: folders, revisions and the example repository, with real files and real git."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lineage_pipeline.discover.decode import decode
+from lineage_pipeline.discover.example import build_example, merged_settings
+from lineage_pipeline.discover.files import discover_files
+from lineage_pipeline.discover.folder import discover_folder, repository_name
+from lineage_pipeline.discover.gather import input_files, natural_key
+from lineage_pipeline.discover.git import (
+    WORKTREE,
+    base_of,
+    discover_revision,
+    is_repository,
+    merge_base,
+    read_commit,
+    resolve,
+    toplevel,
+)
+from lineage_pipeline.discover.globs import matches
+from lineage_pipeline.settings import Settings, load_settings
+from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.vocabulary.sets import Status
+
+RULES = Settings()
+ASSETS = Path(__file__).parent.parent / "sql_assets"
+
+
+def write(folder: Path, **files: str | bytes) -> None:
+    for name, content in files.items():
+        path = folder / name.replace("__", "/").replace("_sql", ".sql")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def git(repo: Path, *arguments: str) -> str:
+    identity = {f"GIT_{role}_{field}": "x" for role in ("AUTHOR", "COMMITTER") for field in ("NAME", "EMAIL")}
+    dates = {"GIT_AUTHOR_DATE": "2026-01-02T03:04:05+02:00", "GIT_COMMITTER_DATE": "2026-01-02T03:04:05+02:00"}
+    environ = {"PATH": os.environ["PATH"], "HOME": str(repo), "GIT_CONFIG_NOSYSTEM": "1"} | identity | dates
+    return subprocess.run(["git", *arguments], cwd=repo, env=environ, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    repo = tmp_path / "my repo"
+    repo.mkdir()
+    git(repo, "init", "-q", "-b", "main")
+    write(repo, a_sql="select 1", x__b_sql="select 'ü'".encode("utf-16"))
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "first")
+    write(repo, a_sql="select 2")
+    git(repo, "commit", "-q", "-a", "-m", "second")
+    return repo
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fits", "fits_not"),
+    [
+        ("*.sql", ("a.sql", "x/y/a.sql"), ("a.sqlx", "sql")),
+        ("x/*.sql", ("x/a.sql",), ("x/y/a.sql", "a.sql")),
+        ("x/**", ("x/a", "x/y/z"), ("x", "ax/a")),
+        ("**/t/**", ("t/a", "x/t/a/b"), ("xt/a", "t")),
+        ("old/", ("old/a", "old/b/c"), ("x/old/a",)),
+        ("v[0-9]?.sql", ("v1a.sql",), ("va1.sql", "v1.sql")),
+        ("[!a]*.sql", ("b.sql",), ("a.sql",)),
+        ("/a+b.sql", ("a+b.sql",), ("aab.sql",)),
+        ("[", ("[",), ("a",)),
+    ],
+)
+def test_patterns(pattern: str, fits: tuple[str, ...], fits_not: tuple[str, ...]) -> None:
+    assert [path for path in fits if not matches(path, [pattern])] == []
+    assert [path for path in fits_not if matches(path, [pattern])] == []
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "encoding"),
+    [
+        ("é\r\n".encode(), "é\r\n", "utf-8"),
+        ("é".encode("utf-8-sig"), "é", "utf-8-sig"),
+        ("é".encode("utf-16"), "é", "utf-16"),
+        (b"\xfe\xff" + "é".encode("utf-16-be"), "é", "utf-16"),
+        ("é".encode("utf-32"), "é", "utf-32"),
+        ("é".encode("cp1252"), "é", "cp1252"),
+        (b"", "", "utf-8"),
+    ],
+)
+def test_texts_are_decoded_and_their_line_ends_kept(content: bytes, text: str, encoding: str) -> None:
+    decoded = decode(content)
+    assert (decoded.text, decoded.encoding, decoded.problem) == (text, encoding, "")
+
+
+@pytest.mark.parametrize("content", [b"\0\1\2", b"\x81\x8d", b"\xff\xfea", "a".encode("utf-16-le")])
+def test_what_is_no_text_is_said_so(content: bytes) -> None:
+    assert decode(content).problem
+    assert decode(content).text == ""
+
+
+def test_paths_are_ordered_as_people_count() -> None:
+    paths = ["10_a.sql", "2_b.sql", "a/10.sql", "a/9.sql", "01.sql", "1.sql", "b.sql", "a.sql"]
+    ordered = ["01.sql", "1.sql", "2_b.sql", "10_a.sql", "a/9.sql", "a/10.sql", "a.sql", "b.sql"]
+    assert sorted(paths, key=natural_key) == ordered
+
+
+def test_a_folder_is_read_recursively_and_one_bad_file_costs_itself_only(tmp_path: Path) -> None:
+    write(tmp_path, b_sql="select 1", x__a_sql="select 1", bad_sql=b"\0\0", note="no")
+    found = discover_folder(tmp_path, RULES, name="shop")
+    assert [file.path for file in found.files] == ["b.sql", "bad.sql", "x/a.sql"]
+    assert [file.status for file in found.files] == [Status.ANALYSED, Status.FAILED, Status.ANALYSED]
+    assert [(one.code, one.path) for one in found.diagnostics] == [("ENCODING_ERROR", "bad.sql")]
+    assert [file.path for file in input_files(found, RULES)] == ["b.sql", "x/a.sql"]
+    assert len(found.sources) == 2
+    assert found.snapshot.files == 3
+    assert found.snapshot.analysis_key == RULES.analysis_key()
+
+
+def test_a_folder_is_named_after_its_content_alone(tmp_path: Path) -> None:
+    write(tmp_path, one__a_sql="select 1", two__a_sql="select 1", three__a_sql="select 2", four__b_sql="select 1")
+    keys = [discover_folder(tmp_path / name, RULES, name="r").key for name in ("one", "two", "three", "four")]
+    assert keys[0].startswith("r@tree-")
+    assert keys[0] == keys[1]
+    assert len(set(keys)) == 3
+
+
+def test_links_are_not_followed_out_of_the_tree(tmp_path: Path) -> None:
+    write(tmp_path, tree__a_sql="select 1", secret__s_sql="select 2")
+    tree = tmp_path / "tree"
+    (tree / "out.sql").symlink_to(tmp_path / "secret" / "s.sql")
+    (tree / "in.sql").symlink_to(tree / "a.sql")
+    (tree / "folder").symlink_to(tmp_path / "secret")
+    (tree / "loop").symlink_to(tree)
+    (tree / "gone.sql").symlink_to(tree / "nothing.sql")
+    assert [file.path for file in discover_folder(tree, RULES).files] == ["a.sql", "in.sql"]
+
+
+def test_a_missing_folder_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(LineageError, match="is not a folder"):
+        discover_folder(tmp_path / "none", RULES)
+
+
+def test_names_of_repositories_fit_into_keys() -> None:
+    assert repository_name(Path("/x/my repo@home")) == "my-repo-home"
+    assert repository_name(Path("/x/shop.git")) == "shop"
+
+
+def test_files_by_name_keep_the_paths_that_were_given(tmp_path: Path) -> None:
+    write(tmp_path, a_sql="select 1")
+    given = str(tmp_path / "a.sql")
+    found = discover_files([given, "-", given], b"select 2", RULES)
+    assert {file.path: file.text for file in input_files(found, RULES)} == {given: "select 1", "-": "select 2"}
+    with pytest.raises(LineageError, match="No such file"):
+        discover_files([str(tmp_path / "none.sql")], b"", RULES)
+
+
+def test_a_revision_is_read_without_touching_the_working_tree(repo: Path) -> None:
+    write(repo, a_sql="select 3", new_sql="select 4")
+    first, second, now = (discover_revision(repo, revision, RULES) for revision in ("HEAD~1", "main", WORKTREE))
+    texts = [{file.path: file.text for file in input_files(found, RULES)} for found in (first, second, now)]
+    assert texts[0] == {"a.sql": "select 1", "x/b.sql": "select 'ü'"}
+    assert texts[1] == {"a.sql": "select 2", "x/b.sql": "select 'ü'"}
+    assert texts[2] == {"a.sql": "select 3", "new.sql": "select 4", "x/b.sql": "select 'ü'"}
+    assert second.key == f"my-repo@{resolve(repo, 'main')}"
+    assert (second.snapshot.base, second.snapshot.base_rule) == (first.snapshot.commit, "first-parent")
+    assert (first.snapshot.base, first.snapshot.base_rule) == (None, "none")
+    assert second.snapshot.refs == ("main",)
+    assert second.snapshot.committed_at == "2026-01-02T01:04:05Z"
+    assert now.snapshot.commit.startswith("tree-")
+
+
+def test_the_same_content_is_the_same_source_in_git_and_on_the_disk(repo: Path) -> None:
+    assert discover_revision(repo, "HEAD", RULES).sources == discover_folder(repo, RULES).sources
+
+
+def test_the_base_is_the_merge_base_with_the_base_ref(repo: Path) -> None:
+    git(repo, "checkout", "-q", "-b", "work", "HEAD~1")
+    write(repo, c_sql="select 5")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "third")
+    root = resolve(repo, "main~1")
+    found = discover_revision(repo, "work", RULES, base_ref="main")
+    assert (found.snapshot.base, found.snapshot.base_rule) == (root, "merge-base:main")
+    assert merge_base(repo, "main", "work") == root
+    on_main = read_commit(repo, resolve(repo, "main"))
+    assert base_of(repo, on_main, "main")[:2] == (root, "first-parent")
+    missing = discover_revision(repo, "work", RULES, base_ref="release")
+    assert [one.code for one in missing.diagnostics] == ["BASE_MISSING"]
+    git(repo, "checkout", "-q", "--orphan", "alone")
+    git(repo, "commit", "-q", "-m", "alone")
+    assert merge_base(repo, "main", "alone") is None
+
+
+def test_bare_repositories_and_subfolders_work(repo: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", "--bare", str(repo), "shop.git")
+    assert discover_revision(tmp_path / "shop.git", "main", RULES).key == f"shop@{resolve(repo, 'main')}"
+    assert toplevel(repo / "x") == repo
+    assert is_repository(repo)
+    assert not is_repository(tmp_path)
+
+
+def test_links_and_submodules_of_a_revision_are_left_out(repo: Path) -> None:
+    (repo / "link.sql").symlink_to("/etc/passwd")
+    git(repo, "add", "-A")
+    git(repo, "update-index", "--add", "--cacheinfo", f"160000,{resolve(repo, 'main')},module.sql")
+    git(repo, "commit", "-q", "-m", "links")
+    assert [file.path for file in discover_revision(repo, "HEAD", RULES).files] == ["a.sql", "x/b.sql"]
+
+
+def test_nothing_that_a_repository_configures_is_run(repo: Path, tmp_path: Path) -> None:
+    trap = tmp_path / "trap"
+    git(repo, "config", "filter.evil.smudge", f"touch '{trap}'; cat")
+    git(repo, "config", "core.fsmonitor", f"touch '{trap}'")
+    git(repo, "config", "diff.external", f"touch '{trap}'")
+    write(repo, **{".gitattributes": "*.sql filter=evil"})
+    git(repo, "add", ".gitattributes")
+    git(repo, "-c", "core.fsmonitor=false", "commit", "-q", "-m", "trap")
+    trap.unlink(missing_ok=True)
+    assert len(discover_revision(repo, "HEAD", RULES).files) == 2
+    assert not trap.exists()
+
+
+@pytest.mark.parametrize("revision", ["nowhere", "--help", "HEAD:a.sql", ""])
+def test_a_wrong_revision_is_one_sentence(repo: Path, revision: str) -> None:
+    with pytest.raises(LineageError, match="is not a revision of"):
+        discover_revision(repo, revision, RULES)
+
+
+def test_the_environment_of_a_hook_does_not_lead_astray(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_DIR", "/nowhere")
+    assert resolve(repo, "HEAD")
+
+
+def test_the_example_is_the_same_repository_everywhere(tmp_path: Path) -> None:
+    one = build_example(ASSETS, tmp_path / "a" / "example")
+    other = build_example(ASSETS, tmp_path / "b c" / "example")
+    assert (one.base, one.head) == (other.base, other.head)
+    assert one.built
+    assert not build_example(ASSETS, one.path).built
+    settings = load_settings(one.path, {}, {})
+    head = discover_revision(one.path, "main", settings)
+    assert head.snapshot.base == one.base
+    assert {file.dialect for file in head.files} == {"tsql", "snowflake"}
+    assert {file.system for file in head.files} == {"mssql", "snowflake"}
+
+
+def test_a_spoilt_example_is_built_anew(tmp_path: Path) -> None:
+    built = build_example(ASSETS, tmp_path / "example")
+    (built.path / "lineage.toml").write_text("")
+    again = build_example(ASSETS, tmp_path / "example")
+    assert again.built
+    assert (again.path / "lineage.toml").read_text() == merged_settings(ASSETS, ("marketing", "retail"))
+
+
+def test_assets_without_an_example_are_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(LineageError, match="holds no example"):
+        build_example(tmp_path / "none", tmp_path / "example")

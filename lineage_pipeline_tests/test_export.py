@@ -1,0 +1,337 @@
+"""Exports of hand-made rows: JSON, OpenLineage events, reports and texts."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+
+from lineage_pipeline.export import EXPORTERS, REPORTERS, Comparison, Naming, Subject
+from lineage_pipeline.export.facets import FACET_SCHEMAS
+from lineage_pipeline.export.json import lineage_document
+from lineage_pipeline.export.openlineage import job_events
+from lineage_pipeline.export.report import code
+from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline.vocabulary.sets import (
+    Confidence,
+    EdgeKind,
+    EdgeType,
+    Level,
+    ObjectKind,
+    Origin,
+    Role,
+    Scope,
+    Severity,
+    Stage,
+    Status,
+    Subtype,
+)
+from lineage_pipeline.vocabulary.tables import (
+    Change,
+    Column,
+    ColumnEdge,
+    Consumer,
+    Diagnostic,
+    ObjectEdge,
+    ObjectRow,
+    ObjectStatement,
+    Snapshot,
+    Span,
+    SqlFile,
+    StatementRef,
+    StatementRow,
+)
+
+TEXT = "create view core.orders as\nselect id, sha(mail) as mail from raw.orders where open"
+SPAN = Span(1, 1, 2, 56, 0, len(TEXT))
+SPEC_DIR = os.environ.get("OPENLINEAGE_SPEC_DIR", "")
+
+
+def table(name: str, kind: ObjectKind, **changes: Any) -> ObjectRow:
+    schema, _, last = name.partition(".")
+    row = ObjectRow(name, "", "shop", schema, last, last, kind, Origin.IMPLIED, 0, False, False, None, None, (), ())
+    return msgspec.structs.replace(row, **changes)
+
+
+def column(name: str, ordinal: int, kind: str | None = "INT") -> Column:
+    owner, _, last = name.rpartition(".")
+    return Column(owner, ordinal, last, last, kind, True, Origin.IMPLIED, False, "a.sql", 0, (), None)
+
+
+def edge(source: str, target: str, subtype: Subtype, **changes: Any) -> ColumnEdge:
+    (from_object, _, from_column), (to_object, _, to_column) = source.rpartition("."), target.rpartition(".")
+    kind = EdgeType.INDIRECT if subtype in (Subtype.FILTER, Subtype.JOIN) else EdgeType.DIRECT
+    row = ColumnEdge(
+        "a.sql",
+        0,
+        from_object,
+        from_column,
+        None,
+        to_object,
+        to_column,
+        kind,
+        subtype,
+        False,
+        False,
+        False,
+        from_column,
+        None,
+        None,
+        (),
+        (),
+    )
+    return msgspec.structs.replace(row, **changes)
+
+
+def statement(path: str, ordinal: int, kind: str, target: str | None, reads: tuple[str, ...]) -> StatementRow:
+    targets = (target,) if target else ()
+    return StatementRow(
+        path, ordinal, None, kind, target, targets, reads, TEXT[:100], "f", SPAN, len(TEXT), Status.ANALYSED, 3, ()
+    )
+
+
+LINEAGE = Lineage(
+    statements=(statement("a.sql", 0, "CREATE VIEW", "core.orders", ("raw.orders",)),),
+    objects=(
+        table("core.orders", ObjectKind.VIEW, path="a.sql", line=1, level=1),
+        table("raw.orders", ObjectKind.TABLE, origin=Origin.IMPORTED),
+    ),
+    object_statements=(
+        ObjectStatement("core.orders", "a.sql", 0, Role.DEFINE),
+        ObjectStatement("raw.orders", "a.sql", 0, Role.READ),
+    ),
+    object_edges=(ObjectEdge("raw.orders", "core.orders", EdgeKind.READ, (StatementRef("a.sql", 0),)),),
+    columns=(
+        column("core.orders.id", 1),
+        column("core.orders.mail", 2, None),
+        column("raw.orders.id", 1),
+        column("raw.orders.mail", 2, "VARCHAR(10)"),
+        column("raw.orders.open", 3),
+    ),
+    column_edges=(
+        edge("raw.orders.id", "core.orders.id", Subtype.IDENTITY),
+        edge("raw.orders.mail", "core.orders.mail", Subtype.TRANSFORMATION, masking=True, expression="sha(mail)"),
+        edge("raw.orders.open", "core.orders.*", Subtype.FILTER),
+    ),
+    diagnostics=(
+        Diagnostic("1", "UNKNOWN_TABLE", Level.WARNING, "x is not known", "a.sql", 2, 5, None, Stage.OBJECT_GRAPH),
+    ),
+)
+SNAPSHOT = Snapshot("shop", ("main",), "abc", (), None, "none", "2026-01-02T03:04:05Z", "x", 1, "k")
+FILE = SqlFile("a.sql", "", "tsql", "h", len(TEXT), "utf-8", "", Status.ANALYSED, ())
+NAMING = Naming({"": "mssql://h:1433"}, "jobs", "https://example.org/lineage")
+SUBJECT = Subject(LINEAGE, SNAPSHOT, (FILE,), {"a.sql": TEXT}, NAMING)
+
+
+def test_the_document_has_the_keys_of_the_contract() -> None:
+    document = lineage_document(LINEAGE)
+    keys = "schema_version statements objects columns column_edges object_edges diagnostics resolved_schema summary"
+    assert list(document) == keys.split()
+    rows = {
+        "statements": "path ordinal kind target targets parent reads preview span status complexity",
+        "objects": "object kind origin level temporary open",
+        "columns": "object ordinal name type nullable origin approximate",
+        "column_edges": "from_object from_column to_object to_column type subtype masking approximate conditional "
+        "expression path statement span from_span from_path hops",
+        "object_edges": "from_object to_object kind path statement",
+        "diagnostics": "id code severity message path line column object stage",
+        "resolved_schema": "object origin source_statement updated_at temporary constraints columns",
+    }
+    assert {name: set(expected.split()) - set(document[name][0]) for name, expected in rows.items()} == {
+        name: set() for name in rows
+    }
+    assert document["summary"] == {
+        "statements": {"analysed": 1, "partial": 0, "failed": 0},
+        "bytes": {"analysed": len(TEXT), "partial": 0, "failed": 0},
+        "objects": 2,
+        "columns": 5,
+        "column_edges": 3,
+        "diagnostics": {"error": 0, "warning": 1, "info": 0},
+        "has_errors": False,
+        "has_approximations": False,
+    }
+    assert document["statements"][0]["span"]["end"] == len(TEXT)
+
+
+def test_an_edge_into_the_whole_statement_goes_into_each_of_its_columns() -> None:
+    edges = lineage_document(LINEAGE)["column_edges"]
+    filters = [one["to_column"] for one in edges if one["subtype"] == "FILTER"]
+    assert filters == ["id", "mail"]
+
+
+def test_bytes_of_unreadable_files_are_counted() -> None:
+    broken = msgspec.structs.replace(FILE, path="b.sql", bytes=7, status=Status.FAILED)
+    assert lineage_document(LINEAGE, (FILE, broken))["summary"]["bytes"]["failed"] == 7
+
+
+@pytest.mark.parametrize("name", EXPORTERS)
+def test_every_exporter_writes_the_same_text_twice(name: str) -> None:
+    first, second = ("".join(EXPORTERS[name].write(SUBJECT)) for _ in range(2))
+    assert first == second
+    assert first.endswith("\n")
+
+
+def test_every_exporter_and_reporter_takes_nothing_at_all() -> None:
+    assert all(isinstance("".join(exporter.write(Subject(Lineage()))), str) for exporter in EXPORTERS.values())
+    assert all(reporter.write(Comparison("a", "b", ())) for reporter in REPORTERS.values())
+
+
+def test_an_event_says_what_is_read_written_and_computed() -> None:
+    (event,) = job_events(SUBJECT)
+    assert event["eventTime"] == "2026-01-02T03:04:05Z"
+    assert event["schemaURL"].endswith("#/$defs/JobEvent")
+    job = event["job"]
+    assert (job["namespace"], job["name"]) == ("jobs", "shop.core.orders")
+    assert job["facets"]["sql"]["query"] == TEXT
+    assert job["facets"]["sql"]["dialect"] == "tsql"
+    location = job["facets"]["sourceCodeLocation"]
+    assert (location["type"], location["url"], location["version"]) == ("git", "file:a.sql#L1-L2", "abc")
+    assert [one["name"] for one in event["inputs"]] == ["shop.raw.orders"]
+    (output,) = event["outputs"]
+    assert output["namespace"] == "mssql://h:1433"
+    assert output["facets"]["datasetType"]["datasetType"] == "VIEW"
+    assert output["facets"]["schema"]["fields"] == [
+        {"name": "id", "type": "INT", "ordinal_position": 1},
+        {"name": "mail", "ordinal_position": 2},
+    ]
+    lineage = output["facets"]["columnLineage"]
+    assert list(lineage["fields"]) == ["id", "mail"]
+    assert lineage["fields"]["mail"]["inputFields"] == [
+        {
+            "namespace": "mssql://h:1433",
+            "name": "shop.raw.orders",
+            "field": "mail",
+            "transformations": [
+                {"type": "DIRECT", "subtype": "TRANSFORMATION", "description": "sha(mail)", "masking": True}
+            ],
+        }
+    ]
+    assert [(one["field"], one["transformations"][0]["subtype"]) for one in lineage["dataset"]] == [("open", "FILTER")]
+
+
+def test_bare_definitions_queries_and_temporary_tables_are_no_jobs() -> None:
+    lineage = Lineage(
+        statements=tuple(
+            statement("a.sql", ordinal, kind, target, reads)
+            for ordinal, (kind, target, reads) in enumerate(
+                [("CREATE TABLE", "a.t", ()), ("SELECT", "query", ("a.t",)), ("CREATE TABLE", "a.tmp", ("a.t",))]
+            )
+        ),
+        objects=(
+            table("a.t", ObjectKind.TABLE),
+            table("query", ObjectKind.QUERY),
+            table("a.tmp", ObjectKind.TEMP_TABLE, temporary=True),
+        ),
+        object_statements=tuple(
+            ObjectStatement(name, "a.sql", ordinal, Role.DEFINE)
+            for ordinal, name in enumerate(("a.t", "query", "a.tmp"))
+        ),
+    )
+    assert list(job_events(Subject(lineage))) == []
+
+
+def test_jobs_that_write_the_same_table_have_names_of_their_own() -> None:
+    places = [("a.sql", 0), ("a.sql", 1), ("b.sql", 0)]
+    lineage = Lineage(
+        statements=tuple(statement(path, ordinal, "INSERT", "a.t", ("a.s",)) for path, ordinal in places),
+        objects=(table("a.s", ObjectKind.TABLE), table("a.t", ObjectKind.TABLE)),
+        object_statements=tuple(ObjectStatement("a.t", path, ordinal, Role.WRITE) for path, ordinal in places),
+    )
+    names = [event["job"]["name"] for event in job_events(Subject(lineage))]
+    assert names == ["shop.a.t@a.sql#1", "shop.a.t@a.sql#2", "shop.a.t@b.sql"]
+
+
+@pytest.mark.skipif(not SPEC_DIR, reason="OPENLINEAGE_SPEC_DIR is not set")
+def test_events_and_each_facet_follow_the_official_schemas() -> None:
+    schemas = [json.loads(file.read_text()) for file in sorted(Path(SPEC_DIR).rglob("*.json"))]
+    registry: Registry[Any] = Registry().with_resources(
+        (schema["$id"], Resource.from_contents(schema)) for schema in schemas
+    )
+    facets = 0
+    for line in "".join(EXPORTERS["openlineage"].write(SUBJECT)).splitlines():
+        event = json.loads(line)
+        Draft202012Validator({"$ref": event["schemaURL"]}, registry=registry).validate(event)
+        for owner in (event["job"], *event["inputs"], *event["outputs"]):
+            for facet in owner["facets"].values():
+                Draft202012Validator({"$ref": facet["_schemaURL"]}, registry=registry).validate(facet)
+                facets += 1
+    assert facets >= len(FACET_SCHEMAS)
+
+
+def change(rule: str, effective: Severity, root: bool = True, **changes: Any) -> Change:
+    row = Change(
+        rule,
+        rule,
+        "core.orders",
+        "id",
+        effective,
+        effective,
+        Confidence.CERTAIN,
+        Scope.INTERFACE,
+        root,
+        rule,
+        (),
+        "INT",
+        None,
+        "core/orders.sql",
+        3,
+        "f",
+        None,
+    )
+    return msgspec.structs.replace(row, **changes)
+
+
+CHANGES = Comparison(
+    "shop@a",
+    "shop@b",
+    (
+        change("COL003", Severity.NON_BREAKING),
+        change("COL001", Severity.BREAKING, consumers=(Consumer("mart.sales", "id", "mart/sales.sql", 7, ("team",)),)),
+        change("COL009", Severity.BREAKING, root=False),
+    ),
+)
+
+
+def test_the_report_has_the_gravest_first_with_place_and_readers() -> None:
+    report = REPORTERS["markdown"].write(CHANGES)
+    assert report.index("## Breaking") < report.index("## Not breaking")
+    assert "| Breaking | 1 | 2 |" in report
+    assert "* read by `mart.sales.id` at `mart/sales.sql:7` (team)" in report
+    assert "* place: `core/orders.sql:3`" in report
+    assert "COL009" not in report
+
+
+def test_the_document_of_changes_has_the_keys_of_the_contract() -> None:
+    document = json.loads(REPORTERS["json"].write(CHANGES))
+    assert list(document) == ["schema_version", "base", "head", "changes", "summary"]
+    keys = (
+        "id rule object column intrinsic effective confidence scope root root_id consumers before after path line "
+        "fingerprint waiver"
+    )
+    assert list(document["changes"][0]) == keys.split()
+    assert list(document["changes"][1]["consumers"][0]) == ["object", "column", "path", "line", "owners"]
+    assert document["summary"]["roots"]["BREAKING"] == 1
+    assert document["summary"]["changes"]["BREAKING"] == 2
+
+
+def test_the_text_of_changes_ends_with_the_counts() -> None:
+    text = REPORTERS["text"].write(CHANGES)
+    assert text.startswith("BREAKING COL001 core.orders.id  core/orders.sql:3\n  INT  ->  (nothing)\n")
+    assert text.endswith("shop@a -> shop@b: 2 breaking, 0 potentially breaking, 1 non breaking, 0 info\n")
+
+
+def test_the_text_of_a_lineage_reads_as_columns_and_what_feeds_them() -> None:
+    text = "".join(EXPORTERS["text"].write(SUBJECT))
+    assert "core.orders  (view)  a.sql:1\n  id    INT  <- raw.orders.id\n" in text
+    assert "  mail  ?  <- raw.orders.mail (TRANSFORMATION)\n" in text
+    assert "  all columns depend on raw.orders.open (FILTER)\n" in text
+    assert "a.sql:2:5: warning: x is not known [UNKNOWN_TABLE]\n" in text
+
+
+@pytest.mark.parametrize(("text", "expected"), [("a", "`a`"), ("a `b`", "`` a `b` ``"), ("a\n  b", "`a b`")])
+def test_code_stays_code_whatever_it_holds(text: str, expected: str) -> None:
+    assert code(text) == expected

@@ -1,0 +1,147 @@
+"""The suites say of a broken table which property is broken, and where."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pytest
+
+from lineage_pipeline.quality.checks import CheckResult, check_table
+from lineage_pipeline.quality.preparations import needs
+from lineage_pipeline.quality.suites import SUITES, columns
+from lineage_pipeline.store.arrays import to_arrow
+from lineage_pipeline.store.schemas import address, arrow_schema
+from lineage_pipeline.vocabulary.sets import EdgeKind, EdgeType, Level, ObjectKind, Origin, Stage, Status, Subtype
+from lineage_pipeline.vocabulary.tables import (
+    TABLES,
+    Column,
+    ColumnEdge,
+    ColumnReach,
+    Diagnostic,
+    ObjectEdge,
+    ObjectRow,
+    StatementRow,
+)
+
+OBJECT = ObjectRow(
+    "raw", "", "", "", "raw", "raw", ObjectKind.TABLE, Origin.IMPORTED, 0, False, False, None, None, (), ()
+)
+COLUMN = Column("raw", 1, "id", "id", "INT", False, Origin.IMPORTED, False, None, None, (), None)
+EDGE = ColumnEdge(
+    *("a.sql", 0, "raw", "id", None, "core", "id", EdgeType.DIRECT, Subtype.IDENTITY),
+    *(False, False, False, "id", None, None, (), ()),
+)
+STATEMENT = StatementRow("a.sql", 0, None, "SELECT", None, (), (), "select", "f", None, 6, Status.ANALYSED, 0, ())
+REACH = ColumnReach("raw", 1, "id", 0, 0, 0, 1, 1, 1, 1, 0, 0, 1, 1, True)
+FINDING = Diagnostic("1", "PARSE_ERROR", Level.ERROR, "no", "a.sql", 1, 1, None, Stage.PARSING)
+
+
+def change(row: Any, **fields: Any) -> Any:
+    return msgspec.structs.replace(row, **fields)
+
+
+OBJECTS = [OBJECT, change(OBJECT, object="core", name="core", open=False), change(OBJECT, object="open", open=True)]
+COLUMNS = [COLUMN, change(COLUMN, ordinal=2, name="name"), change(COLUMN, object="core")]
+
+SOUND: dict[str, list[Any]] = {
+    "objects": OBJECTS,
+    "columns": COLUMNS,
+    "statements": [STATEMENT, change(STATEMENT, ordinal=1, parent=0), change(STATEMENT, path="b.sql")],
+    "object_edges": [ObjectEdge("raw", "core", EdgeKind.READ, ()), ObjectEdge("?", "core", EdgeKind.READ, ())],
+    "column_edges": [
+        EDGE,
+        change(EDGE, from_path="street"),
+        change(EDGE, from_object="?", from_column="mystery"),
+        change(EDGE, to_column="*", type=EdgeType.INDIRECT, subtype=Subtype.FILTER),
+        change(EDGE, from_object="open", from_column="anything"),
+    ],
+    "column_reach": [REACH],
+    "diagnostics": [FINDING],
+}
+
+# table, the rows that are added to the sound ones, and the properties that they break
+BROKEN: tuple[tuple[str, list[Any], set[str]], ...] = (
+    ("objects", [OBJECT], {"key_is_unique"}),
+    ("objects", [change(OBJECT, object="x", level=-1)], {"level_is_at_least_0"}),
+    ("columns", [change(COLUMN, ordinal=4, name="late")], {"ordinals_are_contiguous_from_1"}),
+    ("columns", [change(COLUMN, object="core", ordinal=0)], {"ordinals_are_contiguous_from_1"}),
+    ("columns", [change(COLUMN, object="nowhere")], {"objects_are_known"}),
+    ("statements", [change(STATEMENT, ordinal=3)], {"ordinals_are_contiguous_from_0"}),
+    ("statements", [change(STATEMENT, path="c.sql", parent=7)], {"parents_are_statements"}),
+    ("statements", [change(STATEMENT, path="c.sql", bytes=-1)], {"bytes_is_at_least_0"}),
+    ("statements", [change(STATEMENT, path="c.sql", status="lost")], {"status_is_a_known_word"}),
+    ("object_edges", [ObjectEdge("nowhere", "raw", EdgeKind.READ, ())], {"from_ends_in_a_known_object"}),
+    ("object_edges", [ObjectEdge("raw", "?", EdgeKind.WRITE, ())], {"to_ends_in_a_known_object"}),
+    ("column_edges", [EDGE], {"key_is_unique"}),
+    ("column_edges", [change(EDGE, from_column="no")], {"from_ends_in_a_known_column"}),
+    ("column_edges", [change(EDGE, to_object="no", to_column="*")], {"to_ends_in_a_known_column"}),
+    ("column_edges", [change(EDGE, subtype="MAGIC")], {"subtype_is_a_known_word"}),
+    (
+        "column_reach",
+        [change(REACH, ordinal=2, name="name", all_upstream_columns=-1)],
+        {"all_upstream_columns_is_at_least_0"},
+    ),
+    ("column_reach", [change(REACH, ordinal=9)], {"columns_are_known"}),
+    ("diagnostics", [change(FINDING, id="2", code="OOPS")], {"code_is_a_known_word"}),
+)
+
+
+def frame(table: str, rows: Sequence[Any]) -> pa.Table:
+    return to_arrow(table, ["a@1"] * len(address(table)), rows) if rows else arrow_schema(table).empty_table()
+
+
+def check(table: str, extra: Sequence[Any] = ()) -> tuple[CheckResult, ...]:
+    frames = {name: frame(name, SOUND.get(name, ())) for name in TABLES}
+    return check_table(table, {**frames, table: frame(table, [*SOUND.get(table, ()), *extra])})
+
+
+@pytest.mark.pipeline
+@pytest.mark.parametrize("table", TABLES)
+def test_a_sound_table_passes_every_check(table: str) -> None:
+    results = check(table)
+    assert [result.check for result in results] == [row.name for row in SUITES[table]]
+    assert [result for result in results if not result.passed] == []
+
+
+@pytest.mark.pipeline
+@pytest.mark.parametrize(("table", "extra", "expected"), BROKEN, ids=lambda value: str(value)[:60])
+def test_a_broken_row_breaks_its_property_and_no_other(table: str, extra: list[Any], expected: set[str]) -> None:
+    assert {result.check for result in check(table, extra) if not result.passed} == expected
+
+
+@pytest.mark.pipeline
+def test_a_failure_says_how_many_rows_and_shows_some() -> None:
+    extra = [change(EDGE, statement=number, from_column="no") for number in range(7)]
+    (failure,) = (result for result in check("column_edges", extra) if not result.passed)
+    assert (failure.table, failure.severity, failure.blocking) == ("column_edges", Level.ERROR, True)
+    assert (failure.unexpected, failure.observed) == (7, "fails in 7 of 12 rows")
+    sample = json.loads(failure.sample)
+    assert len(sample) == 5
+    assert sample[0]["from_column"] == "no"
+
+
+@pytest.mark.pipeline
+def test_a_null_is_found_in_a_frame_of_strangers() -> None:
+    pandas = pytest.importorskip("pandas")
+    names = columns("constraints")
+    rows = pandas.DataFrame([dict.fromkeys(names, "x"), dict.fromkeys(names, None)])
+    failed = {result.check for result in check_table("constraints", {"constraints": rows}) if not result.passed}
+    assert failed == {"object_is_never_null", "id_is_never_null"}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_suite_looks_only_at_columns_that_exist(table: str) -> None:
+    for name, wanted in needs(table).items():
+        assert set(wanted) <= set(TABLES[name].row.__struct_fields__)
+    names = [row.name for row in SUITES[table]]
+    assert len(names) == len(set(names))
+    assert all(name.isidentifier() for name in names)
+
+
+def test_the_suites_can_be_read_without_great_expectations() -> None:
+    program = "import sys, lineage_pipeline.quality.checks as c; sys.exit('great_expectations' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,0 +1,161 @@
+"""Settings: one frozen value from file, environment and flags."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from lineage_pipeline.settings import Settings, load_settings
+from lineage_pipeline.vocabulary.errors import LineageError
+
+
+def load(folder: Path, text: str = "", flags: dict[str, Any] | None = None, **environ: str) -> Settings:
+    if text:
+        (folder / "lineage.toml").write_text(text)
+    return load_settings(folder, flags or {}, environ)
+
+
+def test_flags_beat_environment_beats_file_beats_defaults(tmp_path: Path) -> None:
+    file = '[analysis]\ndialect = "tsql"\ndefault_schema = "dbo"\ndefault_catalog = "shop"'
+    flags = {"analysis": {"dialect": "duckdb", "default_catalog": None}}
+    settings = load(tmp_path, file, flags, LINEAGE_DIALECT="mysql", LINEAGE_DEFAULT_SCHEMA="env")
+    analysis = settings.analysis
+    assert (analysis.dialect, analysis.default_schema, analysis.default_catalog) == ("duckdb", "env", "shop")
+    assert analysis.case_sensitivity == "dialect"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('[analysis]\ndialct = "tsql"', "unknown key analysis.dialct; did you mean dialect?"),
+        ('[[systems]]\nname = "a"\npath = ["x"]', "unknown key systems.0.path; did you mean paths?"),
+        ('zzz = "a"', "unknown key zzz; known are analysis, diff, exclude, include"),
+        ("[analysis.limits]\ntoken = 3", "unknown key analysis.limits.token; did you mean tokens?"),
+        ("[analysis.limits]\ntokens = 'many'", "analysis.limits.tokens: input should be a valid integer"),
+        ("[analysis]\ncase_sensitivity = 'loud'", "analysis.case_sensitivity: input should be 'dialect'"),
+        ("analysis = 3", "analysis: input should be a valid dictionary"),
+        ("[systems]\nname = 'a'", "systems: input should be a valid tuple"),
+        ("= 3", "lineage.toml: "),
+    ],
+)
+def test_a_wrong_file_is_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+    with pytest.raises(LineageError) as caught:
+        load(tmp_path, text)
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert str(tmp_path / "lineage.toml") in str(caught.value)
+
+
+def test_a_variable_that_is_nearly_ours_is_a_slip_and_others_are_not_our_business(tmp_path: Path) -> None:
+    with pytest.raises(LineageError, match="LINEAGE_DIALCT; did you mean LINEAGE_DIALECT"):
+        load(tmp_path, LINEAGE_DIALCT="tsql")
+    assert load(tmp_path, LINEAGE_OF_KINGS="long") == load(tmp_path)
+
+
+def test_variables_hold_lists_and_nested_settings(tmp_path: Path) -> None:
+    settings = load(tmp_path, LINEAGE_SEARCH_PATH="a, b", LINEAGE_SPARK_MASTER="local[1]", LINEAGE_LIMITS_DEPTH="7")
+    assert settings.analysis.search_path == ("a", "b")
+    assert (settings.spark.master, settings.analysis.limits.depth) == ("local[1]", 7)
+
+
+def test_the_file_is_searched_upwards_and_a_project_file_does_as_well(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.lineage.analysis]\ndialect = "bigquery"')
+    deep = tmp_path / "a" / "b"
+    deep.mkdir(parents=True)
+    (tmp_path / "a" / "pyproject.toml").write_text("[tool.other]")
+    settings = load_settings(deep, {}, {})
+    assert settings.analysis.dialect == "bigquery"
+    assert settings.root == tmp_path
+    assert settings.warehouse == str(tmp_path / ".lineage" / "warehouse")
+
+
+def test_paths_choose_the_system_and_are_relative_to_the_file(tmp_path: Path) -> None:
+    text = """
+        [analysis]
+        default_schema = "public"
+        [[systems]]
+        name = "mssql"
+        paths = ["retail/**"]
+        dialect = "tsql"
+        default_schema = "dbo"
+        [[systems]]
+        name = "snowflake"
+        paths = ["marketing/**"]
+        dialect = "snowflake"
+    """
+    (tmp_path / "retail" / "views").mkdir(parents=True)
+    settings = load(tmp_path, text)
+    retail, marketing, other = map(settings.options_for, ("retail/a.sql", "marketing/x/b.sql", "c.sql"))
+    assert (retail.system, retail.dialect, retail.default_schema) == ("mssql", "tsql", "dbo")
+    assert (marketing.system, marketing.dialect, marketing.default_schema) == ("snowflake", "snowflake", "public")
+    assert (other.system, other.dialect) == ("", "")
+    below = load_settings(tmp_path / "retail" / "views", {}, {})
+    assert below.options_for("a.sql") == retail
+
+
+def test_a_dialect_flag_beats_the_dialect_of_every_system(tmp_path: Path) -> None:
+    text = '[[systems]]\nname = "mssql"\ndialect = "tsql"\ndefault_schema = "dbo"'
+    options = load(tmp_path, text, {"analysis": {"dialect": "mysql"}}).options_for("a.sql")
+    assert (options.dialect, options.default_schema) == ("mysql", "dbo")
+
+
+def test_the_name_of_an_only_system_is_not_part_of_ids(tmp_path: Path) -> None:
+    assert load(tmp_path, '[[systems]]\nname = "mssql"').options_for("a.sql").system == ""
+
+
+def test_the_analysis_key_changes_with_what_bears_on_results_and_with_nothing_else(tmp_path: Path) -> None:
+    plain = load(tmp_path).analysis_key()
+    assert load(tmp_path, "[spark]\nmaster = 'spark://x:7077'\n[diff]\nleaf = 'public'").analysis_key() == plain
+    assert load(tmp_path, "[analysis]\ndialect = 'tsql'").analysis_key() != plain
+    assert load(tmp_path, "exclude = ['old/**']").analysis_key() != plain
+
+
+def test_include_and_exclude_choose_the_files(tmp_path: Path) -> None:
+    settings = load(tmp_path, 'exclude = ["old/", "*_test.sql"]')
+    chosen = [path for path in ("a.sql", "x/b.SQL", "old/y/c.sql", "x/d_test.sql", "e.txt") if settings.selects(path)]
+    assert chosen == ["a.sql", "x/b.SQL"]
+
+
+def test_spark_settings_may_be_written_with_and_without_quotes(tmp_path: Path) -> None:
+    text = '[spark.config]\nspark.executor.memory = "2g"\n"spark.ui.enabled" = false\nspark.cores.max = 4'
+    expected = {"spark.executor.memory": "2g", "spark.ui.enabled": "false", "spark.cores.max": "4"}
+    assert load(tmp_path, text).spark.config == expected
+
+
+def test_a_repository_says_how_it_is_read_and_the_deployment_where_to_work(tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    repo.mkdir()
+    (repo / "lineage.toml").write_text('warehouse = "elsewhere"\n[analysis]\ndialect = "tsql"')
+    here = load(tmp_path, '[spark]\nmaster = "local[1]"')
+    joint = here.for_repository(repo, {}, {})
+    assert (joint.analysis.dialect, joint.spark.master, joint.warehouse) == ("tsql", "local[1]", here.warehouse)
+    assert joint.analysis_key() == load_settings(repo, {}, {}).analysis_key()
+
+
+def test_namespaces_fall_back_to_the_names_of_systems(tmp_path: Path) -> None:
+    text = '[openlineage.namespaces]\nmssql = "mssql://h:1"\n[[systems]]\nname = "mssql"\n[[systems]]\nname = "pg"'
+    assert load(tmp_path, text).namespaces() == {"mssql": "mssql://h:1", "pg": "pg", "": "mssql://h:1"}
+
+
+def test_settings_are_frozen(tmp_path: Path) -> None:
+    with pytest.raises(ValidationError):
+        load(tmp_path).warehouse = "x"  # type: ignore[misc]
+
+
+def test_a_named_file_is_taken_and_must_exist(tmp_path: Path) -> None:
+    (tmp_path / "other.toml").write_text('[analysis]\ndialect = "hive"')
+    named = load_settings(tmp_path, {}, {"LINEAGE_CONFIG": str(tmp_path / "other.toml")})
+    assert named.analysis.dialect == "hive"
+    with pytest.raises(LineageError, match="No such file"):
+        load_settings(tmp_path, {}, {"LINEAGE_CONFIG": str(tmp_path / "none.toml")})
+
+
+def test_the_projects_own_file_is_valid_and_every_commented_default_is_true() -> None:
+    root = Path(__file__).parent.parent
+    own = load_settings(root, {}, {})
+    assert own.file == root / "lineage.toml"
+    assert own.repositories[0].path == ".lineage/example"
+    defaults = Settings()
+    assert (own.analysis, own.include, own.exclude) == (defaults.analysis, defaults.include, defaults.exclude)
+    assert (own.spark, own.diff) == (defaults.spark, defaults.diff)
