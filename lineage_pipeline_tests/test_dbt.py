@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import pytest
 from msgspec import inspect
 
@@ -44,7 +45,7 @@ class Built(NamedTuple):
             return rows
 
 
-def plain(row: type[Any], **fields: Any) -> Any:
+def plain(row: type[msgspec.Struct], **fields: Any) -> Any:
     """Make a row whose other fields are empty."""
     blanks = {field.name: blank(field.type) for field in row_fields(row)}
     return row(**{**blanks, **fields})
@@ -99,19 +100,21 @@ def fill(warehouse: Warehouse, snapshot: str, publish: bool = True, **tables: li
         run.publish()
 
 
-def build(folder: Path, warehouse: Warehouse, *extra: str) -> Built:
+def build(folder: Path, warehouse: Warehouse, *extra: str, name: str = "warehouse.duckdb") -> Built:
     """Run `dbt build` in this process, on a new DuckDB file."""
     dbt = pytest.importorskip("dbt.cli.main")
+    connections = pytest.importorskip("dbt.adapters.duckdb.connections")
     warehouse.list_published(folder / "files.json")
     options = ["--project-dir", PROJECT, "--profiles-dir", PROJECT, "--target-path", folder / "target"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LINEAGE_FILES", str(folder / "files.json"))
-        patch.setenv("LINEAGE_MARTS", str(folder / "marts.duckdb"))
+        patch.setenv("LINEAGE_MARTS", str(folder / name))
         patch.setenv("DBT_LOG_PATH", str(folder / "logs"))
         outcome = dbt.dbtRunner().invoke(["--quiet", "build", *map(str, options), *extra])
+    connections.DuckDBConnectionManager.close_all_connections()  # else the file stays open for this process to write
     results = outcome.result.results if outcome.result else []
     failed = {result.node.name for result in results if result.status in ("fail", "error")}
-    return Built(failed, folder / "marts.duckdb", folder / "target", str(outcome.exception))
+    return Built(failed, folder / name, folder / "target", str(outcome.exception))
 
 
 @pytest.fixture(scope="module")
@@ -203,3 +206,9 @@ def test_dangling_edges_and_doubled_keys_fail(tmp_path: Path) -> None:
 def test_without_a_list_of_files_dbt_says_what_is_missing(tmp_path: Path) -> None:
     built = build(tmp_path, Warehouse(tmp_path / "warehouse"), "--vars", "{lineage_files: ''}")
     assert "LINEAGE_FILES must name the list of published files" in built.message
+
+
+@pytest.mark.pipeline
+def test_a_file_named_like_a_schema_is_refused(tmp_path: Path) -> None:
+    built = build(tmp_path, Warehouse(tmp_path / "warehouse"), name="marts.duckdb")
+    assert "DuckDB cannot tell the file marts from the schema" in built.message

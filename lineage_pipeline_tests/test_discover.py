@@ -22,7 +22,9 @@ from lineage_pipeline.discover.git import (
     toplevel,
 )
 from lineage_pipeline.discover.globs import matches
+from lineage_pipeline.discover.schema import SchemaMapping, imported_schemas, read_schema
 from lineage_pipeline.settings import Settings, load_settings
+from lineage_pipeline.vocabulary.analysis import Options
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.sets import Status
 
@@ -153,6 +155,21 @@ def test_files_by_name_keep_the_paths_that_were_given(tmp_path: Path) -> None:
     assert {file.path: file.text for file in input_files(found, RULES)} == {given: "select 1", "-": "select 2"}
     with pytest.raises(LineageError, match="No such file"):
         discover_files([str(tmp_path / "none.sql")], b"", RULES)
+
+
+def test_imported_schemas_are_named_as_the_dialect_names_them() -> None:
+    given: SchemaMapping = {'raw."Odd.Name"': ["id", '"Id"'], "db.raw.t": {"a": "decimal(10, 2)"}}
+    found = imported_schemas(given, Options("snowflake", default_catalog="db"))
+    assert list(found) == ['DB.RAW."Odd.Name"', "DB.RAW.T"]
+    columns = [(column.name, column.type) for schema in found.values() for column in schema.columns]
+    assert columns == [("ID", None), ("Id", None), ("A", "DECIMAL(10,2)")]
+    assert list(imported_schemas({"[Raw].[T]": ["a"]}, Options("tsql", default_catalog="Shop"))) == ["shop.raw.t"]
+
+
+def test_a_schema_file_of_another_shape_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "s.json").write_text('{"t": 3}')
+    with pytest.raises(LineageError, match="s.json: Expected"):
+        read_schema(tmp_path / "s.json")
 
 
 def test_a_revision_is_read_without_touching_the_working_tree(repo: Path) -> None:

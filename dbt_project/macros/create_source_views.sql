@@ -3,6 +3,11 @@
    because an argument or a variable of the environment is too short for it. #}
 {% macro create_source_views() %}
     {% if execute %}
+        {% if target.database in ['lineage', 'staging', 'marts'] %}
+            {% do exceptions.raise_compiler_error(
+                'LINEAGE_MARTS needs another name: DuckDB cannot tell the file ' ~ target.database ~ ' from the schema'
+            ) %}
+        {% endif %}
         {% set files = published_files() %}
         {% for source in graph.sources.values() if source.source_name == 'lineage' %}
             {% if loop.first %}

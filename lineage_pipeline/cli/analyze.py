@@ -28,12 +28,13 @@ def analyze(
 
     Example: lineage analyze orders.sql --dialect snowflake --format json
     """
-    from lineage_pipeline.cli.subject import has_problems, read_schema, subject_of
+    from lineage_pipeline.cli.subject import has_problems, subject_of
     from lineage_pipeline.discover.files import STDIN, discover_files
+    from lineage_pipeline.discover.schema import read_schema
     from lineage_pipeline.export import EXPORTERS
     from lineage_pipeline.settings import load_settings
 
-    imported = read_schema(schema)
+    imported = read_schema(schema) if schema else None
     named = [Path(file).resolve() for file in files if file != STDIN]
     start = Path(os.path.commonpath([file.parent for file in named])) if named else Path.cwd()
     settings = load_settings(start, {"analysis": {"dialect": dialect}}, os.environ)

@@ -39,9 +39,17 @@ class Traits(msgspec.Struct, frozen=True):
     alias_in_having: bool = False
     implicit_recursion: bool = False
     batches: bool = False
-    aggregate_null_on_empty: bool = True
+    spellings: tuple[tuple[str, str], ...] = ()
 
 
+_TSQL = Traits(
+    "tsql",
+    naming=Naming.NONE,
+    implicit_recursion=True,
+    batches=True,
+    alias_in_group=False,
+    spellings=(("INTEGER", "INT"), ("NUMERIC", "DECIMAL")),
+)
 _POSTGRES = Traits("postgres", Folding.LOWER, Folding.LOWER, Naming.FUNCTION)
 _SPARK = Traits("spark", lateral_alias=True, alias_in_having=True)
 _TRINO = Traits("trino", naming=Naming.COL0, alias_in_group=False)
@@ -70,7 +78,7 @@ TRAITS: dict[str, Traits] = {
     "druid": GENERIC,
     "duckdb": Traits("duckdb", lateral_alias=True, alias_in_where=True, alias_in_having=True),
     "exasol": _UPPER,
-    "fabric": Traits("fabric", naming=Naming.NONE, implicit_recursion=True, batches=True, alias_in_group=False),
+    "fabric": msgspec.structs.replace(_TSQL, name="fabric"),
     "hive": Traits("hive", naming=Naming.C0, parts=("schema", "name"), alias_in_having=True),
     "materialize": _POSTGRES,
     "mysql": _MYSQL,
@@ -97,7 +105,7 @@ TRAITS: dict[str, Traits] = {
         "teradata", parts=("schema", "name"), lateral_alias=True, alias_in_where=True, alias_in_having=True
     ),
     "trino": _TRINO,
-    "tsql": Traits("tsql", naming=Naming.NONE, implicit_recursion=True, batches=True, alias_in_group=False),
+    "tsql": _TSQL,
 }
 
 ALIASES = {

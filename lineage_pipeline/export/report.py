@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from lineage_pipeline.engine.diff import RULES
 from lineage_pipeline.export.json import SCHEMA_VERSION, dump, pick
 from lineage_pipeline.export.subject import Comparison
 from lineage_pipeline.vocabulary.sets import Severity
@@ -77,6 +78,16 @@ def place(path: str, line: int | None) -> str:
     return path if line is None else f"{path}:{line}"
 
 
+def headline(rule: str) -> str:
+    """Give a rule with its title."""
+    return " ".join([rule, *(known.title for known in RULES if known.id == rule)])
+
+
+def one_line(text: str) -> str:
+    """Put the lines of a text behind each other."""
+    return "; ".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
+
+
 def _report(comparison: Comparison) -> Iterator[str]:
     roots = [change for change in by_severity(comparison.changes) if change.root]
     counts, all_counts = count_changes(roots), count_changes(comparison.changes)
@@ -100,7 +111,7 @@ def _report(comparison: Comparison) -> Iterator[str]:
 
 def _change(change: Change) -> Iterator[str]:
     name = change.object if change.column is None else f"{change.object}.{change.column}"
-    yield from ("", f"### {change.rule} {code(name)}", "")
+    yield from ("", f"### {headline(change.rule)}: {code(name)}", "")
     if change.path is not None:
         yield f"* place: {code(place(change.path, change.line))}"
     if change.before is not None:
@@ -125,7 +136,7 @@ def _reader(reader: Consumer) -> str:
 
 def code(text: str) -> str:
     """Set a text as code on one line, whatever backticks it holds."""
-    line = " ".join(text.split())
+    line = one_line(text)
     fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
     padding = " " if "`" in line else ""
     return f"{fence}{padding}{line}{padding}{fence}"

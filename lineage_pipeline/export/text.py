@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from lineage_pipeline.export.json import summarise
-from lineage_pipeline.export.report import by_severity, count_changes, place
+from lineage_pipeline.export.report import by_severity, count_changes, headline, one_line, place
 from lineage_pipeline.export.subject import Comparison, Subject
 from lineage_pipeline.vocabulary.sets import EdgeType, ObjectKind, Severity, Subtype
 from lineage_pipeline.vocabulary.tables import Change, Column, ColumnEdge, Diagnostic, ObjectRow
@@ -66,18 +66,21 @@ def summary_line(subject: Subject) -> str:
 def write_changes(comparison: Comparison) -> str:
     """Give the roots, the gravest first, with those who feel them, then the counts."""
     lines = [line for change in by_severity(comparison.changes) if change.root for line in change_lines(change)]
-    counts = count_changes(comparison.changes)
+    counts = count_changes(change for change in comparison.changes if change.root)
     told = ", ".join(f"{counts[severity]} {severity.value.lower().replace('_', ' ')}" for severity in Severity)
-    return "\n".join([*lines, f"{comparison.base} -> {comparison.head}: {told}"]) + "\n"
+    return (
+        "\n".join([*lines, f"{comparison.base} -> {comparison.head}: {told}; {len(comparison.changes)} changes in all"])
+        + "\n"
+    )
 
 
 def change_lines(change: Change) -> Iterator[str]:
     """Give a change with its place, what it was and is, and who reads it."""
     name = change.object if change.column is None else f"{change.object}.{change.column}"
     where = "" if change.path is None else f"  {place(change.path, change.line)}"
-    yield f"{change.effective.value} {change.rule} {name}{where}"
+    yield f"{change.effective.value} {headline(change.rule)}: {name}{where}"
     if change.before is not None or change.after is not None:
-        yield f"  {change.before or '(nothing)'}  ->  {change.after or '(nothing)'}"
+        yield f"  {one_line(change.before or '(nothing)')}  ->  {one_line(change.after or '(nothing)')}"
     for reader in change.consumers:
         read = reader.object if reader.column is None else f"{reader.object}.{reader.column}"
         yield f"  read by {read}" + ("" if reader.path is None else f"  {place(reader.path, reader.line)}")

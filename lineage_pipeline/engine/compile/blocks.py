@@ -29,7 +29,9 @@ BELONGS: tuple[tuple[frozenset[str], frozenset[str], frozenset[str]], ...] = tup
     (frozenset(first.split()), frozenset(before.split()), frozenset(words.split()))
     for first, before, words in (
         ("", "UNION ALL EXCEPT INTERSECT", "SELECT"),
-        ("", "ON FOR AFTER OF INSTEAD", "SELECT INSERT UPDATE DELETE"),
+        ("CREATE ALTER", "ON", "UPDATE DELETE"),
+        ("DECLARE SET", "FOR", "SELECT WITH"),
+        ("DECLARE SELECT WITH", "FOR", "UPDATE"),
         ("", "ROWS ROW", "FETCH"),
         ("CREATE ALTER", "AS", "SELECT WITH"),
         ("CREATE", "OR", "ALTER"),

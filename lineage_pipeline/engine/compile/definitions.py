@@ -175,7 +175,7 @@ def _alteration(context: Context, name: ir.Name, action: exp.Expr) -> Iterator[i
         for constraint in _constraints(context, [action]):
             yield ir.Alteration(name, "constrain", constraint=constraint)
     elif isinstance(action, exp.Drop):
-        for column in [action.this, *(action.args.get("expressions") or ())]:
+        for column in (*(action.args.get("tables") or ()), *action.expressions):
             if isinstance(column, exp.Column | exp.Table | exp.Identifier):
                 yield ir.Alteration(name, "drop", context.column(column if isinstance(column, exp.Identifier) else column.this))
     elif isinstance(action, exp.RenameColumn):

@@ -1,5 +1,6 @@
 """Tokens and trees: where each statement of a text lies, and sqlglot's tree of it."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -92,9 +93,13 @@ def parse(piece: Piece, text: str, dialect: Dialect) -> tuple[exp.Expr, Ranges] 
     return trees[0], ranges
 
 
+_TOKEN = re.compile(r"<Token .*?text: (.*?), line: .*?>")
+"""How sqlglot shows a token in its messages."""
+
+
 def _failure(error: ParseError, piece: Piece) -> Failure:
     detail = error.errors[0] if error.errors else {}
-    reason = _first_line(str(detail.get("description") or error)).rstrip(".")
+    reason = _TOKEN.sub(r"\1", _first_line(str(detail.get("description") or error))).rstrip(".")
     place = (detail.get("line"), detail.get("col"))
     for token in piece.tokens:
         if (token.line, token.col) == place:

@@ -7,6 +7,8 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.typing import EXPRESSION_METADATA
 
+from lineage_pipeline.dialects.traits import TRAITS
+
 _SPELLINGS: dict[tuple[str, str], str] = {}
 
 
@@ -17,7 +19,10 @@ def spelling(node: exp.Expr | None, dialect: str) -> str:
     key = (dialect, repr(node))
     known = _SPELLINGS.get(key)
     if known is None:
-        known = _SPELLINGS[key] = node.sql(dialect=dialect or None).upper().replace(", ", ",")
+        text = node.sql(dialect=dialect or None).upper().replace(", ", ",")
+        name, bracket, rest = text.partition("(")
+        own = dict(TRAITS[dialect].spellings) if dialect in TRAITS else {}
+        known = _SPELLINGS[key] = own.get(name, name) + bracket + rest
     return known
 
 

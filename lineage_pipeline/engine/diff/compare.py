@@ -107,21 +107,25 @@ def _order(change: Change) -> tuple[str, str, str, str]:
 
 def place(pair: Pair, finding: Finding) -> tuple[str | None, int | None]:
     """Say where a finding stands: at the head's column, else its object, else where it was at base."""
-    name = pair.renames.names.object(finding.object)
-    for side in (pair.head, pair.base):
-        spot = _column_place(side, finding) or _object_place(side, name) or _object_place(side, finding.object)
+    names = finding.object, finding.column or ""
+    for side, (name, column) in (
+        (pair.head, pair.renames.names.column(*names)),
+        (pair.head, names),
+        (pair.base, names),
+    ):
+        spot = _column_place(side, name, column) or _object_place(side, name)
         if spot:
             return spot
     return None, None
 
 
-def _column_place(side: Index, finding: Finding) -> tuple[str, int | None] | None:
+def _column_place(side: Index, name: str, column_name: str) -> tuple[str, int | None] | None:
     """Give the place of a column's expression, else of the statement that defines it."""
-    for body in side.bodies.get(finding.object, ()):
-        facet = body.facets.get((PROJECTION, finding.column or ""))
+    for body in side.bodies.get(name, ()):
+        facet = body.facets.get((PROJECTION, column_name))
         if facet and facet.span:
             return facet.path, facet.span.line
-    column = side.columns.get(finding.object, {}).get(finding.column or "")
+    column = side.columns.get(name, {}).get(column_name)
     if column is None or column.path is None or column.statement is None:
         return None
     return column.path, side.line((column.path, column.statement))

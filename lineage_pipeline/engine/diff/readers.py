@@ -58,7 +58,14 @@ def broken_readers(pair: Pair, name: str, column: str) -> list[Reader]:
         *_untouched(pair, name, column),
     ):
         found.setdefault((reader.object, reader.place), reader)
-    return list(found.values())
+    return [_judged(pair, name, column, reader) for reader in found.values()]
+
+
+def _judged(pair: Pair, name: str, column: str, reader: Reader) -> Reader:
+    """Doubt a reader only where it was doubtful at base: the head cannot resolve what is gone."""
+    edges = pair.base.edges_from.get((name, column), ())
+    doubts = [edge.approximate for edge in edges if edge.to_object == reader.object]
+    return msgspec.structs.replace(reader, approximate=bool(doubts) and all(doubts))
 
 
 def star_readers(pair: Pair, name: str, column: str) -> list[Reader]:

@@ -36,6 +36,7 @@ class Draft:
         self.definitions: list[tuple[Event, Face]] = []
         self.shapers: list[Event] = []
         self.writers: list[Event] = []
+        self.results: list[Event] = []
         self.dropped = False
 
 
@@ -137,7 +138,7 @@ class Drafts:
 
     def _known(self, name: str, draft: Draft, references: "References") -> Known:
         origin = self._origin(name, draft)
-        shapers = tuple(draft.shapers) or tuple(draft.writers)
+        shapers = (*draft.shapers, *draft.results[:1]) or tuple(draft.writers)
         needs: list[str] = []
         for event in shapers:
             needs.extend(references.inputs.get((event.path, event.ordinal), ()))
@@ -165,7 +166,7 @@ class Drafts:
     def _origin(self, name: str, draft: Draft) -> Origin:
         if name in self.imported:
             return Origin.IMPORTED
-        if draft.definitions:
+        if draft.definitions or draft.kind is ObjectKind.QUERY:
             return Origin.IMPLIED
         return Origin.INFERRED if draft.writers else Origin.UNKNOWN
 

@@ -10,7 +10,7 @@ from lineage_pipeline.engine.graph.scopes import Scopes
 from lineage_pipeline.vocabulary.codes import diagnose
 from lineage_pipeline.vocabulary.ir import Name
 from lineage_pipeline.vocabulary.places import Text
-from lineage_pipeline.vocabulary.plan import Bound, Face
+from lineage_pipeline.vocabulary.plan import Bound, Event, Face
 from lineage_pipeline.vocabulary.sets import EdgeKind, ObjectKind, Role, Stage
 from lineage_pipeline.vocabulary.tables import Diagnostic, ObjectEdge, ObjectStatement, StatementRef
 
@@ -48,7 +48,7 @@ class References:
             self._call(name, path, step, names)
         targets = [self._target(name, step, names) for name in face.writes]
         defined = self._target(face.defines, step, names) if face.defines is not None else ""
-        result = self._result(face, scopes, space)
+        result = self._result(path, step) if face.has_result else ""
         self._record(path, ordinal, face, reads, [*targets, *([result] if result else [])], defined)
         for name in (*face.alters, *(new for _, new in face.renames), *face.drops):
             draft = self.drafts.find(name, space, scopes)
@@ -99,20 +99,19 @@ class References:
         names[name.parts] = identity
         return identity
 
-    def _result(self, face: Face, scopes: Scopes, space: Namespace) -> str:
+    def _result(self, path: str, step: Step) -> str:
         """The object that a bare query makes: the result of its module, or `query`, `query_2` and so on."""
-        if not face.has_result:
-            return ""
+        ordinal, _, space, scopes = step
         module = scopes.module
         owner = scopes.statements[module].defines if module >= 0 else None
-        if owner is not None:
-            return space.id(space.complete(owner.parts))
-        self.drafts.queries += 1
-        name = "query" if self.drafts.queries == 1 else f"query_{self.drafts.queries}"
-        draft = unknown(space, (name,), name)
-        draft.kind = ObjectKind.QUERY
-        self.drafts.drafts[name] = draft
-        return name
+        draft = self.drafts.find(owner, space, scopes) if owner is not None else None
+        if draft is None:
+            self.drafts.queries += 1
+            name = "query" if self.drafts.queries == 1 else f"query_{self.drafts.queries}"
+            draft = self.drafts.drafts[name] = unknown(space, (name,), name)
+            draft.kind = ObjectKind.QUERY
+        draft.results.append(Event(path, ordinal, Role.WRITE))
+        return self.drafts.id_of(draft)
 
     def _record(self, path: str, ordinal: int, face: Face, reads: Sequence[str], written: Sequence[str], defined: str) -> None:
         here = StatementRef(path, ordinal)

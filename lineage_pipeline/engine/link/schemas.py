@@ -10,7 +10,7 @@ from lineage_pipeline.engine.link.statement import LinkedStatement, StatementLin
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import SchemaColumn, TableSchema
 from lineage_pipeline.vocabulary.plan import Bound, Event, Known
-from lineage_pipeline.vocabulary.sets import ObjectKind, Role
+from lineage_pipeline.vocabulary.sets import Role
 
 StatementAt = Callable[[str, int], tuple[ir.Statement, Bound, Traits]]
 """The statement at a path and an ordinal, with what its names stand for."""
@@ -44,9 +44,8 @@ class SchemaRegistry:
         if name in self.imported:
             return msgspec.structs.replace(self.imported[name], object=name, kind=known.kind)
         columns: tuple[SchemaColumn, ...] = ()
-        if known.kind not in (ObjectKind.PROCEDURE, ObjectKind.TRIGGER):
-            for event in known.shapers:
-                columns = self._shaped(name, event, columns)
+        for event in known.shapers:
+            columns = self._shaped(name, event, columns)
         return TableSchema(name, known.kind, known.origin, columns, known.row.open)
 
     def _shaped(self, name: str, event: Event, columns: tuple[SchemaColumn, ...]) -> tuple[SchemaColumn, ...]:

@@ -45,7 +45,7 @@ class StatementLinker:
         self.names = dict(bound.names)
         self.inputs = inputs
         self.findings: dict[tuple[str, int, tuple[tuple[str, str], ...]], ir.Finding] = {}
-        by_name = {parts: inputs[name] for parts, name in bound.names if name in inputs}
+        by_name = {parts: inputs.get(name) or Input(name, (), True) for parts, name in bound.names}
         self.relations = RelationLinker(statement, by_name, traits, self.report)
         self.traits = traits
 

@@ -12,6 +12,13 @@ from lineage_pipeline.vocabulary.tables import Diagnostic
 
 APPROXIMATE = frozenset({"APPROXIMATE_LINEAGE", "UNKNOWN_COLUMN", "AMBIGUOUS_COLUMN", "DYNAMIC_SQL", "LIMIT_EXCEEDED"})
 
+UNREADABLE = frozenset({"PARSE_ERROR", "TEMPLATE_ERROR", "ENCODING_ERROR"})
+
+LOSING = UNREADABLE | {"UNSUPPORTED_SYNTAX", "LIMIT_EXCEEDED"}
+"""Codes that explain why what a file defined is gone."""
+
+CYCLE = frozenset({"DEPENDENCY_CYCLE"})
+
 COUNTED = frozenset({"DUPLICATE_DEFINITION"})
 """Codes whose message names places, so that only their number can be compared."""
 
@@ -38,14 +45,14 @@ def no_longer_parses(pair: Pair) -> Iterator[Finding]:
         severity = Severity.BREAKING if pair.head.readers.get(name) else Severity.POTENTIALLY_BREAKING
         yield Finding("ANL002", name, None, severity, after=one.message, path=one.path, line=one.line)
     paths = {one.path for _, one in lost}
-    for one in _new(pair, frozenset({"PARSE_ERROR"})):
+    for one in _new(pair, UNREADABLE):
         if one.path not in paths:
             yield _unknown("ANL002", _subject(pair.head, one), one.message, one)
 
 
 def cycle_introduced(pair: Pair) -> Iterator[Finding]:
     """Objects that need each other cannot be created."""
-    for one in _new(pair, frozenset({"DEPENDENCY_CYCLE"})):
+    for one in _new(pair, CYCLE):
         name = _subject(pair.head, one)
         yield Finding("ANL003", name, None, Severity.BREAKING, after=one.message, path=one.path, line=one.line)
 
@@ -63,7 +70,7 @@ def defined_twice(pair: Pair) -> Iterator[Finding]:
 def lost_objects(pair: Pair) -> list[tuple[str, Diagnostic]]:
     """List the objects that are gone because their file no longer parses."""
     errors: dict[str | None, Diagnostic] = {}
-    for one in _new(pair, frozenset({"PARSE_ERROR"})):
+    for one in _new(pair, LOSING):
         errors.setdefault(one.path, one)
     gone = (name for name in pair.removed if name not in pair.renames.names.objects)
     return [(name, errors[path]) for name in gone if (path := pair.base.objects[name].path) and path in errors]

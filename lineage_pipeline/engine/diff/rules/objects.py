@@ -17,7 +17,7 @@ def object_removed(pair: Pair) -> Iterator[Finding]:
     lost = {name for name, _ in lost_objects(pair)}
     for name in pair.removed:
         if name not in pair.renames.names.objects and name not in lost:
-            yield Finding("OBJ001", name, None, Severity.BREAKING, before=pair.base.objects[name].kind)
+            yield Finding("OBJ001", name, None, Severity.BREAKING, before=pair.base.objects[name].kind.value)
 
 
 def object_renamed(pair: Pair) -> Iterator[Finding]:
@@ -35,7 +35,7 @@ def object_added(pair: Pair) -> Iterator[Finding]:
             continue
         shadowed = _shadowed(pair, name)
         severity = Severity.POTENTIALLY_BREAKING if shadowed else Severity.NON_BREAKING
-        yield Finding("OBJ003", name, None, severity, before=shadowed, after=pair.head.objects[name].kind)
+        yield Finding("OBJ003", name, None, severity, before=shadowed, after=pair.head.objects[name].kind.value)
 
 
 def _shadowed(pair: Pair, name: str) -> str | None:
@@ -55,7 +55,7 @@ def kind_changed(pair: Pair) -> Iterator[Finding]:
             continue
         refuses = after in VIEWS and bool(pair.head.writers.get(name))
         severity = Severity.BREAKING if refuses else Severity.POTENTIALLY_BREAKING
-        yield Finding("OBJ004", name, None, severity, before=before, after=after)
+        yield Finding("OBJ004", name, None, severity, before=before.value, after=after.value)
 
 
 def producers_changed(pair: Pair) -> Iterator[Finding]:

@@ -1,0 +1,133 @@
+"""Fixtures: SQL files that say what they expect.
+
+A case begins with `-- title:`; further `-- key: value` lines are its settings (`dialect`, `schema`, `catalog`, `path`,
+`given`: a table that is known from elsewhere). Then the SQL, then what is expected of it:
+
+    --> view.column type not null <- table.column, other.column:aggregation
+    --> view.* <- table.status:filter
+    --! CODE line:column message
+"""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+from lineage_pipeline.pipeline import analyse
+from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options, SchemaColumn, TableSchema
+from lineage_pipeline.vocabulary.sets import EdgeType, ObjectKind, Origin, Subtype
+from lineage_pipeline.vocabulary.tables import ColumnEdge
+
+FIXTURES = Path(__file__).parent / "fixtures"
+GIVEN = re.compile(r"(\S+?)\((.*)\)\Z")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case of a fixture file."""
+
+    file: Path
+    title: str
+    settings: tuple[tuple[str, str], ...]
+    sql: str
+    expected: tuple[str, ...]
+
+    def setting(self, name: str) -> str:
+        return dict(self.settings).get(name, "")
+
+
+def cases(folder: str) -> list[Case]:
+    """All cases of the fixture files of a folder."""
+    found = []
+    for file in sorted((FIXTURES / folder).glob("*.sql")):
+        found.extend(parse(file, file.read_text()))
+    return found
+
+
+def parse(file: Path, text: str) -> list[Case]:
+    """The cases of one fixture file; settings before the first title hold for all of them."""
+    head, *blocks = re.split(r"^-- title: ", text, flags=re.MULTILINE)
+    common = tuple(_setting(line) for line in head.splitlines() if line.startswith("-- "))
+    return [_case(file, block, common) for block in blocks]
+
+
+def _setting(line: str) -> tuple[str, str]:
+    key, _, value = line[3:].partition(":")
+    return key.strip(), value.strip()
+
+
+def _case(file: Path, block: str, common: tuple[tuple[str, str], ...]) -> Case:
+    title, *rest = block.splitlines()
+    own = []
+    while rest and re.match(r"-- (dialect|schema|catalog|given|path): ", rest[0]):
+        own.append(_setting(rest.pop(0)))
+    sql = [line for line in rest if not line.startswith(("-->", "--!"))]
+    expected = tuple(line for line in rest if line.startswith(("-->", "--!")))
+    return Case(file, title, (*common, *own), "\n".join(sql).strip() + "\n", expected)
+
+
+def analysed(case: Case) -> Lineage:
+    """What the engine makes of a case."""
+    options = Options(
+        case.setting("dialect"),
+        default_catalog=case.setting("catalog"),
+        default_schema=case.setting("schema"),
+        search_path=tuple(case.setting("path").split()),
+    )
+    given = dict(_given(value) for key, value in case.settings if key == "given")
+    return analyse([InputFile("-", case.sql, options)], given)
+
+
+def _given(text: str) -> tuple[str, TableSchema]:
+    match = GIVEN.match(text)
+    assert match is not None, text
+    columns = []
+    for part in re.split(r",\s*(?![^(]*\))", match[2]):
+        name, _, kind = part.strip().partition(" ")
+        nullable = not kind.endswith("not null")
+        kind = kind.removesuffix("not null").strip()
+        columns.append(SchemaColumn(name, name, kind.upper() or None, nullable))
+    return match[1], TableSchema(match[1], ObjectKind.TABLE, Origin.IMPORTED, tuple(columns))
+
+
+def render(lineage: Lineage) -> tuple[str, ...]:
+    """What a case expects, as its file says it."""
+    inputs: dict[tuple[str, str], list[ColumnEdge]] = defaultdict(list)
+    for edge in lineage.column_edges:
+        inputs[edge.to_object, edge.to_column].append(edge)
+    written = {target for row in lineage.statements for target in row.targets} | {target for target, _ in inputs}
+    lines = []
+    for column in lineage.columns:
+        if column.object in written:
+            kind = f" {column.type.lower()}" if column.type else ""
+            null = "" if column.nullable else " not null"
+            lines.append(_line(column.object, column.name, kind + null, inputs.pop((column.object, column.name), [])))
+    for (target, name), edges in sorted(inputs.items()):
+        lines.append(_line(target, name, "", edges))
+    for row in lineage.diagnostics:
+        lines.append(f"--! {row.code} {row.line}:{row.column} {row.message}")
+    return tuple(lines)
+
+
+def _line(target: str, column: str, about: str, edges: list[ColumnEdge]) -> str:
+    order = sorted(edges, key=lambda edge: (edge.type is EdgeType.INDIRECT, edge.from_object, edge.from_column, edge.subtype))
+    sources = ", ".join(_source(edge) for edge in order)
+    return f"--> {target}.{column}{about}" + (f" <- {sources}" if sources else "")
+
+
+def _source(edge: ColumnEdge) -> str:
+    path = f"[{edge.from_path}]" if edge.from_path else ""
+    words = [] if edge.subtype is Subtype.IDENTITY else [edge.subtype.value.lower()]
+    words += [word for word, on in (("masked", edge.masking), ("approximate", edge.approximate), ("conditional", edge.conditional and edge.subtype is not Subtype.CONDITIONAL)) if on]
+    return f"{edge.from_object}.{edge.from_column}{path}" + "".join(f":{word}" for word in words)
+
+
+def accept(file: Path) -> None:
+    """Write what the engine gives into a fixture file."""
+    text = file.read_text()
+    head = re.split(r"^-- title: ", text, flags=re.MULTILINE)[0]
+    parts = []
+    for block, case in zip(re.split(r"^-- title: ", text, flags=re.MULTILINE)[1:], parse(file, text), strict=True):
+        kept = [line for line in block.rstrip().splitlines() if not line.startswith(("-->", "--!"))]
+        parts.append("-- title: " + "\n".join([*kept, *render(analysed(case))]) + "\n")
+    file.write_text(head + "\n".join(parts))

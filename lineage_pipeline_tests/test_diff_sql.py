@@ -1,0 +1,99 @@
+"""From SQL to changes: one small shop, edited in one way at a time."""
+
+import pytest
+
+from lineage_pipeline.engine.diff import Policy, diff
+from lineage_pipeline.pipeline import analyse
+from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options
+from lineage_pipeline.vocabulary.tables import Change
+
+SHOP = {
+    "raw.sql": """
+        create table raw.orders (id int not null primary key, customer_id int, amount decimal(10,2), note text, day date);
+        create table raw.customers (id int not null primary key, name varchar(50) not null);""",
+    "core.sql": """
+        create view core.orders as
+        select o.id, o.customer_id, c.name as customer, o.amount * 2 as total, o.note
+        from raw.orders o
+        join raw.customers c on c.id = o.customer_id
+        where o.amount > 0;""",
+    "mart.sql": """
+        create view mart.daily as
+        select customer, sum(total) as total
+        from core.orders
+        group by customer;
+        create view mart.all_orders as select * from core.orders;""",
+}
+
+EDITS: dict[str, tuple[str, str, str, set[str]]] = {
+    "another layout is no change": ("core.sql", "o.amount * 2 as total", "(O.AMOUNT\n  *   2) AS total /* net */", set()),
+    "a column that is still named": (
+        "raw.sql", " note text,", "",
+        {"COL001 raw.orders.note BREAKING"},
+    ),
+    "a column that a group still names": (
+        "core.sql", " c.name as customer,", "",
+        {"COL001 core.orders.customer BREAKING"},
+    ),
+    "a column under another name": ("core.sql", "as total", "as gross", {"COL002 core.orders.total BREAKING"}),
+    "a wider key": ("raw.sql", "raw.orders (id int", "raw.orders (id bigint", {"TYP001 raw.orders.id NON_BREAKING"}),
+    "a shorter name": ("raw.sql", "varchar(50)", "varchar(20)", {"TYP002 raw.customers.name BREAKING"}),
+    "a name that may be missing": (
+        "raw.sql", "name varchar(50) not null", "name varchar(50)",
+        {"NUL001 raw.customers.name POTENTIALLY_BREAKING"},
+    ),
+    "a key that is gone": (
+        "raw.sql", "id int not null primary key, customer_id", "id int not null, customer_id",
+        {"CON001 raw.orders POTENTIALLY_BREAKING"},
+    ),
+    "rows without a partner": ("core.sql", "join raw", "left join raw", {"ROW001 core.orders POTENTIALLY_BREAKING"}),
+    "another filter": ("core.sql", "> 0", "> 10", {"ROW004 core.orders POTENTIALLY_BREAKING"}),
+    "another grain": ("mart.sql", "by customer", "by customer, note", {"ROW005 mart.daily POTENTIALLY_BREAKING"}),
+    "another aggregate": ("mart.sql", "sum(", "avg(", {"EXP003 mart.daily.total POTENTIALLY_BREAKING"}),
+    "another formula": ("core.sql", "o.amount * 2", "o.amount * 3", {"EXP001 core.orders.total POTENTIALLY_BREAKING"}),
+    "an emptied column": ("core.sql", "o.note", "null as note", {"EXP004 core.orders.note BREAKING"}),
+    "a column more, for a star": ("core.sql", "o.note", "o.note, o.day", {"COL004 core.orders.day POTENTIALLY_BREAKING"}),
+    "a column more, for nobody": ("raw.sql", "day date", "day date, x int", {"COL003 raw.orders.x NON_BREAKING"}),
+    "another order, for a star": (
+        "core.sql", "o.id, o.customer_id", "o.customer_id, o.id",
+        {"POS001 core.orders POTENTIALLY_BREAKING"},
+    ),
+    "a view that cannot be read": ("core.sql", "orders as", "orders as as ((", {"ANL002 core.orders BREAKING"}),
+}  # fmt: skip
+
+
+def shop(files: dict[str, str]) -> Lineage:
+    options = Options(dialect="postgres")
+    return analyse([InputFile(path, text, options) for path, text in files.items()])
+
+
+def roots(changes: tuple[Change, ...]) -> set[str]:
+    shown = ((change, f".{change.column}" if change.column else "") for change in changes if change.root)
+    return {f"{change.rule} {change.object}{column} {change.effective}" for change, column in shown}
+
+
+@pytest.mark.parametrize("title", EDITS)
+def test_one_edit_is_one_cause(title: str) -> None:
+    path, old, new, expected = EDITS[title]
+    assert old in SHOP[path]
+    head = SHOP | {path: SHOP[path].replace(old, new)}
+    assert roots(diff(shop(SHOP), shop(head))) == expected
+
+
+def test_a_rename_that_everybody_followed_harms_nobody() -> None:
+    head = {path: text.replace("raw.customers", "raw.clients") for path, text in SHOP.items()}
+    assert roots(diff(shop(SHOP), shop(head))) == {"OBJ002 raw.customers NON_BREAKING"}
+
+
+def test_files_that_moved_and_statements_that_changed_places_are_no_change() -> None:
+    first, second = SHOP["mart.sql"].split(";")[:2]
+    head = {"x/raw.sql": SHOP["raw.sql"], "x/mart.sql": f"{second};{first};", "core.sql": SHOP["core.sql"]}
+    assert diff(shop(SHOP), shop(head)) == ()
+
+
+def test_a_broken_reader_is_found_in_its_file() -> None:
+    head = SHOP | {"raw.sql": SHOP["raw.sql"].replace(" note text,", "")}
+    [removed] = [change for change in diff(shop(SHOP), shop(head), Policy()) if change.rule == "COL001" and change.root]
+    assert [(one.object, one.column, one.path, one.line) for one in removed.consumers] == [
+        ("core.orders", "note", "core.sql", 3)
+    ]
