@@ -79,7 +79,9 @@ def compile_file(file: InputFile) -> Compiled:
     """One file as a script."""
     script = compile_source(file.text, file.options)
     face = face_of(script, file.text)
-    return Compiled(file, script, face, Text(file.path, face.lines, file.text), traits_of(file.options.dialect) or GENERIC)
+    return Compiled(
+        file, script, face, Text(file.path, face.lines, file.text), traits_of(file.options.dialect) or GENERIC
+    )
 
 
 def resolve_schemas(compiled: Sequence[Compiled], plan: Plan, imported: Mapping[str, TableSchema]) -> SchemaRegistry:
@@ -100,7 +102,11 @@ def link_files(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistr
     gathered = Edges()
     for item in compiled:
         path, bound = item.file.path, plan.bound[item.file.path]
-        done = {ordinal: registry.linked[path, ordinal] for ordinal in range(len(bound)) if (path, ordinal) in registry.linked}
+        done = {
+            ordinal: registry.linked[path, ordinal]
+            for ordinal in range(len(bound))
+            if (path, ordinal) in registry.linked
+        }
         linked = link_script(item.script, bound, registry.inputs, item.traits, done)
         for ordinal, placed in enumerate(item.script.statements):
             gathered.findings.extend(finding_rows(item.text, placed, placed.statement.findings, Stage.PARSING))
@@ -131,17 +137,19 @@ def assemble(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistry,
         columns=tuple(sorted(columns, key=lambda row: (row.object, row.ordinal))),
         constraints=tuple(constraint_rows(plan.objects, scripts)),
         column_edges=tuple(sorted(edges, key=_edge_key)),
-        facets=tuple(sorted(linked.facets, key=lambda row: (row.object, row.column, row.name, row.path, row.statement))),
-        diagnostics=tuple(sorted({row.id: row for row in (*plan.diagnostics, *linked.findings)}.values(), key=_finding_key)),
+        facets=tuple(
+            sorted(linked.facets, key=lambda row: (row.object, row.column, row.name, row.path, row.statement))
+        ),
+        diagnostics=tuple(
+            sorted({row.id: row for row in (*plan.diagnostics, *linked.findings)}.values(), key=_finding_key)
+        ),
     )
     return msgspec.structs.replace(lineage, column_reach=column_reach(lineage))
 
 
 def _edge_key(row: ColumnEdge) -> tuple[str, int, str, str, str, str, str, str, str]:
-    return (
-        row.path, row.statement, row.from_object, row.from_column, row.from_path or "", row.to_object, row.to_column, row.type,
-        row.subtype,
-    )  # fmt: skip
+    source = (row.from_object, row.from_column, row.from_path or "")
+    return (row.path, row.statement, *source, row.to_object, row.to_column, row.type, row.subtype)
 
 
 def _finding_key(row: Diagnostic) -> tuple[str, int, int, str, str]:

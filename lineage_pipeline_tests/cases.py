@@ -110,7 +110,9 @@ def render(lineage: Lineage) -> tuple[str, ...]:
 
 
 def _line(target: str, column: str, about: str, edges: list[ColumnEdge]) -> str:
-    order = sorted(edges, key=lambda edge: (edge.type is EdgeType.INDIRECT, edge.from_object, edge.from_column, edge.subtype))
+    order = sorted(
+        edges, key=lambda edge: (edge.type is EdgeType.INDIRECT, edge.from_object, edge.from_column, edge.subtype)
+    )
     sources = ", ".join(_source(edge) for edge in order)
     return f"--> {target}.{column}{about}" + (f" <- {sources}" if sources else "")
 
@@ -118,7 +120,15 @@ def _line(target: str, column: str, about: str, edges: list[ColumnEdge]) -> str:
 def _source(edge: ColumnEdge) -> str:
     path = f"[{edge.from_path}]" if edge.from_path else ""
     words = [] if edge.subtype is Subtype.IDENTITY else [edge.subtype.value.lower()]
-    words += [word for word, on in (("masked", edge.masking), ("approximate", edge.approximate), ("conditional", edge.conditional and edge.subtype is not Subtype.CONDITIONAL)) if on]
+    words += [
+        word
+        for word, on in (
+            ("masked", edge.masking),
+            ("approximate", edge.approximate),
+            ("conditional", edge.conditional and edge.subtype is not Subtype.CONDITIONAL),
+        )
+        if on
+    ]
     return f"{edge.from_object}.{edge.from_column}{path}" + "".join(f":{word}" for word in words)
 
 

@@ -167,7 +167,9 @@ CODES: dict[str, Code] = {
 }
 
 
-def diagnose(code: str, values: Mapping[str, str], text: Text, offset: int, stage: Stage, of: str | None = None) -> Diagnostic:
+def diagnose(
+    code: str, values: Mapping[str, str], text: Text, offset: int, stage: Stage, of: str | None = None
+) -> Diagnostic:
     """The finding of a code at an offset of a file, or about no place where it is negative; `of` is its object."""
     row = CODES[code]
     line, column = text.position(offset) if offset >= 0 and text.lines else (None, None)

@@ -308,7 +308,17 @@ TABLES: dict[str, Table] = {
         Table(
             "column_edges",
             ColumnEdge,
-            ("path", "statement", "from_object", "from_column", "from_path", "to_object", "to_column", "type", "subtype"),
+            (
+                "path",
+                "statement",
+                "from_object",
+                "from_column",
+                "from_path",
+                "to_object",
+                "to_column",
+                "type",
+                "subtype",
+            ),
             Stage.COLUMN_GRAPH,
         ),
         Table("facets", Facet, ("object", "column", "name", "path", "statement"), Stage.COLUMN_GRAPH),

@@ -20,7 +20,11 @@ def cut(tokens: Sequence[Token], traits: Traits) -> Iterator[Piece]:
             pieces = Cutter(tokens[begin:index], traits, ordinal).batch()
             yield from pieces
             begin = index + 1
-            if begin < len(tokens) and tokens[begin].token_type is TokenType.NUMBER and tokens[begin].line == token.line:
+            if (
+                begin < len(tokens)
+                and tokens[begin].token_type is TokenType.NUMBER
+                and tokens[begin].line == token.line
+            ):
                 begin += 1
             yield Piece(tokens[index:begin], kind="GO")
             ordinal += len(pieces) + 1

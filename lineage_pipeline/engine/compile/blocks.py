@@ -1,47 +1,18 @@
 """Cutting procedural T-SQL: modules, blocks, branches and statements, none of which needs a semicolon.
 
-The cutter walks tokens. A statement ends at a semicolon or where the next one begins; `BEGINS` lists the words that
-begin one, `EXPECTS` what a statement is still waiting for, and `BELONGS` the other exceptions: in statements that begin
-with the first words, behind the second ones, the third do not begin another (nothing listed means any).
+The cutter walks tokens. A statement ends at a semicolon or where the next one begins; which words begin one, and
+which only seem to, is said by the tables of `dialects.procedural`.
 """
 
 from collections.abc import Sequence
 
 from sqlglot.tokens import Token, TokenType
 
+from lineage_pipeline.dialects.procedural import BEGINS, BELONGS, EXPECTS
 from lineage_pipeline.dialects.traits import Traits, fold
 from lineage_pipeline.engine.compile.parse import Piece
 from lineage_pipeline.vocabulary import ir
 
-BEGINS = frozenset(
-    "SELECT INSERT UPDATE DELETE MERGE WITH EXEC EXECUTE DECLARE SET IF WHILE BEGIN END ELSE RETURN PRINT RAISERROR THROW "
-    "CREATE ALTER DROP TRUNCATE USE COMMIT ROLLBACK SAVE OPEN CLOSE FETCH DEALLOCATE GOTO WAITFOR GRANT DENY REVOKE BREAK "
-    "CONTINUE BULK DBCC RECONFIGURE CHECKPOINT".split()
-)
-
-EXPECTS: dict[str, frozenset[str]] = {
-    "WITH": frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"}),
-    "INSERT": frozenset({"SELECT", "EXEC", "EXECUTE", "WITH"}),
-    "UPDATE": frozenset({"SET"}),
-}
-
-BELONGS: tuple[tuple[frozenset[str], frozenset[str], frozenset[str]], ...] = tuple(
-    (frozenset(first.split()), frozenset(before.split()), frozenset(words.split()))
-    for first, before, words in (
-        ("", "UNION ALL EXCEPT INTERSECT", "SELECT"),
-        ("CREATE ALTER", "ON", "UPDATE DELETE"),
-        ("DECLARE SET", "FOR", "SELECT WITH"),
-        ("DECLARE SELECT WITH", "FOR", "UPDATE"),
-        ("", "ROWS ROW", "FETCH"),
-        ("CREATE ALTER", "AS", "SELECT WITH"),
-        ("CREATE", "OR", "ALTER"),
-        ("CREATE ALTER DROP", "", "IF"),
-        ("ALTER", "", "ALTER DROP SET"),
-        ("RETURN", "RETURN", "SELECT WITH"),
-        ("GRANT DENY REVOKE", "", "SELECT INSERT UPDATE DELETE EXEC EXECUTE ALTER CREATE"),
-        ("MERGE", "", " ".join(BEGINS - {"IF", "EXEC", "END"})),
-    )
-)
 _MODULES = {"PROC": "PROCEDURE", "PROCEDURE": "PROCEDURE", "FUNCTION": "FUNCTION", "TRIGGER": "TRIGGER"}
 
 
@@ -99,7 +70,9 @@ class Cutter:
         index = self.index + ahead
         return self.words[index] if index < len(self.words) else ""
 
-    def emit(self, begin: int, end: int, parent: int, kind: str | None = None, parts: tuple[tuple[str, object], ...] = ()) -> int:
+    def emit(
+        self, begin: int, end: int, parent: int, kind: str | None = None, parts: tuple[tuple[str, object], ...] = ()
+    ) -> int:
         """Keep the tokens of one piece, go on behind it, and return its place in the list."""
         self.pieces.append(Piece(self.tokens[begin:end], parent, kind, parts))
         self.index = end
@@ -150,7 +123,9 @@ class Cutter:
             index += 1
         last = self.tokens[min(index, len(self.tokens)) - 1]
         origin = self.tokens[self.index].start
-        return ir.Name(tuple(parts), written, self.tokens[min(begin, len(self.tokens) - 1)].start - origin, last.end + 1 - origin), index
+        return ir.Name(
+            tuple(parts), written, self.tokens[min(begin, len(self.tokens) - 1)].start - origin, last.end + 1 - origin
+        ), index
 
     def header_end(self, index: int) -> int:
         """The token behind the AS that opens a module's body; types and defaults may hold an AS in brackets."""
@@ -159,8 +134,16 @@ class Cutter:
             kind = self.tokens[index].token_type
             depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
             following = self.words[index + 1] if index + 1 < len(self.words) else ""
-            declared = self.tokens[index - 1].token_type in (TokenType.VAR, TokenType.PARAMETER) and self._is_parameter_name(index - 1)
-            if depth == 0 and self.words[index] == "AS" and not declared and following not in ("OWNER", "CALLER", "SELF"):
+            declared = self.tokens[index - 1].token_type in (
+                TokenType.VAR,
+                TokenType.PARAMETER,
+            ) and self._is_parameter_name(index - 1)
+            if (
+                depth == 0
+                and self.words[index] == "AS"
+                and not declared
+                and following not in ("OWNER", "CALLER", "SELF")
+            ):
                 return index + 1
             if depth == 0 and self.words[index] == "BEGIN":
                 return index
@@ -206,7 +189,11 @@ class Cutter:
         inside = self.ordinal + place
         self.guarded(inside)
         if word == "IF":
-            while self.index < len(self.tokens) and self.tokens[self.index].token_type is TokenType.SEMICOLON and self.word(1) == "ELSE":
+            while (
+                self.index < len(self.tokens)
+                and self.tokens[self.index].token_type is TokenType.SEMICOLON
+                and self.word(1) == "ELSE"
+            ):
                 self.index += 1
             if self.index < len(self.tokens) and self.word() == "ELSE":
                 self.index += 1

@@ -10,7 +10,6 @@ from lineage_pipeline.dialects.traits import Folding, Traits, fold
 from lineage_pipeline.engine.compile.parse import Ranges
 from lineage_pipeline.vocabulary import ir
 
-
 CompileQuery = Callable[["Context", exp.Expr], int]
 
 

@@ -34,7 +34,11 @@ def create(context: Context, tree: exp.Expr) -> dict[str, Any]:
     temporary = exp.TemporaryProperty in properties or name.parts[-1].startswith("#")
     definition = ir.Definition(
         name=name,
-        kind="materialized view" if materialized else "external" if exp.ExternalProperty in properties else kind.lower(),
+        kind="materialized view"
+        if materialized
+        else "external"
+        if exp.ExternalProperty in properties
+        else kind.lower(),
         columns=tuple(column_def(context, item) for item in items if isinstance(item, exp.ColumnDef)),
         constraints=tuple(_constraints(context, items)),
         relation=query(context, body) if isinstance(body, exp.Query | exp.Values | exp.Table) else ir.NOWHERE,
@@ -62,16 +66,24 @@ def _module(context: Context, tree: exp.Expr, kind: str) -> dict[str, Any]:
     return {"kind": f"CREATE {kind}", "definition": ir.Definition(name_of(context, table), kind.lower())}
 
 
-def _like(context: Context, tree: exp.Expr, properties: dict[type[exp.Expr], exp.Expr], items: list[exp.Expr]) -> ir.Name | None:
+def _like(
+    context: Context, tree: exp.Expr, properties: dict[type[exp.Expr], exp.Expr], items: list[exp.Expr]
+) -> ir.Name | None:
     clone = tree.args.get("clone")
-    like = properties.get(exp.LikeProperty) or next((item for item in items if isinstance(item, exp.LikeProperty)), None)
+    like = properties.get(exp.LikeProperty) or next(
+        (item for item in items if isinstance(item, exp.LikeProperty)), None
+    )
     model = clone.this if clone is not None else like.this if like is not None else None
     return name_of(context, model) if isinstance(model, exp.Table) else None
 
 
 def column_def(context: Context, node: exp.Expr) -> ir.ColumnDef:
     """A declared column with its type and constraints."""
-    kinds = {type(item.kind): item.kind for item in node.args.get("constraints") or () if isinstance(item, exp.ColumnConstraint)}
+    kinds = {
+        type(item.kind): item.kind
+        for item in node.args.get("constraints") or ()
+        if isinstance(item, exp.ColumnConstraint)
+    }
     computed = kinds.get(exp.ComputedColumnConstraint) or kinds.get(exp.GeneratedAsIdentityColumnConstraint)
     generated = computed.args.get("this") if isinstance(computed, exp.ComputedColumnConstraint) else None
     comment = kinds.get(exp.CommentColumnConstraint)
@@ -170,14 +182,15 @@ def alter(context: Context, tree: exp.Expr) -> dict[str, Any]:
 
 
 def _alteration(context: Context, name: ir.Name, action: exp.Expr) -> Iterator[ir.Alteration]:
-    if isinstance(action, exp.ColumnDef):
+    if isinstance(action, exp.AddConstraint):
+        for constraint in _constraints(context, list(action.expressions)):
+            yield ir.Alteration(name, "constrain", constraint=constraint)
+    elif isinstance(action, exp.ColumnDef):
         yield ir.Alteration(name, "add", context.column(action.this), column_def(context, action))
         for constraint in _constraints(context, [action]):
             yield ir.Alteration(name, "constrain", constraint=constraint)
     elif isinstance(action, exp.Drop):
-        for column in (*(action.args.get("tables") or ()), *action.expressions):
-            if isinstance(column, exp.Column | exp.Table | exp.Identifier):
-                yield ir.Alteration(name, "drop", context.column(column if isinstance(column, exp.Identifier) else column.this))
+        yield from _dropped_columns(context, name, action)
     elif isinstance(action, exp.RenameColumn):
         renamed = ir.ColumnDef(context.column(action.args["to"].this), action.args["to"].name, "")
         yield ir.Alteration(name, "rename", context.column(action.this.this), renamed)
@@ -185,16 +198,22 @@ def _alteration(context: Context, name: ir.Name, action: exp.Expr) -> Iterator[i
         yield _altered_column(context, name, action)
     elif isinstance(action, exp.AlterRename):
         yield ir.Alteration(name, "rename table", to=name_of(context, action.this))
-    elif isinstance(action, exp.AddConstraint):
-        for constraint in _constraints(context, list(action.expressions)):
-            yield ir.Alteration(name, "constrain", constraint=constraint)
+
+
+def _dropped_columns(context: Context, name: ir.Name, action: exp.Expr) -> Iterator[ir.Alteration]:
+    for column in (*(action.args.get("tables") or ()), *action.expressions):
+        identifier = column if isinstance(column, exp.Identifier) else column.args.get("this")
+        if isinstance(identifier, exp.Identifier):
+            yield ir.Alteration(name, "drop", context.column(identifier))
 
 
 def _altered_column(context: Context, name: ir.Name, action: exp.Expr) -> ir.Alteration:
     column = context.column(action.this if isinstance(action.this, exp.Identifier) else action.this.this)
     nullable = action.args.get("allow_null")
     kind = spelling(action.args.get("dtype"), context.dialect)
-    return ir.Alteration(name, "retype", column, ir.ColumnDef(column, "", kind, bool(nullable) if nullable is not None else None))
+    return ir.Alteration(
+        name, "retype", column, ir.ColumnDef(column, "", kind, bool(nullable) if nullable is not None else None)
+    )
 
 
 def drop(context: Context, tree: exp.Expr) -> dict[str, Any]:

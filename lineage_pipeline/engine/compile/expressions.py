@@ -1,12 +1,11 @@
 """Expressions: from sqlglot's trees to canonical, alias-free ones. `EXPRESSIONS` says who compiles what."""
 
 from collections.abc import Callable, Iterable
-from functools import cache
 
 from sqlglot import exp
 
-from lineage_pipeline.dialects import functions
 from lineage_pipeline.engine.compile.context import Context
+from lineage_pipeline.engine.compile.operators import op_of, traits_of, traits_of_name
 from lineage_pipeline.engine.compile.types import result_type, spelling
 from lineage_pipeline.vocabulary import ir
 
@@ -44,7 +43,7 @@ def subquery(context: Context, node: exp.Expr, mode: str, *args: ir.Expr) -> ir.
 def call(context: Context, node: exp.Expr) -> ir.Expr:
     """An operator or function that has no compiler of its own."""
     kind = type(node)
-    op = _op(kind)
+    op = op_of(kind)
     args: list[ir.Expr] = []
     for key, value in node.args.items():
         if value is None or value is False:
@@ -57,14 +56,14 @@ def call(context: Context, node: exp.Expr) -> ir.Expr:
             op = f"{op}:{key}"
         else:
             args.append(ir.Literal("word", str(value)))
-    return ir.Call(op, tuple(args), _traits(kind), result_type(kind, context.dialect))
+    return ir.Call(op, tuple(args), traits_of(kind), result_type(kind, context.dialect))
 
 
 def anonymous(context: Context, node: exp.Expr) -> ir.Expr:
     """A function that sqlglot does not know by name."""
     op = node.name.upper()
     arguments = tuple(expressions(context, node.expressions))
-    return ir.Call(op, arguments, _traits_of_name(op))
+    return ir.Call(op, arguments, traits_of_name(op))
 
 
 def column(context: Context, node: exp.Expr) -> ir.Expr:
@@ -93,7 +92,7 @@ def dot(context: Context, node: exp.Expr) -> ir.Expr:
     if isinstance(member, exp.Star):
         return base
     inner = expression(context, member)
-    return ir.Call(f"METHOD {_op(type(member))}", (base, inner))
+    return ir.Call(f"METHOD {op_of(type(member))}", (base, inner))
 
 
 def bracket(context: Context, node: exp.Expr) -> ir.Expr:
@@ -111,7 +110,7 @@ def document_path(context: Context, node: exp.Expr) -> ir.Expr:
     base = expression(context, node.this)
     if isinstance(path, exp.JSONPath):
         keys = tuple(str(part.name) for part in path.expressions if isinstance(part, exp.JSONPathKey))
-        return ir.Call(_op(type(node)), (ir.Field(base, keys),), 0, result_type(type(node), context.dialect))
+        return ir.Call(op_of(type(node)), (ir.Field(base, keys),), 0, result_type(type(node), context.dialect))
     return call(context, node)
 
 
@@ -244,27 +243,6 @@ def _frame(spec: exp.Expr | None) -> str:
         return ""
     parts = (str(value) for key, value in sorted(spec.args.items()) if value)
     return " ".join(parts).upper()
-
-
-@cache
-def _op(kind: type[exp.Expr]) -> str:
-    return kind.__name__.upper()
-
-
-@cache
-def _traits(kind: type[exp.Expr]) -> int:
-    return _traits_of_name(_op(kind)) | (ir.AGGREGATE if issubclass(kind, exp.AggFunc) else 0)
-
-
-def _traits_of_name(op: str) -> int:
-    tables = (
-        (functions.MASKING, ir.MASKING),
-        (functions.VOLATILE, ir.VOLATILE),
-        (functions.RANKING, ir.WINDOWED),
-        (functions.GENERATORS, ir.GENERATOR),
-    )
-    traits = sum(trait for names, trait in tables if op in names)
-    return traits | (ir.AGGREGATE if op in functions.AGGREGATES else 0)
 
 
 EXPRESSIONS: dict[type[exp.Expr], Callable[[Context, exp.Expr], ir.Expr]] = {

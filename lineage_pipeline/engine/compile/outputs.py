@@ -51,7 +51,10 @@ def star(context: Context, node: exp.Expr, select: exp.Expr) -> ir.Star:
         end,
         tuple(context.column(_identifier(item)) for item in excluded),
         tuple(output(context, item, 0) for item in inner.args.get("replace") or ()),
-        tuple((context.column(_identifier(item)), context.column(item.args["alias"])) for item in inner.args.get("rename") or ()),
+        tuple(
+            (context.column(_identifier(item)), context.column(item.args["alias"]))
+            for item in inner.args.get("rename") or ()
+        ),
         inner.args["ilike"].name if inner.args.get("ilike") is not None else "",
     )
 

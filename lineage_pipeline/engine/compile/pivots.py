@@ -26,7 +26,7 @@ def _pivot(context: Context, pivot: exp.Expr, inner: int) -> ir.Pivot:
         key = expression(context, field.this)
         if isinstance(key, ir.Ref):
             keys.append(key)
-    names = [column for column in pivot.args.get("columns") or ()]
+    names = list(pivot.args.get("columns") or ())
     aggregates = [expression(context, item.this if isinstance(item, exp.Alias) else item) for item in pivot.expressions]
     values = list(_values(pivot))
     outputs = []

@@ -94,7 +94,11 @@ def set_operation(context: Context, node: exp.Expr) -> int:
     by_name = bool(node.args.get("by_name"))
     return context.add(
         ir.SetOperation(
-            type(node).__name__.upper(), bool(node.args.get("distinct")), by_name, branches, *_order_and_limit(context, node)
+            type(node).__name__.upper(),
+            bool(node.args.get("distinct")),
+            by_name,
+            branches,
+            *_order_and_limit(context, node),
         )
     )
 
@@ -107,7 +111,9 @@ def subquery(context: Context, node: exp.Expr) -> int:
     order, limit = _order_and_limit(context, node)
     relation = context.relations[index]
     if (order or limit) and isinstance(relation, ir.Select | ir.SetOperation):
-        return context.add(msgspec.structs.replace(relation, order=order or relation.order, limit=limit or relation.limit))
+        return context.add(
+            msgspec.structs.replace(relation, order=order or relation.order, limit=limit or relation.limit)
+        )
     return index
 
 
@@ -178,7 +184,12 @@ def _order_and_limit(context: Context, node: exp.Expr) -> tuple[tuple[ir.Expr, .
     for clause in ("limit", "offset", "sample"):
         bound = node.args.get(clause)
         if isinstance(bound, exp.Expr):
-            value = bound.args.get("expression") or bound.args.get("count") or bound.args.get("size") or bound.args.get("percent")
+            value = (
+                bound.args.get("expression")
+                or bound.args.get("count")
+                or bound.args.get("size")
+                or bound.args.get("percent")
+            )
             limits.append(f"{clause} {value.name if isinstance(value, exp.Literal) else '?'}")
     return expressions(context, keys), ", ".join(limits)
 
@@ -206,7 +217,9 @@ def _unknown(context: Context, node: exp.Expr) -> int:
         return set_operation(context, node)
     kind = type(node).__name__
     context.report("UNSUPPORTED_SYNTAX", context.origin, context.origin + 1, construct=kind)
-    return context.add(ir.Select((), (ir.Output("", "", optional(context, None) or ir.Literal("other", kind), -1, -1),)))
+    return context.add(
+        ir.Select((), (ir.Output("", "", optional(context, None) or ir.Literal("other", kind), -1, -1),))
+    )
 
 
 _QUERIES = {

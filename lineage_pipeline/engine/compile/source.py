@@ -67,7 +67,9 @@ def _compile(piece: Piece, text: str, traits: Traits, limits: Limits) -> ir.Plac
         if _is_silent(piece.tokens):
             return ir.Placed(piece.start, piece.end, piece.parent, _silent(kind, piece))
         start, end = parsed.start - piece.start, parsed.end - piece.start
-        return _failed(piece.start, piece.end, _finding("PARSE_ERROR", start, end, reason=parsed.reason), kind, piece.parent)
+        return _failed(
+            piece.start, piece.end, _finding("PARSE_ERROR", start, end, reason=parsed.reason), kind, piece.parent
+        )
     return ir.Placed(piece.start, piece.end, piece.parent, _statement(piece, text, traits, *parsed))
 
 
@@ -89,7 +91,9 @@ def _statement(piece: Piece, text: str, traits: Traits, tree: exp.Expr, ranges: 
 def _assembled(context: Context, parts: dict[str, object], piece: Piece) -> ir.Statement:
     relations = tuple(relation for relation in context.relations if relation is not None)
     defaults = {
-        "status": "partial" if any(finding.code == "UNSUPPORTED_SYNTAX" for finding in context.findings) else "analysed",
+        "status": "partial"
+        if any(finding.code == "UNSUPPORTED_SYNTAX" for finding in context.findings)
+        else "analysed",
         "calls": tuple(context.calls),
     }
     return ir.Statement(

@@ -30,7 +30,9 @@ def joined(context: Context, join: exp.Expr, query: CompileQuery) -> Iterator[ir
         return
     side = _side(join)
     using = tuple(context.column(column) for column in join.args.get("using") or ())
-    how = ir.Join(side, optional(context, join.args.get("on")), using, str(join.args.get("method") or "").upper() == "NATURAL")
+    how = ir.Join(
+        side, optional(context, join.args.get("on")), using, str(join.args.get("method") or "").upper() == "NATURAL"
+    )
     yield from source(context, join.this, how, query)
 
 
@@ -87,7 +89,10 @@ def _table_function(context: Context, node: exp.Expr, alias: str, columns: tuple
     compiled = expression(context, node.this)
     op = compiled.op if isinstance(compiled, ir.Call) else ""
     if isinstance(node.this, exp.Anonymous) and op not in functions.GENERATORS:
-        name = name_of(context, exp.Table(this=exp.to_identifier(node.this.name), db=node.args.get("db"), catalog=node.args.get("catalog")))
+        name = name_of(
+            context,
+            exp.Table(this=exp.to_identifier(node.this.name), db=node.args.get("db"), catalog=node.args.get("catalog")),
+        )
         context.calls.append(ir.Invocation(name, compiled.args if isinstance(compiled, ir.Call) else ()))
         return ir.Source(alias or name.parts[-1], name=name, function=compiled, columns=columns, lateral=True)
     return ir.Source(alias or op.lower(), function=compiled, columns=columns, lateral=True)
@@ -118,7 +123,9 @@ def _lateral(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source
     if isinstance(inner, exp.Table | exp.Dot):
         return msgspec.structs.replace(_table(context, inner, query), alias=alias, columns=columns, lateral=True)
     produced = columns if _is_flatten(columns) else ()
-    return ir.Source(alias, function=expression(context, inner), columns=() if produced else columns, produces=produced, lateral=True)
+    return ir.Source(
+        alias, function=expression(context, inner), columns=() if produced else columns, produces=produced, lateral=True
+    )
 
 
 def _is_flatten(columns: tuple[str, ...]) -> bool:

@@ -11,7 +11,7 @@ from lineage_pipeline.engine.compile.expressions import expression, optional
 from lineage_pipeline.engine.compile.outputs import outputs
 from lineage_pipeline.engine.compile.parse import ITEM
 from lineage_pipeline.engine.compile.queries import common_table, query
-from lineage_pipeline.engine.compile.sources import joined, source
+from lineage_pipeline.engine.compile.sources import source
 from lineage_pipeline.vocabulary import ir
 
 
@@ -32,7 +32,13 @@ def insert(context: Context, tree: exp.Expr) -> dict[str, Any]:
         return {"kind": kind, "reads": (target,) if target else ()}
     if columns is None:
         context.features.add("positional insert")
-    write = ir.Write(target, query(context, body), "overwrite" if tree.args.get("overwrite") else "insert", columns, bool(tree.args.get("by_name")))
+    write = ir.Write(
+        target,
+        query(context, body),
+        "overwrite" if tree.args.get("overwrite") else "insert",
+        columns,
+        bool(tree.args.get("by_name")),
+    )
     writes = [write, *_on_conflict(context, tree, target)]
     return {"kind": kind, "writes": tuple(writes)}
 
@@ -73,7 +79,9 @@ def multi_insert(context: Context, tree: exp.Expr) -> dict[str, Any]:
 def into(context: Context, tree: exp.Expr, target: exp.Expr) -> dict[str, Any]:
     """SELECT … INTO makes a table of the query."""
     name = name_of(context, target.this)
-    definition = ir.Definition(name, "table", relation=query(context, tree), temporary=bool(target.args.get("temporary")))
+    definition = ir.Definition(
+        name, "table", relation=query(context, tree), temporary=bool(target.args.get("temporary"))
+    )
     return {"kind": "SELECT INTO", "definition": definition}
 
 
@@ -112,7 +120,7 @@ def _joined_sources(context: Context, tree: exp.Expr) -> tuple[ir.Source, ...]:
         others.extend(source(context, table, ir.Join("cross"), query))
     own = list(source(context, tree.this, None, query))
     aliases = {item.alias for item in others}
-    return tuple([*(item for item in own if item.alias not in aliases), *others])
+    return (*(item for item in own if item.alias not in aliases), *others)
 
 
 def _behind_alias(context: Context, node: exp.Expr, sources: Sequence[ir.Source]) -> ir.Name | None:
@@ -156,7 +164,9 @@ def _assignments(
             right = rights[position] if position < len(rights) else rights[-1]
             if isinstance(left, exp.Column) and isinstance(left.this, exp.Identifier):
                 columns.append(context.column(left.this))
-                values.append(ir.Output(columns[-1], left.this.name, expression(context, right), *_value_place(context, item)))
+                values.append(
+                    ir.Output(columns[-1], left.this.name, expression(context, right), *_value_place(context, item))
+                )
     condition = optional(context, where.this if where is not None else None)
     relation = context.add(ir.Select(sources, tuple(values), condition))
     return ir.Write(target, relation, "update", tuple(columns), conditional=conditional)
@@ -188,7 +198,10 @@ def merge(context: Context, tree: exp.Expr) -> dict[str, Any]:
     target = name_of(context, tree.this)
     own = next(iter(source(context, tree.this, None, query)))
     on = optional(context, tree.args.get("on"))
-    using = [msgspec.structs.replace(item, join=item.join or ir.Join("left", on)) for item in source(context, tree.args["using"], None, query)]
+    using = [
+        msgspec.structs.replace(item, join=item.join or ir.Join("left", on))
+        for item in source(context, tree.args["using"], None, query)
+    ]
     writes = []
     for arm in tree.args["whens"].expressions:
         write = _arm(context, arm, target, own, tuple(using))
@@ -197,7 +210,9 @@ def merge(context: Context, tree: exp.Expr) -> dict[str, Any]:
     return {"kind": "MERGE", "writes": tuple(writes)}
 
 
-def _arm(context: Context, arm: exp.Expr, target: ir.Name, own: ir.Source, using: tuple[ir.Source, ...]) -> ir.Write | None:
+def _arm(
+    context: Context, arm: exp.Expr, target: ir.Name, own: ir.Source, using: tuple[ir.Source, ...]
+) -> ir.Write | None:
     then = arm.args["then"]
     condition = arm.args.get("condition")
     where = exp.Where(this=condition) if condition is not None else None
@@ -211,7 +226,11 @@ def _arm(context: Context, arm: exp.Expr, target: ir.Name, own: ir.Source, using
         return ir.Write(target, relation, "delete", (), conditional=True)
     if isinstance(then.this, exp.Star) or then.args.get("expression") is None:
         return _star_arm(context, using, condition, target, "insert")
-    columns = tuple(context.column(item.this) for item in then.this.expressions if isinstance(item, exp.Column)) if then.this is not None else None
+    columns = (
+        tuple(context.column(item.this) for item in then.this.expressions if isinstance(item, exp.Column))
+        if then.this is not None
+        else None
+    )
     values = then.expression
     items = values.expressions if isinstance(values, exp.Tuple) else [values]
     if items and isinstance(items[0], exp.Tuple):
@@ -221,7 +240,9 @@ def _arm(context: Context, arm: exp.Expr, target: ir.Name, own: ir.Source, using
     return ir.Write(target, relation, "insert", columns, conditional=True)
 
 
-def _star_arm(context: Context, using: tuple[ir.Source, ...], condition: exp.Expr | None, target: ir.Name, mode: str) -> ir.Write:
+def _star_arm(
+    context: Context, using: tuple[ir.Source, ...], condition: exp.Expr | None, target: ir.Name, mode: str
+) -> ir.Write:
     """UPDATE SET * and INSERT *: every column of the source, by name."""
     context.features.add("star")
     stars = tuple(ir.Star((item.alias,), ir.NOWHERE, ir.NOWHERE) for item in using)

@@ -36,6 +36,7 @@ def build_plan(files: Iterable[File], imported: Collection[str] = ()) -> Plan:
     references = References(drafts)
     for file, steps in walks:
         references.resolve(file.path, file.face.lines, steps)
+    faces = {file.path: file.face for file in ordered}
     objects = drafts.known(references)
     edges = references.edges()
     ranks = levels(objects, edges)
@@ -51,13 +52,8 @@ def build_plan(files: Iterable[File], imported: Collection[str] = ()) -> Plan:
         order=groups,
         object_statements=references.parts(),
         object_edges=edges,
-        diagnostics=tuple([*references.findings, *drafts.duplicates(walks_by_path(ordered)), *_cycles(groups, objects)]),
+        diagnostics=(*references.findings, *drafts.duplicates(faces), *_cycles(groups, objects)),
     )
-
-
-def walks_by_path(files: Sequence[File]) -> Mapping[str, ScriptFace]:
-    """The outside of each script by its path."""
-    return {file.path: file.face for file in files}
 
 
 def walk(file: File) -> Iterable[tuple[int, Face, Namespace, Scopes]]:

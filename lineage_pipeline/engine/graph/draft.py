@@ -145,7 +145,9 @@ class Drafts:
         if draft.definitions and draft.definitions[-1][1].has_columns:
             needs = []
         definition = draft.definitions[-1] if draft.definitions else None
-        parts = {"catalog": "", "schema": draft.scope, "name": draft.parts[-1]} if draft.scope else split_parts(draft.parts)
+        parts = (
+            {"catalog": "", "schema": draft.scope, "name": draft.parts[-1]} if draft.scope else split_parts(draft.parts)
+        )
         row = ObjectRow(
             object=name,
             system=draft.space.system,

@@ -84,7 +84,13 @@ class Namespace(msgspec.Struct, frozen=True):
 def namespace(options: Options) -> Namespace:
     """What completes names at the start of a file."""
     traits = traits_of(options.dialect) or GENERIC
-    return Namespace(traits, options.system, _folded(options.default_catalog, traits), _folded(options.default_schema, traits), tuple(_folded(item, traits) for item in options.search_path))
+    return Namespace(
+        traits,
+        options.system,
+        _folded(options.default_catalog, traits),
+        _folded(options.default_schema, traits),
+        tuple(_folded(item, traits) for item in options.search_path),
+    )
 
 
 def _folded(name: str, traits: Traits) -> str:

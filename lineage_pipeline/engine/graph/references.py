@@ -69,13 +69,18 @@ class References:
         draft = self.drafts.find(name, space, scopes)
         if draft is None:
             parts = space.complete(name.parts)
-            identity = next((space.id(item) for item in space.candidates(name.parts) if space.id(item) in self.drafts.imported), space.id(parts))
+            identity = next(
+                (space.id(item) for item in space.candidates(name.parts) if space.id(item) in self.drafts.imported),
+                space.id(parts),
+            )
             draft = self.drafts.drafts.setdefault(identity, unknown(space, parts, name.written))
         identity = self.drafts.id_of(draft)
         names[name.parts] = identity
         if draft.kind is ObjectKind.UNKNOWN and identity not in self.drafts.imported:
             text, offset = Text(path, self.lines[path]), face.start + max(name.start, 0)
-            self.findings.append(diagnose("UNKNOWN_TABLE", {"name": identity}, text, offset, Stage.OBJECT_GRAPH, identity))
+            self.findings.append(
+                diagnose("UNKNOWN_TABLE", {"name": identity}, text, offset, Stage.OBJECT_GRAPH, identity)
+            )
         return identity
 
     def _call(self, name: Name, path: str, step: Step, names: dict[tuple[str, ...], str]) -> None:
@@ -113,7 +118,9 @@ class References:
         draft.results.append(Event(path, ordinal, Role.WRITE))
         return self.drafts.id_of(draft)
 
-    def _record(self, path: str, ordinal: int, face: Face, reads: Sequence[str], written: Sequence[str], defined: str) -> None:
+    def _record(
+        self, path: str, ordinal: int, face: Face, reads: Sequence[str], written: Sequence[str], defined: str
+    ) -> None:
         here = StatementRef(path, ordinal)
         for identity in reads:
             self._parts.add((identity, path, ordinal, Role.READ))

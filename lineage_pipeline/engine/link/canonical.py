@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 _COMMUTATIVE = frozenset("AND OR ADD MUL EQ NEQ NULLSAFEEQ BITWISEAND BITWISEOR".split())
 _SYMBOLS = {
-    "ADD": "+", "SUB": "-", "MUL": "*", "DIV": "/", "MOD": "%", "EQ": "=", "NEQ": "<>", "GT": ">", "GTE": ">=", "LT": "<",
-    "LTE": "<=", "AND": "and", "OR": "or", "LIKE": "like", "IS": "is", "DPIPE": "||",
+    "ADD": "+", "SUB": "-", "MUL": "*", "DIV": "/", "MOD": "%", "EQ": "=", "NEQ": "<>", "GT": ">", "GTE": ">=",
+    "LT": "<", "LTE": "<=", "AND": "and", "OR": "or", "LIKE": "like", "IS": "is", "DPIPE": "||",
 }  # fmt: skip
 _MIRRORED = {"GT": "LT", "GTE": "LTE"}
 LONGEST = 2000

@@ -21,7 +21,9 @@ def requested(edges: Iterable[ColumnEdge], schemas: Mapping[str, TableSchema]) -
     return found
 
 
-def passed(requests: set[Request], passings: Iterable[Passing], schemas: Mapping[str, TableSchema]) -> tuple[set[Request], list[ColumnEdge]]:
+def passed(
+    requests: set[Request], passings: Iterable[Passing], schemas: Mapping[str, TableSchema]
+) -> tuple[set[Request], list[ColumnEdge]]:
     """Every column that is asked for through stars, and the edges that carry it."""
     stars: dict[str, list[Passing]] = {}
     for passing in passings:

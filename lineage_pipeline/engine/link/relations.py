@@ -21,7 +21,9 @@ UNKNOWN_INPUT = Input("?", (), True)
 class RelationLinker:
     """Links the relations of one statement, each once."""
 
-    def __init__(self, statement: ir.Statement, inputs: Mapping[tuple[str, ...], Input], traits: Traits, report: Report) -> None:
+    def __init__(
+        self, statement: ir.Statement, inputs: Mapping[tuple[str, ...], Input], traits: Traits, report: Report
+    ) -> None:
         """Start with the objects that the statement's names stand for."""
         self.statement = statement
         self.inputs = inputs
@@ -143,7 +145,9 @@ def _recursive(links: RelationLinker, body: ir.Recursive, index: int, outer: Sco
     for position, column in enumerate(anchor.columns):
         others = [step.columns[position]] if position < len(step.columns) else []
         combined = _combined(column, others, "UNION")
-        columns.append(msgspec.structs.replace(combined, value=msgspec.structs.replace(combined.value, type=column.value.type)))
+        columns.append(
+            msgspec.structs.replace(combined, value=msgspec.structs.replace(combined.value, type=column.value.type))
+        )
     facets = (*anchor.facets, *step.facets, ("set operation", "recursion"))
     return Linked(tuple(columns), anchor.openings, united([anchor.indirect, step.indirect]), facets)
 
@@ -152,7 +156,9 @@ def _renamed(links: RelationLinker, body: ir.Renamed, index: int, outer: Scope |
     inner = links.relation(body.relation, outer)
     names = body.columns
     columns = tuple(
-        msgspec.structs.replace(column, name=names[position], written=names[position]) if position < len(names) else column
+        msgspec.structs.replace(column, name=names[position], written=names[position])
+        if position < len(names)
+        else column
         for position, column in enumerate(inner.columns)
     )
     return msgspec.structs.replace(inner, columns=columns)
@@ -172,9 +178,15 @@ def _pivot(links: RelationLinker, body: ir.Pivot, index: int, outer: Scope | Non
     columns = []
     for output in body.outputs:
         value = value_of(output.expr, scope, links)
-        used |= {flow_name for flow_name in _named(output.expr)}
+        used |= set(_named(output.expr))
         decided = [influence(key.flows, Subtype.CONDITIONAL) for key in keys]
-        columns.append(Out(output.name, output.written, Value(united([value.flows, *decided]), value.type, True, f"{value.text} for {output.name}")))
+        columns.append(
+            Out(
+                output.name,
+                output.written,
+                Value(united([value.flows, *decided]), value.type, True, f"{value.text} for {output.name}"),
+            )
+        )
     kept = [column for column in inner.columns if column.name not in used]
     grouped = influence(united(column.value.flows for column in kept), Subtype.GROUP_BY)
     return Linked((*kept, *columns), inner.openings, united([inner.indirect, grouped]), inner.facets)
@@ -195,7 +207,9 @@ def _unpivot(links: RelationLinker, body: ir.Unpivot, index: int, outer: Scope |
     for position, name in enumerate(body.values):
         cells = [group[position] for group in groups if position < len(group)]
         flows = changed(united(cell.flows for cell in cells), Subtype.IDENTITY)
-        columns.append(Out(name, name, Value(flows, common_type([cell.type for cell in cells]), True, f"unpivot {name}")))
+        columns.append(
+            Out(name, name, Value(flows, common_type([cell.type for cell in cells]), True, f"unpivot {name}"))
+        )
     columns.append(Out(body.label, body.label, Value(NONE, None, False, "unpivot label")))
     return Linked(tuple(columns), inner.openings, inner.indirect, inner.facets)
 

@@ -42,7 +42,9 @@ def edge_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStateme
         yield _edge(text, placed.start, ordinal, key, uses)
 
 
-def _edge(text: Text, origin: int, ordinal: int, key: tuple[str, ...], uses: list[tuple[Flow, Out | None, bool]]) -> ColumnEdge:
+def _edge(
+    text: Text, origin: int, ordinal: int, key: tuple[str, ...], uses: list[tuple[Flow, Out | None, bool]]
+) -> ColumnEdge:
     uses = sorted(uses, key=lambda use: (use[0].start < 0, use[0].start, use[1].start if use[1] else 0))
     first, _, _ = uses[0]
     places = list(dict.fromkeys(_use(text, origin, flow, out) for flow, out, _ in uses))
@@ -81,9 +83,20 @@ def facet_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStatem
         for name, out in written.columns:
             span = text.span(placed.start + out.start, placed.start + out.end) if out.start >= 0 else None
             expression = text.text[span.start : span.end] if span is not None else ""
-            yield _facet(text, ordinal, written.target, name, "projection", out.value.text, expression, span)
+            canonical = out.value.text
+            yield Facet(
+                object=written.target,
+                column=name,
+                name="projection",
+                path=text.path,
+                statement=ordinal,
+                fingerprint=fingerprint(canonical),
+                text=canonical,
+                expression=expression,
+                span=span,
+            )
         for facet, lines in written.facets:
-            yield _facet(text, ordinal, written.target, "*", facet, lines, "", None)
+            yield Facet(written.target, "*", facet, text.path, ordinal, fingerprint(lines), lines, "", None)
 
 
 def _merged(writes: Sequence[Written]) -> Iterator[Written]:
@@ -104,12 +117,10 @@ def _merged(writes: Sequence[Written]) -> Iterator[Written]:
                 value = msgspec.structs.replace(out.value, text=text)
                 columns[name] = msgspec.structs.replace(known or out, value=value)
             for facet, lines in written.facets:
-                facets[facet] = "\n".join(dict.fromkeys([*facets.get(facet, "").split("\n"), *lines.split("\n")])).strip("\n")
+                facets[facet] = "\n".join(
+                    dict.fromkeys([*facets.get(facet, "").split("\n"), *lines.split("\n")])
+                ).strip("\n")
         yield msgspec.structs.replace(group[0], columns=tuple(columns.items()), facets=tuple(facets.items()))
-
-
-def _facet(text: Text, ordinal: int, target: str, column: str, name: str, canonical: str, expression: str, span: Span | None) -> Facet:
-    return Facet(target, column, name, text.path, ordinal, fingerprint(canonical), canonical, expression, span)
 
 
 def finding_rows(text: Text, placed: ir.Placed, findings: Sequence[ir.Finding], stage: Stage) -> Iterator[Diagnostic]:

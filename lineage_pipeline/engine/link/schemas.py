@@ -19,7 +19,9 @@ StatementAt = Callable[[str, int], tuple[ir.Statement, Bound, Traits]]
 class SchemaRegistry:
     """The schemas of a snapshot while they are being worked out, parents first."""
 
-    def __init__(self, objects: Mapping[str, Known], statement_at: StatementAt, imported: Mapping[str, TableSchema]) -> None:
+    def __init__(
+        self, objects: Mapping[str, Known], statement_at: StatementAt, imported: Mapping[str, TableSchema]
+    ) -> None:
         """Start with what is imported."""
         self.objects = objects
         self.statement_at = statement_at
@@ -52,7 +54,7 @@ class SchemaRegistry:
         """The columns of an object after one more statement."""
         statement, bound, traits = self.statement_at(event.path, event.ordinal)
         if event.role is Role.ALTER:
-            return altered(columns, [item for item in statement.alterations])
+            return altered(columns, statement.alterations)
         definition = statement.definition
         if event.role is Role.DEFINE and definition is not None:
             if definition.like is not None and definition.relation == ir.NOWHERE:
@@ -100,7 +102,11 @@ def altered(columns: tuple[SchemaColumn, ...], alterations: Iterable[ir.Alterati
         position = next((index for index, column in enumerate(result) if column.name == item.column), None)
         if item.action == "add" and change is not None and position is None:
             generated = change.identity or change.computed is not None
-            result.append(SchemaColumn(change.name, change.written, change.type or None, change.nullable is not False, generated=generated))
+            result.append(
+                SchemaColumn(
+                    change.name, change.written, change.type or None, change.nullable is not False, generated=generated
+                )
+            )
         elif position is None:
             continue
         elif item.action == "drop":
@@ -114,7 +120,9 @@ def altered(columns: tuple[SchemaColumn, ...], alterations: Iterable[ir.Alterati
     return tuple(result)
 
 
-def constraints_of(definition: ir.Definition | None, alterations: Iterable[ir.Alteration]) -> tuple[ir.ConstraintDef, ...]:
+def constraints_of(
+    definition: ir.Definition | None, alterations: Iterable[ir.Alteration]
+) -> tuple[ir.ConstraintDef, ...]:
     """The constraints that a statement declares."""
     own = definition.constraints if definition is not None else ()
     return (*own, *(item.constraint for item in alterations if item.constraint is not None))

@@ -10,7 +10,9 @@ from lineage_pipeline.engine.link.model import Input, Linked, Opening, Value
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.tables import Hop
 
-PSEUDO = frozenset("ROWNUM LEVEL SYSDATE SYSTIMESTAMP ROWID USER CURRENT_USER SESSION_USER CURRENT_DATE CURRENT_TIMESTAMP".split())
+PSEUDO = frozenset(
+    "ROWNUM LEVEL SYSDATE SYSTIMESTAMP ROWID USER CURRENT_USER SESSION_USER CURRENT_DATE CURRENT_TIMESTAMP".split()
+)
 """Words that stand for a value of the engine where no source has a column of that name."""
 
 Report = Callable[..., None]
@@ -71,7 +73,9 @@ class Source(msgspec.Struct):
         if not self.is_open():
             return None
         if self.input is not None:
-            return Value((Flow(self.input.object, name, start=start, end=end),), None, True, f"{self.input.object}.{name}")
+            return Value(
+                (Flow(self.input.object, name, start=start, end=end),), None, True, f"{self.input.object}.{name}"
+            )
         openings = self.linked.openings if self.linked is not None else ()
         flows = tuple(Flow(item.object, name, start=start, end=end) for item in openings if name not in item.exclude)
         flows = approximated(flows) if len(flows) > 1 else flows
@@ -83,7 +87,9 @@ class Source(msgspec.Struct):
         if self.input is not None:
             column = self.input.columns[position]
             own = (Flow(self.input.object, column.name, start=start, end=end, approximate=column.approximate),)
-            flows = own if column.flows is None else entering(column.flows, start, end, Hop(self.input.object, column.name))
+            flows = (
+                own if column.flows is None else entering(column.flows, start, end, Hop(self.input.object, column.name))
+            )
             return Value(flows, column.type, column.nullable or self.nullable, f"{self.input.object}.{column.name}")
         if self.linked is not None:
             value = self.linked.columns[position].value
@@ -134,7 +140,12 @@ class Scope:
         if len(ref.parts) == 1 and ref.parts[0].upper() in PSEUDO:
             return Value(text=ref.parts[0].lower())
         self._missing(ref)
-        return Value((Flow("?", ref.parts[-1], approximate=True, start=ref.start, end=ref.end),), None, True, f"?.{ref.parts[-1]}")
+        return Value(
+            (Flow("?", ref.parts[-1], approximate=True, start=ref.start, end=ref.end),),
+            None,
+            True,
+            f"?.{ref.parts[-1]}",
+        )
 
     def lookup(self, ref: ir.Ref) -> Value | None:
         """The value of a reference here or in the scopes around, or None."""
@@ -148,7 +159,9 @@ class Scope:
     def _unqualified(self, ref: ir.Ref) -> Value | None:
         name = ref.parts[0]
         if name in self.merged:
-            values = [value for source in self.merged[name] if (value := source.column(name, ref.start, ref.end)) is not None]
+            values = [
+                value for source in self.merged[name] if (value := source.column(name, ref.start, ref.end)) is not None
+            ]
             return _merged(values)
         owners = [source for source in self.sources if source.has(name)]
         if len(owners) > 1:
@@ -184,7 +197,9 @@ class Scope:
 
     def _ambiguous(self, ref: ir.Ref, owners: Sequence[Source]) -> Value:
         name = ref.parts[-1]
-        self.report("AMBIGUOUS_COLUMN", ref.start, ref.end, column=name, candidates=", ".join(source.alias for source in owners))
+        self.report(
+            "AMBIGUOUS_COLUMN", ref.start, ref.end, column=name, candidates=", ".join(source.alias for source in owners)
+        )
         values = [value for source in owners if (value := source.column(name, ref.start, ref.end)) is not None]
         flows = approximated(united(value.flows for value in values))
         return Value(flows, None, True, "|".join(value.text for value in values))
@@ -211,4 +226,9 @@ def _merged(values: Sequence[Value]) -> Value:
     if len(values) == 1:
         return values[0]
     flows = united(value.flows for value in values)
-    return Value(flows, values[0].type, all(value.nullable for value in values), f"coalesce({', '.join(sorted(value.text for value in values))})")
+    return Value(
+        flows,
+        values[0].type,
+        all(value.nullable for value in values),
+        f"coalesce({', '.join(sorted(value.text for value in values))})",
+    )

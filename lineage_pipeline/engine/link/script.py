@@ -66,7 +66,11 @@ def _filled(before: Input, written: Written, fresh: bool) -> Input:
         for column in before.columns
     )
     known = {column.name for column in columns}
-    extra = tuple(InputColumn(name, out.written, out.value.type, True, out.value.flows) for name, out in written.columns if name not in known)
+    extra = tuple(
+        InputColumn(name, out.written, out.value.type, True, out.value.flows)
+        for name, out in written.columns
+        if name not in known
+    )
     own = placeless(written.indirect)
     indirect = united([own]) if fresh else united([before.indirect, own])
     return Input(before.object, (*columns, *extra), before.open and not columns and not extra, True, indirect)
@@ -87,6 +91,8 @@ def _without_passed(
                 passed |= reads[ordinal]
                 grown = True
     return {
-        ordinal: msgspec.structs.replace(result, writes=tuple(item for item in result.writes if item.target not in passed))
+        ordinal: msgspec.structs.replace(
+            result, writes=tuple(item for item in result.writes if item.target not in passed)
+        )
         for ordinal, result in linked.items()
     }

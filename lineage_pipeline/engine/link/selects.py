@@ -109,7 +109,12 @@ def _join(links: Links, source: ir.Source, scope: Scope, indirect: list[Flows], 
         scope.sources = [item for item in scope.sources if item is not added]
     if join is not None and (side != "cross" or condition):
         name = added.input.object if added.input is not None else "(subquery)" if linked is not None else "(function)"
-        facets.append(("join", f"{side} {name} ON {condition}".rstrip(" ON") if not condition else f"{side} {name} ON {condition}"))
+        facets.append(
+            (
+                "join",
+                f"{side} {name} ON {condition}".rstrip(" ON") if not condition else f"{side} {name} ON {condition}",
+            )
+        )
 
 
 def _join_condition(links: Links, join: ir.Join, scope: Scope, added: Source, indirect: list[Flows]) -> str:
@@ -248,7 +253,11 @@ def _in_clause(
         first = clause == "order" or (clause == "group" and traits.alias_in_group and not own)
         if first:
             return named[expr.parts[0]]
-    allowed = {"where": traits.alias_in_where, "group": traits.alias_in_group, "having": traits.alias_in_having or traits.alias_in_where}
+    allowed = {
+        "where": traits.alias_in_where,
+        "group": traits.alias_in_group,
+        "having": traits.alias_in_having or traits.alias_in_where,
+    }
     inner = _with_aliases(scope, named if allowed.get(clause, True) else {})
     return value_of(expr, inner, links)
 
@@ -269,4 +278,6 @@ def facet_lines(facets: Sequence[tuple[str, str]]) -> dict[str, str]:
     grouped: dict[str, list[str]] = {}
     for name, text in facets:
         grouped.setdefault(name, []).append(text)
-    return {name: lines(dict.fromkeys(texts)) if name != "order" else "\n".join(texts) for name, texts in grouped.items()}
+    return {
+        name: lines(dict.fromkeys(texts)) if name != "order" else "\n".join(texts) for name, texts in grouped.items()
+    }

@@ -70,7 +70,9 @@ class StatementLinker:
             written.append(self._written(self.bound.result, "result", pairs, linked))
         return LinkedStatement(tuple(written), tuple(self.findings.values()))
 
-    def _written(self, target: str, mode: str, pairs: Sequence[tuple[str, Out]], linked: Linked, conditional: bool = False) -> Written:
+    def _written(
+        self, target: str, mode: str, pairs: Sequence[tuple[str, Out]], linked: Linked, conditional: bool = False
+    ) -> Written:
         guarded = conditional or self.bound.conditional
         facets = tuple(facet_lines(linked.facets).items())
         return Written(target, mode, tuple(pairs), linked.openings, linked.indirect, facets, guarded)
@@ -149,7 +151,9 @@ def schema_columns(written: Written, declared: Sequence[ir.ColumnDef] = ()) -> t
 def input_of(schema: TableSchema, temporary: bool = False) -> Input:
     """An object as a statement that reads it sees it."""
     columns = tuple(
-        InputColumn(column.name, column.written, column.type, column.nullable, None, column.approximate, column.generated)
+        InputColumn(
+            column.name, column.written, column.type, column.nullable, None, column.approximate, column.generated
+        )
         for column in schema.columns
     )
     return Input(schema.object, columns, schema.open, temporary)

@@ -7,12 +7,15 @@ from lineage_pipeline.engine.link.model import Value
 from lineage_pipeline.vocabulary import ir
 
 BOOLEAN_OPS = frozenset(
-    "EQ NEQ GT GTE LT LTE AND OR NOT IS IN LIKE ILIKE BETWEEN EXISTS NULLSAFEEQ NULLSAFENEQ REGEXPLIKE STARTSWITH XOR".split()
+    "EQ NEQ GT GTE LT LTE AND OR NOT IS IN LIKE ILIKE BETWEEN EXISTS NULLSAFEEQ NULLSAFENEQ REGEXPLIKE STARTSWITH "
+    "XOR".split()
 )
-NEVER_NULL = frozenset("COUNT COUNT_BIG COUNTIF APPROXDISTINCT ROWNUMBER RANK DENSERANK NTILE IS EXISTS GROUPING".split())
+NEVER_NULL = frozenset(
+    "COUNT COUNT_BIG COUNTIF APPROXDISTINCT ROWNUMBER RANK DENSERANK NTILE IS EXISTS GROUPING".split()
+)
 FIRST_ARGUMENT = frozenset(
-    "MIN MAX ANYVALUE FIRSTVALUE LASTVALUE NTHVALUE LAG LEAD FIRST LAST ABS NEG NULLIF DISTINCT IGNORENULLS RESPECTNULLS "
-    "FILTER WITHINGROUP ORDER TRIM UPPER LOWER LEFT RIGHT ROUND PAREN MODE LIMIT".split()
+    "MIN MAX ANYVALUE FIRSTVALUE LASTVALUE NTHVALUE LAG LEAD FIRST LAST ABS NEG NULLIF DISTINCT IGNORENULLS "
+    "RESPECTNULLS FILTER WITHINGROUP ORDER TRIM UPPER LOWER LEFT RIGHT ROUND PAREN MODE LIMIT".split()
 )
 COMMON_TYPE = frozenset("COALESCE IFNULL GREATEST LEAST NVL ISNULL".split())
 ARITHMETIC = frozenset("ADD SUB MUL DIV MOD INTDIV".split())
@@ -118,6 +121,26 @@ def call_nullable(call: ir.Call, args: Sequence[Value]) -> bool:
         return False
     if op in COMMON_TYPE:
         return all(arg.nullable for arg in args)
-    if op in ("ADD", "SUB", "MUL", "AND", "OR", "NOT", "NEG", "EQ", "NEQ", "GT", "GTE", "LT", "LTE", "UPPER", "LOWER", "TRIM", "CONCAT", "ABS", "ROUND"):
+    if op in (
+        "ADD",
+        "SUB",
+        "MUL",
+        "AND",
+        "OR",
+        "NOT",
+        "NEG",
+        "EQ",
+        "NEQ",
+        "GT",
+        "GTE",
+        "LT",
+        "LTE",
+        "UPPER",
+        "LOWER",
+        "TRIM",
+        "CONCAT",
+        "ABS",
+        "ROUND",
+    ):
         return any(arg.nullable for arg in args)
     return True

@@ -70,7 +70,9 @@ def _counted(op: str, args: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
 def _cast(expr: ir.Cast, scope: Scope, links: Links) -> Value:
     inner = value_of(expr.arg, scope, links)
     flows = changed(inner.flows, Subtype.TRANSFORMATION)
-    return Value(flows, expr.to or None, inner.nullable or expr.safe, shortened(f"cast({inner.text} as {expr.to.lower()})"))
+    return Value(
+        flows, expr.to or None, inner.nullable or expr.safe, shortened(f"cast({inner.text} as {expr.to.lower()})")
+    )
 
 
 def _case(expr: ir.Case, scope: Scope, links: Links) -> Value:
@@ -96,8 +98,9 @@ def _over(expr: ir.Over, scope: Scope, links: Links) -> Value:
     partition = [value_of(key, scope, links) for key in expr.partition]
     order = [value_of(key, scope, links) for key in expr.order]
     flows = united([inner.flows, *(influence(key.flows, Subtype.WINDOW) for key in (*partition, *order))])
-    keys = f"partition by {', '.join(key.text for key in partition)} order by {', '.join(key.text for key in order)} {expr.frame.lower()}"
-    return Value(flows, inner.type, inner.nullable, shortened(f"{inner.text} over ({keys.strip()})"))
+    by, then = (", ".join(key.text for key in keys) for keys in (partition, order))
+    text = f"{inner.text} over (partition by {by} order by {then} {expr.frame.lower()})"
+    return Value(flows, inner.type, inner.nullable, shortened(text))
 
 
 def _sub(expr: ir.Sub, scope: Scope, links: Links) -> Value:

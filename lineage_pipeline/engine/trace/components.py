@@ -14,12 +14,16 @@ class Flow(msgspec.Struct, frozen=True):
     hops, where a cycle counts as one.
     """
 
-    order: Sequence[int]
+    order: range
     component: Sequence[int]
     members: Sequence[Sequence[int]]
     single: Sequence[int]
     next: Sequence[Sequence[int]]
     depth: Sequence[int]
+
+    def place(self, node: int) -> int:
+        """Say where in the order a node's component stands."""
+        return self.order.index(self.component[node])
 
 
 def flows(graph: ColumnGraph, direct_only: bool) -> tuple[Flow, Flow]:
@@ -86,7 +90,7 @@ def _flow(
     links: Adjacency,
     members: Sequence[Sequence[int]],
     component: Sequence[int],
-    order: Sequence[int],
+    order: range,
     hop: Callable[[int, int], int],
 ) -> Flow:
     following: list[Sequence[int]] = [()] * len(members)

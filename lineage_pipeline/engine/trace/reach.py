@@ -81,6 +81,7 @@ def _is_leaf(links: Adjacency, node: int) -> bool:
 
 def _sweep_columns(graph: ColumnGraph, way: Flow, labels: Sequence[int]) -> list[int]:
     counts = [0] * graph.columns
+    labels = sorted(labels, key=way.place)
     for first in range(0, len(labels), CHUNK):
         chunk = labels[first : first + CHUNK]
         _sweep(way, {node: 1 << bit for bit, node in enumerate(chunk)}, counts)
@@ -104,7 +105,8 @@ def _sweep(way: Flow, bits: Mapping[int, int], counts: list[int]) -> None:
     for node, bit in bits.items():
         closed[way.component[node]] |= bit
     following, single, columns = way.next, way.single, len(counts)
-    for number in way.order:
+    # Nothing that stands before the first of these columns leads to any of them.
+    for number in way.order[min(map(way.place, bits)) :]:
         beyond = 0
         for other in following[number]:
             beyond |= closed[other]

@@ -1,0 +1,68 @@
+"""The Python API: analyse a text, a folder, or the difference of two; the package hands these names on lazily."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lineage_pipeline.discover.folder import discover_folder
+from lineage_pipeline.discover.gather import input_files
+from lineage_pipeline.discover.schema import SchemaMapping, imported_schemas
+from lineage_pipeline.engine.diff.compare import diff as compare
+from lineage_pipeline.engine.diff.policy import Policy
+from lineage_pipeline.export.json import lineage_document
+from lineage_pipeline.pipeline import analyse
+from lineage_pipeline.settings import Settings, load_settings
+from lineage_pipeline.vocabulary.analysis import InputFile, Limits, Lineage, Options
+from lineage_pipeline.vocabulary.tables import Change
+
+
+class Analysis(msgspec.Struct, frozen=True):
+    """The lineage of some SQL."""
+
+    lineage: Lineage
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document that `lineage analyze --format json` prints."""
+        return lineage_document(self.lineage)
+
+
+def analyze(
+    sql: str,
+    *,
+    dialect: str | None = None,
+    schema: SchemaMapping | None = None,
+    default_catalog: str | None = None,
+    default_schema: str | None = None,
+    search_path: Sequence[str] | None = None,
+    case_sensitivity: str = "dialect",
+    allow_implied: bool = True,
+    limits: Limits | None = None,
+) -> Analysis:
+    """The lineage of one text; `schema` maps tables to their columns, with or without types."""
+    options = Options(
+        dialect=dialect or "",
+        default_catalog=default_catalog or "",
+        default_schema=default_schema or "",
+        search_path=tuple(search_path or ()),
+        case_sensitivity=case_sensitivity,
+        allow_implied=allow_implied,
+        limits=limits or Limits(),
+    )
+    imported = imported_schemas(schema, options) if schema else {}
+    return Analysis(analyse([InputFile("-", sql, options)], imported))
+
+
+def scan(path: str | Path, *, dialect: str | None = None, settings: Settings | None = None) -> Analysis:
+    """The lineage of all SQL files below a folder, read as its settings say."""
+    folder = Path(path)
+    rules = settings or load_settings(folder, {"analysis": {"dialect": dialect}}, {})
+    discovery = discover_folder(folder, rules)
+    lineage = analyse(input_files(discovery, rules))
+    return Analysis(msgspec.structs.replace(lineage, diagnostics=discovery.diagnostics + lineage.diagnostics))
+
+
+def diff(base: Analysis, head: Analysis, *, policy: Mapping[str, Any] | None = None) -> tuple[Change, ...]:
+    """What changed from one analysis to another, and whom it breaks."""
+    return compare(base.lineage, head.lineage, Policy(**(policy or {})))

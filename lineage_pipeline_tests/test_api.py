@@ -1,0 +1,46 @@
+"""The Python API gives what the documents promise."""
+
+from pathlib import Path
+
+import lineage_pipeline
+from lineage_pipeline import analyze, diff, scan
+
+DOCUMENT = ["schema_version", "statements", "objects", "columns", "column_edges", "object_edges", "diagnostics"]
+
+
+def test_analyze_gives_the_documented_keys() -> None:
+    document = analyze("create view core.v as select id from raw.t", schema={"raw.t": {"id": "int"}}).to_dict()
+    assert list(document) == [*DOCUMENT, "resolved_schema", "summary"]
+    assert document["column_edges"][0]["from_object"] == "raw.t"
+    assert document["columns"][0] == {
+        "object": "core.v",
+        "ordinal": 1,
+        "name": "id",
+        "type": "INT",
+        "nullable": True,
+        "origin": "implied",
+        "approximate": False,
+    }
+
+
+def test_bytes_add_up_to_the_statements() -> None:
+    sql = "create view a as select 1 as x; select from where; grant select on a to b"
+    summary = analyze(sql, dialect="postgres").to_dict()["summary"]
+    assert summary["statements"] == {"analysed": 2, "partial": 0, "failed": 1}
+    assert summary["bytes"]["analysed"] + summary["bytes"]["failed"] == len(sql) - len("; ") * 2
+
+
+def test_scan_and_diff_over_folders(tmp_path: Path) -> None:
+    for name, columns in (("base", "a, b"), ("head", "a")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "v.sql").write_text(f"create table t (a int, b int);\ncreate view v as select {columns} from t;\n")
+        (folder / "w.sql").write_text("create view w as select a, b from v;\n")
+    base, head = (scan(tmp_path / name, dialect="postgres") for name in ("base", "head"))
+    changes = diff(base, head)
+    assert [(change.rule, change.effective) for change in changes if change.root] == [("COL001", "BREAKING")]
+    assert diff(head, head) == ()
+
+
+def test_unknown_names_are_not_attributes() -> None:
+    assert not hasattr(lineage_pipeline, "nothing")
