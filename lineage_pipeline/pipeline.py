@@ -80,7 +80,11 @@ def compile_file(file: InputFile) -> Compiled:
     script = compile_source(file.text, file.options)
     face = face_of(script, file.text)
     return Compiled(
-        file, script, face, Text(file.path, face.lines, file.text), traits_of(file.options.dialect) or GENERIC
+        file,
+        script,
+        face,
+        Text(file.path, face.lines, file.text),
+        traits_of(file.options.dialect, file.options.case_sensitivity) or GENERIC,
     )
 
 

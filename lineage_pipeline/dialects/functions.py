@@ -28,3 +28,16 @@ AGGREGATES = frozenset(
     "BIT_AND BIT_OR BIT_XOR ANY_VALUE APPROX_PERCENTILE PERCENTILE PERCENTILE_APPROX HLL_SKETCH_AGG OBJECT_AGG "
     "MAP_AGG BOOL_AND BOOL_OR EVERY CORR COVAR_POP COVAR_SAMP SKEWNESS KURTOSIS".split()
 )
+
+PRODUCED: dict[str, tuple[str, ...]] = {
+    "EXPLODE": ("col",),
+    "EXPLODEOUTER": ("col",),
+    "POSEXPLODE": ("pos", "col"),
+    "POSEXPLODEOUTER": ("pos", "col"),
+    "GENERATESERIES": ("generate_series",),
+    "STRING_SPLIT": ("value",),
+    "OPENJSON": ("key", "value", "type"),
+    "SPLIT_TO_TABLE": ("SEQ", "INDEX", "VALUE"),
+    "FLATTEN": ("SEQ", "KEY", "PATH", "INDEX", "VALUE", "THIS"),
+}
+"""The columns that a function in the place of a table makes where nobody names them."""

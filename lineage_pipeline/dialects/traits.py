@@ -121,10 +121,18 @@ ALIASES = {
 }
 
 
-def traits_of(dialect: str) -> Traits | None:
+CASES = {"lower": Folding.INSENSITIVE, "upper": Folding.UPPER, "exact": Folding.EXACT}
+"""How names are compared where the settings do not leave that to the dialect."""
+
+
+def traits_of(dialect: str, case: str = "dialect") -> Traits | None:
     """The traits of a dialect by one of its names, or None where it is not known."""
     name = dialect.lower()
-    return TRAITS.get(ALIASES.get(name, name))
+    traits = TRAITS.get(ALIASES.get(name, name))
+    folding = CASES.get(case)
+    if traits is None or folding is None:
+        return traits
+    return msgspec.structs.replace(traits, tables=folding, columns=folding)
 
 
 def fold(text: str, quoted: bool, folding: Folding) -> str:

@@ -15,14 +15,14 @@ from lineage_pipeline.vocabulary.sets import ObjectKind, Origin
 PARTS = re.compile(r'"(?:[^"]|"")*"|\[[^\]]*\]|`[^`]*`|[^.]+')
 QUOTES = '"[`'
 
-SchemaMapping = Mapping[str, Mapping[str, str] | list[str]]
+SchemaMapping = Mapping[str, Mapping[str, str | None] | list[str]]
 """`{"schema.table": {"column": "type"} | ["column", …]}`."""
 
 
 def read_schema(file: Path) -> SchemaMapping:
     """Read a schema from a JSON file."""
     try:
-        return msgspec.json.decode(file.read_bytes(), type=dict[str, dict[str, str] | list[str]])
+        return msgspec.json.decode(file.read_bytes(), type=dict[str, dict[str, str | None] | list[str]])
     except OSError as error:
         raise LineageError(f"{file}: {error.strerror}") from None
     except msgspec.DecodeError as error:
@@ -31,7 +31,7 @@ def read_schema(file: Path) -> SchemaMapping:
 
 def imported_schemas(mapping: SchemaMapping, options: Options) -> dict[str, TableSchema]:
     """Give the schemas by object id, names folded and completed as in a statement of the same dialect."""
-    traits, space = traits_of(options.dialect) or GENERIC, namespace(options)
+    traits, space = traits_of(options.dialect, options.case_sensitivity) or GENERIC, namespace(options)
     found: dict[str, TableSchema] = {}
     for name, columns in mapping.items():
         written = PARTS.findall(name)
@@ -47,11 +47,11 @@ def imported_schemas(mapping: SchemaMapping, options: Options) -> dict[str, Tabl
     return found
 
 
-def _typed(columns: Mapping[str, str] | list[str]) -> Iterable[tuple[str, str | None]]:
+def _typed(columns: Mapping[str, str | None] | list[str]) -> Iterable[tuple[str, str | None]]:
     """Give columns with their types, written as the engine writes them."""
     if isinstance(columns, list):
         return [(column, None) for column in columns]
-    return [(column, " ".join(kind.upper().split()).replace(", ", ",") or None) for column, kind in columns.items()]
+    return [(column, " ".join((kind or "").upper().split()).replace(", ", ",") or None) for column, kind in columns.items()]
 
 
 def _bare(part: str) -> str:

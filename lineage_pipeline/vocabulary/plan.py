@@ -43,6 +43,7 @@ class Bound(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     ordinal: int
     names: tuple[tuple[tuple[str, ...], str], ...]
+    reads: tuple[tuple[str, ...], ...] = ()
     result: str = ""
     conditional: bool = False
 

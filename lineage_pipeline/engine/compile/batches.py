@@ -12,7 +12,8 @@ from lineage_pipeline.engine.compile.parse import Piece, split
 def cut(tokens: Sequence[Token], traits: Traits) -> Iterator[Piece]:
     """The statements of a script in text order."""
     if not traits.batches:
-        yield from split(tokens)
+        for statement in split(tokens):
+            yield from arms(statement)
         return
     begin, ordinal = 0, 0
     for index, token in enumerate(tokens):
@@ -29,6 +30,50 @@ def cut(tokens: Sequence[Token], traits: Traits) -> Iterator[Piece]:
             yield Piece(tokens[index:begin], kind="GO")
             ordinal += len(pieces) + 1
     yield from Cutter(tokens[begin:], traits, ordinal).batch()
+
+
+_CLAUSES = frozenset("WHERE GROUP HAVING ORDER SORT DISTRIBUTE CLUSTER LIMIT UNION LATERAL WINDOW".split())
+
+
+def arms(tokens: Sequence[Token]) -> Iterator[Piece]:
+    """A statement, or each INSERT of `FROM source INSERT … SELECT … INSERT …`, with the source put where others have it."""
+    heads = _inserts(tokens)
+    if not heads:
+        yield Piece(tokens)
+        return
+    start = next(index for index, token in enumerate(tokens) if token.token_type is TokenType.FROM)
+    shared = tokens[start : heads[0]]
+    for position, head in enumerate(heads):
+        end = heads[position + 1] if position + 1 < len(heads) else len(tokens)
+        arm = tokens[head:end]
+        cut_at = _clause(arm)
+        ordered = [*tokens[:start], *arm[:cut_at], *shared, *arm[cut_at:]]
+        first = tokens[0].start if position == 0 else arm[0].start
+        yield Piece(ordered, begin=first, stop=int(arm[-1].end) + 1)
+
+
+def _inserts(tokens: Sequence[Token]) -> list[int]:
+    """Where the INSERTs of a statement stand that begins with its source."""
+    depth, heads, source = 0, [], False
+    for index, token in enumerate(tokens):
+        depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
+        if depth == 0 and token.token_type is TokenType.INSERT and source:
+            heads.append(index)
+        elif depth == 0 and token.token_type in (TokenType.SELECT, TokenType.INSERT) and not source:
+            return []
+        elif depth == 0 and token.token_type is TokenType.FROM:
+            source = True
+    return heads
+
+
+def _clause(tokens: Sequence[Token]) -> int:
+    """Where the clauses behind a select list begin."""
+    depth = 0
+    for index, token in enumerate(tokens):
+        depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
+        if depth == 0 and token.text.upper().split(" ")[0] in _CLAUSES and token.token_type is not TokenType.IDENTIFIER:
+            return index
+    return len(tokens)
 
 
 def _is_separator(tokens: Sequence[Token], index: int) -> bool:

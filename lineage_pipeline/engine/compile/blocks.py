@@ -6,6 +6,7 @@ which only seem to, is said by the tables of `dialects.procedural`.
 
 from collections.abc import Sequence
 
+import msgspec
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.procedural import BEGINS, BELONGS, EXPECTS
@@ -82,7 +83,7 @@ class Cutter:
         """Let a piece with others inside reach to where the cutter stands now."""
         piece = self.pieces[place]
         stop = int(self.tokens[self.index - 1].end) + 1
-        self.pieces[place] = Piece(piece.tokens, piece.parent, piece.kind, piece.parts, stop)
+        self.pieces[place] = msgspec.structs.replace(piece, stop=stop)
 
     def module_kind(self) -> str:
         """PROCEDURE, FUNCTION or TRIGGER where a module begins here."""

@@ -1,13 +1,12 @@
 """What the compilers of one statement share while they work on it."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from sqlglot import exp
-from sqlglot.tokens import Token
 
 from lineage_pipeline.dialects.traits import Folding, Traits, fold
-from lineage_pipeline.engine.compile.parse import Ranges
+from lineage_pipeline.engine.compile.parse import Piece, Ranges
 from lineage_pipeline.vocabulary import ir
 
 CompileQuery = Callable[["Context", exp.Expr], int]
@@ -16,12 +15,12 @@ CompileQuery = Callable[["Context", exp.Expr], int]
 class Context:
     """The statement at hand: its text and rules, and what has been compiled of it so far."""
 
-    def __init__(self, text: str, tokens: Sequence[Token], ranges: Ranges, traits: Traits, query: CompileQuery) -> None:
+    def __init__(self, text: str, piece: Piece, ranges: Ranges, traits: Traits, query: CompileQuery) -> None:
         """Start on a statement; `query` compiles the queries inside expressions."""
         self.text = text
-        self.tokens = tokens
-        self.starts = [token.start for token in tokens]
-        self.origin = int(tokens[0].start)
+        self.tokens = sorted(piece.tokens, key=lambda token: token.start)
+        self.starts = [token.start for token in self.tokens]
+        self.origin = piece.start
         self.ranges = ranges
         self.traits = traits
         self.dialect = traits.name
@@ -79,7 +78,9 @@ class Context:
             if meta and "start" in meta:
                 starts.append(meta["start"])
                 ends.append(meta["end"] + 1)
-        if not starts:
+        if (
+            not starts or min(starts) < self.origin
+        ):  # a source that the INSERTs of one statement share stands before them
             return ir.NOWHERE, ir.NOWHERE
         return min(starts) - self.origin, max(ends) - self.origin
 

@@ -93,7 +93,7 @@ def _place(context: Context, node: exp.Expr, alias: exp.Expr | None) -> tuple[in
         start, end = item
     else:
         return ir.NOWHERE, ir.NOWHERE
-    return (start - context.origin, end - context.origin) if start < end else (ir.NOWHERE, ir.NOWHERE)
+    return (start - context.origin, end - context.origin) if context.origin <= start < end else (ir.NOWHERE, ir.NOWHERE)
 
 
 def _implicit_name(context: Context, node: exp.Expr, position: int, start: int, end: int) -> tuple[str, str]:

@@ -27,12 +27,13 @@ class Piece(msgspec.Struct, frozen=True):
     parent: int = -1
     kind: str | None = None
     parts: tuple[tuple[str, Any], ...] = ()
+    begin: int = -1
     stop: int = -1
 
     @property
     def start(self) -> int:
         """The offset of the first character."""
-        return int(self.tokens[0].start)
+        return self.begin if self.begin >= 0 else int(self.tokens[0].start)
 
     @property
     def end(self) -> int:
@@ -63,16 +64,16 @@ def _whole_tokenizer(dialect: type[Dialect]) -> type[Tokenizer]:
     return type("WholeTokenizer", (dialect.tokenizer_class,), {"COMMANDS": set()})
 
 
-def split(tokens: Sequence[Token]) -> Iterator[Piece]:
-    """The statements between semicolons."""
+def split(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+    """The tokens of the statements between semicolons."""
     begin = 0
     for index, token in enumerate(tokens):
         if token.token_type is TokenType.SEMICOLON:
             if index > begin:
-                yield Piece(tokens[begin:index])
+                yield tokens[begin:index]
             begin = index + 1
     if begin < len(tokens):
-        yield Piece(tokens[begin:])
+        yield tokens[begin:]
 
 
 def parse(piece: Piece, text: str, dialect: Dialect) -> tuple[exp.Expr, Ranges] | Failure:

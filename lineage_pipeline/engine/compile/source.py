@@ -19,7 +19,7 @@ from lineage_pipeline.vocabulary.analysis import Limits, Options
 
 def compile_source(text: str, options: Options) -> ir.Script:
     """The script that a text is in a dialect; whatever cannot be read is a finding in it."""
-    traits = traits_of(options.dialect)
+    traits = traits_of(options.dialect, options.case_sensitivity)
     dialect = dialect_of((traits or GENERIC).name)
     fallback = [] if traits is not None else [_finding("DIALECT_FALLBACK", 0, 0, dialect=options.dialect)]
     if len(text) > options.limits.bytes:
@@ -80,7 +80,7 @@ def _statement(piece: Piece, text: str, traits: Traits, tree: exp.Expr, ranges: 
             return _silent(kind, piece)
         unsupported = _finding("UNSUPPORTED_SYNTAX", 0, piece.end - piece.start, construct=kind)
         return ir.Statement(kind, "failed", findings=(unsupported,), fingerprint=_fingerprint(piece.tokens))
-    context = Context(text, piece.tokens, ranges, traits, query)
+    context = Context(text, piece, ranges, traits, query)
     parts = statement_parts(context, tree)
     if parts is None:
         context.report("UNSUPPORTED_SYNTAX", piece.start, piece.end, construct=kind)
@@ -109,7 +109,7 @@ def _assembled(context: Context, parts: dict[str, object], piece: Piece) -> ir.S
 
 def _cut_statement(piece: Piece, text: str, traits: Traits) -> ir.Statement:
     """A statement that the cutter recognised without the parser: a batch separator, a block, a module header."""
-    context = Context(text, piece.tokens, {}, traits, query)
+    context = Context(text, piece, {}, traits, query)
     return _assembled(context, {"kind": piece.kind, **dict(piece.parts)}, piece)
 
 

@@ -88,6 +88,11 @@ def _table_function(context: Context, node: exp.Expr, alias: str, columns: tuple
     """A function in the place of a table: one that makes rows of a value, or an object of the user's own."""
     compiled = expression(context, node.this)
     op = compiled.op if isinstance(compiled, ir.Call) else ""
+    if op == "TABLE" and isinstance(compiled, ir.Call) and compiled.args:
+        compiled = compiled.args[0]
+        return ir.Source(
+            alias or "table", function=compiled, columns=columns, produces=_produced(compiled), lateral=True
+        )
     if isinstance(node.this, exp.Anonymous) and op not in functions.GENERATORS:
         name = name_of(
             context,
@@ -95,7 +100,20 @@ def _table_function(context: Context, node: exp.Expr, alias: str, columns: tuple
         )
         context.calls.append(ir.Invocation(name, compiled.args if isinstance(compiled, ir.Call) else ()))
         return ir.Source(alias or name.parts[-1], name=name, function=compiled, columns=columns, lateral=True)
-    return ir.Source(alias or op.lower(), function=compiled, columns=columns, lateral=True)
+    return ir.Source(
+        alias or op.lower(), function=compiled, columns=columns, produces=_produced(compiled), lateral=True
+    )
+
+
+def _produced(function: ir.Expr) -> tuple[str, ...]:
+    """The columns that a function in the place of a table makes where nobody names them."""
+    if not isinstance(function, ir.Call):
+        return ()
+    op = function.op.split(":", 1)[0]
+    if op == "STACK" and function.args and isinstance(function.args[0], ir.Literal) and function.args[0].text.isdigit():
+        width = -(-(len(function.args) - 1) // max(int(function.args[0].text), 1))
+        return tuple(f"col{position}" for position in range(width))
+    return functions.PRODUCED.get(op, ())
 
 
 def _subquery(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
@@ -148,7 +166,8 @@ def _function(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Sourc
     alias, columns = _alias(context, node)
     if isinstance(node, exp.Query):
         return ir.Source(alias, relation=query(context, node), columns=columns)
-    return ir.Source(alias, function=expression(context, node), columns=columns, lateral=True)
+    compiled = expression(context, node)
+    return ir.Source(alias, function=compiled, columns=columns, produces=_produced(compiled), lateral=True)
 
 
 _SOURCES = {

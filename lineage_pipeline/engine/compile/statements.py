@@ -36,7 +36,8 @@ def bare_query(context: Context, tree: exp.Expr) -> Parts:
 
 def truncate(context: Context, tree: exp.Expr) -> Parts:
     """TRUNCATE empties tables and changes no lineage."""
-    return {"kind": "TRUNCATE", "reads": tuple(name_of(context, table) for table in tree.expressions)}
+    emptied = tuple(ir.Alteration(name_of(context, table), "truncate") for table in tree.expressions)
+    return {"kind": "TRUNCATE", "alterations": emptied}
 
 
 def use(context: Context, tree: exp.Expr) -> Parts:

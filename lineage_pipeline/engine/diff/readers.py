@@ -51,14 +51,11 @@ def object_writers(side: Index, name: str) -> list[Reader]:
 
 def broken_readers(pair: Pair, name: str, column: str) -> list[Reader]:
     """List who still names a column that is gone: by an edge, by a finding, or because nobody touched the statement."""
-    found: dict[tuple[str, Place], Reader] = {}
-    for reader in (
-        *column_readers(pair.head, name, column),
-        *_unresolved(pair, name, column),
-        *_untouched(pair, name, column),
-    ):
-        found.setdefault((reader.object, reader.place), reader)
-    return [_judged(pair, name, column, reader) for reader in found.values()]
+    found = column_readers(pair.head, name, column)
+    for search in (_unresolved, _untouched, _complaints):
+        known = {(reader.object, reader.place) for reader in found}
+        found += [one for one in search(pair, name, column) if (one.object, one.place) not in known]
+    return [_judged(pair, name, column, reader) for reader in found]
 
 
 def _judged(pair: Pair, name: str, column: str, reader: Reader) -> Reader:
@@ -124,6 +121,10 @@ def _unresolved(pair: Pair, name: str, column: str) -> Iterator[Reader]:
     for edge in pair.head.edges_from.get((UNRESOLVED, column), ()):
         if name in pair.head.reads((edge.path, edge.statement)):
             yield _reader(pair.head, edge)
+
+
+def _complaints(pair: Pair, name: str, column: str) -> Iterator[Reader]:
+    """Find statements that read the object and in which the analysis missed a column of this name."""
     rows = [
         pair.head.statements[place] for _, place in pair.head.readers.get(name, ()) if place in pair.head.statements
     ]

@@ -83,7 +83,7 @@ class Namespace(msgspec.Struct, frozen=True):
 
 def namespace(options: Options) -> Namespace:
     """What completes names at the start of a file."""
-    traits = traits_of(options.dialect) or GENERIC
+    traits = traits_of(options.dialect, options.case_sensitivity) or GENERIC
     return Namespace(
         traits,
         options.system,

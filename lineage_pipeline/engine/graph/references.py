@@ -62,7 +62,8 @@ class References:
         for name in face.stars:
             for target in [*targets, defined, result]:
                 self.stars[target].add(names[name.parts])
-        return Bound(ordinal, tuple(sorted(names.items())), result, scopes.conditional)
+        read = tuple(dict.fromkeys(name.parts for name in face.reads))
+        return Bound(ordinal, tuple(sorted(names.items())), read, result, scopes.conditional)
 
     def _read(self, name: Name, path: str, step: Step, names: dict[tuple[str, ...], str]) -> str:
         ordinal, face, space, scopes = step

@@ -16,7 +16,7 @@ def statement_rows(text: Text, script: ir.Script, bound: Sequence[Bound]) -> Ite
         statement = placed.statement
         ids = dict(names.names)
         targets = tuple(dict.fromkeys(_targets(statement, ids, names.result)))
-        reads = tuple(dict.fromkeys(ids[name.parts] for name in _reads(statement) if name.parts in ids))
+        reads = tuple(dict.fromkeys(ids[parts] for parts in names.reads if parts in ids))
         yield StatementRow(
             path=text.path,
             ordinal=ordinal,
@@ -45,13 +45,6 @@ def _targets(statement: ir.Statement, ids: dict[tuple[str, ...], str], result: s
             yield ids[name.parts]
     if result:
         yield result
-
-
-def _reads(statement: ir.Statement) -> Iterator[ir.Name]:
-    for relation in statement.relations:
-        if isinstance(relation, ir.Select):
-            yield from (source.name for source in relation.sources if source.name is not None)
-    yield from statement.reads
 
 
 def _own_bytes(script: ir.Script, text: str) -> list[int]:

@@ -57,10 +57,11 @@ class InputColumn(msgspec.Struct, frozen=True, gc=False):
 
 
 class Input(msgspec.Struct, frozen=True):
-    """An object that a statement reads."""
+    """An object that a statement reads; what is asked of an open temporary one `passes` on to those behind it."""
 
     object: str
     columns: tuple[InputColumn, ...]
     open: bool
     temporary: bool = False
     indirect: Flows = NONE
+    passes: tuple[Opening, ...] = ()

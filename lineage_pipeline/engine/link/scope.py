@@ -56,7 +56,8 @@ class Source(msgspec.Struct):
     def openings(self, star: ir.Star) -> tuple[Opening, ...]:
         """What passes unseen through a star over this source."""
         if self.input is not None:
-            return (Opening(self.input.object, star.start, star.end, star.exclude),) if self.input.open else ()
+            own = (Opening(self.input.object, star.start, star.end, star.exclude),) if self.input.open else ()
+            return self.input.passes or own
         return self.linked.openings if self.linked is not None else ()
 
     def has(self, name: str) -> bool:
@@ -72,11 +73,10 @@ class Source(msgspec.Struct):
             return self._produced(name)
         if not self.is_open():
             return None
-        if self.input is not None:
-            return Value(
-                (Flow(self.input.object, name, start=start, end=end),), None, True, f"{self.input.object}.{name}"
-            )
-        openings = self.linked.openings if self.linked is not None else ()
+        if self.input is not None and not self.input.passes:
+            flow = Flow(self.input.object, name, start=start, end=end)
+            return Value((flow,), None, True, f"{self.input.object}.{name}")
+        openings = self.input.passes if self.input is not None else self.linked.openings if self.linked else ()
         flows = tuple(Flow(item.object, name, start=start, end=end) for item in openings if name not in item.exclude)
         flows = approximated(flows) if len(flows) > 1 else flows
         hop = Hop(self.alias, name)

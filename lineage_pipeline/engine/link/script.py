@@ -73,7 +73,8 @@ def _filled(before: Input, written: Written, fresh: bool) -> Input:
     )
     own = placeless(written.indirect)
     indirect = united([own]) if fresh else united([before.indirect, own])
-    return Input(before.object, (*columns, *extra), before.open and not columns and not extra, True, indirect)
+    passes = written.openings if fresh else (*before.passes, *written.openings)
+    return Input(before.object, (*columns, *extra), bool(passes), True, indirect, passes)
 
 
 def _without_passed(

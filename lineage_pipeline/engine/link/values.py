@@ -61,7 +61,9 @@ def _call(expr: ir.Call, scope: Scope, links: Links) -> Value:
 
 
 def _counted(op: str, args: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
-    """The arguments without the star of COUNT(*), which reads no column."""
+    """The arguments that are read: COUNT(*) and GROUPING(x) read no column."""
+    if op.startswith("GROUPING"):
+        return ()
     if op.startswith("COUNT"):
         return tuple(arg for arg in args if not isinstance(arg, ir.Whole))
     return args

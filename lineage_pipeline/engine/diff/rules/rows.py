@@ -27,9 +27,22 @@ def join_changed(pair: Pair) -> Iterator[Finding]:
     """Joins add rows, drop rows or multiply them."""
     for rewrite in _rewrites(pair):
         before, after = (read_joins(text) for text in rewrite.text(JOIN))
+        if set(sources(rewrite.before)) == set(sources(rewrite.after)):
+            before, after = _same_sources(before, after)
         for rule, old, new in match_joins(before, after):
             severity = _join_severity(pair, rewrite, old, new)
             yield Finding(rule, rewrite.object, None, severity, _spell(old), _spell(new))
+
+
+def _same_sources(before: list[JoinLine], after: list[JoinLine]) -> tuple[list[JoinLine], list[JoinLine]]:
+    """Compare joins of the same sources: inner ones may change places; one without a line has no condition."""
+    moved = {one.on for one in before if one.side == "inner"} & {one.on for one in after if one.side == "inner"}
+    old, new = ([one for one in side if one.side != "inner" or one.on not in moved] for side in (before, after))
+    named = ({one.source for one in old}, {one.source for one in new})
+    old_cross, new_cross = (
+        [JoinLine("cross", name) for name in sorted(names)] for names in (named[1] - named[0], named[0] - named[1])
+    )
+    return old + old_cross, new + new_cross
 
 
 def filter_changed(pair: Pair) -> Iterator[Finding]:

@@ -1,0 +1,139 @@
+"""Our cold run over bare parsing: both in one run, on the same files, in CPU seconds of one process."""
+
+import gc
+import multiprocessing
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import msgspec
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import SqlglotError
+
+from lineage_pipeline import pipeline
+from lineage_pipeline.dialects.traits import GENERIC, traits_of
+from lineage_pipeline.vocabulary.analysis import InputFile
+
+STAGES = {
+    "compile": "compile_file",
+    "graph": "build_plan",
+    "schemas": "resolve_schemas",
+    "edges": "link_files",
+    "reach": "column_reach",
+    "assemble": "assemble",
+}
+"""The stages of a run, and the function of the pipeline that each of them is."""
+
+ResultT = TypeVar("ResultT")
+
+
+class Parsed(msgspec.Struct, frozen=True):
+    """Bare parsing: its CPU seconds, and the files that it gave up."""
+
+    seconds: float
+    failed: int
+
+
+class Analysed(msgspec.Struct, frozen=True):
+    """A cold run: its CPU seconds in all and by stage, and how much came out."""
+
+    seconds: float
+    stages: dict[str, float]
+    statements: int
+    edges: int
+
+
+class Ratio(msgspec.Struct, frozen=True):
+    """One input measured: the best of all rounds of each side."""
+
+    name: str
+    dialect: str
+    files: int
+    characters: int
+    parse: Parsed
+    analysis: Analysed
+
+    @property
+    def ratio(self) -> float:
+        """Our time over that of the parser."""
+        return self.analysis.seconds / self.parse.seconds
+
+
+def measure(name: str, files: Sequence[InputFile], rounds: int) -> Ratio:
+    """The ratio of one input. Every round has a process of its own, so that none finds what another left behind."""
+    dialects = sorted({_dialect(file) for file in files})
+    for dialect in dialects:
+        Dialect.get_or_raise(dialect or None)  # importing it is no part of parsing
+    pairs = [(_apart(parse_files, files), _apart(analyse_files, files)) for _ in range(rounds)]
+    return Ratio(
+        name,
+        ", ".join(dialect or "generic" for dialect in dialects),
+        len(files),
+        sum(len(file.text) for file in files),
+        min((parsed for parsed, _ in pairs), key=lambda parsed: parsed.seconds),
+        min((analysed for _, analysed in pairs), key=lambda analysed: analysed.seconds),
+    )
+
+
+def _apart(function: Callable[[Sequence[InputFile]], ResultT], files: Sequence[InputFile]) -> ResultT:
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        return pool.apply(function, (files,))
+
+
+def _dialect(file: InputFile) -> str:
+    return (traits_of(file.options.dialect) or GENERIC).name
+
+
+def parse_files(files: Sequence[InputFile]) -> Parsed:
+    """Tokens and trees of all files, with sqlglot alone and the collector as Python sets it."""
+    failed = 0
+    gc.collect()
+    begun = time.process_time()
+    for file in files:
+        dialect = Dialect.get_or_raise(_dialect(file) or None)
+        try:
+            dialect.parser().parse(dialect.tokenize(file.text), file.text)
+        except (SqlglotError, RecursionError):
+            failed += 1
+    return Parsed(time.process_time() - begun, failed)
+
+
+def analyse_files(files: Sequence[InputFile]) -> Analysed:
+    """The whole lineage of all files."""
+    spent = dict.fromkeys(STAGES, 0.0)
+    gc.collect()
+    with _timed(spent):
+        begun = time.process_time()
+        lineage = pipeline.analyse(files)
+        seconds = time.process_time() - begun
+    return Analysed(seconds, spent, len(lineage.statements), len(lineage.column_edges))
+
+
+@contextmanager
+def _timed(spent: dict[str, float]) -> Iterator[None]:
+    """Let the functions of the stages note the time that they take themselves."""
+    originals = {stage: getattr(pipeline, function) for stage, function in STAGES.items()}
+    inside: list[float] = []
+    for stage, original in originals.items():
+        setattr(pipeline, STAGES[stage], _noting(original, stage, spent, inside))
+    try:
+        yield
+    finally:
+        for stage, original in originals.items():
+            setattr(pipeline, STAGES[stage], original)
+
+
+def _noting(original: Callable[..., Any], stage: str, spent: dict[str, float], inside: list[float]) -> Any:
+    def noting(*args: Any) -> Any:
+        inside.append(0.0)
+        begun = time.process_time()
+        try:
+            return original(*args)
+        finally:
+            taken = time.process_time() - begun
+            spent[stage] += taken - inside.pop()
+            if inside:
+                inside[-1] += taken
+
+    return noting

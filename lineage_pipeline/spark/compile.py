@@ -1,0 +1,140 @@
+"""Compile: each content once for ever; a batch holds what one snapshot brought that no other had."""
+
+import gc
+from collections.abc import Sequence
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame
+
+from lineage_pipeline.engine.compile.interface import face_of
+from lineage_pipeline.engine.compile.source import compile_source
+from lineage_pipeline.spark.frames import Batches, batch
+from lineage_pipeline.spark.work import DONE, Entry, Work
+from lineage_pipeline.store.schemas import arrow_schema
+from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.analysis import Options
+
+CACHE = "_cache/compiled"
+
+COMPILED = pa.schema(
+    [
+        ("key", pa.string()),
+        ("batch", pa.string()),
+        ("script", pa.binary()),
+        ("face", pa.binary()),
+        ("findings", pa.binary()),
+    ]
+)
+"""A compiled content: its IR, its outside, and the statements that have findings, with nothing else in them."""
+
+UNITS = pa.schema([("key", pa.string()), ("source_hash", pa.string()), ("options", pa.binary()), ("batch", pa.string())])
+ENTRIES = pa.schema([("path", pa.string()), ("key", pa.string()), ("batch", pa.string()), ("dialect", pa.string())])
+
+SOURCES = pa.schema([("source_hash", pa.string()), ("rendered", pa.string())])
+
+
+def compile_new(work: Work) -> None:
+    """Compile the contents that no batch holds; nothing new, no job."""
+    held = _held(work)
+    missing = {entry.key: entry for entry in work.entries if entry.key not in held}
+    if missing:
+        units = [missing[key] for key in sorted(missing)]
+        work.put("units", _units(units, work.key))
+        todo = work.read([work.place("units.parquet")], UNITS).join(_sources(work), "source_hash")
+        made = todo.repartition(work.tasks(work.session)).mapInArrow(_compile, _schema())
+        work.write(made, f"{CACHE}/{work.key}")
+        held |= dict.fromkeys(missing, work.key)
+    work.put("entries", _entries(work.entries, held))
+
+
+def scripts(work: Work, *columns: str) -> DataFrame:
+    """Give one row for each file: its path and dialect, and those columns of what it compiled to."""
+    entries = work.read([work.place("entries.parquet")], ENTRIES)
+    return entries.join(_compiled(work).select("key", "batch", *columns), ["key", "batch"]).drop("batch")
+
+
+def texts(work: Work) -> DataFrame:
+    """Give the text of each file by its path."""
+    known = pa.schema([("path", pa.string()), ("source_hash", pa.string())])
+    files = work.table("sql_files").select(*known.names)
+    return files.join(_sources(work), "source_hash").select("path", "rendered")
+
+
+def _sources(work: Work) -> DataFrame:
+    # A file of sources may hold those of other snapshots too, and two files the same one.
+    return work.table("sources").select(*SOURCES.names).dropDuplicates(["source_hash"])
+
+
+def _compiled(work: Work) -> DataFrame:
+    return work.read(_batches(work), COMPILED)
+
+
+def _batches(work: Work) -> list[str]:
+    """List the batches that were written to their end."""
+    ends = [path for path in work.files.list(CACHE) if path.endswith(f"/{DONE}")]
+    return [path.removesuffix(f"/{DONE}") for path in ends]
+
+
+def _held(work: Work) -> dict[str, str]:
+    """Say which batch holds a key; the first one counts where two runs compiled the same."""
+    wanted = {entry.key for entry in work.entries}
+    held: dict[str, str] = {}
+    for folder in _batches(work):
+        for path in work.files.list(folder):
+            if path.endswith(".parquet"):
+                keys = pq.read_table(work.files.locate(path), columns=["key"], filesystem=work.files.system)["key"]
+                for key in wanted.intersection(keys.to_pylist()):
+                    held.setdefault(key, folder.rpartition("/")[2])
+    return held
+
+
+def _units(entries: Sequence[Entry], name: str) -> pa.Table:
+    columns = {
+        "key": [entry.key for entry in entries],
+        "source_hash": [entry.source for entry in entries],
+        "options": [msgspec.msgpack.encode(entry.options) for entry in entries],
+        "batch": [name] * len(entries),
+    }
+    return pa.Table.from_pydict(columns, schema=UNITS)
+
+
+def _entries(entries: Sequence[Entry], held: dict[str, str]) -> pa.Table:
+    columns = {
+        "path": [entry.path for entry in entries],
+        "key": [entry.key for entry in entries],
+        "batch": [held[entry.key] for entry in entries],
+        "dialect": [entry.options.dialect for entry in entries],
+    }
+    return pa.Table.from_pydict(columns, schema=ENTRIES)
+
+
+def _schema() -> str:
+    return ", ".join(f"{field.name} {'string' if field.type == pa.string() else 'binary'}" for field in COMPILED)
+
+
+def _compile(batches: Batches) -> Batches:
+    """Run in a task: texts become scripts."""
+    gc.set_threshold(200_000, 50, 100)  # trees are many, short-lived and free of cycles worth finding
+    for rows in batches:
+        made = []
+        for row in rows.to_pylist():
+            options = msgspec.msgpack.decode(row["options"], type=Options)
+            script = compile_source(row["rendered"], options)
+            parts = (script, face_of(script, row["rendered"]), _with_findings(script))
+            made.append((row["key"], row["batch"], *map(msgspec.msgpack.encode, parts)))
+        yield batch(COMPILED, dict(zip(COMPILED.names, zip(*made, strict=True), strict=True)))
+
+
+def _with_findings(script: ir.Script) -> list[ir.Placed]:
+    """Keep of a script what its findings need."""
+    return [
+        msgspec.structs.replace(
+            placed, statement=ir.Statement(placed.statement.kind, placed.statement.status, findings=found)
+        )
+        for placed in script.statements
+        if (found := placed.statement.findings)
+    ]
+
+

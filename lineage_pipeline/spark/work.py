@@ -1,0 +1,122 @@
+"""One snapshot on its way through the stages, and what they hand on: files named by what they were made from."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+
+from lineage_pipeline import __version__
+from lineage_pipeline.spark.frames import read
+from lineage_pipeline.spark.session import parallelism
+from lineage_pipeline.store.files import Files
+from lineage_pipeline.store.run import Run
+from lineage_pipeline.store.schemas import arrow_schema
+from lineage_pipeline.vocabulary.analysis import Options, TableSchema
+from lineage_pipeline.vocabulary.ir import IR_VERSION
+from lineage_pipeline.vocabulary.sets import Status
+from lineage_pipeline.vocabulary.tables import SqlFile
+
+FILES_A_TASK = 200
+DONE = "_SUCCESS"
+"""What Spark leaves in a folder when all of it is there."""
+
+
+class Rules(Protocol):
+    """What the stages ask of the settings."""
+
+    def options_for(self, path: str) -> Options:
+        """Give the options of the system that this path belongs to."""
+
+    def analysis_key(self) -> str:
+        """Name all that bears on results apart from the files."""
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One file of the snapshot: which content it has, how that is read, and the key of what it compiles to."""
+
+    path: str
+    source: str
+    key: str
+    options: Options
+
+
+@dataclass(frozen=True)
+class Work:
+    """A run of one snapshot; `spark` gives the session when it is first asked for."""
+
+    run: Run
+    files: Files
+    rules: Rules
+    spark: Callable[[], SparkSession]
+    imported: Mapping[str, TableSchema] = field(default_factory=dict)
+
+    @cached_property
+    def session(self) -> SparkSession:
+        """Start Spark, with as many tasks as the snapshot is worth."""
+        session = self.spark()
+        session.conf.set("spark.sql.shuffle.partitions", str(self.tasks(session)))
+        return session
+
+    def tasks(self, session: SparkSession) -> int:
+        """Say into how many tasks the files are cut: enough for every core, but none for a handful of files."""
+        cores = parallelism(session)
+        return max(min(cores, 2), min(len(self.entries) // FILES_A_TASK, cores * 8))
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """List the files that could be read, in the order of their paths."""
+        readable = (file for file in self.run.rows(SqlFile) if file.status is not Status.FAILED)
+        return tuple(_entry(file, self.rules.options_for(file.path)) for file in readable)
+
+    @cached_property
+    def key(self) -> str:
+        """Name what the whole analysis depends on: every file, and all that bears on how it is read."""
+        parts = [self.rules.analysis_key(), [(entry.path, entry.key) for entry in self.entries], self.imported]
+        return _hash(parts)
+
+    def place(self, name: str) -> str:
+        """Say where a result of this snapshot lies, relative to the warehouse."""
+        return f"_work/{self.key}/{name}"
+
+    def is_done(self, folder: str) -> bool:
+        """Say whether Spark has written a folder to its end."""
+        return self.files.size(f"{folder}/{DONE}") is not None
+
+    def write(self, frame: DataFrame, folder: str) -> None:
+        """Write a frame; what a torn run left there is replaced."""
+        frame.write.mode("overwrite").parquet(self.files.address(folder))
+
+    def read(self, folders: Sequence[str], schema: pa.Schema) -> DataFrame:
+        """Open folders that Spark wrote, or files that the driver wrote."""
+        return read(self.session, [self.files.address(folder) for folder in folders], schema)
+
+    def put(self, name: str, content: pa.Table) -> None:
+        """Write names that the driver holds as a file, so that tasks can join them."""
+        sink = pa.BufferOutputStream()
+        pq.write_table(content, sink, compression="zstd")
+        self.files.replace(self.place(f"{name}.parquet"), sink.getvalue().to_pybytes(), durable=False)
+
+    def table(self, name: str) -> DataFrame:
+        """Open a public table as the run has it."""
+        return read(self.session, self.run.files(name), arrow_schema(name))
+
+    def adopt(self, table: str, frame: DataFrame, part: str = "") -> None:
+        """Let Spark write a public table, or a part of it, and put it into the run."""
+        folder = self.run.folder(table)
+        frame.coalesce(parallelism(self.session)).write.parquet(folder)
+        self.run.adopt(table, [folder], part=part)
+
+
+def _entry(file: SqlFile, options: Options) -> Entry:
+    reading = Options(dialect=options.dialect, limits=options.limits)  # the rest bears on names only
+    return Entry(file.path, file.source_hash, _hash([file.source_hash, reading, IR_VERSION, __version__]), options)
+
+
+def _hash(parts: object) -> str:
+    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()
