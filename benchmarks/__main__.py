@@ -80,7 +80,7 @@ def table(rows: Sequence[Ratio]) -> str:
     for row in rows:
         ours, parse = row.analysis, row.parse
         stages = [f"{ours.stages[stage] / parse.seconds:.2f}" for stage in STAGES]
-        gave_up = f" ({parse.failed} files not parsed)" if parse.failed else ""
+        gave_up = f" ({parse.failed} batches not parsed)" if parse.failed else ""
         counts = [row.files, ours.statements, row.characters // 1000, ours.edges]
         times = [f"{parse.seconds:.3f}{gave_up}", f"{ours.seconds:.3f}", f"**{row.ratio:.2f}**"]
         lines.append([row.name, *(f"{count:,}" for count in counts), *times, *stages])

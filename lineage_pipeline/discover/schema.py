@@ -51,7 +51,12 @@ def _typed(columns: Mapping[str, str | None] | list[str]) -> Iterable[tuple[str,
     """Give columns with their types, written as the engine writes them."""
     if isinstance(columns, list):
         return [(column, None) for column in columns]
-    return [(column, " ".join((kind or "").upper().split()).replace(", ", ",") or None) for column, kind in columns.items()]
+    return [(column, _spelled(kind)) for column, kind in columns.items()]
+
+
+def _spelled(kind: str | None) -> str | None:
+    """Write a type as the engine writes it."""
+    return " ".join((kind or "").upper().split()).replace(", ", ",") or None
 
 
 def _bare(part: str) -> str:

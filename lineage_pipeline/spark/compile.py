@@ -10,9 +10,8 @@ from pyspark.sql import DataFrame
 
 from lineage_pipeline.engine.compile.interface import face_of
 from lineage_pipeline.engine.compile.source import compile_source
-from lineage_pipeline.spark.frames import Batches, batch
+from lineage_pipeline.spark.frames import Batches, batch, spark_schema
 from lineage_pipeline.spark.work import DONE, Entry, Work
-from lineage_pipeline.store.schemas import arrow_schema
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import Options
 
@@ -30,9 +29,7 @@ COMPILED = pa.schema(
 """A compiled content: its IR, its outside, and the statements that have findings, with nothing else in them."""
 
 UNITS = pa.schema([("key", pa.string()), ("source_hash", pa.string()), ("options", pa.binary()), ("batch", pa.string())])
-ENTRIES = pa.schema([("path", pa.string()), ("key", pa.string()), ("batch", pa.string()), ("dialect", pa.string())])
-
-SOURCES = pa.schema([("source_hash", pa.string()), ("rendered", pa.string())])
+ENTRIES = pa.schema([(name, pa.string()) for name in ("path", "source_hash", "key", "batch", "dialect")])
 
 
 def compile_new(work: Work) -> None:
@@ -43,28 +40,24 @@ def compile_new(work: Work) -> None:
         units = [missing[key] for key in sorted(missing)]
         work.put("units", _units(units, work.key))
         todo = work.read([work.place("units.parquet")], UNITS).join(_sources(work), "source_hash")
-        made = todo.repartition(work.tasks(work.session)).mapInArrow(_compile, _schema())
+        made = todo.repartition(work.tasks(work.session)).mapInArrow(_compile, spark_schema(COMPILED))
         work.write(made, f"{CACHE}/{work.key}")
         held |= dict.fromkeys(missing, work.key)
     work.put("entries", _entries(work.entries, held))
 
 
 def scripts(work: Work, *columns: str) -> DataFrame:
-    """Give one row for each file: its path and dialect, and those columns of what it compiled to."""
+    """Give one row for each file: its path and dialect, and those columns of its text and of what it compiled to."""
     entries = work.read([work.place("entries.parquet")], ENTRIES)
-    return entries.join(_compiled(work).select("key", "batch", *columns), ["key", "batch"]).drop("batch")
-
-
-def texts(work: Work) -> DataFrame:
-    """Give the text of each file by its path."""
-    known = pa.schema([("path", pa.string()), ("source_hash", pa.string())])
-    files = work.table("sql_files").select(*known.names)
-    return files.join(_sources(work), "source_hash").select("path", "rendered")
+    compiled = [name for name in columns if name in COMPILED.names]
+    found = entries.join(_compiled(work).select("key", "batch", *compiled), ["key", "batch"])
+    joined = found.join(_sources(work), "source_hash") if "rendered" in columns else found
+    return joined.select("path", "dialect", *columns)
 
 
 def _sources(work: Work) -> DataFrame:
     # A file of sources may hold those of other snapshots too, and two files the same one.
-    return work.table("sources").select(*SOURCES.names).dropDuplicates(["source_hash"])
+    return work.table("sources").select("source_hash", "rendered").dropDuplicates(["source_hash"])
 
 
 def _compiled(work: Work) -> DataFrame:
@@ -103,15 +96,12 @@ def _units(entries: Sequence[Entry], name: str) -> pa.Table:
 def _entries(entries: Sequence[Entry], held: dict[str, str]) -> pa.Table:
     columns = {
         "path": [entry.path for entry in entries],
+        "source_hash": [entry.source for entry in entries],
         "key": [entry.key for entry in entries],
         "batch": [held[entry.key] for entry in entries],
         "dialect": [entry.options.dialect for entry in entries],
     }
     return pa.Table.from_pydict(columns, schema=ENTRIES)
-
-
-def _schema() -> str:
-    return ", ".join(f"{field.name} {'string' if field.type == pa.string() else 'binary'}" for field in COMPILED)
 
 
 def _compile(batches: Batches) -> Batches:

@@ -36,7 +36,7 @@ _CLAUSES = frozenset("WHERE GROUP HAVING ORDER SORT DISTRIBUTE CLUSTER LIMIT UNI
 
 
 def arms(tokens: Sequence[Token]) -> Iterator[Piece]:
-    """A statement, or each INSERT of `FROM source INSERT … SELECT … INSERT …`, with the source put where others have it."""
+    """A statement, or each INSERT of `FROM source INSERT … INSERT …` with the source behind its select list."""
     heads = _inserts(tokens)
     if not heads:
         yield Piece(tokens)

@@ -79,7 +79,7 @@ def _like(
 
 def column_def(context: Context, node: exp.Expr) -> ir.ColumnDef:
     """A declared column with its type and constraints."""
-    kinds = {
+    kinds: dict[type[exp.Expr], exp.Expr] = {
         type(item.kind): item.kind
         for item in node.args.get("constraints") or ()
         if isinstance(item, exp.ColumnConstraint)
@@ -175,7 +175,7 @@ def alter(context: Context, tree: exp.Expr) -> dict[str, Any]:
     if not isinstance(tree.this, exp.Table) or kind not in _RELATIONS:
         return {"kind": f"ALTER {kind}"}
     name = name_of(context, tree.this)
-    alterations = []
+    alterations: list[ir.Alteration] = []
     for action in tree.args.get("actions") or ():
         alterations.extend(_alteration(context, name, action))
     return {"kind": f"ALTER {kind}", "alterations": tuple(alterations)}

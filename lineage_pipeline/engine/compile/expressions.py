@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 from sqlglot import exp
 
 from lineage_pipeline.engine.compile.context import Context
-from lineage_pipeline.engine.compile.operators import op_of, traits_of, traits_of_name
-from lineage_pipeline.engine.compile.types import result_type, spelling
+from lineage_pipeline.engine.compile.operators import operator, traits_of_name
+from lineage_pipeline.engine.compile.types import spelling
 from lineage_pipeline.vocabulary import ir
 
 NULL = ir.Literal("null", "NULL")
@@ -42,8 +42,8 @@ def subquery(context: Context, node: exp.Expr, mode: str, *args: ir.Expr) -> ir.
 
 def call(context: Context, node: exp.Expr) -> ir.Expr:
     """An operator or function that has no compiler of its own."""
-    kind = type(node)
-    op = op_of(kind)
+    known = operator(type(node), context.dialect)
+    op = known.name
     args: list[ir.Expr] = []
     for key, value in node.args.items():
         if value is None or value is False:
@@ -56,7 +56,7 @@ def call(context: Context, node: exp.Expr) -> ir.Expr:
             op = f"{op}:{key}"
         else:
             args.append(ir.Literal("word", str(value)))
-    return ir.Call(op, tuple(args), traits_of(kind), result_type(kind, context.dialect))
+    return ir.Call(op, tuple(args), known.traits, known.result)
 
 
 def anonymous(context: Context, node: exp.Expr) -> ir.Expr:
@@ -92,7 +92,7 @@ def dot(context: Context, node: exp.Expr) -> ir.Expr:
     if isinstance(member, exp.Star):
         return base
     inner = expression(context, member)
-    return ir.Call(f"METHOD {op_of(type(member))}", (base, inner))
+    return ir.Call(f"METHOD {operator(type(member), context.dialect).name}", (base, inner))
 
 
 def bracket(context: Context, node: exp.Expr) -> ir.Expr:
@@ -110,7 +110,8 @@ def document_path(context: Context, node: exp.Expr) -> ir.Expr:
     base = expression(context, node.this)
     if isinstance(path, exp.JSONPath):
         keys = tuple(str(part.name) for part in path.expressions if isinstance(part, exp.JSONPathKey))
-        return ir.Call(op_of(type(node)), (ir.Field(base, keys),), 0, result_type(type(node), context.dialect))
+        known = operator(type(node), context.dialect)
+        return ir.Call(known.name, (ir.Field(base, keys),), 0, known.result)
     return call(context, node)
 
 

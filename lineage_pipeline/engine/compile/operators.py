@@ -1,23 +1,32 @@
-"""Operators and functions: their canonical names, and what they do to a value."""
+"""Operators and functions: their canonical names, what they do to a value, and the type they always give."""
 
-from functools import cache
-
+import msgspec
 from sqlglot import exp
 
 from lineage_pipeline.dialects import functions
+from lineage_pipeline.engine.compile.types import result_type
 from lineage_pipeline.vocabulary import ir
 
 
-@cache
-def op_of(kind: type[exp.Expr]) -> str:
-    """The canonical name of an operator or function."""
-    return kind.__name__.upper()
+class Operator(msgspec.Struct, frozen=True):
+    """A kind of expression as the IR names it."""
+
+    name: str
+    traits: int
+    result: str
 
 
-@cache
-def traits_of(kind: type[exp.Expr]) -> int:
-    """What a function that sqlglot knows does to a value."""
-    return traits_of_name(op_of(kind)) | (ir.AGGREGATE if issubclass(kind, exp.AggFunc) else 0)
+_OPERATORS: dict[tuple[type[exp.Expr], str], Operator] = {}
+
+
+def operator(kind: type[exp.Expr], dialect: str) -> Operator:
+    """What is known of a kind of expression, looked up once."""
+    known = _OPERATORS.get((kind, dialect))
+    if known is None:
+        name = kind.__name__.upper()
+        traits = traits_of_name(name) | (ir.AGGREGATE if issubclass(kind, exp.AggFunc) else 0)
+        known = _OPERATORS[kind, dialect] = Operator(name, traits, result_type(kind, dialect))
+    return known
 
 
 def traits_of_name(op: str) -> int:
@@ -27,6 +36,6 @@ def traits_of_name(op: str) -> int:
         (functions.VOLATILE, ir.VOLATILE),
         (functions.RANKING, ir.WINDOWED),
         (functions.GENERATORS, ir.GENERATOR),
+        (functions.AGGREGATES, ir.AGGREGATE),
     )
-    traits = sum(trait for names, trait in tables if op in names)
-    return traits | (ir.AGGREGATE if op in functions.AGGREGATES else 0)
+    return sum(trait for names, trait in tables if op in names)

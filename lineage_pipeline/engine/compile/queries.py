@@ -1,6 +1,6 @@
 """Queries: selects, set operations and values become relations that name each other by index."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import cast
 
 import msgspec
@@ -222,7 +222,7 @@ def _unknown(context: Context, node: exp.Expr) -> int:
     )
 
 
-_QUERIES = {
+_QUERIES: dict[type[exp.Expr], Callable[[Context, exp.Expr], int]] = {
     exp.Select: select,
     exp.Union: set_operation,
     exp.Except: set_operation,

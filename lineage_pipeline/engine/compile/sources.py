@@ -90,19 +90,15 @@ def _table_function(context: Context, node: exp.Expr, alias: str, columns: tuple
     op = compiled.op if isinstance(compiled, ir.Call) else ""
     if op == "TABLE" and isinstance(compiled, ir.Call) and compiled.args:
         compiled = compiled.args[0]
-        return ir.Source(
-            alias or "table", function=compiled, columns=columns, produces=_produced(compiled), lateral=True
-        )
-    if isinstance(node.this, exp.Anonymous) and op not in functions.GENERATORS:
+    elif isinstance(node.this, exp.Anonymous) and op not in functions.GENERATORS:
         name = name_of(
             context,
             exp.Table(this=exp.to_identifier(node.this.name), db=node.args.get("db"), catalog=node.args.get("catalog")),
         )
         context.calls.append(ir.Invocation(name, compiled.args if isinstance(compiled, ir.Call) else ()))
         return ir.Source(alias or name.parts[-1], name=name, function=compiled, columns=columns, lateral=True)
-    return ir.Source(
-        alias or op.lower(), function=compiled, columns=columns, produces=_produced(compiled), lateral=True
-    )
+    produced = _produced(compiled)
+    return ir.Source(alias or op.lower(), function=compiled, columns=columns, produces=produced, lateral=True)
 
 
 def _produced(function: ir.Expr) -> tuple[str, ...]:
@@ -170,7 +166,7 @@ def _function(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Sourc
     return ir.Source(alias, function=compiled, columns=columns, produces=_produced(compiled), lateral=True)
 
 
-_SOURCES = {
+_SOURCES: dict[type[exp.Expr], Callable[[Context, exp.Expr, CompileQuery], ir.Source]] = {
     exp.Table: _table,
     exp.Subquery: _subquery,
     exp.Values: _values,

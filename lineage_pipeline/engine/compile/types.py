@@ -1,6 +1,5 @@
 """Types as the dialect spells them, and the result types that sqlglot knows for functions."""
 
-from functools import cache
 from typing import Any
 
 from sqlglot import exp
@@ -26,7 +25,6 @@ def spelling(node: exp.Expr | None, dialect: str) -> str:
     return known
 
 
-@cache
 def result_type(kind: type[exp.Expr], dialect: str) -> str:
     """The type that a function of this kind always gives, or nothing where it depends on the arguments."""
     tables: list[dict[Any, Any]] = [getattr(Dialect.get_or_raise(dialect or None), "EXPRESSION_METADATA", {})]

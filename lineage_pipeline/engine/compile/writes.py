@@ -18,7 +18,9 @@ from lineage_pipeline.vocabulary import ir
 def bind_with(context: Context, tree: exp.Expr) -> None:
     """Bring the CTEs that stand before a statement into scope."""
     with_ = tree.args.get("with_")
-    for cte in with_.expressions if with_ is not None else ():
+    if with_ is None:
+        return
+    for cte in with_.expressions:
         context.ctes = {**context.ctes, **common_table(context, cte, bool(with_.args.get("recursive")))}
 
 

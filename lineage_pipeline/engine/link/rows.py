@@ -30,6 +30,7 @@ class Passing(msgspec.Struct, frozen=True, array_like=True):
 def edge_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStatement) -> Iterator[ColumnEdge]:
     """The edges of one statement; several uses of one input are one row."""
     grouped: dict[tuple[str, ...], list[tuple[Flow, Out | None, bool]]] = {}
+    key: tuple[str, ...]
     for written in linked.writes:
         for name, out in written.columns:
             for flow in out.value.flows:

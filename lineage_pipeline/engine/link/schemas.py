@@ -56,12 +56,9 @@ class SchemaRegistry:
         if event.role is Role.ALTER:
             return altered(columns, statement.alterations)
         definition = statement.definition
-        if event.role is Role.DEFINE and definition is not None:
-            if definition.like is not None and definition.relation == ir.NOWHERE:
-                model = self.schemas.get(dict(bound.names).get(definition.like.parts, ""))
-                return (*(model.columns if model else ()), *declared(definition))
-            if definition.relation == ir.NOWHERE:
-                return declared(definition)
+        if definition is not None and not takes_query(statement, event.role):
+            model = self.schemas.get(dict(bound.names).get(definition.like.parts, "")) if definition.like else None
+            return (*(model.columns if model else ()), *declared(definition))
         linked = self._link(event, statement, bound, traits)
         found = list(columns)
         for written in linked.writes:
@@ -76,6 +73,12 @@ class SchemaRegistry:
         if place not in self.linked:
             self.linked[place] = StatementLinker(statement, bound, self.inputs, traits).link()
         return self.linked[place]
+
+
+def takes_query(statement: ir.Statement, role: Role) -> bool:
+    """Say whether a statement shapes an object by what a query gives, and not by columns that it lists or alters."""
+    listed = role is Role.DEFINE and statement.definition is not None and statement.definition.relation == ir.NOWHERE
+    return role is not Role.ALTER and not listed
 
 
 def declared(definition: ir.Definition) -> tuple[SchemaColumn, ...]:

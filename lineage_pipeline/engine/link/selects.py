@@ -109,12 +109,7 @@ def _join(links: Links, source: ir.Source, scope: Scope, indirect: list[Flows], 
         scope.sources = [item for item in scope.sources if item is not added]
     if join is not None and (side != "cross" or condition):
         name = added.input.object if added.input is not None else "(subquery)" if linked is not None else "(function)"
-        facets.append(
-            (
-                "join",
-                f"{side} {name} ON {condition}".rstrip(" ON") if not condition else f"{side} {name} ON {condition}",
-            )
-        )
+        facets.append(("join", f"{side} {name} ON {condition}" if condition else f"{side} {name}"))
 
 
 def _join_condition(links: Links, join: ir.Join, scope: Scope, added: Source, indirect: list[Flows]) -> str:

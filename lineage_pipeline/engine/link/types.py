@@ -18,6 +18,11 @@ FIRST_ARGUMENT = frozenset(
     "RESPECTNULLS FILTER WITHINGROUP ORDER TRIM UPPER LOWER LEFT RIGHT ROUND PAREN MODE LIMIT".split()
 )
 COMMON_TYPE = frozenset("COALESCE IFNULL GREATEST LEAST NVL ISNULL".split())
+STRICT = frozenset(
+    "ADD SUB MUL AND OR NOT NEG EQ NEQ GT GTE LT LTE LIKE ILIKE UPPER LOWER TRIM CONCAT ABS ROUND DATEDIFF DATEADD "
+    "DATESUB SUBSTRING LENGTH REPLACE YEAR MONTH DAY CEIL FLOOR EXTRACT DATETRUNC TIMESTAMPTRUNC DPIPE".split()
+)
+"""Functions that give null only where an argument is null."""
 ARITHMETIC = frozenset("ADD SUB MUL DIV MOD INTDIV".split())
 
 _INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
@@ -121,26 +126,6 @@ def call_nullable(call: ir.Call, args: Sequence[Value]) -> bool:
         return False
     if op in COMMON_TYPE:
         return all(arg.nullable for arg in args)
-    if op in (
-        "ADD",
-        "SUB",
-        "MUL",
-        "AND",
-        "OR",
-        "NOT",
-        "NEG",
-        "EQ",
-        "NEQ",
-        "GT",
-        "GTE",
-        "LT",
-        "LTE",
-        "UPPER",
-        "LOWER",
-        "TRIM",
-        "CONCAT",
-        "ABS",
-        "ROUND",
-    ):
+    if op in STRICT:
         return any(arg.nullable for arg in args)
     return True

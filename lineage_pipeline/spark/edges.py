@@ -1,0 +1,170 @@
+"""Edges: independent once schemas are known, file by file; the result is one internal table, `linked`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+
+from lineage_pipeline.dialects.traits import GENERIC, Traits, traits_of
+from lineage_pipeline.engine.link.inference import passed, requested
+from lineage_pipeline.engine.link.model import Input
+from lineage_pipeline.engine.link.rows import Passing, edge_rows, facet_rows, finding_rows, passing_rows
+from lineage_pipeline.engine.link.schemas import takes_query
+from lineage_pipeline.engine.link.script import link_script
+from lineage_pipeline.engine.link.statement import LinkedStatement, StatementLinker, input_of
+from lineage_pipeline.spark.compile import scripts
+from lineage_pipeline.spark.frames import Batches, row_array, row_schema, spark_schema, sparse
+from lineage_pipeline.spark.plan import BOUNDS, Shaping
+from lineage_pipeline.spark.schemas import schema_rows
+from lineage_pipeline.spark.work import Work
+from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.analysis import TableSchema
+from lineage_pipeline.vocabulary.places import Text
+from lineage_pipeline.vocabulary.plan import Bound, ScriptFace
+from lineage_pipeline.vocabulary.sets import Stage
+from lineage_pipeline.vocabulary.tables import ColumnEdge, Diagnostic, Facet
+
+FOLDER = "linked"
+
+LINKED = pa.schema(
+    [
+        ("edge", row_schema("column_edges")),
+        ("facet", row_schema("facets")),
+        ("finding", row_schema("diagnostics")),
+        ("note", pa.binary()),
+    ]
+)
+"""A row fills one of the four; the public tables are projections."""
+
+
+class Note(msgspec.Struct, frozen=True, array_like=True):
+    """What one file tells about open objects: columns asked of them, stars over them, and what is known of them."""
+
+    requests: tuple[tuple[str, str], ...]
+    passings: tuple[Passing, ...]
+    schemas: tuple[TableSchema, ...]
+
+
+class Inferred(msgspec.Struct, frozen=True):
+    """Columns that are known only because somebody reads them, the edges that carry them, and who owns them."""
+
+    columns: set[tuple[str, str]]
+    edges: list[ColumnEdge]
+    schemas: dict[str, TableSchema]
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """An object as a file sees it: its schema, its place in the order of need."""
+
+    schema: TableSchema
+    input: Input
+    rank: int
+
+
+class Gathered(msgspec.Struct):
+    """What the files of a batch give."""
+
+    edges: list[ColumnEdge] = []
+    facets: list[Facet] = []
+    findings: dict[str, Diagnostic] = {}
+    notes: list[bytes] = []
+
+
+def link_files(work: Work) -> None:
+    """Link all files, once for the same files and schemas."""
+    if not work.is_done(work.place(FOLDER)):
+        linked = _inputs(work).mapInArrow(_link, spark_schema(LINKED))
+        work.write(linked, work.place(FOLDER))
+
+
+def linked_rows(work: Work) -> DataFrame:
+    """Open what `link_files` wrote."""
+    return work.read([work.place(FOLDER)], LINKED)
+
+
+def infer_columns(work: Work) -> Inferred:
+    """Ask back through open stars; only the names of open objects come to the driver."""
+    noted = linked_rows(work).where(f.col("note").isNotNull()).select("note").toArrow()
+    notes = [msgspec.msgpack.decode(note, type=Note) for note in noted["note"].to_pylist()]
+    schemas = {schema.object: schema for note in notes for schema in note.schemas}
+    requests = {request for note in notes for request in note.requests}
+    passings = sorted((one for note in notes for one in note.passings), key=lambda one: (one.path, one.statement))
+    wanted, carried = passed(requests, passings, schemas)
+    return Inferred(wanted, carried, schemas)
+
+
+def _inputs(work: Work) -> DataFrame:
+    """Give each file with its script, its text, and the schemas of the objects that it names."""
+    bounds = work.read([work.place("bounds.parquet")], BOUNDS)
+    schemas = schema_rows(work).where(f.col("schema").isNotNull()).select("object", "rank", "temporary", "schema")
+    named = bounds.select("path", f.explode("names").alias("object")).join(schemas, "object")
+    seen = named.groupBy("path").agg(f.collect_list(f.struct("rank", "temporary", "schema")).alias("seen"))
+    files = scripts(work, "script", "face", "rendered").join(bounds.drop("names"), "path")
+    return files.join(seen, "path", "left")
+
+
+def _link(batches: Batches) -> Batches:
+    """Run in a task: scripts become edges, facets and findings."""
+    for rows in batches:
+        gathered = Gathered()
+        for row in rows.to_pylist():
+            _link_file(row, gathered)
+        yield sparse(LINKED, "edge", row_array("column_edges", gathered.edges))
+        yield sparse(LINKED, "facet", row_array("facets", gathered.facets))
+        yield sparse(LINKED, "finding", row_array("diagnostics", list(gathered.findings.values())))
+        yield sparse(LINKED, "note", pa.array(gathered.notes, pa.binary()))
+
+
+def _link_file(row: Mapping[str, Any], gathered: Gathered) -> None:
+    script = msgspec.msgpack.decode(row["script"], type=ir.Script)
+    bound = msgspec.msgpack.decode(row["bounds"], type=tuple[Bound, ...])
+    face = msgspec.msgpack.decode(row["face"], type=ScriptFace)
+    text = Text(row["path"], face.lines, row["rendered"])
+    traits = traits_of(row["dialect"]) or GENERIC
+    seen = {one.schema.object: one for one in map(_seen, row["seen"] or ())}
+    inputs = {name: one.input for name, one in seen.items()}
+    shapings = msgspec.msgpack.decode(row["shapings"], type=list[Shaping])
+    done = dict(_shaped(script, bound, seen, shapings, traits))
+    linked = link_script(script, bound, inputs, traits, done).statements
+    edges: list[ColumnEdge] = []
+    passings: list[Passing] = []
+    for ordinal, result in sorted(linked.items()):
+        placed = script.statements[ordinal]
+        edges.extend(edge_rows(text, placed, ordinal, result))
+        passings.extend(passing_rows(text, placed, ordinal, result))
+        gathered.facets.extend(facet_rows(text, placed, ordinal, result))
+        findings = finding_rows(text, placed, result.findings, Stage.COLUMN_GRAPH)
+        gathered.findings |= {finding.id: finding for finding in findings}
+    gathered.edges.extend(edges)
+    gathered.notes.extend(_notes(edges, passings, {name: one.schema for name, one in seen.items()}))
+
+
+def _seen(row: Mapping[str, Any]) -> Seen:
+    schema = msgspec.msgpack.decode(row["schema"], type=TableSchema)
+    return Seen(schema, input_of(schema, row["temporary"]), row["rank"])
+
+
+def _shaped(
+    script: ir.Script, bound: Sequence[Bound], seen: Mapping[str, Seen], shapings: Sequence[Shaping], traits: Traits
+) -> Iterator[tuple[int, LinkedStatement]]:
+    """Link what shapes an object as the schema registry did: with those objects alone that come before it."""
+    first: dict[int, int] = {}
+    for one in shapings:
+        if takes_query(script.statements[one.ordinal].statement, one.role):
+            first[one.ordinal] = min(one.rank, first.get(one.ordinal, one.rank))
+    for ordinal, rank in first.items():
+        before = {name: one.input for name, one in seen.items() if one.rank < rank}
+        yield ordinal, StatementLinker(script.statements[ordinal].statement, bound[ordinal], before, traits).link()
+
+
+def _notes(
+    edges: Sequence[ColumnEdge], passings: Sequence[Passing], schemas: Mapping[str, TableSchema]
+) -> Iterator[bytes]:
+    requests = requested(edges, schemas)
+    if requests or passings:
+        names = {name for name, _ in requests} | {passing.source for passing in passings}
+        known = tuple(schemas[name] for name in sorted(names & schemas.keys()))
+        yield msgspec.msgpack.encode(Note(tuple(sorted(requests)), tuple(passings), known))
