@@ -4,7 +4,7 @@ PY := .venv/bin/python
 PYTEST := $(PY) -m pytest
 # One worker takes all Spark tests, which share a session; the other one takes the rest meanwhile.
 PARALLEL := -n 2 --dist loadgroup
-FAST := not (slow or spark or browser or postgres or cluster or soak)
+FAST := not (slow or pipeline or spark or browser or postgres or cluster or soak)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run ui test check lint soak accept bench format lock clean

@@ -28,6 +28,7 @@ from lineage_pipeline.vocabulary.sets import Stage
 from lineage_pipeline.vocabulary.tables import ColumnEdge, Diagnostic, Facet
 
 FOLDER = "linked"
+INFERRED = "inferred.msgpack"
 
 LINKED = pa.schema(
     [
@@ -86,7 +87,16 @@ def linked_rows(work: Work) -> DataFrame:
 
 
 def infer_columns(work: Work) -> Inferred:
-    """Ask back through open stars; only the names of open objects come to the driver."""
+    """Ask back through open stars, once for the same files; only the names of open objects come to the driver."""
+    content = work.files.read(work.place(INFERRED))
+    if content is not None:
+        return msgspec.msgpack.decode(content, type=Inferred)
+    made = _infer(work)
+    work.files.replace(work.place(INFERRED), msgspec.msgpack.encode(made), durable=False)
+    return made
+
+
+def _infer(work: Work) -> Inferred:
     noted = linked_rows(work).where(f.col("note").isNotNull()).select("note").toArrow()
     notes = [msgspec.msgpack.decode(note, type=Note) for note in noted["note"].to_pylist()]
     schemas = {schema.object: schema for note in notes for schema in note.schemas}

@@ -66,7 +66,8 @@ def ranks(plan: Plan) -> dict[str, int]:
 
 def _plan(work: Work) -> Planned:
     options = {entry.path: entry.options for entry in work.entries}
-    files, findings = [], []
+    files: list[File] = []
+    findings: list[Diagnostic] = []
     for row in scripts(work, "face", "findings").drop("dialect").toArrow().to_pylist():
         face = msgspec.msgpack.decode(row["face"], type=ScriptFace)
         files.append(File(row["path"], face, options[row["path"]]))

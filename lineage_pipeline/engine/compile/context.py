@@ -18,7 +18,8 @@ class Context:
     def __init__(self, text: str, piece: Piece, ranges: Ranges, traits: Traits, query: CompileQuery) -> None:
         """Start on a statement; `query` compiles the queries inside expressions."""
         self.text = text
-        self.tokens = sorted(piece.tokens, key=lambda token: token.start)
+        # Only the arms of a multiple INSERT have their tokens out of order, and those say where they begin.
+        self.tokens = piece.tokens if piece.begin < 0 else sorted(piece.tokens, key=lambda token: token.start)
         self.starts = [token.start for token in self.tokens]
         self.origin = piece.start
         self.ranges = ranges
@@ -72,17 +73,16 @@ class Context:
 
     def place(self, *nodes: exp.Expr | None) -> tuple[int, int]:
         """The characters from the first to the last of the given names, relative to the statement."""
-        starts, ends = [], []
+        start, end = -1, -1
         for node in nodes:
             meta = node.meta if node is not None else None
             if meta and "start" in meta:
-                starts.append(meta["start"])
-                ends.append(meta["end"] + 1)
-        if (
-            not starts or min(starts) < self.origin
-        ):  # a source that the INSERTs of one statement share stands before them
+                first, last = meta["start"], meta["end"] + 1
+                start = first if start < 0 or first < start else start
+                end = max(last, end)
+        if start < self.origin:  # a source that the INSERTs of one statement share stands before them
             return ir.NOWHERE, ir.NOWHERE
-        return min(starts) - self.origin, max(ends) - self.origin
+        return start - self.origin, end - self.origin
 
 
 def folded(identifier: exp.Expr, folding: Folding) -> str:

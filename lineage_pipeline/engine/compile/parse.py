@@ -64,11 +64,14 @@ def _whole_tokenizer(dialect: type[Dialect]) -> type[Tokenizer]:
     return type("WholeTokenizer", (dialect.tokenizer_class,), {"COMMANDS": set()})
 
 
+_SEMICOLON = TokenType.SEMICOLON  # Python 3.11 takes long to look a member up, and there are many tokens
+
+
 def split(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
     """The tokens of the statements between semicolons."""
     begin = 0
     for index, token in enumerate(tokens):
-        if token.token_type is TokenType.SEMICOLON:
+        if token.token_type is _SEMICOLON:
             if index > begin:
                 yield tokens[begin:index]
             begin = index + 1
@@ -149,6 +152,7 @@ def _record_items() -> None:
                 setattr(cls, name, _recording(method))
 
 
+@cache
 def dialect_of(name: str) -> Dialect:
     """sqlglot's dialect of that name, its parser made to record the places of list items."""
     dialect = Dialect.get_or_raise(name or None)

@@ -136,14 +136,13 @@ def _first_words(tokens: Sequence[Token]) -> str:
     return first.split()[0] if first else "UNKNOWN"
 
 
+_EXACT = (TokenType.STRING, TokenType.IDENTIFIER)
+
+
 def _fingerprint(tokens: Sequence[Token]) -> str:
     """The same for two statements that differ in layout, comments and letter case of keywords only."""
-    digest = hashlib.sha256()
-    for token in tokens:
-        exact = token.token_type in (TokenType.STRING, TokenType.IDENTIFIER)
-        digest.update((token.text if exact else token.text.lower()).encode())
-        digest.update(b"\0")
-    return digest.hexdigest()[:16]
+    words = [token.text if token.token_type in _EXACT else token.text.lower() for token in tokens]
+    return hashlib.sha256("\0".join([*words, ""]).encode()).hexdigest()[:16]
 
 
 def _pragmas(tokens: Sequence[Token]) -> Iterator[str]:
@@ -166,18 +165,28 @@ def _complexity(relations: Sequence[ir.Relation]) -> int:
     return score
 
 
+_OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE)
+_CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END)
+
+
 def _excess(tokens: Sequence[Token], limits: Limits) -> ir.Finding | None:
     """Why a statement must not reach the parser, if it must not."""
     end = tokens[-1].end + 1 - tokens[0].start
     if len(tokens) > limits.tokens:
         return _finding("LIMIT_EXCEEDED", 0, end, what="the statement", limit=f"{limits.tokens} tokens")
-    depth = deepest = 0
-    for token in tokens:
-        if token.token_type in (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE):
-            depth += 1
-            deepest = max(deepest, depth)
-        elif token.token_type in (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END):
-            depth -= 1
-    if deepest > limits.depth:
+    kinds = [token.token_type for token in tokens]
+    if sum(kinds.count(kind) for kind in _OPENING) > limits.depth and _deepest(kinds) > limits.depth:
         return _finding("LIMIT_EXCEEDED", 0, end, what="the nesting", limit=f"{limits.depth} levels")
     return None
+
+
+def _deepest(kinds: Sequence[TokenType]) -> int:
+    """How many brackets and CASEs are open at once, at most."""
+    depth = deepest = 0
+    for kind in kinds:
+        if kind in _OPENING:
+            depth += 1
+            deepest = max(deepest, depth)
+        elif kind in _CLOSING:
+            depth -= 1
+    return deepest

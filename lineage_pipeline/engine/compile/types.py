@@ -9,13 +9,14 @@ from sqlglot.typing import EXPRESSION_METADATA
 from lineage_pipeline.dialects.traits import TRAITS
 
 _SPELLINGS: dict[tuple[str, str], str] = {}
+_NUMBERED = frozenset({"this", "expressions", "nested"})
 
 
 def spelling(node: exp.Expr | None, dialect: str) -> str:
     """A type in the words of its dialect, upper case, no blanks inside brackets."""
     if node is None:
         return ""
-    key = (dialect, repr(node))
+    key = (dialect, _shape(node))
     known = _SPELLINGS.get(key)
     if known is None:
         text = node.sql(dialect=dialect or None).upper().replace(", ", ",")
@@ -23,6 +24,16 @@ def spelling(node: exp.Expr | None, dialect: str) -> str:
         own = dict(TRAITS[dialect].spellings) if dialect in TRAITS else {}
         known = _SPELLINGS[key] = own.get(name, name) + bracket + rest
     return known
+
+
+def _shape(node: exp.Expr) -> str:
+    """A text that differs for two types that are spelt differently; the representation of a tree takes long."""
+    name, parameters = node.args.get("this"), node.args.get("expressions") or ()
+    if not isinstance(name, exp.DType) or not node.args.keys() <= _NUMBERED:
+        return repr(node)
+    if not all(isinstance(item, exp.DataTypeParam) and not item.args.get("expression") for item in parameters):
+        return repr(node)
+    return f"{name.value} {[item.name for item in parameters]} {node.args.get('nested')}"
 
 
 def result_type(kind: type[exp.Expr], dialect: str) -> str:

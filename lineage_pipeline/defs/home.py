@@ -1,0 +1,91 @@
+"""Where everything lies that a run leaves behind besides the tables."""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import msgspec
+
+from lineage_pipeline.settings import Settings
+from lineage_pipeline.store.manifests import file_name
+
+RECORD = "made.json"
+"""What each output was made from, so that it is made again only when that changed."""
+
+
+class Home(msgspec.Struct, frozen=True):
+    """The folder beside the warehouse, with marts, events, reports and what the checks said."""
+
+    folder: Path
+
+    @property
+    def marts(self) -> Path:
+        """Give the DuckDB file that readers open."""
+        return self.folder / "lineage_marts.duckdb"
+
+    @property
+    def listing(self) -> Path:
+        """Give the list of published files that the marts are built from."""
+        return self.folder / "published_files.json"
+
+    @property
+    def events(self) -> Path:
+        """Give the folder of OpenLineage events, a file for each snapshot."""
+        return self.folder / "events"
+
+    def events_of(self, snapshot: str) -> Path:
+        """Give the file of a snapshot's events."""
+        return self.events / f"{file_name(snapshot)}.ndjson"
+
+    def report_of(self, base: str, head: str, suffix: str) -> Path:
+        """Give the file of a change report."""
+        return self.folder / "reports" / f"{file_name(f'{base}..{head}')}{suffix}"
+
+    def checks_of(self, snapshot: str, table: str) -> Path:
+        """Give the file that keeps what the checks of a table said."""
+        return self.folder / "checks" / file_name(snapshot) / f"{table}.json"
+
+    def is_made(self, output: Path, key: str) -> bool:
+        """Say whether an output is there and was made from what `key` names."""
+        return output.exists() and self._made().get(self._name(output)) == key
+
+    def record(self, output: Path, key: str) -> None:
+        """Remember what an output was made from."""
+        made = self._made() | {self._name(output): key}
+        write_text(self.folder / RECORD, json.dumps(made, indent=2, sort_keys=True) + "\n")
+
+    def _made(self) -> dict[str, str]:
+        file = self.folder / RECORD
+        return dict(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else {}
+
+    def _name(self, output: Path) -> str:
+        return output.relative_to(self.folder).as_posix()
+
+
+def home_of(settings: Settings) -> Home:
+    """Give the folder beside a local warehouse; a remote one has its outputs in the project."""
+    remote = "://" in settings.warehouse
+    return Home(settings.home if remote else Path(settings.warehouse).parent)
+
+
+def prepare_dagster(settings: Settings) -> Path:
+    """Make the folder that Dagster keeps its own records in, with the project's settings for it."""
+    folder = settings.home / "dagster"
+    folder.mkdir(parents=True, exist_ok=True)
+    if (settings.root / "dagster.yaml").is_file():
+        shutil.copyfile(settings.root / "dagster.yaml", folder / "dagster.yaml")
+    return folder
+
+
+def write_text(file: Path, text: str) -> None:
+    """Put a whole file in place at once."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_name(f".{file.name}.draft")
+    draft.write_text(text, encoding="utf-8", newline="\n")
+    draft.replace(file)
+
+
+def key_of(*parts: object) -> str:
+    """Name what an output is made from."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:16]
