@@ -17,7 +17,7 @@ EXAMPLES = {
     "retail": Options("tsql", "mssql", "retail", "dbo"),
     "marketing": Options("snowflake", "snowflake", "MARKETING"),
 }
-ALL = cases("link")
+SPREADABLE = [case for case in cases("link") if "\ngo\n" not in case.sql.lower()]  # GO needs a line of its own
 
 
 def example(revision: str) -> list[InputFile]:
@@ -84,10 +84,8 @@ def test_the_order_of_files_does_not_matter(head: Lineage) -> None:
     assert analyse(reversed(example("head"))) == head
 
 
-@pytest.mark.parametrize("case", ALL, ids=lambda case: f"{case.file.stem}: {case.title}")
+@pytest.mark.parametrize("case", SPREADABLE, ids=lambda case: f"{case.file.stem}: {case.title}")
 def test_layout_changes_no_edge(case: Case) -> None:
-    if "\ngo\n" in case.sql.lower():
-        pytest.skip("a batch separator needs its own line")
     spread = Case(case.file, case.title, case.settings, case.sql.replace(" ", "\n  "), ())
     assert _edges(analysed(spread)) == _edges(analysed(case))
 

@@ -5,23 +5,27 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import dagster as dg
-import msgspec
 
-from lineage_pipeline import __version__
-from lineage_pipeline.defs.home import key_of, write_text
+from lineage_pipeline.defs.home import write_text
 from lineage_pipeline.defs.metadata import materialised
-from lineage_pipeline.defs.partitions import repository_of, snapshots
+from lineage_pipeline.defs.partitions import snapshots
+from lineage_pipeline.defs.published import (
+    base_of,
+    comparison_of,
+    diff_key,
+    events_key,
+    is_published,
+    policy_of,
+    subject_of,
+)
 from lineage_pipeline.defs.resources import Project, StoreResource
 from lineage_pipeline.defs.specs import asset_key, specs
 from lineage_pipeline.discover.gather import finding
-from lineage_pipeline.engine.diff import Policy, diff
-from lineage_pipeline.export import EXPORTERS, REPORTERS, Comparison, Naming, Subject
+from lineage_pipeline.engine.diff import diff
+from lineage_pipeline.export import EXPORTERS, REPORTERS
 from lineage_pipeline.export.report import count_changes
 from lineage_pipeline.settings import Settings
-from lineage_pipeline.store.arrays import from_arrow
-from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline.vocabulary.sets import Stage
-from lineage_pipeline.vocabulary.tables import Change, Snapshot, Source, SqlFile
 
 Results: TypeAlias = Iterator[Any]
 ProjectParam: TypeAlias = dg.ResourceParam[Project]
@@ -87,53 +91,6 @@ def change_report(context: dg.AssetExecutionContext, project: ProjectParam, stor
 
 
 PRODUCTS = [changes, events, change_report]
-
-
-def base_of(warehouse: Warehouse, head: str) -> str | None:
-    """Give the key of the snapshot that a published one is compared with."""
-    (row,) = from_arrow("snapshots", warehouse.read(head, "snapshots"), Snapshot)
-    return f"{repository_of(head)}@{row.base}" if row.base else None
-
-
-def comparison_of(warehouse: Warehouse, head: str) -> Comparison | None:
-    """Read the published changes of a snapshot, if it has been compared."""
-    base = base_of(warehouse, head)
-    if base is None or warehouse.manifest((base, head)) is None:
-        return None
-    return Comparison(base, head, from_arrow("changes", warehouse.read((base, head), "changes"), Change))
-
-
-def subject_of(warehouse: Warehouse, settings: Settings, snapshot: str) -> Subject:
-    """Read a published snapshot as an exporter takes it."""
-    (row,) = from_arrow("snapshots", warehouse.read(snapshot, "snapshots"), Snapshot)
-    files = from_arrow("sql_files", warehouse.read(snapshot, "sql_files"), SqlFile)
-    sources = from_arrow("sources", warehouse.read(snapshot, "sources"), Source)
-    rendered = {source.source_hash: source.rendered for source in sources}
-    texts = {file.path: rendered[file.source_hash] for file in files}
-    configured = settings.openlineage
-    naming = Naming(settings.namespaces(), configured.job_namespace, configured.producer)
-    return Subject(warehouse.load(snapshot), row, files, texts, naming)
-
-
-def is_published(warehouse: Warehouse, snapshot: str, settings: Settings) -> bool:
-    """Say whether a snapshot is there as these settings make it."""
-    manifest = warehouse.manifest(snapshot)
-    return manifest is not None and manifest.analysis_key == settings.analysis_key()
-
-
-def policy_of(settings: Settings) -> Policy:
-    """Give the settings of `[diff]` as the engine takes them."""
-    return Policy(**settings.diff.model_dump(mode="json"))
-
-
-def diff_key(settings: Settings) -> str:
-    """Name what bears on changes apart from the two snapshots."""
-    return key_of(settings.analysis_key(), msgspec.to_builtins(policy_of(settings)))
-
-
-def events_key(settings: Settings) -> str:
-    """Name what bears on events apart from the snapshot."""
-    return key_of(__version__, settings.analysis_key(), settings.namespaces(), settings.openlineage.model_dump())
 
 
 def _report_base(store: StoreResource, settings: Settings, context: dg.AssetExecutionContext, base: str) -> None:

@@ -1,16 +1,17 @@
 """The jobs: a snapshot from files to report, and the marts over all that is published."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import dagster as dg
 
-from lineage_pipeline.defs.specs import DEPS, PRODUCTS, asset_key
 from lineage_pipeline.defs.partitions import snapshots
+from lineage_pipeline.defs.specs import DEPS, PRODUCTS, asset_key
 
 SNAPSHOT_JOB, MARTS_JOB = "snapshot_job", "marts_job"
 
 
-def all_jobs(marts: Sequence[dg.AssetsDefinition]) -> list[dg.UnresolvedAssetJobDefinition]:
+def all_jobs(marts: Sequence[dg.AssetsDefinition]) -> list[Any]:
     """Give the jobs; each runs in one process, so that one Spark session serves all its steps."""
     jobs = [
         dg.define_asset_job(

@@ -52,8 +52,13 @@ def arms(tokens: Sequence[Token]) -> Iterator[Piece]:
         yield Piece(ordered, begin=first, stop=int(arm[-1].end) + 1)
 
 
+_SOURCE_FIRST = (TokenType.FROM, TokenType.WITH)
+
+
 def _inserts(tokens: Sequence[Token]) -> list[int]:
     """Where the INSERTs of a statement stand that begins with its source."""
+    if tokens[0].token_type not in _SOURCE_FIRST:
+        return []
     depth, heads, source = 0, [], False
     for index, token in enumerate(tokens):
         depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
@@ -79,7 +84,7 @@ def _clause(tokens: Sequence[Token]) -> int:
 def _is_separator(tokens: Sequence[Token], index: int) -> bool:
     """Whether a token is a GO that stands alone on its line, but for a count."""
     token = tokens[index]
-    if token.token_type is TokenType.STRING or token.text.upper() != "GO":
+    if len(token.text) != 2 or token.text.upper() != "GO" or token.token_type is TokenType.STRING:
         return False
     if index and tokens[index - 1].line == token.line and tokens[index - 1].token_type is not TokenType.SEMICOLON:
         return False

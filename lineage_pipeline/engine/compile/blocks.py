@@ -14,6 +14,9 @@ from lineage_pipeline.dialects.traits import Traits, fold
 from lineage_pipeline.engine.compile.parse import Piece
 from lineage_pipeline.vocabulary import ir
 
+_QUOTED = (TokenType.STRING, TokenType.IDENTIFIER, TokenType.NATIONAL_STRING)
+_OPEN, _CLOSE, _SEMICOLON = TokenType.L_PAREN, TokenType.R_PAREN, TokenType.SEMICOLON
+
 _MODULES = {"PROC": "PROCEDURE", "PROCEDURE": "PROCEDURE", "FUNCTION": "FUNCTION", "TRIGGER": "TRIGGER"}
 
 
@@ -55,8 +58,26 @@ class Cutter:
             self.emit(self.index, self.index + 2, parent, kind="LABEL")
         elif word == "ALTER" and self.word(1) == "VIEW":
             self.redefinition(parent)
+        elif word in ("EXEC", "EXECUTE") and self.word(1) != "AS":
+            self.execute(parent)
         else:
             self.emit(self.index, self.statement_end(), parent)
+
+    def execute(self, parent: int) -> None:
+        """EXEC of a procedure by name; a text that is run is left to the parser."""
+        begin, end = self.index, self.statement_end()
+        name_at = begin + 1
+        if name_at + 2 < end and self.tokens[name_at].token_type is TokenType.PARAMETER:
+            assigned = self.tokens[name_at + 2].token_type is TokenType.EQ
+            name_at = name_at + 3 if assigned else end  # EXEC @result = p, or EXEC @name_of_a_procedure
+        plain = (TokenType.VAR, TokenType.IDENTIFIER)
+        if name_at < end and self.tokens[name_at].token_type in plain:
+            name, _ = self.name(name_at)
+            if name.parts[-1] != "sp_executesql":
+                self.emit(begin, end, parent, "EXECUTE", (("calls", (ir.Invocation(name),)),))
+                return
+        dynamic = ir.Finding("DYNAMIC_SQL", (), 0, self.tokens[end - 1].end + 1 - self.tokens[begin].start)
+        self.emit(begin, end, parent, "EXECUTE", (("status", "partial"), ("findings", (dynamic,))))
 
     def redefinition(self, parent: int) -> None:
         """ALTER VIEW gives a view a new definition: it is read as CREATE."""
@@ -234,10 +255,10 @@ class Cutter:
         depth, cases, index = 0, 0, self.index + 1
         while index < len(self.tokens):
             kind, word = self.tokens[index].token_type, self.words[index]
-            depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+            depth += (kind is _OPEN) - (kind is _CLOSE)
             closing = word == "END" and cases > 0
             cases += (word == "CASE") - closing
-            if depth == 0 and kind is TokenType.SEMICOLON:
+            if depth == 0 and kind is _SEMICOLON:
                 return index
             if depth == 0 and not cases and not closing and word in BEGINS:
                 if word in expected:
@@ -277,6 +298,6 @@ class Cutter:
 
 def _word(token: Token) -> str:
     """The keyword that a token may be: quoted names and strings are none."""
-    if token.token_type in (TokenType.STRING, TokenType.IDENTIFIER, TokenType.NATIONAL_STRING):
+    if token.token_type in _QUOTED:
         return ""
     return token.text.upper()

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
+from functools import cache
 
 from sqlglot import exp
 
@@ -25,6 +26,7 @@ class Context:
         self.ranges = ranges
         self.traits = traits
         self.dialect = traits.name
+        self._columns, self._tables = _folds(traits.columns), _folds(traits.tables)
         self.compile_query = query
         self.relations: list[ir.Relation | None] = []
         self.ctes: Mapping[str, int] = {}
@@ -62,11 +64,11 @@ class Context:
 
     def column(self, identifier: exp.Expr) -> str:
         """The folded name of a column."""
-        return folded(identifier, self.traits.columns)
+        return _folded(identifier, self._columns)
 
     def table(self, identifier: exp.Expr) -> str:
         """The folded name of an object, an alias or a part of one; a temporary object keeps its mark."""
-        name = folded(identifier, self.traits.tables)
+        name = _folded(identifier, self._tables)
         if identifier.args.get("temporary"):
             return "#" + name
         return "##" + name if identifier.args.get("global_") else name
@@ -79,16 +81,26 @@ class Context:
             if meta and "start" in meta:
                 first, last = meta["start"], meta["end"] + 1
                 start = first if start < 0 or first < start else start
-                end = max(last, end)
+                end = last if last > end else end
         if start < self.origin:  # a source that the INSERTs of one statement share stands before them
             return ir.NOWHERE, ir.NOWHERE
         return start - self.origin, end - self.origin
 
 
-def folded(identifier: exp.Expr, folding: Folding) -> str:
-    """The name in an identifier, folded as the dialect folds it."""
-    text = identifier.name
-    return fold(text, bool(identifier.args.get("quoted")), folding)
+Folds = tuple[Callable[[str], str], Callable[[str], str]]
+"""How unquoted and quoted names are folded."""
+
+
+@cache
+def _folds(folding: Folding) -> Folds:
+    """What `fold` does, as methods of `str`: there are many names."""
+    methods: dict[str, Callable[[str], str]] = {"ab": str.lower, "AB": str.upper, "aB": str}
+    return methods[fold("aB", False, folding)], methods[fold("aB", True, folding)]
+
+
+def _folded(identifier: exp.Expr, folds: Folds) -> str:
+    name = identifier.args.get("this")
+    return folds[bool(identifier.args.get("quoted"))](name if isinstance(name, str) else identifier.name)
 
 
 def name_of(context: Context, table: exp.Expr) -> ir.Name:

@@ -17,6 +17,10 @@ from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import Limits, Options
 
 
+SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError)
+"""A tree of a shape that nobody foresaw: a fault of ours, which costs its statement and is said, and nothing else."""
+
+
 def compile_source(text: str, options: Options) -> ir.Script:
     """The script that a text is in a dialect; whatever cannot be read is a finding in it."""
     traits = traits_of(options.dialect, options.case_sensitivity)
@@ -81,7 +85,13 @@ def _statement(piece: Piece, text: str, traits: Traits, tree: exp.Expr, ranges: 
         unsupported = _finding("UNSUPPORTED_SYNTAX", 0, piece.end - piece.start, construct=kind)
         return ir.Statement(kind, "failed", findings=(unsupported,), fingerprint=_fingerprint(piece.tokens))
     context = Context(text, piece, ranges, traits, query)
-    parts = statement_parts(context, tree)
+    try:
+        parts = statement_parts(context, tree)
+    except SURPRISES as surprise:
+        context = Context(text, piece, ranges, traits, query)
+        construct = f"{kind} ({type(surprise).__name__} in the compiler)"
+        context.report("UNSUPPORTED_SYNTAX", piece.start, piece.end, construct=construct)
+        parts = {"kind": kind, "status": "failed"}
     if parts is None:
         context.report("UNSUPPORTED_SYNTAX", piece.start, piece.end, construct=kind)
         parts = {"kind": kind, "status": "partial"}
@@ -90,16 +100,16 @@ def _statement(piece: Piece, text: str, traits: Traits, tree: exp.Expr, ranges: 
 
 def _assembled(context: Context, parts: dict[str, object], piece: Piece) -> ir.Statement:
     relations = tuple(relation for relation in context.relations if relation is not None)
-    defaults = {
+    defaults: dict[str, object] = {
         "status": "partial"
         if any(finding.code == "UNSUPPORTED_SYNTAX" for finding in context.findings)
         else "analysed",
         "calls": tuple(context.calls),
     }
+    defaults["findings"] = tuple(context.findings)
     return ir.Statement(
         **{**defaults, **parts},  # type: ignore[arg-type]
         relations=relations,
-        findings=tuple(context.findings),
         pragmas=tuple(_pragmas(piece.tokens)),
         features=tuple(sorted(context.features)),
         complexity=_complexity(relations),

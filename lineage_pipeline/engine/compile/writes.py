@@ -103,8 +103,8 @@ def delete(context: Context, tree: exp.Expr) -> dict[str, Any]:
     """DELETE moves no values: what it filters by is kept as statement-wide input of the target."""
     bind_with(context, tree)
     named = (tree.args.get("tables") or [tree.this])[0]
-    sources = _joined_sources(context, tree) if tree.this is not None else ()
-    target = _behind_alias(context, named, sources) if named is not None else None
+    sources = _joined_sources(context, tree)
+    target = _behind_alias(context, named, sources) if isinstance(named, exp.Expr) else None
     if target is None:
         return {"kind": "DELETE"}
     where = tree.args.get("where")
@@ -120,7 +120,8 @@ def _joined_sources(context: Context, tree: exp.Expr) -> tuple[ir.Source, ...]:
         others.extend(source(context, from_.this, None, query))
     for table in tree.args.get("using") or ():
         others.extend(source(context, table, ir.Join("cross"), query))
-    own = list(source(context, tree.this, None, query))
+    named = tree.this if isinstance(tree.this, exp.Expr) else next(iter(tree.args.get("tables") or ()), None)
+    own = list(source(context, named, None, query)) if named is not None else []
     aliases = {item.alias for item in others}
     return (*(item for item in own if item.alias not in aliases), *others)
 

@@ -26,8 +26,9 @@ def link_script(
     done: Mapping[int, LinkedStatement],
 ) -> LinkedScript:
     """Link every statement that writes something; `done` are those that the schema registry linked already."""
-    state = dict(inputs)
-    temporary = {name for name, item in inputs.items() if item.temporary}
+    named = {name for names in bound for name in (names.result, *(name for _, name in names.names))}
+    state = {name: inputs[name] for name in named if name in inputs}  # not all: a repository has many scripts
+    temporary = {name for name, item in state.items() if item.temporary}
     used: set[str] = set()
     linked: dict[int, LinkedStatement] = {}
     for placed, names in zip(script.statements, bound, strict=True):
@@ -91,6 +92,8 @@ def _without_passed(
             if into & passed and not reads[ordinal] <= passed:
                 passed |= reads[ordinal]
                 grown = True
+    if not passed:
+        return linked
     return {
         ordinal: msgspec.structs.replace(
             result, writes=tuple(item for item in result.writes if item.target not in passed)

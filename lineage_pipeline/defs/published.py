@@ -1,0 +1,59 @@
+"""What is published, as the stages after it and the summary read it; no Dagster here."""
+
+import msgspec
+
+from lineage_pipeline import __version__
+from lineage_pipeline.defs.home import key_of
+from lineage_pipeline.engine.diff import Policy
+from lineage_pipeline.export import Comparison, Naming, Subject
+from lineage_pipeline.settings import Settings
+from lineage_pipeline.store.arrays import from_arrow
+from lineage_pipeline.store.warehouse import Warehouse
+from lineage_pipeline.vocabulary.tables import Change, Snapshot, Source, SqlFile
+
+
+def base_of(warehouse: Warehouse, head: str) -> str | None:
+    """Give the key of the snapshot that a published one is compared with."""
+    (row,) = from_arrow("snapshots", warehouse.read(head, "snapshots"), Snapshot)
+    return f"{row.repo}@{row.base}" if row.base else None
+
+
+def comparison_of(warehouse: Warehouse, head: str) -> Comparison | None:
+    """Read the published changes of a snapshot, if it has been compared."""
+    base = base_of(warehouse, head)
+    if base is None or warehouse.manifest((base, head)) is None:
+        return None
+    return Comparison(base, head, from_arrow("changes", warehouse.read((base, head), "changes"), Change))
+
+
+def subject_of(warehouse: Warehouse, settings: Settings, snapshot: str) -> Subject:
+    """Read a published snapshot as an exporter takes it."""
+    (row,) = from_arrow("snapshots", warehouse.read(snapshot, "snapshots"), Snapshot)
+    files = from_arrow("sql_files", warehouse.read(snapshot, "sql_files"), SqlFile)
+    sources = from_arrow("sources", warehouse.read(snapshot, "sources"), Source)
+    rendered = {source.source_hash: source.rendered for source in sources}
+    texts = {file.path: rendered[file.source_hash] for file in files}
+    configured = settings.openlineage
+    naming = Naming(settings.namespaces(), configured.job_namespace, configured.producer)
+    return Subject(warehouse.load(snapshot), row, files, texts, naming)
+
+
+def is_published(warehouse: Warehouse, snapshot: str, settings: Settings) -> bool:
+    """Say whether a snapshot is there as these settings make it."""
+    manifest = warehouse.manifest(snapshot)
+    return manifest is not None and manifest.analysis_key == settings.analysis_key()
+
+
+def policy_of(settings: Settings) -> Policy:
+    """Give the settings of `[diff]` as the engine takes them."""
+    return Policy(**settings.diff.model_dump(mode="json"))
+
+
+def diff_key(settings: Settings) -> str:
+    """Name what bears on changes apart from the two snapshots."""
+    return key_of(settings.analysis_key(), msgspec.to_builtins(policy_of(settings)))
+
+
+def events_key(settings: Settings) -> str:
+    """Name what bears on events apart from the snapshot."""
+    return key_of(__version__, settings.analysis_key(), settings.namespaces(), settings.openlineage.model_dump())

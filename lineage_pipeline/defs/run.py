@@ -1,0 +1,117 @@
+"""Revisions in, a warehouse out: every stage through Dagster in this process, on one Spark session.
+
+What is there already is not made again; where nothing is missing, neither Dagster nor Spark is started.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lineage_pipeline.defs.home import prepare_dagster
+from lineage_pipeline.defs.summary import summarise
+from lineage_pipeline.defs.targets import Todo, lacks_marts, targets, todo_of, watched
+from lineage_pipeline.settings import Settings
+from lineage_pipeline.store.warehouse import Warehouse
+from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.vocabulary.summary import RunSummary
+
+if TYPE_CHECKING:
+    from dagster import DagsterInstance, Definitions, ExecuteInProcessResult
+
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+"""People read our own lines; Dagster keeps its events in its home."""
+
+
+def materialise(
+    settings: Settings, repo: Path, revisions: Sequence[str], report: Callable[[str], None]
+) -> RunSummary:
+    """Put the lineage of revisions into the warehouse, with checks, marts, events and the change report."""
+    settings, row = watched(settings, repo)
+    wanted = targets(settings, repo, row, revisions)
+    warehouse = Warehouse(settings.warehouse)
+    missing = [todo for todo in (todo_of(target, settings, warehouse) for target in wanted) if todo]
+    if not missing and not lacks_marts(settings, warehouse):
+        return summarise(settings, wanted, jobs=0, skipped=True)
+    jobs = _execute(settings, missing, report)
+    return summarise(settings, wanted, jobs, skipped=False)
+
+
+def _execute(settings: Settings, missing: Sequence[Todo], report: Callable[[str], None]) -> int:
+    """Run what is missing, and give the number of Spark jobs that it took."""
+    report("starting Dagster")
+    from lineage_pipeline.defs.compose import compose
+    from lineage_pipeline.defs.dbt import prepare
+    from lineage_pipeline.defs.resources import Project
+
+    prepare()
+    definitions = compose(Project(settings, report))
+    before = _spark_jobs()
+    with _instance(settings) as instance:
+        held = all([_run_snapshot(definitions, instance, todo) for todo in missing])
+        if held and lacks_marts(settings, Warehouse(settings.warehouse)):
+            report("building the marts with dbt")
+            _run_marts(definitions, instance)
+    return _spark_jobs() - before
+
+
+def _run_snapshot(definitions: "Definitions", instance: "DagsterInstance", todo: Todo) -> bool:
+    """Run the stages that are missing of one snapshot; False where a check kept it from being published."""
+    from lineage_pipeline.defs.jobs import SNAPSHOT_JOB
+    from lineage_pipeline.defs.partitions import SNAPSHOTS
+
+    key = todo.target.snapshot
+    instance.add_dynamic_partitions(SNAPSHOTS, [key])
+    result = definitions.resolve_job_def(SNAPSHOT_JOB).execute_in_process(
+        instance=instance,
+        partition_key=key,
+        asset_selection=_selection(todo),
+        run_config=QUIET,
+        raise_on_error=False,
+    )
+    return _judge(result, key)
+
+
+def _selection(todo: Todo) -> list[Any]:
+    from lineage_pipeline.defs.specs import DEPS, asset_key
+
+    names = [*([*DEPS, "manifests"] if todo.snapshot else [])]
+    names += ["changes", "change_report"] if todo.changes else []
+    names += ["openlineage_events"] if todo.events else []
+    return [asset_key(name) for name in names]
+
+
+def _run_marts(definitions: "Definitions", instance: "DagsterInstance") -> None:
+    from lineage_pipeline.defs.jobs import MARTS_JOB
+
+    job = definitions.resolve_job_def(MARTS_JOB)
+    _judge(job.execute_in_process(instance=instance, run_config=QUIET, raise_on_error=False), "the marts")
+
+
+def _judge(result: "ExecuteInProcessResult", what: str) -> bool:
+    """Tell a check that failed, which the summary counts, from a step that broke, which is an error."""
+    if result.success:
+        return True
+    if any(not check.passed for check in result.get_asset_check_evaluations()):
+        return False
+    for event in result.filter_events(lambda event: event.is_step_failure):
+        error = event.step_failure_data.error
+        while error is not None and error.cause is not None:
+            error = error.cause
+        raise LineageError(f"{what}: {event.step_key} failed: {error.message.strip() if error else 'no reason given'}")
+    raise LineageError(f"{what} failed")
+
+
+@contextmanager
+def _instance(settings: Settings) -> "Iterator[DagsterInstance]":
+    """Open the project's own Dagster instance, so that the UI shows what was run here."""
+    from dagster import DagsterInstance
+
+    with DagsterInstance.from_config(str(prepare_dagster(settings))) as instance:
+        yield instance
+
+
+def _spark_jobs() -> int:
+    from lineage_pipeline.spark.session import job_count
+
+    return job_count()

@@ -1,0 +1,69 @@
+"""The end of a run, counted from what is published."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from lineage_pipeline.defs.home import Home, home_of
+from lineage_pipeline.defs.published import comparison_of
+from lineage_pipeline.defs.targets import Target
+from lineage_pipeline.export import REPORTERS, Comparison
+from lineage_pipeline.quality.checks import CheckResult
+from lineage_pipeline.settings import Settings
+from lineage_pipeline.store.warehouse import Warehouse
+from lineage_pipeline.vocabulary.sets import Severity
+from lineage_pipeline.vocabulary.summary import RunSummary, TableCount
+
+
+def summarise(settings: Settings, targets: Sequence[Target], jobs: int, skipped: bool) -> RunSummary:
+    """Say what was found and where it lies; a snapshot that could not be published counts by its checks alone."""
+    home, warehouse = home_of(settings), Warehouse(settings.warehouse)
+    keys = [target.snapshot for target in targets]
+    published = [key for key in keys if warehouse.manifest(key) is not None]
+    compared = [target.snapshot for target in targets if not target.implied and target.snapshot in published]
+    comparisons = [found for key in compared if (found := comparison_of(warehouse, key)) is not None]
+    changes = [change for comparison in comparisons for change in comparison.changes]
+    results = list(_results(home, keys))
+    return RunSummary(
+        snapshots=tuple(published),
+        tables=tuple(_counts(warehouse, published)),
+        findings=dict(Counter(_levels(warehouse, published))),
+        changes=dict(Counter(change.effective.value for change in changes)),
+        breaking=tuple(change for change in changes if change.root and change.effective is Severity.BREAKING),
+        checks_passed=sum(result.passed for result in results),
+        checks_failed=sum(not result.passed for result in results),
+        spark_jobs=jobs,
+        skipped=skipped,
+        warehouse=settings.warehouse,
+        marts=str(home.marts) if home.marts.exists() else "",
+        events=str(home.events) if home.events.exists() else "",
+        report=_report(home, comparisons),
+    )
+
+
+def _counts(warehouse: Warehouse, snapshots: Sequence[str]) -> Iterator[TableCount]:
+    rows: Counter[str] = Counter()
+    for snapshot in snapshots:
+        manifest = warehouse.manifest(snapshot)
+        for table, stored in manifest.tables.items() if manifest else ():
+            rows[table] += stored.rows
+    yield from (TableCount(table, count) for table, count in rows.items())
+
+
+def _levels(warehouse: Warehouse, snapshots: Sequence[str]) -> Iterator[str]:
+    for snapshot in snapshots:
+        yield from warehouse.read(snapshot, "diagnostics")["severity"].to_pylist()
+
+
+def _results(home: Home, snapshots: Sequence[str]) -> Iterator[CheckResult]:
+    for snapshot in snapshots:
+        for file in sorted(home.checks_of(snapshot, "any").parent.glob("*.json")):
+            yield from msgspec.json.decode(file.read_bytes(), type=list[CheckResult])
+
+
+def _report(home: Home, comparisons: Sequence[Comparison]) -> str:
+    if not comparisons:
+        return ""
+    last = comparisons[-1]
+    return str(home.report_of(last.base, last.head, REPORTERS["markdown"].suffix))

@@ -1,0 +1,103 @@
+"""What a run has to do: which snapshots, and of each what is not there yet. Files alone are asked, nothing is started."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from lineage_pipeline.defs.dbt import marts_key
+from lineage_pipeline.defs.home import Home, home_of
+from lineage_pipeline.defs.published import diff_key, events_key, is_published
+from lineage_pipeline.discover.folder import discover_folder, repository_name
+from lineage_pipeline.discover.git import WORKTREE, base_of, is_repository, read_commit, resolve, toplevel
+from lineage_pipeline.export import REPORTERS
+from lineage_pipeline.settings import RepositorySettings, Settings
+from lineage_pipeline.store.warehouse import Warehouse
+from lineage_pipeline.vocabulary.errors import LineageError
+
+
+class Target(msgspec.Struct, frozen=True):
+    """A snapshot that is wanted, and the one it is compared with; an implied one is wanted as a base only."""
+
+    snapshot: str
+    base: str | None = None
+    implied: bool = False
+
+
+class Todo(msgspec.Struct, frozen=True):
+    """What is missing of a target."""
+
+    target: Target
+    snapshot: bool
+    changes: bool
+    events: bool
+
+    def __bool__(self) -> bool:
+        """Say whether anything is."""
+        return self.snapshot or self.changes or self.events
+
+
+def watched(settings: Settings, repo: Path) -> tuple[Settings, RepositorySettings]:
+    """Give the settings with the repository among those that are watched, under its configured name if it has one."""
+    for row in settings.repositories:
+        if (settings.root / row.path).resolve() == repo.resolve():
+            return settings, row
+    row = RepositorySettings(name=repository_name(repo), path=str(repo.resolve()))
+    others = tuple(other for other in settings.repositories if other.name != row.name)
+    return settings.model_copy(update={"repositories": (*others, row)}), row
+
+
+def targets(settings: Settings, repo: Path, row: RepositorySettings, revisions: Sequence[str]) -> list[Target]:
+    """List the snapshots of revisions, each behind its base."""
+    found: dict[str, Target] = {}
+    for revision in revisions:
+        target = _target(settings, repo, row, revision)
+        if target.base is not None and target.base not in found and _exists(repo, target.base):
+            found[target.base] = Target(target.base, implied=True)
+        found[target.snapshot] = target
+    return list(found.values())
+
+
+def _target(settings: Settings, repo: Path, row: RepositorySettings, revision: str) -> Target:
+    if revision == WORKTREE or not is_repository(repo):
+        return Target(discover_folder(repo, settings, name=row.name).key)
+    top = toplevel(repo)
+    commit = read_commit(top, resolve(top, revision))
+    base, _, _ = base_of(top, commit, row.base_ref)
+    return Target(f"{row.name}@{commit.id}", f"{row.name}@{base}" if base else None)
+
+
+def _exists(repo: Path, snapshot: str) -> bool:
+    """Say whether a base can be had at all; a shallow clone has not got it."""
+    try:
+        return bool(resolve(repo, snapshot.rpartition("@")[2]))
+    except LineageError:
+        return False
+
+
+def todo_of(target: Target, settings: Settings, warehouse: Warehouse) -> Todo:
+    """Say what is missing of a target."""
+    snapshot = not is_published(warehouse, target.snapshot, settings)
+    if target.implied:
+        return Todo(target, snapshot, changes=False, events=False)
+    home = home_of(settings)
+    events = snapshot or not home.is_made(home.events_of(target.snapshot), events_key(settings))
+    return Todo(target, snapshot, _lacks_changes(target, settings, warehouse, home), events)
+
+
+def _lacks_changes(target: Target, settings: Settings, warehouse: Warehouse, home: Home) -> bool:
+    if target.base is None:
+        return False
+    wanted = diff_key(settings)
+    manifest = warehouse.manifest((target.base, target.snapshot))
+    if manifest is None or manifest.analysis_key != wanted:
+        return True
+    reports = [home.report_of(target.base, target.snapshot, REPORTERS[name].suffix) for name in ("markdown", "json")]
+    return not all(home.is_made(report, wanted) for report in reports)
+
+
+def lacks_marts(settings: Settings, warehouse: Warehouse) -> bool:
+    """Say whether the marts show something else than what is published."""
+    home = home_of(settings)
+    listing = msgspec.json.encode(warehouse.published_files(), order="sorted") + b"\n"
+    return not home.is_made(home.marts, marts_key(listing))
