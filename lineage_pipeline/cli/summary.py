@@ -10,7 +10,7 @@ from lineage_pipeline.vocabulary.sets import Level, Severity
 from lineage_pipeline.vocabulary.summary import RunSummary
 
 MOST_BREAKING = 10
-QUESTION = "select * from column_lineage limit 20"
+QUESTION = "select * from marts.column_lineage limit 20"
 
 
 def summary_text(summary: RunSummary) -> str:

@@ -1,22 +1,18 @@
 """`lineage ui`: the Dagster UI on what runs left behind, stopped as a whole."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from lineage_pipeline.cli.words import say
 from lineage_pipeline.vocabulary.errors import LineageError
-
-if TYPE_CHECKING:
-    from lineage_pipeline.settings import Settings
 
 ENDINGS = ((signal.SIGINT, 15.0), (signal.SIGTERM, 5.0), (signal.SIGKILL, 1.0))
 """What is sent to the group, one after the other, and the seconds that it has to end."""
@@ -27,6 +23,8 @@ def ui(
     host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
 ) -> None:
     """Open the Dagster UI of this project; Ctrl-C stops it."""
+    from lineage_pipeline.defs.dbt import prepare
+    from lineage_pipeline.defs.home import prepare_dagster
     from lineage_pipeline.settings import load_settings
 
     program = Path(sys.executable).with_name("dagster")
@@ -34,19 +32,12 @@ def ui(
         raise LineageError("this needs dagster: pip install 'lineage-pipeline[pipeline]'")
     settings = load_settings(Path.cwd(), {}, os.environ)
     command = [str(program), "dev", "-m", "lineage_pipeline.definitions", "-h", host, "-p", str(port)]
+    home = prepare_dagster(settings)
+    prepare()
     say(f"lineage: http://{host}:{port} (Ctrl-C stops it)")
-    code = run_group(command, settings.root, os.environ | {"DAGSTER_HOME": str(prepare_home(settings))})
+    code = run_group(command, settings.root, os.environ | {"DAGSTER_HOME": str(home)})
     if code:
         raise LineageError(f"dagster ended with code {code}")
-
-
-def prepare_home(settings: "Settings") -> Path:
-    """Make the folder that Dagster keeps its own records in, with the project's settings for it."""
-    home = settings.home / "dagster"
-    home.mkdir(parents=True, exist_ok=True)
-    if (settings.root / "dagster.yaml").is_file():
-        shutil.copyfile(settings.root / "dagster.yaml", home / "dagster.yaml")
-    return home
 
 
 def run_group(command: list[str], folder: Path, environ: Mapping[str, str]) -> int:

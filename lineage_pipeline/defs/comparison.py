@@ -86,7 +86,10 @@ def change_report(context: dg.AssetExecutionContext, project: ProjectParam, stor
         write_text(file, reporter.write(comparison))
         project.home.record(file, diff_key(settings))
     shown = project.home.report_of(comparison.base, head, REPORTERS["markdown"].suffix)
-    metadata = {"report": dg.MetadataValue.md(shown.read_text(encoding="utf-8")), "path": dg.MetadataValue.path(shown)}
+    metadata: dict[str, Any] = {
+        "report": dg.MetadataValue.md(shown.read_text(encoding="utf-8")),
+        "path": dg.MetadataValue.path(shown),
+    }
     yield dg.MaterializeResult(asset_key("change_report"), metadata=metadata)
 
 

@@ -1,6 +1,7 @@
 """Our dbt project: where it lies, what it was parsed from, and how it is parsed; no Dagster here."""
 
 import os
+import shutil
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ def prepare() -> None:
     if not outcome.success:
         raise LineageError(f"dbt cannot read {PROJECT}: {outcome.exception}")
     (folder / MANIFEST.name).replace(MANIFEST)
+    shutil.rmtree(folder)
     write_text(STAMP, project_key())
 
 

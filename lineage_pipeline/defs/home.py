@@ -22,7 +22,7 @@ class Home(msgspec.Struct, frozen=True):
     @property
     def marts(self) -> Path:
         """Give the DuckDB file that readers open."""
-        return self.folder / "lineage_marts.duckdb"
+        return self.folder / "warehouse.duckdb"
 
     @property
     def listing(self) -> Path:

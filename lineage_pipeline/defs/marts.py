@@ -40,7 +40,8 @@ def mart_assets() -> list[dg.AssetsDefinition]:
     def dbt_models(
         context: dg.AssetExecutionContext, project: dg.ResourceParam[Project], store: StoreResource
     ) -> Iterator[Any]:
-        yield from build_marts(context, store.warehouse(project.settings), project.home)
+        with project.hush():
+            yield from build_marts(context, store.warehouse(project.settings), project.home)
 
     return [dbt_models]
 

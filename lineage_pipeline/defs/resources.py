@@ -1,7 +1,9 @@
 """What the assets are given: settings, the store, Spark; all of them open when they are first used."""
 
+import io
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -59,6 +61,10 @@ class Project:
         if self._report is not None:
             self._report(line)
 
+    def hush(self) -> AbstractContextManager[object]:
+        """Keep what others print off our standard output, where somebody listens to our own lines."""
+        return nullcontext() if self._report is None else redirect_stdout(io.StringIO())
+
 
 class StoreResource(dg.ConfigurableResource[Any]):
     """The warehouse that the settings name."""
@@ -97,5 +103,4 @@ class SparkResource(LazyPySparkResource):
         from lineage_pipeline.spark.session import session
 
         merged = options.model_copy(update={"config": {**options.config, **self.spark_config}})
-        self._spark_session = session(merged)
-        return self._spark_session
+        return session(merged)

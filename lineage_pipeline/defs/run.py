@@ -23,9 +23,7 @@ QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 """People read our own lines; Dagster keeps its events in its home."""
 
 
-def materialise(
-    settings: Settings, repo: Path, revisions: Sequence[str], report: Callable[[str], None]
-) -> RunSummary:
+def materialise(settings: Settings, repo: Path, revisions: Sequence[str], report: Callable[[str], None]) -> RunSummary:
     """Put the lineage of revisions into the warehouse, with checks, marts, events and the change report."""
     settings, row = watched(settings, repo)
     wanted = targets(settings, repo, row, revisions)
@@ -48,8 +46,8 @@ def _execute(settings: Settings, missing: Sequence[Todo], report: Callable[[str]
     definitions = compose(Project(settings, report))
     before = _spark_jobs()
     with _instance(settings) as instance:
-        held = all([_run_snapshot(definitions, instance, todo) for todo in missing])
-        if held and lacks_marts(settings, Warehouse(settings.warehouse)):
+        held = [_run_snapshot(definitions, instance, todo) for todo in missing]
+        if all(held) and lacks_marts(settings, Warehouse(settings.warehouse)):
             report("building the marts with dbt")
             _run_marts(definitions, instance)
     return _spark_jobs() - before
@@ -85,7 +83,10 @@ def _run_marts(definitions: "Definitions", instance: "DagsterInstance") -> None:
     from lineage_pipeline.defs.jobs import MARTS_JOB
 
     job = definitions.resolve_job_def(MARTS_JOB)
-    _judge(job.execute_in_process(instance=instance, run_config=QUIET, raise_on_error=False), "the marts")
+    result = job.execute_in_process(instance=instance, run_config=QUIET, raise_on_error=False)
+    if not _judge(result, "the marts"):
+        failed = [check.check_name for check in result.get_asset_check_evaluations() if not check.passed]
+        raise LineageError(f"the marts were not built: {', '.join(failed)} failed")
 
 
 def _judge(result: "ExecuteInProcessResult", what: str) -> bool:

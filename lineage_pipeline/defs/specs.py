@@ -59,7 +59,10 @@ PRODUCTS: dict[str, Product] = {
         frozenset({"json"}),
     ),
     "change_report": Product(
-        Stage.EXPORT, "One report for each head: what changed and whom it breaks.", ("changes",), frozenset({"markdown"})
+        Stage.EXPORT,
+        "One report for each head: what changed and whom it breaks.",
+        ("changes",),
+        frozenset({"markdown"}),
     ),
 }
 
@@ -78,7 +81,7 @@ def stage_of(table: str) -> Stage:
 
 
 def tables_of(stage: Stage) -> list[str]:
-    """List the tables of a snapshot that a stage writes; findings come from all stages and are an asset of their own."""
+    """List the tables that a stage writes; findings come from all stages and are an asset of their own."""
     return [name for name in DEPS if TABLES[name].stage is stage and name != "diagnostics"]
 
 

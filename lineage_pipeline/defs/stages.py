@@ -1,4 +1,4 @@
-"""The stages of a snapshot, from files to columns; each writes all its tables, and the last act shows them to readers."""
+"""The stages of a snapshot, from files to columns; each writes all its tables, the last act shows them to readers."""
 
 import time
 from collections import Counter
@@ -41,9 +41,7 @@ def discover(project: Project, snapshot: str) -> Discovery:
 
     repository, folder, rules = project.repository(snapshot), project.folder(snapshot), project.settings_for(snapshot)
     if not commit_of(snapshot).startswith("tree-"):
-        return discover_revision(
-            folder, commit_of(snapshot), rules, name=repository.name, base_ref=repository.base_ref
-        )
+        return discover_revision(folder, commit_of(snapshot), rules, name=repository.name, base_ref=repository.base_ref)
     found = discover_folder(folder, rules, name=repository.name)
     if found.key != snapshot:
         raise LineageError(f"{folder} has changed: it is now {found.key}")

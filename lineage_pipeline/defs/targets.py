@@ -1,4 +1,4 @@
-"""What a run has to do: which snapshots, and of each what is not there yet. Files alone are asked, nothing is started."""
+"""What a run has to do: which snapshots, and what is not there yet of each; only files are asked."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -28,7 +28,9 @@ COMPILED = pa.schema(
 )
 """A compiled content: its IR, its outside, and the statements that have findings, with nothing else in them."""
 
-UNITS = pa.schema([("key", pa.string()), ("source_hash", pa.string()), ("options", pa.binary()), ("batch", pa.string())])
+UNITS = pa.schema(
+    [("key", pa.string()), ("source_hash", pa.string()), ("options", pa.binary()), ("batch", pa.string())]
+)
 ENTRIES = pa.schema([(name, pa.string()) for name in ("path", "source_hash", "key", "batch", "dialect")])
 
 
@@ -126,5 +128,3 @@ def _with_findings(script: ir.Script) -> list[ir.Placed]:
         for placed in script.statements
         if (found := placed.statement.findings)
     ]
-
-

@@ -1,9 +1,9 @@
 """The stages in reading order: each writes its public tables, and its part of the findings, into the run.
 
-    write_statements       compile, resolve names       → statements
-    write_object_graph     from the plan                → objects, object_statements, object_edges
-    write_schemas          bundle by bundle, then links → columns, constraints
-    write_column_graph     projections, then reach      → column_edges, facets, column_reach
+write_statements       compile, resolve names       → statements
+write_object_graph     from the plan                → objects, object_statements, object_edges
+write_schemas          bundle by bundle, then links → columns, constraints
+write_column_graph     projections, then reach      → column_edges, facets, column_reach
 """
 
 from lineage_pipeline.engine.link.columns import inferred_rows
@@ -33,9 +33,7 @@ def write_object_graph(work: Work) -> None:
 
 def write_schemas(work: Work) -> None:
     """Write the columns that definitions give, and behind them those that only readers know."""
-    planned(work)
-    resolve_schemas(work)
-    link_files(work)  # who reads an unknown column is known only now
+    _link(work)  # who reads an unknown column is known only now
     inferred = infer_columns(work)
     work.adopt("columns", public_rows(work, schema_rows(work), "column"))
     work.run.write("columns", inferred_rows(inferred.columns, inferred.schemas), part=INFERRED)
@@ -44,9 +42,17 @@ def write_schemas(work: Work) -> None:
 
 def write_column_graph(work: Work) -> None:
     """Write the edges, what each statement does in canonical form, and how far every column reaches."""
+    _link(work)
     linked = linked_rows(work)
     work.adopt("column_edges", public_rows(work, linked, "edge"))
     work.run.write("column_edges", infer_columns(work).edges, part=INFERRED)
     work.adopt("facets", public_rows(work, linked, "facet"))
     work.adopt("diagnostics", public_rows(work, linked, "finding"), part=Stage.COLUMN_GRAPH.value)
     work.run.write("column_reach", reach_rows(work))
+
+
+def _link(work: Work) -> None:
+    """Do what has not been done for these files yet."""
+    planned(work)
+    resolve_schemas(work)
+    link_files(work)

@@ -11,6 +11,7 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.procedural import BEGINS, BELONGS, EXPECTS
 from lineage_pipeline.dialects.traits import Traits, fold
+from lineage_pipeline.engine.compile.normalise import behind_brackets, keyword
 from lineage_pipeline.engine.compile.parse import Piece
 from lineage_pipeline.vocabulary import ir
 
@@ -26,7 +27,7 @@ class Cutter:
     def __init__(self, tokens: Sequence[Token], traits: Traits, ordinal: int) -> None:
         """Start at the first token of a batch."""
         self.tokens = tokens
-        self.words = [_word(token) for token in tokens]
+        self.words = [keyword(token) for token in tokens]
         self.traits = traits
         self.ordinal = ordinal
         self.index = 0
@@ -59,14 +60,24 @@ class Cutter:
         elif word == "ALTER" and self.word(1) == "VIEW":
             self.redefinition(parent)
         elif word in ("EXEC", "EXECUTE") and self.word(1) != "AS":
-            self.execute(parent)
+            self.execute(self.index, self.index, parent)
         else:
-            self.emit(self.index, self.statement_end(), parent)
+            self.plain(word, parent)
 
-    def execute(self, parent: int) -> None:
-        """EXEC of a procedure by name; a text that is run is left to the parser."""
+    def plain(self, word: str, parent: int) -> None:
+        """A statement without others inside; INSERT … EXEC takes the result of a call."""
         begin, end = self.index, self.statement_end()
-        name_at = begin + 1
+        called = next((at for at in range(begin, end) if self.words[at] in ("EXEC", "EXECUTE")), end)
+        if word == "INSERT" and called < end:
+            self.execute(begin, called, parent)
+        else:
+            self.emit(begin, end, parent)
+
+    def execute(self, begin: int, call: int, parent: int) -> None:
+        """A procedure that is called by name, its result inserted where an INSERT stands before; or text that is run."""
+        self.index = begin
+        end = self.statement_end()
+        name_at = call + 1
         if name_at + 2 < end and self.tokens[name_at].token_type is TokenType.PARAMETER:
             assigned = self.tokens[name_at + 2].token_type is TokenType.EQ
             name_at = name_at + 3 if assigned else end  # EXEC @result = p, or EXEC @name_of_a_procedure
@@ -74,10 +85,23 @@ class Cutter:
         if name_at < end and self.tokens[name_at].token_type in plain:
             name, _ = self.name(name_at)
             if name.parts[-1] != "sp_executesql":
-                self.emit(begin, end, parent, "EXECUTE", (("calls", (ir.Invocation(name),)),))
+                parts = (("calls", (ir.Invocation(name),)), *self.received(begin, call, name))
+                self.emit(begin, end, parent, "EXECUTE" if begin == call else "INSERT", parts)
                 return
         dynamic = ir.Finding("DYNAMIC_SQL", (), 0, self.tokens[end - 1].end + 1 - self.tokens[begin].start)
         self.emit(begin, end, parent, "EXECUTE", (("status", "partial"), ("findings", (dynamic,))))
+
+    def received(self, begin: int, call: int, procedure: ir.Name) -> tuple[tuple[str, object], ...]:
+        """What `INSERT target (columns) EXEC procedure` writes: the columns of the procedure's result, by position."""
+        if begin == call:
+            return ()
+        target, after = self.name(begin + (2 if self.words[begin + 1] == "INTO" else 1))
+        names = [
+            token for token in self.tokens[after:call] if token.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+        ]
+        columns = tuple(fold(token.text, False, self.traits.columns) for token in names) or None
+        everything = ir.Select((ir.Source("", name=procedure),), (ir.Star((), ir.NOWHERE, ir.NOWHERE),))
+        return ("relations", (everything,)), ("writes", (ir.Write(target, 0, "insert", columns),))
 
     def redefinition(self, parent: int) -> None:
         """ALTER VIEW gives a view a new definition: it is read as CREATE."""
@@ -181,7 +205,7 @@ class Cutter:
         begin = self.index
         end = begin + (2 if self.word(1) in ("TRY", "CATCH", "ATOMIC") else 1)
         if self.word(1) == "ATOMIC":
-            end = self.balanced(end + 1)
+            end = behind_brackets(self.tokens, end + 1)
         place = self.emit(begin, end, parent, "BEGIN")
         inside = self.ordinal + place
         while self.index < len(self.tokens) and self.word() != "END":
@@ -192,17 +216,6 @@ class Cutter:
         if self.index < len(self.tokens):
             self.index += 2 if self.word(1) in ("TRY", "CATCH") else 1
         self.close(place)
-
-    def balanced(self, index: int) -> int:
-        """The token behind the brackets that open at a token."""
-        depth = 0
-        while index < len(self.tokens):
-            kind = self.tokens[index].token_type
-            depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
-            index += 1
-            if depth == 0:
-                break
-        return index
 
     def branch(self, parent: int) -> None:
         """IF or WHILE: its condition, the statement it guards, and that of ELSE."""
@@ -292,12 +305,5 @@ class Cutter:
             return True
         after = index + 2
         if after < len(self.tokens) and self.tokens[after].token_type is TokenType.L_PAREN:
-            after = self.balanced(after)
+            after = behind_brackets(self.tokens, after)
         return after < len(self.tokens) and self.words[after] == "AS"
-
-
-def _word(token: Token) -> str:
-    """The keyword that a token may be: quoted names and strings are none."""
-    if token.token_type in _QUOTED:
-        return ""
-    return token.text.upper()

@@ -11,6 +11,9 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokens import Token, Tokenizer, TokenType
 
+from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.compile.normalise import normalise
+
 Ranges = dict[int, int]
 """Where list items stand: from the offset of the first token to the end of the last one."""
 
@@ -79,13 +82,14 @@ def split(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
         yield tokens[begin:]
 
 
-def parse(piece: Piece, text: str, dialect: Dialect) -> tuple[exp.Expr, Ranges] | Failure:
+def parse(piece: Piece, text: str, dialect: Dialect, traits: Traits) -> tuple[exp.Expr, Ranges] | Failure:
     """The tree of one statement and the places of its expressions, or why there is none."""
     instance = dialect.parser()
     ranges: Ranges = {}
-    _RANGES[id(instance)] = (piece.tokens, ranges)
+    tokens = normalise(piece.tokens, traits)
+    _RANGES[id(instance)] = (tokens, ranges)
     try:
-        trees = instance.parse(list(piece.tokens), text)
+        trees = instance.parse(tokens, text)
     except ParseError as error:
         return _failure(error, piece)
     except RecursionError:

@@ -66,7 +66,7 @@ def _compile(piece: Piece, text: str, traits: Traits, limits: Limits) -> ir.Plac
         return ir.Placed(piece.start, piece.end, piece.parent, _cut_statement(piece, text, traits))
     if piece.tokens[0].text.upper() in SILENT_COMMANDS - {"BEGIN", "SET", "DECLARE"}:
         return ir.Placed(piece.start, piece.end, piece.parent, _silent(kind.split(" ")[0], piece))
-    parsed = parse(piece, text, dialect_of(traits.name))
+    parsed = parse(piece, text, dialect_of(traits.name), traits)
     if isinstance(parsed, Failure):
         if _is_silent(piece.tokens):
             return ir.Placed(piece.start, piece.end, piece.parent, _silent(kind, piece))
@@ -107,9 +107,9 @@ def _assembled(context: Context, parts: dict[str, object], piece: Piece) -> ir.S
         "calls": tuple(context.calls),
     }
     defaults["findings"] = tuple(context.findings)
+    defaults["relations"] = relations
     return ir.Statement(
         **{**defaults, **parts},  # type: ignore[arg-type]
-        relations=relations,
         pragmas=tuple(_pragmas(piece.tokens)),
         features=tuple(sorted(context.features)),
         complexity=_complexity(relations),

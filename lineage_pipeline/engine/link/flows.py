@@ -90,6 +90,9 @@ def into_path(flows: Flows, path: Sequence[str]) -> Flows:
 
 def united(parts: Iterable[Flows]) -> Flows:
     """All flows, each once, in order."""
+    parts = [part for part in parts if part]
+    if len(parts) < 2 and (not parts or len(parts[0]) == 1):  # most values have one input, or none
+        return parts[0] if parts else NONE
     return tuple({_key(flow): flow for part in parts for flow in part}.values())
 
 

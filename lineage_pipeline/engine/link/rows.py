@@ -11,7 +11,7 @@ from lineage_pipeline.engine.link.statement import LinkedStatement, Written
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.codes import diagnose
 from lineage_pipeline.vocabulary.places import Text
-from lineage_pipeline.vocabulary.sets import EdgeType, Stage, Subtype
+from lineage_pipeline.vocabulary.sets import Stage
 from lineage_pipeline.vocabulary.tables import ColumnEdge, Diagnostic, Facet, Span, Use
 
 
@@ -46,10 +46,13 @@ def edge_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStateme
 def _edge(
     text: Text, origin: int, ordinal: int, key: tuple[str, ...], uses: list[tuple[Flow, Out | None, bool]]
 ) -> ColumnEdge:
-    uses = sorted(uses, key=lambda use: (use[0].start < 0, use[0].start, use[1].start if use[1] else 0))
+    if len(uses) > 1:
+        uses = sorted(uses, key=lambda use: (use[0].start < 0, use[0].start, use[1].start if use[1] else 0))
     first, _, _ = uses[0]
-    places = list(dict.fromkeys(_use(text, origin, flow, out) for flow, out, _ in uses))
-    from_object, from_column, path, to_object, to_column, kind, subtype = key
+    places = [_use(text, origin, flow, out) for flow, out, _ in uses]
+    if len(places) > 1:
+        places = list(dict.fromkeys(places))
+    from_object, from_column, path, to_object, to_column, _, _ = key
     return ColumnEdge(
         path=text.path,
         statement=ordinal,
@@ -58,11 +61,11 @@ def _edge(
         from_path=path or None,
         to_object=to_object,
         to_column=to_column,
-        type=EdgeType(kind),
-        subtype=Subtype(subtype),
-        masking=all(flow.masking for flow, _, _ in uses),
-        approximate=any(flow.approximate for flow, _, _ in uses),
-        conditional=all(conditional for _, _, conditional in uses),
+        type=first.type,
+        subtype=first.subtype,
+        masking=all([flow.masking for flow, _, _ in uses]),
+        approximate=any([flow.approximate for flow, _, _ in uses]),
+        conditional=all([conditional for _, _, conditional in uses]),
         expression=places[0].expression,
         span=places[0].span,
         from_span=places[0].from_span,

@@ -1,0 +1,45 @@
+"""Clauses without bearing on lineage that the parser does not know: they are left out before it reads a statement."""
+
+import msgspec
+
+
+class Clause(msgspec.Struct, frozen=True):
+    """A clause: its words, whether brackets or a name follow, and the statements it stands in (none listed: any).
+
+    Statements are named by their first word; one that defines a table is a TABLE.
+    """
+
+    words: tuple[str, ...]
+    brackets: bool = False
+    name: bool = False
+    within: frozenset[str] = frozenset()
+
+
+_TABLES = frozenset({"TABLE"})
+_HINTS = (
+    "NOLOCK READUNCOMMITTED UPDLOCK REPEATABLEREAD SERIALIZABLE READCOMMITTED TABLOCK TABLOCKX PAGLOCK ROWLOCK NOWAIT "
+    "READPAST XLOCK SNAPSHOT NOEXPAND FORCESEEK FORCESCAN HOLDLOCK INDEX KEEPIDENTITY IGNORE_TRIGGERS".split()
+)
+
+HINTS = frozenset(_HINTS)
+"""What may stand first in the brackets of a table hint."""
+
+TSQL: tuple[Clause, ...] = (
+    Clause(("OPTION",), brackets=True),
+    Clause(("CLUSTERED", "COLUMNSTORE"), within=_TABLES),
+    Clause(("NONCLUSTERED", "HASH"), within=_TABLES),
+    Clause(("CLUSTERED",), within=_TABLES),
+    Clause(("NONCLUSTERED",), within=_TABLES),
+    Clause(("ROWGUIDCOL",), within=_TABLES),
+    Clause(("ASC",), within=_TABLES),
+    Clause(("DESC",), within=_TABLES),
+    Clause(("SPARSE",), within=_TABLES),
+    Clause(("NOT", "FOR", "REPLICATION"), within=_TABLES),
+    Clause(("MASKED", "WITH"), brackets=True, within=_TABLES),
+    Clause(("TEXTIMAGE_ON",), name=True, within=_TABLES),
+    Clause(("FILESTREAM_ON",), name=True, within=_TABLES),
+    Clause(("WITH", "RESULT", "SETS"), brackets=True),
+)
+
+DROPPED: dict[str, tuple[Clause, ...]] = {"tsql": TSQL, "fabric": TSQL}
+"""The clauses to leave out, by dialect."""

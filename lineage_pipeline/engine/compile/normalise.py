@@ -1,0 +1,145 @@
+"""Normalising the tokens of a statement: clauses without bearing on lineage go, shorthands are written out.
+
+Tokens keep their places, so that everything the parser makes of them still points into the file as it was written.
+"""
+
+from collections.abc import Sequence
+
+from sqlglot.tokens import Token, TokenType
+
+from lineage_pipeline.dialects.clauses import DROPPED, HINTS, Clause
+from lineage_pipeline.dialects.traits import Traits
+
+_COMPOUND = (TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.MOD)
+
+
+def normalise(tokens: Sequence[Token], traits: Traits) -> list[Token]:
+    """The tokens that the parser gets to see."""
+    clauses = DROPPED.get(traits.name)
+    if clauses is None:
+        return list(tokens)
+    kept = _without_clauses(tokens, clauses)
+    return _assignments(_without_namespaces(_without_storage(kept)))
+
+
+def keyword(token: Token) -> str:
+    """The keyword that a token may be: quoted names and strings are none."""
+    if token.token_type in (TokenType.STRING, TokenType.IDENTIFIER, TokenType.NATIONAL_STRING):
+        return ""
+    return token.text.upper()
+
+
+def behind_brackets(tokens: Sequence[Token], index: int) -> int:
+    """The token behind the brackets that open at a token."""
+    depth = 0
+    while index < len(tokens):
+        kind = tokens[index].token_type
+        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+        index += 1
+        if depth == 0:
+            break
+    return index
+
+
+def _defines_table(tokens: Sequence[Token]) -> bool:
+    words = [keyword(token) for token in tokens[:5]]
+    return words[0] in ("CREATE", "ALTER", "DECLARE") and "TABLE" in words
+
+
+def _opens(tokens: Sequence[Token], index: int) -> bool:
+    return index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN
+
+
+def _without_clauses(tokens: Sequence[Token], clauses: Sequence[Clause]) -> list[Token]:
+    first = "TABLE" if _defines_table(tokens) else keyword(tokens[0])
+    starts = {clause.words[0] for clause in clauses}
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        end = index
+        if index and keyword(tokens[index]) in starts:
+            end = next((stop for clause in clauses if (stop := _end_of(clause, tokens, index, first)) > index), index)
+        if end > index:
+            index = end
+            continue
+        kept.append(tokens[index])
+        index += 1
+    return kept
+
+
+def _end_of(clause: Clause, tokens: Sequence[Token], index: int, first: str) -> int:
+    """The token behind a clause that begins at a token, or that token where it does not."""
+    after = index + len(clause.words)
+    if clause.within and first not in clause.within:
+        return index
+    if tuple(keyword(token) for token in tokens[index:after]) != clause.words:
+        return index
+    if clause.brackets:
+        return behind_brackets(tokens, after) if _opens(tokens, after) else index
+    return after + 1 if clause.name else after
+
+
+def _without_storage(tokens: list[Token]) -> list[Token]:
+    """Hints behind tables go, and so do options and file groups in the definition of a table."""
+    table = _defines_table(tokens)
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        opened = keyword(tokens[index]) == "WITH" and _opens(tokens, index + 1)
+        hinted = opened and index + 2 < len(tokens) and keyword(tokens[index + 2]) in HINTS
+        if opened and (hinted or table):
+            index = behind_brackets(tokens, index + 1)
+        elif table and keyword(tokens[index]) == "ON" and _names_storage(tokens, index):
+            index += 2
+            index = behind_brackets(tokens, index) if _opens(tokens, index) else index
+        else:
+            kept.append(tokens[index])
+            index += 1
+    return kept
+
+
+def _names_storage(tokens: Sequence[Token], index: int) -> bool:
+    """Whether an ON in the definition of a table names where it is kept, and not what happens to a key."""
+    following = tokens[index + 1] if index + 1 < len(tokens) else None
+    return following is not None and keyword(following) not in ("DELETE", "UPDATE")
+
+
+def _without_namespaces(tokens: list[Token]) -> list[Token]:
+    """WITH XMLNAMESPACES (…) goes; what it shares its WITH with stays."""
+    for index, token in enumerate(tokens[:-2]):
+        if keyword(token) == "WITH" and keyword(tokens[index + 1]) == "XMLNAMESPACES":
+            end = behind_brackets(tokens, index + 2)
+            if end < len(tokens) and tokens[end].token_type is TokenType.COMMA:
+                return [*tokens[: index + 1], *tokens[end + 1 :]]
+            return [*tokens[:index], *tokens[end:]]
+    return tokens
+
+
+def _assignments(tokens: list[Token]) -> list[Token]:
+    """`x += y` becomes `x = x + y`."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        following = tokens[index + 1] if index + 1 < len(tokens) else None
+        compound = (
+            tokens[index].token_type in _COMPOUND
+            and following is not None
+            and following.token_type is TokenType.EQ
+            and following.start == tokens[index].end + 1
+        )
+        if compound and following is not None:
+            kept.extend([following, *_assigned(kept), tokens[index]])
+            index += 2
+        else:
+            kept.append(tokens[index])
+            index += 1
+    return kept
+
+
+def _assigned(tokens: Sequence[Token]) -> list[Token]:
+    """The name before an assignment: a variable or a column with its qualifiers."""
+    start = len(tokens)
+    parts = (TokenType.VAR, TokenType.IDENTIFIER, TokenType.DOT, TokenType.PARAMETER)
+    while start > 0 and tokens[start - 1].token_type in parts:
+        start -= 1
+    return list(tokens[start:])
