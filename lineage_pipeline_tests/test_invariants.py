@@ -10,6 +10,7 @@ import pytest
 from lineage_pipeline.export.json import dump, lineage_document
 from lineage_pipeline.pipeline import analyse
 from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options
+from lineage_pipeline.vocabulary.tables import ColumnEdge, Use
 from lineage_pipeline_tests.cases import Case, analysed, cases
 
 ASSETS = Path(__file__).parent.parent / "sql_assets"
@@ -37,7 +38,8 @@ def test_slicing_by_a_span_gives_the_expression(head: Lineage) -> None:
     texts = {file.path: file.text for file in example("head")}
     spans = 0
     for edge in head.column_edges:
-        for use in (edge, *edge.uses):
+        uses: list[ColumnEdge | Use] = [edge, *edge.uses]
+        for use in uses:
             if use.span is not None:
                 assert texts[edge.path][use.span.start : use.span.end] == use.expression
                 spans += 1

@@ -66,7 +66,7 @@ def events(context: dg.AssetExecutionContext, project: ProjectParam, store: Stor
     write_text(file, "".join(lines))
     project.home.record(file, events_key(settings))
     project.tell(f"{snapshot}: {len(lines)} OpenLineage events")
-    metadata = {"dagster/partition_row_count": len(lines), "path": dg.MetadataValue.path(str(file))}
+    metadata: dict[str, Any] = {"dagster/partition_row_count": len(lines), "path": dg.MetadataValue.path(str(file))}
     yield dg.MaterializeResult(asset_key("openlineage_events"), metadata=metadata)
 
 

@@ -34,6 +34,9 @@ DEPS: dict[str, tuple[str, ...]] = {
 }
 """From which tables of the same snapshot each table is made."""
 
+LAST = tuple(name for name in DEPS if not any(name in needed for needed in DEPS.values()))
+"""The tables from which no other is made: when these have passed their checks, all have."""
+
 
 class Product(msgspec.Struct, frozen=True):
     """An asset that is no table of a snapshot: what one of it is, and what it is made from."""
@@ -48,7 +51,7 @@ PRODUCTS: dict[str, Product] = {
     "manifests": Product(
         Stage.COLUMN_GRAPH,
         "One manifest for each snapshot: the files of all its tables, swapped in when every blocking check held.",
-        tuple(DEPS),
+        LAST,
         frozenset({"json"}),
     ),
     "changes": Product(Stage.DIFF, "One change between base and head.", ("manifests",), frozenset({"parquet"})),

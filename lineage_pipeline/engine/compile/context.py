@@ -78,7 +78,7 @@ class Context:
         start, end = -1, -1
         for node in nodes:
             meta = node.meta if node is not None else None
-            if meta and "start" in meta:
+            if meta and meta.get("end") is not None:
                 first, last = meta["start"], meta["end"] + 1
                 start = first if start < 0 or first < start else start
                 end = last if last > end else end

@@ -189,14 +189,20 @@ class Scope:
                     value = source.column(name, ref.start, ref.end)
                     if value is not None:
                         return _member(value, path)
+        return self._struct(ref)
+
+    def _struct(self, ref: ir.Ref) -> Value | None:
+        """A member of a struct column: of the source that has it, or of the one that may have it."""
         owners = [source for source in self.sources if source.has(ref.parts[0])]
-        if owners:
-            value = owners[0].column(ref.parts[0], ref.start, ref.end)
-            return _member(value, ref.parts[1:]) if value is not None else None
-        return None
+        if not owners:
+            owners = [source for source in self.sources if source.is_open() and source.function is None]
+            if len(owners) > 1 and self.outer is None:
+                return self._ambiguous(ref, owners)
+        value = owners[0].column(ref.parts[0], ref.start, ref.end) if owners else None
+        return _member(value, ref.parts[1:]) if value is not None else None
 
     def _ambiguous(self, ref: ir.Ref, owners: Sequence[Source]) -> Value:
-        name = ref.parts[-1]
+        name = ref.parts[0]
         self.report(
             "AMBIGUOUS_COLUMN", ref.start, ref.end, column=name, candidates=", ".join(source.alias for source in owners)
         )

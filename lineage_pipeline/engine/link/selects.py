@@ -182,7 +182,7 @@ def _outputs(links: Links, body: ir.Select, scope: Scope) -> tuple[list[Out], li
 
 
 def _is_approximate(value: Value) -> bool:
-    return any([flow.approximate for flow in value.flows])
+    return any(flow.approximate for flow in value.flows)
 
 
 def _star(links: Links, star: ir.Star, scope: Scope, openings: list[Opening]) -> Iterator[Out]:
