@@ -41,5 +41,11 @@ TSQL: tuple[Clause, ...] = (
     Clause(("WITH", "RESULT", "SETS"), brackets=True),
 )
 
-DROPPED: dict[str, tuple[Clause, ...]] = {"tsql": TSQL, "fabric": TSQL}
+HIVE: tuple[Clause, ...] = (
+    Clause(("DISABLE", "REWRITE")),
+    Clause(("ENABLE", "REWRITE")),
+    Clause(("IF", "NOT", "EXISTS"), within=frozenset({"INSERT"})),
+)
+
+DROPPED: dict[str, tuple[Clause, ...]] = {"tsql": TSQL, "fabric": TSQL, "hive": HIVE}
 """The clauses to leave out, by dialect."""

@@ -37,11 +37,10 @@ _CLAUSES = frozenset("WHERE GROUP HAVING ORDER SORT DISTRIBUTE CLUSTER LIMIT UNI
 
 def arms(tokens: Sequence[Token]) -> Iterator[Piece]:
     """A statement, or each INSERT of `FROM source INSERT … INSERT …` with the source behind its select list."""
-    heads = _inserts(tokens)
+    start, heads = _inserts(tokens)
     if not heads:
         yield Piece(tokens)
         return
-    start = next(index for index, token in enumerate(tokens) if token.token_type is TokenType.FROM)
     shared = tokens[start : heads[0]]
     for position, head in enumerate(heads):
         end = heads[position + 1] if position + 1 < len(heads) else len(tokens)
@@ -55,20 +54,20 @@ def arms(tokens: Sequence[Token]) -> Iterator[Piece]:
 _SOURCE_FIRST = (TokenType.FROM, TokenType.WITH)
 
 
-def _inserts(tokens: Sequence[Token]) -> list[int]:
-    """Where the INSERTs of a statement stand that begins with its source."""
-    if tokens[0].token_type not in _SOURCE_FIRST:
-        return []
-    depth, heads, source = 0, [], False
+def _inserts(tokens: Sequence[Token]) -> tuple[int, list[int]]:
+    """Where the source of a statement that begins with it stands, and where its INSERTs do."""
+    depth, start, heads = 0, -1, []
     for index, token in enumerate(tokens):
         depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
-        if depth == 0 and token.token_type is TokenType.INSERT and source:
+        if depth:
+            continue
+        if token.token_type is TokenType.FROM and start < 0:
+            start = index
+        elif token.token_type is TokenType.INSERT and start >= 0:
             heads.append(index)
-        elif depth == 0 and token.token_type in (TokenType.SELECT, TokenType.INSERT) and not source:
-            return []
-        elif depth == 0 and token.token_type is TokenType.FROM:
-            source = True
-    return heads
+        elif token.token_type in (TokenType.SELECT, TokenType.INSERT) and start < 0:
+            break
+    return start, heads
 
 
 def _clause(tokens: Sequence[Token]) -> int:

@@ -74,7 +74,7 @@ class Cutter:
             self.emit(begin, end, parent)
 
     def execute(self, begin: int, call: int, parent: int) -> None:
-        """A procedure that is called by name, its result inserted where an INSERT stands before; or text that is run."""
+        """A procedure called by name, its result inserted where an INSERT stands before; or text that is run."""
         self.index = begin
         end = self.statement_end()
         name_at = call + 1

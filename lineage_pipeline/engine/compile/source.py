@@ -16,7 +16,6 @@ from lineage_pipeline.engine.compile.statements import SILENT_COMMANDS, SILENT_D
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import Limits, Options
 
-
 SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError)
 """A tree of a shape that nobody foresaw: a fault of ours, which costs its statement and is said, and nothing else."""
 

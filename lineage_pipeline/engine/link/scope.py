@@ -151,10 +151,16 @@ class Scope:
         """The value of a reference here or in the scopes around, or None."""
         if ref.parts[0] in self.hidden:
             return Value(text=ref.parts[0])
-        found = self._unqualified(ref) if len(ref.parts) == 1 else self._qualified(ref)
-        if found is None and self.outer is not None:
-            return self.outer.lookup(ref)
-        return found
+        if len(ref.parts) == 1:
+            found = self._unqualified(ref)
+            return self.outer.lookup(ref) if found is None and self.outer is not None else found
+        scope: Scope | None = self
+        while scope is not None:  # a qualifier that somebody answers to comes before a guess at a struct
+            found = scope._qualified(ref)
+            if found is not None:
+                return found
+            scope = scope.outer
+        return self._struct(ref)
 
     def _unqualified(self, ref: ir.Ref) -> Value | None:
         name = ref.parts[0]
@@ -189,7 +195,7 @@ class Scope:
                     value = source.column(name, ref.start, ref.end)
                     if value is not None:
                         return _member(value, path)
-        return self._struct(ref)
+        return None
 
     def _struct(self, ref: ir.Ref) -> Value | None:
         """A member of a struct column: of the source that has it, or of the one that may have it."""
@@ -198,7 +204,9 @@ class Scope:
             owners = [source for source in self.sources if source.is_open() and source.function is None]
             if len(owners) > 1 and self.outer is None:
                 return self._ambiguous(ref, owners)
-        value = owners[0].column(ref.parts[0], ref.start, ref.end) if owners else None
+        if not owners:
+            return self.outer._struct(ref) if self.outer is not None else None
+        value = owners[0].column(ref.parts[0], ref.start, ref.end)
         return _member(value, ref.parts[1:]) if value is not None else None
 
     def _ambiguous(self, ref: ir.Ref, owners: Sequence[Source]) -> Value:

@@ -1,0 +1,160 @@
+"""The asset graph has these arrows, its definitions load without starting anything, and its checks guard readers."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lineage_pipeline.quality.suites import SUITES
+from lineage_pipeline.settings import Settings, load_settings
+from lineage_pipeline.store.warehouse import Warehouse
+from lineage_pipeline.vocabulary.sets import Level, Stage
+from lineage_pipeline.vocabulary.tables import TABLES, Diagnostic
+from lineage_pipeline_tests.materialised import Materialised, materialised
+
+pytestmark = pytest.mark.spark
+
+ARROWS = """
+    sources sql_files                                                             -> statements
+    statements                                                                    -> objects
+    statements                                                                    -> object_statements
+    statements                                                                    -> object_edges
+    objects statements                                                            -> columns
+    objects statements                                                            -> constraints
+    columns objects                                                               -> column_edges
+    columns objects                                                               -> facets
+    column_edges columns                                                          -> column_reach
+    column_edges objects sql_files statements                                     -> diagnostics
+    column_reach constraints diagnostics facets object_edges object_statements snapshots -> manifests
+    manifests                                                                     -> changes
+    manifests                                                                     -> openlineage_events
+    changes                                                                       -> change_report
+"""
+
+QUIETLY = """
+import sys, warnings
+started = []
+sys.addaudithook(lambda event, arguments: started.append(arguments[0]) if event == "subprocess.Popen" else None)
+warnings.simplefilter("ignore")
+from lineage_pipeline.definitions import defs
+from pyspark import SparkContext
+assert defs.resolve_job_def("snapshot_job")
+assert SparkContext._gateway is None, "a JVM was started"
+assert not started, started
+assert "dbt.cli.main" not in sys.modules, "dbt was started"
+assert "great_expectations" not in sys.modules
+"""
+
+WITHOUT_MANIFEST = """
+import warnings
+from pathlib import Path
+import lineage_pipeline.defs.marts as marts
+marts.MANIFEST = Path("nowhere.json")
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    from lineage_pipeline.definitions import defs
+assert defs.resolve_job_def("snapshot_job")
+assert marts.MISSING in [str(one.message) for one in said]
+"""
+
+
+def test_the_arrows_of_the_graph_are_these() -> None:
+    from lineage_pipeline.definitions import defs
+
+    found = {
+        spec.key.path[-1]: {dep.asset_key.path[-1] for dep in spec.deps}
+        for spec in defs.resolve_all_asset_specs()
+        if spec.key.path[0] == "lineage"
+    }
+    wanted: dict[str, set[str]] = {"snapshots": set(), "sources": set(), "sql_files": set()}
+    for line in ARROWS.strip().splitlines():
+        sources, target = line.split("->")
+        wanted[target.strip()] = set(sources.split())
+    assert found == wanted
+
+
+def test_every_table_is_an_asset_with_its_stage_columns_and_checks() -> None:
+    import dagster as dg
+
+    from lineage_pipeline.definitions import defs
+
+    dg.Definitions.validate_loadable(defs)
+    specs = {spec.key.path[-1]: spec for spec in defs.resolve_all_asset_specs() if spec.key.path[0] == "lineage"}
+    checks = {spec.asset_key.path[-1] for definition in defs.asset_checks or () for spec in definition.check_specs}
+    assert set(TABLES) <= set(specs)
+    assert checks == set(SUITES)
+    for name, table in TABLES.items():
+        spec = specs[name]
+        assert (spec.group_name, spec.partitions_def is not None) == (table.stage.value, True)
+        assert spec.description
+        assert spec.code_version
+        assert spec.owners
+        assert "dagster/column_schema" in spec.metadata
+
+
+@pytest.mark.parametrize("program", [QUIETLY, WITHOUT_MANIFEST], ids=["quietly", "without dbt's manifest"])
+def test_definitions_are_imported(program: str, tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=tmp_path)
+
+
+def test_the_graph_is_one_piece_from_files_to_marts() -> None:
+    from lineage_pipeline.defs.compose import compose
+    from lineage_pipeline.defs.resources import Project
+
+    materialised()  # prepares dbt's manifest
+    specs = compose(Project()).resolve_all_asset_specs()
+    deps = {spec.key.to_user_string(): {dep.asset_key.to_user_string() for dep in spec.deps} for spec in specs}
+    assert deps["staging/stg_lineage__column_edges"] == {"lineage/column_edges"}
+    assert "staging/stg_lineage__column_edges" in deps["marts/column_lineage"]
+
+
+def copy_of(made: Materialised, folder: Path) -> Settings:
+    """Give settings over a copy of the materialised warehouse, which a test may spoil."""
+    shutil.copytree(made.settings.home, folder / ".lineage")
+    return load_settings(folder, {}, {}).for_repository(folder / ".lineage/example", {}, {})
+
+
+def test_a_failed_check_keeps_rows_from_readers(tmp_path: Path) -> None:
+    import dagster as dg
+
+    from lineage_pipeline.defs.compose import compose
+    from lineage_pipeline.defs.jobs import SNAPSHOT_JOB
+    from lineage_pipeline.defs.partitions import SNAPSHOTS
+    from lineage_pipeline.defs.resources import Project
+    from lineage_pipeline.defs.specs import asset_key
+    from lineage_pipeline.defs.targets import watched
+
+    made = materialised()
+    settings, _ = watched(copy_of(made, tmp_path), tmp_path / ".lineage/example")
+    key = f"example@{made.example.head}"
+    warehouse = Warehouse(settings.warehouse)
+    before = warehouse.manifest(key)
+    bad = Diagnostic("1", "NO_SUCH_CODE", Level.ERROR, "by hand", None, None, None, None, Stage.PARSING)
+    warehouse.begin(key, "broken", settings.analysis_key()).write("diagnostics", [bad], part="parsing")
+    job = compose(Project(settings, lambda line: None)).resolve_job_def(SNAPSHOT_JOB)
+    with dg.DagsterInstance.ephemeral(tempdir=str(tmp_path)) as instance:
+        instance.add_dynamic_partitions(SNAPSHOTS, [key])
+        wanted = [asset_key("diagnostics"), asset_key("manifests")]
+        result = job.execute_in_process(
+            instance=instance, partition_key=key, asset_selection=wanted, raise_on_error=False
+        )
+    failed = [check.check_name for check in result.get_asset_check_evaluations() if not check.passed]
+    assert (result.success, failed) == (False, ["code_is_a_known_word"])
+    assert warehouse.manifest(key) == before
+
+
+def test_materialisations_tell_rows_place_and_preview() -> None:
+    import dagster as dg
+
+    from lineage_pipeline.defs.specs import asset_key
+
+    made = materialised()
+    with dg.DagsterInstance.from_config(str(made.settings.home / "dagster")) as instance:
+        assert set(instance.get_dynamic_partitions("snapshots")) == set(made.snapshots)
+        for table in TABLES:
+            records = instance.fetch_materializations(asset_key(table), limit=1).records
+            metadata = records[0].asset_materialization.metadata if records[0].asset_materialization else {}
+            assert {"dagster/partition_row_count", "dagster/column_schema", "dagster/uri", "preview"} <= set(metadata)
+        assert instance.fetch_materializations(dg.AssetKey(["marts", "column_lineage"]), limit=1).records

@@ -1,0 +1,178 @@
+"""Spark gives the rows that one process gives, with work that is counted."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from lineage_pipeline import pipeline
+from lineage_pipeline.discover.folder import discover_folder
+from lineage_pipeline.discover.gather import Discovery, input_files
+from lineage_pipeline.discover.git import discover_revision
+from lineage_pipeline.settings import Settings, load_settings
+from lineage_pipeline.store.files import Files
+from lineage_pipeline.store.run import Run
+from lineage_pipeline.store.warehouse import Warehouse
+from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline.vocabulary.plan import Known, Plan
+from lineage_pipeline.vocabulary.sets import ObjectKind, Origin
+from lineage_pipeline_tests.cases import cases
+from lineage_pipeline_tests.materialised import canonical, materialised
+
+pytestmark = pytest.mark.spark
+
+HARD = {
+    "01_tables.sql": "create table raw.a (id int not null, name varchar(9), total as id + 1);\ncreate table b (x int);",
+    "02_open.sql": "create view v as select * from nowhere;\ncreate view w as select *, v.late from v;",
+    "03_asked.sql": "create view u as select w.one, w.two, elsewhere.three from w join elsewhere on w.one = elsewhere.k;",
+    "04_unknown_target.sql": "insert into made select id, name from raw.a;\ninsert into made select x, x + 1 from b;",
+    "05_circle.sql": "create view p as select * from q;\ncreate view q as select p.id from p join raw.a on p.id = raw.a.id;",
+    "06_twice.sql": "create view v as select id from raw.a;\ncreate table b (x int, y int);",
+    "07_broken.sql": "select from where;\nselect bogus, id from raw.a where nope = 1;",
+    "08_alter.sql": "alter table b add column z int;\ncreate table c as select * from b;\ndrop table b;",
+    "09_empty.sql": "-- nothing at all\n",
+    "10_same_content.sql": "create table b (x int);",
+    "11_same_content.sql": "create table b (x int);",
+}
+"""What is easy to get wrong when files are linked apart: order, circles, stars over strangers, names that meet."""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """A warehouse of its own, on the session that all tests share."""
+
+    settings: Settings
+
+    def begin(self, found: Discovery, run: str) -> Run:
+        opened = Warehouse(self.settings.warehouse).begin(found.key, run, self.settings.analysis_key())
+        opened.write("snapshots", [found.snapshot])
+        opened.write("sources", found.sources)
+        opened.write("sql_files", found.files)
+        opened.write("diagnostics", [], part="discovery")
+        return opened
+
+    def analyse(self, found: Discovery, run: str = "r1") -> Lineage:
+        from lineage_pipeline.spark import stages
+        from lineage_pipeline.spark.session import session
+        from lineage_pipeline.spark.work import Work
+
+        opened = self.begin(found, run)
+        work = Work(opened, Files(self.settings.warehouse), self.settings, lambda: session(self.settings.spark))
+        stages.write_statements(work)
+        stages.write_object_graph(work)
+        stages.write_schemas(work)
+        stages.write_column_graph(work)
+        opened.publish()
+        return Warehouse(self.settings.warehouse).load(found.key)
+
+
+def ground(folder: Path, files: dict[str, str], settings: str = "") -> Ground:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "lineage.toml").write_text(settings, encoding="utf-8")
+    return Ground(load_settings(folder, {}, {}))
+
+
+def fixture_files() -> Iterator[tuple[str, str]]:
+    """Give every case of the engine's fixtures as a file, in a folder of its dialect."""
+    for number, case in enumerate(cases("link")):
+        yield f"{case.setting('dialect') or 'any'}/{number:04}.sql", case.sql
+
+
+@pytest.fixture(scope="module")
+def jobs() -> dict[str, int]:
+    return defaultdict(int)
+
+
+@pytest.mark.parametrize("side", [0, 1], ids=["base", "head"])
+def test_the_example_has_the_same_rows_in_process_and_on_spark(side: int) -> None:
+    made = materialised()
+    commit = (made.example.base, made.example.head)[side]
+    found = discover_revision(made.example.path, commit, made.settings, name="example")
+    assert canonical(made.warehouse.load(found.key)) == canonical(pipeline.analyse(input_files(found, made.settings)))
+
+
+def test_hard_files_have_the_same_rows_in_process_and_on_spark(tmp_path: Path) -> None:
+    place = ground(tmp_path, HARD)
+    found = discover_folder(tmp_path, place.settings)
+    expected = pipeline.analyse(input_files(found, place.settings))
+    assert len({row.code for row in expected.diagnostics}) > 3
+    assert any(row.origin is Origin.INFERRED for row in expected.columns)
+    assert canonical(place.analyse(found)) == canonical(expected)
+
+
+def test_every_fixture_of_the_engine_has_the_same_rows_in_process_and_on_spark(tmp_path: Path) -> None:
+    files = dict(fixture_files())
+    dialects = sorted({name.partition("/")[0] for name in files})
+    systems = [f'[[systems]]\nname = "{name}"\npaths = ["{name}/**"]\n' for name in dialects]
+    lines = [
+        line if "any" in line else f'{line}dialect = "{name}"\n' for name, line in zip(dialects, systems, strict=True)
+    ]
+    place = ground(tmp_path, files, "".join(lines))
+    found = discover_folder(tmp_path, place.settings)
+    expected = canonical(pipeline.analyse(input_files(found, place.settings)))
+    got = canonical(place.analyse(found))
+    assert {name: len(rows) for name, rows in got.items()} == {name: len(rows) for name, rows in expected.items()}
+    assert got == expected
+
+
+def test_an_empty_folder_is_a_snapshot_too(tmp_path: Path) -> None:
+    place = ground(tmp_path, {})
+    assert place.analyse(discover_folder(tmp_path, place.settings)) == Lineage()
+
+
+def test_a_snapshot_is_a_handful_of_jobs_and_known_content_is_compiled_once(tmp_path: Path) -> None:
+    from lineage_pipeline.spark.session import job_count
+
+    place = ground(tmp_path, HARD)
+    before = job_count()
+    place.analyse(discover_folder(tmp_path, place.settings))
+    assert 0 < job_count() - before <= 13
+    (tmp_path / "12_new.sql").write_text("create view n as select id from raw.a;\n", encoding="utf-8")
+    place.analyse(discover_folder(tmp_path, place.settings))
+    assert sorted(compiled(place)) == [1, len(set(HARD.values()))]
+
+
+def compiled(place: Ground) -> list[int]:
+    """Count the contents of each batch of the compile cache."""
+    import pyarrow.parquet as pq
+
+    folders = Path(place.settings.warehouse, "_cache/compiled").iterdir()
+    return [sum(pq.read_metadata(file).num_rows for file in folder.glob("*.parquet")) for folder in folders]
+
+
+def test_the_same_files_are_not_analysed_again(tmp_path: Path) -> None:
+    from lineage_pipeline.spark.session import job_count
+
+    place = ground(tmp_path, HARD)
+    found = discover_folder(tmp_path, place.settings)
+    first = place.analyse(found)
+    before = job_count()
+    assert place.analyse(found, "r2") == first
+    # Projections to the public tables and reach, but neither compiling nor linking.
+    assert job_count() - before <= 8
+
+
+def test_objects_that_need_each_other_share_a_bundle() -> None:
+    from lineage_pipeline.spark.plan import bundles
+
+    needs = {"a": (), "b": ("a",), "c": ("b",), "x": (), "y": ("x",)}
+    numbers = bundles(plan(needs))
+    assert numbers.keys() == needs.keys()
+    assert len({numbers["a"], numbers["b"], numbers["c"]}) == 1
+
+
+def plan(needs: dict[str, tuple[str, ...]]) -> Plan:
+    from lineage_pipeline.vocabulary.tables import ObjectRow
+
+    rows = {
+        name: ObjectRow(
+            name, "", "", "", name, name, ObjectKind.VIEW, Origin.IMPLIED, 0, False, False, None, None, (), ()
+        )
+        for name in needs
+    }
+    known = {name: Known(rows[name], ObjectKind.VIEW, Origin.IMPLIED, (), need) for name, need in needs.items()}
+    return Plan(known, {}, tuple((name,) for name in needs), (), (), ())
