@@ -11,8 +11,8 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.procedural import BEGINS, BELONGS, EXPECTS
 from lineage_pipeline.dialects.traits import Traits, fold
-from lineage_pipeline.engine.compile.normalise import behind_brackets, keyword
 from lineage_pipeline.engine.compile.parse import Piece
+from lineage_pipeline.engine.compile.words import behind_brackets, dotted_name, is_name, keyword
 from lineage_pipeline.vocabulary import ir
 
 _QUOTED = (TokenType.STRING, TokenType.IDENTIFIER, TokenType.NATIONAL_STRING)
@@ -81,9 +81,8 @@ class Cutter:
         if name_at + 2 < end and self.tokens[name_at].token_type is TokenType.PARAMETER:
             assigned = self.tokens[name_at + 2].token_type is TokenType.EQ
             name_at = name_at + 3 if assigned else end  # EXEC @result = p, or EXEC @name_of_a_procedure
-        plain = (TokenType.VAR, TokenType.IDENTIFIER)
-        if name_at < end and self.tokens[name_at].token_type in plain:
-            name, _ = self.name(name_at)
+        if name_at < end and is_name(self.tokens, name_at):
+            name, _ = dotted_name(self.tokens, name_at, begin, self.traits)
             if name.parts[-1] != "sp_executesql":
                 parts = (("calls", (ir.Invocation(name),)), *self.received(begin, call, name))
                 self.emit(begin, end, parent, "EXECUTE" if begin == call else "INSERT", parts)
@@ -95,7 +94,8 @@ class Cutter:
         """What `INSERT target (columns) EXEC procedure` writes: the columns of the procedure's result, by position."""
         if begin == call:
             return ()
-        target, after = self.name(begin + (2 if self.words[begin + 1] == "INTO" else 1))
+        target_at = begin + (2 if self.words[begin + 1] == "INTO" else 1)
+        target, after = dotted_name(self.tokens, target_at, begin, self.traits)
         names = [
             token for token in self.tokens[after:call] if token.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
         ]
@@ -140,7 +140,10 @@ class Cutter:
         kind = self.module_kind()
         begin = self.index
         name_at = begin + (4 if self.word(1) == "OR" else 2)
-        name, after = self.name(name_at)
+        if not is_name(self.tokens, name_at):
+            self.emit(begin, self.statement_end(), parent)
+            return
+        name, after = dotted_name(self.tokens, name_at, begin, self.traits)
         end = self.header_end(after)
         definition = ir.Definition(name, kind.lower(), replace=True)
         place = self.emit(begin, end, parent, f"CREATE {kind}", (("definition", definition),))
@@ -151,27 +154,6 @@ class Cutter:
             if self.index == before:
                 self.emit(self.index, self.index + 1, inside)
         self.close(place)
-
-    def name(self, index: int) -> tuple[ir.Name, int]:
-        """The dotted name at a token, and the token behind it."""
-        begin, parts, written = index, [], ""
-        while index < len(self.tokens):
-            token = self.tokens[index]
-            if token.token_type is TokenType.DOT:
-                parts.append("")
-                index += 1
-                continue
-            written = token.text
-            parts.append(fold(token.text, token.token_type is TokenType.IDENTIFIER, self.traits.tables))
-            index += 1
-            if index >= len(self.tokens) or self.tokens[index].token_type is not TokenType.DOT:
-                break
-            index += 1
-        last = self.tokens[min(index, len(self.tokens)) - 1]
-        origin = self.tokens[self.index].start
-        return ir.Name(
-            tuple(parts), written, self.tokens[min(begin, len(self.tokens) - 1)].start - origin, last.end + 1 - origin
-        ), index
 
     def header_end(self, index: int) -> int:
         """The token behind the AS that opens a module's body; types and defaults may hold an AS in brackets."""

@@ -9,6 +9,7 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.clauses import DROPPED, HINTS, Clause
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.compile.words import behind_brackets, keyword
 
 _COMPOUND = (TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.MOD)
 
@@ -20,25 +21,6 @@ def normalise(tokens: Sequence[Token], traits: Traits) -> list[Token]:
         return list(tokens)
     kept = _without_clauses(tokens, clauses)
     return _assignments(_without_namespaces(_without_storage(kept)))
-
-
-def keyword(token: Token) -> str:
-    """The keyword that a token may be: quoted names and strings are none."""
-    if token.token_type in (TokenType.STRING, TokenType.IDENTIFIER, TokenType.NATIONAL_STRING):
-        return ""
-    return token.text.upper()
-
-
-def behind_brackets(tokens: Sequence[Token], index: int) -> int:
-    """The token behind the brackets that open at a token."""
-    depth = 0
-    while index < len(tokens):
-        kind = tokens[index].token_type
-        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
-        index += 1
-        if depth == 0:
-            break
-    return index
 
 
 def _defines_table(tokens: Sequence[Token]) -> bool:

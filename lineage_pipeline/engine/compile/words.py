@@ -1,0 +1,56 @@
+"""Words: reading keywords, names and brackets off a list of tokens."""
+
+from collections.abc import Sequence
+
+from sqlglot.tokens import Token, TokenType
+
+from lineage_pipeline.dialects.traits import Traits, fold
+from lineage_pipeline.vocabulary import ir
+
+
+def keyword(token: Token) -> str:
+    """The keyword that a token may be: quoted names and strings are none."""
+    if token.token_type in (TokenType.STRING, TokenType.IDENTIFIER, TokenType.NATIONAL_STRING):
+        return ""
+    return token.text.upper()
+
+
+def behind_brackets(tokens: Sequence[Token], index: int) -> int:
+    """The token behind the brackets that open at a token."""
+    depth = 0
+    while index < len(tokens):
+        kind = tokens[index].token_type
+        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+        index += 1
+        if depth == 0:
+            break
+    return index
+
+
+def is_name(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a name can begin at a token: a quoted one, or any word."""
+    if index >= len(tokens):
+        return False
+    token = tokens[index]
+    if token.token_type is TokenType.IDENTIFIER:
+        return True
+    return token.token_type is not TokenType.STRING and (token.text[:1].isalpha() or token.text[:1] in ("_", "#"))
+
+
+def dotted_name(tokens: Sequence[Token], index: int, first: int, traits: Traits) -> tuple[ir.Name, int]:
+    """The dotted name at a token with its place relative to the token `first`, and the token behind it."""
+    begin, parts, written = index, [], ""
+    while index < len(tokens):
+        token = tokens[index]
+        if token.token_type is TokenType.DOT:
+            parts.append("")
+            index += 1
+            continue
+        written = token.text
+        parts.append(fold(token.text, token.token_type is TokenType.IDENTIFIER, traits.tables))
+        index += 1
+        if index >= len(tokens) or tokens[index].token_type is not TokenType.DOT:
+            break
+        index += 1
+    origin = tokens[first].start
+    return ir.Name(tuple(parts), written, tokens[begin].start - origin, tokens[index - 1].end + 1 - origin), index
