@@ -35,6 +35,7 @@ ARROWS = """
 
 QUIETLY = """
 import sys, warnings
+import dagster  # asks the system about itself
 started = []
 sys.addaudithook(lambda event, arguments: started.append(arguments[0]) if event == "subprocess.Popen" else None)
 warnings.simplefilter("ignore")

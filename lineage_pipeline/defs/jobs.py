@@ -5,7 +5,6 @@ from typing import Any
 
 import dagster as dg
 
-from lineage_pipeline.defs.partitions import snapshots
 from lineage_pipeline.defs.specs import DEPS, PRODUCTS, asset_key
 
 SNAPSHOT_JOB, MARTS_JOB = "snapshot_job", "marts_job"
@@ -17,7 +16,6 @@ def all_jobs(marts: Sequence[dg.AssetsDefinition]) -> list[Any]:
         dg.define_asset_job(
             SNAPSHOT_JOB,
             selection=dg.AssetSelection.assets(*(asset_key(name) for name in (*DEPS, *PRODUCTS))),
-            partitions_def=snapshots,
             executor_def=dg.in_process_executor,
             description="Analyse one snapshot, check it, publish it, compare it with its base.",
         )

@@ -20,6 +20,9 @@ Ranges = dict[int, int]
 ITEM = "item"
 """The key under which a node of the tree keeps the range of the list item that it is."""
 
+SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, AssertionError)
+"""What sqlglot raises, beside errors of its own, on some texts that are no SQL."""
+
 _RANGES: dict[int, tuple[Sequence[Token], Ranges]] = {}
 
 
@@ -94,6 +97,8 @@ def parse(piece: Piece, text: str, dialect: Dialect, traits: Traits) -> tuple[ex
         return _failure(error, piece)
     except RecursionError:
         return Failure("nested too deeply", piece.start, piece.end)
+    except SURPRISES as surprise:
+        return Failure(f"{type(surprise).__name__} in the parser", piece.start, piece.end)
     finally:
         del _RANGES[id(instance)]
     if len(trees) != 1 or trees[0] is None:

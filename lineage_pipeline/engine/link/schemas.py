@@ -6,7 +6,7 @@ import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.model import Input
-from lineage_pipeline.engine.link.statement import LinkedStatement, StatementLinker, input_of, schema_columns
+from lineage_pipeline.engine.link.statement import LinkedStatement, input_of, link_statement, schema_columns
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import SchemaColumn, TableSchema
 from lineage_pipeline.vocabulary.plan import Bound, Event, Known
@@ -71,7 +71,7 @@ class SchemaRegistry:
     def _link(self, event: Event, statement: ir.Statement, bound: Bound, traits: Traits) -> LinkedStatement:
         place = (event.path, event.ordinal)
         if place not in self.linked:
-            self.linked[place] = StatementLinker(statement, bound, self.inputs, traits).link()
+            self.linked[place] = link_statement(statement, bound, self.inputs, traits)
         return self.linked[place]
 
 

@@ -7,7 +7,7 @@ import msgspec
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.flows import NONE, Flows, placeless, united
 from lineage_pipeline.engine.link.model import Input, InputColumn
-from lineage_pipeline.engine.link.statement import LinkedStatement, StatementLinker, Written
+from lineage_pipeline.engine.link.statement import LinkedStatement, Written, link_statement
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.plan import Bound
 
@@ -37,7 +37,7 @@ def link_script(
         if names.ordinal in done and not touched:
             linked[names.ordinal] = done[names.ordinal]
         elif statement.writes or statement.definition is not None or statement.result != ir.NOWHERE:
-            result = StatementLinker(statement, names, state, traits).link()
+            result = link_statement(statement, names, state, traits)
             linked[names.ordinal] = result
             for written in result.writes:
                 if written.target in temporary:

@@ -35,6 +35,21 @@ class LinkedStatement(msgspec.Struct, frozen=True):
     findings: tuple[ir.Finding, ...]
 
 
+SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError)
+"""A statement of a shape that nobody foresaw: a fault of ours, which costs that statement and is said."""
+
+
+def link_statement(
+    statement: ir.Statement, bound: Bound, inputs: Mapping[str, Input], traits: Traits
+) -> LinkedStatement:
+    """A statement linked against the objects that its names stand for."""
+    try:
+        return StatementLinker(statement, bound, inputs, traits).link()
+    except SURPRISES as surprise:
+        construct = f"{statement.kind} ({type(surprise).__name__} in the linker)"
+        return LinkedStatement((), (ir.Finding("UNSUPPORTED_SYNTAX", (("construct", construct),), 0, 0),))
+
+
 class StatementLinker:
     """Links one statement against the objects it reads and writes."""
 

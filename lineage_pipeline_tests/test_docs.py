@@ -1,0 +1,238 @@
+"""The pages say what the code does: generated ones are made anew, commands are run, links lead somewhere."""
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+from msgspec import inspect
+
+from lineage_pipeline import __version__
+from lineage_pipeline.cli.app import VERBS
+from lineage_pipeline.engine.diff.table import RULES
+from lineage_pipeline.settings import Settings
+from lineage_pipeline.store.schemas import address
+from lineage_pipeline.vocabulary.codes import CODES
+from lineage_pipeline.vocabulary.tables import TABLES, Table
+
+ROOT = Path(__file__).parent.parent
+PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/findings.md", "docs/tables.md")
+MADE = "Made from the code by `make accept`; do not edit.\n"
+
+
+# ── generated pages ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def findings_page() -> str:
+    lines = ["# Findings", "", MADE, "`lineage explain CODE` prints the same.", "", "## Of the analysis", ""]
+    for code in CODES.values():
+        lines += [f"### {code.name}", "", f"{code.severity.value.capitalize()}: `{code.message}`", ""]
+        lines += [code.meaning, "", f"What to do: {code.remedy}", ""]
+    lines += ["## Of a comparison", ""]
+    for rule in RULES:
+        lines += [f"### {rule.id}: {rule.title}", "", f"{rule.meaning} (scope: {rule.scope.value})", ""]
+        lines += [f"What to do: {rule.remedy}", ""]
+    return "\n".join(lines)
+
+
+def tables_page() -> str:
+    descriptions = tomllib.loads((ROOT / "dbt_project/descriptions.toml").read_text(encoding="utf-8"))
+    lines = ["# Tables", "", MADE, "Each table is a Parquet dataset of the warehouse, an asset and a dbt source.", ""]
+    nested: dict[str, type[msgspec.Struct]] = {}
+    for table in TABLES.values():
+        lines += [f"## {table.name}", "", *grain(table), "", "| column | type | meaning |", "|---|---|---|"]
+        words = descriptions["common"] | descriptions.get(table.name, {})
+        lines += [f"| `{name}` | text | {words[name]} |" for name in address(table.name)]
+        for field in fields(table.row):
+            lines.append(f"| `{field.name}` | {shown(field.type, nested)} | {words.get(field.name, '')} |")
+        lines.append("")
+    lines += ["## Structs inside columns", ""]
+    for name, row in sorted(nested.items()):
+        parts = ", ".join(f"`{field.name}` {shown(field.type, {})}" for field in fields(row))
+        lines += [f"* `{name}`: {row.__doc__} {parts}."]
+    return "\n".join(lines) + "\n"
+
+
+def grain(table: Table) -> list[str]:
+    key = ", ".join(f"`{part}`" for part in (*address(table.name), *table.key))
+    return [
+        f"{table.row.__doc__}".replace("\n    ", "\n"),
+        "",
+        f"Key: {key}. Written by the stage {table.stage.value}.",
+    ]
+
+
+def fields(row: type[msgspec.Struct]) -> tuple[inspect.Field, ...]:
+    info = inspect.type_info(row)
+    assert isinstance(info, inspect.StructType)
+    return info.fields
+
+
+def shown(kind: inspect.Type, nested: dict[str, type[msgspec.Struct]]) -> str:
+    match kind:
+        case inspect.UnionType(types=types):
+            inner = next(item for item in types if not isinstance(item, inspect.NoneType))
+            return f"{shown(inner, nested)} or null"
+        case inspect.VarTupleType(item_type=item):
+            return f"list of {shown(item, nested)}"
+        case inspect.StructType(cls=row):
+            nested[row.__name__] = row
+            for field in fields(row):
+                shown(field.type, nested)
+            return f"`{row.__name__}`"
+        case inspect.EnumType(cls=words):
+            return " / ".join(f"`{word.value}`" for word in words)
+        case inspect.IntType():
+            return "integer"
+        case inspect.BoolType():
+            return "boolean"
+        case _:
+            return "text"
+
+
+def architecture_page() -> str:
+    rows = [
+        f"| `{table.name}` | {(table.row.__doc__ or '').split('.')[0].split(';')[0]} | {', '.join(table.key)} | {table.stage.value} |"
+        for table in TABLES.values()
+    ]
+    block = "\n".join(["| table | one row is | key | stage |", "|---|---|---|---|", *rows])
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    return re.sub(r"(<!-- tables -->\n).*?(<!-- /tables -->)", rf"\1{block}\n\2", text, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    ("page", "make"),
+    [
+        ("docs/findings.md", findings_page),
+        ("docs/tables.md", tables_page),
+        ("ARCHITECTURE.md", architecture_page),
+    ],
+)
+def test_generated_pages_are_true(page: str, make: Any, request: pytest.FixtureRequest) -> None:
+    text = make()
+    if request.config.getoption("--accept"):
+        (ROOT / page).write_text(text, encoding="utf-8")
+    assert (ROOT / page).read_text(encoding="utf-8") == text
+
+
+# ── what pages name ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def blocks(page: str, language: str) -> list[str]:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def commands(page: str) -> list[list[str]]:
+    lines = [line for block in (*blocks(page, "sh"), *blocks(page, "")) for line in block.splitlines()]
+    return [shlex.split(line, comments=True) for line in lines if line.startswith(("make ", ".venv/"))]
+
+
+LINEAGE = [command[1:] for command in commands("README.md") if command[0] == ".venv/bin/lineage"]
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> Path:
+    for name in ("sql_assets", "lineage.toml"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    return tmp_path
+
+
+@pytest.mark.parametrize("arguments", LINEAGE, ids=" ".join)
+def test_every_command_of_the_readme_runs(arguments: list[str], workshop: Path) -> None:
+    done = run(workshop, *arguments)
+    allowed = (0, 1) if arguments[0] == "doctor" else (0,)  # a machine may well lack something
+    assert done.returncode in allowed, done.stderr
+
+
+def run(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "lineage_pipeline.cli", *arguments]
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("LINEAGE_")}
+    return subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=120)
+
+
+def test_what_the_readme_shows_is_what_comes_out(workshop: Path) -> None:
+    scanned = run(workshop, "scan", "sql_assets/retail/base").stdout.splitlines()
+    compared = run(workshop, "diff", "sql_assets/retail/base", "sql_assets/retail/head").stdout.splitlines()
+    for block, lines in zip(blocks("README.md", "text"), (scanned, compared), strict=True):
+        assert [line for line in block.splitlines() if line not in lines] == []
+
+
+def test_the_python_of_the_readme_runs() -> None:
+    for block in blocks("README.md", "python"):
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(block, {})
+        assert "'from_column': 'a'" in printed.getvalue()
+
+
+def test_the_select_of_the_readme_fits_the_mart() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    model = yaml.safe_load((ROOT / "dbt_project/models/marts/column_lineage.yml").read_text(encoding="utf-8"))[
+        "models"
+    ][0]
+    columns = ", ".join(f"{column['name']} {column['data_type']}" for column in model["columns"])
+    with duckdb.connect() as connection:
+        connection.execute(f"create schema marts; create table marts.column_lineage ({columns})")
+        for select in blocks("README.md", "sql"):
+            connection.execute(select)
+
+
+def test_the_settings_of_the_readme_are_settings() -> None:
+    for block in blocks("README.md", "toml"):
+        Settings.model_validate(tomllib.loads(block))
+
+
+def test_every_target_and_verb_that_a_page_names_exists() -> None:
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    for page in PAGES:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        assert set(re.findall(r"`make ([a-z]+)", text)) <= set(targets), page
+        assert set(re.findall(r"`lineage ([a-z]+)", text)) <= set(VERBS), page
+        assert {command[1] for command in commands(page) if command[0] == "make"} <= set(targets), page
+
+
+def test_every_link_leads_somewhere() -> None:
+    for page in PAGES:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in link]
+        assert [link for link in links if not (ROOT / page).parent.joinpath(link).exists()] == [], page
+
+
+def test_the_changelog_knows_this_version() -> None:
+    assert re.search(
+        rf"^## \[{re.escape(__version__)}\] - \d{{4}}-\d\d-\d\d$", read("CHANGELOG.md"), flags=re.MULTILINE
+    )
+
+
+def test_the_architecture_names_places_that_exist() -> None:
+    table = read("ARCHITECTURE.md").partition("<!-- where -->")[2].partition("<!-- /where -->")[0]
+    rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in table.strip().splitlines()[2:]]
+    for wish, file, name in rows:
+        assert (ROOT / file).is_file(), wish
+        assert not name or re.search(rf"^{name}\b.*=", read(file), flags=re.MULTILINE), wish
+
+
+def test_the_architecture_mirrors_the_import_contract() -> None:
+    contracts = tomllib.loads(read("pyproject.toml"))["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in contracts if contract["id"] == "rooms")
+    assert "\n".join(layers) + "\n" in blocks("ARCHITECTURE.md", "")
+
+
+def test_the_architecture_names_every_room() -> None:
+    package = ROOT / "lineage_pipeline"
+    rooms = {place.stem for place in package.iterdir() if (place / "__init__.py").exists() or place.suffix == ".py"}
+    section = read("ARCHITECTURE.md").partition("## The rooms")[2].partition("## ")[0]
+    assert set(re.findall(r"^\| `(\w+)` ", section, flags=re.MULTILINE)) == rooms - {"__init__"}
+
+
+def read(file: str) -> str:
+    return (ROOT / file).read_text(encoding="utf-8")
