@@ -75,14 +75,14 @@ def discovered(path: Path, dialect: str | None) -> list[InputFile]:
 
 def table(rows: Sequence[Ratio]) -> str:
     """The figures as Markdown; stages are multiples of bare parsing, too."""
-    header = ["input", "files", "statements", "kB", "edges", "parse s", "ours s", "ratio", *STAGES]
+    header = ["input", "files", "statements", "kB", "edges", "parse s", "ours s", "ratio", "to edges", *STAGES]
     lines = [header, ["---"] + ["--:"] * (len(header) - 1)]
     for row in rows:
         ours, parse = row.analysis, row.parse
         stages = [f"{ours.stages[stage] / parse.seconds:.2f}" for stage in STAGES]
         gave_up = f" ({parse.failed} batches not parsed)" if parse.failed else ""
         counts = [row.files, ours.statements, row.characters // 1000, ours.edges]
-        times = [f"{parse.seconds:.3f}{gave_up}", f"{ours.seconds:.3f}", f"**{row.ratio:.2f}**"]
+        times = [f"{parse.seconds:.3f}{gave_up}", f"{ours.seconds:.3f}", f"{row.ratio:.2f}", f"**{row.to_edges:.2f}**"]
         lines.append([row.name, *(f"{count:,}" for count in counts), *times, *stages])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
@@ -92,7 +92,7 @@ def report(rows: Sequence[Ratio]) -> bytes:
     versions = {name: metadata.version(name) for name in ("lineage-pipeline", "sqlglot")}
     content = {
         "versions": {"python": platform.python_version(), **versions},
-        "ratios": [msgspec.structs.asdict(row) | {"ratio": row.ratio} for row in rows],
+        "ratios": [msgspec.structs.asdict(row) | {"ratio": row.ratio, "to_edges": row.to_edges} for row in rows],
     }
     return msgspec.json.format(msgspec.json.encode(content), indent=2) + b"\n"
 

@@ -5,8 +5,6 @@ import io
 import os
 import re
 import shlex
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ import yaml
 from msgspec import inspect
 
 from lineage_pipeline import __version__
+from lineage_pipeline.cli import main
 from lineage_pipeline.cli.app import VERBS
 from lineage_pipeline.engine.diff.table import RULES
 from lineage_pipeline.settings import Settings
@@ -27,6 +26,10 @@ from lineage_pipeline.vocabulary.tables import TABLES, Table
 ROOT = Path(__file__).parent.parent
 PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/findings.md", "docs/tables.md")
 MADE = "Made from the code by `make accept`; do not edit.\n"
+
+
+def read(file: str) -> str:
+    return (ROOT / file).read_text(encoding="utf-8")
 
 
 # ── generated pages ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -45,7 +48,7 @@ def findings_page() -> str:
 
 
 def tables_page() -> str:
-    descriptions = tomllib.loads((ROOT / "dbt_project/descriptions.toml").read_text(encoding="utf-8"))
+    descriptions = tomllib.loads(read("dbt_project/descriptions.toml"))
     lines = ["# Tables", "", MADE, "Each table is a Parquet dataset of the warehouse, an asset and a dbt source.", ""]
     nested: dict[str, type[msgspec.Struct]] = {}
     for table in TABLES.values():
@@ -100,12 +103,12 @@ def shown(kind: inspect.Type, nested: dict[str, type[msgspec.Struct]]) -> str:
 
 
 def architecture_page() -> str:
-    rows = [
-        f"| `{table.name}` | {(table.row.__doc__ or '').split('.')[0].split(';')[0]} | {', '.join(table.key)} | {table.stage.value} |"
-        for table in TABLES.values()
-    ]
-    block = "\n".join(["| table | one row is | key | stage |", "|---|---|---|---|", *rows])
-    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    lines = ["| table | one row is | key | stage |", "|---|---|---|---|"]
+    for table in TABLES.values():
+        about = re.split("[.;]", table.row.__doc__ or "")[0]
+        lines.append(f"| `{table.name}` | {about} | {', '.join(table.key)} | {table.stage.value} |")
+    block = "\n".join(lines)
+    text = read("ARCHITECTURE.md")
     return re.sub(r"(<!-- tables -->\n).*?(<!-- /tables -->)", rf"\1{block}\n\2", text, flags=re.DOTALL)
 
 
@@ -121,15 +124,15 @@ def test_generated_pages_are_true(page: str, make: Any, request: pytest.FixtureR
     text = make()
     if request.config.getoption("--accept"):
         (ROOT / page).write_text(text, encoding="utf-8")
-    assert (ROOT / page).read_text(encoding="utf-8") == text
+    assert read(page) == text
 
 
 # ── what pages name ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def blocks(page: str, language: str) -> list[str]:
-    text = (ROOT / page).read_text(encoding="utf-8")
-    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", read(page), flags=re.DOTALL | re.MULTILINE)
+    return [block for word, block in found if word == language]
 
 
 def commands(page: str) -> list[list[str]]:
@@ -141,29 +144,28 @@ LINEAGE = [command[1:] for command in commands("README.md") if command[0] == ".v
 
 
 @pytest.fixture
-def workshop(tmp_path: Path) -> Path:
+def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("sql_assets", "lineage.toml"):
         (tmp_path / name).symlink_to(ROOT / name)
+    for name in [name for name in os.environ if name.startswith("LINEAGE_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.mark.parametrize("arguments", LINEAGE, ids=" ".join)
-def test_every_command_of_the_readme_runs(arguments: list[str], workshop: Path) -> None:
-    done = run(workshop, *arguments)
+@pytest.mark.usefixtures("workshop")
+def test_every_command_of_the_readme_runs(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     allowed = (0, 1) if arguments[0] == "doctor" else (0,)  # a machine may well lack something
-    assert done.returncode in allowed, done.stderr
+    assert main(arguments) in allowed, capsys.readouterr().err
 
 
-def run(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "lineage_pipeline.cli", *arguments]
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("LINEAGE_")}
-    return subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=120)
-
-
-def test_what_the_readme_shows_is_what_comes_out(workshop: Path) -> None:
-    scanned = run(workshop, "scan", "sql_assets/retail/base").stdout.splitlines()
-    compared = run(workshop, "diff", "sql_assets/retail/base", "sql_assets/retail/head").stdout.splitlines()
-    for block, lines in zip(blocks("README.md", "text"), (scanned, compared), strict=True):
+@pytest.mark.usefixtures("workshop")
+def test_what_the_readme_shows_is_what_comes_out(capsys: pytest.CaptureFixture[str]) -> None:
+    shown_commands = (["scan", "sql_assets/retail/base"], ["diff", "sql_assets/retail/base", "sql_assets/retail/head"])
+    for block, arguments in zip(blocks("README.md", "text"), shown_commands, strict=True):
+        main(arguments)
+        lines = capsys.readouterr().out.splitlines()
         assert [line for line in block.splitlines() if line not in lines] == []
 
 
@@ -176,9 +178,7 @@ def test_the_python_of_the_readme_runs() -> None:
 
 def test_the_select_of_the_readme_fits_the_mart() -> None:
     duckdb = pytest.importorskip("duckdb")
-    model = yaml.safe_load((ROOT / "dbt_project/models/marts/column_lineage.yml").read_text(encoding="utf-8"))[
-        "models"
-    ][0]
+    model = yaml.safe_load(read("dbt_project/models/marts/column_lineage.yml"))["models"][0]
     columns = ", ".join(f"{column['name']} {column['data_type']}" for column in model["columns"])
     with duckdb.connect() as connection:
         connection.execute(f"create schema marts; create table marts.column_lineage ({columns})")
@@ -192,9 +192,9 @@ def test_the_settings_of_the_readme_are_settings() -> None:
 
 
 def test_every_target_and_verb_that_a_page_names_exists() -> None:
-    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    targets = re.findall(r"^([a-z]+):", read("Makefile"), flags=re.MULTILINE)
     for page in PAGES:
-        text = (ROOT / page).read_text(encoding="utf-8")
+        text = read(page)
         assert set(re.findall(r"`make ([a-z]+)", text)) <= set(targets), page
         assert set(re.findall(r"`lineage ([a-z]+)", text)) <= set(VERBS), page
         assert {command[1] for command in commands(page) if command[0] == "make"} <= set(targets), page
@@ -202,7 +202,7 @@ def test_every_target_and_verb_that_a_page_names_exists() -> None:
 
 def test_every_link_leads_somewhere() -> None:
     for page in PAGES:
-        text = (ROOT / page).read_text(encoding="utf-8")
+        text = read(page)
         links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in link]
         assert [link for link in links if not (ROOT / page).parent.joinpath(link).exists()] == [], page
 
@@ -232,7 +232,3 @@ def test_the_architecture_names_every_room() -> None:
     rooms = {place.stem for place in package.iterdir() if (place / "__init__.py").exists() or place.suffix == ".py"}
     section = read("ARCHITECTURE.md").partition("## The rooms")[2].partition("## ")[0]
     assert set(re.findall(r"^\| `(\w+)` ", section, flags=re.MULTILINE)) == rooms - {"__init__"}
-
-
-def read(file: str) -> str:
-    return (ROOT / file).read_text(encoding="utf-8")

@@ -54,10 +54,12 @@ def test_progress_is_told_stage_by_stage() -> None:
 
 def test_the_marts_say_what_feeds_a_column() -> None:
     duckdb = pytest.importorskip("duckdb")
-    with duckdb.connect(materialised().summary.marts, read_only=True) as connection:
+    made = materialised()
+    with duckdb.connect(made.summary.marts, read_only=True) as connection:
         rows = connection.execute(
-            "select distinct from_object, from_column from marts.column_lineage"
-            " where to_object = 'mssql.retail.core.customer_contact' and to_column = 'phone' and type = 'DIRECT'"
+            "select distinct from_object, from_column from marts.column_lineage where snapshot = ? and type = 'DIRECT'"
+            " and to_object = 'mssql.retail.core.customer_contact' and to_column = 'phone'",
+            [made.snapshots[0]],
         ).fetchall()
     assert rows == [("mssql.retail.staging.customers", "phone")]
 

@@ -73,8 +73,9 @@ def _run_snapshot(definitions: "Definitions", instance: "DagsterInstance", todo:
 def _selection(todo: Todo) -> list[Any]:
     from lineage_pipeline.defs.specs import DEPS, asset_key
 
-    names = [*([*DEPS, "manifests"] if todo.snapshot else [])]
-    names += ["changes", "change_report"] if todo.changes else []
+    names = [*DEPS, "manifests"] if todo.snapshot else []
+    names += ["changes"] if todo.changes else []
+    names += ["change_report"] if todo.report else []
     names += ["openlineage_events"] if todo.events else []
     return [asset_key(name) for name in names]
 

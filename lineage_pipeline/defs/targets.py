@@ -30,11 +30,12 @@ class Todo(msgspec.Struct, frozen=True):
     target: Target
     snapshot: bool
     changes: bool
+    report: bool
     events: bool
 
     def __bool__(self) -> bool:
         """Say whether anything is."""
-        return self.snapshot or self.changes or self.events
+        return self.snapshot or self.changes or self.report or self.events
 
 
 def watched(settings: Settings, repo: Path) -> tuple[Settings, RepositorySettings]:
@@ -79,21 +80,25 @@ def todo_of(target: Target, settings: Settings, warehouse: Warehouse) -> Todo:
     """Say what is missing of a target."""
     snapshot = not is_published(warehouse, target.snapshot, settings)
     if target.implied:
-        return Todo(target, snapshot, changes=False, events=False)
+        return Todo(target, snapshot, changes=False, report=False, events=False)
     home = home_of(settings)
     events = snapshot or not home.is_made(home.events_of(target.snapshot), events_key(settings))
-    return Todo(target, snapshot, _lacks_changes(target, settings, warehouse, home), events)
+    changes = snapshot or _lacks_changes(target, settings, warehouse)
+    return Todo(target, snapshot, changes, changes or _lacks_report(target, settings, home), events)
 
 
-def _lacks_changes(target: Target, settings: Settings, warehouse: Warehouse, home: Home) -> bool:
+def _lacks_changes(target: Target, settings: Settings, warehouse: Warehouse) -> bool:
     if target.base is None:
         return False
-    wanted = diff_key(settings)
     manifest = warehouse.manifest((target.base, target.snapshot))
-    if manifest is None or manifest.analysis_key != wanted:
-        return True
+    return manifest is None or manifest.analysis_key != diff_key(settings)
+
+
+def _lacks_report(target: Target, settings: Settings, home: Home) -> bool:
+    if target.base is None:
+        return False
     reports = [home.report_of(target.base, target.snapshot, REPORTERS[name].suffix) for name in ("markdown", "json")]
-    return not all(home.is_made(report, wanted) for report in reports)
+    return not all(home.is_made(report, diff_key(settings)) for report in reports)
 
 
 def lacks_marts(settings: Settings, warehouse: Warehouse) -> bool:

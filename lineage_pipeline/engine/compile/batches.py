@@ -57,8 +57,9 @@ _SOURCE_FIRST = (TokenType.FROM, TokenType.WITH)
 def _inserts(tokens: Sequence[Token]) -> tuple[int, list[int]]:
     """Where the source of a statement that begins with it stands, and where its INSERTs do."""
     depth, start, heads = 0, -1, []
+    opening, closing = TokenType.L_PAREN, TokenType.R_PAREN
     for index, token in enumerate(tokens):
-        depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
+        depth += (token.token_type is opening) - (token.token_type is closing)
         if depth:
             continue
         if token.token_type is TokenType.FROM and start < 0:

@@ -93,8 +93,9 @@ def united(parts: Iterable[Flows]) -> Flows:
     parts = [part for part in parts if part]
     if len(parts) < 2 and (not parts or len(parts[0]) == 1):  # most values have one input, or none
         return parts[0] if parts else NONE
-    return tuple({_key(flow): flow for part in parts for flow in part}.values())
-
-
-def _key(flow: Flow) -> tuple[str, str, str, str, str, bool, int]:
-    return flow.object, flow.column, flow.path, flow.type, flow.subtype, flow.approximate, flow.start
+    found = {}
+    for part in parts:
+        for flow in part:
+            key = (flow.object, flow.column, flow.path, flow.type, flow.subtype, flow.approximate, flow.start)
+            found[key] = flow
+    return tuple(found.values())

@@ -48,10 +48,13 @@ def _edge(
 ) -> ColumnEdge:
     if len(uses) > 1:
         uses = sorted(uses, key=lambda use: (use[0].start < 0, use[0].start, use[1].start if use[1] else 0))
-    first, _, _ = uses[0]
-    places = [_use(text, origin, flow, out) for flow, out, _ in uses]
-    if len(places) > 1:
-        places = list(dict.fromkeys(places))
+    first, out, conditional = uses[0]
+    masking, approximate, places = first.masking, first.approximate, [_use(text, origin, first, out)]
+    if len(uses) > 1:  # few inputs are used twice, and there are many edges
+        masking = all(flow.masking for flow, _, _ in uses)
+        approximate = any(flow.approximate for flow, _, _ in uses)
+        conditional = all(guarded for _, _, guarded in uses)
+        places = list(dict.fromkeys(_use(text, origin, flow, out) for flow, out, _ in uses))
     from_object, from_column, path, to_object, to_column, _, _ = key
     return ColumnEdge(
         path=text.path,
@@ -63,9 +66,9 @@ def _edge(
         to_column=to_column,
         type=first.type,
         subtype=first.subtype,
-        masking=all(flow.masking for flow, _, _ in uses),
-        approximate=any(flow.approximate for flow, _, _ in uses),
-        conditional=all(conditional for _, _, conditional in uses),
+        masking=masking,
+        approximate=approximate,
+        conditional=conditional,
         expression=places[0].expression,
         span=places[0].span,
         from_span=places[0].from_span,

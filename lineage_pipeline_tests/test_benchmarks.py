@@ -1,0 +1,70 @@
+"""The benchmarks: synthetic repositories are sound and repeatable, and the driver prints what it measured."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.__main__ import DIALECTS, main
+from benchmarks.generate import edit, generate, write
+from benchmarks.parse_ratio import STAGES, measure
+from benchmarks.shapes import SHAPES
+from lineage_pipeline import pipeline
+from lineage_pipeline.vocabulary.analysis import InputFile, Options
+
+
+def test_a_seed_gives_the_same_files() -> None:
+    assert generate(60, seed=7) == generate(60, seed=7)
+    assert generate(60, seed=7) != generate(60, seed=8)
+
+
+@pytest.mark.parametrize("dialect", [*DIALECTS, "spark", "postgres"])
+def test_synthetic_sql_is_understood_to_the_last_column(dialect: str) -> None:
+    files = generate(150, seed=1, dialect=dialect)
+    lineage = pipeline.analyse([InputFile(path, text, Options(dialect)) for path, text in sorted(files.items())])
+    assert 150 <= len(lineage.statements) <= 152
+    assert lineage.diagnostics == ()
+    assert {row.status.value for row in lineage.statements} == {"analysed"}
+    assert max(row.level for row in lineage.objects) > 4
+
+
+def test_every_shape_appears() -> None:
+    layers = {path.partition("/")[0] for path in generate(400)}
+    assert layers == {shape.layer for shape in SHAPES}
+    text = "\n".join(generate(400).values())
+    for word in ("with ", "union all", "over (", "a.*", "insert into", "left join", "group by", "in (select"):
+        assert word in text
+
+
+def test_an_edit_changes_that_share_of_the_files() -> None:
+    before = generate(200)
+    after = edit(before, percent=10)
+    assert after.keys() == before.keys()
+    assert sum(after[path] != before[path] for path in before) == round(len(before) / 10)
+    assert sum(edit(before, percent=0.01)[path] != before[path] for path in before) == 1
+    assert after == edit(before, percent=10)
+
+
+def test_a_repository_can_be_put_on_the_disk(tmp_path: Path) -> None:
+    files = generate(20)
+    write(files, tmp_path)
+    assert {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.sql")} == files.keys()
+
+
+def test_the_stages_add_up_to_the_run() -> None:
+    files = [InputFile(path, text, Options("")) for path, text in generate(40).items()]
+    ratio = measure("few", files, rounds=1)
+    assert ratio.parse.failed == 0
+    assert set(ratio.analysis.stages) == set(STAGES)
+    assert 0 < sum(ratio.analysis.stages.values()) <= ratio.analysis.seconds
+
+
+def test_the_driver_prints_a_table_and_writes_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "own.sql").write_text("create view v as select a from t;\n")
+    file = tmp_path / "figures.json"
+    arguments = ["--statements", "30", "--rounds", "1", "--dialect", "duckdb", "--json", str(file)]
+    assert main([*arguments, str(tmp_path), str(tmp_path / "own.sql")]) == 0
+    rows = capsys.readouterr().out.strip().splitlines()
+    assert rows[0].startswith("| input | files | statements |")
+    assert len(rows) == 5
+    assert [row["analysis"]["statements"] for row in json.loads(file.read_text())["ratios"]][1:] == [1, 1]

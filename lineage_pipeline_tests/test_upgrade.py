@@ -1,0 +1,40 @@
+"""A warehouse that an earlier version wrote is read whole, or refused in one sentence; it is never misread."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from lineage_pipeline.store.warehouse import Warehouse
+from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline_tests.kept import FIXTURES, example, keep, lineage_of
+
+KEPT = sorted(FIXTURES.glob("warehouse-*"))
+
+
+@pytest.mark.parametrize("root", KEPT, ids=lambda root: root.name)
+def test_a_kept_warehouse_is_read_whole(root: Path) -> None:
+    warehouse = Warehouse(root)
+    (manifest,) = warehouse.snapshots()
+    lineage = warehouse.load(manifest.key[0])
+    assert len(lineage.objects) == 12
+    assert {edge.type for edge in lineage.column_edges} == {"DIRECT", "INDIRECT"}
+    assert len(lineage.columns) == warehouse.read(manifest.key[0], "columns").num_rows
+
+
+def test_there_is_a_kept_warehouse() -> None:
+    assert "warehouse-0.1.0" in {root.name for root in KEPT}
+
+
+def test_a_rebuilt_warehouse_gives_what_the_engine_gives(tmp_path: Path) -> None:
+    key = keep(tmp_path)
+    assert Warehouse(tmp_path).load(key) == lineage_of(*example())
+
+
+def test_a_file_of_another_layout_is_refused(tmp_path: Path) -> None:
+    key = keep(tmp_path)
+    (file,) = tmp_path.glob("columns/**/*.parquet")
+    table = pq.read_table(file)
+    pq.write_table(table.drop_columns(["nullable"]), file)
+    with pytest.raises(LineageError):
+        Warehouse(tmp_path).load(key)
