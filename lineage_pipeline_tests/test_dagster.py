@@ -4,11 +4,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from lineage_pipeline.defs.targets import watched
 from lineage_pipeline.quality.suites import SUITES
 from lineage_pipeline.settings import Settings, load_settings
+from lineage_pipeline.store.manifests import manifest_path
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline.vocabulary.sets import Level, Stage
 from lineage_pipeline.vocabulary.tables import TABLES, Diagnostic
@@ -117,7 +120,8 @@ def copy_of(made: Materialised, folder: Path) -> Settings:
     return load_settings(folder, {}, {}).for_repository(folder / ".lineage/example", {}, {})
 
 
-def test_a_failed_check_keeps_rows_from_readers(tmp_path: Path) -> None:
+def execute(settings: Settings, folder: Path, snapshot: str, *names: str) -> Any:
+    """Materialise some assets of a snapshot in this process."""
     import dagster as dg
 
     from lineage_pipeline.defs.compose import compose
@@ -125,8 +129,19 @@ def test_a_failed_check_keeps_rows_from_readers(tmp_path: Path) -> None:
     from lineage_pipeline.defs.partitions import SNAPSHOTS
     from lineage_pipeline.defs.resources import Project
     from lineage_pipeline.defs.specs import asset_key
-    from lineage_pipeline.defs.targets import watched
 
+    job = compose(Project(settings, lambda line: None)).resolve_job_def(SNAPSHOT_JOB)
+    with dg.DagsterInstance.ephemeral(tempdir=str(folder)) as instance:
+        instance.add_dynamic_partitions(SNAPSHOTS, [snapshot])
+        return job.execute_in_process(
+            instance=instance,
+            partition_key=snapshot,
+            asset_selection=[asset_key(name) for name in names],
+            raise_on_error=False,
+        )
+
+
+def test_a_failed_check_keeps_rows_from_readers(tmp_path: Path) -> None:
     made = materialised()
     settings, _ = watched(copy_of(made, tmp_path), tmp_path / ".lineage/example")
     key = f"example@{made.example.head}"
@@ -134,16 +149,25 @@ def test_a_failed_check_keeps_rows_from_readers(tmp_path: Path) -> None:
     before = warehouse.manifest(key)
     bad = Diagnostic("1", "NO_SUCH_CODE", Level.ERROR, "by hand", None, None, None, None, Stage.PARSING)
     warehouse.begin(key, "broken", settings.analysis_key()).write("diagnostics", [bad], part="parsing")
-    job = compose(Project(settings, lambda line: None)).resolve_job_def(SNAPSHOT_JOB)
-    with dg.DagsterInstance.ephemeral(tempdir=str(tmp_path)) as instance:
-        instance.add_dynamic_partitions(SNAPSHOTS, [key])
-        wanted = [asset_key("diagnostics"), asset_key("manifests")]
-        result = job.execute_in_process(
-            instance=instance, partition_key=key, asset_selection=wanted, raise_on_error=False
-        )
+    result = execute(settings, tmp_path, key, "diagnostics", "manifests")
     failed = [check.check_name for check in result.get_asset_check_evaluations() if not check.passed]
     assert (result.success, failed) == (False, ["code_is_a_known_word"])
     assert warehouse.manifest(key) == before
+
+
+def test_a_missing_base_is_a_finding_until_it_is_there(tmp_path: Path) -> None:
+    made = materialised()
+    settings, _ = watched(copy_of(made, tmp_path), tmp_path / ".lineage/example")
+    base, head = made.snapshots
+    warehouse = Warehouse(settings.warehouse)
+    manifest = Path(settings.warehouse, manifest_path((base,)))
+    kept = manifest.read_bytes()
+    manifest.unlink()
+    assert execute(settings, tmp_path, head, "changes").success
+    assert "BASE_MISSING" in {row.code for row in warehouse.load(head).diagnostics}
+    manifest.write_bytes(kept)
+    assert execute(settings, tmp_path, head, "changes").success
+    assert "BASE_MISSING" not in {row.code for row in warehouse.load(head).diagnostics}
 
 
 def test_materialisations_tell_rows_place_and_preview() -> None:

@@ -46,6 +46,15 @@ def test_two_snapshots_take_a_counted_number_of_spark_jobs() -> None:
     assert 0 < materialised().summary.spark_jobs <= 26
 
 
+def test_a_revision_brings_its_base_with_it() -> None:
+    from lineage_pipeline.defs.targets import Target, targets, watched
+
+    made = materialised()
+    base, head = made.snapshots
+    settings, row = watched(made.settings, made.example.path)
+    assert targets(settings, made.example.path, row, ["HEAD"]) == [Target(base, implied=True), Target(head, base)]
+
+
 def test_progress_is_told_stage_by_stage() -> None:
     told = "\n".join(materialised().told)
     for word in ("discovery", "parsing", "object_graph", "schema_registry", "column_graph", "published", "marts"):

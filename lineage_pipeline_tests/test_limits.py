@@ -52,7 +52,8 @@ def test_no_text_is_a_crash(text: str, dialect: str) -> None:
 def test_every_prefix_of_a_script_is_read() -> None:
     script = (
         "create procedure p @a int = 1 as begin try if exists (select 1 from t) begin select a, b into #x from t "
-        "end else update u set a = case when b = 1 then 2 end from u where c in (1, 2) end try begin catch throw end catch"
+        "end else update u set a = case when b = 1 then 2 end from u where c in (1, 2) "
+        "end try begin catch throw end catch"
     )
     for end in range(len(script)):
         analyze(script[:end], dialect="tsql")

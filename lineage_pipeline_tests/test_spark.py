@@ -135,7 +135,7 @@ def compiled(place: Ground) -> list[int]:
     import pyarrow.parquet as pq
 
     folders = Path(place.settings.warehouse, "_cache/compiled").iterdir()
-    return [sum(pq.read_metadata(file).num_rows for file in folder.glob("*.parquet")) for folder in folders]
+    return [sum(pq.read_metadata(file).num_rows for file in folder.glob("*/*.parquet")) for folder in folders]
 
 
 def test_the_same_files_are_not_analysed_again(tmp_path: Path) -> None:

@@ -1,16 +1,18 @@
 """The end of a run, in words for people."""
 
+import sys
 from collections.abc import Iterator
 from os.path import relpath
 from pathlib import Path
 from shlex import quote
+from shutil import which
 
 from lineage_pipeline.export.text import change_lines
 from lineage_pipeline.vocabulary.sets import Level, Severity
 from lineage_pipeline.vocabulary.summary import RunSummary
 
 MOST_BREAKING = 10
-QUESTION = "select * from marts.column_lineage limit 20"
+QUESTION = "from marts.column_lineage select from_object, from_column, to_object, to_column limit 20"
 
 
 def summary_text(summary: RunSummary) -> str:
@@ -20,9 +22,11 @@ def summary_text(summary: RunSummary) -> str:
 
 def next_commands(summary: RunSummary, repository: Path) -> str:
     """Give the commands to type next."""
-    commands = [f"(cd {_shown(str(repository))} && lineage diff HEAD~1 HEAD)", "lineage ui"]
+    program = _program("lineage")
+    commands = [f"(cd {_shown(str(repository))} && {program} diff HEAD~1 HEAD)", f"{program} ui"]
     if summary.marts:
-        commands.insert(0, f'duckdb -readonly {_shown(summary.marts)} "{QUESTION}"')
+        code = f"import duckdb; print(duckdb.connect({summary.marts!r}, read_only=True).sql({QUESTION!r}))"
+        commands.insert(0, f"{_program('python')} -c {quote(code)}")
     return "\nNext:\n" + "".join(f"  {command}\n" for command in commands)
 
 
@@ -33,7 +37,7 @@ def _lines(summary: RunSummary) -> Iterator[str]:
     yield "Tables:    " + ", ".join(f"{count.rows} {count.table}" for count in summary.tables)
     yield "Findings:  " + ", ".join(f"{summary.findings.get(level, 0)} {level.value}" for level in Level)
     told = (f"{summary.changes.get(severity, 0)} {_spoken(severity)}" for severity in Severity)
-    yield "Changes:   " + ", ".join(told)
+    yield "Changes:   " + ", ".join(told) + (f", and {summary.derived} that follow" if summary.derived else "")
     yield f"Checks:    {summary.checks_passed} passed, {summary.checks_failed} failed"
     if not summary.skipped:
         yield f"Spark:     {summary.spark_jobs} jobs"
@@ -65,6 +69,13 @@ def _places(summary: RunSummary) -> Iterator[tuple[str, str]]:
 
 def _spoken(severity: Severity) -> str:
     return severity.value.lower().replace("_", " ")
+
+
+def _program(name: str) -> str:
+    """Name a program as it can be typed from any folder: plainly where the shell finds it."""
+    own = Path(sys.executable).with_name(name)
+    found = which(name)
+    return quote(str(own)) if own.exists() and (found is None or not own.samefile(found)) else name
 
 
 def _shown(place: str) -> str:

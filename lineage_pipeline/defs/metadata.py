@@ -1,10 +1,12 @@
 """What a materialisation tells about itself."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import dagster as dg
 import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import fs
 
 from lineage_pipeline.defs.specs import asset_key, column_schema
 from lineage_pipeline.store.run import Run
@@ -14,18 +16,32 @@ PREVIEW_ROWS, PREVIEW_COLUMNS, PREVIEW_WIDTH = 8, 8, 40
 
 def materialised(run: Run, table: str, seconds: float, more: Mapping[str, Any] | None = None) -> Any:
     """Tell of one table of a run: rows, columns, place, time, and the first rows."""
-    stored = run.manifest.tables[table]
     files = run.files(table)
     metadata = {
-        "dagster/partition_row_count": stored.rows,
+        "dagster/partition_row_count": row_count(run, table),
         "dagster/column_schema": column_schema(table),
         "dagster/uri": files[0].rpartition("/")[0] if files else "",
         "files": len(files),
         "seconds": round(seconds, 2),
-        "preview": dg.MetadataValue.md(preview(run.read(table))),
+        "preview": dg.MetadataValue.md(preview(first_rows(files))),
         **(more or {}),
     }
     return dg.MaterializeResult(asset_key(table), metadata=metadata)
+
+
+def row_count(run: Run, table: str) -> int:
+    """Count the rows of a table; files of sources hold those of other snapshots, too."""
+    return run.read(table).num_rows if table == "sources" else run.manifest.tables[table].rows
+
+
+def first_rows(files: Sequence[str]) -> pa.Table:
+    """Read the beginning of a table, however long it is."""
+    for address in files:
+        system, path = fs.FileSystem.from_uri(address)
+        with system.open_input_file(path) as source:
+            for batch in pq.ParquetFile(source).iter_batches(batch_size=PREVIEW_ROWS):
+                return pa.Table.from_batches([batch])
+    return pa.table({})
 
 
 def preview(content: pa.Table) -> str:

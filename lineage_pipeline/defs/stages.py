@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import dagster as dg
 
-from lineage_pipeline.defs.metadata import materialised
+from lineage_pipeline.defs.metadata import materialised, row_count
 from lineage_pipeline.defs.partitions import commit_of, snapshots
 from lineage_pipeline.defs.resources import Project, SparkResource, StoreResource
 from lineage_pipeline.defs.specs import asset_key, specs, tables_of
@@ -133,8 +133,7 @@ def _on_spark(
 def _told(project: Project, run: Run, stage: Stage, started: float) -> Results:
     seconds = time.monotonic() - started
     tables = tables_of(stage)
-    stored = run.manifest.tables
-    rows = ", ".join(f"{stored[table].rows} {table}" for table in tables)
+    rows = ", ".join(f"{row_count(run, table)} {table}" for table in tables)
     project.tell(f"{run.key[0]}: {stage.value} {seconds:.1f} s, {rows}")
     for table in tables:
         yield materialised(run, table, seconds)

@@ -29,7 +29,8 @@ def summarise(settings: Settings, targets: Sequence[Target], jobs: int, skipped:
         snapshots=tuple(published),
         tables=tuple(_counts(warehouse, published)),
         findings=dict(Counter(_levels(warehouse, published))),
-        changes=dict(Counter(change.effective.value for change in changes)),
+        changes=dict(Counter(change.effective.value for change in changes if change.root)),
+        derived=sum(not change.root for change in changes),
         breaking=tuple(change for change in changes if change.root and change.effective is Severity.BREAKING),
         checks_passed=sum(result.passed for result in results),
         checks_failed=sum(not result.passed for result in results),
@@ -48,6 +49,7 @@ def _counts(warehouse: Warehouse, snapshots: Sequence[str]) -> Iterator[TableCou
         manifest = warehouse.manifest(snapshot)
         for table, stored in manifest.tables.items() if manifest else ():
             rows[table] += stored.rows
+    rows.pop("sources", None)  # they are shared: their files hold those of other snapshots, too
     yield from (TableCount(table, count) for table, count in rows.items())
 
 

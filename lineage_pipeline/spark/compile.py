@@ -1,6 +1,7 @@
 """Compile: each content once for ever; a batch holds what one snapshot brought that no other had."""
 
 import gc
+import uuid
 from collections.abc import Sequence
 
 import msgspec
@@ -11,7 +12,7 @@ from pyspark.sql import DataFrame
 from lineage_pipeline.engine.compile.interface import face_of
 from lineage_pipeline.engine.compile.source import compile_source
 from lineage_pipeline.spark.frames import Batches, batch, spark_schema
-from lineage_pipeline.spark.work import DONE, Entry, Work
+from lineage_pipeline.spark.work import Entry, Work
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import Options
 
@@ -39,12 +40,12 @@ def compile_new(work: Work) -> None:
     held = _held(work)
     missing = {entry.key: entry for entry in work.entries if entry.key not in held}
     if missing:
-        units = [missing[key] for key in sorted(missing)]
-        work.put("units", _units(units, work.key))
-        todo = work.read([work.place("units.parquet")], UNITS).join(_sources(work), "source_hash")
+        name = uuid.uuid4().hex
+        work.put(f"units_{name}", _units([missing[key] for key in sorted(missing)], name))
+        todo = work.read([work.place(f"units_{name}.parquet")], UNITS).join(_sources(work), "source_hash")
         made = todo.repartition(work.tasks(work.session)).mapInArrow(_compile, spark_schema(COMPILED))
-        work.write(made, f"{CACHE}/{work.key}")
-        held |= dict.fromkeys(missing, work.key)
+        work.write(made, f"{CACHE}/{name}")
+        held |= dict.fromkeys(missing, name)
     work.put("entries", _entries(work.entries, held))
 
 
@@ -63,25 +64,19 @@ def _sources(work: Work) -> DataFrame:
 
 
 def _compiled(work: Work) -> DataFrame:
-    return work.read(_batches(work), COMPILED)
-
-
-def _batches(work: Work) -> list[str]:
-    """List the batches that were written to their end."""
-    ends = [path for path in work.files.list(CACHE) if path.endswith(f"/{DONE}")]
-    return [path.removesuffix(f"/{DONE}") for path in ends]
+    return work.read(work.finished(CACHE), COMPILED)
 
 
 def _held(work: Work) -> dict[str, str]:
     """Say which batch holds a key; the first one counts where two runs compiled the same."""
     wanted = {entry.key for entry in work.entries}
     held: dict[str, str] = {}
-    for folder in _batches(work):
+    for folder in work.finished(CACHE):
         for path in work.files.list(folder):
             if path.endswith(".parquet"):
                 keys = pq.read_table(work.files.locate(path), columns=["key"], filesystem=work.files.system)["key"]
                 for key in wanted.intersection(keys.to_pylist()):
-                    held.setdefault(key, folder.rpartition("/")[2])
+                    held.setdefault(key, folder.split("/")[-2])
     return held
 
 

@@ -76,14 +76,14 @@ class Gathered(msgspec.Struct):
 
 def link_files(work: Work) -> None:
     """Link all files, once for the same files and schemas."""
-    if not work.is_done(work.place(FOLDER)):
+    if not work.finished(work.place(FOLDER)):
         linked = _inputs(work).mapInArrow(_link, spark_schema(LINKED))
         work.write(linked, work.place(FOLDER))
 
 
 def linked_rows(work: Work) -> DataFrame:
     """Open what `link_files` wrote."""
-    return work.read([work.place(FOLDER)], LINKED)
+    return work.result(FOLDER, LINKED)
 
 
 def infer_columns(work: Work) -> Inferred:

@@ -51,7 +51,7 @@ BLANK = ir.Statement("", "")
 
 def resolve_schemas(work: Work) -> None:
     """Work out the schemas of all objects, once for the same files."""
-    if work.is_done(work.place(FOLDER)):
+    if work.finished(work.place(FOLDER)):
         return
     imported = msgspec.msgpack.encode(dict(work.imported))
 
@@ -65,7 +65,7 @@ def resolve_schemas(work: Work) -> None:
 
 def schema_rows(work: Work) -> DataFrame:
     """Open what `resolve_schemas` wrote."""
-    return work.read([work.place(FOLDER)], SCHEMAS)
+    return work.result(FOLDER, SCHEMAS)
 
 
 def public_rows(work: Work, frame: DataFrame, column: str) -> DataFrame:

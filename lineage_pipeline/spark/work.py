@@ -1,6 +1,7 @@
 """One snapshot on its way through the stages, and what they hand on: files named by what they were made from."""
 
 import hashlib
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -84,17 +85,22 @@ class Work:
         """Say where a result of this snapshot lies, relative to the warehouse."""
         return f"_work/{self.key}/{name}"
 
-    def is_done(self, folder: str) -> bool:
-        """Say whether Spark has written a folder to its end."""
-        return self.files.size(f"{folder}/{DONE}") is not None
+    def finished(self, folder: str) -> list[str]:
+        """List what Spark has written below a folder to its end."""
+        ends = (path for path in self.files.list(folder) if path.endswith(f"/{DONE}"))
+        return [path.removesuffix(f"/{DONE}") for path in ends]
 
     def write(self, frame: DataFrame, folder: str) -> None:
-        """Write a frame; what a torn run left there is replaced."""
-        frame.write.mode("overwrite").parquet(self.files.address(folder))
+        """Write a frame to a folder of its own below: two runs of the same snapshot never meet."""
+        frame.write.parquet(self.files.address(f"{folder}/{uuid.uuid4().hex}"))
 
-    def read(self, folders: Sequence[str], schema: pa.Schema) -> DataFrame:
+    def result(self, name: str, schema: pa.Schema) -> DataFrame:
+        """Open a result of this snapshot; where two runs made it, they made the same."""
+        return self.read(self.finished(self.place(name))[:1], schema)
+
+    def read(self, paths: Sequence[str], schema: pa.Schema) -> DataFrame:
         """Open folders that Spark wrote, or files that the driver wrote."""
-        return read(self.session, [self.files.address(folder) for folder in folders], schema)
+        return read(self.session, [self.files.address(path) for path in paths], schema)
 
     def put(self, name: str, content: pa.Table) -> None:
         """Write names that the driver holds as a file, so that tasks can join them."""

@@ -13,12 +13,13 @@ class TableCount(msgspec.Struct, frozen=True):
 
 
 class RunSummary(msgspec.Struct, frozen=True):
-    """What was materialised: counts, findings, what breaks, and where everything lies."""
+    """What was materialised; `changes` counts causes by severity, `derived` what follows from them."""
 
     snapshots: tuple[str, ...] = ()
     tables: tuple[TableCount, ...] = ()
     findings: dict[str, int] = {}
     changes: dict[str, int] = {}
+    derived: int = 0
     breaking: tuple[Change, ...] = ()
     checks_passed: int = 0
     checks_failed: int = 0

@@ -15,7 +15,6 @@ from lineage_pipeline.engine.compile.parse import Piece
 from lineage_pipeline.engine.compile.words import behind_brackets, dotted_name, is_name, keyword
 from lineage_pipeline.vocabulary import ir
 
-_QUOTED = (TokenType.STRING, TokenType.IDENTIFIER, TokenType.NATIONAL_STRING)
 _OPEN, _CLOSE, _SEMICOLON = TokenType.L_PAREN, TokenType.R_PAREN, TokenType.SEMICOLON
 
 _MODULES = {"PROC": "PROCEDURE", "PROCEDURE": "PROCEDURE", "FUNCTION": "FUNCTION", "TRIGGER": "TRIGGER"}

@@ -7,10 +7,12 @@ from sqlglot.tokens import Token, TokenType
 from lineage_pipeline.dialects.traits import Traits, fold
 from lineage_pipeline.vocabulary import ir
 
+_QUOTED = (TokenType.STRING, TokenType.IDENTIFIER, TokenType.NATIONAL_STRING)
+
 
 def keyword(token: Token) -> str:
     """The keyword that a token may be: quoted names and strings are none."""
-    if token.token_type in (TokenType.STRING, TokenType.IDENTIFIER, TokenType.NATIONAL_STRING):
+    if token.token_type in _QUOTED:
         return ""
     return token.text.upper()
 
