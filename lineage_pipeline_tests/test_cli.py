@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import pytest
@@ -193,7 +194,7 @@ def test_the_doctor_frowns_at_broken_settings(here: Path, capsys: pytest.Capture
 
 
 def test_a_closed_pipe_ends_quietly() -> None:
-    command = f"{sys.executable} -m lineage_pipeline.cli explain PARSE_ERROR | true"
+    command = f"{quote(sys.executable)} -m lineage_pipeline.cli explain PARSE_ERROR | true"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, cwd=ROOT)
     assert done.stderr == ""
 
@@ -215,7 +216,7 @@ def test_the_summary_says_where_everything_is_and_what_to_type_next(here: Path) 
     assert "2 breaking, 0 potentially breaking" in text
     assert "'.lineage/my warehouse'" in text
     assert "(cd .lineage/example && " in text
-    assert "lineage diff HEAD~1 HEAD)" in text
+    assert " diff HEAD~1 HEAD)" in text
     assert "Nothing had to be done" in summary_text(RunSummary(skipped=True))
 
 

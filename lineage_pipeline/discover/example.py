@@ -83,6 +83,8 @@ def _commit_revisions(assets: Path, names: tuple[str, ...], repository: Path) ->
             shutil.rmtree(repository / name, ignore_errors=True)
             shutil.copytree(assets / name / revision, repository / name)
         (repository / "lineage.toml").write_text(merged_settings(assets, names), encoding="utf-8", newline="\n")
+        # Without this, git takes a file of the same size and time for unchanged, and the times come with the copy.
+        _git(repository, date, "read-tree", "--empty")
         _git(repository, date, "add", "--all", "--force")
         _git(repository, date, "commit", "--quiet", "--allow-empty", "--no-verify", "-m", message)
 

@@ -23,7 +23,7 @@ from lineage_pipeline.vocabulary.ir import IR_VERSION
 from lineage_pipeline.vocabulary.sets import Status
 from lineage_pipeline.vocabulary.tables import SqlFile
 
-FILES_A_TASK = 200
+FILES_A_TASK = 25
 DONE = "_SUCCESS"
 """What Spark leaves in a folder when all of it is there."""
 
@@ -65,9 +65,8 @@ class Work:
         return session
 
     def tasks(self, session: SparkSession) -> int:
-        """Say into how many tasks the files are cut: enough for every core, but none for a handful of files."""
-        cores = parallelism(session)
-        return max(min(cores, 2), min(len(self.entries) // FILES_A_TASK, cores * 8))
+        """Say into how many tasks the files are cut: a handful is one, many are enough for every core to be busy."""
+        return max(1, min(len(self.entries) // FILES_A_TASK, parallelism(session) * 8))
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
