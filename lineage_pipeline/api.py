@@ -51,7 +51,7 @@ def analyze(
         limits=limits or Limits(),
     )
     imported = imported_schemas(schema, options) if schema else {}
-    return Analysis(analyse([InputFile("-", sql, options)], imported))
+    return Analysis(analyse([InputFile("-", sql, options)], imported, reach=False))
 
 
 def scan(path: str | Path, *, dialect: str | None = None, settings: Settings | None = None) -> Analysis:
@@ -59,7 +59,7 @@ def scan(path: str | Path, *, dialect: str | None = None, settings: Settings | N
     folder = Path(path)
     rules = settings or load_settings(folder, {"analysis": {"dialect": dialect}}, {})
     discovery = discover_folder(folder, rules)
-    lineage = analyse(input_files(discovery, rules))
+    lineage = analyse(input_files(discovery, rules), reach=False)
     return Analysis(msgspec.structs.replace(lineage, diagnostics=discovery.diagnostics + lineage.diagnostics))
 
 

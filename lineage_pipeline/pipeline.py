@@ -53,15 +53,18 @@ class Edges(msgspec.Struct):
     passings: list[Passing] = []
 
 
-def analyse(files: Iterable[InputFile], imported: Mapping[str, TableSchema] | None = None) -> Lineage:
-    """The lineage of a set of files; `imported` are schemas that are known from elsewhere, by object."""
+def analyse(
+    files: Iterable[InputFile], imported: Mapping[str, TableSchema] | None = None, *, reach: bool = True
+) -> Lineage:
+    """The lineage of a set of files; `imported` are schemas known from elsewhere, and `reach` takes a while."""
     schemas = imported or {}
     with _relaxed_collector():
         compiled = [compile_file(file) for file in files]
         plan = build_plan([File(item.file.path, item.face, item.file.options) for item in compiled], schemas)
         registry = resolve_schemas(compiled, plan, schemas)
         linked = link_files(compiled, plan, registry)
-        return assemble(compiled, plan, registry, linked)
+        lineage = assemble(compiled, plan, registry, linked)
+        return msgspec.structs.replace(lineage, column_reach=column_reach(lineage)) if reach else lineage
 
 
 @contextmanager
@@ -124,7 +127,7 @@ def link_files(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistr
 
 
 def assemble(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistry, linked: Edges) -> Lineage:
-    """All tables of the snapshot, sorted by their keys."""
+    """All tables of the snapshot but the reach of columns, sorted by their keys."""
     schemas = registry.schemas
     wanted, carried = passed(requested(linked.edges, schemas), linked.passings, schemas)
     edges = [*linked.edges, *carried]
@@ -133,7 +136,7 @@ def assemble(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistry,
         statements.extend(statement_rows(item.text, item.script, plan.bound[item.file.path]))
     columns = [*column_rows(schemas, plan.objects), *inferred_rows(wanted, schemas)]
     scripts = {item.file.path: item.script for item in compiled}
-    lineage = Lineage(
+    return Lineage(
         statements=tuple(sorted(statements, key=lambda row: (row.path, row.ordinal))),
         objects=tuple(known.row for _, known in sorted(plan.objects.items())),
         object_statements=plan.object_statements,
@@ -148,7 +151,6 @@ def assemble(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistry,
             sorted({row.id: row for row in (*plan.diagnostics, *linked.findings)}.values(), key=_finding_key)
         ),
     )
-    return msgspec.structs.replace(lineage, column_reach=column_reach(lineage))
 
 
 def _edge_key(row: ColumnEdge) -> tuple[str, int, str, str, str, str, str, str, str]:

@@ -16,7 +16,7 @@ def subject_of(discovery: Discovery, rules: Rules, settings: Settings, schema: S
 
     files = list(input_files(discovery, rules))
     imported = imported_schemas(schema, files[0].options) if schema and files else {}
-    lineage = pipeline.analyse(files, imported)
+    lineage = pipeline.analyse(files, imported, reach=False)
     joint = msgspec.structs.replace(lineage, diagnostics=discovery.diagnostics + lineage.diagnostics)
     texts = {file.path: file.text for file in files}
     return Subject(joint, discovery.snapshot, discovery.files, texts, naming_of(settings))
