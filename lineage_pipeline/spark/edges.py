@@ -14,7 +14,7 @@ from lineage_pipeline.engine.link.model import Input
 from lineage_pipeline.engine.link.rows import Passing, edge_rows, facet_rows, finding_rows, passing_rows
 from lineage_pipeline.engine.link.schemas import takes_query
 from lineage_pipeline.engine.link.script import link_script
-from lineage_pipeline.engine.link.statement import LinkedStatement, StatementLinker, input_of
+from lineage_pipeline.engine.link.statement import LinkedStatement, input_of, link_statement
 from lineage_pipeline.spark.compile import scripts
 from lineage_pipeline.spark.frames import Batches, row_array, row_schema, spark_schema, sparse
 from lineage_pipeline.spark.plan import BOUNDS, Shaping
@@ -167,7 +167,7 @@ def _shaped(
             first[one.ordinal] = min(one.rank, first.get(one.ordinal, one.rank))
     for ordinal, rank in first.items():
         before = {name: one.input for name, one in seen.items() if one.rank < rank}
-        yield ordinal, StatementLinker(script.statements[ordinal].statement, bound[ordinal], before, traits).link()
+        yield ordinal, link_statement(script.statements[ordinal].statement, bound[ordinal], before, traits)
 
 
 def _notes(

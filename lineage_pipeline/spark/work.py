@@ -23,7 +23,9 @@ from lineage_pipeline.vocabulary.ir import IR_VERSION
 from lineage_pipeline.vocabulary.sets import Status
 from lineage_pipeline.vocabulary.tables import SqlFile
 
-FILES_A_TASK = 25
+FEW_FILES, MANY_FILES = 25, 500
+"""How many files a task takes: few while cores are idle, many when all are busy, since a task costs time, too."""
+
 DONE = "_SUCCESS"
 """What Spark leaves in a folder when all of it is there."""
 
@@ -65,8 +67,9 @@ class Work:
         return session
 
     def tasks(self, session: SparkSession) -> int:
-        """Say into how many tasks the files are cut: a handful is one, many are enough for every core to be busy."""
-        return max(1, min(len(self.entries) // FILES_A_TASK, parallelism(session) * 8))
+        """Say into how many tasks the files are cut."""
+        files, cores = len(self.entries), parallelism(session)
+        return max(1, min(files // FEW_FILES, cores), min(files // MANY_FILES, cores * 8))
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
