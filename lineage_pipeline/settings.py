@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from lineage_pipeline import __version__
 from lineage_pipeline.discover.globs import matches
+from lineage_pipeline.store.engine import engine_version
 from lineage_pipeline.vocabulary.analysis import Limits, Options
 from lineage_pipeline.vocabulary.errors import LineageError
-from lineage_pipeline.vocabulary.ir import IR_VERSION
 from lineage_pipeline.vocabulary.sets import Severity
 
 FILE_NAME, PROJECT_NAME = "lineage.toml", "pyproject.toml"
@@ -152,9 +152,9 @@ class Settings(Section):
         return Options(**options, system=name, limits=Limits(**self.analysis.limits.model_dump()))
 
     def analysis_key(self) -> str:
-        """Hash what bears on results apart from the files: engine, IR, and how files are chosen and read."""
+        """Hash what bears on results apart from the files: the engine, and how files are chosen and read."""
         chosen = self.model_dump(mode="json", include={"analysis", "systems", "include", "exclude"})
-        text = json.dumps([__version__, IR_VERSION, self._prefix, chosen], sort_keys=True)
+        text = json.dumps([engine_version(), self._prefix, chosen], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def namespaces(self) -> dict[str, str]:

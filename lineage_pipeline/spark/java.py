@@ -13,15 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 OLDEST, NEWEST = 17, 25
-VECTOR_MODULE = "jdk.incubator.vector"
 
-# Spark asks for the vector module whatever the runtime has, and a Java without it refuses to start.
-LAUNCHER = f"""#!/bin/sh
+# Spark asks for the vector module whatever the runtime has: a Java without it refuses to start, one with it warns.
+LAUNCHER = """#!/bin/sh
 for argument; do
     shift
-    [ "$argument" = "--add-modules={VECTOR_MODULE}" ] || set -- "$@" "$argument"
+    [ "$argument" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$argument"
 done
-exec {{java}} "$@"
+exec {java} "$@"
 """
 
 
@@ -42,7 +41,6 @@ class Runtime:
 
     home: Path
     version: str
-    has_vector_module: bool
 
     @property
     def suits(self) -> bool:
@@ -65,8 +63,8 @@ def find_java(environ: Mapping[str, str] = os.environ) -> Java:
         elif not runtime.suits:
             passed_over.append(f"{origin} ({home}) is Java {runtime.version}")
         else:
-            usable = runtime.home if runtime.has_vector_module else _launcher_home(runtime, environ)
-            return Java(runtime.version, origin, usable, passed_over=tuple(passed_over))
+            home = _launcher_home(runtime, environ)
+            return Java(runtime.version, origin, home, passed_over=tuple(passed_over))
     problem = (
         f"Spark needs Java {OLDEST} to {NEWEST}: install one, or the extra lineage-pipeline[pipeline], which brings it"
     )
@@ -95,7 +93,7 @@ def _read_release(home: Path) -> Runtime | None:
     fields = dict(re.findall(r'^(\w+)="(.*)"$', release, re.MULTILINE))
     if "JAVA_VERSION" not in fields or not os.access(home / "bin" / "java", os.X_OK):
         return None
-    return Runtime(home, fields["JAVA_VERSION"], VECTOR_MODULE in fields.get("MODULES", VECTOR_MODULE).split())
+    return Runtime(home, fields["JAVA_VERSION"])
 
 
 def _ask(home: Path) -> Runtime | None:
@@ -110,11 +108,11 @@ def _ask(home: Path) -> Runtime | None:
         return None
     true_home = Path(properties["java.home"])
     # Java 8 names its inner `jre` folder, which has no release file; its version says enough.
-    return _read_release(true_home) or Runtime(true_home, properties["java.version"], has_vector_module=True)
+    return _read_release(true_home) or Runtime(true_home, properties["java.version"])
 
 
 def _launcher_home(runtime: Runtime, environ: Mapping[str, str]) -> Path:
-    """Give a JAVA_HOME whose `java` is that of `runtime`, less the argument that it does not understand."""
+    """Give a JAVA_HOME whose `java` is that of `runtime`, less the argument that it does not need."""
     files = {
         "bin/java": LAUNCHER.format(java=shlex.quote(str(runtime.home / "bin" / "java"))),
         "release": f'JAVA_VERSION="{runtime.version}"\n',

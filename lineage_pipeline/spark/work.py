@@ -12,14 +12,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
-from lineage_pipeline import __version__
 from lineage_pipeline.spark.frames import read
 from lineage_pipeline.spark.session import parallelism
+from lineage_pipeline.store.engine import engine_version
 from lineage_pipeline.store.files import Files
 from lineage_pipeline.store.run import Run
 from lineage_pipeline.store.schemas import arrow_schema
 from lineage_pipeline.vocabulary.analysis import Options, TableSchema
-from lineage_pipeline.vocabulary.ir import IR_VERSION
 from lineage_pipeline.vocabulary.sets import Status
 from lineage_pipeline.vocabulary.tables import SqlFile
 
@@ -123,7 +122,7 @@ class Work:
 
 def _entry(file: SqlFile, options: Options) -> Entry:
     reading = Options(dialect=options.dialect, limits=options.limits)  # the rest bears on names only
-    return Entry(file.path, file.source_hash, _hash([file.source_hash, reading, IR_VERSION, __version__]), options)
+    return Entry(file.path, file.source_hash, _hash([file.source_hash, reading, engine_version()]), options)
 
 
 def _hash(parts: object) -> str:
