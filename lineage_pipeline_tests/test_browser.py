@@ -1,0 +1,88 @@
+"""The Dagster UI in a real browser: the whole graph from files to marts, with materialisations and no errors."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+
+from lineage_pipeline.cli.ui import end_group
+from lineage_pipeline_tests.materialised import materialised
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync"
+)
+GROUPS = "discovery parsing object_graph schema_registry column_graph diff export staging marts".split()
+ASSETS = "sql_files statements objects columns column_edges changes change_report column_lineage".split()
+
+# The materialised example is shared with the Spark tests, so this one runs in their process.
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.skipif(
+        CHROMIUM is None and not os.environ.get("LINEAGE_REQUIRE_BROWSER"), reason="Chromium is not installed"
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The UI of the example, started as `lineage ui` starts it and ended with all its children."""
+    made = materialised()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "lineage_pipeline.cli", "ui", "--port", str(port)]
+    server = subprocess.Popen(command, cwd=made.settings.root, start_new_session=True, stderr=subprocess.DEVNULL)
+    try:
+        await_answer(f"http://127.0.0.1:{port}/server_info", time.monotonic() + 120)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        end_group(server)
+
+
+def await_answer(url: str, deadline: float) -> None:
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except (urllib.error.URLError, OSError):
+            assert time.monotonic() < deadline, f"{url} does not answer"
+            time.sleep(0.5)
+
+
+def test_the_ui_shows_the_graph_from_files_to_marts(address: str) -> None:
+    from playwright.sync_api import sync_playwright
+
+    expanded = "%2C".join(f"global%40global%3A{group}" for group in GROUPS)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split())
+        page = browser.new_page(viewport={"width": 1700, "height": 2300})
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(f"{address}/asset-groups?expanded={expanded}")
+        page.get_by_text("Global asset lineage").first.wait_for(timeout=60_000)
+        for group in GROUPS:
+            page.get_by_text(group, exact=True).first.wait_for(timeout=30_000)
+        page.goto(f"{address}/assets/lineage/column_edges?view=checks")
+        page.get_by_text("key_is_unique", exact=False).first.wait_for(timeout=60_000)
+        browser.close()
+    assert errors == []
+
+
+def test_every_asset_is_materialised(address: str) -> None:
+    query = "{ assetNodes { assetKey { path } assetMaterializations(limit: 1) { timestamp } } }"
+    body = json.dumps({"query": query}).encode()
+    request = urllib.request.Request(f"{address}/graphql", body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        nodes = json.load(answer)["data"]["assetNodes"]
+    made = {node["assetKey"]["path"][-1] for node in nodes if node["assetMaterializations"]}
+    assert set(ASSETS) <= made
+    assert {node["assetKey"]["path"][-1] for node in nodes} == made
