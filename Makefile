@@ -20,7 +20,7 @@ setup: ## make .venv from requirements.lock (with a certain Python: make setup P
 run: setup ## analyse the example warehouses, end to end
 	@$(PY) -m lineage_pipeline.cli example
 
-ui: setup ## open the explorer and the Dagster UI on what `make run` made
+ui: setup ## open the Dagster UI on what `make run` made
 	@$(PY) -m lineage_pipeline.cli ui
 
 test: lint ## everything that must pass: static checks, then all tests but the soak ones

@@ -14,6 +14,10 @@ RECORD = "made.json"
 """What each output was made from, so that it is made again only when that changed."""
 
 
+QUIET = "telemetry:\n  enabled: false\nnux:\n  enabled: false\n"
+"""The settings of Dagster where a project has none of its own."""
+
+
 class Home(msgspec.Struct, frozen=True):
     """The folder beside the warehouse, with marts, events, reports and what the checks said."""
 
@@ -70,11 +74,14 @@ def home_of(settings: Settings) -> Home:
 
 
 def prepare_dagster(settings: Settings) -> Path:
-    """Make the folder that Dagster keeps its own records in, with the project's settings for it."""
+    """Make the folder that Dagster keeps its own records in, with the project's settings for it, else quiet ones."""
     folder = settings.home / "dagster"
     folder.mkdir(parents=True, exist_ok=True)
+    write_text(settings.home / ".gitignore", "*\n")
     if (settings.root / "dagster.yaml").is_file():
         shutil.copyfile(settings.root / "dagster.yaml", folder / "dagster.yaml")
+    else:
+        write_text(folder / "dagster.yaml", QUIET)
     return folder
 
 

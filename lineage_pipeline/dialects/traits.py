@@ -40,6 +40,7 @@ class Traits(msgspec.Struct, frozen=True):
     implicit_recursion: bool = False
     batches: bool = False
     spellings: tuple[tuple[str, str], ...] = ()
+    count: str = "BIGINT"
 
 
 _TSQL = Traits(
@@ -49,19 +50,20 @@ _TSQL = Traits(
     batches=True,
     alias_in_group=False,
     spellings=(("INTEGER", "INT"), ("NUMERIC", "DECIMAL")),
+    count="INT",
 )
 _POSTGRES = Traits("postgres", Folding.LOWER, Folding.LOWER, Naming.FUNCTION)
 _SPARK = Traits("spark", lateral_alias=True, alias_in_having=True)
 _TRINO = Traits("trino", naming=Naming.COL0, alias_in_group=False)
 _MYSQL = Traits("mysql", Folding.EXACT, parts=("schema", "name"), alias_in_having=True)
-_UPPER = Traits("oracle", Folding.UPPER, Folding.UPPER, alias_in_group=False, implicit_recursion=True)
+_UPPER = Traits("oracle", Folding.UPPER, Folding.UPPER, alias_in_group=False, implicit_recursion=True, count="NUMBER")
 
 GENERIC = Traits("")
 
 TRAITS: dict[str, Traits] = {
     "": GENERIC,
     "athena": _TRINO,
-    "bigquery": Traits("bigquery", Folding.EXACT, naming=Naming.F0, alias_in_having=True),
+    "bigquery": Traits("bigquery", Folding.EXACT, naming=Naming.F0, alias_in_having=True, count="INT64"),
     "clickhouse": Traits(
         "clickhouse",
         Folding.EXACT,
@@ -91,6 +93,7 @@ TRAITS: dict[str, Traits] = {
         "snowflake",
         Folding.UPPER,
         Folding.UPPER,
+        count="DECIMAL(18,0)",
         lateral_alias=True,
         alias_in_where=True,
         alias_in_having=True,

@@ -105,6 +105,7 @@ def _report(comparison: Comparison) -> Iterator[str]:
             yield from ("", f"## {title}")
         for change in chosen:
             yield from _change(change)
+            yield from _following(change, comparison.changes)
     if not comparison.changes:
         yield from ("", "Nothing changed.")
 
@@ -125,6 +126,15 @@ def _change(change: Change) -> Iterator[str]:
         yield f"* read by {_reader(reader)}"
     if len(change.consumers) > MOST_CONSUMERS:
         yield f"* and by {len(change.consumers) - MOST_CONSUMERS} more"
+
+
+def _following(root: Change, changes: Iterable[Change]) -> Iterator[str]:
+    """List what follows from a change further down."""
+    for change in changes:
+        if not change.root and change.root_id == root.id:
+            name = change.object if change.column is None else f"{change.object}.{change.column}"
+            where = "" if change.path is None else f" at {code(place(change.path, change.line))}"
+            yield f"* then {TITLES[change.effective].lower()} for {code(name)} ({change.rule}){where}"
 
 
 def _reader(reader: Consumer) -> str:

@@ -28,6 +28,7 @@ def create(context: Context, tree: exp.Expr) -> dict[str, Any]:
     schema = tree.this
     table = schema.this if isinstance(schema, exp.Schema) else schema
     items = schema.expressions if isinstance(schema, exp.Schema) else []
+    items = [*items, *_partition_columns(properties)]
     body = tree.args.get("expression")
     materialized = exp.MaterializedProperty in properties or exp.DynamicProperty in properties
     name = name_of(context, table)
@@ -41,9 +42,9 @@ def create(context: Context, tree: exp.Expr) -> dict[str, Any]:
         else kind.lower(),
         columns=tuple(column_def(context, item) for item in items if isinstance(item, exp.ColumnDef)),
         constraints=tuple(_constraints(context, items)),
-        relation=query(context, body) if isinstance(body, exp.Query | exp.Values | exp.Table) else ir.NOWHERE,
+        relation=_body(context, tree, body),
         header=tuple(context.column(item) for item in items if isinstance(item, exp.Identifier)),
-        like=_like(context, tree, properties, items),
+        like=_like(context, properties, items),
         temporary=temporary,
         replace=bool(tree.args.get("replace")),
         if_absent=bool(tree.args.get("exists")),
@@ -66,15 +67,33 @@ def _module(context: Context, tree: exp.Expr, kind: str) -> dict[str, Any]:
     return {"kind": f"CREATE {kind}", "definition": ir.Definition(name_of(context, table), kind.lower())}
 
 
-def _like(
-    context: Context, tree: exp.Expr, properties: dict[type[exp.Expr], exp.Expr], items: list[exp.Expr]
-) -> ir.Name | None:
+def _partition_columns(properties: dict[type[exp.Expr], exp.Expr]) -> list[exp.Expr]:
+    """The columns that Hive and Spark declare beside the others."""
+    partitioned = properties.get(exp.PartitionedByProperty)
+    schema = partitioned.this if partitioned is not None else None
+    return (
+        [item for item in schema.expressions if isinstance(item, exp.ColumnDef)]
+        if isinstance(schema, exp.Schema)
+        else []
+    )
+
+
+def _body(context: Context, tree: exp.Expr, body: object) -> int:
+    """The relation that fills what is created: a query, or all of the object that is cloned."""
+    if isinstance(body, exp.Query | exp.Values | exp.Table):
+        return query(context, body)
     clone = tree.args.get("clone")
+    if clone is None or not isinstance(clone.this, exp.Table):
+        return ir.NOWHERE
+    source = ir.Source("", name=name_of(context, clone.this))
+    return context.add(ir.Select((source,), (ir.Star((), ir.NOWHERE, ir.NOWHERE),)))
+
+
+def _like(context: Context, properties: dict[type[exp.Expr], exp.Expr], items: list[exp.Expr]) -> ir.Name | None:
     like = properties.get(exp.LikeProperty) or next(
         (item for item in items if isinstance(item, exp.LikeProperty)), None
     )
-    model = clone.this if clone is not None else like.this if like is not None else None
-    return name_of(context, model) if isinstance(model, exp.Table) else None
+    return name_of(context, like.this) if like is not None and isinstance(like.this, exp.Table) else None
 
 
 def column_def(context: Context, node: exp.Expr) -> ir.ColumnDef:

@@ -4,6 +4,7 @@ import msgspec
 from sqlglot import exp
 
 from lineage_pipeline.dialects import functions
+from lineage_pipeline.dialects.traits import TRAITS
 from lineage_pipeline.engine.compile.types import result_type
 from lineage_pipeline.vocabulary import ir
 
@@ -25,7 +26,8 @@ def operator(kind: type[exp.Expr], dialect: str) -> Operator:
     if known is None:
         name = kind.__name__.upper()
         traits = traits_of_name(name) | (ir.AGGREGATE if issubclass(kind, exp.AggFunc) else 0)
-        known = _OPERATORS[kind, dialect] = Operator(name, traits, result_type(kind, dialect))
+        result = TRAITS[dialect].count if name in functions.COUNTS else result_type(kind, dialect)
+        known = _OPERATORS[kind, dialect] = Operator(name, traits, result)
     return known
 
 

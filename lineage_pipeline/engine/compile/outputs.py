@@ -32,6 +32,8 @@ def output(context: Context, node: exp.Expr, position: int) -> ir.Output:
         alias, value = value.this, value.expression
     compiled = expression(context, value)
     start, end = _place(context, node, alias)
+    if start == ir.NOWHERE and isinstance(compiled, ir.Ref):
+        start, end = compiled.start, compiled.end
     if isinstance(alias, exp.Identifier):
         return ir.Output(context.column(alias), alias.name, compiled, start, end)
     name, written = _implicit_name(context, value, position, start, end)

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from sqlglot import exp
 
+from lineage_pipeline.dialects.traits import fold
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.expressions import expression, optional
 from lineage_pipeline.engine.compile.outputs import outputs
@@ -41,17 +42,19 @@ def insert(context: Context, tree: exp.Expr) -> dict[str, Any]:
         columns,
         bool(tree.args.get("by_name")),
     )
-    writes = [write, *_on_conflict(context, tree, target)]
+    writes = [write, *_on_conflict(context, tree, write)]
     return {"kind": kind, "writes": tuple(writes)}
 
 
-def _on_conflict(context: Context, tree: exp.Expr, target: ir.Name) -> list[ir.Write]:
+def _on_conflict(context: Context, tree: exp.Expr, proposed: ir.Write) -> list[ir.Write]:
     """The update that an upsert makes; EXCLUDED is the row that was not inserted."""
     conflict = tree.args.get("conflict")
     if conflict is None or not conflict.expressions:
         return []
-    proposed = ir.Source("excluded", name=target, join=ir.Join("cross"))
-    sources = (ir.Source(target.parts[-1], name=target), proposed)
+    target = proposed.target
+    alias = fold("excluded", False, context.traits.tables)
+    excluded = ir.Source(alias, relation=proposed.relation, columns=proposed.columns or (), join=ir.Join("cross"))
+    sources = (ir.Source(target.parts[-1], name=target), excluded)
     return [_assignments(context, conflict.expressions, sources, None, target, conditional=True)]
 
 

@@ -4,11 +4,12 @@ import fnmatch
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.dialects.traits import Folding, Traits
 from lineage_pipeline.engine.link.canonical import lines
-from lineage_pipeline.engine.link.flows import Flows, changed, influence, united
+from lineage_pipeline.engine.link.flows import Flows, approximated, changed, influence, into_path, united
 from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.scope import Report, Scope, Source
+from lineage_pipeline.engine.link.types import struct_members
 from lineage_pipeline.engine.link.values import value_of
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.sets import Subtype
@@ -224,12 +225,18 @@ def _starred(links: Links, star: ir.Star, scope: Scope, openings: list[Opening])
 
 
 def _struct_members(links: Links, star: ir.Star, scope: Scope) -> Iterator[tuple[str, Value]]:
-    """`s.*` of a struct whose members are not known: the struct itself stands for them."""
+    """`s.*` of a struct: its members where its type lists them, else the struct itself, marked as not certain."""
     value = scope.lookup(ir.Ref(star.qualifier, star.start, star.end))
     if value is None:
         links.report("UNRESOLVED_REFERENCE", star.start, star.end, name=".".join(star.qualifier))
-    else:
-        yield star.qualifier[-1], value
+        return
+    members = struct_members(value.type or "")
+    for name, kind in members:
+        folded = name.lower() if links.traits.columns is Folding.INSENSITIVE else name
+        yield folded, Value(into_path(value.flows, (folded,)), kind, True, f"{value.text}.{folded}")
+    if not members:
+        links.report("APPROXIMATE_LINEAGE", star.start, star.end, name=".".join(star.qualifier))
+        yield star.qualifier[-1], Value(approximated(value.flows), None, True, value.text)
 
 
 # ── clauses that may name the outputs ────────────────────────────────────────────────────────────────────────────

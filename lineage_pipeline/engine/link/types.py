@@ -20,7 +20,8 @@ FIRST_ARGUMENT = frozenset(
 COMMON_TYPE = frozenset("COALESCE IFNULL GREATEST LEAST NVL ISNULL".split())
 STRICT = frozenset(
     "ADD SUB MUL AND OR NOT NEG EQ NEQ GT GTE LT LTE LIKE ILIKE UPPER LOWER TRIM CONCAT ABS ROUND DATEDIFF DATEADD "
-    "DATESUB SUBSTRING LENGTH REPLACE YEAR MONTH DAY CEIL FLOOR EXTRACT DATETRUNC TIMESTAMPTRUNC DPIPE".split()
+    "DATESUB SUBSTRING LENGTH REPLACE YEAR MONTH DAY CEIL FLOOR EXTRACT DATETRUNC "
+    "TIMESTRTOTIME TSORDSTODATE TIMESTAMPTRUNC DPIPE".split()
 )
 """Functions that give null only where an argument is null."""
 ARITHMETIC = frozenset("ADD SUB MUL DIV MOD INTDIV".split())
@@ -38,6 +39,22 @@ def split_type(text: str) -> tuple[str, tuple[str, ...]]:
     if match is None:
         return text, ()
     return match[1], tuple(part.strip() for part in match[2].split(",")) if match[2] else ()
+
+
+def struct_members(text: str) -> list[tuple[str, str]]:
+    """The members of a struct with their types, or nothing where the type is none or lists none."""
+    if not text.startswith("STRUCT<") or not text.endswith(">"):
+        return []
+    members, depth, current = [], 0, ""
+    for character in text[len("STRUCT<") : -1] + ",":
+        depth += (character in "<(") - (character in ">)")
+        if character == "," and depth == 0:
+            name, _, kind = current.strip().replace(":", " ", 1).partition(" ")
+            members.append((name, kind.strip()))
+            current = ""
+        else:
+            current += character
+    return members
 
 
 def common_type(types: Sequence[str | None]) -> str | None:
