@@ -68,15 +68,8 @@ def look_at_settings() -> list[Check]:
         settings = load_settings(Path.cwd(), {}, os.environ)
     except LineageError as error:
         return [Check("settings", problem=str(error), remedy="correct the file")]
-    return [Check("settings", found=str(settings.file or "defaults, there is no lineage.toml")), _warehouse(settings)]
-
-
-def look_at_disk() -> list[Check]:
-    """Measure what is free here."""
-    free = shutil.disk_usage(Path.cwd()).free
-    if free < NEEDED_BYTES:
-        return [Check("disk", problem=f"{free / 1e9:.1f} GB are free", remedy="a run wants 1 GB: make room")]
-    return [Check("disk", found=f"{free / 1e9:.1f} GB are free")]
+    found = Check("settings", found=str(settings.file or "defaults, there is no lineage.toml"))
+    return [found, *_warehouse(settings.warehouse)]
 
 
 def look_at_parts() -> list[Check]:
@@ -103,21 +96,22 @@ def look_at_java() -> list[Check]:
 CHECKS: tuple[Callable[[], list[Check]], ...] = (
     look_at_git,
     look_at_settings,
-    look_at_disk,
     look_at_parts,
     look_at_java,
 )
 
 
-def _warehouse(settings: object) -> Check:
-    """Say whether the warehouse can be written where it is on this machine's disk."""
-    place = str(getattr(settings, "warehouse", ""))
+def _warehouse(place: str) -> list[Check]:
+    """Say whether the warehouse can be written where it is on this machine's disk, and what is free there."""
     if "://" in place:
-        return Check("warehouse", found=place)
+        return [Check("warehouse", found=place)]
     nearest = next(folder for folder in (Path(place), *Path(place).parents) if folder.exists())
     if not nearest.is_dir() or not os.access(nearest, os.W_OK):
-        return Check("warehouse", problem=f"{nearest} cannot be written", remedy="set `warehouse` to another folder")
-    return Check("warehouse", found=place)
+        return [Check("warehouse", problem=f"{nearest} cannot be written", remedy="set `warehouse` to another folder")]
+    free = shutil.disk_usage(nearest).free
+    told = f"{free / 1e9:.1f} GB are free"
+    disk = Check("disk", found=told) if free >= NEEDED_BYTES else Check("disk", problem=told, remedy="make room: 1 GB")
+    return [Check("warehouse", found=place), disk]
 
 
 def _version(package: str) -> str:
