@@ -44,3 +44,11 @@ def test_scan_and_diff_over_folders(tmp_path: Path) -> None:
 
 def test_unknown_names_are_not_attributes() -> None:
     assert not hasattr(lineage_pipeline, "nothing")
+
+
+def test_definitions_imply_no_schema_where_that_is_turned_off() -> None:
+    sql = "create table t (a int, b int); create view v as select * from t"
+    document = analyze(sql, dialect="postgres", allow_implied=False).to_dict()
+    assert document["columns"] == []
+    assert {row["object"]: row["origin"] for row in document["objects"]} == {"t": "unknown", "v": "unknown"}
+    assert [finding["code"] for finding in document["diagnostics"]] == ["APPROXIMATE_LINEAGE"]

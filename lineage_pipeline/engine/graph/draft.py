@@ -139,6 +139,8 @@ class Drafts:
     def _known(self, name: str, draft: Draft, references: "References") -> Known:
         origin = self._origin(name, draft)
         shapers = (*draft.shapers, *draft.results[:1]) or tuple(draft.writers)
+        if origin is Origin.UNKNOWN:  # a definition that may not imply a schema shapes nothing
+            shapers = ()
         needs: list[str] = []
         for event in shapers:
             needs.extend(references.inputs.get((event.path, event.ordinal), ()))
@@ -168,8 +170,11 @@ class Drafts:
     def _origin(self, name: str, draft: Draft) -> Origin:
         if name in self.imported:
             return Origin.IMPORTED
-        if draft.definitions or draft.kind is ObjectKind.QUERY:
+        silent = not draft.space.implied and draft.kind is not ObjectKind.TEMP_TABLE
+        if draft.kind is ObjectKind.QUERY or (draft.definitions and not silent):
             return Origin.IMPLIED
+        if silent:
+            return Origin.UNKNOWN
         return Origin.INFERRED if draft.writers else Origin.UNKNOWN
 
     def duplicates(self, faces: Mapping[str, ScriptFace]) -> Iterable[Diagnostic]:

@@ -37,6 +37,7 @@ class Namespace(msgspec.Struct, frozen=True):
     catalog: str
     schema: str
     path: tuple[str, ...]
+    implied: bool = True
 
     def complete(self, parts: Parts) -> Parts:
         """The parts of a name with what is missing filled in from the defaults."""
@@ -90,6 +91,7 @@ def namespace(options: Options) -> Namespace:
         _folded(options.default_catalog, traits),
         _folded(options.default_schema, traits),
         tuple(_folded(item, traits) for item in options.search_path),
+        options.allow_implied,
     )
 
 
