@@ -19,8 +19,15 @@ def normalise(tokens: Sequence[Token], traits: Traits) -> list[Token]:
     clauses = DROPPED.get(traits.name)
     if clauses is None:
         return list(tokens)
-    kept = _without_clauses(tokens, clauses)
-    return _assignments(_without_namespaces(_without_storage(kept)))
+    words = {keyword(token) for token in tokens}
+    kept = list(tokens)
+    if any(clause.words[0] in words for clause in clauses):
+        kept = _without_clauses(kept, clauses)
+    if "WITH" in words or "TABLE" in words:
+        kept = _without_storage(kept)
+    if "XMLNAMESPACES" in words:
+        kept = _without_namespaces(kept)
+    return _assignments(kept) if "=" in words else kept
 
 
 def _defines_table(tokens: Sequence[Token]) -> bool:
