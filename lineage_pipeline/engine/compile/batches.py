@@ -17,7 +17,7 @@ def cut(tokens: Sequence[Token], traits: Traits) -> Iterator[Piece]:
         return
     begin, ordinal = 0, 0
     for index, token in enumerate(tokens):
-        if index >= begin and _is_separator(tokens, index):
+        if len(token.text) == 2 and index >= begin and _is_separator(tokens, index):
             pieces = Cutter(tokens[begin:index], traits, ordinal).batch()
             yield from pieces
             begin = index + 1

@@ -21,8 +21,10 @@ def normalise(tokens: Sequence[Token], traits: Traits) -> list[Token]:
         return list(tokens)
     words = {keyword(token) for token in tokens}
     kept = list(tokens)
-    if any(clause.words[0] in words for clause in clauses):
-        kept = _without_clauses(kept, clauses)
+    first = "TABLE" if _defines_table(tokens) else keyword(tokens[0])
+    present = [item for item in clauses if item.words[0] in words and (not item.within or first in item.within)]
+    if present:
+        kept = _without_clauses(kept, present)
     if "WITH" in words or "TABLE" in words:
         kept = _without_storage(kept)
     if "XMLNAMESPACES" in words:
@@ -40,14 +42,13 @@ def _opens(tokens: Sequence[Token], index: int) -> bool:
 
 
 def _without_clauses(tokens: Sequence[Token], clauses: Sequence[Clause]) -> list[Token]:
-    first = "TABLE" if _defines_table(tokens) else keyword(tokens[0])
     starts = {clause.words[0] for clause in clauses}
     kept: list[Token] = []
     index = 0
     while index < len(tokens):
         end = index
         if index and keyword(tokens[index]) in starts:
-            end = next((stop for clause in clauses if (stop := _end_of(clause, tokens, index, first)) > index), index)
+            end = next((stop for clause in clauses if (stop := _end_of(clause, tokens, index)) > index), index)
         if end > index:
             index = end
             continue
@@ -56,11 +57,9 @@ def _without_clauses(tokens: Sequence[Token], clauses: Sequence[Clause]) -> list
     return kept
 
 
-def _end_of(clause: Clause, tokens: Sequence[Token], index: int, first: str) -> int:
+def _end_of(clause: Clause, tokens: Sequence[Token], index: int) -> int:
     """The token behind a clause that begins at a token, or that token where it does not."""
     after = index + len(clause.words)
-    if clause.within and first not in clause.within:
-        return index
     if tuple(keyword(token) for token in tokens[index:after]) != clause.words:
         return index
     if clause.brackets:
