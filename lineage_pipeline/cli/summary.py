@@ -1,5 +1,6 @@
 """The end of a run, in words for people."""
 
+import json
 import sys
 from collections.abc import Iterator
 from os.path import relpath
@@ -22,11 +23,12 @@ def summary_text(summary: RunSummary) -> str:
 
 def next_commands(summary: RunSummary, repository: Path) -> str:
     """Give the commands to type next."""
-    program = _program("lineage")
-    commands = [f"(cd {_shown(str(repository))} && {program} diff HEAD~1 HEAD)", f"{program} ui"]
+    elsewhere = f"(cd {_shown(str(repository))} && {quote(_program('lineage'))} diff HEAD~1 HEAD)"
+    commands = [elsewhere, f"{_shown(_program('lineage'))} ui"]
     if summary.marts:
-        code = f"import duckdb; print(duckdb.connect({summary.marts!r}, read_only=True).sql({QUESTION!r}))"
-        commands.insert(0, f"{_program('python')} -c {quote(code)}")
+        marts, question = json.dumps(_near(summary.marts)), json.dumps(QUESTION)
+        code = f"import duckdb; print(duckdb.connect({marts}, read_only=True).sql({question}))"
+        commands.insert(0, f"{_shown(_program('python'))} -c {quote(code)}")
     return "\nNext:\n" + "".join(f"  {command}\n" for command in commands)
 
 
@@ -72,13 +74,20 @@ def _spoken(severity: Severity) -> str:
 
 
 def _program(name: str) -> str:
-    """Name a program as it can be typed from any folder: plainly where the shell finds it."""
+    """Name a program of this installation: plainly where the shell finds it, else by its path."""
     own = Path(sys.executable).with_name(name)
     found = which(name)
-    return quote(str(own)) if own.exists() and (found is None or not own.samefile(found)) else name
+    return str(own) if own.exists() and (found is None or not own.samefile(found)) else name
 
 
 def _shown(place: str) -> str:
     """Write a path as one would type it here."""
-    near = relpath(place) if "://" not in place else place
-    return quote(near if not near.startswith("..") else place)
+    return quote(_near(place))
+
+
+def _near(place: str) -> str:
+    """Give a path below this folder as seen from it."""
+    if "://" in place or "/" not in place:
+        return place
+    near = relpath(place)
+    return near if not near.startswith("..") else place
