@@ -7,7 +7,7 @@ import msgspec
 from sqlglot import exp
 
 from lineage_pipeline.engine.compile.context import Context
-from lineage_pipeline.engine.compile.expressions import expression, expressions, optional
+from lineage_pipeline.engine.compile.expressions import expression, expressions
 from lineage_pipeline.engine.compile.outputs import outputs
 from lineage_pipeline.engine.compile.sources import sources
 from lineage_pipeline.vocabulary import ir
@@ -217,9 +217,7 @@ def _unknown(context: Context, node: exp.Expr) -> int:
         return set_operation(context, node)
     kind = type(node).__name__
     context.report("UNSUPPORTED_SYNTAX", context.origin, context.origin + 1, construct=kind)
-    return context.add(
-        ir.Select((), (ir.Output("", "", optional(context, None) or ir.Literal("other", kind), -1, -1),))
-    )
+    return context.add(ir.Select((), (ir.Output("", "", ir.Literal("other", kind), -1, -1),)))
 
 
 _QUERIES: dict[type[exp.Expr], Callable[[Context, exp.Expr], int]] = {
