@@ -10,7 +10,7 @@ from lineage_pipeline.discover.decode import decode
 from lineage_pipeline.discover.example import build_example, merged_settings
 from lineage_pipeline.discover.files import discover_files
 from lineage_pipeline.discover.folder import discover_folder, repository_name
-from lineage_pipeline.discover.gather import input_files, natural_key
+from lineage_pipeline.discover.gather import input_files
 from lineage_pipeline.discover.git import (
     WORKTREE,
     base_of,
@@ -23,6 +23,7 @@ from lineage_pipeline.discover.git import (
 )
 from lineage_pipeline.discover.globs import matches
 from lineage_pipeline.discover.schema import SchemaMapping, imported_schemas, read_schema
+from lineage_pipeline.engine.graph.scopes import natural
 from lineage_pipeline.settings import Settings, load_settings
 from lineage_pipeline.vocabulary.analysis import Options
 from lineage_pipeline.vocabulary.errors import LineageError
@@ -104,7 +105,7 @@ def test_what_is_no_text_is_said_so(content: bytes) -> None:
 def test_paths_are_ordered_as_people_count() -> None:
     paths = ["10_a.sql", "2_b.sql", "a/10.sql", "a/9.sql", "01.sql", "1.sql", "b.sql", "a.sql"]
     ordered = ["01.sql", "1.sql", "2_b.sql", "10_a.sql", "a/9.sql", "a/10.sql", "a.sql", "b.sql"]
-    assert sorted(paths, key=natural_key) == ordered
+    assert sorted(paths, key=natural) == ordered
 
 
 def test_a_folder_is_read_recursively_and_one_bad_file_costs_itself_only(tmp_path: Path) -> None:

@@ -86,6 +86,14 @@ def test_the_order_of_files_does_not_matter(head: Lineage) -> None:
     assert analyse(reversed(example("head"))) == head
 
 
+def test_paths_that_count_alike_keep_one_order() -> None:
+    files = [
+        InputFile(f"{n}.sql", f"create table t ({c} int)", Options("postgres")) for n, c in (("1", "a"), ("01", "b"))
+    ]
+    odd = InputFile("1²2.sql", "create table u (a int)", Options("postgres"))
+    assert analyse([*files, odd]) == analyse([odd, *reversed(files)])
+
+
 @pytest.mark.parametrize("case", SPREADABLE, ids=lambda case: f"{case.file.stem}: {case.title}")
 def test_layout_changes_no_edge(case: Case) -> None:
     spread = Case(case.file, case.title, case.settings, case.sql.replace(" ", "\n  "), ())

@@ -11,7 +11,6 @@ import pytest
 from pyarrow import fs
 
 from lineage_pipeline.store.arrays import from_arrow, to_arrow
-from lineage_pipeline.store.cache import BlobCache
 from lineage_pipeline.store.manifests import file_name
 from lineage_pipeline.store.run import Run, required
 from lineage_pipeline.store.schemas import SCHEMA_VERSION, address, arrow_schema
@@ -319,54 +318,3 @@ def test_runs_that_nobody_names_are_collected(tmp_path: Path) -> None:
     assert warehouse.collect() == []
     with pytest.raises(LineageError, match="the run r1 of .* has been collected"):
         old.read("columns")
-
-
-# ── cache ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_the_cache_gives_back_what_was_put(tmp_path: Path) -> None:
-    cache = BlobCache(tmp_path, "ir")
-    blobs = {digest(str(number)): str(number).encode() for number in range(300)}
-    cache.put_many(blobs)
-    assert cache.get_many([*blobs, digest("unknown")]) == blobs
-    assert BlobCache(tmp_path, "links").get_many(blobs) == {}
-    with pytest.raises(LineageError, match="is no key of the cache"):
-        cache.get_many(["../../etc"])
-
-
-def test_only_the_buckets_that_are_asked_for_are_read(tmp_path: Path) -> None:
-    cache = BlobCache(tmp_path, "ir")
-    cache.put_many({"aa" * 32: b"a", "bb" * 32: b"b"})
-    (path,) = (Path(path) for path in cache.files() if "/bb/" in path)
-    path.unlink()
-    path.mkdir()
-    assert cache.get_many(["aa" * 32]) == {"aa" * 32: b"a"}
-
-
-@pytest.mark.parametrize("damage", [lambda whole: whole[:-20], lambda whole: b"", lambda whole: b"PAR1" * 9])
-def test_a_torn_file_of_the_cache_counts_as_absent(tmp_path: Path, damage: Any) -> None:
-    cache = BlobCache(tmp_path, "ir")
-    cache.put_many({"aa" * 32: b"a", "bb" * 32: b"b"})
-    (path,) = (Path(path) for path in cache.files() if "/bb/" in path)
-    path.write_bytes(damage(path.read_bytes()))
-    assert cache.get_many(["aa" * 32, "bb" * 32]) == {"aa" * 32: b"a"}
-    cache.put_many({"bb" * 32: b"b"})
-    assert cache.get_many(["bb" * 32]) == {"bb" * 32: b"b"}
-
-
-def test_a_blob_under_another_key_counts_as_absent(tmp_path: Path) -> None:
-    cache = BlobCache(tmp_path, "ir")
-    cache.put_many({"aa" * 32: b"a"})
-    (path,) = cache.files()
-    content = pq.read_table(path)
-    pq.write_table(content.set_column(0, "key", pa.array(["aa" + "bb" * 31])), path)
-    assert cache.get_many(["aa" + "bb" * 31]) == {}
-
-
-def test_a_bucket_of_many_files_becomes_one(tmp_path: Path) -> None:
-    cache = BlobCache(tmp_path, "ir")
-    blobs = {f"aa{number:062x}": str(number).encode() for number in range(40)}
-    for key, blob in blobs.items():
-        cache.put_many({key: blob})
-    assert len(cache.files()) < 20
-    assert cache.get_many(blobs) == blobs

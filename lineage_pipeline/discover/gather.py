@@ -1,13 +1,13 @@
 """Raw files → the rows of discovery. Folders and revisions differ only in where the bytes come from."""
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 import msgspec
 
 from lineage_pipeline.discover.decode import decode
+from lineage_pipeline.engine.graph.scopes import natural
 from lineage_pipeline.vocabulary.analysis import InputFile, Options
 from lineage_pipeline.vocabulary.codes import CODES
 from lineage_pipeline.vocabulary.sets import Stage, Status
@@ -56,7 +56,7 @@ def gather(
     files: list[SqlFile] = []
     sources: dict[str, Source] = {}
     diagnostics = list(findings)
-    for raw in sorted(raw_files, key=lambda raw: natural_key(raw.path)):
+    for raw in sorted(raw_files, key=lambda raw: natural(raw.path)):
         file, source, problem = _read(raw, rules)
         files.append(file)
         sources[source.source_hash] = source
@@ -78,19 +78,6 @@ def input_files(discovery: Discovery, rules: Rules) -> Iterator[InputFile]:
     for file in discovery.files:
         if file.status is not Status.FAILED:
             yield InputFile(file.path, texts[file.source_hash], rules.options_for(file.path))
-
-
-def natural_key(path: str) -> tuple[tuple[tuple[int, int, str], ...], ...]:
-    """Order paths folder by folder and as people count: `2_b` before `10_a`."""
-    parts = tuple(
-        tuple(
-            (0, int(piece), piece) if piece.isdecimal() else (1, 0, piece)
-            for piece in re.split(r"(\d+)", part)
-            if piece
-        )
-        for part in path.split("/")
-    )
-    return (*parts, ((1, 0, path),))
 
 
 def finding(code: str, path: str | None, **values: str) -> Diagnostic:

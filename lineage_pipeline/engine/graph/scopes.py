@@ -10,10 +10,13 @@ from lineage_pipeline.vocabulary.plan import Face
 _DIGITS = re.compile(r"(\d+)")
 
 
-def natural(path: str) -> tuple[tuple[int, str | int], ...]:
-    """A key that sorts paths as people do: `2_b.sql` before `10_a.sql`, and folder by folder."""
-    parts = _DIGITS.split(path.replace("/", "\0"))
-    return tuple((0, int(part)) if part.isdigit() else (1, part) for part in parts)
+def natural(path: str) -> tuple[tuple[tuple[int, int, str], ...], ...]:
+    """A key that orders paths folder by folder and as people count: `2_b` before `10_a`; no two paths are equal."""
+    parts = tuple(
+        tuple((0, int(piece), piece) if piece.isdecimal() else (1, 0, piece) for piece in _DIGITS.split(part) if piece)
+        for part in path.split("/")
+    )
+    return (*parts, ((1, 0, path),))
 
 
 class Scopes(msgspec.Struct, frozen=True):
