@@ -123,11 +123,35 @@ def test_analyze_reads_standard_input_and_an_imported_schema(here: Path) -> None
     assert document["statements"][0]["path"] == "-"
 
 
-def test_strict_makes_findings_an_exit_code(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (here / "a.sql").write_text("create view v as select a from nowhere")
-    assert main(["analyze", "a.sql"]) == 0
-    assert main(["analyze", "a.sql", "--strict"]) == 1
-    assert "UNKNOWN_TABLE" in capsys.readouterr().out
+@pytest.mark.parametrize(
+    ("sql", "dialect", "code"),
+    [
+        ("create view v as select a from nowhere", "postgres", 0),  # a table that nobody knows hides nothing
+        ("create view v as select 1 as a; select from where", "postgres", 1),
+        ("insert into t (a, b) select 1", "postgres", 1),
+        ("exec (@sql)", "tsql", 1),
+        ("create view v as select 1 as a", "postgers", 1),
+    ],
+)
+def test_strict_makes_what_could_not_be_done_an_exit_code(here: Path, sql: str, dialect: str, code: int) -> None:
+    (here / "a.sql").write_text(sql)
+    assert main(["analyze", "a.sql", "--dialect", dialect]) == 0
+    assert main(["analyze", "a.sql", "--dialect", dialect, "--strict"]) == code
+
+
+@pytest.mark.parametrize(
+    ("dialect", "hint"), [("postgers", "did you mean postgres?"), ("xyzzy", "known are ansi, athena, bigquery,")]
+)
+def test_an_unknown_dialect_falls_back_and_says_which_was_meant(
+    here: Path, capsys: pytest.CaptureFixture[str], dialect: str, hint: str
+) -> None:
+    (here / "a.sql").write_text("create view v as select a from t")
+    assert main(["analyze", "a.sql", "--dialect", dialect, "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    (finding,) = [row for row in document["diagnostics"] if row["code"] == "DIALECT_FALLBACK"]
+    assert finding["severity"] == "warning"
+    assert finding["message"].startswith(f"{dialect} is not a known dialect; read as generic SQL; {hint}")
+    assert [edge["to_column"] for edge in document["column_edges"]] == ["a"]
 
 
 def test_scan_reads_a_folder_into_a_file_twice_the_same(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

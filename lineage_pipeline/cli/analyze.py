@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from lineage_pipeline.settings import Settings
     from lineage_pipeline.vocabulary.analysis import Options
 
+STRICT = (
+    "Exit 1 where something could not be done: a statement failed or is partial, a finding is an error, "
+    "or a dialect, a syntax or dynamic SQL could not be read."
+)
+
 
 def analyze(
     files: Annotated[list[str], typer.Argument(help="SQL files; - is standard input.", metavar="FILE...")],
@@ -21,14 +26,14 @@ def analyze(
         Path | None, typer.Option("--schema", help="JSON with the columns of tables.", metavar="FILE")
     ] = None,
     format: FormatOption = Format.TEXT,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit 1 where an error or a warning is found.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help=STRICT)] = False,
     output: Output = None,
 ) -> None:
     """Show what the statements of some files read and write.
 
     Example: lineage analyze orders.sql --dialect snowflake --format json
     """
-    from lineage_pipeline.cli.subject import has_problems, subject_of
+    from lineage_pipeline.cli.subject import leaves_undone, subject_of
     from lineage_pipeline.discover.files import STDIN, discover_files
     from lineage_pipeline.discover.schema import read_schema
     from lineage_pipeline.export import EXPORTERS
@@ -42,7 +47,7 @@ def analyze(
     discovery = discover_files(files, sys.stdin.buffer.read() if STDIN in files else b"", rules)
     subject = subject_of(discovery, rules, settings, imported)
     put("".join(EXPORTERS[format].write(subject)), output)
-    if strict and has_problems(subject.lineage):
+    if strict and leaves_undone(subject.lineage):
         raise typer.Exit(1)
 
 

@@ -7,7 +7,8 @@ from lineage_pipeline.discover.schema import SchemaMapping, imported_schemas
 from lineage_pipeline.export import Naming, Subject
 from lineage_pipeline.settings import Settings
 from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline.vocabulary.sets import Level
+from lineage_pipeline.vocabulary.codes import CODES
+from lineage_pipeline.vocabulary.sets import Level, Status
 
 
 def subject_of(discovery: Discovery, rules: Rules, settings: Settings, schema: SchemaMapping | None = None) -> Subject:
@@ -28,6 +29,8 @@ def naming_of(settings: Settings) -> Naming:
     return Naming(settings.namespaces(), configured.job_namespace, configured.producer)
 
 
-def has_problems(lineage: Lineage) -> bool:
-    """Say whether anything worse than a note was found."""
-    return any(diagnostic.severity is not Level.INFO for diagnostic in lineage.diagnostics)
+def leaves_undone(lineage: Lineage) -> bool:
+    """Say whether anything could not be done: a statement, a file, or what a finding says is missing."""
+    if any(statement.status is not Status.ANALYSED for statement in lineage.statements):
+        return True
+    return any(row.severity is Level.ERROR or CODES[row.code].undone for row in lineage.diagnostics)

@@ -1,5 +1,6 @@
 """One row a dialect: how it compares names, what a select list may see, what it calls its columns."""
 
+import difflib
 from enum import StrEnum
 
 import msgspec
@@ -136,6 +137,13 @@ def traits_of(dialect: str, case: str = "dialect") -> Traits | None:
     if traits is None or folding is None:
         return traits
     return msgspec.structs.replace(traits, tables=folding, columns=folding)
+
+
+def hint_for(dialect: str) -> str:
+    """Which dialect was meant by a name that is none, or which there are."""
+    names = sorted(name for name in {*TRAITS, *ALIASES} if name)
+    close = difflib.get_close_matches(dialect.lower(), names, n=1)
+    return f"did you mean {close[0]}?" if close else f"known are {', '.join(names)}"
 
 
 def fold(text: str, quoted: bool, folding: Folding) -> str:

@@ -11,13 +11,17 @@ from lineage_pipeline.vocabulary.tables import Diagnostic
 
 
 class Code(msgspec.Struct, frozen=True):
-    """A kind of finding: its severity, its message with holes, what it means and what to do."""
+    """A kind of finding: its severity, its message with holes, what it means and what to do.
+
+    Every error leaves something `undone`, a warning only where its row says so.
+    """
 
     name: str
     severity: Level
     message: str
     meaning: str
     remedy: str
+    undone: bool = False
 
 
 CODES: dict[str, Code] = {
@@ -36,13 +40,15 @@ CODES: dict[str, Code] = {
             "{construct} is not analysed",
             "The statement is recognised, but its lineage is not worked out.",
             "Nothing, if it carries no data; otherwise its targets and sources are missing from the graph.",
+            undone=True,
         ),
         Code(
             "DIALECT_FALLBACK",
             Level.WARNING,
-            "{dialect} is not a known dialect; read as generic SQL",
+            "{dialect} is not a known dialect; read as generic SQL; {hint}",
             "The configured dialect has no rules of its own.",
-            "Set one of the dialects that `lineage doctor` lists.",
+            "Set one of the dialects that the message names.",
+            undone=True,
         ),
         Code(
             "TEMPLATE_ERROR",
@@ -127,6 +133,7 @@ CODES: dict[str, Code] = {
             "the text of this statement is made at run time",
             "SQL is built from values that are known only when it runs.",
             "Nothing here; its lineage is incomplete.",
+            undone=True,
         ),
         Code(
             "DEPENDENCY_CYCLE",

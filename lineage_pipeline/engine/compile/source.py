@@ -7,7 +7,7 @@ import msgspec
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.dialects.traits import GENERIC, Traits, traits_of
+from lineage_pipeline.dialects.traits import GENERIC, Traits, hint_for, traits_of
 from lineage_pipeline.engine.compile.batches import cut
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.parse import Failure, Piece, Ranges, dialect_of, parse, tokenize
@@ -24,7 +24,7 @@ def compile_source(text: str, options: Options) -> ir.Script:
     """The script that a text is in a dialect; whatever cannot be read is a finding in it."""
     traits = traits_of(options.dialect, options.case_sensitivity)
     dialect = dialect_of((traits or GENERIC).name)
-    fallback = [] if traits is not None else [_finding("DIALECT_FALLBACK", 0, 0, dialect=options.dialect)]
+    fallback = [] if traits is not None else [_fallback(options.dialect)]
     if len(text) > options.limits.bytes:
         limit = _finding("LIMIT_EXCEEDED", 0, 0, what="the file", limit=f"{options.limits.bytes} characters")
         return _script(traits, [_failed(0, len(text), limit)])
@@ -50,6 +50,10 @@ def _with_findings(placed: list[ir.Placed], findings: list[ir.Finding]) -> list[
 
 def _finding(code: str, start: int, end: int, **values: str) -> ir.Finding:
     return ir.Finding(code, tuple(values.items()), start, end)
+
+
+def _fallback(dialect: str) -> ir.Finding:
+    return _finding("DIALECT_FALLBACK", 0, 0, dialect=dialect, hint=hint_for(dialect))
 
 
 def _failed(start: int, end: int, finding: ir.Finding, kind: str = "UNKNOWN", parent: int = -1) -> ir.Placed:
