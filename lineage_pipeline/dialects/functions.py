@@ -43,3 +43,14 @@ PRODUCED: dict[str, tuple[str, ...]] = {
     "FLATTEN": ("SEQ", "KEY", "PATH", "INDEX", "VALUE", "THIS"),
 }
 """The columns that a function in the place of a table makes where nobody names them."""
+
+_WINDOW = ("window_start", "window_end", "window_time")
+
+WIDENING: dict[str, tuple[str, ...]] = {
+    "TUMBLE": _WINDOW,
+    "HOP": _WINDOW,
+    "CUMULATE": _WINDOW,
+    "SESSION": _WINDOW,
+    "EXCLUDE_COLUMNS": (),
+}
+"""Functions that give back the rows of a table with these columns added; with none, without those they are told."""

@@ -16,9 +16,10 @@ class Folding(StrEnum):
 
 
 class Naming(StrEnum):
-    """What a column without an alias is called."""
+    """What a column without an alias is called: by its text, a constant by its value, by its function, or a number."""
 
     TEXT = "text"
+    VALUE = "value"
     FUNCTION = "function"
     NONE = "none"
     COL0 = "_col{}"
@@ -27,7 +28,11 @@ class Naming(StrEnum):
 
 
 class Traits(msgspec.Struct, frozen=True):
-    """The rules of one dialect that bear on lineage."""
+    """The rules of one dialect that bear on lineage.
+
+    `quotes` may stand around names beside those that the grammar knows. `grammar` is the dialect whose grammar it has
+    where that is another one, and `definitions` the one in which CREATE, ALTER and DROP without a query are written.
+    """
 
     name: str
     tables: Folding = Folding.INSENSITIVE
@@ -42,6 +47,9 @@ class Traits(msgspec.Struct, frozen=True):
     batches: bool = False
     spellings: tuple[tuple[str, str], ...] = ()
     count: str = "BIGINT"
+    quotes: str = ""
+    grammar: str = ""
+    definitions: str = ""
 
 
 _TSQL = Traits(
@@ -54,16 +62,16 @@ _TSQL = Traits(
     count="INT",
 )
 _POSTGRES = Traits("postgres", Folding.LOWER, Folding.LOWER, Naming.FUNCTION)
-_SPARK = Traits("spark", lateral_alias=True, alias_in_having=True)
+_SPARK = Traits("spark", naming=Naming.VALUE, lateral_alias=True, alias_in_having=True)
 _TRINO = Traits("trino", naming=Naming.COL0, alias_in_group=False)
-_MYSQL = Traits("mysql", Folding.EXACT, parts=("schema", "name"), alias_in_having=True)
+_MYSQL = Traits("mysql", Folding.EXACT, naming=Naming.VALUE, parts=("schema", "name"), alias_in_having=True)
 _UPPER = Traits("oracle", Folding.UPPER, Folding.UPPER, alias_in_group=False, implicit_recursion=True, count="NUMBER")
 
-GENERIC = Traits("")
+GENERIC = Traits("", quotes="`")
 
-TRAITS: dict[str, Traits] = {
+_ROWS: dict[str, Traits] = {
     "": GENERIC,
-    "athena": _TRINO,
+    "athena": msgspec.structs.replace(_TRINO, quotes="`", grammar="trino", definitions="hive"),
     "bigquery": Traits("bigquery", Folding.EXACT, naming=Naming.F0, alias_in_having=True, count="INT64"),
     "clickhouse": Traits(
         "clickhouse",
@@ -79,9 +87,10 @@ TRAITS: dict[str, Traits] = {
     "dremio": GENERIC,
     "drill": GENERIC,
     "druid": GENERIC,
+    "dune": _TRINO,
     "duckdb": Traits("duckdb", lateral_alias=True, alias_in_where=True, alias_in_having=True),
     "exasol": _UPPER,
-    "fabric": msgspec.structs.replace(_TSQL, name="fabric"),
+    "fabric": _TSQL,
     "hive": Traits("hive", naming=Naming.C0, parts=("schema", "name"), alias_in_having=True),
     "materialize": _POSTGRES,
     "mysql": _MYSQL,
@@ -90,6 +99,7 @@ TRAITS: dict[str, Traits] = {
     "presto": _TRINO,
     "redshift": Traits("redshift", Folding.INSENSITIVE, Folding.INSENSITIVE, Naming.FUNCTION, lateral_alias=True),
     "risingwave": _POSTGRES,
+    "singlestore": _MYSQL,
     "snowflake": Traits(
         "snowflake",
         Folding.UPPER,
@@ -100,6 +110,7 @@ TRAITS: dict[str, Traits] = {
         alias_in_having=True,
         implicit_recursion=True,
     ),
+    "solr": GENERIC,
     "spark": _SPARK,
     "spark2": _SPARK,
     "sqlite": Traits("sqlite", parts=("schema", "name"), alias_in_where=True, alias_in_having=True),
@@ -112,10 +123,17 @@ TRAITS: dict[str, Traits] = {
     "tsql": _TSQL,
 }
 
+TRAITS = {name: msgspec.structs.replace(traits, name=name) for name, traits in _ROWS.items()}
+"""The dialects by their names; one that shares the rules of another has a grammar of its own."""
+
 ALIASES = {
     "": "",
     "ansi": "",
+    "cockroachdb": "postgres",
+    "flink": "",
     "generic": "",
+    "greenplum": "postgres",
+    "impala": "hive",
     "mariadb": "mysql",
     "mssql": "tsql",
     "postgresql": "postgres",

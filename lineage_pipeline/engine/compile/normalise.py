@@ -25,7 +25,7 @@ def normalise(tokens: Sequence[Token], traits: Traits) -> list[Token]:
     present = [item for item in clauses if item.words[0] in words and (not item.within or first in item.within)]
     if present:
         kept = _without_clauses(kept, present)
-    if "WITH" in words or "TABLE" in words:
+    if traits.batches and ("WITH" in words or "TABLE" in words):
         kept = _without_storage(kept)
     if "XMLNAMESPACES" in words:
         kept = _without_namespaces(kept)
@@ -73,6 +73,7 @@ def _without_storage(tokens: list[Token]) -> list[Token]:
     kept: list[Token] = []
     index = 0
     while index < len(tokens):
+        table = table and keyword(tokens[index]) != "SELECT"  # the query that fills a table has an ON of its own
         opened = keyword(tokens[index]) == "WITH" and _opens(tokens, index + 1)
         hinted = opened and index + 2 < len(tokens) and keyword(tokens[index + 2]) in HINTS
         if opened and (hinted or table):

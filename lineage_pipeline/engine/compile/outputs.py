@@ -1,7 +1,8 @@
 """Select lists: what each column is called, where its expression stands, and what a star leaves out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+import msgspec
 from sqlglot import exp
 
 from lineage_pipeline.dialects.traits import Naming
@@ -21,7 +22,24 @@ def outputs(context: Context, select: exp.Expr) -> Iterator[ir.Output | ir.Star]
         elif isinstance(node, exp.Dot) and isinstance(node.expression, exp.Star):
             yield _struct_star(context, node)
         else:
-            yield output(context, node, position)
+            found = output(context, node, position)
+            if context.traits.naming is Naming.C0 and found.name.startswith("_c"):
+                found = _recommended(context, found, node, select.expressions[:position])
+            yield found
+
+
+def _recommended(context: Context, found: ir.Output, node: exp.Expr, before: Sequence[exp.Expr]) -> ir.Output:
+    """Hive calls a column that is only cast by its own name if that is free, and numbers windows by themselves."""
+    if isinstance(node, exp.Cast) and isinstance(node.this, exp.Column):
+        name, written = context.column(node.this.this), node.this.this.name
+        if all(item.alias_or_name.lower() != name for item in before):
+            return msgspec.structs.replace(found, name=name, written=written)
+    if isinstance(node, exp.Window):
+        number = sum(1 for item in before for _ in item.find_all(exp.Window))
+        function = node.find(exp.Func)
+        name = f"{function_name(function)}_window_{number}" if function is not None else found.name
+        return msgspec.structs.replace(found, name=name, written=name)
+    return found
 
 
 def output(context: Context, node: exp.Expr, position: int) -> ir.Output:
@@ -111,9 +129,11 @@ def _implicit_name(context: Context, node: exp.Expr, position: int, start: int, 
     if naming is Naming.NONE:
         return "", ""
     if naming is Naming.FUNCTION:
-        name = _function_name(inner)
+        name = function_name(inner)
         return name, name
-    if naming is Naming.TEXT:
+    if naming is Naming.VALUE and isinstance(inner, exp.Literal):
+        return inner.name.lower(), inner.name
+    if naming in (Naming.TEXT, Naming.VALUE):
         text = context.text[context.origin + start : context.origin + end] if start != ir.NOWHERE else ""
         name = " ".join(text.split())
         return name.lower() if name else f"_col{position}", name
@@ -121,13 +141,13 @@ def _implicit_name(context: Context, node: exp.Expr, position: int, start: int, 
     return name, name
 
 
-def _function_name(node: exp.Expr) -> str:
+def function_name(node: exp.Expr) -> str:
     """Postgres calls a column after its function or the type it is cast to."""
     if isinstance(node, exp.Cast):
-        inner = _function_name(node.this) if not isinstance(node.this, exp.Column) else node.this.name.lower()
+        inner = function_name(node.this) if not isinstance(node.this, exp.Column) else node.this.name.lower()
         return inner if inner != "?column?" else node.args["to"].this.value.lower()
     if isinstance(node, exp.Window):
-        return _function_name(node.this)
+        return function_name(node.this)
     if isinstance(node, exp.Case):
         return "case"
     if isinstance(node, exp.Anonymous):

@@ -13,6 +13,7 @@ from sqlglot.tokens import Token, Tokenizer, TokenType
 
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.normalise import normalise
+from lineage_pipeline.engine.compile.repairs import repaired
 
 Ranges = dict[int, int]
 """Where list items stand: from the offset of the first token to the end of the last one."""
@@ -55,9 +56,10 @@ class Failure(msgspec.Struct, frozen=True):
     end: int
 
 
-def tokenize(text: str, dialect: Dialect, *, whole: bool = False) -> list[Token] | Failure:
-    """The tokens of a text, or where it stops being one; `whole` where statements need no semicolon between them."""
-    tokenizer = _whole_tokenizer(type(dialect))(dialect=dialect) if whole else dialect.tokenizer()
+def tokenize(text: str, traits: Traits) -> list[Token] | Failure:
+    """The tokens of a text, or where it stops being one."""
+    dialect = dialect_of(traits.grammar or traits.name)
+    tokenizer = _tokenizer(type(dialect), traits.batches, traits.quotes)(dialect=dialect)
     try:
         return list(tokenizer.tokenize(text))
     except TokenError as error:
@@ -65,9 +67,15 @@ def tokenize(text: str, dialect: Dialect, *, whole: bool = False) -> list[Token]
 
 
 @cache
-def _whole_tokenizer(dialect: type[Dialect]) -> type[Tokenizer]:
-    """A tokenizer that does not swallow everything up to the next semicolon after GO, PRINT and the like."""
-    return type("WholeTokenizer", (dialect.tokenizer_class,), {"COMMANDS": set()})
+def _tokenizer(dialect: type[Dialect], whole: bool, quotes: str) -> type[Tokenizer]:
+    """A tokenizer with further quotes for names; one of `whole` statements does not swallow what stands behind GO."""
+    base = dialect.tokenizer_class
+    changes: dict[str, Any] = {"COMMANDS": set()} if whole else {}
+    if quotes:
+        changes["IDENTIFIERS"] = [*base.IDENTIFIERS, *quotes]
+    if dialect is Dialect:
+        changes["KEYWORDS"] = {**base.KEYWORDS, "MATCH_RECOGNIZE": TokenType.MATCH_RECOGNIZE}
+    return type("OwnTokenizer", (base,), changes) if changes else base
 
 
 _SEMICOLON = TokenType.SEMICOLON  # Python 3.11 takes long to look a member up, and there are many tokens
@@ -85,11 +93,21 @@ def split(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
         yield tokens[begin:]
 
 
-def parse(piece: Piece, text: str, dialect: Dialect, traits: Traits) -> tuple[exp.Expr, Ranges] | Failure:
+def parse(piece: Piece, text: str, traits: Traits) -> tuple[exp.Expr, Ranges] | Failure:
     """The tree of one statement and the places of its expressions, or why there is none."""
-    instance = dialect.parser()
-    ranges: Ranges = {}
     tokens = normalise(piece.tokens, traits)
+    grammar = _grammar(piece.tokens, traits)
+    found = _parsed(tokens, piece, text, grammar)
+    if isinstance(found, Failure) or isinstance(found[0], exp.Command):
+        others = repaired(tokens)
+        again = _parsed(others, piece, text, grammar) if others is not None else found
+        return found if isinstance(again, Failure) else again
+    return found
+
+
+def _parsed(tokens: list[Token], piece: Piece, text: str, grammar: str) -> tuple[exp.Expr, Ranges] | Failure:
+    instance = dialect_of(grammar).parser()
+    ranges: Ranges = {}
     _RANGES[id(instance)] = (tokens, ranges)
     try:
         trees = instance.parse(tokens, text)
@@ -104,6 +122,17 @@ def parse(piece: Piece, text: str, dialect: Dialect, traits: Traits) -> tuple[ex
     if len(trees) != 1 or trees[0] is None:
         return Failure("more than one statement without a separator", piece.start, piece.end)
     return trees[0], ranges
+
+
+_DEFINITIONS = (TokenType.CREATE, TokenType.ALTER, TokenType.DROP)
+
+
+def _grammar(tokens: Sequence[Token], traits: Traits) -> str:
+    """The grammar of a statement: a dialect may borrow another one for definitions without a query."""
+    own = traits.grammar or traits.name
+    if not traits.definitions or tokens[0].token_type not in _DEFINITIONS:
+        return own
+    return own if any(token.token_type is TokenType.SELECT for token in tokens) else traits.definitions
 
 
 _TOKEN = re.compile(r"<Token .*?text: (.*?), line: .*?>")

@@ -10,7 +10,7 @@ from sqlglot.tokens import Token, TokenType
 from lineage_pipeline.dialects.traits import GENERIC, Traits, hint_for, traits_of
 from lineage_pipeline.engine.compile.batches import cut
 from lineage_pipeline.engine.compile.context import Context
-from lineage_pipeline.engine.compile.parse import Failure, Piece, Ranges, dialect_of, parse, tokenize
+from lineage_pipeline.engine.compile.parse import Failure, Piece, Ranges, parse, tokenize
 from lineage_pipeline.engine.compile.queries import query
 from lineage_pipeline.engine.compile.statements import SILENT_COMMANDS, SILENT_DEFINITIONS, statement_parts
 from lineage_pipeline.vocabulary import ir
@@ -23,12 +23,11 @@ SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, Recurs
 def compile_source(text: str, options: Options) -> ir.Script:
     """The script that a text is in a dialect; whatever cannot be read is a finding in it."""
     traits = traits_of(options.dialect, options.case_sensitivity)
-    dialect = dialect_of((traits or GENERIC).name)
     fallback = [] if traits is not None else [_fallback(options.dialect)]
     if len(text) > options.limits.bytes:
         limit = _finding("LIMIT_EXCEEDED", 0, 0, what="the file", limit=f"{options.limits.bytes} characters")
         return _script(traits, [_failed(0, len(text), limit)])
-    tokens = tokenize(text, dialect, whole=(traits or GENERIC).batches)
+    tokens = tokenize(text, traits or GENERIC)
     if isinstance(tokens, Failure):
         return _script(traits, [_failed(0, len(text), _finding("PARSE_ERROR", 0, len(text), reason=tokens.reason))])
     placed = [_compile(piece, text, traits or GENERIC, options.limits) for piece in cut(tokens, traits or GENERIC)]
@@ -69,7 +68,7 @@ def _compile(piece: Piece, text: str, traits: Traits, limits: Limits) -> ir.Plac
         return ir.Placed(piece.start, piece.end, piece.parent, _cut_statement(piece, text, traits))
     if piece.tokens[0].text.upper() in SILENT_COMMANDS - {"BEGIN", "SET", "DECLARE"}:
         return ir.Placed(piece.start, piece.end, piece.parent, _silent(kind.split(" ")[0], piece))
-    parsed = parse(piece, text, dialect_of(traits.name), traits)
+    parsed = parse(piece, text, traits)
     if isinstance(parsed, Failure):
         if _is_silent(piece.tokens):
             return ir.Placed(piece.start, piece.end, piece.parent, _silent(kind, piece))

@@ -9,6 +9,7 @@ from lineage_pipeline.dialects import functions
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.expressions import expression, optional
 from lineage_pipeline.engine.compile.pivots import pivoted
+from lineage_pipeline.engine.compile.widening import widened
 from lineage_pipeline.vocabulary import ir
 
 CompileQuery = Callable[[Context, exp.Expr], int]
@@ -90,7 +91,10 @@ def _table_function(context: Context, node: exp.Expr, alias: str, columns: tuple
     op = compiled.op if isinstance(compiled, ir.Call) else ""
     if op == "TABLE" and isinstance(compiled, ir.Call) and compiled.args:
         compiled = compiled.args[0]
-    elif isinstance(node.this, exp.Anonymous) and op not in functions.GENERATORS:
+    relation = widened(context, compiled)
+    if relation != ir.NOWHERE:
+        return ir.Source(alias, relation=relation, columns=columns)
+    if op != "TABLE" and isinstance(node.this, exp.Anonymous) and op not in functions.GENERATORS:
         name = name_of(
             context,
             exp.Table(this=exp.to_identifier(node.this.name), db=node.args.get("db"), catalog=node.args.get("catalog")),

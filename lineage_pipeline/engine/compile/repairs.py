@@ -1,0 +1,110 @@
+"""Repairs: what stopped the parser is written so that it can read on. They run only where a statement did not parse.
+
+Tokens keep their places, and a token that is put in stands at the place of its neighbour.
+"""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+from sqlglot.tokens import Token, TokenType
+
+from lineage_pipeline.engine.compile.words import behind_brackets, is_name, keyword
+
+
+class Repair(msgspec.Struct, frozen=True):
+    """A way to write a construct that the parser does not know; it is tried where all the words occur."""
+
+    words: frozenset[str]
+    rewrite: Callable[[Sequence[Token]], list[Token]]
+
+
+def repaired(tokens: Sequence[Token]) -> list[Token] | None:
+    """The tokens after all repairs that have something to do, or None where none has."""
+    present = {keyword(token) for token in tokens}
+    kept = list(tokens)
+    for repair in REPAIRS:
+        if repair.words <= present:
+            kept = repair.rewrite(kept)
+    return kept if len(kept) != len(tokens) or any(a is not b for a, b in zip(kept, tokens, strict=True)) else None
+
+
+def placed(token: Token, kind: TokenType, text: str) -> Token:
+    """A token of another kind at the place of one."""
+    return Token(kind, text, token.line, token.col, token.start, token.end, token.comments)
+
+
+def _table_arguments(tokens: Sequence[Token]) -> list[Token]:
+    """A table handed to a function, `f(TABLE t, …)` or `f(TABLE(t))`, becomes the query of all its rows."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        before = tokens[index - 1].token_type if index else None
+        argument = before in (TokenType.L_PAREN, TokenType.COMMA, TokenType.FARROW)
+        if keyword(token) != "TABLE" or not argument:
+            kept.append(token)
+            index += 1
+            continue
+        bracketed = index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.L_PAREN
+        begin = index + 2 if bracketed else index + 1
+        end = _behind_name(tokens, begin)
+        if end == begin or (bracketed and _kind(tokens, end) is not TokenType.R_PAREN):
+            kept.append(token)
+            index += 1
+            continue
+        after = tokens[end - 1]
+        if len(kept) > 1 and keyword(kept[-2]) == "SESSION":  # a word of its own to the parser, here a function
+            kept[-2] = placed(kept[-2], TokenType.VAR, kept[-2].text)
+        kept.extend(
+            [
+                placed(token, TokenType.L_PAREN, "("),
+                placed(token, TokenType.SELECT, "SELECT"),
+                placed(token, TokenType.STAR, "*"),
+                placed(token, TokenType.FROM, "FROM"),
+                *tokens[begin:end],
+                placed(after, TokenType.R_PAREN, ")"),
+            ]
+        )
+        index = _behind_keys(tokens, end + 1 if bracketed else end)
+    return kept
+
+
+def _kind(tokens: Sequence[Token], index: int) -> TokenType | None:
+    return tokens[index].token_type if index < len(tokens) else None
+
+
+def _behind_name(tokens: Sequence[Token], index: int) -> int:
+    """The token behind a dotted name that begins at a token, or that token."""
+    while is_name(tokens, index):
+        index += 1
+        if _kind(tokens, index) is not TokenType.DOT:
+            return index
+        index += 1
+    return index
+
+
+def _behind_keys(tokens: Sequence[Token], index: int) -> int:
+    """The token behind PARTITION BY and ORDER BY of a table that is handed to a function."""
+    while index < len(tokens) and tokens[index].token_type in (TokenType.PARTITION_BY, TokenType.ORDER_BY):
+        while _kind(tokens, index) not in (None, TokenType.R_PAREN, TokenType.COMMA):
+            opened = tokens[index].token_type is TokenType.L_PAREN
+            index = behind_brackets(tokens, index) if opened else index + 1
+    return index
+
+
+def _pattern_limits(tokens: Sequence[Token]) -> list[Token]:
+    """How long the rows of a pattern may lie apart, `PATTERN (…) WITHIN INTERVAL …`, goes."""
+    kept: list[Token] = []
+    dropping = False
+    for index, token in enumerate(tokens):
+        begins = keyword(token) == "WITHIN" and keyword(tokens[min(index + 1, len(tokens) - 1)]) == "INTERVAL"
+        dropping = (dropping or begins) and keyword(token) != "DEFINE"
+        if not dropping:
+            kept.append(token)
+    return kept
+
+
+REPAIRS: tuple[Repair, ...] = (
+    Repair(frozenset({"TABLE", "("}), _table_arguments),
+    Repair(frozenset({"MATCH_RECOGNIZE", "WITHIN"}), _pattern_limits),
+)

@@ -1,0 +1,35 @@
+"""Functions that take all rows of a table and give them back with more columns, or with fewer."""
+
+from collections.abc import Iterator
+
+from lineage_pipeline.dialects import functions
+from lineage_pipeline.engine.compile.context import Context
+from lineage_pipeline.vocabulary import ir
+
+
+def widened(context: Context, function: ir.Expr) -> int:
+    """The relation that such a function makes of the query among its arguments, or nowhere."""
+    if not isinstance(function, ir.Call) or function.op not in functions.WIDENING:
+        return ir.NOWHERE
+    arguments = [_plain(argument) for argument in function.args]
+    tables = [argument.relation for argument in arguments if isinstance(argument, ir.Sub)]
+    if not tables:
+        return ir.NOWHERE
+    described = tuple(_described(arguments))
+    added = functions.WIDENING[function.op]
+    everything = ir.Star((), ir.NOWHERE, ir.NOWHERE, () if added else tuple(ref.parts[-1] for ref in described))
+    made = ir.Call(function.op, described)
+    outputs = (ir.Output(name, name, made, ir.NOWHERE, ir.NOWHERE) for name in added)
+    return context.add(ir.Select((ir.Source("", relation=tables[0]),), (everything, *outputs)))
+
+
+def _plain(argument: ir.Expr) -> ir.Expr:
+    """The value of an argument that is given by name."""
+    return argument.args[-1] if isinstance(argument, ir.Call) and argument.op == "KWARG" else argument
+
+
+def _described(arguments: list[ir.Expr]) -> Iterator[ir.Ref]:
+    """The columns that DESCRIPTOR names."""
+    for argument in arguments:
+        if isinstance(argument, ir.Call) and argument.op == "DESCRIPTOR":
+            yield from (item for item in argument.args if isinstance(item, ir.Ref))
