@@ -44,6 +44,7 @@ class Traits(msgspec.Struct, frozen=True):
     alias_in_group: bool = True
     alias_in_having: bool = False
     implicit_recursion: bool = False
+    implicit_unnest: bool = False
     batches: bool = False
     spellings: tuple[tuple[str, str], ...] = ()
     count: str = "BIGINT"
@@ -72,7 +73,9 @@ GENERIC = Traits("", quotes="`")
 _ROWS: dict[str, Traits] = {
     "": GENERIC,
     "athena": msgspec.structs.replace(_TRINO, quotes="`", grammar="trino", definitions="hive"),
-    "bigquery": Traits("bigquery", Folding.EXACT, naming=Naming.F0, alias_in_having=True, count="INT64"),
+    "bigquery": Traits(
+        "bigquery", Folding.EXACT, naming=Naming.F0, alias_in_having=True, implicit_unnest=True, count="INT64"
+    ),
     "clickhouse": Traits(
         "clickhouse",
         Folding.EXACT,
@@ -97,7 +100,7 @@ _ROWS: dict[str, Traits] = {
     "oracle": _UPPER,
     "postgres": _POSTGRES,
     "presto": _TRINO,
-    "redshift": Traits("redshift", Folding.INSENSITIVE, Folding.INSENSITIVE, Naming.FUNCTION, lateral_alias=True),
+    "redshift": Traits("redshift", naming=Naming.FUNCTION, lateral_alias=True, implicit_unnest=True),
     "risingwave": _POSTGRES,
     "singlestore": _MYSQL,
     "snowflake": Traits(

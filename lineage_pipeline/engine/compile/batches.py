@@ -37,7 +37,7 @@ _CLAUSES = frozenset("WHERE GROUP HAVING ORDER SORT DISTRIBUTE CLUSTER LIMIT UNI
 
 def arms(tokens: Sequence[Token]) -> Iterator[Piece]:
     """A statement, or each INSERT of `FROM source INSERT … INSERT …` with the source behind its select list."""
-    start, heads = _inserts(tokens)
+    start, heads = _inserts(tokens) if tokens[0].token_type in _SOURCE_FIRST else (-1, [])
     if not heads:
         yield Piece(tokens)
         return

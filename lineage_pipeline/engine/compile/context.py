@@ -1,13 +1,12 @@
 """What the compilers of one statement share while they work on it."""
 
-from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from functools import cache
 
 from sqlglot import exp
 
 from lineage_pipeline.dialects.traits import Folding, Traits, fold
-from lineage_pipeline.engine.compile.parse import Piece, Ranges
+from lineage_pipeline.engine.compile.parse import Items, Piece
 from lineage_pipeline.vocabulary import ir
 
 CompileQuery = Callable[["Context", exp.Expr], int]
@@ -16,14 +15,12 @@ CompileQuery = Callable[["Context", exp.Expr], int]
 class Context:
     """The statement at hand: its text and rules, and what has been compiled of it so far."""
 
-    def __init__(self, text: str, piece: Piece, ranges: Ranges, traits: Traits, query: CompileQuery) -> None:
+    def __init__(self, text: str, piece: Piece, items: Items, traits: Traits, query: CompileQuery) -> None:
         """Start on a statement; `query` compiles the queries inside expressions."""
         self.text = text
-        # Only the arms of a multiple INSERT have their tokens out of order, and those say where they begin.
-        self.tokens = piece.tokens if piece.begin < 0 else sorted(piece.tokens, key=lambda token: token.start)
-        self.starts = [token.start for token in self.tokens]
+        self.tokens = piece.tokens
         self.origin = piece.start
-        self.ranges = ranges
+        self.items = items
         self.traits = traits
         self.dialect = traits.name
         self._columns, self._tables = _folds(traits.columns), _folds(traits.tables)
@@ -31,6 +28,7 @@ class Context:
         self.relations: list[ir.Relation | None] = []
         self.ctes: Mapping[str, int] = {}
         self.recursions: set[int] = set()
+        self.visible: frozenset[str] = frozenset()  # aliases whose arrays a FROM may name, where the dialect lets it
         self.windows: Mapping[str, exp.Expr] = {}
         self.findings: list[ir.Finding] = []
         self.features: set[str] = set()
@@ -49,18 +47,6 @@ class Context:
     def report(self, code: str, start: int, end: int, **values: str) -> None:
         """Keep a finding at absolute offsets."""
         self.findings.append(ir.Finding(code, tuple(values.items()), start - self.origin, end - self.origin))
-
-    def token_after(self, offset: int, steps: int) -> int:
-        """The start of the token that many steps after the one at an offset."""
-        index = bisect_left(self.starts, offset) + steps
-        return self.starts[index] if index < len(self.starts) else offset
-
-    def end_before(self, offset: int, skipped: str) -> int:
-        """The end of the last token before an offset, one keyword skipped."""
-        index = bisect_left(self.starts, offset) - 1
-        while index > 0 and self.tokens[index].text.upper() in (skipped, "("):
-            index -= 1
-        return int(self.tokens[index].end) + 1
 
     def column(self, identifier: exp.Expr) -> str:
         """The folded name of a column."""

@@ -15,16 +15,23 @@ from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.normalise import normalise
 from lineage_pipeline.engine.compile.repairs import repaired
 
-Ranges = dict[int, int]
-"""Where list items stand: from the offset of the first token to the end of the last one."""
 
-ITEM = "item"
-"""The key under which a node of the tree keeps the range of the list item that it is."""
+class Items(msgspec.Struct):
+    """Where list items stand, as their first and last token: by node, and by the place of what they compare.
+
+    Nodes are kept beside their ids, so that no other node can get the same one.
+    """
+
+    tokens: Sequence[Token]
+    nodes: dict[int, tuple[exp.Expr, int, int]] = {}
+    comparisons: dict[int, tuple[int, int]] = {}
+
 
 SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, AssertionError)
 """What sqlglot raises, beside errors of its own, on some texts that are no SQL."""
 
-_RANGES: dict[int, tuple[Sequence[Token], Ranges]] = {}
+_ITEMS: dict[int, Items] = {}
+"""What the parsers at work have found, by the id of the parser."""
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -84,16 +91,15 @@ _SEMICOLON = TokenType.SEMICOLON  # Python 3.11 takes long to look a member up, 
 def split(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
     """The tokens of the statements between semicolons."""
     begin = 0
-    for index, token in enumerate(tokens):
-        if token.token_type is _SEMICOLON:
-            if index > begin:
-                yield tokens[begin:index]
-            begin = index + 1
+    for index in [index for index, token in enumerate(tokens) if token.token_type is _SEMICOLON]:
+        if index > begin:
+            yield tokens[begin:index]
+        begin = index + 1
     if begin < len(tokens):
         yield tokens[begin:]
 
 
-def parse(piece: Piece, text: str, traits: Traits) -> tuple[exp.Expr, Ranges] | Failure:
+def parse(piece: Piece, text: str, traits: Traits) -> tuple[exp.Expr, Items] | Failure:
     """The tree of one statement and the places of its expressions, or why there is none."""
     tokens = normalise(piece.tokens, traits)
     grammar = _grammar(piece.tokens, traits)
@@ -105,10 +111,9 @@ def parse(piece: Piece, text: str, traits: Traits) -> tuple[exp.Expr, Ranges] | 
     return found
 
 
-def _parsed(tokens: list[Token], piece: Piece, text: str, grammar: str) -> tuple[exp.Expr, Ranges] | Failure:
+def _parsed(tokens: list[Token], piece: Piece, text: str, grammar: str) -> tuple[exp.Expr, Items] | Failure:
     instance = dialect_of(grammar).parser()
-    ranges: Ranges = {}
-    _RANGES[id(instance)] = (tokens, ranges)
+    items = _ITEMS[id(instance)] = Items(tokens)
     try:
         trees = instance.parse(tokens, text)
     except ParseError as error:
@@ -118,10 +123,10 @@ def _parsed(tokens: list[Token], piece: Piece, text: str, grammar: str) -> tuple
     except SURPRISES as surprise:
         return Failure(f"{type(surprise).__name__} in the parser", piece.start, piece.end)
     finally:
-        del _RANGES[id(instance)]
+        del _ITEMS[id(instance)]
     if len(trees) != 1 or trees[0] is None:
         return Failure("more than one statement without a separator", piece.start, piece.end)
-    return trees[0], ranges
+    return trees[0], items
 
 
 _DEFINITIONS = (TokenType.CREATE, TokenType.ALTER, TokenType.DROP)
@@ -160,23 +165,33 @@ _ITEM_PARSERS = ("_parse_expression", "_parse_update_assignment")
 
 
 def _recording(original: Callable[..., Any]) -> Callable[..., Any]:
-    def parse_item(self: parser.Parser, *args: Any, **kwargs: Any) -> Any:
-        known = _RANGES.get(id(self))
-        if known is None:
-            return original(self, *args, **kwargs)
-        tokens, ranges = known
+    def parse_item(self: parser.Parser) -> Any:
+        items = _ITEMS.get(id(self))
+        if items is None:
+            return original(self)
         first = self._index
-        node = original(self, *args, **kwargs)
+        node = original(self)
         last = self._index - 1
-        if first <= last < len(tokens) and isinstance(node, exp.Expr):
-            start, end = tokens[first].start, tokens[last].end + 1
-            node.meta[ITEM] = (start, end)
-            if isinstance(node, exp.EQ):  # T-SQL's `alias = expr`, which sqlglot replaces by another node
-                ranges[start] = end
+        if node is not None and first <= last:
+            items.nodes[id(node)] = (node, first, last)
+            if type(node) is exp.EQ:  # T-SQL's `alias = expr`, which sqlglot replaces by another node
+                items.comparisons[items.tokens[first].start] = (first, last)
         return node
 
-    parse_item.recording = True  # type: ignore[attr-defined]
     return parse_item
+
+
+def _keeping(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Leave `FROM t, t.items` as it is written: sqlglot copies whole subqueries to find out what `t` is."""
+
+    def keep(self: parser.Parser, this: exp.Expr) -> Any:
+        return this if id(self) in _ITEMS else original(self, this)
+
+    return keep
+
+
+_HOOKED: set[type] = set()
+_REPLACED = dict.fromkeys(_ITEM_PARSERS, _recording) | {"_implicit_unnests_to_explicit": _keeping}
 
 
 def _record_items() -> None:
@@ -184,10 +199,10 @@ def _record_items() -> None:
     while pending:
         cls = pending.pop()
         pending.extend(cls.__subclasses__())
-        for name in _ITEM_PARSERS:
-            method = cls.__dict__.get(name)
-            if method is not None and not hasattr(method, "recording"):
-                setattr(cls, name, _recording(method))
+        for name, replace in _REPLACED.items():
+            if name in cls.__dict__ and cls not in _HOOKED:
+                setattr(cls, name, replace(cls.__dict__[name]))
+        _HOOKED.add(cls)
 
 
 @cache

@@ -125,7 +125,7 @@ def _select_all(context: Context, node: exp.Expr) -> int:
 
 def select(context: Context, node: exp.Expr) -> int:
     """A SELECT with all its clauses."""
-    outer_windows = context.windows
+    outer_windows, outer_visible = context.windows, context.visible
     named = node.args.get("windows") or ()
     context.windows = {window.name.lower(): window for window in named} if named else outer_windows
     group = node.args.get("group")
@@ -146,7 +146,7 @@ def select(context: Context, node: exp.Expr) -> int:
         limit=limit,
         grouping=_grouping(group),
     )
-    context.windows = outer_windows
+    context.windows, context.visible = outer_windows, outer_visible
     return context.add(relation)
 
 

@@ -10,7 +10,7 @@ from sqlglot.tokens import Token, TokenType
 from lineage_pipeline.dialects.traits import GENERIC, Traits, hint_for, traits_of
 from lineage_pipeline.engine.compile.batches import cut
 from lineage_pipeline.engine.compile.context import Context
-from lineage_pipeline.engine.compile.parse import Failure, Piece, Ranges, parse, tokenize
+from lineage_pipeline.engine.compile.parse import Failure, Items, Piece, parse, tokenize
 from lineage_pipeline.engine.compile.queries import query
 from lineage_pipeline.engine.compile.statements import SILENT_COMMANDS, SILENT_DEFINITIONS, statement_parts
 from lineage_pipeline.vocabulary import ir
@@ -79,18 +79,18 @@ def _compile(piece: Piece, text: str, traits: Traits, limits: Limits) -> ir.Plac
     return ir.Placed(piece.start, piece.end, piece.parent, _statement(piece, text, traits, *parsed))
 
 
-def _statement(piece: Piece, text: str, traits: Traits, tree: exp.Expr, ranges: Ranges) -> ir.Statement:
+def _statement(piece: Piece, text: str, traits: Traits, tree: exp.Expr, items: Items) -> ir.Statement:
     kind = _first_words(piece.tokens)
     if isinstance(tree, exp.Command):
         if _is_silent(piece.tokens):
             return _silent(kind, piece)
         unsupported = _finding("UNSUPPORTED_SYNTAX", 0, piece.end - piece.start, construct=kind)
         return ir.Statement(kind, "failed", findings=(unsupported,), fingerprint=_fingerprint(piece.tokens))
-    context = Context(text, piece, ranges, traits, query)
+    context = Context(text, piece, items, traits, query)
     try:
         parts = statement_parts(context, tree)
     except SURPRISES as surprise:
-        context = Context(text, piece, ranges, traits, query)
+        context = Context(text, piece, items, traits, query)
         construct = f"{kind} ({type(surprise).__name__} in the compiler)"
         context.report("UNSUPPORTED_SYNTAX", piece.start, piece.end, construct=construct)
         parts = {"kind": kind, "status": "failed"}
@@ -121,7 +121,7 @@ def _assembled(context: Context, parts: dict[str, object], piece: Piece) -> ir.S
 
 def _cut_statement(piece: Piece, text: str, traits: Traits) -> ir.Statement:
     """A statement that the cutter recognised without the parser: a batch separator, a block, a module header."""
-    context = Context(text, piece, {}, traits, query)
+    context = Context(text, piece, Items(piece.tokens), traits, query)
     return _assembled(context, {"kind": piece.kind, **dict(piece.parts)}, piece)
 
 
@@ -152,14 +152,15 @@ _EXACT = (TokenType.STRING, TokenType.IDENTIFIER)
 
 
 def _fingerprint(tokens: Sequence[Token]) -> str:
-    """The same for two statements that differ in layout, comments and letter case of keywords only."""
-    words = [token.text if token.token_type in _EXACT else token.text.lower() for token in tokens]
-    return hashlib.sha256("\0".join([*words, ""]).encode()).hexdigest()[:16]
+    """The same for two statements that differ in layout, comments and letter case of unquoted words only."""
+    words = "\0".join([token.text for token in tokens])
+    exact = "\0".join([token.text for token in tokens if token.token_type in _EXACT])
+    return hashlib.sha256(f"{words.lower()}\0{exact}".encode()).hexdigest()[:16]
 
 
 def _pragmas(tokens: Sequence[Token]) -> Iterator[str]:
-    for token in tokens:
-        for comment in token.comments:
+    for comments in [token.comments for token in tokens if token.comments]:
+        for comment in comments:
             if comment.strip().lower().startswith("lineage:"):
                 yield comment.strip()[len("lineage:") :].strip()
 
@@ -186,6 +187,8 @@ def _excess(tokens: Sequence[Token], limits: Limits) -> ir.Finding | None:
     end = tokens[-1].end + 1 - tokens[0].start
     if len(tokens) > limits.tokens:
         return _finding("LIMIT_EXCEEDED", 0, end, what="the statement", limit=f"{limits.tokens} tokens")
+    if len(tokens) <= limits.depth:
+        return None
     kinds = [token.token_type for token in tokens]
     if sum(kinds.count(kind) for kind in _OPENING) > limits.depth and _deepest(kinds) > limits.depth:
         return _finding("LIMIT_EXCEEDED", 0, end, what="the nesting", limit=f"{limits.depth} levels")

@@ -60,6 +60,8 @@ def source(context: Context, node: exp.Expr, join: ir.Join | None, query: Compil
     item = compiler(context, node, query)
     for pivot in node.args.get("pivots") or ():
         item = pivoted(context, item, pivot)
+    if context.traits.implicit_unnest:
+        context.visible |= {item.alias}
     yield msgspec.structs.replace(item, join=join)
     for inner in (*(node.args.get("joins") or ()), *(node.args.get("laterals") or ())):
         yield from joined(context, inner, query)
@@ -82,7 +84,19 @@ def _table(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
         index = context.ctes[name.parts[0]]
         context.recursions.add(index)
         return ir.Source(alias or name.parts[0], relation=index, columns=columns)
+    if len(name.parts) > 1 and name.parts[0] in context.visible:
+        return _array(context, node, alias)
     return ir.Source(alias or name.parts[-1], name=name, columns=columns)
+
+
+def _array(context: Context, node: exp.Expr, alias: str) -> ir.Source:
+    """`FROM t, t.items`: the elements of an array of another source."""
+    identifiers = [part for key in ("catalog", "db", "this") if (part := node.args.get(key)) is not None]
+    names = [part for node in identifiers for part in ([node] if isinstance(node, exp.Identifier) else node.flatten())]
+    parts = (context.table(names[0]), *(context.column(part) for part in names[1:]))
+    element = alias or parts[-1]
+    unnest = ir.Call("UNNEST", (ir.Ref(parts, *context.place(*names)),), ir.GENERATOR)
+    return ir.Source(element, function=unnest, columns=(element,), lateral=True)
 
 
 def _table_function(context: Context, node: exp.Expr, alias: str, columns: tuple[str, ...]) -> ir.Source:

@@ -10,7 +10,6 @@ from lineage_pipeline.dialects.traits import fold
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.expressions import expression, optional
 from lineage_pipeline.engine.compile.outputs import outputs
-from lineage_pipeline.engine.compile.parse import ITEM
 from lineage_pipeline.engine.compile.queries import common_table, query
 from lineage_pipeline.engine.compile.sources import source
 from lineage_pipeline.vocabulary import ir
@@ -180,12 +179,17 @@ def _assignments(
 
 def _value_place(context: Context, item: exp.Expr) -> tuple[int, int]:
     """Where the right side of `column = value` stands."""
-    recorded = item.meta.get(ITEM)
+    recorded = context.items.nodes.get(id(item))
     left = item.this
     if recorded is None or not isinstance(left, exp.Column):
         return ir.NOWHERE, ir.NOWHERE
-    start = context.token_after(left.this.meta.get("start", recorded[0]), 2)
-    return start - context.origin, recorded[1] - context.origin
+    _, first, last = recorded
+    tokens = context.items.tokens
+    named = left.this.meta.get("start", tokens[first].start)
+    while first < last and tokens[first].start != named:
+        first += 1
+    start, end = tokens[min(first + 2, last)].start, tokens[last].end + 1
+    return start - context.origin, end - context.origin
 
 
 def target_of(context: Context, node: exp.Expr) -> tuple[ir.Name | None, tuple[str, ...] | None]:
