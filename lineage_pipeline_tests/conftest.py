@@ -1,4 +1,4 @@
-"""What all tests share: the `--accept` option, and groups for those that must not run side by side."""
+"""What all tests share: `--accept`, groups for those that must not run side by side, and the figures they print."""
 
 import pytest
 
@@ -16,3 +16,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if item.get_closest_marker(name):
                 item.add_marker(pytest.mark.xdist_group(name))
                 break
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what tests have measured, whether they ran here or in a worker."""
+    reports = [report for group in terminalreporter.stats.values() for report in group]
+    figures = [
+        value for report in reports for name, value in getattr(report, "user_properties", ()) if name == "figure"
+    ]
+    for figure in dict.fromkeys(figures):
+        terminalreporter.write_line(str(figure))

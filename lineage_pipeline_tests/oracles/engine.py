@@ -1,0 +1,40 @@
+"""Our own engine, asked about a query as the oracles are asked."""
+
+from collections import defaultdict
+from functools import cache
+
+from lineage_pipeline.pipeline import analyse
+from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options, SchemaColumn, TableSchema
+from lineage_pipeline.vocabulary.sets import EdgeType, ObjectKind, Origin
+from lineage_pipeline_tests.oracles.answers import Answer, Answered, tables
+
+
+@cache
+def _schemas(dialect: str) -> dict[str, TableSchema]:
+    """The tables as the engine reads their definitions."""
+    text = ";\n".join(f"create table {name} ({columns})" for name, columns in tables().items())
+    found: dict[str, list[SchemaColumn]] = defaultdict(list)
+    for row in analyse([InputFile("tables.sql", text, Options(dialect))], reach=False).columns:
+        found[row.object].append(SchemaColumn(row.name, row.written, row.type, row.nullable))
+    return {
+        name: TableSchema(name, ObjectKind.TABLE, Origin.IMPORTED, tuple(columns)) for name, columns in found.items()
+    }
+
+
+def lineage(sql: str, dialect: str) -> Lineage:
+    """What the engine makes of a query."""
+    return analyse([InputFile("-", sql, Options(dialect))], _schemas(dialect), reach=False)
+
+
+def ask(sql: str, dialect: str) -> Answer:
+    """What the engine says about a query."""
+    found = lineage(sql, dialect)
+    sources: dict[str, set[str]] = defaultdict(set)
+    for edge in found.column_edges:
+        if edge.to_object == "query" and edge.type is EdgeType.DIRECT:
+            sources[edge.to_column].add(f"{edge.from_object}.{edge.from_column}")
+    return tuple(
+        Answered(row.written, row.type, row.nullable, frozenset(sources[row.name]))
+        for row in found.columns
+        if row.object == "query"
+    )

@@ -1,0 +1,137 @@
+"""The analyser of the real Spark says what each column is called and where its values come from; so do we."""
+
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+
+from lineage_pipeline_tests.oracles import engine, spark
+from lineage_pipeline_tests.oracles.answers import Answer, Answered, Question, questions, shared
+
+pytestmark = pytest.mark.spark
+
+QUESTIONS = questions("spark")
+
+DIFFERENCES: dict[str, tuple[str, ...]] = {
+    "the engine still has to learn it": (
+        "aliases: an alias of a struct and its field",
+        "ctes: columns that change places in every round",
+        "expressions: decode",
+        "generators: LATERAL VIEW stack",
+        "generators: LATERAL VIEW stack without names",
+        "generators: explode in the select list without a name",
+        "generators: explode of a map in the select list without names",
+        "generators: posexplode in the select list without names",
+        "generators: posexplode_outer of a map in the select list",
+        "generators: inline in the select list",
+        "generators: inline_outer in the select list",
+        "generators: stack in the select list",
+        "generators: stack in the select list without names",
+        "generators: json_tuple in the select list",
+        "groups: maximum and minimum by",
+        "joins: a natural join of three tables",
+        "joins: a join in brackets",
+        "lateral: a lateral generator of a map",
+        "lateral: a lateral stack",
+        "lateral: a lateral stack without names",
+        "names: functions in capitals are named in small letters",
+        "names: counts of rows",
+        "names: arithmetic is named in brackets",
+        "names: comparisons are named in brackets",
+        "names: logic is named in brackets",
+        "names: null checks",
+        "names: literals name themselves",
+        "names: functions of columns with qualifiers",
+        "names: CASE",
+        "names: IF and COALESCE",
+        "names: casts",
+        "names: text functions",
+        "names: date functions",
+        "names: IN, BETWEEN and LIKE",
+        "names: windows",
+        "names: windows with frames",
+        "names: structs and arrays",
+        "names: elements and fields",
+        "names: scalar subqueries",
+        "names: EXISTS and IN over queries",
+        "names: aggregates with conditions",
+        "names: rounding",
+        "names: lambdas",
+        "names: brackets do not count",
+        "names: names of a subquery are asked by what is written",
+        "names: a star over names that were made",
+        "names: a nested expression of everything",
+        "names: current values",
+        "names: intervals",
+        "names: the first branch of a union names its columns",
+        "nested: a star over a struct in a struct",
+        "nested: a variant and its path",
+        "pipes: a pipe that sets",
+        "pipes: a pipe that drops",
+        "pipes: a pipe that names its input",
+        "pipes: a pipe behind a select",
+        "pipes: a pipe that unpivots",
+        "pipes: a pipe with a window",
+        "pipes: a pipe behind TABLE",
+        "pipes: a long pipe",
+        "pivots: PIVOT over two columns",
+        "pivots: PIVOT over two columns without names",
+        "pivots: PIVOT over two columns with two aggregates",
+        "pivots: PIVOT with an expression over aggregates",
+        "pivots: UNPIVOT",
+        "pivots: UNPIVOT of several columns",
+        "pivots: a star over UNPIVOT of several columns",
+        "samples: a sample of a subquery",
+        "stars: a star with EXCEPT over a join",
+        "stars: a star in coalesce with EXCEPT",
+        "stars: a star over UNPIVOT's source",
+        "values: VALUES without names",
+        "values: VALUES as a query",
+        "values: TABLE as a query",
+        "windows: minimum and maximum by",
+    ),
+}
+"""Where we differ from Spark: the reason, and the queries that show it. What agrees again has to leave the list."""
+
+
+@cache
+def answers(question: Question) -> tuple[Answer, Answer]:
+    """What Spark says about a query, and what we say; columns that share a name share their sources."""
+    return shared(spark.ask(question.sql)), shared(engine.ask(question.sql, "spark"))
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.title)
+def test_names_and_values_are_those_of_spark(question: Question) -> None:
+    theirs, ours = ([(item.name, sorted(item.sources)) for item in answer] for answer in answers(question))
+    if any(question.title in titles for titles in DIFFERENCES.values()):
+        assert ours != theirs, "this is no difference any more: take it off the list"
+    else:
+        assert ours == theirs
+
+
+def test_every_difference_names_a_query() -> None:
+    listed = [title for titles in DIFFERENCES.values() for title in titles]
+    assert set(listed) <= {question.title for question in QUESTIONS}
+    assert len(set(listed)) == len(listed)
+
+
+JUDGED: dict[str, Callable[[Answered, Answered], bool]] = {
+    "names": lambda theirs, ours: theirs.name == ours.name,
+    "values": lambda theirs, ours: theirs.sources == ours.sources,
+    "types": lambda theirs, ours: theirs.type == (ours.type or "").lower(),
+    "nullability": lambda theirs, ours: theirs.nullable == ours.nullable,
+    "not null where Spark knows nulls": lambda theirs, ours: theirs.nullable and not ours.nullable,
+}
+
+
+def test_most_columns_agree(record_property: Callable[[str, object], None]) -> None:
+    pairs: list[tuple[Answered, Answered]] = []
+    total = 0
+    for question in QUESTIONS:
+        theirs, ours = answers(question)
+        total += len(theirs)
+        pairs.extend(zip(theirs, ours, strict=True) if len(theirs) == len(ours) else [])
+    counts = {name: sum(agree(*pair) for pair in pairs) for name, agree in JUDGED.items()}
+    shares = ", ".join(f"{name} {100 * count / total:.1f} %" for name, count in counts.items())
+    record_property("figure", f"Spark's analyser: {len(QUESTIONS)} queries, {total} columns; exact: {shares}")
+    assert counts["values"] > 0.9 * total
