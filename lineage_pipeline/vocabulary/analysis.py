@@ -59,13 +59,14 @@ class SchemaColumn(msgspec.Struct, frozen=True, array_like=True):
 
 
 class TableSchema(msgspec.Struct, frozen=True, array_like=True):
-    """The columns of one object; an open schema may have more columns than are listed."""
+    """The columns of one object, and the parameters of a module; an open schema may have more than are listed."""
 
     object: str
     kind: ObjectKind
     origin: Origin
     columns: tuple[SchemaColumn, ...]
     open: bool = False
+    parameters: tuple[SchemaColumn, ...] = ()
 
 
 class Lineage(msgspec.Struct, frozen=True):

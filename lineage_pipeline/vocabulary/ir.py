@@ -105,11 +105,12 @@ class Lambda(Node, frozen=True, tag="m"):
 
 
 class Variable(Node, frozen=True, tag="v"):
-    """A variable or a parameter of the script."""
+    """A variable or a parameter of the script, with its declared type where that is known."""
 
     name: str
     start: int
     end: int
+    declared: str = ""
 
 
 class Whole(Node, frozen=True, tag="a"):
@@ -161,7 +162,7 @@ class Source(Node, frozen=True):
     """One item of a FROM clause: a named object, another relation, or a function of expressions.
 
     `columns` renames the columns by position; `lateral` lets the item see the sources before it. For a function,
-    `produces` lists the columns it makes when they are known without a schema.
+    `produces` lists the columns it makes when they are known without a schema. `record` is a record or a cursor.
     """
 
     alias: str
@@ -172,6 +173,7 @@ class Source(Node, frozen=True):
     produces: tuple[str, ...] = ()
     join: Join | None = None
     lateral: bool = False
+    record: str = ""
 
 
 class Select(Node, frozen=True, tag="S"):
@@ -273,7 +275,10 @@ class ConstraintDef(Node, frozen=True):
 
 
 class Definition(Node, frozen=True):
-    """The object that a statement creates: from a column list, from a relation, or like another object."""
+    """The object that a statement creates: from a column list, from a relation, or like another object.
+
+    `parameters` are those of a module: what is read from one comes from the module, as if it were its column.
+    """
 
     name: Name
     kind: str
@@ -286,6 +291,7 @@ class Definition(Node, frozen=True):
     replace: bool = False
     if_absent: bool = False
     comment: str = ""
+    parameters: tuple[ColumnDef, ...] = ()
 
 
 class Write(Node, frozen=True):
@@ -317,11 +323,49 @@ class Drop(Node, frozen=True):
     kind: str
 
 
+class Assignment(Node, frozen=True):
+    """Values that a statement puts into variables: the outputs of a relation, by position.
+
+    Every form of every family becomes this one: `SET v = x` is a select of x without sources, `SELECT v = a FROM t` and
+    `SELECT a INTO v FROM t` are their selects, a default of a declaration is an assignment. A variable is read where
+    an expression has a `Variable` of its name, or a `Ref` that no known column answers to; both fold alike.
+
+    * `row`: the one variable is a record or a cursor and holds all columns. `rec.a` reads one of them; FETCH and FOR
+      read a `Source` with that `record`: `FETCH c INTO a, b` is `SELECT * FROM (record c)` into a and b.
+    * `declares`: the names are new in the block around the statement and hide those outside; without it a name
+      belongs to the module or batch. A declaration without a value has the relation NOWHERE; `types` are declared.
+
+    Statements are linked in text order. What happens in a branch (`BRANCHES`) adds to what a variable held before it,
+    unless each of its arms (`ARMS`, as statements inside it) assigns; loops (`LOOPS`) feed their own beginning.
+    """
+
+    variables: tuple[str, ...]
+    relation: int
+    row: bool = False
+    declares: bool = False
+    types: tuple[str, ...] = ()
+
+
+LOOPS = frozenset("WHILE LOOP FOR FOREACH REPEAT".split())
+"""Kinds of statements that run what is inside them again and again."""
+
+ARMS = frozenset("ELSE ELSEIF ELSIF WHEN CATCH EXCEPTION HANDLER".split())
+"""Kinds of statements that run instead of what stands before them inside the same parent."""
+
+BRANCHES = frozenset("IF CASE".split()) | LOOPS | ARMS
+"""Kinds of statements that may or may not run what is inside them."""
+
+
 class Invocation(Node, frozen=True):
-    """A procedure or table function that a statement calls."""
+    """A procedure or table function that a statement calls.
+
+    `names` are the parameters that the arguments name ("" by position), `into` the variables that get something back.
+    """
 
     name: Name
     args: tuple[Expr, ...] = ()
+    names: tuple[str, ...] = ()
+    into: tuple[str, ...] = ()
 
 
 class Finding(Node, frozen=True):
@@ -345,6 +389,7 @@ class Statement(Node, frozen=True):
     alterations: tuple[Alteration, ...] = ()
     drops: tuple[Drop, ...] = ()
     calls: tuple[Invocation, ...] = ()
+    assigns: tuple[Assignment, ...] = ()
     reads: tuple[Name, ...] = ()
     context: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()

@@ -11,6 +11,7 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.procedural import BEGINS, BELONGS, EXPECTS
 from lineage_pipeline.dialects.traits import Traits, fold
+from lineage_pipeline.engine.compile.headers import parameters
 from lineage_pipeline.engine.compile.parse import Piece
 from lineage_pipeline.engine.compile.words import behind_brackets, dotted_name, is_name, keyword
 from lineage_pipeline.vocabulary import ir
@@ -144,7 +145,8 @@ class Cutter:
             return
         name, after = dotted_name(self.tokens, name_at, begin, self.traits)
         end = self.header_end(after)
-        definition = ir.Definition(name, kind.lower(), replace=True)
+        given = parameters(self.tokens[after:end], self.tokens[begin].start, self.traits)
+        definition = ir.Definition(name, kind.lower(), replace=True, parameters=given)
         place = self.emit(begin, end, parent, f"CREATE {kind}", (("definition", definition),))
         inside = self.ordinal + place
         while self.index < len(self.tokens):
@@ -187,7 +189,8 @@ class Cutter:
         end = begin + (2 if self.word(1) in ("TRY", "CATCH", "ATOMIC") else 1)
         if self.word(1) == "ATOMIC":
             end = behind_brackets(self.tokens, end + 1)
-        place = self.emit(begin, end, parent, "BEGIN")
+        kind = self.word(1) if self.word(1) in ("TRY", "CATCH") else "BEGIN"
+        place = self.emit(begin, end, parent, kind)
         inside = self.ordinal + place
         while self.index < len(self.tokens) and self.word() != "END":
             before = self.index
@@ -212,8 +215,9 @@ class Cutter:
             ):
                 self.index += 1
             if self.index < len(self.tokens) and self.word() == "ELSE":
-                self.index += 1
-                self.guarded(inside)
+                other = self.emit(self.index, self.index + 1, inside, "ELSE")
+                self.guarded(self.ordinal + other)
+                self.close(other)
         self.close(place)
 
     def guarded(self, parent: int) -> None:

@@ -33,6 +33,7 @@ class Context:
         self.findings: list[ir.Finding] = []
         self.features: set[str] = set()
         self.calls: list[ir.Invocation] = []
+        self.declared: Mapping[str, str] = {}  # the types of variables
 
     def reserve(self) -> int:
         """The index of a relation that is still to be compiled."""
@@ -99,6 +100,8 @@ def name_of(context: Context, table: exp.Expr) -> ir.Name:
     if isinstance(last, exp.Dot):  # more than three parts come as a chain of dots
         tail = [part for part in last.flatten() if isinstance(part, exp.Identifier)]
         identifiers = [*identifiers[:-1], *tail]
+    if isinstance(last, exp.Parameter):  # a variable that is a table
+        return ir.Name(("@" + last.name.lower(),), "@" + last.name, *context.place(last))
     parts = tuple(context.table(part) if isinstance(part, exp.Identifier) else "" for part in identifiers)
     named = [part for part in identifiers if isinstance(part, exp.Identifier)]
     start, end = context.place(*named)

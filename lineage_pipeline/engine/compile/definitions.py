@@ -7,9 +7,8 @@ from sqlglot import exp
 
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.expressions import expression
-from lineage_pipeline.engine.compile.queries import query
+from lineage_pipeline.engine.compile.queries import bind_with, query
 from lineage_pipeline.engine.compile.types import spelling
-from lineage_pipeline.engine.compile.writes import bind_with
 from lineage_pipeline.vocabulary import ir
 
 _RELATIONS = ("TABLE", "VIEW", "DYNAMIC TABLE", "EXTERNAL TABLE")

@@ -222,7 +222,8 @@ def variable(context: Context, node: exp.Expr) -> ir.Expr:
     """A variable, a parameter or a hole for one."""
     inner_node = node.this if isinstance(node.this, exp.Expr) else None
     start, end = context.place(node if "start" in node.meta else inner_node)
-    return ir.Variable("@" + node.name.lower(), start, end)
+    name = "@" + node.name.lower()
+    return ir.Variable(name, start, end, context.declared.get(name, ""))
 
 
 def star(context: Context, node: exp.Expr) -> ir.Expr:

@@ -190,8 +190,25 @@ def _keeping(original: Callable[..., Any]) -> Callable[..., Any]:
     return keep
 
 
+def _placing(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep the place of a variable, mark and name, as sqlglot does for other names."""
+
+    def parse_parameter(self: parser.Parser) -> Any:
+        items = _ITEMS.get(id(self))
+        first = self._index - 1  # the mark has been read already
+        node = original(self)
+        if items is not None and isinstance(node, exp.Expr):
+            node.meta["start"], node.meta["end"] = items.tokens[first].start, items.tokens[self._index - 1].end
+        return node
+
+    return parse_parameter
+
+
 _HOOKED: set[type] = set()
-_REPLACED = dict.fromkeys(_ITEM_PARSERS, _recording) | {"_implicit_unnests_to_explicit": _keeping}
+_REPLACED = dict.fromkeys(_ITEM_PARSERS, _recording) | {
+    "_implicit_unnests_to_explicit": _keeping,
+    "_parse_parameter": _placing,
+}
 
 
 def _record_items() -> None:

@@ -25,6 +25,15 @@ def query(context: Context, node: exp.Expr) -> int:
     return index
 
 
+def bind_with(context: Context, tree: exp.Expr) -> None:
+    """Bring the CTEs that stand before a statement into scope."""
+    with_ = tree.args.get("with_")
+    if with_ is None:
+        return
+    for cte in with_.expressions:
+        context.ctes = {**context.ctes, **common_table(context, cte, bool(with_.args.get("recursive")))}
+
+
 def common_table(context: Context, cte: exp.Expr, recursive: bool) -> dict[str, int]:
     """What a CTE adds to the names in scope; a recursive one sees itself."""
     alias = cte.args["alias"]

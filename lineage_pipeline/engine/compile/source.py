@@ -1,7 +1,7 @@
 """One source: its text becomes a script of compiled statements, each at its place."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from sqlglot import exp
@@ -30,8 +30,22 @@ def compile_source(text: str, options: Options) -> ir.Script:
     tokens = tokenize(text, traits or GENERIC)
     if isinstance(tokens, Failure):
         return _script(traits, [_failed(0, len(text), _finding("PARSE_ERROR", 0, len(text), reason=tokens.reason))])
-    placed = [_compile(piece, text, traits or GENERIC, options.limits) for piece in cut(tokens, traits or GENERIC)]
+    placed = list(_compiled(cut(tokens, traits or GENERIC), text, traits or GENERIC, options.limits))
     return _script(traits, _with_findings(placed, fallback))
+
+
+def _compiled(pieces: Iterable[Piece], text: str, traits: Traits, limits: Limits) -> Iterator[ir.Placed]:
+    """The statements in text order, each knowing the types of the variables declared before it."""
+    declared: dict[str, str] = {}
+    for piece in pieces:
+        placed = _compile(piece, text, traits, limits, declared)
+        definition = placed.statement.definition
+        if placed.statement.kind == "GO" or (definition is not None and definition.parameters):
+            parameters = definition.parameters if definition is not None else ()
+            declared = {parameter.name: parameter.type for parameter in parameters}
+        for assignment in placed.statement.assigns:
+            declared.update(zip(assignment.variables, assignment.types, strict=False))
+        yield placed
 
 
 def _script(traits: Traits | None, placed: Sequence[ir.Placed]) -> ir.Script:
@@ -59,7 +73,7 @@ def _failed(start: int, end: int, finding: ir.Finding, kind: str = "UNKNOWN", pa
     return ir.Placed(start, end, parent, ir.Statement(kind, "failed", findings=(finding,)))
 
 
-def _compile(piece: Piece, text: str, traits: Traits, limits: Limits) -> ir.Placed:
+def _compile(piece: Piece, text: str, traits: Traits, limits: Limits, declared: Mapping[str, str]) -> ir.Placed:
     excess = _excess(piece.tokens, limits)
     kind = _first_words(piece.tokens)
     if excess is not None:
@@ -76,21 +90,23 @@ def _compile(piece: Piece, text: str, traits: Traits, limits: Limits) -> ir.Plac
         return _failed(
             piece.start, piece.end, _finding("PARSE_ERROR", start, end, reason=parsed.reason), kind, piece.parent
         )
-    return ir.Placed(piece.start, piece.end, piece.parent, _statement(piece, text, traits, *parsed))
+    tree, items = parsed
+    context = Context(text, piece, items, traits, query)
+    context.declared = declared
+    return ir.Placed(piece.start, piece.end, piece.parent, _statement(piece, tree, context))
 
 
-def _statement(piece: Piece, text: str, traits: Traits, tree: exp.Expr, items: Items) -> ir.Statement:
+def _statement(piece: Piece, tree: exp.Expr, context: Context) -> ir.Statement:
     kind = _first_words(piece.tokens)
     if isinstance(tree, exp.Command):
         if _is_silent(piece.tokens):
             return _silent(kind, piece)
         unsupported = _finding("UNSUPPORTED_SYNTAX", 0, piece.end - piece.start, construct=kind)
         return ir.Statement(kind, "failed", findings=(unsupported,), fingerprint=_fingerprint(piece.tokens))
-    context = Context(text, piece, items, traits, query)
     try:
         parts = statement_parts(context, tree)
     except SURPRISES as surprise:
-        context = Context(text, piece, items, traits, query)
+        context = Context(context.text, piece, context.items, context.traits, query)
         construct = f"{kind} ({type(surprise).__name__} in the compiler)"
         context.report("UNSUPPORTED_SYNTAX", piece.start, piece.end, construct=construct)
         parts = {"kind": kind, "status": "failed"}

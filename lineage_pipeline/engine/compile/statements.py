@@ -7,8 +7,8 @@ from sqlglot import exp
 
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.definitions import alter, create, drop
-from lineage_pipeline.engine.compile.expressions import expression
 from lineage_pipeline.engine.compile.queries import query
+from lineage_pipeline.engine.compile.variables import assignments, assigns_variables, declare, select_into_variables
 from lineage_pipeline.engine.compile.writes import delete, insert, into, merge, multi_insert, update
 from lineage_pipeline.vocabulary import ir
 
@@ -27,7 +27,9 @@ def statement_parts(context: Context, tree: exp.Expr) -> Parts | None:
 
 
 def bare_query(context: Context, tree: exp.Expr) -> Parts:
-    """A query that stands for itself, or goes INTO a table."""
+    """A query that stands for itself, goes INTO a table, or into variables."""
+    if context.traits.select_assigns and assigns_variables(tree):
+        return select_into_variables(context, tree)
     target = tree.args.get("into")
     if target is not None and isinstance(target.this, exp.Table):
         return into(context, tree, target)
@@ -49,14 +51,14 @@ def use(context: Context, tree: exp.Expr) -> Parts:
 
 
 def set_(context: Context, tree: exp.Expr) -> Parts:
-    """SET search_path completes names; every other option has no bearing on lineage."""
+    """SET search_path completes names, SET of variables assigns; other options have no bearing on lineage."""
     for item in tree.expressions:
         assignment = item.this if isinstance(item, exp.SetItem) else None
         if isinstance(assignment, exp.EQ) and assignment.this.name.lower() == "search_path":
             values = assignment.expression
             names = values.expressions if isinstance(values, exp.Tuple) else [values]
             return {"kind": "SET", "context": ("SEARCH_PATH", *(context.table(value) for value in names))}
-    return {"kind": "SET"}
+    return assignments(context, tree)
 
 
 def execute(context: Context, tree: exp.Expr) -> Parts:
@@ -73,14 +75,6 @@ def comment(context: Context, tree: exp.Expr) -> Parts:
     return {"kind": "COMMENT"}
 
 
-def assignment(context: Context, tree: exp.Expr) -> Parts:
-    """DECLARE: variables and their first values."""
-    for item in tree.expressions:
-        if isinstance(item.args.get("default"), exp.Expr):
-            expression(context, item.args["default"])
-    return {"kind": "DECLARE"}
-
-
 def silent(kind: str) -> Callable[[Context, exp.Expr], Parts]:
     """A compiler for a kind of statement that carries no lineage."""
     return lambda context, tree: {"kind": kind}
@@ -93,7 +87,7 @@ STATEMENTS: dict[type[exp.Expr], Callable[[Context, exp.Expr], Parts]] = {
     exp.Comment: comment,
     exp.Commit: silent("COMMIT"),
     exp.Create: create,
-    exp.Declare: assignment,
+    exp.Declare: declare,
     exp.Delete: delete,
     exp.Describe: silent("DESCRIBE"),
     exp.Detach: silent("DETACH"),

@@ -10,18 +10,10 @@ from lineage_pipeline.dialects.traits import fold
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.expressions import expression, optional
 from lineage_pipeline.engine.compile.outputs import outputs
-from lineage_pipeline.engine.compile.queries import common_table, query
+from lineage_pipeline.engine.compile.queries import bind_with, query
 from lineage_pipeline.engine.compile.sources import source
+from lineage_pipeline.engine.compile.variables import is_variable, updated_variables
 from lineage_pipeline.vocabulary import ir
-
-
-def bind_with(context: Context, tree: exp.Expr) -> None:
-    """Bring the CTEs that stand before a statement into scope."""
-    with_ = tree.args.get("with_")
-    if with_ is None:
-        return
-    for cte in with_.expressions:
-        context.ctes = {**context.ctes, **common_table(context, cte, bool(with_.args.get("recursive")))}
 
 
 def insert(context: Context, tree: exp.Expr) -> dict[str, Any]:
@@ -98,7 +90,9 @@ def update(context: Context, tree: exp.Expr) -> dict[str, Any]:
         return {"kind": "UPDATE"}
     where = tree.args.get("where")
     write = _assignments(context, tree.expressions, sources, where, target, conditional=False)
-    return {"kind": "UPDATE", "writes": (write,)}
+    condition = optional(context, where.this if where is not None else None)
+    assigns = updated_variables(context, tree.expressions, sources, condition)
+    return {"kind": "UPDATE", "writes": (write,), "assigns": assigns}
 
 
 def delete(context: Context, tree: exp.Expr) -> dict[str, Any]:
@@ -161,6 +155,8 @@ def _assignments(
     columns: list[str] = []
     values: list[ir.Output] = []
     for item in items:
+        if isinstance(item, exp.EQ) and is_variable(item.this) and isinstance(item.expression, exp.EQ):
+            item = item.expression
         if not isinstance(item, exp.EQ):
             continue
         lefts = item.this.expressions if isinstance(item.this, exp.Tuple) else [item.this]

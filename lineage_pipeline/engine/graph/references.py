@@ -49,7 +49,10 @@ class References:
         targets = [self._target(name, step, names) for name in face.writes]
         defined = self._target(face.defines, step, names) if face.defines is not None else ""
         result = self._result(path, step) if face.has_result else ""
-        self._record(path, ordinal, face, reads, [*targets, *([result] if result else [])], defined)
+        written = [*targets, *([result] if result else [])]
+        self._record(path, ordinal, face, reads, written, defined)
+        if not written and not defined:
+            self._read_by_module(reads, path, step)
         for name in (*face.alters, *(new for _, new in face.renames), *face.drops):
             draft = self.drafts.find(name, space, scopes)
             if draft is not None:
@@ -64,6 +67,15 @@ class References:
                 self.stars[target].add(names[name.parts])
         read = tuple(dict.fromkeys(name.parts for name in face.reads))
         return Bound(ordinal, tuple(sorted(names.items())), read, result, scopes.conditional)
+
+    def _read_by_module(self, reads: Sequence[str], path: str, step: Step) -> None:
+        """What a statement reads into variables or for a condition, its module reads."""
+        ordinal, _, space, scopes = step
+        module = scopes.statements[scopes.module].defines if reads and scopes.module >= 0 else None
+        owner = self.drafts.find(module, space, scopes) if module is not None else None
+        if owner is not None:
+            for source in reads:
+                self._edges[source, self.drafts.id_of(owner), EdgeKind.READ].add(StatementRef(path, ordinal))
 
     def _read(self, name: Name, path: str, step: Step, names: dict[tuple[str, ...], str]) -> str:
         ordinal, face, space, scopes = step

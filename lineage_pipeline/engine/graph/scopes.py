@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from lineage_pipeline.vocabulary.ir import BRANCHES
 from lineage_pipeline.vocabulary.plan import Face
 
 _DIGITS = re.compile(r"(\d+)")
@@ -37,7 +38,7 @@ class Scopes(msgspec.Struct, frozen=True):
     @property
     def conditional(self) -> bool:
         """Whether a branch decides if the statement runs."""
-        return any(self.statements[parent].kind in ("IF", "WHILE") for parent in self._parents())
+        return any(self.statements[parent].kind in BRANCHES for parent in self._parents())
 
     def _parents(self) -> list[int]:
         found = []

@@ -16,7 +16,7 @@ def column_rows(schemas: Mapping[str, TableSchema], objects: Mapping[str, Known]
     for name, schema in sorted(schemas.items()):
         shapers = objects[name].shapers
         origin = Origin.INFERRED if schema.origin is Origin.UNKNOWN else schema.origin
-        for ordinal, column in enumerate(schema.columns, 1):
+        for ordinal, column in enumerate((*schema.columns, *schema.parameters), 1):
             yield Column(
                 object=name,
                 ordinal=ordinal,
@@ -39,7 +39,8 @@ def inferred_rows(requests: set[tuple[str, str]], schemas: Mapping[str, TableSch
     for name, column in sorted(requests):
         grouped.setdefault(name, []).append(column)
     for name, columns in grouped.items():
-        for ordinal, column in enumerate(columns, len(schemas[name].columns) + 1):
+        known = schemas[name]
+        for ordinal, column in enumerate(columns, len(known.columns) + len(known.parameters) + 1):
             yield Column(name, ordinal, column, column, None, True, Origin.INFERRED, True, None, None, (), None)
 
 

@@ -12,7 +12,7 @@ Request = tuple[str, str]
 
 def requested(edges: Iterable[ColumnEdge], schemas: Mapping[str, TableSchema]) -> set[Request]:
     """The columns that edges name and that no schema lists."""
-    listed = {name: {column.name for column in schema.columns} for name, schema in schemas.items()}
+    listed = {name: _listed(schema) for name, schema in schemas.items()}
     found: set[Request] = set()
     for edge in edges:
         for name, column in ((edge.from_object, edge.from_column), (edge.to_object, edge.to_column)):
@@ -28,7 +28,7 @@ def passed(
     stars: dict[str, list[Passing]] = {}
     for passing in passings:
         stars.setdefault(passing.target, []).append(passing)
-    known = {name: {column.name for column in schema.columns} for name, schema in schemas.items()}
+    known = {name: _listed(schema) for name, schema in schemas.items()}
     everything, edges, pending = set(requests), [], sorted(requests)
     while pending:
         target, column = pending.pop()
@@ -41,6 +41,10 @@ def passed(
                 everything.add(request)
                 pending.append(request)
     return everything, edges
+
+
+def _listed(schema: TableSchema) -> set[str]:
+    return {column.name for column in (*schema.columns, *schema.parameters)}
 
 
 def _edge(passing: Passing, column: str) -> ColumnEdge:

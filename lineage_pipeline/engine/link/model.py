@@ -65,3 +65,11 @@ class Input(msgspec.Struct, frozen=True):
     temporary: bool = False
     indirect: Flows = NONE
     passes: tuple[Opening, ...] = ()
+    parameters: tuple[str, ...] = ()
+
+
+class Variables(msgspec.Struct):
+    """What variables hold at one point of a script: scalars a value each, records and cursors all their columns."""
+
+    scalars: dict[str, Value] = {}
+    records: dict[str, Linked] = {}

@@ -7,7 +7,7 @@ import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.flows import NONE, Flows, changed, influence, united
-from lineage_pipeline.engine.link.model import Input, Linked, Out, Value
+from lineage_pipeline.engine.link.model import Input, Linked, Out, Value, Variables
 from lineage_pipeline.engine.link.scope import Report, Scope, Source
 from lineage_pipeline.engine.link.selects import select
 from lineage_pipeline.engine.link.types import common_type
@@ -22,13 +22,19 @@ class RelationLinker:
     """Links the relations of one statement, each once."""
 
     def __init__(
-        self, statement: ir.Statement, inputs: Mapping[tuple[str, ...], Input], traits: Traits, report: Report
+        self,
+        statement: ir.Statement,
+        inputs: Mapping[tuple[str, ...], Input],
+        traits: Traits,
+        report: Report,
+        variables: Variables,
     ) -> None:
-        """Start with the objects that the statement's names stand for."""
+        """Start with the objects that the statement's names stand for, and with what variables hold."""
         self.statement = statement
         self.inputs = inputs
         self.traits = traits
         self.report = report
+        self.variables = variables
         self.done: dict[int, Linked] = {}
 
     def relation(self, index: int, outer: Scope | None) -> Linked:
@@ -52,7 +58,7 @@ def _select(links: RelationLinker, body: ir.Select, index: int, outer: Scope | N
 def _set_operation(links: RelationLinker, body: ir.SetOperation, index: int, outer: Scope | None) -> Linked:
     branches = [links.relation(branch, outer) for branch in body.branches]
     columns = _by_name(branches) if body.by_name else _by_position(links, body, branches)
-    scope = Scope(links.traits, outer, links.report)
+    scope = Scope(links.traits, outer, links.report, links.variables)
     scope.aliases = {column.name: column.value for column in columns}
     order = _order(body.order, columns, scope, links)
     keyword = f"{body.op.lower()}{' distinct' if body.distinct else ' all'}"
@@ -121,7 +127,7 @@ def _combined(column: Out, others: Sequence[Out], op: str) -> Out:
 
 
 def _values(links: RelationLinker, body: ir.Values, index: int, outer: Scope | None) -> Linked:
-    scope = Scope(links.traits, outer, links.report)
+    scope = Scope(links.traits, outer, links.report, links.variables)
     rows = [[value_of(item, scope, links) for item in row] for row in body.rows]
     columns = []
     for position in range(len(rows[0]) if rows else 0):
@@ -166,7 +172,7 @@ def _renamed(links: RelationLinker, body: ir.Renamed, index: int, outer: Scope |
 
 def _turned_scope(links: RelationLinker, relation: int, outer: Scope | None) -> tuple[Linked, Scope]:
     inner = links.relation(relation, outer)
-    scope = Scope(links.traits, outer, links.report)
+    scope = Scope(links.traits, outer, links.report, links.variables)
     scope.sources = [Source("", (), linked=inner)]
     return inner, scope
 

@@ -7,6 +7,7 @@ import msgspec
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.model import Input
 from lineage_pipeline.engine.link.statement import LinkedStatement, input_of, link_statement, schema_columns
+from lineage_pipeline.engine.link.variables import parameter_node
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import SchemaColumn, TableSchema
 from lineage_pipeline.vocabulary.plan import Bound, Event, Known
@@ -46,9 +47,20 @@ class SchemaRegistry:
         if name in self.imported:
             return msgspec.structs.replace(self.imported[name], object=name, kind=known.kind)
         columns: tuple[SchemaColumn, ...] = ()
+        parameters: tuple[SchemaColumn, ...] = ()
         for event in known.shapers:
             columns = self._shaped(name, event, columns)
-        return TableSchema(name, known.kind, known.origin, columns, known.row.open)
+            if event.role is Role.DEFINE:
+                parameters = self._parameters(event)
+        return TableSchema(name, known.kind, known.origin, columns, known.row.open, parameters)
+
+    def _parameters(self, event: Event) -> tuple[SchemaColumn, ...]:
+        """The parameters of a module, as columns that only the module itself reads."""
+        definition = self.statement_at(event.path, event.ordinal)[0].definition
+        return tuple(
+            SchemaColumn(parameter_node(item.name), item.written or item.name, item.type or None)
+            for item in (definition.parameters if definition is not None else ())
+        )
 
     def _shaped(self, name: str, event: Event, columns: tuple[SchemaColumn, ...]) -> tuple[SchemaColumn, ...]:
         """The columns of an object after one more statement."""

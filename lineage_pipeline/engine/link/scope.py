@@ -6,7 +6,8 @@ import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.flows import Flow, approximated, entering, into_path, through, united
-from lineage_pipeline.engine.link.model import Input, Linked, Opening, Value
+from lineage_pipeline.engine.link.model import Input, Linked, Opening, Value, Variables
+from lineage_pipeline.engine.link.variables import held
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.tables import Hop
 
@@ -121,8 +122,9 @@ class Source(msgspec.Struct):
 class Scope:
     """The sources of one select, the columns it names itself, and the scope around it."""
 
-    def __init__(self, traits: Traits, outer: "Scope | None", report: Report) -> None:
-        """Start without sources."""
+    def __init__(self, traits: Traits, outer: "Scope | None", report: Report, variables: Variables) -> None:
+        """Start without sources; `variables` answer to names that no column has."""
+        self.variables = variables
         self.traits = traits
         self.outer = outer
         self.report = report
@@ -160,7 +162,7 @@ class Scope:
             if found is not None:
                 return found
             scope = scope.outer
-        return self._struct(ref)
+        return self._record(ref) or self._struct(ref)
 
     def _unqualified(self, ref: ir.Ref) -> Value | None:
         name = ref.parts[0]
@@ -176,6 +178,8 @@ class Scope:
             return owners[0].column(name, ref.start, ref.end)
         if self.sees_aliases and name in self.aliases:
             return self.aliases[name]
+        if name in self.variables.scalars:
+            return held(self.variables.scalars[name], ref.start, ref.end)
         opened = [source for source in self.sources if source.is_open() and source.function is None]
         if len(opened) > 1 and self.outer is None:
             return self._ambiguous(ref, opened)
@@ -196,6 +200,14 @@ class Scope:
                     if value is not None:
                         return _member(value, path)
         return None
+
+    def _record(self, ref: ir.Ref) -> Value | None:
+        """A column of a record or cursor variable."""
+        record = self.variables.records.get(ref.parts[0])
+        if record is None:
+            return None
+        value = Source(ref.parts[0], (), linked=record).column(ref.parts[1], ref.start, ref.end)
+        return _member(held(value, ref.start, ref.end), ref.parts[2:]) if value is not None else None
 
     def _struct(self, ref: ir.Ref) -> Value | None:
         """A member of a struct column: of the source that has it, or of the one that may have it."""

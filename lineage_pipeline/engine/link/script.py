@@ -1,6 +1,6 @@
 """One script: its statements in order, with temporary objects collapsed into what reads them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -8,6 +8,7 @@ from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.flows import NONE, Flows, placeless, united
 from lineage_pipeline.engine.link.model import Input, InputColumn
 from lineage_pipeline.engine.link.statement import LinkedStatement, Written, link_statement
+from lineage_pipeline.engine.link.variables import MODULES, Environment
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.plan import Bound
 
@@ -20,35 +21,110 @@ class LinkedScript(msgspec.Struct, frozen=True):
 
 def link_script(
     script: ir.Script,
-    bound: Iterable[Bound],
+    bound: Sequence[Bound],
     inputs: Mapping[str, Input],
     traits: Traits,
     done: Mapping[int, LinkedStatement],
 ) -> LinkedScript:
     """Link every statement that writes something; `done` are those that the schema registry linked already."""
-    named = {name for names in bound for name in (names.result, *(name for _, name in names.names))}
-    state = {name: inputs[name] for name in named if name in inputs}  # not all: a repository has many scripts
-    temporary = {name for name, item in state.items() if item.temporary}
-    used: set[str] = set()
-    linked: dict[int, LinkedStatement] = {}
-    for placed, names in zip(script.statements, bound, strict=True):
-        statement = placed.statement
-        touched = {name for _, name in names.names} & temporary
-        if names.ordinal in done and not touched:
-            linked[names.ordinal] = done[names.ordinal]
-        elif statement.writes or statement.definition is not None or statement.result != ir.NOWHERE:
-            result = link_statement(statement, names, state, traits)
-            linked[names.ordinal] = result
+    linking = ScriptLinker(script, bound, inputs, traits, done)
+    linking.follow(0, len(script.statements), kept=True)
+    return LinkedScript(_without_passed(linking.linked, linking.temporary, linking.used, bound))
+
+
+class ScriptLinker:
+    """Follows one script from statement to statement, with what its temporary objects and variables hold."""
+
+    def __init__(
+        self,
+        script: ir.Script,
+        bound: Sequence[Bound],
+        inputs: Mapping[str, Input],
+        traits: Traits,
+        done: Mapping[int, LinkedStatement],
+    ) -> None:
+        """Start before the first statement."""
+        named = {name for names in bound for name in (names.result, *(name for _, name in names.names))}
+        self.script = script
+        self.bound = bound
+        self.state = {name: inputs[name] for name in named if name in inputs}  # not all: a repository has many scripts
+        self.temporary = {name for name, item in self.state.items() if item.temporary}
+        self.traits = traits
+        self.done = done
+        self.environment = Environment()
+        self.used: set[str] = set()
+        self.linked: dict[int, LinkedStatement] = {}
+
+    def follow(self, first: int, last: int, *, kept: bool) -> None:
+        """Link statements in order; those of a loop once before, unkept, for what it hands to its own beginning."""
+        for index in range(first, last):
+            placed = self.script.statements[index]
+            statement = placed.statement
+            module = statement.definition is not None and statement.definition.kind in MODULES
+            self.environment.advance(placed, self._defined(index) if module else "")
+            if kept and statement.kind in ir.LOOPS:
+                self._rehearse(index)
+            if kept or statement.assigns or self._touched(index):
+                self._statement(index, kept)
+
+    def _defined(self, index: int) -> str:
+        definition = self.script.statements[index].statement.definition
+        return dict(self.bound[index].names).get(definition.name.parts, "") if definition is not None else ""
+
+    def _touched(self, index: int) -> set[str]:
+        return {name for _, name in self.bound[index].names} & self.temporary if self.temporary else set()
+
+    def _rehearse(self, index: int) -> None:
+        placed = self.script.statements[index]
+        end = index + 1
+        while end < len(self.script.statements) and self.script.statements[end].start < placed.end:
+            end += 1
+        if any(item.statement.assigns or item.statement.writes for item in self.script.statements[index + 1 : end]):
+            self.follow(index + 1, end, kept=False)
+            self.environment.leave(placed.end - 1)
+            self.environment.repeat()
+
+    def _statement(self, index: int, kept: bool) -> None:
+        statement, names = self.script.statements[index].statement, self.bound[index]
+        touched = self._touched(index)
+        if names.ordinal in self.done and not touched and not self.environment.known:
+            self.linked[names.ordinal] = self.done[names.ordinal]
+        elif _does_something(statement):
+            result = link_statement(statement, names, self.state, self.traits, self.environment)
+            if kept:
+                self.linked[names.ordinal] = result
+            if touched and not names.conditional:
+                self._empty(statement, names)
             for written in result.writes:
-                if written.target in temporary:
-                    state[written.target] = _filled(state[written.target], written, _defines(statement))
-                elif touched:
-                    used |= touched
-    return LinkedScript(_without_passed(linked, temporary, used, script, bound))
+                if written.target in self.temporary:
+                    fresh = statement.definition is not None and not names.conditional
+                    self.state[written.target] = _filled(self.state[written.target], written, fresh)
+                elif kept:
+                    self.used |= touched | self._passed_temporaries(written)
+
+    def _empty(self, statement: ir.Statement, names: Bound) -> None:
+        """A temporary object that is created again or emptied holds nothing of what it held."""
+        ids = dict(names.names)
+        emptied = [item.name for item in statement.alterations if item.action == "truncate"]
+        if statement.definition is not None and statement.definition.relation == ir.NOWHERE:
+            emptied.append(statement.definition.name)
+        for name in emptied:
+            before = self.state.get(ids.get(name.parts, ""))
+            if before is not None and before.temporary:
+                columns = tuple(msgspec.structs.replace(column, flows=None) for column in before.columns)
+                self.state[before.object] = Input(before.object, columns, False, True)
+
+    def _passed_temporaries(self, written: Written) -> set[str]:
+        """The temporary objects that values came through on their way into variables."""
+        if not self.environment.known or not self.temporary:
+            return set()
+        flows = (*(flow for _, out in written.columns for flow in out.value.flows), *written.indirect)
+        return {hop.object for flow in flows for hop in flow.hops} & self.temporary
 
 
-def _defines(statement: ir.Statement) -> bool:
-    return statement.definition is not None
+def _does_something(statement: ir.Statement) -> bool:
+    parts = (statement.writes, statement.assigns, statement.definition, statement.alterations)
+    return statement.result != ir.NOWHERE or any(parts)
 
 
 def _filled(before: Input, written: Written, fresh: bool) -> Input:
@@ -79,7 +155,7 @@ def _filled(before: Input, written: Written, fresh: bool) -> Input:
 
 
 def _without_passed(
-    linked: dict[int, LinkedStatement], temporary: set[str], used: set[str], script: ir.Script, bound: Iterable[Bound]
+    linked: dict[int, LinkedStatement], temporary: set[str], used: set[str], bound: Iterable[Bound]
 ) -> dict[int, LinkedStatement]:
     """Leave out the writes into temporary objects that something lasting reads, directly or through another one."""
     reads = {names.ordinal: {name for _, name in names.names} & temporary for names in bound}

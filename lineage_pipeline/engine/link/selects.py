@@ -7,7 +7,7 @@ from typing import Protocol
 from lineage_pipeline.dialects.traits import Folding, Traits
 from lineage_pipeline.engine.link.canonical import lines
 from lineage_pipeline.engine.link.flows import Flows, approximated, changed, influence, into_path, united
-from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value
+from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value, Variables
 from lineage_pipeline.engine.link.scope import Report, Scope, Source
 from lineage_pipeline.engine.link.types import struct_members
 from lineage_pipeline.engine.link.values import value_of
@@ -20,6 +20,7 @@ class Links(Protocol):
 
     traits: Traits
     report: Report
+    variables: Variables
 
     def relation(self, index: int, outer: Scope | None) -> Linked:
         """The relation at an index."""
@@ -30,7 +31,7 @@ class Links(Protocol):
 
 def select(links: Links, body: ir.Select, outer: Scope | None) -> Linked:
     """A select: its columns, and what decides about its rows."""
-    scope = Scope(links.traits, outer, links.report)
+    scope = Scope(links.traits, outer, links.report, links.variables)
     indirect: list[Flows] = []
     facets: list[tuple[str, str]] = []
     for source in body.sources:
@@ -144,7 +145,7 @@ def _source(links: Links, source: ir.Source, scope: Scope) -> Source:
     elif source.function is not None:
         added = _function(links, source, scope)
     else:
-        added = Source(source.alias, (), linked=Linked(()))
+        added = Source(source.alias, (), linked=links.variables.records.get(source.record) or Linked(()))
     if source.join is None:
         scope.sources.append(added)
     return added
@@ -268,7 +269,7 @@ def _with_aliases(scope: Scope, named: dict[str, Value]) -> Scope:
     """The scope, with the outputs behind the columns of the sources."""
     if not named:
         return scope
-    inner = Scope(scope.traits, scope, scope.report)
+    inner = Scope(scope.traits, scope, scope.report, scope.variables)
     inner.sources, inner.merged, inner.aliases, inner.hidden = scope.sources, scope.merged, named, scope.hidden
     inner.outer = scope.outer
     inner.sees_aliases = True

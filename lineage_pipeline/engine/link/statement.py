@@ -11,6 +11,7 @@ from lineage_pipeline.engine.link.relations import RelationLinker
 from lineage_pipeline.engine.link.scope import Scope, Source
 from lineage_pipeline.engine.link.selects import facet_lines
 from lineage_pipeline.engine.link.values import value_of
+from lineage_pipeline.engine.link.variables import Environment
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import SchemaColumn, TableSchema
 from lineage_pipeline.vocabulary.plan import Bound
@@ -40,11 +41,15 @@ SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, Recurs
 
 
 def link_statement(
-    statement: ir.Statement, bound: Bound, inputs: Mapping[str, Input], traits: Traits
+    statement: ir.Statement,
+    bound: Bound,
+    inputs: Mapping[str, Input],
+    traits: Traits,
+    environment: Environment | None = None,
 ) -> LinkedStatement:
-    """A statement linked against the objects that its names stand for."""
+    """A statement linked against the objects that its names stand for; what it assigns is put into variables."""
     try:
-        return StatementLinker(statement, bound, inputs, traits).link()
+        return StatementLinker(statement, bound, inputs, traits, environment or Environment()).link()
     except SURPRISES as surprise:
         construct = f"{statement.kind} ({type(surprise).__name__} in the linker)"
         return LinkedStatement((), (ir.Finding("UNSUPPORTED_SYNTAX", (("construct", construct),), 0, 0),))
@@ -53,15 +58,23 @@ def link_statement(
 class StatementLinker:
     """Links one statement against the objects it reads and writes."""
 
-    def __init__(self, statement: ir.Statement, bound: Bound, inputs: Mapping[str, Input], traits: Traits) -> None:
-        """Start with what the names stand for and what is known of those objects."""
+    def __init__(
+        self,
+        statement: ir.Statement,
+        bound: Bound,
+        inputs: Mapping[str, Input],
+        traits: Traits,
+        environment: Environment,
+    ) -> None:
+        """Start with what the names stand for, what is known of those objects, and what variables hold."""
         self.statement = statement
+        self.environment = environment
         self.bound = bound
         self.names = dict(bound.names)
         self.inputs = inputs
         self.findings: dict[tuple[str, int, tuple[tuple[str, str], ...]], ir.Finding] = {}
         by_name = {parts: inputs.get(name) or Input(name, (), True) for parts, name in bound.names}
-        self.relations = RelationLinker(statement, by_name, traits, self.report)
+        self.relations = RelationLinker(statement, by_name, traits, self.report, environment.visible)
         self.traits = traits
 
     def report(self, code: str, start: int, end: int, **values: str) -> None:
@@ -83,6 +96,10 @@ class StatementLinker:
             linked = self.relations.relation(statement.result, None)
             pairs = _named(linked.columns, ())
             written.append(self._written(self.bound.result, "result", pairs, linked))
+        for assignment in statement.assigns:
+            known = assignment.relation != ir.NOWHERE
+            linked_or_none = self.relations.relation(assignment.relation, None) if known else None
+            self.environment.assign(assignment, linked_or_none)
         return LinkedStatement(tuple(written), tuple(self.findings.values()))
 
     def _written(
@@ -104,7 +121,7 @@ class StatementLinker:
         own = self.inputs.get(target)
         if not computed or own is None:
             return []
-        scope = Scope(self.traits, None, self.report)
+        scope = Scope(self.traits, None, self.report, self.environment.visible)
         scope.sources = [Source(definition.name.parts[-1], definition.name.parts, input=own)]
         pairs = []
         for column in computed:
@@ -171,4 +188,5 @@ def input_of(schema: TableSchema, temporary: bool = False) -> Input:
         )
         for column in schema.columns
     )
-    return Input(schema.object, columns, schema.open, temporary)
+    parameters = tuple(parameter.name for parameter in schema.parameters)
+    return Input(schema.object, columns, schema.open, temporary, parameters=parameters)

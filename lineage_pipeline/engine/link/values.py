@@ -5,15 +5,18 @@ from typing import Any, Protocol
 
 from lineage_pipeline.engine.link.canonical import call_text, shortened
 from lineage_pipeline.engine.link.flows import NONE, changed, influence, into_path, united
-from lineage_pipeline.engine.link.model import Linked, Value
+from lineage_pipeline.engine.link.model import Linked, Value, Variables
 from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.types import call_nullable, call_type, common_type, literal_type
+from lineage_pipeline.engine.link.variables import held
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.sets import Subtype
 
 
 class Links(Protocol):
-    """Whoever links the relations that stand inside expressions."""
+    """Whoever links the relations that stand inside expressions, and knows what variables hold."""
+
+    variables: Variables
 
     def relation(self, index: int, outer: Scope | None) -> Linked:
         """The relation at an index."""
@@ -34,7 +37,8 @@ def _literal(expr: ir.Literal, scope: Scope, links: Links) -> Value:
 
 
 def _variable(expr: ir.Variable, scope: Scope, links: Links) -> Value:
-    return Value(text=expr.name)
+    known = links.variables.scalars.get(expr.name)
+    return held(known, expr.start, expr.end) if known is not None else Value(type=expr.declared or None, text=expr.name)
 
 
 _WRAPPERS = frozenset({"DISTINCT", "IGNORENULLS", "RESPECTNULLS", "HAVINGMAX", "LIMIT", "WHERE", "KWARG", "PROPERTYEQ"})

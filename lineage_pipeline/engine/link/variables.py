@@ -1,0 +1,196 @@
+"""Variables: what each one holds while a script is followed from statement to statement, through branches and loops."""
+
+import msgspec
+
+from lineage_pipeline.engine.link.flows import NONE, Flow, Flows, placeless, united
+from lineage_pipeline.engine.link.model import Linked, Out, Value, Variables
+from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.tables import Hop
+
+MODULES = frozenset({"procedure", "function", "trigger"})
+"""Kinds of objects that have variables of their own."""
+
+_ENDLESS = 1 << 60
+_BLOCKS = frozenset({"BEGIN", "DECLARE", "TRY"})
+
+
+class Frame(msgspec.Struct):
+    """What is visible inside a module, a block or a branch; `arms` are the branches that ran instead of this one."""
+
+    kind: str
+    end: int
+    owner: str
+    visible: Variables
+    types: dict[str, str]
+    assigned: set[str] = set()
+    declared: set[str] = set()
+    arms: list["Frame"] = []
+
+
+def parameter_node(name: str) -> str:
+    """The column of a module that stands for a parameter: marked, so that no column of its result is taken for it."""
+    return name if name.startswith("@") else f"@{name}"
+
+
+class Environment:
+    """The variables at one point of a script; statements come in text order."""
+
+    def __init__(self) -> None:
+        """Start with an empty script."""
+        self.frames = [_frame("", _ENDLESS, "")]
+
+    @property
+    def visible(self) -> Variables:
+        """What can be read here."""
+        return self.frames[-1].visible
+
+    @property
+    def known(self) -> bool:
+        """Whether there is any variable here."""
+        return bool(self.visible.scalars or self.visible.records)
+
+    def advance(self, placed: ir.Placed, module: str) -> None:
+        """Go on to a statement: leave what ends before it, and enter what it begins; `module` is what it defines."""
+        self.leave(placed.start)
+        statement = placed.statement
+        definition = statement.definition
+        if definition is not None and definition.kind in MODULES:
+            self.frames.append(_module(placed, definition, module))
+        elif statement.kind in ir.BRANCHES or statement.kind in _BLOCKS:
+            self._enter(placed)
+        elif statement.kind == "GO":
+            self.frames = [_frame("", _ENDLESS, "")]
+
+    def leave(self, offset: int) -> None:
+        """Leave everything that ends before an offset."""
+        while self.frames[-1].end <= offset:
+            self._close(self.frames.pop())
+
+    def _enter(self, placed: ir.Placed) -> None:
+        around = self.frames[-1]
+        base = around
+        if placed.statement.kind in ir.ARMS and around.kind in ir.BRANCHES:
+            base = self.frames[-2]  # an arm does not see what the arm before it did
+        visible = Variables(dict(base.visible.scalars), dict(base.visible.records))
+        self.frames.append(_frame(placed.statement.kind, placed.end, around.owner, visible, dict(base.types)))
+
+    def _close(self, frame: Frame) -> None:
+        around = self.frames[-1]
+        if frame.kind in MODULES:
+            return
+        outside = frame.assigned - frame.declared
+        if frame.kind in _BLOCKS:
+            for name in outside:
+                self._put(around, name, frame.visible.scalars.get(name), frame.visible.records.get(name))
+        elif frame.kind in ir.ARMS and around.kind in ir.BRANCHES:
+            around.arms.append(frame)
+        else:
+            self._join(around, frame)
+
+    def _join(self, around: Frame, frame: Frame) -> None:
+        """What a variable holds behind a branch: what any arm gave it, and what it held before unless all did."""
+        arms = [frame, *frame.arms]
+        exhaustive = frame.kind in ("IF", "CASE") and bool(frame.arms) and frame.arms[-1].kind == "ELSE"
+        for name in sorted(set().union(*(arm.assigned - arm.declared for arm in arms))):
+            setting = [arm for arm in arms if name in arm.assigned]
+            if not exhaustive or len(setting) < len(arms):
+                setting.insert(0, around)
+            scalars = [arm.visible.scalars[name] for arm in setting if name in arm.visible.scalars]
+            records = [arm.visible.records[name] for arm in setting if name in arm.visible.records]
+            self._put(around, name, _either(scalars), records[-1] if records else None)
+
+    @staticmethod
+    def _put(frame: Frame, name: str, scalar: Value | None, record: Linked | None) -> None:
+        frame.assigned.add(name)
+        if scalar is not None:
+            frame.visible.scalars[name] = scalar
+        if record is not None:
+            frame.visible.records[name] = record
+
+    def repeat(self) -> None:
+        """Let the loop that was just gone through once begin again with what it left behind."""
+        frame, around = self.frames[-1], self.frames[-2]
+        for name in frame.assigned:
+            known = [part.visible.scalars[name] for part in (around, frame) if name in part.visible.scalars]
+            self._put(frame, name, _either(known), None)
+
+    def assign(self, assignment: ir.Assignment, linked: Linked | None) -> None:
+        """Put the columns of a relation into variables."""
+        frame = self.frames[-1]
+        for position, name in enumerate(assignment.variables):
+            if assignment.declares:
+                frame.declared.add(name)
+            if position < len(assignment.types):
+                frame.types[name] = assignment.types[position]
+            if assignment.row and linked is not None:
+                self._put(frame, name, None, self._record(name, linked))
+            elif linked is None:
+                self._put(frame, name, Value(NONE, frame.types.get(name), True, name), None)
+            elif position < len(linked.columns):
+                self.set(name, linked.columns[position].value, linked.indirect)
+
+    def set(self, name: str, value: Value, indirect: Flows = NONE) -> None:
+        """Put one value into a variable."""
+        frame = self.frames[-1]
+        flows = self._through(name, name, united([value.flows, indirect]))
+        self._put(frame, name, Value(flows, frame.types.get(name) or value.type, value.nullable, name), None)
+
+    def _record(self, name: str, linked: Linked) -> Linked:
+        columns = tuple(
+            Out(
+                column.name,
+                column.written,
+                msgspec.structs.replace(column.value, flows=self._through(name, column.name, column.value.flows)),
+            )
+            for column in linked.columns
+        )
+        return Linked(columns, linked.openings, placeless(linked.indirect))
+
+    def _through(self, variable: str, column: str, flows: Flows) -> Flows:
+        """Flows from elsewhere that pass a variable; one that passes it again and again is said to pass it once."""
+        owner = self.frames[-1].owner
+        hop = Hop(f"{owner}.{variable}" if owner else variable, column)
+        return united(
+            [
+                tuple(
+                    msgspec.structs.replace(
+                        flow,
+                        start=ir.NOWHERE,
+                        end=ir.NOWHERE,
+                        hops=flow.hops if hop in flow.hops else (*flow.hops, hop),
+                    )
+                    for flow in flows
+                )
+            ]
+        )
+
+
+def held(value: Value, start: int, end: int) -> Value:
+    """What a variable holds, seen from the statement that reads it at a place."""
+    flows = tuple(msgspec.structs.replace(flow, start=start, end=end) for flow in value.flows)
+    return Value(flows, value.type, value.nullable, value.text)
+
+
+def _frame(
+    kind: str, end: int, owner: str, visible: Variables | None = None, types: dict[str, str] | None = None
+) -> Frame:
+    return Frame(kind, end, owner, visible or Variables({}, {}), types or {}, set(), set(), [])
+
+
+def _module(placed: ir.Placed, definition: ir.Definition, module: str) -> Frame:
+    """A module sees nothing from outside, and each parameter is an input of its own."""
+    scalars = {
+        parameter.name: Value((Flow(module, parameter_node(parameter.name)),), parameter.type or None, True, "")
+        for parameter in definition.parameters
+    }
+    scalars = {name: msgspec.structs.replace(value, text=name) for name, value in scalars.items()}
+    types = {parameter.name: parameter.type for parameter in definition.parameters if parameter.type}
+    return _frame(definition.kind, placed.end, module, Variables(scalars, {}), types)
+
+
+def _either(values: list[Value]) -> Value | None:
+    """A variable that holds one of several values."""
+    if len(values) < 2:
+        return values[0] if values else None
+    nullable = any(value.nullable for value in values)
+    return Value(united(value.flows for value in values), values[-1].type, nullable, values[-1].text)
