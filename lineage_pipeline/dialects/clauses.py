@@ -47,5 +47,5 @@ HIVE: tuple[Clause, ...] = (
     Clause(("IF", "NOT", "EXISTS"), within=frozenset({"INSERT"})),
 )
 
-DROPPED: dict[str, tuple[Clause, ...]] = {"tsql": TSQL, "fabric": TSQL, "hive": HIVE}
-"""The clauses to leave out, by dialect."""
+DROPPED: dict[str, tuple[Clause, ...]] = {"tsql": TSQL, "hive": HIVE}
+"""The clauses to leave out, by family of dialects."""

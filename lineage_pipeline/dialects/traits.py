@@ -32,6 +32,7 @@ class Traits(msgspec.Struct, frozen=True):
 
     `quotes` may stand around names beside those that the grammar knows. `grammar` is the dialect whose grammar it has
     where that is another one, and `definitions` the one in which CREATE, ALTER and DROP without a query are written.
+    `family` is the main dialect whose rules it follows.
     """
 
     name: str
@@ -46,12 +47,15 @@ class Traits(msgspec.Struct, frozen=True):
     implicit_recursion: bool = False
     implicit_unnest: bool = False
     batches: bool = False
+    short_insert: bool = False
+    dual: bool = False
     select_assigns: bool = False
     spellings: tuple[tuple[str, str], ...] = ()
     count: str = "BIGINT"
     quotes: str = ""
     grammar: str = ""
     definitions: str = ""
+    family: str = ""
 
 
 _TSQL = Traits(
@@ -64,11 +68,13 @@ _TSQL = Traits(
     spellings=(("INTEGER", "INT"), ("NUMERIC", "DECIMAL")),
     count="INT",
 )
-_POSTGRES = Traits("postgres", Folding.LOWER, Folding.LOWER, Naming.FUNCTION)
-_SPARK = Traits("spark", naming=Naming.VALUE, lateral_alias=True, alias_in_having=True)
+_POSTGRES = Traits("postgres", Folding.LOWER, Folding.LOWER, Naming.FUNCTION, short_insert=True)
+_SPARK = Traits("spark", naming=Naming.VALUE, lateral_alias=True, alias_in_having=True, short_insert=True)
 _TRINO = Traits("trino", naming=Naming.COL0, alias_in_group=False)
-_MYSQL = Traits("mysql", Folding.EXACT, naming=Naming.VALUE, parts=("schema", "name"), alias_in_having=True)
-_UPPER = Traits("oracle", Folding.UPPER, Folding.UPPER, alias_in_group=False, implicit_recursion=True, count="NUMBER")
+_MYSQL = Traits("mysql", Folding.EXACT, naming=Naming.VALUE, parts=("schema", "name"), alias_in_having=True, dual=True)
+_UPPER = Traits(
+    "oracle", Folding.UPPER, Folding.UPPER, alias_in_group=False, implicit_recursion=True, dual=True, count="NUMBER"
+)
 
 GENERIC = Traits("", quotes="`")
 
@@ -102,7 +108,7 @@ _ROWS: dict[str, Traits] = {
     "oracle": _UPPER,
     "postgres": _POSTGRES,
     "presto": _TRINO,
-    "redshift": Traits("redshift", naming=Naming.FUNCTION, lateral_alias=True, implicit_unnest=True),
+    "redshift": Traits("redshift", naming=Naming.FUNCTION, lateral_alias=True, implicit_unnest=True, short_insert=True),
     "risingwave": _POSTGRES,
     "singlestore": _MYSQL,
     "snowflake": Traits(
@@ -114,6 +120,7 @@ _ROWS: dict[str, Traits] = {
         alias_in_where=True,
         alias_in_having=True,
         implicit_recursion=True,
+        dual=True,
     ),
     "solr": GENERIC,
     "spark": _SPARK,
@@ -128,7 +135,7 @@ _ROWS: dict[str, Traits] = {
     "tsql": _TSQL,
 }
 
-TRAITS = {name: msgspec.structs.replace(traits, name=name) for name, traits in _ROWS.items()}
+TRAITS = {name: msgspec.structs.replace(traits, name=name, family=traits.name) for name, traits in _ROWS.items()}
 """The dialects by their names; one that shares the rules of another has a grammar of its own."""
 
 ALIASES = {

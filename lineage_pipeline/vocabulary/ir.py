@@ -295,7 +295,10 @@ class Definition(Node, frozen=True):
 
 
 class Write(Node, frozen=True):
-    """Rows of a relation that go into an object: by the column list, or by position where it is None."""
+    """Rows of a relation that go into an object: by the column list, or by position where it is None.
+
+    `fixed` are columns that get a constant beside the rows; `load` in `mode` says that a file fills the columns.
+    """
 
     target: Name
     relation: int
@@ -303,6 +306,7 @@ class Write(Node, frozen=True):
     columns: tuple[str, ...] | None = None
     by_name: bool = False
     conditional: bool = False
+    fixed: tuple[str, ...] = ()
 
 
 class Alteration(Node, frozen=True):

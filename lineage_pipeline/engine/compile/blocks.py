@@ -261,6 +261,7 @@ class Cutter:
             if depth == 0 and not cases and not closing and word in BEGINS:
                 if word in expected:
                     expected = EXPECTS.get(word, frozenset())
+                    first = word if first == "WITH" else first
                 elif not self.belongs(first, index):
                     return index
                 elif self.words[index - 1] in ("AS", "RETURN"):

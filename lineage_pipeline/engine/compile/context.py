@@ -1,9 +1,12 @@
 """What the compilers of one statement share while they work on it."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, cached_property
+from typing import Any
 
 from sqlglot import exp
+from sqlglot.tokens import Token
 
 from lineage_pipeline.dialects.traits import Folding, Traits, fold
 from lineage_pipeline.engine.compile.parse import Items, Piece
@@ -11,12 +14,18 @@ from lineage_pipeline.vocabulary import ir
 
 CompileQuery = Callable[["Context", exp.Expr], int]
 
+Compilers = tuple[CompileQuery, Callable[["Context", exp.Expr], dict[str, Any]]]
+"""Who compiles a query, and who a statement that writes."""
+
+_BEHIND_VALUES = frozenset("WHERE FROM WHEN OUTPUT RETURNING ORDER LIMIT DELETE OPTION".split())
+"""What may follow the last assignment of a statement or an arm."""
+
 
 class Context:
     """The statement at hand: its text and rules, and what has been compiled of it so far."""
 
-    def __init__(self, text: str, piece: Piece, items: Items, traits: Traits, query: CompileQuery) -> None:
-        """Start on a statement; `query` compiles the queries inside expressions."""
+    def __init__(self, text: str, piece: Piece, items: Items, traits: Traits, compilers: Compilers) -> None:
+        """Start on a statement; `compilers` are for the queries inside expressions and the writes inside queries."""
         self.text = text
         self.tokens = piece.tokens
         self.origin = piece.start
@@ -24,7 +33,7 @@ class Context:
         self.traits = traits
         self.dialect = traits.name
         self._columns, self._tables = _folds(traits.columns), _folds(traits.tables)
-        self.compile_query = query
+        self.compile_query, self.compile_change = compilers
         self.relations: list[ir.Relation | None] = []
         self.ctes: Mapping[str, int] = {}
         self.recursions: set[int] = set()
@@ -33,6 +42,7 @@ class Context:
         self.findings: list[ir.Finding] = []
         self.features: set[str] = set()
         self.calls: list[ir.Invocation] = []
+        self.changes: list[ir.Write] = []
         self.declared: Mapping[str, str] = {}  # the types of variables
 
     def reserve(self) -> int:
@@ -48,6 +58,41 @@ class Context:
     def report(self, code: str, start: int, end: int, **values: str) -> None:
         """Keep a finding at absolute offsets."""
         self.findings.append(ir.Finding(code, tuple(values.items()), start - self.origin, end - self.origin))
+
+    @property
+    def end(self) -> int:
+        """The offset behind the last token."""
+        return int(self.tokens[-1].end) + 1
+
+    @cached_property
+    def _ordered(self) -> list[Token]:
+        return sorted(self.tokens, key=lambda token: token.start)
+
+    def value_behind(self, offset: int) -> tuple[int, int]:
+        """The place of the value of an assignment whose left side begins at an offset."""
+        tokens = self._ordered
+        index = bisect_left(tokens, offset, key=lambda token: token.start)
+        while index < len(tokens) and tokens[index].text not in ("=", ":="):
+            index += 1
+        first, depth = index + 1, 0
+        index = first
+        while index < len(tokens):
+            word = tokens[index].text.upper()
+            if depth == 0 and (word in _BEHIND_VALUES or word in (",", ")")):
+                break
+            depth += (word in ("(", "[", "CASE")) - (word in (")", "]", "END"))
+            index += 1
+        if first >= index:
+            return ir.NOWHERE, ir.NOWHERE
+        return tokens[first].start - self.origin, int(tokens[index - 1].end) + 1 - self.origin
+
+    def item_place(self, node: exp.Expr) -> tuple[int, int]:
+        """The place of an item of a list, where the parser recorded it."""
+        recorded = self.items.nodes.get(id(node))
+        if recorded is None or self.items.tokens[recorded[1]].start < self.origin:
+            return ir.NOWHERE, ir.NOWHERE
+        first, last = (self.items.tokens[index] for index in recorded[1:])
+        return first.start - self.origin, int(last.end) + 1 - self.origin
 
     def column(self, identifier: exp.Expr) -> str:
         """The folded name of a column."""
@@ -108,3 +153,13 @@ def name_of(context: Context, table: exp.Expr) -> ir.Name:
     if start > 0 and parts and parts[-1].startswith("#") and context.text[context.origin + start - 1] == "#":
         start -= len(parts[-1]) - len(parts[-1].lstrip("#"))  # sqlglot leaves the mark of a temp table out
     return ir.Name(parts, named[-1].name if named else "", start, end)
+
+
+def target_of(context: Context, node: exp.Expr) -> tuple[ir.Name | None, tuple[str, ...] | None]:
+    """The object that is written, and the column list where there is one."""
+    columns: tuple[str, ...] | None = None
+    if isinstance(node, exp.Schema):
+        names = [item.this if isinstance(item, exp.ColumnDef | exp.Column) else item for item in node.expressions]
+        columns = tuple(context.column(item) for item in names if isinstance(item, exp.Identifier)) or None
+        node = node.this
+    return (name_of(context, node) if isinstance(node, exp.Table) else None), columns

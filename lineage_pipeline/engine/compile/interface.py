@@ -16,10 +16,6 @@ def face_of(script: ir.Script, text: str) -> ScriptFace:
     return ScriptFace(tuple(_face(placed) for placed in script.statements), tuple(lines))
 
 
-IN_PLACE = frozenset({"UPDATE", "MERGE", "DELETE"})
-"""Kinds of statements that change rows of an object where they are."""
-
-
 def _face(placed: ir.Placed) -> Face:
     statement = placed.statement
     definition = statement.definition
@@ -47,8 +43,8 @@ def _face(placed: ir.Placed) -> Face:
 
 
 def _reads(statement: ir.Statement) -> Iterator[ir.Name]:
-    """The objects that a statement names as sources; what it changes in place is not one of them."""
-    changed = {write.target for write in statement.writes} if statement.kind in IN_PLACE else set()
+    """The objects that a statement names as sources; what it changes, named at the same place, is not one of them."""
+    changed = {write.target for write in statement.writes}
     for relation in statement.relations:
         if isinstance(relation, ir.Select):
             yield from (source.name for source in relation.sources if source.name and source.name not in changed)

@@ -16,7 +16,7 @@ _COMPOUND = (TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, To
 
 def normalise(tokens: Sequence[Token], traits: Traits) -> list[Token]:
     """The tokens that the parser gets to see."""
-    clauses = DROPPED.get(traits.name)
+    clauses = DROPPED.get(traits.family)
     if clauses is None:
         return list(tokens)
     words = {keyword(token) for token in tokens}

@@ -13,7 +13,9 @@ from sqlglot.tokens import Token, Tokenizer, TokenType
 
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.normalise import normalise
+from lineage_pipeline.engine.compile.output import without_output
 from lineage_pipeline.engine.compile.repairs import repaired
+from lineage_pipeline.engine.compile.rewrites import respelled, rewritten
 
 
 class Items(msgspec.Struct):
@@ -66,7 +68,7 @@ class Failure(msgspec.Struct, frozen=True):
 def tokenize(text: str, traits: Traits) -> list[Token] | Failure:
     """The tokens of a text, or where it stops being one."""
     dialect = dialect_of(traits.grammar or traits.name)
-    tokenizer = _tokenizer(type(dialect), traits.batches, traits.quotes)(dialect=dialect)
+    tokenizer = _tokenizer(type(dialect), traits.quotes)(dialect=dialect)
     try:
         return list(tokenizer.tokenize(text))
     except TokenError as error:
@@ -74,15 +76,15 @@ def tokenize(text: str, traits: Traits) -> list[Token] | Failure:
 
 
 @cache
-def _tokenizer(dialect: type[Dialect], whole: bool, quotes: str) -> type[Tokenizer]:
-    """A tokenizer with further quotes for names; one of `whole` statements does not swallow what stands behind GO."""
+def _tokenizer(dialect: type[Dialect], quotes: str) -> type[Tokenizer]:
+    """A tokenizer with further quotes for names, which does not swallow what stands behind GO, CALL or REPLACE."""
     base = dialect.tokenizer_class
-    changes: dict[str, Any] = {"COMMANDS": set()} if whole else {}
+    changes: dict[str, Any] = {"COMMANDS": set()}
     if quotes:
         changes["IDENTIFIERS"] = [*base.IDENTIFIERS, *quotes]
     if dialect is Dialect:
         changes["KEYWORDS"] = {**base.KEYWORDS, "MATCH_RECOGNIZE": TokenType.MATCH_RECOGNIZE}
-    return type("OwnTokenizer", (base,), changes) if changes else base
+    return type("OwnTokenizer", (base,), changes)
 
 
 _SEMICOLON = TokenType.SEMICOLON  # Python 3.11 takes long to look a member up, and there are many tokens
@@ -101,14 +103,29 @@ def split(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
 
 def parse(piece: Piece, text: str, traits: Traits) -> tuple[exp.Expr, Items] | Failure:
     """The tree of one statement and the places of its expressions, or why there is none."""
-    tokens = normalise(piece.tokens, traits)
+    tokens, outputs = without_output(rewritten(normalise(piece.tokens, traits), traits), traits)
     grammar = _grammar(piece.tokens, traits)
     found = _parsed(tokens, piece, text, grammar)
     if isinstance(found, Failure) or isinstance(found[0], exp.Command):
-        others = repaired(tokens)
+        others = repaired(respelled(tokens, traits), tokens)
         again = _parsed(others, piece, text, grammar) if others is not None else found
-        return found if isinstance(again, Failure) else again
+        found = found if isinstance(again, Failure) else again
+    if outputs and not isinstance(found, Failure):
+        clauses = [_parsed(clause, piece, text, grammar) for clause in outputs]
+        return _with_outputs(*found, [clause for clause in clauses if not isinstance(clause, Failure)])
     return found
+
+
+def _with_outputs(tree: exp.Expr, items: Items, clauses: Sequence[tuple[exp.Expr, Items]]) -> tuple[exp.Expr, Items]:
+    """A statement with its OUTPUT clauses, which were parsed apart from it."""
+    tokens, nodes, comparisons = list(items.tokens), dict(items.nodes), dict(items.comparisons)
+    for _, found in clauses:
+        shift = len(tokens)
+        tokens.extend(found.tokens)
+        nodes |= {key: (node, first + shift, last + shift) for key, (node, first, last) in found.nodes.items()}
+        comparisons |= {key: (first + shift, last + shift) for key, (first, last) in found.comparisons.items()}
+    tree.set("returning", [clause for clause, _ in clauses])
+    return tree, Items(tokens, nodes, comparisons)
 
 
 def _parsed(tokens: list[Token], piece: Piece, text: str, grammar: str) -> tuple[exp.Expr, Items] | Failure:

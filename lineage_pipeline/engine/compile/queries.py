@@ -13,25 +13,21 @@ from lineage_pipeline.engine.compile.sources import sources
 from lineage_pipeline.vocabulary import ir
 
 
-def query(context: Context, node: exp.Expr) -> int:
-    """The index of the relation that a query is."""
-    outer = context.ctes
-    with_ = node.args.get("with_")
+def bind_with(context: Context, tree: exp.Expr) -> None:
+    """Bring the CTEs that stand before a query or another statement into scope."""
+    with_ = tree.args.get("with_")
     if with_ is not None:
         for cte in with_.expressions:
             context.ctes = {**context.ctes, **common_table(context, cte, bool(with_.args.get("recursive")))}
+
+
+def query(context: Context, node: exp.Expr) -> int:
+    """The index of the relation that a query is."""
+    outer = context.ctes
+    bind_with(context, node)
     index = _QUERIES.get(type(node), _unknown)(context, node)
     context.ctes = outer
     return index
-
-
-def bind_with(context: Context, tree: exp.Expr) -> None:
-    """Bring the CTEs that stand before a statement into scope."""
-    with_ = tree.args.get("with_")
-    if with_ is None:
-        return
-    for cte in with_.expressions:
-        context.ctes = {**context.ctes, **common_table(context, cte, bool(with_.args.get("recursive")))}
 
 
 def common_table(context: Context, cte: exp.Expr, recursive: bool) -> dict[str, int]:
@@ -218,6 +214,14 @@ def _table(context: Context, node: exp.Expr) -> int:
     return select(context, exp.Select(expressions=[exp.Star()], from_=exp.From(this=node)))
 
 
+def _change(context: Context, node: exp.Expr) -> int:
+    """A statement that writes, as a CTE: its rows are those that it gives back."""
+    parts = context.compile_change(context, node)
+    context.changes.extend(parts.get("writes", ()))
+    result = parts.get("result", ir.NOWHERE)
+    return int(result) if result != ir.NOWHERE else context.add(ir.Select((), ()))
+
+
 def _unknown(context: Context, node: exp.Expr) -> int:
     inner = node.args.get("this")
     if isinstance(inner, exp.Query | exp.Table):
@@ -237,4 +241,8 @@ _QUERIES: dict[type[exp.Expr], Callable[[Context, exp.Expr], int]] = {
     exp.Subquery: subquery,
     exp.Values: values,
     exp.Table: _table,
+    exp.Insert: _change,
+    exp.Update: _change,
+    exp.Delete: _change,
+    exp.Merge: _change,
 }

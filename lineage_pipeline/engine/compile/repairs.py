@@ -18,14 +18,14 @@ class Repair(msgspec.Struct, frozen=True):
     rewrite: Callable[[Sequence[Token]], list[Token]]
 
 
-def repaired(tokens: Sequence[Token]) -> list[Token] | None:
-    """The tokens after all repairs that have something to do, or None where none has."""
+def repaired(tokens: Sequence[Token], tried: Sequence[Token]) -> list[Token] | None:
+    """The tokens after all repairs that have something to do, or None where they are those that were tried already."""
     present = {keyword(token) for token in tokens}
     kept = list(tokens)
     for repair in REPAIRS:
         if repair.words <= present:
             kept = repair.rewrite(kept)
-    return kept if len(kept) != len(tokens) or any(a is not b for a, b in zip(kept, tokens, strict=True)) else None
+    return kept if len(kept) != len(tried) or any(a is not b for a, b in zip(kept, tried, strict=True)) else None
 
 
 def placed(token: Token, kind: TokenType, text: str) -> Token:

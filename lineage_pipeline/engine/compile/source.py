@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import cast
 
 import msgspec
 from sqlglot import exp
@@ -12,9 +13,11 @@ from lineage_pipeline.engine.compile.batches import cut
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.parse import Failure, Items, Piece, parse, tokenize
 from lineage_pipeline.engine.compile.queries import query
-from lineage_pipeline.engine.compile.statements import SILENT_COMMANDS, SILENT_DEFINITIONS, statement_parts
+from lineage_pipeline.engine.compile.statements import SILENT_COMMANDS, SILENT_DEFINITIONS, change, statement_parts
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import Limits, Options
+
+COMPILERS = (query, change)
 
 SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError)
 """A tree of a shape that nobody foresaw: a fault of ours, which costs its statement and is said, and nothing else."""
@@ -91,7 +94,7 @@ def _compile(piece: Piece, text: str, traits: Traits, limits: Limits, declared: 
             piece.start, piece.end, _finding("PARSE_ERROR", start, end, reason=parsed.reason), kind, piece.parent
         )
     tree, items = parsed
-    context = Context(text, piece, items, traits, query)
+    context = Context(text, piece, items, traits, COMPILERS)
     context.declared = declared
     return ir.Placed(piece.start, piece.end, piece.parent, _statement(piece, tree, context))
 
@@ -106,7 +109,7 @@ def _statement(piece: Piece, tree: exp.Expr, context: Context) -> ir.Statement:
     try:
         parts = statement_parts(context, tree)
     except SURPRISES as surprise:
-        context = Context(context.text, piece, context.items, context.traits, query)
+        context = Context(context.text, piece, context.items, context.traits, COMPILERS)
         construct = f"{kind} ({type(surprise).__name__} in the compiler)"
         context.report("UNSUPPORTED_SYNTAX", piece.start, piece.end, construct=construct)
         parts = {"kind": kind, "status": "failed"}
@@ -126,6 +129,8 @@ def _assembled(context: Context, parts: dict[str, object], piece: Piece) -> ir.S
     }
     defaults["findings"] = tuple(context.findings)
     defaults["relations"] = relations
+    if context.changes:
+        parts = {**parts, "writes": (*context.changes, *cast(tuple[ir.Write, ...], parts.get("writes", ())))}
     return ir.Statement(
         **{**defaults, **parts},  # type: ignore[arg-type]
         pragmas=tuple(_pragmas(piece.tokens)),
@@ -137,7 +142,7 @@ def _assembled(context: Context, parts: dict[str, object], piece: Piece) -> ir.S
 
 def _cut_statement(piece: Piece, text: str, traits: Traits) -> ir.Statement:
     """A statement that the cutter recognised without the parser: a batch separator, a block, a module header."""
-    context = Context(text, piece, Items(piece.tokens), traits, query)
+    context = Context(text, piece, Items(piece.tokens), traits, COMPILERS)
     return _assembled(context, {"kind": piece.kind, **dict(piece.parts)}, piece)
 
 

@@ -6,6 +6,7 @@ import msgspec
 from sqlglot import exp
 
 from lineage_pipeline.dialects import functions
+from lineage_pipeline.dialects.traits import fold
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.expressions import expression, optional
 from lineage_pipeline.engine.compile.pivots import pivoted
@@ -86,6 +87,9 @@ def _table(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
         return ir.Source(alias or name.parts[0], relation=index, columns=columns)
     if len(name.parts) > 1 and name.parts[0] in context.visible:
         return _array(context, node, alias)
+    if context.traits.dual and len(name.parts) == 1 and name.parts[0].upper() == "DUAL":
+        dummy = ir.Values(((ir.Literal("string", "X"),),), (fold("dummy", False, context.traits.columns),))
+        return ir.Source(alias or name.parts[0], relation=context.add(dummy), columns=columns)
     return ir.Source(alias or name.parts[-1], name=name, columns=columns)
 
 

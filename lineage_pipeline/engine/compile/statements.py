@@ -5,11 +5,13 @@ from typing import Any
 
 from sqlglot import exp
 
+from lineage_pipeline.engine.compile.changes import delete, update
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.definitions import alter, create, drop
+from lineage_pipeline.engine.compile.merges import merge
 from lineage_pipeline.engine.compile.queries import query
 from lineage_pipeline.engine.compile.variables import assignments, assigns_variables, declare, select_into_variables
-from lineage_pipeline.engine.compile.writes import delete, insert, into, merge, multi_insert, update
+from lineage_pipeline.engine.compile.writes import insert, into, multi_insert
 from lineage_pipeline.vocabulary import ir
 
 Parts = dict[str, Any]
@@ -24,6 +26,11 @@ def statement_parts(context: Context, tree: exp.Expr) -> Parts | None:
     if isinstance(tree, exp.Query):
         return bare_query(context, tree)
     return None
+
+
+def change(context: Context, tree: exp.Expr) -> Parts:
+    """What a statement that writes does where it stands inside another one."""
+    return STATEMENTS[type(tree)](context, tree)
 
 
 def bare_query(context: Context, tree: exp.Expr) -> Parts:

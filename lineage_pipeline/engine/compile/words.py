@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokens import Token, Tokenizer, TokenType
 
 from lineage_pipeline.dialects.traits import Traits, fold
 from lineage_pipeline.vocabulary import ir
@@ -15,6 +15,12 @@ def keyword(token: Token) -> str:
     if token.token_type in _QUOTED:
         return ""
     return token.text.upper()
+
+
+def made(word: str, token: Token) -> Token:
+    """A word that nobody wrote, at the place of a token."""
+    kind = Tokenizer.KEYWORDS.get(word, TokenType.VAR)
+    return Token(kind, word, token.line, token.col, token.start, token.end)
 
 
 def behind_brackets(tokens: Sequence[Token], index: int) -> int:

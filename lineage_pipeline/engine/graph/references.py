@@ -49,9 +49,8 @@ class References:
         targets = [self._target(name, step, names) for name in face.writes]
         defined = self._target(face.defines, step, names) if face.defines is not None else ""
         result = self._result(path, step) if face.has_result else ""
-        written = [*targets, *([result] if result else [])]
-        self._record(path, ordinal, face, reads, written, defined)
-        if not written and not defined:
+        self._record(path, ordinal, reads, targets, defined, result)
+        if not targets and not result and not defined:
             self._read_by_module(reads, path, step)
         for name in (*face.alters, *(new for _, new in face.renames), *face.drops):
             draft = self.drafts.find(name, space, scopes)
@@ -61,7 +60,8 @@ class References:
                 self._parts.add((names[name.parts], path, ordinal, role))
         if face.like is not None:
             reads.append(self._read(face.like, path, step, names))
-        self.inputs[(path, ordinal)] = tuple(dict.fromkeys(reads))
+        changed = targets if result else []  # what a statement gives back are rows of what it changed
+        self.inputs[(path, ordinal)] = tuple(dict.fromkeys([*reads, *changed]))
         for name in face.stars:
             for target in [*targets, defined, result]:
                 self.stars[target].add(names[name.parts])
@@ -132,21 +132,19 @@ class References:
         return self.drafts.id_of(draft)
 
     def _record(
-        self, path: str, ordinal: int, face: Face, reads: Sequence[str], written: Sequence[str], defined: str
+        self, path: str, ordinal: int, reads: Sequence[str], written: Sequence[str], defined: str, result: str
     ) -> None:
         here = StatementRef(path, ordinal)
-        for identity in reads:
-            self._parts.add((identity, path, ordinal, Role.READ))
-        for identity in written:
-            self._parts.add((identity, path, ordinal, Role.WRITE))
-        if defined:
-            self._parts.add((defined, path, ordinal, Role.DEFINE))
+        roles = ((reads, Role.READ), ((*written, result), Role.WRITE), ((defined,), Role.DEFINE))
+        self._parts |= {(name, path, ordinal, role) for names, role in roles for name in names if name}
         for source in reads:
+            for target in written:
+                self._edges[source, target, EdgeKind.WRITE].add(here)
             if defined:
                 self._edges[source, defined, EdgeKind.READ].add(here)
-            for target in written:
-                kind = EdgeKind.READ if face.has_result else EdgeKind.WRITE
-                self._edges[source, target, kind].add(here)
+        for source in (*reads, *written):  # what a statement gives back are rows of what it changed
+            if result:
+                self._edges[source, result, EdgeKind.READ].add(here)
 
     def edges(self) -> tuple[ObjectEdge, ...]:
         """Producers and consumers, sorted."""

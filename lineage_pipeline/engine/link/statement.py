@@ -144,10 +144,11 @@ class StatementLinker:
 
     def _positional(self, write: ir.Write, target: str, own: Input, linked: Linked) -> list[tuple[str, Out]]:
         """Values by position; columns that the engine fills itself are passed over."""
-        every = [column.name for column in own.columns]
-        settable = [column.name for column in own.columns if not column.generated]
+        every = [column.name for column in own.columns if column.name not in write.fixed]
+        settable = [column.name for column in own.columns if not column.generated and column.name not in write.fixed]
         names = every if len(linked.columns) == len(every) else settable
-        if not own.open:
+        short = self.traits.short_insert and len(linked.columns) < len(names)
+        if not own.open and not short:
             self._check_arity(write, target, len(names), linked)
         return list(zip(names, linked.columns, strict=False))
 

@@ -1,0 +1,109 @@
+"""MERGE: every arm is a write of its own over target and source."""
+
+from typing import Any
+
+import msgspec
+from sqlglot import exp
+
+from lineage_pipeline.engine.compile.changes import assigned_value, assignments, behind_alias, qualify
+from lineage_pipeline.engine.compile.context import Context, name_of
+from lineage_pipeline.engine.compile.expressions import expression, optional
+from lineage_pipeline.engine.compile.queries import bind_with, query
+from lineage_pipeline.engine.compile.returning import returned
+from lineage_pipeline.engine.compile.sources import source
+from lineage_pipeline.vocabulary import ir
+
+
+class _Merge(msgspec.Struct, frozen=True):
+    """What the arms of a MERGE share: the written object, it as a source, and what it is merged with."""
+
+    target: ir.Name
+    own: ir.Source
+    using: tuple[ir.Source, ...]
+
+    @property
+    def sources(self) -> tuple[ir.Source, ...]:
+        return self.own, *self.using
+
+
+def merge(context: Context, tree: exp.Expr) -> dict[str, Any]:
+    """MERGE with all its arms."""
+    bind_with(context, tree)
+    own = next(iter(source(context, tree.this, None, query)))
+    target = behind_alias(context, tree.this, (own,)) or name_of(context, tree.this)
+    on = tree.args.get("on")
+    keys = tree.args.get("using_cond")
+    join = ir.Join(
+        "left",
+        optional(context, on if isinstance(on, exp.Expr) else None),
+        tuple(context.column(key) for key in keys) if isinstance(keys, list) else (),
+    )
+    using = [
+        msgspec.structs.replace(item, join=item.join or join)
+        for item in source(context, tree.args["using"], None, query)
+    ]
+    merged = _Merge(target, own, tuple(using))
+    writes: list[ir.Write] = []
+    for arm in tree.args["whens"].expressions:
+        writes.extend(_arm(context, arm, merged))
+    return returned(context, tree, {"kind": "MERGE", "writes": tuple(writes)}, merged.sources)
+
+
+def _arm(context: Context, arm: exp.Expr, merged: _Merge) -> list[ir.Write]:
+    then = arm.args["then"]
+    visible = _visible(arm, merged)
+    conditions = [arm.args.get("condition")]
+    where = then.args.get("where") if isinstance(then, exp.Update | exp.Insert) else None
+    conditions.append(where.this if isinstance(where, exp.Where) else where)
+    for condition in conditions:
+        if isinstance(condition, exp.Expr):
+            qualify(condition, visible)
+    compiled = [expression(context, item) for item in conditions if isinstance(item, exp.Expr)]
+    condition = ir.Call("AND", tuple(compiled), 0, "BOOLEAN") if len(compiled) > 1 else next(iter(compiled), None)
+    if isinstance(then, exp.Update):
+        if not then.expressions or any(isinstance(item, exp.Star) for item in then.expressions):
+            return [_star_arm(context, merged, condition, "update")]
+        rows = ir.Select(merged.sources, (), condition)
+        return list(assignments(context, then.expressions, rows, merged.target, conditional=True))
+    if isinstance(then, exp.Insert):
+        return [_insert_arm(context, then, merged, condition, visible)]
+    relation = context.add(ir.Select(merged.sources, (), condition))
+    return [ir.Write(merged.target, relation, "delete", (), conditional=True)]
+
+
+def _visible(arm: exp.Expr, merged: _Merge) -> str:
+    """The one side whose columns an arm can name without a qualifier, if it sees one side only."""
+    if arm.args.get("matched"):
+        return ""
+    if arm.args.get("source"):
+        return merged.own.alias
+    return merged.using[0].alias if len(merged.using) == 1 else ""
+
+
+def _insert_arm(context: Context, then: exp.Expr, merged: _Merge, condition: ir.Expr | None, visible: str) -> ir.Write:
+    values = then.args.get("expression")
+    if not isinstance(values, exp.Expr):
+        return _star_arm(context, merged, condition, "insert", positional=isinstance(then.this, exp.Var))
+    listed = then.args.get("this")
+    columns = None
+    if isinstance(listed, exp.Tuple | exp.Schema):
+        names = [item.this if isinstance(item, exp.Column) else item for item in listed.expressions]
+        columns = tuple(context.column(item) for item in names if isinstance(item, exp.Identifier))
+    items = values.expressions if isinstance(values, exp.Tuple | exp.Values) else [values]
+    if items and isinstance(items[0], exp.Tuple):
+        items = items[0].expressions
+    for item in items:
+        qualify(item, visible)
+    chosen = tuple(ir.Output("", "", assigned_value(context, item), *context.item_place(item)) for item in items)
+    relation = context.add(ir.Select(merged.sources, chosen, condition))
+    return ir.Write(merged.target, relation, "insert", columns, conditional=True)
+
+
+def _star_arm(
+    context: Context, merged: _Merge, condition: ir.Expr | None, mode: str, *, positional: bool = False
+) -> ir.Write:
+    """UPDATE SET *, INSERT * and INSERT ROW: every column of the source, by name or by position."""
+    context.features.add("star")
+    stars = tuple(ir.Star((item.alias,), ir.NOWHERE, ir.NOWHERE) for item in merged.using)
+    relation = context.add(ir.Select(merged.sources, stars, condition))
+    return ir.Write(merged.target, relation, mode, None, by_name=not positional, conditional=True)

@@ -1,0 +1,188 @@
+"""Statements in a spelling that the parser does not know, written out in one that it knows.
+
+Tokens keep their places. `REWRITES` are applied to every statement that begins with the word, `SPELLINGS` only to
+those that the parser could not read.
+"""
+
+from collections.abc import Callable, Sequence
+
+from sqlglot.tokens import Token, TokenType
+
+from lineage_pipeline.dialects.spellings import SPELLINGS, Spelling
+from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.compile.words import behind_brackets, keyword, made
+
+Rewrite = Callable[[list[Token]], list[Token]]
+
+
+def rewritten(tokens: list[Token], traits: Traits) -> list[Token]:
+    """The tokens of a statement as the parser is to see them."""
+    for rewrite in REWRITES.get(traits.family, {}).get(keyword(tokens[0]), ()):
+        tokens = rewrite(tokens)
+    return tokens
+
+
+def respelled(tokens: list[Token], traits: Traits) -> list[Token]:
+    """A statement that could not be read, in other spellings where there are some."""
+    words = [keyword(token) for token in tokens]
+    kept = tokens
+    for family in ("", traits.family):
+        for spelling in SPELLINGS.get(family, ()):
+            if spelling.words[0] in words and (not spelling.within or words[0] in spelling.within):
+                kept = _respelled(kept, spelling)
+    return kept
+
+
+def _respelled(tokens: list[Token], spelling: Spelling) -> list[Token]:
+    """The tokens with one spelling replaced by another wherever it stands; brackets or a value go with it."""
+    width, kept, index, found = len(spelling.words), list[Token](), 0, False
+    while index < len(tokens):
+        here = index == 0 or not spelling.leading
+        if here and tuple(keyword(token) for token in tokens[index : index + width]) == spelling.words:
+            end = _end(tokens, index + width, spelling)
+            if end >= 0:
+                kept.extend(made(word, tokens[index]) for word in spelling.instead)
+                index, found = end, True
+                continue
+        kept.append(tokens[index])
+        index += 1
+    return kept if found else tokens
+
+
+def _end(tokens: Sequence[Token], index: int, spelling: Spelling) -> int:
+    """The token behind what goes with a spelling, or -1 where it is not followed by that."""
+    opened = index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN
+    if spelling.brackets:
+        return behind_brackets(tokens, index) if opened else -1
+    for _ in range(spelling.values):
+        index += 1
+        while index < len(tokens) and tokens[index].token_type in (TokenType.DOT, TokenType.EQ):
+            index += 2
+    return min(index, len(tokens))
+
+
+def _at_depth(tokens: Sequence[Token], *words: str, start: int = 0) -> int:
+    """The first of some words outside brackets, or -1."""
+    depth = 0
+    for index in range(start, len(tokens)):
+        kind = tokens[index].token_type
+        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+        if depth == 0 and keyword(tokens[index]) in words:
+            return index
+    return -1
+
+
+def _without_top(tokens: list[Token]) -> list[Token]:
+    """T-SQL: how many rows a statement changes at most."""
+    if len(tokens) < 3 or keyword(tokens[1]) != "TOP":
+        return tokens
+    end = behind_brackets(tokens, 2) if tokens[2].token_type is TokenType.L_PAREN else 3
+    end += end < len(tokens) and keyword(tokens[end]) == "PERCENT"
+    return [tokens[0], *tokens[end:]]
+
+
+def _one_from(tokens: list[Token]) -> list[Token]:
+    """T-SQL: `DELETE FROM alias FROM table AS alias` as `DELETE alias FROM …`."""
+    if keyword(tokens[1] if len(tokens) > 1 else tokens[0]) == "FROM" and _at_depth(tokens, "FROM", start=2) > 0:
+        return [tokens[0], *tokens[2:]]
+    return tokens
+
+
+_PRIORITIES = ("LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED", "QUICK")
+
+
+def _without_priority(tokens: list[Token]) -> list[Token]:
+    """MySQL: when a statement runs, and whether its errors matter."""
+    end = 1
+    ignored = ("IGNORE",) if keyword(tokens[0]) != "INSERT" else ()
+    while end < len(tokens) and keyword(tokens[end]) in (*_PRIORITIES, *ignored):
+        end += 1
+    return [tokens[0], *tokens[end:]]
+
+
+def _replace_as_insert(tokens: list[Token]) -> list[Token]:
+    """MySQL: REPLACE is an INSERT that removes what is in its way."""
+    return [made("INSERT", tokens[0]), *_without_priority(tokens)[1:]]
+
+
+def _mutation(tokens: list[Token]) -> list[Token]:
+    """ClickHouse: `ALTER TABLE t UPDATE …` and `ALTER TABLE t DELETE WHERE …` as plain statements."""
+    at = _at_depth(tokens, "UPDATE", "DELETE")
+    if len(tokens) < 4 or keyword(tokens[1]) != "TABLE" or at < 0 or keyword(tokens[at - 1]) in ("ON", "TTL"):
+        return tokens
+    end = 3
+    while end < at and tokens[end].token_type is TokenType.DOT:
+        end += 2
+    rest = tokens[at + 1 :]
+    in_partition = _at_depth(rest, "IN")
+    where = _at_depth(rest, "WHERE")
+    if 0 <= in_partition < where and keyword(rest[in_partition + 1]) == "PARTITION":
+        rest = [*rest[:in_partition], *rest[where:]]
+    if keyword(tokens[at]) == "UPDATE":
+        return [tokens[at], *tokens[2:end], made("SET", tokens[at]), *rest]
+    return [tokens[at], made("FROM", tokens[at]), *tokens[2:end], *rest]
+
+
+def _aliased_from(tokens: list[Token]) -> list[Token]:
+    """Teradata: the last table of `UPDATE x FROM t AS x, s SET …` with an alias, or the parser takes SET for one."""
+    first, set_ = _at_depth(tokens, "FROM"), _at_depth(tokens, "SET")
+    if not 0 < first < set_ - 1:
+        return tokens
+    before = tokens[set_ - 2].token_type
+    if before in (TokenType.FROM, TokenType.COMMA, TokenType.DOT):
+        return [*tokens[:set_], made("AS", tokens[set_ - 1]), tokens[set_ - 1], *tokens[set_:]]
+    return tokens
+
+
+def _inline_target(tokens: list[Token]) -> list[Token]:
+    """Oracle: `UPDATE (query) alias SET …` with the query as a CTE."""
+    if len(tokens) < 3 or tokens[1].token_type is not TokenType.L_PAREN:
+        return tokens
+    end = behind_brackets(tokens, 1)
+    named = end < len(tokens) and keyword(tokens[end]) != "SET"
+    name = [tokens[end]] if named else [made("inline_view", tokens[1])]
+    rest = tokens[end + named :]
+    return [made("WITH", tokens[0]), *name, made("AS", tokens[0]), *tokens[1:end], tokens[0], *name, *rest]
+
+
+def _delete_as_arm(tokens: list[Token]) -> list[Token]:
+    """Oracle: `UPDATE SET … DELETE WHERE c` of a MERGE as an arm of its own."""
+    at = _at_depth(tokens, "DELETE")
+    if at < 0 or at + 1 >= len(tokens) or keyword(tokens[at + 1]) != "WHERE":
+        return tokens
+    end = _at_depth(tokens, "WHEN", "LOG", start=at)
+    end = end if end > 0 else len(tokens)
+    arm = [made(word, tokens[at]) for word in ("WHEN", "MATCHED", "AND")]
+    return [*tokens[:at], *arm, *tokens[at + 2 : end], made("THEN", tokens[at]), tokens[at], *tokens[end:]]
+
+
+def _duplicates_removed(tokens: list[Token]) -> list[Token]:
+    """Redshift: `MERGE … REMOVE DUPLICATES` inserts the row of the source as it is."""
+    if [keyword(token) for token in tokens[-2:]] != ["REMOVE", "DUPLICATES"]:
+        return tokens
+    words = ("WHEN", "NOT", "MATCHED", "THEN", "INSERT", "ROW")
+    return [*tokens[:-2], *(made(word, tokens[-2]) for word in words)]
+
+
+def _without_evolution(tokens: list[Token]) -> list[Token]:
+    """Spark: `MERGE WITH SCHEMA EVOLUTION INTO …`."""
+    if [keyword(token) for token in tokens[1:4]] == ["WITH", "SCHEMA", "EVOLUTION"]:
+        return [tokens[0], *tokens[4:]]
+    return tokens
+
+
+REWRITES: dict[str, dict[str, tuple[Rewrite, ...]]] = {
+    "tsql": {"INSERT": (_without_top,), "UPDATE": (_without_top,), "DELETE": (_without_top, _one_from)},
+    "mysql": {
+        "INSERT": (_without_priority,),
+        "UPDATE": (_without_priority,),
+        "DELETE": (_without_priority,),
+        "REPLACE": (_replace_as_insert,),
+    },
+    "clickhouse": {"ALTER": (_mutation,)},
+    "teradata": {"UPDATE": (_aliased_from,), "UPD": (_aliased_from,)},
+    "oracle": {"UPDATE": (_inline_target,), "MERGE": (_delete_as_arm,)},
+    "redshift": {"MERGE": (_duplicates_removed,)},
+    "spark": {"MERGE": (_without_evolution,)},
+}
+"""Who rewrites statements, by family of dialects and first word."""
