@@ -9,7 +9,7 @@ import msgspec
 
 from lineage_pipeline.export.subject import Subject
 from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline.vocabulary.sets import Level, ObjectKind, Role, Status
+from lineage_pipeline.vocabulary.sets import EdgeType, Level, ObjectKind, Role, Status
 from lineage_pipeline.vocabulary.tables import ColumnEdge, ObjectEdge, SqlFile
 
 SCHEMA_VERSION = 1
@@ -54,7 +54,7 @@ def lineage_document(lineage: Lineage, files: Sequence[SqlFile] = ()) -> Row:
 
 
 def expanded_edges(lineage: Lineage) -> Iterator[ColumnEdge]:
-    """Give every column edge; one that goes into the whole statement goes into each column that it writes."""
+    """Give every column edge; one that decides about the whole statement goes into each column that it writes."""
     written: dict[tuple[str, int, str], list[str]] = defaultdict(list)
     for facet in lineage.facets:
         if facet.name == "projection":
@@ -63,7 +63,7 @@ def expanded_edges(lineage: Lineage) -> Iterator[ColumnEdge]:
     for column in lineage.columns:
         columns[column.object].append(column.name)
     for edge in lineage.column_edges:
-        if edge.to_column != "*":
+        if edge.to_column != "*" or edge.type is EdgeType.DIRECT:
             yield edge
             continue
         targets = written.get((edge.path, edge.statement, edge.to_object)) or columns.get(edge.to_object) or ["*"]

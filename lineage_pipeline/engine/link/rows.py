@@ -39,6 +39,10 @@ def edge_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStateme
         for flow in written.indirect:
             key = (flow.object, flow.column, flow.path, written.target, "*", flow.type, flow.subtype)
             grouped.setdefault(key, []).append((flow, None, written.conditional))
+        for opening in written.openings:  # the columns that nobody lists
+            flow = Flow(opening.object, "*", approximate=True, start=opening.start, end=opening.end)
+            key = (flow.object, "*", "", written.target, "*", flow.type, flow.subtype)
+            grouped.setdefault(key, []).append((flow, None, written.conditional))
     for key, uses in sorted(grouped.items()):
         yield _edge(text, placed.start, ordinal, key, uses)
 
