@@ -16,10 +16,11 @@ class Folding(StrEnum):
 
 
 class Naming(StrEnum):
-    """What a column without an alias is called: by its text, a constant by its value, by its function, or a number."""
+    """What a column without an alias is called: by its text, as it is printed, by value or function, or a number."""
 
     TEXT = "text"
     VALUE = "value"
+    CAPTION = "caption"
     FUNCTION = "function"
     NONE = "none"
     COL0 = "_col{}"
@@ -69,7 +70,7 @@ _TSQL = Traits(
     count="INT",
 )
 _POSTGRES = Traits("postgres", Folding.LOWER, Folding.LOWER, Naming.FUNCTION, short_insert=True)
-_SPARK = Traits("spark", naming=Naming.VALUE, lateral_alias=True, alias_in_having=True, short_insert=True)
+_SPARK = Traits("spark", naming=Naming.CAPTION, lateral_alias=True, alias_in_having=True, short_insert=True)
 _TRINO = Traits("trino", naming=Naming.COL0, alias_in_group=False)
 _MYSQL = Traits("mysql", Folding.EXACT, naming=Naming.VALUE, parts=("schema", "name"), alias_in_having=True, dual=True)
 _UPPER = Traits(

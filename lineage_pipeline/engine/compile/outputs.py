@@ -7,6 +7,7 @@ from sqlglot import exp
 from sqlglot.tokens import Token
 
 from lineage_pipeline.dialects.traits import Naming
+from lineage_pipeline.engine.compile.captions import caption
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.expressions import expression
 from lineage_pipeline.vocabulary import ir
@@ -145,14 +146,38 @@ def _implicit_name(context: Context, node: exp.Expr, position: int, start: int, 
     if naming is Naming.FUNCTION:
         name = function_name(inner)
         return name, name
-    if naming is Naming.VALUE and isinstance(inner, exp.Literal):
+    if naming is Naming.CAPTION and (shown := _caption(context, node, inner)):
+        return shown.lower(), shown
+    if naming in (Naming.VALUE, Naming.CAPTION) and isinstance(inner, exp.Literal):
         return inner.name.lower(), inner.name
-    if naming in (Naming.TEXT, Naming.VALUE):
+    if naming in (Naming.TEXT, Naming.VALUE, Naming.CAPTION):
         text = context.text[context.origin + start : context.origin + end] if start != ir.NOWHERE else ""
         name = " ".join(text.split())
         return name.lower() if name else f"_col{position}", name
     name = naming.value.format(position)
     return name, name
+
+
+def _caption(context: Context, node: exp.Expr, inner: exp.Expr) -> str:
+    """What is printed of an expression where columns are named after it; a column that is only cast keeps its name."""
+    select = node.find_ancestor(exp.Select)
+    aliases = {name.lower() for name in _source_names(select)} if select is not None else set()
+    cast = inner.this if isinstance(inner, exp.Cast) else None
+    if isinstance(cast, exp.Column) and (not cast.table or cast.table.lower() in aliases):
+        return str(cast.name)
+    found = context.items.nodes.get(id(node))
+    tokens = context.items.tokens[found[1] : found[2] + 1] if found is not None else ()
+    return caption(tokens, context.text, aliases, context.items.tokens) or ""
+
+
+def _source_names(select: exp.Expr) -> Iterator[str]:
+    """The names by which the sources of a select are asked."""
+    from_ = select.args.get("from_")
+    sources = [from_.this] if from_ is not None else []
+    for join in (*(select.args.get("joins") or ()), *(select.args.get("laterals") or ())):
+        sources.append(join.this if isinstance(join, exp.Join) else join)
+    for source in sources:
+        yield source.alias_or_name
 
 
 def function_name(node: exp.Expr) -> str:

@@ -1,0 +1,166 @@
+"""How Spark prints expressions when it names columns after them: operators, functions, types and default arguments."""
+
+BINARY: dict[str, tuple[int, str]] = {
+    "OR": (1, "({} OR {})"),
+    "AND": (2, "({} AND {})"),
+    "=": (5, "({} = {})"),
+    "==": (5, "({} = {})"),
+    "<=>": (5, "({} <=> {})"),
+    "<>": (5, "(NOT ({} = {}))"),
+    "!=": (5, "(NOT ({} = {}))"),
+    "<": (5, "({} < {})"),
+    "<=": (5, "({} <= {})"),
+    ">": (5, "({} > {})"),
+    ">=": (5, "({} >= {})"),
+    "|": (6, "({} | {})"),
+    "^": (7, "({} ^ {})"),
+    "&": (8, "({} & {})"),
+    "<<": (9, "({} << {})"),
+    ">>": (9, "({} >> {})"),
+    ">>>": (9, "({} >>> {})"),
+    "+": (10, "({} + {})"),
+    "-": (10, "({} - {})"),
+    "||": (10, "concat({}, {})"),
+    "*": (11, "({} * {})"),
+    "/": (11, "({} / {})"),
+    "%": (11, "({} % {})"),
+    "MOD": (11, "({} % {})"),
+    "DIV": (11, "({} div {})"),
+}
+"""Operators between two operands: how tight they bind, and how they are printed."""
+
+PREDICATE = 4
+"""How tight IN, LIKE, BETWEEN and IS bind."""
+
+PREFIXES: dict[str, tuple[int, str]] = {
+    "NOT": (3, "(NOT {})"),
+    "!": (3, "(NOT {})"),
+    "-": (12, "(- {})"),
+    "+": (12, "(+ {})"),
+    "~": (12, "~{}"),
+}
+"""Operators before their operand."""
+
+CONSTANTS = {"NULL": "NULL", "TRUE": "true", "FALSE": "false"}
+
+BARE = frozenset(
+    "CURRENT_DATE CURRENT_TIMESTAMP CURRENT_USER CURRENT_TIME USER SESSION_USER LOCALTIMESTAMP LOCALTIME".split()
+)
+"""Functions that are called without brackets too."""
+
+DATED = frozenset({"DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ", "TIME"})
+"""Words that make a constant of the string behind them."""
+
+TYPES = {
+    "INTEGER": "INT",
+    "LONG": "BIGINT",
+    "SHORT": "SMALLINT",
+    "BYTE": "TINYINT",
+    "REAL": "FLOAT",
+    "DEC": "DECIMAL",
+    "NUMERIC": "DECIMAL",
+}
+"""Types by other names."""
+
+CONVERSIONS = frozenset("BOOLEAN TINYINT SMALLINT INT BIGINT FLOAT DOUBLE DECIMAL DATE TIMESTAMP BINARY STRING".split())
+"""Functions that convert; they leave no trace inside another expression."""
+
+PADDED = frozenset({"HOUR", "MINUTE", "SECOND"})
+"""Units of an interval that has at least two digits."""
+
+PRINTED: dict[str, str] = {
+    name: name.upper()
+    for name in (
+        "acos acosh asin asinh atan atan2 atanh cbrt cos cosh cot csc degrees e exp expm1 hypot "
+        "log log10 log1p log2 pi power radians regexp regexp_like rlike sec signum sin sinh "
+        "spark_partition_id sqrt tan tanh"
+    ).split()
+} | {
+    "array_agg": "collect_list",
+    "curdate": "current_date",
+    "current_database": "current_schema",
+    "random": "rand",
+}
+"""Functions by the names under which they are printed."""
+
+_FINISH = "lambdafunction(namedlambdavariable(), namedlambdavariable())"
+
+SHAPES: dict[str, str] = {
+    "aggregate": f"aggregate({{}}, {{}}, {{}}, {_FINISH})",
+    "ceil": "CEIL({})",
+    "dateadd": "date_add({}, {})",
+    "datepart": "datepart({} FROM {})",
+    "dense_rank": "DENSE_RANK()",
+    "floor": "FLOOR({})",
+    "if": "(IF({}, {}, {}))",
+    "isnotnull": "({} IS NOT NULL)",
+    "isnull": "({} IS NULL)",
+    "like": "{} LIKE {}",
+    "log": "LOG(E(), {})",
+    "percent_rank": "PERCENT_RANK()",
+    "positive": "(+ {})",
+    "rank": "RANK()",
+    "reduce": f"reduce({{}}, {{}}, {{}}, {_FINISH})",
+}
+"""Functions that are printed in a shape of their own; ranks leave out what stands in their brackets."""
+
+DEFAULTS: dict[str, tuple[int, tuple[str, ...]]] = {
+    "approx_percentile": (2, ("10000",)),
+    "approx_top_k": (1, ("5", "10000")),
+    "bround": (1, ("0",)),
+    "from_unixtime": (1, ("yyyy-MM-dd HH:mm:ss",)),
+    "hll_sketch_agg": (1, ("12",)),
+    "lag": (1, ("1", "NULL")),
+    "lead": (1, ("1", "NULL")),
+    "listagg": (1, ("NULL",)),
+    "locate": (2, ("1",)),
+    "lpad": (2, (" ",)),
+    "make_ym_interval": (0, ("0", "0")),
+    "mask": (1, ("X", "x", "n", "NULL")),
+    "months_between": (2, ("true",)),
+    "overlay": (3, ("-1",)),
+    "percentile": (2, ("1",)),
+    "percentile_approx": (2, ("10000",)),
+    "position": (2, ("1",)),
+    "regexp_extract": (2, ("1",)),
+    "regexp_extract_all": (2, ("1",)),
+    "regexp_instr": (2, ("0",)),
+    "regexp_replace": (3, ("1",)),
+    "round": (1, ("0",)),
+    "rpad": (2, (" ",)),
+    "sentences": (1, ("", "")),
+    "sort_array": (1, ("true",)),
+    "split": (2, ("-1",)),
+    "str_to_map": (1, (",", ":")),
+    "string_agg": (1, ("NULL",)),
+    "substr": (2, ("2147483647",)),
+    "substring": (2, ("2147483647",)),
+    "theta_sketch_agg": (1, ("12",)),
+    "try_variant_set": (3, ("true",)),
+    "unix_timestamp": (0, ("current_timestamp()", "yyyy-MM-dd HH:mm:ss")),
+    "variant_set": (3, ("true",)),
+    "variant_strip_nulls": (1, ("true",)),
+}
+"""Arguments that are printed although nobody gave them: how many there are without them, and what follows."""
+
+SHOWN: dict[str, int] = {
+    "any_value": 1,
+    "first": 1,
+    "first_value": 1,
+    "from_csv": 1,
+    "from_json": 1,
+    "from_xml": 1,
+    "last": 1,
+    "last_value": 1,
+    "schema_of_json": 1,
+    "schema_of_xml": 1,
+    "to_csv": 1,
+    "to_json": 1,
+    "to_xml": 1,
+    "try_variant_get": 2,
+    "variant_get": 2,
+}
+"""Functions that print no more than that many of their arguments."""
+
+RANKS = frozenset("row_number rank dense_rank percent_rank ntile".split())
+"""Functions over a window whose frame is one of rows."""
