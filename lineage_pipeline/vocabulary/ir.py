@@ -382,7 +382,10 @@ class Finding(Node, frozen=True):
 
 
 class Statement(Node, frozen=True):
-    """One compiled statement. `result` is the relation of a bare query; `reads` are tables named outside relations."""
+    """One compiled statement. `result` is the relation of a bare query; `reads` are tables named outside relations.
+
+    `ctes` are the relations that have a name of their own inside the statement.
+    """
 
     kind: str
     status: str
@@ -401,6 +404,7 @@ class Statement(Node, frozen=True):
     features: tuple[str, ...] = ()
     complexity: int = 0
     fingerprint: str = ""
+    ctes: tuple[tuple[int, Name], ...] = ()
 
 
 class Placed(Node, frozen=True):

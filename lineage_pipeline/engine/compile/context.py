@@ -36,6 +36,7 @@ class Context:
         self.compile_query, self.compile_change = compilers
         self.relations: list[ir.Relation | None] = []
         self.ctes: Mapping[str, int] = {}
+        self.common: list[tuple[int, ir.Name]] = []
         self.recursions: set[int] = set()
         self.visible: frozenset[str] = frozenset()  # aliases whose arrays a FROM may name, where the dialect lets it
         self.windows: Mapping[str, exp.Expr] = {}

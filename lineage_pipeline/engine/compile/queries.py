@@ -42,6 +42,7 @@ def common_table(context: Context, cte: exp.Expr, recursive: bool) -> dict[str, 
         index = query(context, body)
         if columns:
             index = context.add(ir.Renamed(index, columns))
+    context.common.append((index, ir.Name((name,), alias.this.name, *context.place(alias.this))))
     return {name: index}
 
 

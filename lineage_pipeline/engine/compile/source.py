@@ -137,6 +137,7 @@ def _assembled(context: Context, parts: dict[str, object], piece: Piece) -> ir.S
         features=tuple(sorted(context.features)),
         complexity=_complexity(relations),
         fingerprint=_fingerprint(piece.tokens),
+        ctes=tuple(context.common),
     )
 
 
