@@ -1,0 +1,232 @@
+"""The inside of a statement, on demand: what graphs show and the collapsed edges have left behind."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.link.flows import Flow, Flows
+from lineage_pipeline.engine.link.model import Input
+from lineage_pipeline.engine.link.statement import Written
+from lineage_pipeline.engine.link.steps import Steps, index_of, keys
+from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.inside import ROWS, Feed, Inner, InnerColumn, Inside, Mention, Reading
+from lineage_pipeline.vocabulary.plan import Bound
+from lineage_pipeline.vocabulary.sets import EdgeType, NodeType, Operation, Subtype
+
+WRITES = {
+    "insert": Operation.INSERT,
+    "overwrite": Operation.OVERWRITE,
+    "update": Operation.UPDATE,
+    "delete": Operation.DELETE,
+}
+JOINS = {
+    "inner": Operation.INNER_JOIN,
+    "left": Operation.LEFT_JOIN,
+    "right": Operation.RIGHT_JOIN,
+    "full": Operation.FULL_JOIN,
+    "cross": Operation.CROSS_JOIN,
+    "semi": Operation.SEMI_JOIN,
+    "anti": Operation.ANTI_JOIN,
+}
+SET_OPERATIONS = {"INTERSECT": Operation.INTERSECT, "EXCEPT": Operation.EXCEPT}
+
+
+def inside_of(
+    statement: ir.Statement,
+    bound: Bound,
+    inputs: Mapping[str, Input],
+    traits: Traits,
+    requested: Mapping[str, Sequence[str]],
+) -> Inside:
+    """What a statement does step by step; `requested` are the columns that others ask of what it writes."""
+    steps = Steps(statement, bound, inputs, traits)
+    scopes = _Scopes(statement, bound, steps)
+    targets = [*scopes.targets(), *(scopes.written(item, requested) for item in steps.writes)]
+    return Inside((*scopes.relations(), *targets), tuple(_mentions(statement, bound)), tuple(_calls(statement, bound)))
+
+
+def taken_from(inside: Inside, objects: Collection[str]) -> Iterator[tuple[str, str]]:
+    """The columns of certain objects that a statement takes."""
+    for scope in inside.scopes:
+        for feeds in (scope.deciders, *(column.feeds for column in scope.columns)):
+            yield from ((feed.object, feed.column) for feed in feeds if feed.object in objects)
+
+
+class _Scopes:
+    """The relations and targets of one statement."""
+
+    def __init__(self, statement: ir.Statement, bound: Bound, steps: Steps) -> None:
+        self.statement = statement
+        self.bound = bound
+        self.names = dict(bound.names)
+        self.steps = steps
+        self.common = dict(statement.ctes)
+        self.labels: dict[int, str] = {}
+
+    def relations(self) -> Iterator[Inner]:
+        """The relations that somebody reads, each with a name where it has one."""
+        readings = {index: tuple(self._readings(index, Operation.SELECT)) for index in self.steps.relations}
+        for index, linked in self.steps.relations.items():
+            columns = [
+                InnerColumn(key, out.name or key, out.start, out.end, _feeds(out.value.flows))
+                for key, out in zip(keys(linked.columns), linked.columns, strict=True)
+            ]
+            asked = [_asked(name, flows) for name, flows in self.steps.asked[index].items()]
+            deciders, taken = _split(linked.indirect, readings[index])
+            name = self.common.get(index)
+            yield Inner(
+                relation=index,
+                object="",
+                type=NodeType.SUBQUERY if name is None else NodeType.CTE,
+                label=self.labels.get(index, "") if name is None else name.written,
+                columns=(*columns, *asked),
+                deciders=deciders,
+                readings=taken,
+                start=ir.NOWHERE if name is None else name.start,
+                end=ir.NOWHERE if name is None else name.end,
+            )
+
+    def targets(self) -> Iterator[Inner]:
+        """What the statement writes and defines, with the relations and objects that feed it as a whole."""
+        statement, definition = self.statement, self.statement.definition
+        if definition is not None:
+            columns = tuple(
+                InnerColumn(item.name, item.written, item.start, item.end, ()) for item in definition.columns
+            )
+            model = self.names.get(definition.like.parts) if definition.like is not None else None
+            like = (Reading(ir.NOWHERE, model, Operation.CREATE),) if model else ()
+            yield self._target(self.names[definition.name.parts], definition.relation, Operation.CREATE, columns, like)
+        for write in statement.writes:
+            operation = WRITES.get(write.mode, Operation.WRITE)
+            if statement.kind == "MERGE":
+                operation = Operation.MERGE
+            yield self._target(self.names[write.target.parts], write.relation, operation)
+        if statement.result != ir.NOWHERE:
+            yield self._target(self.bound.result, statement.result, Operation.SELECT)
+
+    def _target(
+        self,
+        target: str,
+        relation: int,
+        operation: Operation,
+        columns: tuple[InnerColumn, ...] = (),
+        more: tuple[Reading, ...] = (),
+    ) -> Inner:
+        found = [*more, *(self._readings(relation, operation) if relation != ir.NOWHERE else ())]
+        readings = tuple(item for item in found if item.object != target)
+        return Inner(ir.NOWHERE, target, None, "", columns, (), readings)
+
+    def written(self, written: Written, requested: Mapping[str, Sequence[str]]) -> Inner:
+        """The columns of one write, and what decides about its rows."""
+        columns = [
+            InnerColumn(name, name, out.start, out.end, _feeds(out.value.flows)) for name, out in written.columns
+        ]
+        passing = self.steps.passing(written, requested.get(written.target, ()))
+        columns.extend(_asked(name, flows) for name, flows in passing.items())
+        deciders, _ = _split(written.indirect, ())
+        return Inner(ir.NOWHERE, written.target, None, "", tuple(columns), deciders)
+
+    def _readings(self, index: int, first: Operation) -> Iterator[Reading]:
+        """What a relation takes its rows from; its first source is taken as `first` says, the others are joined."""
+        body = self.statement.relations[index]
+        match body:
+            case ir.Renamed(relation=inner):
+                yield from self._readings(inner, first)
+            case ir.Select():
+                for source in body.sources:
+                    yield from self._source(source, first)
+            case ir.SetOperation(op=op, branches=branches):
+                for number, branch in enumerate(branches, 1):
+                    yield self._inner(branch, SET_OPERATIONS.get(op, Operation.UNION), f"{op.lower()} branch {number}")
+            case ir.Recursive(anchor=anchor, step=step):
+                yield self._inner(anchor, Operation.RECURSION, "anchor")
+                yield self._inner(step, Operation.RECURSION, "step")
+            case ir.Pivot(relation=inner):
+                yield self._inner(inner, Operation.PIVOT, "")
+            case ir.Unpivot(relation=inner):
+                yield self._inner(inner, Operation.UNPIVOT, "")
+
+    def _inner(self, index: int, operation: Operation, label: str) -> Reading:
+        self.labels.setdefault(index, label)
+        return Reading(index, "", operation)
+
+    def _source(self, source: ir.Source, first: Operation) -> Iterator[Reading]:
+        joined = source.join is not None and first is not Operation.MERGE
+        operation = JOINS.get(source.join.side, Operation.INNER_JOIN) if joined and source.join else first
+        if source.relation != ir.NOWHERE:
+            yield self._inner(source.relation, operation, source.alias)
+        elif source.name is not None:
+            found = self.steps.inputs.input(source.name)
+            if source.function is None or found.columns:
+                yield Reading(ir.NOWHERE, found.object, operation)
+
+
+def _feeds(flows: Flows) -> tuple[Feed, ...]:
+    return tuple(map(_feed, flows))
+
+
+def _feed(flow: Flow) -> Feed:
+    index = index_of(flow.object)
+    return Feed(
+        relation=index,
+        object="" if index != ir.NOWHERE else flow.object,
+        column=flow.column,
+        path=flow.path,
+        type=flow.type,
+        subtype=flow.subtype,
+        approximate=flow.approximate,
+        start=flow.start,
+        end=flow.end,
+    )
+
+
+def _asked(name: str, flows: Flows) -> InnerColumn:
+    place = (flows[0].start, flows[0].end) if flows else (ir.NOWHERE, ir.NOWHERE)
+    return InnerColumn(name, name, *place, _feeds(flows))
+
+
+def _split(flows: Flows, readings: tuple[Reading, ...]) -> tuple[tuple[Feed, ...], tuple[Reading, ...]]:
+    """What decides about rows, apart from the rows that are taken as they are: those are readings."""
+    feeds = _feeds(flows)
+    known = {reading.relation for reading in readings}
+    taken = [feed for feed in feeds if _is_taken(feed)]
+    more = tuple(Reading(feed.relation, "", Operation.SELECT) for feed in taken if feed.relation not in known)
+    return tuple(feed for feed in feeds if not _is_taken(feed)), (*readings, *more)
+
+
+def _is_taken(feed: Feed) -> bool:
+    return feed.column == ROWS and feed.type is EdgeType.INDIRECT and feed.subtype is Subtype.IDENTITY
+
+
+def _mentions(statement: ir.Statement, bound: Bound) -> Iterator[Mention]:
+    """The objects that a statement names, each where it does so first."""
+    names = dict(bound.names)
+    seen: set[str] = set()
+    for name in _named(statement):
+        known = names.get(name.parts)
+        if known is not None and known not in seen:
+            seen.add(known)
+            yield Mention(known, name.written, name.start, name.end)
+
+
+def _named(statement: ir.Statement) -> Iterator[ir.Name]:
+    if statement.definition is not None:
+        yield statement.definition.name
+        if statement.definition.like is not None:
+            yield statement.definition.like
+    yield from (write.target for write in statement.writes)
+    for relation in statement.relations:
+        if isinstance(relation, ir.Select):
+            yield from (source.name for source in relation.sources if source.name is not None)
+    for alteration in statement.alterations:
+        yield alteration.name
+        if alteration.to is not None:
+            yield alteration.to
+    yield from (drop.name for drop in statement.drops)
+    yield from statement.reads
+    yield from (call.name for call in statement.calls)
+
+
+def _calls(statement: ir.Statement, bound: Bound) -> Iterator[Mention]:
+    names = dict(bound.names)
+    for call in statement.calls:
+        yield Mention(names.get(call.name.parts, ""), ".".join(call.name.parts), call.name.start, call.name.end)
