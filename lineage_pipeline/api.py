@@ -1,6 +1,7 @@
 """The Python API: analyse a text, a folder, or the difference of two; the package hands these names on lazily."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +13,44 @@ from lineage_pipeline.discover.schema import SchemaMapping, imported_schemas
 from lineage_pipeline.engine.diff.compare import diff as compare
 from lineage_pipeline.engine.diff.policy import Policy
 from lineage_pipeline.export.json import lineage_document
-from lineage_pipeline.pipeline import analyse
+from lineage_pipeline.graphs import Graphs
+from lineage_pipeline.pipeline import Workings, work_out
 from lineage_pipeline.settings import Settings, load_settings
 from lineage_pipeline.vocabulary.analysis import InputFile, Limits, Lineage, Options
+from lineage_pipeline.vocabulary.graph import Graph
 from lineage_pipeline.vocabulary.tables import Change
 
 
-class Analysis(msgspec.Struct, frozen=True):
-    """The lineage of some SQL."""
+class Analysis(msgspec.Struct, frozen=True, dict=True, eq=False):
+    """The lineage of some SQL, and what it was worked out from: graphs show more than its rows."""
 
     lineage: Lineage
+    workings: Workings
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the lineage: it says all that there is to say."""
+        return isinstance(other, Analysis) and self.lineage == other.lineage
+
+    def __repr__(self) -> str:
+        """Say how much there is, and not all of it."""
+        return f"Analysis({len(self.lineage.statements)} statements, {len(self.lineage.column_edges)} column edges)"
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `lineage analyze --format json` prints."""
         return lineage_document(self.lineage)
+
+    def statement_graph(self, number: int) -> Graph:
+        """The graph of one of `lineage.statements`, with the relations inside it."""
+        row = self.lineage.statements[number]
+        return self._graphs.statement(row.path, row.ordinal)
+
+    def global_graph(self) -> Graph:
+        """The graph of all statements together."""
+        return self._graphs.whole()
+
+    @cached_property
+    def _graphs(self) -> Graphs:
+        return Graphs(self.workings)
 
 
 def analyze(
@@ -51,7 +76,8 @@ def analyze(
         limits=limits or Limits(),
     )
     imported = imported_schemas(schema, options) if schema else {}
-    return Analysis(analyse([InputFile("-", sql, options)], imported, reach=False))
+    workings = work_out([InputFile("-", sql, options)], imported)
+    return Analysis(workings.lineage, workings)
 
 
 def scan(path: str | Path, *, dialect: str | None = None, settings: Settings | None = None) -> Analysis:
@@ -59,8 +85,10 @@ def scan(path: str | Path, *, dialect: str | None = None, settings: Settings | N
     folder = Path(path)
     rules = settings or load_settings(folder, {"analysis": {"dialect": dialect}}, {})
     discovery = discover_folder(folder, rules)
-    lineage = analyse(input_files(discovery, rules), reach=False)
-    return Analysis(msgspec.structs.replace(lineage, diagnostics=discovery.diagnostics + lineage.diagnostics))
+    workings = work_out(input_files(discovery, rules))
+    lineage = workings.lineage
+    joint = msgspec.structs.replace(lineage, diagnostics=discovery.diagnostics + lineage.diagnostics)
+    return Analysis(joint, workings)
 
 
 def diff(base: Analysis, head: Analysis, *, policy: Mapping[str, Any] | None = None) -> tuple[Change, ...]:

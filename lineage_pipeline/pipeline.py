@@ -53,18 +53,32 @@ class Edges(msgspec.Struct):
     passings: list[Passing] = []
 
 
+class Workings(msgspec.Struct, frozen=True):
+    """A lineage together with what it was worked out from, for questions that its rows do not answer."""
+
+    compiled: tuple[Compiled, ...]
+    plan: Plan
+    registry: SchemaRegistry
+    lineage: Lineage
+
+
 def analyse(
     files: Iterable[InputFile], imported: Mapping[str, TableSchema] | None = None, *, reach: bool = True
 ) -> Lineage:
     """The lineage of a set of files; `imported` are schemas known from elsewhere, and `reach` takes a while."""
+    lineage = work_out(files, imported).lineage
+    return msgspec.structs.replace(lineage, column_reach=column_reach(lineage)) if reach else lineage
+
+
+def work_out(files: Iterable[InputFile], imported: Mapping[str, TableSchema] | None = None) -> Workings:
+    """The lineage of a set of files without the reach of columns, and how it came about."""
     schemas = imported or {}
     with _relaxed_collector():
         compiled = [compile_file(file) for file in files]
         plan = build_plan([File(item.file.path, item.face, item.file.options) for item in compiled], schemas)
         registry = resolve_schemas(compiled, plan, schemas)
         linked = link_files(compiled, plan, registry)
-        lineage = assemble(compiled, plan, registry, linked)
-        return msgspec.structs.replace(lineage, column_reach=column_reach(lineage)) if reach else lineage
+        return Workings(tuple(compiled), plan, registry, assemble(compiled, plan, registry, linked))
 
 
 @contextmanager

@@ -10,6 +10,7 @@ A case begins with `-- title:`; further `-- key: value` lines are its settings (
 
 import re
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,6 +69,11 @@ def _case(file: Path, block: str, common: tuple[tuple[str, str], ...]) -> Case:
 
 def analysed(case: Case) -> Lineage:
     """What the engine makes of a case."""
+    return analyse(*inputs_of(case))
+
+
+def inputs_of(case: Case) -> tuple[list[InputFile], dict[str, TableSchema]]:
+    """The file that a case is, and the schemas that are given."""
     options = Options(
         case.setting("dialect"),
         default_catalog=case.setting("catalog"),
@@ -75,7 +81,7 @@ def analysed(case: Case) -> Lineage:
         search_path=tuple(case.setting("path").split()),
     )
     given = dict(_given(value) for key, value in case.settings if key == "given")
-    return analyse([InputFile("-", case.sql, options)], given)
+    return [InputFile("-", case.sql, options)], given
 
 
 def _given(text: str) -> tuple[str, TableSchema]:
@@ -132,12 +138,12 @@ def _source(edge: ColumnEdge) -> str:
     return f"{edge.from_object}.{edge.from_column}{path}" + "".join(f":{word}" for word in words)
 
 
-def accept(file: Path) -> None:
+def accept(file: Path, show: Callable[[Case], Iterable[str]] = lambda case: render(analysed(case))) -> None:
     """Write what the engine gives into a fixture file."""
     text = file.read_text()
     head = re.split(r"^-- title: ", text, flags=re.MULTILINE)[0]
     parts = []
     for block, case in zip(re.split(r"^-- title: ", text, flags=re.MULTILINE)[1:], parse(file, text), strict=True):
         kept = [line for line in block.rstrip().splitlines() if not line.startswith(("-->", "--!"))]
-        parts.append("-- title: " + "\n".join([*kept, *render(analysed(case))]) + "\n")
+        parts.append("-- title: " + "\n".join([*kept, *show(case)]) + "\n")
     file.write_text(head + "\n".join(parts))

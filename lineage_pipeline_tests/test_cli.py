@@ -123,6 +123,32 @@ def test_analyze_reads_standard_input_and_an_imported_schema(here: Path) -> None
     assert document["statements"][0]["path"] == "-"
 
 
+def test_analyze_prints_the_graph_of_each_statement_or_of_all(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "a.sql").write_text(SQL)
+    assert main(["analyze", "a.sql", "--graph", "statement"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert list(document) == ["schema_version", "graphs"]
+    assert [(graph["path"], graph["statement"]) for graph in document["graphs"]] == [("a.sql", 0), ("a.sql", 1)]
+    assert list(document["graphs"][1]) == ["path", "statement", "nodes", "edges"]
+    assert main(["analyze", "a.sql", "--graph", "global"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert list(document) == ["schema_version", "nodes", "edges"]
+    assert " ".join(document["nodes"][0]) == (
+        "id type label qualified_name expression span resolution_source statement_refs"
+    )
+    assert " ".join(document["edges"][0]) == "id from to type operation expression approximate statements from_path"
+    (crossing,) = [edge for edge in document["edges"] if edge["type"] == "cross_statement"]
+    assert crossing["statements"] == [{"path": "a.sql", "statement": 0}, {"path": "a.sql", "statement": 1}]
+
+
+@pytest.mark.parametrize("graph", ["statement", "global"])
+def test_graphs_are_the_same_bytes_whatever_the_hash_seed(here: Path, graph: str) -> None:
+    (here / "a.sql").write_text("with c as (select a, b from t join u using (k)) select * from c where a in (select 1)")
+    arguments = ["analyze", str(here / "a.sql"), "--graph", graph]
+    shown = [run_lineage(*arguments, env={**os.environ, "PYTHONHASHSEED": seed}).stdout for seed in ("1", "4711")]
+    assert shown[0] == shown[1] != ""
+
+
 @pytest.mark.parametrize(
     ("sql", "dialect", "code"),
     [

@@ -21,10 +21,20 @@ from lineage_pipeline.engine.diff.table import RULES
 from lineage_pipeline.settings import Settings
 from lineage_pipeline.store.schemas import address
 from lineage_pipeline.vocabulary.codes import CODES
+from lineage_pipeline.vocabulary.graph import Graph, GraphEdge, GraphNode, NodeRef
+from lineage_pipeline.vocabulary.sets import GraphEdgeType, NodeType, Operation
 from lineage_pipeline.vocabulary.tables import TABLES, Table
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/findings.md", "docs/tables.md")
+PAGES = (
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "docs/findings.md",
+    "docs/graphs.md",
+    "docs/tables.md",
+)
 MADE = "Made from the code by `make accept`; do not edit.\n"
 
 
@@ -198,6 +208,13 @@ def test_every_target_and_verb_that_a_page_names_exists() -> None:
         assert set(re.findall(r"`make ([a-z]+)", text)) <= set(targets), page
         assert set(re.findall(r"`lineage ([a-z]+)", text)) <= set(VERBS), page
         assert {command[1] for command in commands(page) if command[0] == "make"} <= set(targets), page
+
+
+def test_the_page_on_graphs_names_every_word_and_field_of_one() -> None:
+    named = set(re.findall(r"(?<!`)`([^`\n]+)`(?!`)", read("docs/graphs.md")))
+    words = [word.value for words in (NodeType, GraphEdgeType, Operation) for word in words]
+    keys = [field.encode_name for row in (Graph, GraphNode, NodeRef, GraphEdge) for field in fields(row)]
+    assert [word for word in (*words, *keys) if word not in named] == []
 
 
 def test_every_link_leads_somewhere() -> None:

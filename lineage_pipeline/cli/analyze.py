@@ -2,6 +2,7 @@
 
 import os
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -12,6 +13,14 @@ from lineage_pipeline.cli.words import Dialect, Format, FormatOption, Output, pu
 if TYPE_CHECKING:
     from lineage_pipeline.settings import Settings
     from lineage_pipeline.vocabulary.analysis import Options
+
+
+class GraphOf(StrEnum):
+    """What a graph is drawn of."""
+
+    STATEMENT = "statement"
+    GLOBAL = "global"
+
 
 STRICT = (
     "Exit 1 where something could not be done: a statement failed or is partial, a finding is an error, "
@@ -26,6 +35,9 @@ def analyze(
         Path | None, typer.Option("--schema", help="JSON with the columns of tables.", metavar="FILE")
     ] = None,
     format: FormatOption = Format.TEXT,
+    graph: Annotated[
+        GraphOf | None, typer.Option("--graph", help="Print graphs as JSON: of each statement, or of all together.")
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help=STRICT)] = False,
     output: Output = None,
 ) -> None:
@@ -33,10 +45,11 @@ def analyze(
 
     Example: lineage analyze orders.sql --dialect snowflake --format json
     """
-    from lineage_pipeline.cli.subject import leaves_undone, subject_of
+    from lineage_pipeline.cli.subject import graphs_of, leaves_undone, subject_of
     from lineage_pipeline.discover.files import STDIN, discover_files
     from lineage_pipeline.discover.schema import read_schema
     from lineage_pipeline.export import EXPORTERS
+    from lineage_pipeline.export.json import dump, global_document, graph_documents
     from lineage_pipeline.settings import load_settings
 
     imported = read_schema(schema) if schema else None
@@ -45,9 +58,15 @@ def analyze(
     settings = load_settings(start, {"analysis": {"dialect": dialect}}, os.environ)
     rules = _Given(settings, start)
     discovery = discover_files(files, sys.stdin.buffer.read() if STDIN in files else b"", rules)
-    subject = subject_of(discovery, rules, settings, imported)
-    put("".join(EXPORTERS[format].write(subject)), output)
-    if strict and leaves_undone(subject.lineage):
+    if graph is None:
+        subject = subject_of(discovery, rules, settings, imported)
+        lineage, written = subject.lineage, "".join(EXPORTERS[format].write(subject))
+    else:
+        lineage, graphs = graphs_of(discovery, rules, imported)
+        one = graph is GraphOf.GLOBAL
+        written = dump(global_document(graphs.whole()) if one else graph_documents(graphs.statements()))
+    put(written, output)
+    if strict and leaves_undone(lineage):
         raise typer.Exit(1)
 
 

@@ -1,14 +1,20 @@
 """From discovered files to what an exporter takes, in this process."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from lineage_pipeline.discover.gather import Discovery, Rules, input_files
 from lineage_pipeline.discover.schema import SchemaMapping, imported_schemas
 from lineage_pipeline.export import Naming, Subject
 from lineage_pipeline.settings import Settings
-from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, TableSchema
 from lineage_pipeline.vocabulary.codes import CODES
 from lineage_pipeline.vocabulary.sets import Level, Status
+
+if TYPE_CHECKING:
+    from lineage_pipeline.graphs import Graphs
 
 
 def subject_of(discovery: Discovery, rules: Rules, settings: Settings, schema: SchemaMapping | None = None) -> Subject:
@@ -16,11 +22,26 @@ def subject_of(discovery: Discovery, rules: Rules, settings: Settings, schema: S
     from lineage_pipeline import pipeline  # not before the input is known to be usable: it takes a moment
 
     files = list(input_files(discovery, rules))
-    imported = imported_schemas(schema, files[0].options) if schema and files else {}
-    lineage = pipeline.analyse(files, imported, reach=False)
-    joint = msgspec.structs.replace(lineage, diagnostics=discovery.diagnostics + lineage.diagnostics)
+    lineage = pipeline.analyse(files, _imported(schema, files), reach=False)
     texts = {file.path: file.text for file in files}
-    return Subject(joint, discovery.snapshot, discovery.files, texts, naming_of(settings))
+    return Subject(_joint(discovery, lineage), discovery.snapshot, discovery.files, texts, naming_of(settings))
+
+
+def graphs_of(discovery: Discovery, rules: Rules, schema: SchemaMapping | None = None) -> tuple[Lineage, "Graphs"]:
+    """Analyse what was found and keep what its graphs are made of."""
+    from lineage_pipeline import graphs, pipeline
+
+    files = list(input_files(discovery, rules))
+    workings = pipeline.work_out(files, _imported(schema, files))
+    return _joint(discovery, workings.lineage), graphs.Graphs(workings)
+
+
+def _imported(schema: SchemaMapping | None, files: Sequence[InputFile]) -> dict[str, TableSchema]:
+    return imported_schemas(schema, files[0].options) if schema and files else {}
+
+
+def _joint(discovery: Discovery, lineage: Lineage) -> Lineage:
+    return msgspec.structs.replace(lineage, diagnostics=discovery.diagnostics + lineage.diagnostics)
 
 
 def naming_of(settings: Settings) -> Naming:

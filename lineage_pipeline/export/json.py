@@ -9,6 +9,7 @@ import msgspec
 
 from lineage_pipeline.export.subject import Subject
 from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline.vocabulary.graph import Graph
 from lineage_pipeline.vocabulary.sets import EdgeType, Level, ObjectKind, Role, Status
 from lineage_pipeline.vocabulary.tables import ColumnEdge, ObjectEdge, SqlFile
 
@@ -25,6 +26,7 @@ EDGE_KEYS = (
     *("conditional", "expression", "path", "statement", "span", "from_span", "from_path", "hops"),
 )
 DIAGNOSTIC_KEYS = ("id", "code", "severity", "message", "path", "line", "column", "object", "stage")
+GRAPH_KEYS = ("nodes", "edges")
 SCHEMA_COLUMN_KEYS = ("ordinal", "name", "type", "nullable")
 CONSTRAINT_KEYS = ("kind", "name", "columns", "expression")
 
@@ -51,6 +53,16 @@ def lineage_document(lineage: Lineage, files: Sequence[SqlFile] = ()) -> Row:
         "resolved_schema": _resolved_schema(lineage),
         "summary": summarise(lineage, files),
     }
+
+
+def graph_documents(graphs: Iterable[Graph]) -> Row:
+    """Give the graphs of statements as plain values."""
+    return {"schema_version": SCHEMA_VERSION, "graphs": [msgspec.to_builtins(graph) for graph in graphs]}
+
+
+def global_document(graph: Graph) -> Row:
+    """Give the graph of all statements as plain values."""
+    return {"schema_version": SCHEMA_VERSION, **{key: msgspec.to_builtins(getattr(graph, key)) for key in GRAPH_KEYS}}
 
 
 def expanded_edges(lineage: Lineage) -> Iterator[ColumnEdge]:
