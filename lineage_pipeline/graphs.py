@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from lineage_pipeline.engine.link.inside import inside_of, taken_from
+from lineage_pipeline.engine.link.steps import Steps, script_steps
 from lineage_pipeline.engine.trace.global_graph import global_graph
 from lineage_pipeline.engine.trace.statement_graph import Place, Surroundings, statement_graph
 from lineage_pipeline.pipeline import Compiled, Workings
@@ -19,6 +20,7 @@ class Graphs:
         self.lineage = workings.lineage
         self.files = {item.file.path: item for item in workings.compiled}
         self.places: dict[str, list[Place]] = {}
+        self.steps: dict[str, dict[int, Steps]] = {}
         self.known = Surroundings(
             {row.object: row for row in self.lineage.objects},
             {(row.object, row.name): row for row in self.lineage.columns},
@@ -46,9 +48,11 @@ class Graphs:
         return global_graph(self.statements(), self.lineage.object_statements)
 
     def _inside(self, path: str, ordinal: int) -> Inside:
-        item, bound = self.files[path], self.workings.plan.bound[path][ordinal]
+        item, bound = self.files[path], self.workings.plan.bound[path]
+        if path not in self.steps:
+            self.steps[path] = script_steps(item.script, bound, self.workings.registry.inputs, item.traits)
         statement = item.script.statements[ordinal].statement
-        return inside_of(statement, bound, self.workings.registry.inputs, item.traits, self.asked)
+        return inside_of(statement, bound[ordinal], self.steps[path][ordinal], self.asked)
 
     def _ask(self, name: str, column: str) -> bool:
         """Remember a column that no schema lists, because it is known from its use only."""
@@ -73,16 +77,22 @@ class Graphs:
 
 
 def _places(item: Compiled, workings: Workings) -> Iterator[Place]:
-    """The statements of a file, told apart by what they say: others that come and go around them do not matter."""
+    """The statements of a file at their places."""
     bound, statements = workings.plan.bound[item.file.path], item.script.statements
-    counts: dict[str, int] = {}
+    identities = tuple(_identities(item))
     for ordinal, placed in enumerate(statements):
-        said = placed.statement.fingerprint or item.file.text[placed.start : placed.end]
-        counts[said] = counts.get(said, 0) + 1
         parent = placed.parent
         while parent >= 0 and statements[parent].statement.definition is None:
             parent = statements[parent].parent
         definition = statements[parent].statement.definition if parent >= 0 else None
         module = dict(bound[parent].names)[definition.name.parts] if definition is not None else ""
-        identity = "\0".join((item.file.path, said, str(counts[said])))
-        yield Place(item.text, ordinal, placed.start, identity, module)
+        yield Place(item.text, ordinal, placed.start, identities, module)
+
+
+def _identities(item: Compiled) -> Iterator[str]:
+    """What tells the statements of a file apart: what they say, and which of those that say the same they are."""
+    counts: dict[str, int] = {}
+    for placed in item.script.statements:
+        said = placed.statement.fingerprint or item.file.text[placed.start : placed.end]
+        counts[said] = counts.get(said, 0) + 1
+        yield "\0".join((item.file.path, said, str(counts[said])))

@@ -1,4 +1,7 @@
-"""The inside of one statement: its relations and what it writes, one step apart, before anything is collapsed."""
+"""The inside of one statement: its relations and what it writes, one step apart, before anything is collapsed.
+
+What has no object is `inner`: a relation by its index, or a variable by the statement that set it and its name.
+"""
 
 import msgspec
 
@@ -12,10 +15,21 @@ UNLISTED = "*"
 """As a column: all those of an open object that nobody lists."""
 
 
-class Feed(msgspec.Struct, frozen=True):
-    """One input of a column or of the rows: a column of a relation by its index, or of an object by its id."""
+def inner_variable(statement: int, name: str) -> str:
+    """The key of what a statement puts into a variable."""
+    return f"{statement}:{name}"
 
-    relation: int
+
+def set_by(inner: str) -> tuple[int, str] | None:
+    """The statement that set a variable, and its name, or None for a relation."""
+    statement, mark, name = inner.partition(":")
+    return (int(statement), name) if mark else None
+
+
+class Feed(msgspec.Struct, frozen=True):
+    """One input of a column or of the rows: a column of something inside, or of an object by its id."""
+
+    inner: str
     object: str
     column: str
     path: str
@@ -27,7 +41,7 @@ class Feed(msgspec.Struct, frozen=True):
 
 
 class InnerColumn(msgspec.Struct, frozen=True):
-    """One column of a relation or a target: its key there, what it is called, its expression and what feeds it."""
+    """One column of something inside or of a target: its key there, its name, its expression and what feeds it."""
 
     key: str
     label: str
@@ -37,17 +51,17 @@ class InnerColumn(msgspec.Struct, frozen=True):
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """A relation or an object whose rows are taken, and how."""
+    """Something inside or an object whose rows are taken, and how."""
 
-    relation: int
+    inner: str
     object: str
     operation: Operation
 
 
 class Inner(msgspec.Struct, frozen=True):
-    """A relation of the statement, or an object that it writes: columns, what decides about rows, what is read."""
+    """A relation, a variable that is set, or an object that is written: columns, deciders of rows, what is read."""
 
-    relation: int
+    inner: str
     object: str
     type: NodeType | None
     label: str

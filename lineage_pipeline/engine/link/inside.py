@@ -2,13 +2,12 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.flows import Flow, Flows
-from lineage_pipeline.engine.link.model import Input
+from lineage_pipeline.engine.link.model import Linked
 from lineage_pipeline.engine.link.statement import Written
-from lineage_pipeline.engine.link.steps import Steps, index_of, keys
+from lineage_pipeline.engine.link.steps import MARK, Steps, inner_of, keys
 from lineage_pipeline.vocabulary import ir
-from lineage_pipeline.vocabulary.inside import ROWS, Feed, Inner, InnerColumn, Inside, Mention, Reading
+from lineage_pipeline.vocabulary.inside import ROWS, Feed, Inner, InnerColumn, Inside, Mention, Reading, set_by
 from lineage_pipeline.vocabulary.plan import Bound
 from lineage_pipeline.vocabulary.sets import EdgeType, NodeType, Operation, Subtype
 
@@ -27,21 +26,18 @@ JOINS = {
     "semi": Operation.SEMI_JOIN,
     "anti": Operation.ANTI_JOIN,
 }
+Asked = Mapping[str, Mapping[str, Flows]]
+"""Columns that pass through stars, by what they are asked of."""
+
 SET_OPERATIONS = {"INTERSECT": Operation.INTERSECT, "EXCEPT": Operation.EXCEPT}
 
 
-def inside_of(
-    statement: ir.Statement,
-    bound: Bound,
-    inputs: Mapping[str, Input],
-    traits: Traits,
-    requested: Mapping[str, Sequence[str]],
-) -> Inside:
+def inside_of(statement: ir.Statement, bound: Bound, steps: Steps, requested: Mapping[str, Sequence[str]]) -> Inside:
     """What a statement does step by step; `requested` are the columns that others ask of what it writes."""
-    steps = Steps(statement, bound, inputs, traits)
-    scopes = _Scopes(statement, bound, steps)
-    targets = [*scopes.targets(), *(scopes.written(item, requested) for item in steps.writes)]
-    return Inside((*scopes.relations(), *targets), tuple(_mentions(statement, bound)), tuple(_calls(statement, bound)))
+    scopes = _Scopes(statement, bound, steps, steps.asked(requested))
+    targets = [*scopes.targets(), *map(scopes.written, steps.writes)]
+    inner = [*scopes.relations(), *scopes.variables()]
+    return Inside((*inner, *targets), tuple(_mentions(statement, bound)), tuple(_calls(statement, bound)))
 
 
 def taken_from(inside: Inside, objects: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -52,38 +48,60 @@ def taken_from(inside: Inside, objects: Collection[str]) -> Iterator[tuple[str, 
 
 
 class _Scopes:
-    """The relations and targets of one statement."""
+    """The relations, variables and targets of one statement."""
 
-    def __init__(self, statement: ir.Statement, bound: Bound, steps: Steps) -> None:
+    def __init__(self, statement: ir.Statement, bound: Bound, steps: Steps, asked: Asked) -> None:
         self.statement = statement
         self.bound = bound
         self.names = dict(bound.names)
         self.steps = steps
-        self.common = dict(statement.ctes)
-        self.labels: dict[int, str] = {}
+        self.asked = asked
+        self.labels: dict[str, str] = {}
 
     def relations(self) -> Iterator[Inner]:
         """The relations that somebody reads, each with a name where it has one."""
-        readings = {index: tuple(self._readings(index, Operation.SELECT)) for index in self.steps.relations}
-        for index, linked in self.steps.relations.items():
-            columns = [
-                InnerColumn(key, out.name or key, out.start, out.end, _feeds(out.value.flows))
-                for key, out in zip(keys(linked.columns), linked.columns, strict=True)
-            ]
-            asked = [_asked(name, flows) for name, flows in self.steps.asked[index].items()]
-            deciders, taken = _split(linked.indirect, readings[index])
-            name = self.common.get(index)
+        common = {str(index): name for index, name in self.statement.ctes}
+        found = {inner: linked for inner, linked in self.steps.inner.items() if set_by(inner) is None}
+        readings = {inner: tuple(self._readings(int(inner), Operation.SELECT)) for inner in found}
+        for inner, linked in found.items():
+            name = common.get(inner)
+            deciders, taken = _split(linked.indirect, readings[inner])
             yield Inner(
-                relation=index,
+                inner=inner,
                 object="",
                 type=NodeType.SUBQUERY if name is None else NodeType.CTE,
-                label=self.labels.get(index, "") if name is None else name.written,
-                columns=(*columns, *asked),
+                label=self.labels.get(inner, "") if name is None else name.written,
+                columns=self._columns(inner, linked),
                 deciders=deciders,
                 readings=taken,
                 start=ir.NOWHERE if name is None else name.start,
                 end=ir.NOWHERE if name is None else name.end,
             )
+
+    def variables(self) -> Iterator[Inner]:
+        """The variables that the statement sets."""
+        for inner, linked in self.steps.inner.items():
+            variable = set_by(inner)
+            if variable is not None:
+                name = variable[1]
+                deciders, _ = _split(linked.indirect, ())
+                readings = tuple(self._assigned(name))
+                yield Inner(inner, "", NodeType.VARIABLE, name, self._columns(inner, linked), deciders, readings)
+
+    def _assigned(self, name: str) -> Iterator[Reading]:
+        for assignment in self.statement.assigns:
+            if name in assignment.variables and assignment.relation != ir.NOWHERE:
+                yield from self._readings(assignment.relation, Operation.ASSIGN)
+
+    def _columns(self, inner: str, linked: Linked) -> tuple[InnerColumn, ...]:
+        columns = [
+            InnerColumn(key, out.name or key, out.start, out.end, _feeds(out.value.flows))
+            for key, out in zip(keys(linked.columns), linked.columns, strict=True)
+        ]
+        return (*columns, *self._passed(MARK + inner))
+
+    def _passed(self, name: str) -> Iterator[InnerColumn]:
+        return (_asked(column, flows) for column, flows in self.asked.get(name, {}).items())
 
     def targets(self) -> Iterator[Inner]:
         """What the statement writes and defines, with the relations and objects that feed it as a whole."""
@@ -93,7 +111,7 @@ class _Scopes:
                 InnerColumn(item.name, item.written, item.start, item.end, ()) for item in definition.columns
             )
             model = self.names.get(definition.like.parts) if definition.like is not None else None
-            like = (Reading(ir.NOWHERE, model, Operation.CREATE),) if model else ()
+            like = (Reading("", model, Operation.CREATE),) if model else ()
             yield self._target(self.names[definition.name.parts], definition.relation, Operation.CREATE, columns, like)
         for write in statement.writes:
             operation = WRITES.get(write.mode, Operation.WRITE)
@@ -113,17 +131,16 @@ class _Scopes:
     ) -> Inner:
         found = [*more, *(self._readings(relation, operation) if relation != ir.NOWHERE else ())]
         readings = tuple(item for item in found if item.object != target)
-        return Inner(ir.NOWHERE, target, None, "", columns, (), readings)
+        return Inner("", target, None, "", columns, (), readings)
 
-    def written(self, written: Written, requested: Mapping[str, Sequence[str]]) -> Inner:
+    def written(self, written: Written) -> Inner:
         """The columns of one write, and what decides about its rows."""
         columns = [
             InnerColumn(name, name, out.start, out.end, _feeds(out.value.flows)) for name, out in written.columns
         ]
-        passing = self.steps.passing(written, requested.get(written.target, ()))
-        columns.extend(_asked(name, flows) for name, flows in passing.items())
+        columns.extend(self._passed(written.target))
         deciders, _ = _split(written.indirect, ())
-        return Inner(ir.NOWHERE, written.target, None, "", tuple(columns), deciders)
+        return Inner("", written.target, None, "", tuple(columns), deciders)
 
     def _readings(self, index: int, first: Operation) -> Iterator[Reading]:
         """What a relation takes its rows from; its first source is taken as `first` says, the others are joined."""
@@ -146,8 +163,8 @@ class _Scopes:
                 yield self._inner(inner, Operation.UNPIVOT, "")
 
     def _inner(self, index: int, operation: Operation, label: str) -> Reading:
-        self.labels.setdefault(index, label)
-        return Reading(index, "", operation)
+        self.labels.setdefault(str(index), label)
+        return Reading(str(index), "", operation)
 
     def _source(self, source: ir.Source, first: Operation) -> Iterator[Reading]:
         joined = source.join is not None and first is not Operation.MERGE
@@ -155,9 +172,9 @@ class _Scopes:
         if source.relation != ir.NOWHERE:
             yield self._inner(source.relation, operation, source.alias)
         elif source.name is not None:
-            found = self.steps.inputs.input(source.name)
+            found = self.steps.sources.input(source.name)
             if source.function is None or found.columns:
-                yield Reading(ir.NOWHERE, found.object, operation)
+                yield Reading("", found.object, operation)
 
 
 def _feeds(flows: Flows) -> tuple[Feed, ...]:
@@ -165,10 +182,10 @@ def _feeds(flows: Flows) -> tuple[Feed, ...]:
 
 
 def _feed(flow: Flow) -> Feed:
-    index = index_of(flow.object)
+    inner = inner_of(flow.object)
     return Feed(
-        relation=index,
-        object="" if index != ir.NOWHERE else flow.object,
+        inner=inner,
+        object="" if inner else flow.object,
         column=flow.column,
         path=flow.path,
         type=flow.type,
@@ -187,9 +204,9 @@ def _asked(name: str, flows: Flows) -> InnerColumn:
 def _split(flows: Flows, readings: tuple[Reading, ...]) -> tuple[tuple[Feed, ...], tuple[Reading, ...]]:
     """What decides about rows, apart from the rows that are taken as they are: those are readings."""
     feeds = _feeds(flows)
-    known = {reading.relation for reading in readings}
+    known = {reading.inner for reading in readings}
     taken = [feed for feed in feeds if _is_taken(feed)]
-    more = tuple(Reading(feed.relation, "", Operation.SELECT) for feed in taken if feed.relation not in known)
+    more = tuple(Reading(feed.inner, "", Operation.SELECT) for feed in taken if feed.inner not in known)
     return tuple(feed for feed in feeds if not _is_taken(feed)), (*readings, *more)
 
 

@@ -58,6 +58,8 @@ def link_statement(
 class StatementLinker:
     """Links one statement against the objects it reads and writes."""
 
+    relation_linker: type[RelationLinker] = RelationLinker
+
     def __init__(
         self,
         statement: ir.Statement,
@@ -74,7 +76,7 @@ class StatementLinker:
         self.inputs = inputs
         self.findings: dict[tuple[str, int, tuple[tuple[str, str], ...]], ir.Finding] = {}
         by_name = {parts: inputs.get(name) or Input(name, (), True) for parts, name in bound.names}
-        self.relations = RelationLinker(statement, by_name, traits, self.report, environment.visible)
+        self.relations = self.relation_linker(statement, by_name, traits, self.report, environment.visible)
         self.traits = traits
 
     def report(self, code: str, start: int, end: int, **values: str) -> None:

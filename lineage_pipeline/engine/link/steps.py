@@ -1,33 +1,39 @@
-"""Steps: a statement linked without collapsing, so that every relation is seen as an object by those that read it."""
+"""Steps: a script linked without collapsing, so that relations and variables look like objects to what reads them."""
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
 import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
-from lineage_pipeline.engine.link.flows import INDIRECT, Flow, Flows
+from lineage_pipeline.engine.link.flows import INDIRECT, Flow, Flows, united
 from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.relations import RelationLinker
-from lineage_pipeline.engine.link.scope import Report, Scope
+from lineage_pipeline.engine.link.scope import Scope
+from lineage_pipeline.engine.link.script import ScriptLinker
 from lineage_pipeline.engine.link.statement import SURPRISES, StatementLinker, Written
+from lineage_pipeline.engine.link.variables import Environment
 from lineage_pipeline.vocabulary import ir
-from lineage_pipeline.vocabulary.inside import ROWS, UNLISTED
+from lineage_pipeline.vocabulary.inside import ROWS, UNLISTED, inner_variable
 from lineage_pipeline.vocabulary.plan import Bound
 
 MARK = "\0"
-"""Begins the name of a relation where flows name objects."""
+"""Begins the name of something inside where flows name objects."""
 
 
 class StepLinker(RelationLinker):
     """Links the relations of one statement one step deep; what nobody reads but the statement itself has no node."""
 
-    def __init__(
-        self, statement: ir.Statement, inputs: Mapping[tuple[str, ...], Input], traits: Traits, report: Report
-    ) -> None:
-        """Start with the objects that the statement's names stand for."""
-        super().__init__(statement, inputs, traits, report)
-        self.within: list[int] = []
-        self.read: set[int] = set()
+    @cached_property
+    def within(self) -> list[int]:
+        """The relations that are being linked, the outermost first."""
+        return []
+
+    @cached_property
+    def read(self) -> set[int]:
+        """The relations that have a reader."""
+        return set()
 
     def relation(self, index: int, outer: Scope | None) -> Linked:
         """The relation at an index: as it is for the statement and for a renaming, as an object for all others."""
@@ -38,17 +44,45 @@ class StepLinker(RelationLinker):
         if reader is None or isinstance(reader, ir.Renamed):
             return linked
         self.read.add(index)
-        return _as_object(index, linked)
+        return as_object(str(index), linked)
 
 
-def _as_object(index: int, linked: Linked) -> Linked:
-    """A relation whose columns and rows come from itself; an INDIRECT IDENTITY leaves what decides as it is."""
-    name = f"{MARK}{index}"
+class StepStatement(StatementLinker):
+    """Links one statement one step deep."""
+
+    relation_linker = StepLinker
+
+
+class StepEnvironment(Environment):
+    """What variables hold, as objects: each assignment makes one, and whoever reads it sees that and not behind it."""
+
+    def __init__(self) -> None:
+        """Start with an empty script."""
+        super().__init__()
+        self.statement = 0
+        self.assigned: dict[str, Linked] = {}
+
+    def set(self, name: str, value: Value, indirect: Flows = ()) -> None:
+        """Put one value into a variable."""
+        known = msgspec.structs.replace(value, flows=united([value.flows, indirect]))
+        (column,) = self._keep(name, Linked((Out(name, name, known),))).columns
+        super().set(name, column.value)
+
+    def _record(self, name: str, linked: Linked) -> Linked:
+        return self._keep(name, super()._record(name, linked))
+
+    def _keep(self, name: str, linked: Linked) -> Linked:
+        inner = inner_variable(self.statement, name)
+        self.assigned[inner] = linked
+        return as_object(inner, linked)
+
+
+def as_object(inner: str, linked: Linked) -> Linked:
+    """Something whose columns and rows come from itself; an INDIRECT IDENTITY leaves what decides as it is."""
+    name = MARK + inner
     columns = tuple(
         msgspec.structs.replace(
-            column,
-            value=Value((Flow(name, key),), column.value.type, column.value.nullable, column.value.text),
-            approximate=False,
+            column, value=msgspec.structs.replace(column.value, flows=(Flow(name, key),)), approximate=False
         )
         for key, column in zip(keys(linked.columns), linked.columns, strict=True)
     )
@@ -67,50 +101,41 @@ def keys(columns: Sequence[Out]) -> list[str]:
     return found
 
 
-def index_of(name: str) -> int:
-    """The index of the relation that a flow names, or NOWHERE where it names an object."""
-    return int(name[len(MARK) :]) if name.startswith(MARK) else ir.NOWHERE
+def inner_of(name: str) -> str:
+    """What inside the statement a flow names, or nothing where it names an object."""
+    return name[len(MARK) :] if name.startswith(MARK) else ""
 
 
-class Steps:
-    """A statement after linking it step by step: what it writes, and the relations that have a reader of their own."""
+class Steps(msgspec.Struct, frozen=True):
+    """A statement after linking it step by step: what it writes, what it sets, and what has a reader of its own."""
 
-    def __init__(self, statement: ir.Statement, bound: Bound, inputs: Mapping[str, Input], traits: Traits) -> None:
-        """Link the statement; a shape that nobody foresaw gives nothing, and the ordinary way has said so."""
-        linker = StatementLinker(statement, bound, inputs, traits)
-        relations = StepLinker(statement, linker.relations.inputs, traits, linker.report)
-        linker.relations = relations
-        self.inputs = relations
-        self.writes: tuple[Written, ...] = ()
-        try:
-            self.writes = linker.link().writes
-        except SURPRISES:
-            relations.read.clear()
-        self.relations = {index: relations.done[index] for index in sorted(relations.read)}
-        self.asked: dict[int, dict[str, Flows]] = {index: {} for index in self.relations}
-        self._pass([flow for linked in self.relations.values() for flow in flows_of(linked)])
-        self._pass([flow for written in self.writes for flow in flows_of(written)])
+    writes: tuple[Written, ...]
+    inner: dict[str, Linked]
+    sources: StepLinker
 
-    def passing(self, written: Written, names: Iterable[str]) -> dict[str, Flows]:
-        """The columns that pass through the stars of a write although no schema lists them."""
-        if not written.openings:
-            return {}
-        found = {name: _through(written.openings, name) for name in (*names, UNLISTED)}
-        self._pass([flow for flows in found.values() for flow in flows])
-        return found
+    def asked(self, targets: Mapping[str, Iterable[str]]) -> dict[str, dict[str, Flows]]:
+        """The columns that pass through stars although nobody lists them, by what they are asked of.
 
-    def _pass(self, flows: Sequence[Flow]) -> None:
-        """Ask open relations for the columns that they do not list, and those behind them."""
-        pending = list(flows)
+        `targets` says which columns others ask of what the statement writes.
+        """
+        found: dict[str, dict[str, Flows]] = {}
+        pending = deque(flow for linked in self.inner.values() for flow in flows_of(linked))
+        pending.extend(flow for written in self.writes for flow in flows_of(written))
+        for written in self.writes:
+            names = (*targets.get(written.target, ()), UNLISTED) if written.openings else ()
+            passing = {name: _through(written.openings, name) for name in names}
+            found.setdefault(written.target, {}).update(passing)
+            pending.extend(flow for flows in passing.values() for flow in flows)
         while pending:
-            flow = pending.pop()
-            index = index_of(flow.object)
-            if index == ir.NOWHERE or flow.column == ROWS or flow.column in self.asked[index]:
+            flow = pending.popleft()
+            linked = self.inner.get(inner_of(flow.object))
+            if linked is None or flow.column == ROWS or flow.column in keys(linked.columns):
                 continue
-            linked = self.relations[index]
-            if flow.column not in keys(linked.columns):
-                self.asked[index][flow.column] = _through(linked.openings, flow.column)
-                pending.extend(self.asked[index][flow.column])
+            passed = found.setdefault(flow.object, {})
+            if flow.column not in passed:
+                passed[flow.column] = _through(linked.openings, flow.column)
+                pending.extend(passed[flow.column])
+        return found
 
 
 def flows_of(linked: Linked | Written) -> Iterable[Flow]:
@@ -125,3 +150,38 @@ def _through(openings: Sequence[Opening], name: str) -> Flows:
     found = [item for item in openings if name not in item.exclude]
     uncertain = len(found) > 1 or name == UNLISTED
     return tuple(Flow(item.object, name, approximate=uncertain, start=item.start, end=item.end) for item in found)
+
+
+class StepScript(ScriptLinker):
+    """Follows one script step by step; temporary objects stay what they are, and variables become objects."""
+
+    @cached_property
+    def steps(self) -> dict[int, Steps]:
+        """The statements after linking, by their ordinals."""
+        return {}
+
+    def _statement(self, index: int, kept: bool) -> None:
+        environment = self.environment
+        assert isinstance(environment, StepEnvironment)
+        environment.statement, environment.assigned = index, {}
+        statement = self.script.statements[index].statement
+        linker = StepStatement(statement, self.bound[index], self.state, self.traits, environment)
+        sources = linker.relations
+        assert isinstance(sources, StepLinker)
+        writes: tuple[Written, ...] = ()
+        try:
+            writes = linker.link().writes
+        except SURPRISES:  # the ordinary way has said so
+            sources.read.clear()
+        inner = {str(relation): sources.done[relation] for relation in sorted(sources.read)}
+        self.steps[index] = Steps(writes, {**inner, **environment.assigned}, sources)
+
+
+def script_steps(
+    script: ir.Script, bound: Sequence[Bound], inputs: Mapping[str, Input], traits: Traits
+) -> dict[int, Steps]:
+    """All statements of a script, linked step by step."""
+    linking = StepScript(script, bound, inputs, traits, {})
+    linking.environment = StepEnvironment()
+    linking.follow(0, len(script.statements), kept=True)
+    return linking.steps

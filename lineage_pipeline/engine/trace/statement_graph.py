@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from lineage_pipeline.vocabulary.graph import Graph, GraphEdge, GraphNode, NodeRef
-from lineage_pipeline.vocabulary.inside import ROWS, UNLISTED, Feed, Inner, InnerColumn, Inside, Mention
-from lineage_pipeline.vocabulary.ir import NOWHERE
+from lineage_pipeline.vocabulary.inside import ROWS, UNLISTED, Feed, Inner, InnerColumn, Inside, Mention, set_by
 from lineage_pipeline.vocabulary.places import Text
 from lineage_pipeline.vocabulary.sets import EdgeType, GraphEdgeType, NodeType, ObjectKind, Operation, Origin, Subtype
 from lineage_pipeline.vocabulary.tables import Column, ObjectRow, Span, StatementRef
@@ -31,13 +30,21 @@ class Surroundings(msgspec.Struct, frozen=True):
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A statement at its place; `identity` tells it from others by what it says, `module` is what it stands in."""
+    """A statement at its place; `module` is what it stands in.
+
+    `identities` tell the statements of its file apart by what they say: others that come and go do not matter.
+    """
 
     text: Text
     statement: int
     start: int
-    identity: str
+    identities: tuple[str, ...]
     module: str = ""
+
+    @property
+    def identity(self) -> str:
+        """What tells this statement from others."""
+        return self.identities[self.statement]
 
     def span(self, start: int, end: int) -> Span | None:
         """A slice of the statement in its file."""
@@ -88,7 +95,7 @@ class _Draft:
         self.here = (StatementRef(place.text.path, place.statement),)
         self.nodes: dict[str, GraphNode] = {}
         self.edges: dict[str, GraphEdge] = {}
-        self.labels: dict[int, str] = {}
+        self.labels: dict[str, str] = {}
 
     # ── nodes ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -109,27 +116,36 @@ class _Draft:
 
     def scope(self, scope: Inner) -> str:
         """The node of a relation, or of an object that is written."""
-        if scope.relation == NOWHERE:
+        if not scope.inner:
             return self.object(scope.object)
-        identity = self._relation(scope.relation)
+        identity = self._inner(scope.inner)
         if identity not in self.nodes and scope.type is not None:
-            self.labels[scope.relation] = scope.label
+            self.labels[scope.inner] = scope.label
             span = self.place.span(scope.start, scope.end)
             label, name = scope.label or "subquery", scope.label or None
             self._add(GraphNode(identity, scope.type, label, name, None, span, None, ()))
         return identity
 
-    def _relation(self, index: int) -> str:
-        return identity_of("relation", self.place.identity, str(index))
+    def _inner(self, inner: str) -> str:
+        """The node of a relation, or of a variable, which another statement may have set."""
+        variable = set_by(inner)
+        if variable is None:
+            return identity_of("relation", self.place.identity, inner)
+        setter, name = variable
+        identity = identity_of("variable", self.place.identities[setter], name)
+        if identity not in self.nodes:
+            self.labels[inner] = name
+            self._add(GraphNode(identity, NodeType.VARIABLE, name, name, None, None, None, ()))
+        return identity
 
-    def column(self, owner: str, relation: int, name: str, column: str, places: tuple[Span | None, str | None]) -> str:
-        """The node of a column of an object or a relation, and that it belongs there."""
+    def column(self, owner: str, inner: str, name: str, column: str, places: tuple[Span | None, str | None]) -> str:
+        """The node of a column of an object or of something inside, and that it belongs there."""
         identity = identity_of("column", owner, column)
         if identity not in self.nodes:
             label, origin = column, None
             qualifier: str | None = name
-            if relation != NOWHERE:
-                qualifier = self.labels.get(relation) or None
+            if inner:
+                qualifier = self.labels.get(inner) or None
             else:
                 row = self.known.columns.get((name, column))
                 label = row.written if row is not None else column
@@ -151,7 +167,7 @@ class _Draft:
         """The columns of a scope with what feeds them, what decides about its rows, and what it reads."""
         owner = self.scope(scope)
         for reading in scope.readings:
-            source = self._relation(reading.relation) if reading.relation != NOWHERE else self.object(reading.object)
+            source = self._inner(reading.inner) if reading.inner else self.object(reading.object)
             joined = reading.operation in JOINED
             kind = GraphEdgeType.JOIN_DEPENDENCY if joined else GraphEdgeType.DATA_FLOW
             self._connect(_Link(source, owner, kind, reading.operation))
@@ -164,16 +180,16 @@ class _Draft:
     def _column(self, scope: Inner, owner: str, column: InnerColumn) -> None:
         span = self.place.span(column.start, column.end)
         expression = self.place.slice(span)
-        identity = self.column(owner, scope.relation, scope.object, column.key, (span, expression))
+        identity = self.column(owner, scope.inner, scope.object, column.key, (span, expression))
         for feed in column.feeds:
             self._feed(feed, identity, expression)
 
     def _feed(self, feed: Feed, target: str, expression: str | None) -> None:
-        owner = self._relation(feed.relation) if feed.relation != NOWHERE else self.object(feed.object)
+        owner = self._inner(feed.inner) if feed.inner else self.object(feed.object)
         source = owner
         if feed.column != ROWS:
             span = None if feed.column == UNLISTED else self.place.span(feed.start, feed.end)
-            source = self.column(owner, feed.relation, feed.object, feed.column, (span, None))
+            source = self.column(owner, feed.inner, feed.object, feed.column, (span, None))
         kind, operation = _kind(feed)
         self._connect(_Link(source, target, kind, operation, expression, feed.approximate, feed.path))
 
