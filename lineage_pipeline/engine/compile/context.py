@@ -97,27 +97,37 @@ class Context:
 
     def column(self, identifier: exp.Expr) -> str:
         """The folded name of a column."""
-        return _folded(identifier, self._columns)
+        args = identifier.args
+        name = args.get("this")
+        return self._columns[bool(args.get("quoted"))](name if type(name) is str else identifier.name)
 
     def table(self, identifier: exp.Expr) -> str:
         """The folded name of an object, an alias or a part of one; a temporary object keeps its mark."""
-        name = _folded(identifier, self._tables)
-        if identifier.args.get("temporary"):
-            return "#" + name
-        return "##" + name if identifier.args.get("global_") else name
+        args = identifier.args
+        name = args.get("this")
+        name = self._tables[bool(args.get("quoted"))](name if type(name) is str else identifier.name)
+        if len(args) > 2:
+            return "#" + name if args.get("temporary") else "##" + name if args.get("global_") else name
+        return name
+
+    def place_of(self, name: exp.Expr) -> tuple[int, int]:
+        """The characters of one name, relative to the statement."""
+        meta = name.meta
+        end = meta.get("end")
+        if end is None or meta["start"] < self.origin:
+            return ir.NOWHERE, ir.NOWHERE
+        return meta["start"] - self.origin, end + 1 - self.origin
 
     def place(self, *nodes: exp.Expr | None) -> tuple[int, int]:
         """The characters from the first to the last of the given names, relative to the statement."""
-        start, end = -1, -1
-        for node in nodes:
-            meta = node.meta if node is not None else None
-            if meta and meta.get("end") is not None:
-                first, last = meta["start"], meta["end"] + 1
-                start = first if start < 0 or first < start else start
-                end = last if last > end else end
-        if start < self.origin:  # a source that the INSERTs of one statement share stands before them
+        known = [node.meta for node in nodes if node is not None]
+        known = [meta for meta in known if meta.get("end") is not None]
+        if not known:
             return ir.NOWHERE, ir.NOWHERE
-        return start - self.origin, end - self.origin
+        start = min([meta["start"] for meta in known]) - self.origin
+        if start < 0:  # a source that the INSERTs of one statement share stands before them
+            return ir.NOWHERE, ir.NOWHERE
+        return start, max([meta["end"] for meta in known]) + 1 - self.origin
 
 
 Folds = tuple[Callable[[str], str], Callable[[str], str]]
@@ -131,25 +141,20 @@ def _folds(folding: Folding) -> Folds:
     return methods[fold("aB", False, folding)], methods[fold("aB", True, folding)]
 
 
-def _folded(identifier: exp.Expr, folds: Folds) -> str:
-    name = identifier.args.get("this")
-    return folds[bool(identifier.args.get("quoted"))](name if isinstance(name, str) else identifier.name)
-
-
 def name_of(context: Context, table: exp.Expr) -> ir.Name:
     """The name in a table node: its parts from the outermost in, `db..t` keeping its empty part."""
-    identifiers = [table.args.get(part) for part in ("catalog", "db", "this")]
-    while identifiers and identifiers[0] is None:
-        identifiers.pop(0)
-    last = identifiers[-1] if identifiers else None
-    tail = []
-    if isinstance(last, exp.Dot):  # more than three parts come as a chain of dots
-        tail = [part for part in last.flatten() if isinstance(part, exp.Identifier)]
-        identifiers = [*identifiers[:-1], *tail]
-    if isinstance(last, exp.Parameter):  # a variable that is a table
+    args = table.args
+    identifiers = [part for part in (args.get("catalog"), args.get("db"), args.get("this")) if part is not None]
+    if args.get("db") is None and args.get("catalog") is not None:
+        identifiers.insert(1, None)
+    if identifiers and isinstance(identifiers[-1], exp.Dot):  # more than three parts come as a chain of dots
+        last = identifiers.pop()
+        identifiers.extend(part for part in last.flatten() if isinstance(part, exp.Identifier))
+    if identifiers and isinstance(identifiers[-1], exp.Parameter):  # a variable that is a table
+        last = identifiers[-1]
         return ir.Name(("@" + last.name.lower(),), "@" + last.name, *context.place(last))
-    parts = tuple(context.table(part) if isinstance(part, exp.Identifier) else "" for part in identifiers)
-    named = [part for part in identifiers if isinstance(part, exp.Identifier)]
+    named = [part for part in identifiers if type(part) is exp.Identifier]
+    parts = tuple([context.table(part) if type(part) is exp.Identifier else "" for part in identifiers])
     start, end = context.place(*named)
     if start > 0 and parts and parts[-1].startswith("#") and context.text[context.origin + start - 1] == "#":
         start -= len(parts[-1]) - len(parts[-1].lstrip("#"))  # sqlglot leaves the mark of a temp table out

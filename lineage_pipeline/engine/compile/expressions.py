@@ -68,10 +68,12 @@ def anonymous(context: Context, node: exp.Expr) -> ir.Expr:
 
 def column(context: Context, node: exp.Expr) -> ir.Expr:
     """A reference; a star in an expression stands for the whole row."""
-    name, table = node.args["this"], node.args.get("table")
-    if isinstance(name, exp.Identifier) and node.args.get("db") is None:  # most of them
+    args = node.args
+    name = args["this"]
+    if type(name) is exp.Identifier and args.get("db") is None:  # most of them
+        table = args.get("table")
         if table is None:
-            return ir.Ref((context.column(name),), *context.place(name))
+            return ir.Ref((context.column(name),), *context.place_of(name))
         return ir.Ref((context.table(table), context.column(name)), *context.place(table, name))
     identifiers = [part for key in ("catalog", "db", "table", "this") if (part := node.args.get(key)) is not None]
     last = identifiers[-1]

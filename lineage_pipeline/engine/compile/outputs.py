@@ -15,17 +15,19 @@ from lineage_pipeline.vocabulary import ir
 
 def outputs(context: Context, select: exp.Expr) -> Iterator[ir.Output | ir.Star]:
     """The items of a select list, in order."""
-    for position, node in enumerate(select.expressions):
-        if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
+    items = select.args.get("expressions") or ()
+    for position, node in enumerate(items):
+        kind = type(node)
+        if kind is exp.Star or (kind is exp.Column and type(node.args["this"]) is exp.Star):
             yield star(context, node, select)
-        elif isinstance(node, exp.Aliases):
+        elif kind is exp.Aliases:
             yield from _several(context, node)
-        elif isinstance(node, exp.Dot) and isinstance(node.expression, exp.Star):
+        elif kind is exp.Dot and type(node.expression) is exp.Star:
             yield _struct_star(context, node)
         else:
             found = output(context, node, position)
             if context.traits.naming is Naming.C0 and found.name.startswith("_c"):
-                found = _recommended(context, found, node, select.expressions[:position])
+                found = _recommended(context, found, node, items[:position])
             yield found
 
 
@@ -45,14 +47,17 @@ def _recommended(context: Context, found: ir.Output, node: exp.Expr, before: Seq
 
 def output(context: Context, node: exp.Expr, position: int) -> ir.Output:
     """One column of a select list."""
-    alias = node.args.get("alias") if isinstance(node, exp.Alias) else None
-    value = node.this if alias is not None else node
+    args = node.args
+    alias, value = (args.get("alias"), args["this"]) if type(node) is exp.Alias else (None, node)
     if isinstance(value, exp.PropertyEQ):  # STRUCT-like items carry their name with them
         alias, value = value.this, value.expression
     compiled = expression(context, value)
-    start, end = _place(context, node, alias)
-    if start == ir.NOWHERE and isinstance(compiled, ir.Ref):
+    if type(value) is exp.Column and type(compiled) is ir.Ref and compiled.start >= 0:  # most of them
         start, end = compiled.start, compiled.end
+    else:
+        start, end = _place(context, node, alias)
+        if start == ir.NOWHERE and isinstance(compiled, ir.Ref):
+            start, end = compiled.start, compiled.end
     if isinstance(alias, exp.Identifier):
         return ir.Output(context.column(alias), alias.name, compiled, start, end)
     name, written = _implicit_name(context, value, position, start, end)
@@ -134,9 +139,9 @@ def _before_alias(tokens: Sequence[Token], last: int, named: int) -> int:
 def _implicit_name(context: Context, node: exp.Expr, position: int, start: int, end: int) -> tuple[str, str]:
     """What the dialect calls a column without an alias, folded and as it is shown."""
     inner = node
-    while isinstance(inner, exp.Paren):
+    while type(inner) is exp.Paren:
         inner = inner.this
-    if isinstance(inner, exp.Column):
+    if type(inner) is exp.Column:
         return context.column(inner.this), inner.this.name
     if isinstance(inner, exp.Dot) and isinstance(inner.expression, exp.Identifier):
         return context.column(inner.expression), inner.expression.name

@@ -132,7 +132,7 @@ def _parsed(tokens: list[Token], piece: Piece, text: str, grammar: str) -> tuple
     instance = dialect_of(grammar).parser()
     items = _ITEMS[id(instance)] = Items(tokens)
     try:
-        trees = instance.parse(tokens, text)
+        trees = _trees(instance, tokens, text)
     except ParseError as error:
         return _failure(error, piece)
     except RecursionError:
@@ -144,6 +144,18 @@ def _parsed(tokens: list[Token], piece: Piece, text: str, grammar: str) -> tuple
     if len(trees) != 1 or trees[0] is None:
         return Failure("more than one statement without a separator", piece.start, piece.end)
     return trees[0], items
+
+
+def _trees(instance: parser.Parser, tokens: list[Token], text: str) -> list[exp.Expr | None]:
+    """The trees, with `FROM t, t.items` as it is written: sqlglot copies whole subqueries to learn what `t` is."""
+    kind = type(instance)
+    if not kind.SUPPORTS_IMPLICIT_UNNEST:
+        return instance.parse(tokens, text)
+    kind.SUPPORTS_IMPLICIT_UNNEST = False
+    try:
+        return instance.parse(tokens, text)
+    finally:
+        kind.SUPPORTS_IMPLICIT_UNNEST = True
 
 
 _DEFINITIONS = (TokenType.CREATE, TokenType.ALTER, TokenType.DROP)
@@ -198,15 +210,6 @@ def _recording(original: Callable[..., Any]) -> Callable[..., Any]:
     return parse_item
 
 
-def _keeping(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Leave `FROM t, t.items` as it is written: sqlglot copies whole subqueries to find out what `t` is."""
-
-    def keep(self: parser.Parser, this: exp.Expr) -> Any:
-        return this if id(self) in _ITEMS else original(self, this)
-
-    return keep
-
-
 def _placing(original: Callable[..., Any]) -> Callable[..., Any]:
     """Keep the place of a variable, mark and name, as sqlglot does for other names."""
 
@@ -222,10 +225,7 @@ def _placing(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _HOOKED: set[type] = set()
-_REPLACED = dict.fromkeys(_ITEM_PARSERS, _recording) | {
-    "_implicit_unnests_to_explicit": _keeping,
-    "_parse_parameter": _placing,
-}
+_REPLACED = dict.fromkeys(_ITEM_PARSERS, _recording) | {"_parse_parameter": _placing}
 
 
 def _record_items() -> None:

@@ -23,6 +23,10 @@ SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, Recurs
 """A tree of a shape that nobody foresaw: a fault of ours, which costs its statement and is said, and nothing else."""
 
 
+_SKIPPED = SILENT_COMMANDS - {"BEGIN", "SET", "DECLARE"}
+"""Commands that the parser need not see."""
+
+
 def compile_source(text: str, options: Options) -> ir.Script:
     """The script that a text is in a dialect; whatever cannot be read is a finding in it."""
     traits = traits_of(options.dialect, options.case_sensitivity)
@@ -83,7 +87,7 @@ def _compile(piece: Piece, text: str, traits: Traits, limits: Limits, declared: 
         return _failed(piece.start, piece.end, excess, kind, piece.parent)
     if piece.kind is not None:
         return ir.Placed(piece.start, piece.end, piece.parent, _cut_statement(piece, text, traits))
-    if piece.tokens[0].text.upper() in SILENT_COMMANDS - {"BEGIN", "SET", "DECLARE"}:
+    if piece.tokens[0].text.upper() in _SKIPPED:
         return ir.Placed(piece.start, piece.end, piece.parent, _silent(kind.split(" ")[0], piece))
     parsed = parse(piece, text, traits)
     if isinstance(parsed, Failure):
