@@ -85,7 +85,7 @@ def work_out(files: Iterable[InputFile], imported: Mapping[str, TableSchema] | N
 def _relaxed_collector() -> Iterator[None]:
     """Trees are many, short-lived and free of cycles worth finding: collecting them costs a third of parsing."""
     before = gc.get_threshold()
-    gc.set_threshold(200_000, 50, 100)
+    gc.set_threshold(10_000, 50, 100)
     try:
         yield
     finally:

@@ -24,6 +24,8 @@ class Text(msgspec.Struct, frozen=True):
         """A slice of the file, or None where its place is not known."""
         if start < 0 or end < start:
             return None
-        line, column = self.position(start)
-        end_line, end_column = self.position(end)
-        return Span(line, column, end_line, end_column, start, end)
+        lines = self.lines
+        line = end_line = bisect_right(lines, start)
+        if line < len(lines) and end >= lines[line]:  # most spans end on the line where they start
+            end_line = bisect_right(lines, end)
+        return Span(line, start - lines[line - 1] + 1, end_line, end - lines[end_line - 1] + 1, start, end)

@@ -34,7 +34,7 @@ NONE: Flows = ()
 def changed(flows: Flows, subtype: Subtype, masking: bool = False) -> Flows:
     """The flows after the value has been transformed or aggregated."""
     rank = _RANK[subtype]
-    result = []
+    result: list[Flow] = []
     for flow in flows:
         if flow.type is INDIRECT or (_RANK[flow.subtype] >= rank and (flow.masking or not masking)):
             result.append(flow)
@@ -91,7 +91,7 @@ def into_path(flows: Flows, path: Sequence[str]) -> Flows:
 def united(parts: Iterable[Flows]) -> Flows:
     """All flows, each once, in order."""
     parts = [part for part in parts if part]
-    if len(parts) < 2 and (not parts or len(parts[0]) == 1):  # most values have one input, or none
+    if len(parts) < 2:  # most values have one input, or none
         return parts[0] if parts else NONE
     found = {}
     for part in parts:

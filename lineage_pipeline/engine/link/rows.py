@@ -27,41 +27,77 @@ class Passing(msgspec.Struct, frozen=True, array_like=True):
     sources: int
 
 
+class Places:
+    """The places of one statement in its file, each worked out once: many inputs share one expression."""
+
+    def __init__(self, text: Text, origin: int) -> None:
+        """Start at a statement."""
+        self.text = text
+        self.origin = origin
+        self.known: dict[tuple[int, int], Span | None] = {}
+
+    def span(self, start: int, end: int) -> Span | None:
+        """A place of the statement, or None where it is not known."""
+        if start < 0:
+            return None
+        key = (start, end)
+        found = self.known.get(key, _UNSEEN)
+        if found is _UNSEEN:
+            found = self.known[key] = self.text.span(self.origin + start, self.origin + end)
+        return found
+
+    def use(self, flow: Flow, out: Out | None) -> Use:
+        """One use of an input: the expression it goes into, or itself where it only decides about rows."""
+        from_span = self.span(flow.start, flow.end)
+        if out is None:
+            return Use(self.words(from_span), None, from_span)
+        span = self.span(out.start, out.end)
+        return Use(self.words(span), span, from_span)
+
+    def words(self, span: Span | None) -> str:
+        """What is written at a place."""
+        return self.text.text[span.start : span.end] if span is not None else ""
+
+
+_UNSEEN = Span(0, 0, 0, 0, 0, 0)
+
+
 def edge_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStatement) -> Iterator[ColumnEdge]:
     """The edges of one statement; several uses of one input are one row."""
     grouped: dict[tuple[str, ...], list[tuple[Flow, Out | None, bool]]] = {}
     key: tuple[str, ...]
     for written in linked.writes:
+        target, conditional = written.target, written.conditional
         for name, out in written.columns:
             for flow in out.value.flows:
-                key = (flow.object, flow.column, flow.path, written.target, name, flow.type, flow.subtype)
-                grouped.setdefault(key, []).append((flow, out, written.conditional))
+                key = (flow.object, flow.column, flow.path, target, name, flow.type, flow.subtype)
+                grouped.setdefault(key, []).append((flow, out, conditional))
         for flow in written.indirect:
-            key = (flow.object, flow.column, flow.path, written.target, "*", flow.type, flow.subtype)
-            grouped.setdefault(key, []).append((flow, None, written.conditional))
+            key = (flow.object, flow.column, flow.path, target, "*", flow.type, flow.subtype)
+            grouped.setdefault(key, []).append((flow, None, conditional))
         for opening in written.openings:  # the columns that nobody lists
             flow = Flow(opening.object, "*", approximate=True, start=opening.start, end=opening.end)
-            key = (flow.object, "*", "", written.target, "*", flow.type, flow.subtype)
-            grouped.setdefault(key, []).append((flow, None, written.conditional))
-    for key, uses in sorted(grouped.items()):
-        yield _edge(text, placed.start, ordinal, key, uses)
+            key = (flow.object, "*", "", target, "*", flow.type, flow.subtype)
+            grouped.setdefault(key, []).append((flow, None, conditional))
+    places = Places(text, placed.start)
+    for key in sorted(grouped):
+        yield _edge(places, ordinal, key, grouped[key])
 
 
-def _edge(
-    text: Text, origin: int, ordinal: int, key: tuple[str, ...], uses: list[tuple[Flow, Out | None, bool]]
-) -> ColumnEdge:
+def _edge(places: Places, ordinal: int, key: tuple[str, ...], uses: list[tuple[Flow, Out | None, bool]]) -> ColumnEdge:
     if len(uses) > 1:
         uses = sorted(uses, key=lambda use: (use[0].start < 0, use[0].start, use[1].start if use[1] else 0))
     first, out, conditional = uses[0]
-    masking, approximate, places = first.masking, first.approximate, [_use(text, origin, first, out)]
+    use, others = places.use(first, out), list[Use]()
+    masking, approximate = first.masking, first.approximate
     if len(uses) > 1:  # few inputs are used twice, and there are many edges
         masking = all(flow.masking for flow, _, _ in uses)
         approximate = any(flow.approximate for flow, _, _ in uses)
         conditional = all(guarded for _, _, guarded in uses)
-        places = list(dict.fromkeys(_use(text, origin, flow, out) for flow, out, _ in uses))
+        use, *others = dict.fromkeys(places.use(flow, out) for flow, out, _ in uses)
     from_object, from_column, path, to_object, to_column, _, _ = key
     return ColumnEdge(
-        path=text.path,
+        path=places.text.path,
         statement=ordinal,
         from_object=from_object,
         from_column=from_column,
@@ -73,27 +109,20 @@ def _edge(
         masking=masking,
         approximate=approximate,
         conditional=conditional,
-        expression=places[0].expression,
-        span=places[0].span,
-        from_span=places[0].from_span,
+        expression=use.expression,
+        span=use.span,
+        from_span=use.from_span,
         hops=first.hops,
-        uses=tuple(places[1:]),
+        uses=tuple(others),
     )
-
-
-def _use(text: Text, origin: int, flow: Flow, out: Out | None) -> Use:
-    from_span = text.span(origin + flow.start, origin + flow.end) if flow.start >= 0 else None
-    span = text.span(origin + out.start, origin + out.end) if out is not None and out.start >= 0 else None
-    shown = span if out is not None else from_span
-    return Use(text.text[shown.start : shown.end] if shown is not None else "", span, from_span)
 
 
 def facet_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStatement) -> Iterator[Facet]:
     """The sides of what a statement does to each object, in canonical form."""
+    places = Places(text, placed.start)
     for written in _merged(linked.writes):
         for name, out in written.columns:
-            span = text.span(placed.start + out.start, placed.start + out.end) if out.start >= 0 else None
-            expression = text.text[span.start : span.end] if span is not None else ""
+            span = places.span(out.start, out.end)
             canonical = out.value.text
             yield Facet(
                 object=written.target,
@@ -103,7 +132,7 @@ def facet_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStatem
                 statement=ordinal,
                 fingerprint=fingerprint(canonical),
                 text=canonical,
-                expression=expression,
+                expression=places.words(span),
                 span=span,
             )
         for facet, lines in written.facets:

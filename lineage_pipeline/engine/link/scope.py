@@ -31,6 +31,7 @@ class Source(msgspec.Struct):
     columns: tuple[str, ...] = ()
     nullable: bool = False
     positions: dict[str, int] = {}
+    passed: dict[tuple[int, bool], Value] = {}
 
     def __post_init__(self) -> None:
         """Number the columns that are known; of two with one name the first counts."""
@@ -92,11 +93,15 @@ class Source(msgspec.Struct):
                 own if column.flows is None else entering(column.flows, start, end, Hop(self.input.object, column.name))
             )
             return Value(flows, column.type, column.nullable or self.nullable, f"{self.input.object}.{column.name}")
-        if self.linked is not None:
+        if self.linked is None:
+            return self._produced(name)
+        known = self.passed.get((position, self.nullable))
+        if known is None:
             value = self.linked.columns[position].value
             flows = through(value.flows, Hop(self.alias, name)) if self.alias else value.flows
-            return Value(flows, value.type, value.nullable or self.nullable, value.text)
-        return self._produced(name)
+            known = Value(flows, value.type, value.nullable or self.nullable, value.text)
+            self.passed[position, self.nullable] = known
+        return known
 
     def _produced(self, name: str) -> Value:
         """A column that a function makes of its arguments; with as many columns as arguments, each of its own."""
@@ -113,10 +118,10 @@ class Source(msgspec.Struct):
 
     def answers(self, qualifier: Sequence[str]) -> bool:
         """Whether a qualifier names this source: its alias, or the end of its name where it has no other alias."""
-        wanted = tuple(qualifier)
-        if len(wanted) == 1 and wanted[0] == self.alias:
+        if len(qualifier) == 1 and qualifier[0] == self.alias:
             return True
-        return bool(self.parts) and self.parts[-1] == self.alias and self.parts[-len(wanted) :] == wanted
+        parts = self.parts
+        return bool(parts) and parts[-1] == self.alias and parts[-len(qualifier) :] == tuple(qualifier)
 
 
 class Scope:
@@ -192,13 +197,14 @@ class Scope:
         return produced[0].column(name, ref.start, ref.end) if produced else None
 
     def _qualified(self, ref: ir.Ref) -> Value | None:
-        for size in range(len(ref.parts) - 1, 0, -1):
-            qualifier, name, path = ref.parts[:size], ref.parts[size], ref.parts[size + 1 :]
+        parts = ref.parts
+        for size in range(len(parts) - 1, 0, -1):
+            qualifier = parts[:size]
             for source in self.sources:
                 if source.answers(qualifier):
-                    value = source.column(name, ref.start, ref.end)
+                    value = source.column(parts[size], ref.start, ref.end)
                     if value is not None:
-                        return _member(value, path)
+                        return _member(value, parts[size + 1 :])
         return None
 
     def _record(self, ref: ir.Ref) -> Value | None:

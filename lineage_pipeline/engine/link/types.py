@@ -103,15 +103,18 @@ def literal_type(literal: ir.Literal) -> str | None:
     return {"boolean": "BOOLEAN"}.get(literal.kind)
 
 
+def base_of(op: str) -> str:
+    """An operator without its options."""
+    return op if ":" not in op else op.split(":", 1)[0]
+
+
 def call_type(call: ir.Call, args: Sequence[Value]) -> str | None:
     """The type of an operator or function."""
-    op = call.op.split(":", 1)[0]
+    op = base_of(call.op)
     if op in BOOLEAN_OPS:
         return "BOOLEAN"
-    for names, rule in _RULES:
-        if op in names:
-            return rule(args)
-    return call.result or None
+    rule = _RULES.get(op)
+    return rule(args) if rule is not None else call.result or None
 
 
 def _first(args: Sequence[Value]) -> str | None:
@@ -129,16 +132,16 @@ def _arithmetic(args: Sequence[Value]) -> str | None:
     return _common(args) if integers or floats else None
 
 
-_RULES: tuple[tuple[frozenset[str], Callable[[Sequence[Value]], str | None]], ...] = (
-    (FIRST_ARGUMENT, _first),
-    (COMMON_TYPE, _common),
-    (ARITHMETIC, _arithmetic),
-)
+_RULES: dict[str, Callable[[Sequence[Value]], str | None]] = {
+    **dict.fromkeys(FIRST_ARGUMENT, _first),
+    **dict.fromkeys(COMMON_TYPE, _common),
+    **dict.fromkeys(ARITHMETIC, _arithmetic),
+}
 
 
 def call_nullable(call: ir.Call, args: Sequence[Value]) -> bool:
     """Whether an operator or function may give null."""
-    op = call.op.split(":", 1)[0]
+    op = base_of(call.op)
     if op in NEVER_NULL:
         return False
     if op in COMMON_TYPE:

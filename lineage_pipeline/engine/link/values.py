@@ -7,7 +7,7 @@ from lineage_pipeline.engine.link.canonical import call_text, shortened
 from lineage_pipeline.engine.link.flows import NONE, changed, influence, into_path, united
 from lineage_pipeline.engine.link.model import Linked, Value, Variables
 from lineage_pipeline.engine.link.scope import Scope
-from lineage_pipeline.engine.link.types import call_nullable, call_type, common_type, literal_type
+from lineage_pipeline.engine.link.types import base_of, call_nullable, call_type, common_type, literal_type
 from lineage_pipeline.engine.link.variables import held
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.sets import Subtype
@@ -49,7 +49,7 @@ _SIDE_ARGUMENTS = {"FILTER": Subtype.CONDITIONAL, "ORDER": Subtype.WINDOW, "WITH
 
 
 def _call(expr: ir.Call, scope: Scope, links: Links) -> Value:
-    op = expr.op.split(":", 1)[0]
+    op = base_of(expr.op)
     args = [value_of(arg, scope, links) for arg in _counted(op, expr.args)]
     text = call_text(expr.op, [arg.text for arg in args])
     side = _SIDE_ARGUMENTS.get(op)
