@@ -118,6 +118,14 @@ class Context:
             return ir.NOWHERE, ir.NOWHERE
         return meta["start"] - self.origin, end + 1 - self.origin
 
+    def stretch(self, first: exp.Expr, last: exp.Expr) -> tuple[int, int]:
+        """The characters from one name to another one behind it, relative to the statement."""
+        start, end = first.meta.get("start"), last.meta.get("end")
+        if start is None or end is None:
+            return self.place(first, last)
+        origin = self.origin
+        return (start - origin, end + 1 - origin) if start >= origin else (ir.NOWHERE, ir.NOWHERE)
+
     def place(self, *nodes: exp.Expr | None) -> tuple[int, int]:
         """The characters from the first to the last of the given names, relative to the statement."""
         known = [node.meta for node in nodes if node is not None]

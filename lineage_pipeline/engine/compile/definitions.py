@@ -97,16 +97,16 @@ def _like(context: Context, properties: dict[type[exp.Expr], exp.Expr], items: l
 
 def column_def(context: Context, node: exp.Expr) -> ir.ColumnDef:
     """A declared column with its type and constraints."""
+    constraints = node.args.get("constraints") or ()
     kinds: dict[type[exp.Expr], exp.Expr] = {
-        type(item.kind): item.kind
-        for item in node.args.get("constraints") or ()
-        if isinstance(item, exp.ColumnConstraint)
+        type(item.kind): item.kind for item in constraints if isinstance(item, exp.ColumnConstraint)
     }
     computed = kinds.get(exp.ComputedColumnConstraint) or kinds.get(exp.GeneratedAsIdentityColumnConstraint)
     generated = computed.args.get("this") if isinstance(computed, exp.ComputedColumnConstraint) else None
     comment = kinds.get(exp.CommentColumnConstraint)
     default = kinds.get(exp.DefaultColumnConstraint)
     identity = exp.GeneratedAsIdentityColumnConstraint in kinds or exp.AutoIncrementColumnConstraint in kinds
+    start, end = context.place_of(node.this)
     return ir.ColumnDef(
         name=context.column(node.this),
         written=node.this.name,
@@ -116,8 +116,8 @@ def column_def(context: Context, node: exp.Expr) -> ir.ColumnDef:
         computed=expression(context, generated) if isinstance(generated, exp.Expr) else None,
         identity=identity,
         comment=comment.this.name if comment is not None else "",
-        start=context.place(node.this)[0],
-        end=context.place(node.this)[1],
+        start=start,
+        end=end,
     )
 
 

@@ -74,7 +74,7 @@ def column(context: Context, node: exp.Expr) -> ir.Expr:
         table = args.get("table")
         if table is None:
             return ir.Ref((context.column(name),), *context.place_of(name))
-        return ir.Ref((context.table(table), context.column(name)), *context.place(table, name))
+        return ir.Ref((context.table(table), context.column(name)), *context.stretch(table, name))
     identifiers = [part for key in ("catalog", "db", "table", "this") if (part := node.args.get(key)) is not None]
     last = identifiers[-1]
     if isinstance(last, exp.Star):

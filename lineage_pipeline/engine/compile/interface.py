@@ -1,6 +1,7 @@
 """The outside of a script: the names that its statements define, write, read and drop."""
 
 from collections.abc import Iterator
+from itertools import accumulate
 
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.plan import Face, ScriptFace
@@ -8,12 +9,9 @@ from lineage_pipeline.vocabulary.plan import Face, ScriptFace
 
 def face_of(script: ir.Script, text: str) -> ScriptFace:
     """What the object graph needs to know of a script."""
-    lines = [0]
-    position = text.find("\n")
-    while position >= 0:
-        lines.append(position + 1)
-        position = text.find("\n", position + 1)
-    return ScriptFace(tuple(_face(placed) for placed in script.statements), tuple(lines))
+    lengths = [len(line) + 1 for line in text.split("\n")]
+    lines = tuple(accumulate(lengths[:-1], initial=0))
+    return ScriptFace(tuple(_face(placed) for placed in script.statements), lines)
 
 
 def _face(placed: ir.Placed) -> Face:

@@ -31,9 +31,11 @@ def _shape(node: exp.Expr) -> str:
     name, parameters = node.args.get("this"), node.args.get("expressions") or ()
     if not isinstance(name, exp.DType) or not node.args.keys() <= _NUMBERED:
         return repr(node)
-    if not all(isinstance(item, exp.DataTypeParam) and not item.args.get("expression") for item in parameters):
-        return repr(node)
-    return f"{name.value} {[item.name for item in parameters]} {node.args.get('nested')}"
+    for item in parameters:
+        if type(item) is not exp.DataTypeParam or item.args.get("expression"):
+            return repr(node)
+    # The property `value` of an enumeration takes long, and every column has a type.
+    return f"{name._value_} {[item.name for item in parameters]} {node.args.get('nested')}"
 
 
 def result_type(kind: type[exp.Expr], dialect: str) -> str:
