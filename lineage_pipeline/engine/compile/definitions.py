@@ -89,10 +89,12 @@ def _body(context: Context, tree: exp.Expr, body: object) -> int:
 
 
 def _like(context: Context, properties: dict[type[exp.Expr], exp.Expr], items: list[exp.Expr]) -> ir.Name | None:
-    like = properties.get(exp.LikeProperty) or next(
-        (item for item in items if isinstance(item, exp.LikeProperty)), None
-    )
-    return name_of(context, like.this) if like is not None and isinstance(like.this, exp.Table) else None
+    """The table whose columns are taken over: that of LIKE, the one it is a partition of, or its parent."""
+    like = properties.get(exp.LikeProperty) or properties.get(exp.PartitionedOfProperty)
+    like = like or next((item for item in items if isinstance(item, exp.LikeProperty)), None)
+    parents = properties.get(exp.InheritsProperty)
+    table = like.this if like is not None else next(iter(parents.expressions), None) if parents is not None else None
+    return name_of(context, table) if isinstance(table, exp.Table) else None
 
 
 def column_def(context: Context, node: exp.Expr) -> ir.ColumnDef:

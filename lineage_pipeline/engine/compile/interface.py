@@ -26,7 +26,9 @@ def _face(placed: ir.Placed) -> Face:
         define_kind=definition.kind if definition else "",
         temporary=bool(definition and definition.temporary),
         replace=bool(definition and (definition.replace or definition.if_absent)),
-        has_columns=bool(definition and definition.columns and definition.relation == ir.NOWHERE),
+        has_columns=bool(
+            definition and definition.columns and definition.relation == ir.NOWHERE and definition.like is None
+        ),
         like=definition.like if definition else None,
         writes=tuple(write.target for write in statement.writes),
         reads=tuple(dict.fromkeys(_reads(statement))),

@@ -16,6 +16,7 @@ from lineage_pipeline.engine.compile.normalise import normalise
 from lineage_pipeline.engine.compile.output import without_output
 from lineage_pipeline.engine.compile.repairs import repaired
 from lineage_pipeline.engine.compile.rewrites import respelled, rewritten
+from lineage_pipeline.engine.compile.skeleton import skeleton
 
 
 class Items(msgspec.Struct):
@@ -106,14 +107,26 @@ def parse(piece: Piece, text: str, traits: Traits) -> tuple[exp.Expr, Items] | F
     tokens, outputs = without_output(rewritten(normalise(piece.tokens, traits), traits), traits)
     grammar = _grammar(piece.tokens, traits)
     found = _parsed(tokens, piece, text, grammar)
-    if isinstance(found, Failure) or isinstance(found[0], exp.Command):
-        others = repaired(respelled(tokens, traits), tokens)
-        again = _parsed(others, piece, text, grammar) if others is not None else found
-        found = found if isinstance(again, Failure) else again
+    if _is_unread(found):
+        found = _read_again(tokens, piece, text, traits) or found
     if outputs and not isinstance(found, Failure):
         clauses = [_parsed(clause, piece, text, grammar) for clause in outputs]
         return _with_outputs(*found, [clause for clause in clauses if not isinstance(clause, Failure)])
     return found
+
+
+def _is_unread(found: tuple[exp.Expr, Items] | Failure) -> bool:
+    return isinstance(found, Failure) or isinstance(found[0], exp.Command)
+
+
+def _read_again(tokens: list[Token], piece: Piece, text: str, traits: Traits) -> tuple[exp.Expr, Items] | None:
+    """The tree of a statement in other words: as the parser knows them, or with what matters alone."""
+    others = repaired(respelled(tokens, traits), tokens)
+    for reading in (others, skeleton(others or tokens)):
+        found = _parsed(reading, piece, text, _grammar(piece.tokens, traits)) if reading is not None else None
+        if found is not None and not isinstance(found, Failure) and not isinstance(found[0], exp.Command):
+            return found
+    return None
 
 
 def _with_outputs(tree: exp.Expr, items: Items, clauses: Sequence[tuple[exp.Expr, Items]]) -> tuple[exp.Expr, Items]:
