@@ -114,7 +114,7 @@ def column_def(context: Context, node: exp.Expr) -> ir.ColumnDef:
         written=node.this.name,
         type=spelling(node.args.get("kind"), context.dialect),
         nullable=_nullable(kinds),
-        default=default.this.sql(dialect=context.dialect or None) if default is not None else "",
+        default=default.this.sql(dialect=context.dialect or None, comments=False) if default is not None else "",
         computed=expression(context, generated) if isinstance(generated, exp.Expr) else None,
         identity=identity,
         comment=comment.this.name if comment is not None else "",
@@ -184,7 +184,7 @@ def _constraint(context: Context, node: exp.Expr, kind: str, name: str, columns:
     table = target.this if isinstance(target, exp.Schema) else target
     text = ""
     if kind in ("check", "default") and isinstance(node.args.get("this"), exp.Expr):
-        text = node.this.sql(dialect=context.dialect or None)
+        text = node.this.sql(dialect=context.dialect or None, comments=False)
     references = name_of(context, table) if isinstance(table, exp.Table) else None
     return ir.ConstraintDef(kind, name, columns, text, references)
 

@@ -71,6 +71,8 @@ def star(context: Context, node: exp.Expr, select: exp.Expr) -> ir.Star:
     context.features.add("star")
     excluded = [*(inner.args.get("except_") or ()), *(select.args.get("exclude") or ())]
     start, end = context.place(*qualifiers, inner)
+    if context.text[context.origin + end - 1] != "*":  # FROM without SELECT: nobody wrote the star
+        start, end = ir.NOWHERE, ir.NOWHERE
     return ir.Star(
         tuple(context.table(part) for part in qualifiers),
         start,

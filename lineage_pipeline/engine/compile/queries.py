@@ -36,7 +36,7 @@ def common_table(context: Context, cte: exp.Expr, recursive: bool) -> dict[str, 
     name = context.table(alias.this)
     body = cte.this
     columns = tuple(context.column(column) for column in alias.args.get("columns") or ())
-    if isinstance(body, exp.SetOperation) and (recursive or context.traits.implicit_recursion):
+    if isinstance(body, exp.Union) and (recursive or context.traits.implicit_recursion) and _names(body, alias.name):
         index = _recursive(context, name, body, columns)
     else:
         index = query(context, body)
@@ -44,6 +44,11 @@ def common_table(context: Context, cte: exp.Expr, recursive: bool) -> dict[str, 
             index = context.add(ir.Renamed(index, columns))
     context.common.append((index, ir.Name((name,), alias.this.name, *context.place(alias.this))))
     return {name: index}
+
+
+def _names(body: exp.Expr, name: str) -> bool:
+    """Whether a query names a table in some way of writing a name; most of those that may be recursive are not."""
+    return any(table.name.lower() == name.lower() for table in body.find_all(exp.Table))
 
 
 def _recursive(context: Context, name: str, body: exp.Expr, columns: tuple[str, ...]) -> int:

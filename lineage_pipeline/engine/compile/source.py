@@ -33,10 +33,11 @@ def compile_source(text: str, options: Options) -> ir.Script:
     fallback = [] if traits is not None else [_fallback(options.dialect)]
     if len(text) > options.limits.bytes:
         limit = _finding("LIMIT_EXCEEDED", 0, 0, what="the file", limit=f"{options.limits.bytes} characters")
-        return _script(traits, [_failed(0, len(text), limit)])
+        return _script(traits, [_failed(*_written(text), limit)])
     tokens = tokenize(text, traits or GENERIC)
     if isinstance(tokens, Failure):
-        return _script(traits, [_failed(0, len(text), _finding("PARSE_ERROR", 0, len(text), reason=tokens.reason))])
+        start, end = _written(text)
+        return _script(traits, [_failed(start, end, _finding("PARSE_ERROR", 0, end - start, reason=tokens.reason))])
     placed = list(_compiled(cut(tokens, traits or GENERIC), text, traits or GENERIC, options.limits))
     return _script(traits, _with_findings(placed, fallback))
 
@@ -57,6 +58,11 @@ def _compiled(pieces: Iterable[Piece], text: str, traits: Traits, limits: Limits
 
 def _script(traits: Traits | None, placed: Sequence[ir.Placed]) -> ir.Script:
     return ir.Script(ir.IR_VERSION, (traits or GENERIC).name, tuple(placed))
+
+
+def _written(text: str) -> tuple[int, int]:
+    """Where a text begins and ends, white space left out."""
+    return len(text) - len(text.lstrip()), len(text.rstrip())
 
 
 def _with_findings(placed: list[ir.Placed], findings: list[ir.Finding]) -> list[ir.Placed]:
@@ -171,7 +177,7 @@ def _first_words(tokens: Sequence[Token]) -> str:
         if second == "OR" and len(tokens) > 3:
             second = tokens[3].text.upper()
         return first if first == "INSERT" else f"{first} {second}"
-    return first.split()[0] if first else "UNKNOWN"
+    return next(iter(first.split()), "UNKNOWN")
 
 
 _EXACT = (TokenType.STRING, TokenType.IDENTIFIER)

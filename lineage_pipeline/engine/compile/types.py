@@ -19,7 +19,7 @@ def spelling(node: exp.Expr | None, dialect: str) -> str:
     key = (dialect, _shape(node))
     known = _SPELLINGS.get(key)
     if known is None:
-        text = node.sql(dialect=dialect or None).upper().replace(", ", ",")
+        text = node.sql(dialect=dialect or None, comments=False).upper().replace(", ", ",")
         name, bracket, rest = text.partition("(")
         own = dict(TRAITS[dialect].spellings) if dialect in TRAITS else {}
         known = _SPELLINGS[key] = own.get(name, name) + bracket + rest

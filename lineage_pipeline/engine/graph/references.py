@@ -128,6 +128,8 @@ class References:
             name = "query" if self.drafts.queries == 1 else f"query_{self.drafts.queries}"
             draft = self.drafts.drafts[name] = unknown(space, (name,), name)
             draft.kind = ObjectKind.QUERY
+            draft.results.append(Event(path, ordinal, Role.WRITE))
+            return name  # no system and no folding: nobody wrote it
         draft.results.append(Event(path, ordinal, Role.WRITE))
         return self.drafts.id_of(draft)
 

@@ -61,7 +61,7 @@ def _edge(passing: Passing, column: str) -> ColumnEdge:
         masking=False,
         approximate=passing.sources > 1,
         conditional=False,
-        expression="*",
+        expression=passing.expression,
         span=passing.span,
         from_span=passing.span,
         hops=(),

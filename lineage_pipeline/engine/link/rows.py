@@ -25,6 +25,7 @@ class Passing(msgspec.Struct, frozen=True, array_like=True):
     statement: int
     span: Span | None
     sources: int
+    expression: str = ""
 
 
 class Places:
@@ -140,12 +141,12 @@ def facet_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStatem
 
 
 def _merged(writes: Sequence[Written]) -> Iterator[Written]:
-    """The writes into one object as one: the arms of a MERGE together say what happens to a column."""
+    """The writes into one object as one, names once: the arms of a MERGE together say what happens to a column."""
     grouped: dict[str, list[Written]] = {}
     for written in writes:
         grouped.setdefault(written.target, []).append(written)
     for group in grouped.values():
-        if len(group) == 1:
+        if len(group) == 1 and len({name for name, _ in group[0].columns}) == len(group[0].columns):
             yield group[0]
             continue
         columns: dict[str, Out] = {}
@@ -179,4 +180,6 @@ def passing_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStat
 
 def _passing(text: Text, origin: int, ordinal: int, written: Written, opening: Opening) -> Passing:
     span = text.span(origin + opening.start, origin + opening.end) if opening.start >= 0 else None
-    return Passing(written.target, opening.object, opening.exclude, text.path, ordinal, span, len(written.openings))
+    expression = text.text[span.start : span.end] if span is not None else ""
+    sources = len(written.openings)
+    return Passing(written.target, opening.object, opening.exclude, text.path, ordinal, span, sources, expression)
