@@ -1,0 +1,180 @@
+"""Checks: what must hold of the engine for any SQL. Each draws a case and fails where it does not hold."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from itertools import zip_longest
+from typing import Any
+
+from hypothesis import strategies as st
+
+from lineage_pipeline.discover.schema import imported_schemas
+from lineage_pipeline.engine.trace.graph import ColumnRef, column_graph
+from lineage_pipeline.engine.trace.walk import upstream
+from lineage_pipeline.pipeline import analyse
+from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options, TableSchema
+from lineage_pipeline.vocabulary.sets import EdgeType, Subtype
+from lineage_pipeline.vocabulary.tables import ColumnEdge
+from lineage_pipeline_tests.cases import Case, analysed, cases
+from lineage_pipeline_tests.flavours import TABLES, TARGET
+from lineage_pipeline_tests.generated import Inputs, Program, marks, named
+from lineage_pipeline_tests.layouts import damaged, relaid
+from lineage_pipeline_tests.soundness import assert_sound
+from lineage_pipeline_tests.writer import programs
+
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+FIXTURES = cases("link")
+RANK = [Subtype.IDENTITY, Subtype.TRANSFORMATION, Subtype.AGGREGATION]
+
+
+@cache
+def known(dialect: str) -> dict[str, TableSchema]:
+    """The schemas of the tables that generated SQL reads and writes."""
+    tables = {f"s.{name}": dict.fromkeys(columns, "int") for name, columns in TABLES.items()}
+    targets = {f"s.target_{width}": dict.fromkeys(TARGET[:width], "int") for width in range(1, len(TARGET) + 1)}
+    return imported_schemas({**tables, **targets, "s.target": dict.fromkeys(TARGET, "int")}, Options(dialect))
+
+
+def lineage_of(program: Program, text: str, names: Mapping[str, str] | None = None) -> Lineage:
+    """What the engine makes of a generated text; nothing in it is beyond the engine, so that it finds nothing."""
+    written, dialect = named(text, names), program.flavour.dialect
+    lineage = analyse([InputFile("-", written, Options(dialect))], known(dialect), reach=False)
+    assert not lineage.diagnostics, (written, lineage.diagnostics)
+    assert_sound(lineage, {"-": written})
+    return lineage
+
+
+def essence(lineage: Lineage) -> dict[str, list[tuple[object, ...]]]:
+    """What does not depend on layout, and on aliases only where a finding names one."""
+    return {
+        "statements": [(row.kind, row.targets, row.reads, row.status, row.complexity) for row in lineage.statements],
+        "objects": [(row.object, row.kind, row.origin, row.level, row.open) for row in lineage.objects],
+        "columns": [(row.object, row.name, row.type, row.nullable, row.approximate) for row in lineage.columns],
+        "edges": [(edge.statement, *edge_of(edge)) for edge in lineage.column_edges],
+        "facets": [(row.object, row.column, row.name, row.text) for row in lineage.facets],
+        "object edges": [(row.from_object, row.to_object, row.kind) for row in lineage.object_edges],
+        "findings": sorted((row.code, row.object) for row in lineage.diagnostics),
+    }
+
+
+def edge_of(edge: ColumnEdge) -> tuple[object, ...]:
+    """An edge without its places."""
+    ends = (edge.from_object, edge.from_column, edge.from_path, edge.to_object, edge.to_column)
+    return (*ends, edge.type, edge.subtype, edge.masking, edge.approximate, edge.conditional)
+
+
+def value_inputs(lineage: Lineage) -> dict[str, Inputs]:
+    """The columns that give the values of each written column."""
+    found: dict[str, Inputs] = {}
+    for edge in lineage.column_edges:
+        if edge.type is EdgeType.DIRECT:
+            source = (edge.from_object.lower().removeprefix("s."), edge.from_column.lower())
+            found[edge.to_column.lower()] = found.get(edge.to_column.lower(), frozenset()) | {source}
+    return found
+
+
+# ── the checks ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def values_come_from_where_they_are_written_to_come_from(draw: Draw) -> None:
+    program = draw(programs())
+    expected = {column.name: column.inputs for column in program.query.columns if column.inputs}
+    assert value_inputs(lineage_of(program, program.text())) == expected, named(program.text())
+
+
+def statements_write_what_their_query_gives(draw: Draw) -> None:
+    program = draw(programs())
+    kind, text = draw(st.sampled_from(sorted(program.statements().items())))
+    named_anew = dict(zip(program.names(), TARGET, strict=False)) if kind not in ("view", "table") else {}
+    expected = {
+        named_anew.get(column.name, column.name): column.inputs for column in program.query.columns if column.inputs
+    }
+    assert value_inputs(lineage_of(program, text)) == expected, named(text)
+
+
+def aliases_may_have_any_name(draw: Draw) -> None:
+    program = draw(programs())
+    text = draw(st.sampled_from([program.text(), *program.statements().values()]))
+    before = lineage_of(program, text)
+    opening, closing = program.flavour.quotes
+    plain = [*"bcdefghklmnopqruvwx", "amount", "n1", "_x", "été", "price2", "longer_than_the_others"]
+    quoted = [
+        f"{opening}{name}{closing}"
+        for name in ("My alias", "select", "1st", "a b.c" if opening != "`" else "a-b", "from", "Ünïcode", "x'y")
+    ]
+    every = [name for pair in zip_longest(plain, quoted) for name in pair if name]
+    first = draw(st.integers(0, len(every) - 1))
+    names = dict(zip(marks(text), [*every[first:], *every[:first]], strict=False))
+    assert essence(lineage_of(program, text, names)) == essence(before), named(text, names)
+
+
+def layout_does_not_matter(draw: Draw) -> None:
+    program = draw(programs())
+    text = named(draw(st.sampled_from([program.text(), *program.statements().values()])))
+    spread = relaid(draw, text, program.flavour.dialect)
+    assert essence(lineage_of(program, spread)) == essence(lineage_of(program, text)), spread
+
+
+def layout_of_fixtures_does_not_matter(draw: Draw) -> None:
+    case = draw(st.sampled_from(FIXTURES))
+    spread = relaid(draw, case.sql, case.setting("dialect"))
+    after = analysed(Case(case.file, case.title, case.settings, spread, ()))
+    assert_sound(after, {"-": spread})
+    before = analysed(case)
+    assert essence(after) == essence(before), spread
+    assert [row.fingerprint for row in after.statements] == [row.fingerprint for row in before.statements], spread
+
+
+def wrapping_changes_nothing(draw: Draw) -> None:
+    program = draw(programs())
+    before = lineage_of(program, program.text())
+    wrapped = draw(st.sampled_from(program.wrapped()))
+    after = lineage_of(program, wrapped)
+    assert sorted(map(edge_of, after.column_edges)) == sorted(map(edge_of, before.column_edges)), named(wrapped)
+    assert essence(after)["columns"] == essence(before)["columns"], named(wrapped)
+
+
+def common_table_expressions_may_be_views(draw: Draw) -> None:
+    program = draw(programs())
+    whole, split = lineage_of(program, program.text()), lineage_of(program, program.views())
+    assert composed(split) == composed(whole), named(program.views())
+    graph = column_graph(split)
+    for column in program.query.columns:
+        result = next(row for row in split.columns if row.object == "query" and row.name.lower() == column.name)
+        reached = upstream(graph, [ColumnRef("query", result.name)], direct_only=True)
+        tables = {(ref.object.lower()[2:], ref.column.lower()) for ref in reached if ref.object.lower()[:2] == "s."}
+        assert tables == column.inputs, named(program.views())
+
+
+def composed(lineage: Lineage) -> set[tuple[str, str, str, int]]:
+    """The ways of values from tables into the result, through all views, with the most that happens on each."""
+    ways: dict[tuple[str, str], list[tuple[str, str, int]]] = {}
+    for edge in lineage.column_edges:
+        if edge.type is EdgeType.DIRECT:
+            rank = RANK.index(edge.subtype)
+            ways.setdefault((edge.to_object, edge.to_column), []).append((edge.from_object, edge.from_column, rank))
+    found, pending = set(), [(end, end[1], 0) for end in ways if end[0] == "query"]
+    seen = set(pending)
+    while pending:
+        end, column, rank = pending.pop()
+        for source, name, more in ways.get(end, ()):
+            step = ((source, name), column, max(rank, more))
+            if source.lower().startswith("s."):
+                found.add((source, name, column, step[2]))
+            elif step not in seen:
+                seen.add(step)
+                pending.append(step)
+    return found
+
+
+def damaged_fixtures_end_with_findings(draw: Draw) -> None:
+    case = draw(st.sampled_from(FIXTURES))
+    text = damaged(draw, case.sql, case.setting("dialect"))
+    assert_sound(analysed(Case(case.file, case.title, case.settings, text, ())), {"-": text}, whole=False)
+
+
+def damaged_statements_end_with_findings(draw: Draw) -> None:
+    program = draw(programs())
+    dialect = program.flavour.dialect
+    whole = named(draw(st.sampled_from([program.text(), *program.statements().values()])))
+    text = damaged(draw, whole, dialect)
+    assert_sound(analyse([InputFile("-", text, Options(dialect))], known(dialect)), {"-": text}, whole=False)

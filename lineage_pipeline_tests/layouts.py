@@ -1,0 +1,90 @@
+"""Layouts and accidents: the same tokens set anew, and tokens lost or swapped."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+
+from lineage_pipeline.dialects.traits import GENERIC, traits_of
+from lineage_pipeline.engine.compile.parse import Failure, tokenize
+
+GAPS = (" ", "\n", "  ", "\t", "\r\n", "\n\n", " -- a remark, 'open (\n", "/* a; 'remark */", " /* é\n */ ")
+KEYWORDS = frozenset(
+    "select from where group by order having join left right full inner cross lateral on using as with union all "
+    "intersect except case when then else end insert into values update set delete merge matched not create table "
+    "view and or in is null exists over partition distinct qualify recursive apply natural".split()
+)
+ACCIDENTS = ("delete", "swap", "repeat", "cut off", "insert")
+STRAYS = (
+    "'",
+    '"',
+    "(",
+    ")",
+    ";",
+    ",",
+    "*",
+    ".",
+    "select",
+    "from",
+    "end",
+    "begin",
+    "\0",
+    "é",
+    "--",
+    "/*",
+    "$$",
+    "@",
+    "::",
+)
+
+
+def pieces(text: str, dialect: str) -> list[tuple[int, int]]:
+    """Where the tokens of a text begin and end; none where it cannot be cut into tokens."""
+    traits = traits_of(dialect) or GENERIC
+    tokens = tokenize(text, traits)
+    return [] if isinstance(tokens, Failure) else [(token.start, token.end + 1) for token in tokens]
+
+
+def relaid(draw: Callable[..., Any], text: str, dialect: str) -> str:
+    """The tokens of a text with other white space and comments between them, and keywords in another case."""
+    places = pieces(text, dialect)
+    gaps = draw(st.lists(st.sampled_from(GAPS), min_size=1, max_size=7))
+    upper = draw(st.booleans())
+    written: list[str] = []
+    end = 0
+    for number, (start, stop) in enumerate(places):
+        before, word = text[end:start], text[start:stop]
+        previous = written[-1] if written else ""
+        alone = "go" in (previous.lower(), word.lower())  # GO has a line of its own
+        if number and not alone and (before or previous in ("(", ",") or word in (")", ",")):
+            before = gaps[number % len(gaps)]
+        written += [before, word.upper() if upper and word.lower() in KEYWORDS else word]
+        end = stop
+    return "".join([*written, text[end:]])
+
+
+def damaged(draw: Callable[..., Any], text: str, dialect: str) -> str:
+    """A text after a few accidents to its tokens."""
+    for _ in range(draw(st.integers(1, 3))):
+        places = pieces(text, dialect) or [(at, at + 1) for at in range(len(text))]
+        if not places:
+            break
+        start, stop = places[draw(st.integers(0, len(places) - 1))]
+        text = "".join(_accident(draw, text, places, start, stop))
+    return text
+
+
+def _accident(
+    draw: Callable[..., Any], text: str, places: Sequence[tuple[int, int]], start: int, stop: int
+) -> Iterator[str]:
+    kind = draw(st.sampled_from(ACCIDENTS))
+    yield text[:start]
+    if kind == "insert":
+        yield draw(st.sampled_from(STRAYS)) + text[start:]
+    elif kind == "repeat":
+        yield text[start:stop] + " " + text[start:]
+    elif kind == "swap":
+        other, end = places[draw(st.integers(0, len(places) - 1))]
+        yield text[other:end] + text[stop:]
+    elif kind == "delete":
+        yield text[stop:]

@@ -1,0 +1,121 @@
+"""Soundness: what holds of the rows of every analysis, whatever was analysed."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from lineage_pipeline.export.json import dump, lineage_document
+from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline.vocabulary.tables import TABLES, ColumnEdge, Diagnostic, Span, Use
+
+QUOTES = '"`[]'
+PART = re.compile(r'"[^"]*"|\[[^\]]*\]|`[^`]*`|[^\s.]+')
+NAMED = {"UNKNOWN_COLUMN", "UNRESOLVED_REFERENCE", "AMBIGUOUS_COLUMN", "UNKNOWN_TABLE"}
+"""Findings whose message begins with what stands at their place."""
+
+
+def assert_sound(lineage: Lineage, texts: Mapping[str, str], whole: bool = True) -> None:
+    """Places give the text that is claimed, keys are unique, and every end of an edge is a known column.
+
+    Where the SQL is not `whole`, a reference may be anything: what was a column can have become the name of a source.
+    """
+    assert_places(lineage, texts, whole)
+    assert_keys(lineage)
+    assert_columns(lineage)
+    assert_bytes(lineage, texts)
+    assert dump(lineage_document(lineage))
+
+
+def assert_places(lineage: Lineage, texts: Mapping[str, str], whole: bool) -> None:
+    """Slicing a file by a span gives what the row says."""
+    for row in lineage.statements:
+        if row.span is not None:
+            text = sliced(texts[row.path], row.span)
+            assert text == text.strip() and text, row
+    for edge in lineage.column_edges:
+        for use in uses(edge):
+            written = assert_use(edge, use, texts[edge.path])
+            assert not whole or names_column(edge, written), (edge, written)
+    for facet in lineage.facets:
+        assert facet.span is None or sliced(texts[facet.path], facet.span) == facet.expression, facet
+    starts = {(row.span.line, row.span.column) for row in lineage.statements if row.span is not None}
+    for finding in lineage.diagnostics:
+        if finding.line is None or finding.path is None:
+            continue
+        assert finding.column is not None
+        line = texts[finding.path].split("\n")[finding.line - 1]
+        assert 1 <= finding.column <= len(line) + 1, finding
+        if whole and finding.code in NAMED and (finding.line, finding.column) not in starts:
+            assert_named(finding, line[finding.column - 1 :])
+
+
+def assert_named(finding: Diagnostic, written: str) -> None:
+    """What stands at the place of a finding is what its message is about."""
+    here = bare(re.split(r"[\s(),;=<>+*/|]", written, maxsplit=1)[0])
+    name = bare(finding.message.split(" ")[0])
+    assert name.endswith(here.split(".")[-1]) or here.startswith(name.split(".")[0]), (finding, written)
+
+
+def uses(edge: ColumnEdge) -> Iterator[ColumnEdge | Use]:
+    """The places at which an edge's input is used."""
+    yield edge
+    yield from edge.uses
+
+
+def assert_use(edge: ColumnEdge, use: ColumnEdge | Use, text: str) -> str:
+    """The expression is the slice of its span; give the reference as it is written."""
+    shown = use.span if edge.to_column != "*" else use.from_span
+    assert use.expression == (sliced(text, shown) if shown is not None else ""), (edge, use)
+    return sliced(text, use.from_span) if use.from_span is not None else ""
+
+
+def names_column(edge: ColumnEdge, written: str) -> bool:
+    """Whether a reference names the column of an edge: itself, the hop it goes through, or by a star."""
+    if not written or written.endswith("*"):
+        return True
+    parts = {bare(part) for part in PART.findall(written)}
+    return bool(parts & {edge.from_column.lower(), *(hop.column.lower() for hop in edge.hops)})
+
+
+def bare(name: str) -> str:
+    """A name without quotes, in lower case."""
+    return name.translate({ord(mark): None for mark in QUOTES}).lower()
+
+
+def sliced(text: str, span: Span) -> str:
+    """The text of a span, whose lines and columns must say the same as its offsets."""
+    for offset, line, column in ((span.start, span.line, span.column), (span.end, span.end_line, span.end_column)):
+        before = text[:offset]
+        assert (line, column) == (before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1), span
+    return text[span.start : span.end]
+
+
+def assert_keys(lineage: Lineage) -> None:
+    """No two rows of a table have one key."""
+    for table in TABLES.values():
+        rows = getattr(lineage, table.name, ())
+        keys = Counter(tuple(msgspec.structs.asdict(row)[field] for field in table.key) for row in rows)
+        assert not [key for key, count in keys.items() if count > 1], table.name
+
+
+def assert_columns(lineage: Lineage) -> None:
+    """Every end of an edge is a column, and ordinals count from 1 without gaps."""
+    known = {(column.object, column.name) for column in lineage.columns}
+    for edge in lineage.column_edges:
+        assert edge.from_object == "?" or edge.from_column == "*" or (edge.from_object, edge.from_column) in known, edge
+        assert edge.to_column == "*" or (edge.to_object, edge.to_column) in known, edge
+    ordinals: dict[str, list[int]] = {}
+    for column in lineage.columns:
+        ordinals.setdefault(column.object, []).append(column.ordinal)
+    assert all(found == list(range(1, len(found) + 1)) for found in ordinals.values()), ordinals
+
+
+def assert_bytes(lineage: Lineage, texts: Mapping[str, str]) -> None:
+    """The bytes of statements and of those inside add up to what they cover."""
+    for path, text in texts.items():
+        rows = [row for row in lineage.statements if row.path == path]
+        outer = [row.span for row in rows if row.parent is None and row.span is not None]
+        assert sum(row.bytes for row in rows) == sum(len(text[span.start : span.end].encode()) for span in outer)
+        assert all(row.bytes >= 0 for row in rows)
