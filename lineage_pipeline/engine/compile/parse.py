@@ -14,6 +14,7 @@ from sqlglot.tokens import Token, Tokenizer, TokenType
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.normalise import normalise
 from lineage_pipeline.engine.compile.output import without_output
+from lineage_pipeline.engine.compile.pipes import unpiped
 from lineage_pipeline.engine.compile.repairs import repaired
 from lineage_pipeline.engine.compile.rewrites import respelled, rewritten
 from lineage_pipeline.engine.compile.skeleton import skeleton
@@ -105,6 +106,8 @@ def split(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
 def parse(piece: Piece, text: str, traits: Traits) -> tuple[exp.Expr, Items] | Failure:
     """The tree of one statement and the places of its expressions, or why there is none."""
     tokens, outputs = without_output(rewritten(normalise(piece.tokens, traits), traits), traits)
+    if text.find("|>", piece.start, piece.end) >= 0:
+        tokens = unpiped(tokens)
     grammar = _grammar(piece.tokens, traits)
     found = _parsed(tokens, piece, text, grammar)
     if _is_unread(found):
