@@ -18,5 +18,10 @@ class Spelling(msgspec.Struct, frozen=True):
     within: frozenset[str] = frozenset()
 
 
-SPELLINGS: dict[str, tuple[Spelling, ...]] = {}
+SPELLINGS: dict[str, tuple[Spelling, ...]] = {
+    "": (
+        Spelling(("TABLE",), ("SELECT", "*", "FROM"), leading=True),
+        Spelling(("TABLESAMPLE",), brackets=True),
+    ),
+}
 """The spellings of each family of dialects; those of the empty family are tried for all."""

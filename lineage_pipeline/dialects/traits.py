@@ -124,7 +124,7 @@ _ROWS: dict[str, Traits] = {
         dual=True,
     ),
     "solr": GENERIC,
-    "spark": _SPARK,
+    "spark": msgspec.structs.replace(_SPARK, grammar="databricks"),
     "spark2": _SPARK,
     "sqlite": Traits("sqlite", parts=("schema", "name"), alias_in_where=True, alias_in_having=True),
     "starrocks": _MYSQL,

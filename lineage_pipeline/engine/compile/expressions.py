@@ -171,6 +171,14 @@ def if_(context: Context, node: exp.Expr) -> ir.Expr:
     return ir.Case((when,), optional(context, node.args.get("false")))
 
 
+def decode(context: Context, node: exp.Expr) -> ir.Expr:
+    """DECODE: an operand, values with results, and what holds otherwise."""
+    operand, *rest = expressions(context, node.expressions)
+    pairs = zip(rest[::2], rest[1::2], strict=False)
+    whens = tuple((ir.Call("NULLSAFEEQ", (operand, value), 0, "BOOLEAN"), result) for value, result in pairs)
+    return ir.Case(whens, rest[-1] if len(rest) % 2 else None)
+
+
 def nvl2(context: Context, node: exp.Expr) -> ir.Expr:
     """NVL2: one value where the first argument is known, another where it is not."""
     known = ir.Call("NOT", (ir.Call("IS", (expression(context, node.this), NULL), 0, "BOOLEAN"),), 0, "BOOLEAN")
@@ -267,6 +275,7 @@ EXPRESSIONS: dict[type[exp.Expr], Callable[[Context, exp.Expr], ir.Expr]] = {
     exp.Cast: cast,
     exp.Column: column,
     exp.DataType: data_type,
+    exp.DecodeCase: decode,
     exp.Dot: dot,
     exp.Exists: exists,
     exp.If: if_,

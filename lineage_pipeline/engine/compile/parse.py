@@ -119,7 +119,7 @@ def parse(piece: Piece, text: str, traits: Traits) -> tuple[exp.Expr, Items] | F
 
 
 def _is_unread(found: tuple[exp.Expr, Items] | Failure) -> bool:
-    return isinstance(found, Failure) or isinstance(found[0], exp.Command)
+    return isinstance(found, Failure) or isinstance(found[0], exp.Command | exp.Alias)
 
 
 def _read_again(tokens: list[Token], piece: Piece, text: str, traits: Traits) -> tuple[exp.Expr, Items] | None:
@@ -240,8 +240,27 @@ def _placing(original: Callable[..., Any]) -> Callable[..., Any]:
     return parse_parameter
 
 
+def _computing(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a pivot compute with its aggregates: sqlglot reads one function and no more."""
+
+    def parse_aggregation(self: parser.Parser) -> Any:
+        first = self._index
+        node = original(self)
+        if not self._curr or self._curr.token_type not in _OPERATORS:
+            return node
+        self._retreat(first)
+        return self._parse_alias(self._parse_term())
+
+    return parse_aggregation
+
+
+_OPERATORS = (TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.MOD, TokenType.DIV)
+
 _HOOKED: set[type] = set()
-_REPLACED = dict.fromkeys(_ITEM_PARSERS, _recording) | {"_parse_parameter": _placing}
+_REPLACED = dict.fromkeys(_ITEM_PARSERS, _recording) | {
+    "_parse_parameter": _placing,
+    "_parse_pivot_aggregation": _computing,
+}
 
 
 def _record_items() -> None:

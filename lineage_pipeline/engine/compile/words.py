@@ -19,7 +19,7 @@ def keyword(token: Token) -> str:
 
 def made(word: str, token: Token) -> Token:
     """A word that nobody wrote, at the place of a token."""
-    kind = Tokenizer.KEYWORDS.get(word, TokenType.VAR)
+    kind = Tokenizer.KEYWORDS.get(word) or Tokenizer.SINGLE_TOKENS.get(word, TokenType.VAR)
     return Token(kind, word, token.line, token.col, token.start, token.end)
 
 

@@ -96,6 +96,6 @@ def united(parts: Iterable[Flows]) -> Flows:
     found = {}
     for part in parts:
         for flow in part:
-            key = (flow.object, flow.column, flow.path, flow.type, flow.subtype, flow.approximate, flow.start)
-            found[key] = flow
+            kind = (flow.type, flow.subtype, flow.masking, flow.approximate)
+            found[flow.object, flow.column, flow.path, *kind, flow.start] = flow
     return tuple(found.values())
