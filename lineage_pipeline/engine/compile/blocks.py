@@ -4,6 +4,7 @@ The cutter walks tokens. A statement ends at a semicolon or where the next one b
 which only seem to, is said by the tables of `dialects.procedural`.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
 import msgspec
@@ -13,10 +14,11 @@ from lineage_pipeline.dialects.procedural import BEGINS, BELONGS, EXPECTS
 from lineage_pipeline.dialects.traits import Traits, fold
 from lineage_pipeline.engine.compile.headers import parameters
 from lineage_pipeline.engine.compile.parse import Piece
-from lineage_pipeline.engine.compile.words import behind_brackets, dotted_name, is_name, keyword
+from lineage_pipeline.engine.compile.words import behind_brackets, dotted_name, is_name, keywords
 from lineage_pipeline.vocabulary import ir
 
-_OPEN, _CLOSE, _SEMICOLON = TokenType.L_PAREN, TokenType.R_PAREN, TokenType.SEMICOLON
+_MARKS = BEGINS | {"(", ")", ";", "CASE", "END"}
+"""The words that decide where a statement ends."""
 
 _MODULES = {"PROC": "PROCEDURE", "PROCEDURE": "PROCEDURE", "FUNCTION": "FUNCTION", "TRIGGER": "TRIGGER"}
 
@@ -27,7 +29,8 @@ class Cutter:
     def __init__(self, tokens: Sequence[Token], traits: Traits, ordinal: int) -> None:
         """Start at the first token of a batch."""
         self.tokens = tokens
-        self.words = [keyword(token) for token in tokens]
+        self.words = keywords(tokens)
+        self.marks = [index for index, word in enumerate(self.words) if word in _MARKS]
         self.traits = traits
         self.ordinal = ordinal
         self.index = 0
@@ -250,13 +253,13 @@ class Cutter:
         """The token behind a plain statement."""
         first = self.word()
         expected = EXPECTS.get(first, frozenset())
-        depth, cases, index = 0, 0, self.index + 1
-        while index < len(self.tokens):
-            kind, word = self.tokens[index].token_type, self.words[index]
-            depth += (kind is _OPEN) - (kind is _CLOSE)
+        depth = cases = 0
+        for index in self.marks[bisect_right(self.marks, self.index) :]:
+            word = self.words[index]
+            depth += (word == "(") - (word == ")")
             closing = word == "END" and cases > 0
             cases += (word == "CASE") - closing
-            if depth == 0 and kind is _SEMICOLON:
+            if depth == 0 and word == ";":
                 return index
             if depth == 0 and not cases and not closing and word in BEGINS:
                 if word in expected:
@@ -266,8 +269,7 @@ class Cutter:
                     return index
                 elif self.words[index - 1] in ("AS", "RETURN"):
                     expected = EXPECTS.get(word, frozenset())
-            index += 1
-        return index
+        return len(self.tokens)
 
     def belongs(self, first: str, index: int) -> bool:
         """Whether a word that could begin a statement is part of the one that `first` began."""

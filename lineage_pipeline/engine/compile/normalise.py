@@ -9,8 +9,9 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.clauses import DROPPED, HINTS, Clause
 from lineage_pipeline.dialects.traits import Traits
-from lineage_pipeline.engine.compile.words import behind_brackets, keyword
+from lineage_pipeline.engine.compile.words import behind_brackets, keyword, keywords
 
+_COMPOUND_MARKS = "+-*/%"
 _COMPOUND = (TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.MOD)
 
 
@@ -19,17 +20,19 @@ def normalise(tokens: Sequence[Token], traits: Traits) -> list[Token]:
     clauses = DROPPED.get(traits.family)
     if clauses is None:
         return list(tokens)
-    words = {keyword(token) for token in tokens}
+    written = keywords(tokens)
+    words = set(written)
     kept = list(tokens)
-    first = "TABLE" if _defines_table(tokens) else keyword(tokens[0])
+    defines = _defines_table(tokens)
+    first = "TABLE" if defines else written[0]
     present = [item for item in clauses if item.words[0] in words and (not item.within or first in item.within)]
     if present:
         kept = _without_clauses(kept, present)
-    if traits.batches and ("WITH" in words or "TABLE" in words):
+    if traits.batches and (defines or ("WITH", "(") in zip(written, written[1:], strict=False)):
         kept = _without_storage(kept)
     if "XMLNAMESPACES" in words:
         kept = _without_namespaces(kept)
-    return _assignments(kept) if "=" in words else kept
+    return _assignments(kept) if any(mark in words for mark in _COMPOUND_MARKS) and "=" in words else kept
 
 
 def _defines_table(tokens: Sequence[Token]) -> bool:

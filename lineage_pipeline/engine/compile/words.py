@@ -17,6 +17,11 @@ def keyword(token: Token) -> str:
     return token.text.upper()
 
 
+def keywords(tokens: Sequence[Token]) -> list[str]:
+    """The keywords that tokens may be, in order: there are many, and a call for each takes long."""
+    return ["" if token.token_type in _QUOTED else token.text.upper() for token in tokens]
+
+
 def made(word: str, token: Token) -> Token:
     """A word that nobody wrote, at the place of a token."""
     kind = Tokenizer.KEYWORDS.get(word) or Tokenizer.SINGLE_TOKENS.get(word, TokenType.VAR)
