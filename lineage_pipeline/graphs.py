@@ -26,9 +26,10 @@ class Graphs:
             {(row.object, row.name): row for row in self.lineage.columns},
         )
         self.listed = {
-            name: {column.name for column in schema.columns} for name, schema in workings.registry.schemas.items()
+            name: {column.name for column in (*schema.columns, *schema.parameters)}
+            for name, schema in workings.registry.schemas.items()
         }
-        self.asked: dict[str, list[str]] = {}
+        self.asked: dict[str, dict[str, None]] = {}
         for row in self.lineage.columns:
             self._ask(row.object, row.name)
         self._ask_temporary()
@@ -58,7 +59,7 @@ class Graphs:
         """Remember a column that no schema lists, because it is known from its use only."""
         if column in self.listed.get(name, ()) or column in self.asked.get(name, ()):
             return False
-        self.asked.setdefault(name, []).append(column)
+        self.asked.setdefault(name, {})[column] = None
         return True
 
     def _ask_temporary(self) -> None:

@@ -1,6 +1,6 @@
 """The inside of a statement, on demand: what graphs show and the collapsed edges have left behind."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from lineage_pipeline.engine.link.flows import Flow, Flows
 from lineage_pipeline.engine.link.model import Linked
@@ -32,7 +32,7 @@ Asked = Mapping[str, Mapping[str, Flows]]
 SET_OPERATIONS = {"INTERSECT": Operation.INTERSECT, "EXCEPT": Operation.EXCEPT}
 
 
-def inside_of(statement: ir.Statement, bound: Bound, steps: Steps, requested: Mapping[str, Sequence[str]]) -> Inside:
+def inside_of(statement: ir.Statement, bound: Bound, steps: Steps, requested: Mapping[str, Iterable[str]]) -> Inside:
     """What a statement does step by step; `requested` are the columns that others ask of what it writes."""
     scopes = _Scopes(statement, bound, steps, steps.asked(requested))
     targets = [*scopes.targets(), *map(scopes.written, steps.writes)]
@@ -129,8 +129,12 @@ class _Scopes:
         columns: tuple[InnerColumn, ...] = (),
         more: tuple[Reading, ...] = (),
     ) -> Inner:
+        inner = self.steps.inner
         found = [*more, *(self._readings(relation, operation) if relation != ir.NOWHERE else ())]
-        readings = tuple(item for item in found if item.object != target)
+        readings = tuple(item for item in found if item.object != target and (item.object or item.inner in inner))
+        if any(item.inner and item.inner not in inner for item in found):  # not linked: what is read is all there is
+            reads = (self.names[parts] for parts in self.bound.reads if parts in self.names)
+            readings = (*readings, *(Reading("", name, operation) for name in reads))
         return Inner("", target, None, "", columns, (), readings)
 
     def written(self, written: Written) -> Inner:
@@ -204,9 +208,11 @@ def _asked(name: str, flows: Flows) -> InnerColumn:
 def _split(flows: Flows, readings: tuple[Reading, ...]) -> tuple[tuple[Feed, ...], tuple[Reading, ...]]:
     """What decides about rows, apart from the rows that are taken as they are: those are readings."""
     feeds = _feeds(flows)
-    known = {reading.inner for reading in readings}
+    known = {(reading.inner, reading.object) for reading in readings}
     taken = [feed for feed in feeds if _is_taken(feed)]
-    more = tuple(Reading(feed.inner, "", Operation.SELECT) for feed in taken if feed.inner not in known)
+    more = tuple(
+        Reading(feed.inner, feed.object, Operation.SELECT) for feed in taken if (feed.inner, feed.object) not in known
+    )
     return tuple(feed for feed in feeds if not _is_taken(feed)), (*readings, *more)
 
 

@@ -86,6 +86,8 @@ class Source(msgspec.Struct):
 
     def at(self, position: int, name: str, start: int, end: int) -> Value:
         """The value of the column at a position."""
+        if self.columns and self._is_unlisted(position):
+            return self._unlisted(name, start, end)
         if self.input is not None:
             column = self.input.columns[position]
             own = (Flow(self.input.object, column.name, start=start, end=end, approximate=column.approximate),)
@@ -102,6 +104,17 @@ class Source(msgspec.Struct):
             known = Value(flows, value.type, value.nullable or self.nullable, value.text)
             self.passed[position, self.nullable] = known
         return known
+
+    def _is_unlisted(self, position: int) -> bool:
+        """Whether an alias names a column that is known by its position only."""
+        own = self.input.columns if self.input is not None else self.linked.columns if self.linked is not None else None
+        return own is not None and position >= len(own)
+
+    def _unlisted(self, name: str, start: int, end: int) -> Value:
+        """One of the columns that nobody lists; which of them, only the schema could tell."""
+        openings = self.openings(ir.Star((), start, end))
+        flows = tuple(Flow(item.object, "*", approximate=True, start=start, end=end) for item in openings)
+        return Value(through(flows, Hop(self.alias, name)), None, True, f"{self.alias}.{name}")
 
     def _produced(self, name: str) -> Value:
         """A column that a function makes of its arguments; with as many columns as arguments, each of its own."""

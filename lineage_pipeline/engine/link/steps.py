@@ -119,6 +119,7 @@ class Steps(msgspec.Struct, frozen=True):
         `targets` says which columns others ask of what the statement writes.
         """
         found: dict[str, dict[str, Flows]] = {}
+        listed = {inner: set(keys(linked.columns)) for inner, linked in self.inner.items()}
         pending = deque(flow for linked in self.inner.values() for flow in flows_of(linked))
         pending.extend(flow for written in self.writes for flow in flows_of(written))
         for written in self.writes:
@@ -128,12 +129,12 @@ class Steps(msgspec.Struct, frozen=True):
             pending.extend(flow for flows in passing.values() for flow in flows)
         while pending:
             flow = pending.popleft()
-            linked = self.inner.get(inner_of(flow.object))
-            if linked is None or flow.column == ROWS or flow.column in keys(linked.columns):
+            inner = inner_of(flow.object)
+            if inner not in listed or flow.column == ROWS or flow.column in listed[inner]:
                 continue
             passed = found.setdefault(flow.object, {})
             if flow.column not in passed:
-                passed[flow.column] = _through(linked.openings, flow.column)
+                passed[flow.column] = _through(self.inner[inner].openings, flow.column)
                 pending.extend(passed[flow.column])
         return found
 
@@ -183,5 +184,8 @@ def script_steps(
     """All statements of a script, linked step by step."""
     linking = StepScript(script, bound, inputs, traits, {})
     linking.environment = StepEnvironment()
+    for name in linking.temporary:
+        rows = (Flow(name, ROWS, type=INDIRECT),)
+        linking.state[name] = msgspec.structs.replace(linking.state[name], indirect=rows)
     linking.follow(0, len(script.statements), kept=True)
     return linking.steps

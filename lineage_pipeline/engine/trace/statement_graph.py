@@ -150,7 +150,7 @@ class _Draft:
                 row = self.known.columns.get((name, column))
                 label = row.written if row is not None else column
                 origin = row.origin if row is not None else Origin.UNKNOWN
-            qualified = f"{qualifier}.{column}" if qualifier else None
+            qualified = f"{qualifier}.{column}" if qualifier is not None else None
             span, expression = places
             self._add(GraphNode(identity, NodeType.COLUMN, label, qualified, expression, span, origin, ()))
             self._connect(_Link(owner, identity, GraphEdgeType.OWNERSHIP))
