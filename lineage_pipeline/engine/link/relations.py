@@ -145,8 +145,18 @@ def _values(links: RelationLinker, body: ir.Values, index: int, outer: Scope | N
 
 def _recursive(links: RelationLinker, body: ir.Recursive, index: int, outer: Scope | None) -> Linked:
     anchor = links.relation(body.anchor, outer)
+    before = dict(links.done)
     links.done[index] = anchor
-    step = links.relation(body.step, outer)
+    known = _once_round(anchor, links.relation(body.step, outer))
+    more = _fuller(anchor, known)
+    while more is not None:  # what the step gave goes round again, until that brings nothing new
+        links.done = {**before, index: more}
+        again = links.relation(body.step, outer)
+        known, more = _fuller(known, again) or known, _fuller(more, again)
+    return known
+
+
+def _once_round(anchor: Linked, step: Linked) -> Linked:
     columns = []
     for position, column in enumerate(anchor.columns):
         others = [step.columns[position]] if position < len(step.columns) else []
@@ -156,6 +166,31 @@ def _recursive(links: RelationLinker, body: ir.Recursive, index: int, outer: Sco
         )
     facets = (*anchor.facets, *step.facets, ("set operation", "recursion"))
     return Linked(tuple(columns), anchor.openings, united([anchor.indirect, step.indirect]), facets)
+
+
+def _fuller(known: Linked, other: Linked) -> Linked | None:
+    """A relation with the flows that another one has besides, or None where there are none."""
+    fresh = [
+        _besides(column.value.flows, more.value.flows)
+        for column, more in zip(known.columns, other.columns, strict=False)
+    ]
+    indirect = _besides(known.indirect, other.indirect)
+    if not indirect and not any(fresh):
+        return None
+    columns = [
+        msgspec.structs.replace(
+            column, value=msgspec.structs.replace(column.value, flows=(*column.value.flows, *flows))
+        )
+        for column, flows in zip(known.columns, fresh, strict=False)
+    ]
+    columns.extend(known.columns[len(columns) :])
+    return msgspec.structs.replace(known, columns=tuple(columns), indirect=(*known.indirect, *indirect))
+
+
+def _besides(known: Flows, others: Flows) -> Flows:
+    """The flows that come from elsewhere, or in another way."""
+    seen = {(flow.object, flow.column, flow.path, flow.type, flow.subtype) for flow in known}
+    return tuple(flow for flow in others if (flow.object, flow.column, flow.path, flow.type, flow.subtype) not in seen)
 
 
 def _renamed(links: RelationLinker, body: ir.Renamed, index: int, outer: Scope | None) -> Linked:
