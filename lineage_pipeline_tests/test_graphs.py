@@ -98,6 +98,7 @@ class Walk:
         for edge in graph.edges:
             if edge.type not in (GraphEdgeType.OWNERSHIP, GraphEdgeType.CROSS_STATEMENT, GraphEdgeType.CALL):
                 self.into[edge.target].append(edge)
+        self.filled = {self.owners.get(target, target) for target in self.into}
         self.found: dict[str, set[Origin]] = {node: set() for node in self.nodes if self.is_inside(node)}
         grown = True
         while grown:
@@ -108,7 +109,9 @@ class Walk:
                 known |= fresh
 
     def is_inside(self, node: str) -> bool:
-        return self.nodes[self.owners.get(node, node)].type in INSIDE
+        """Whether to look behind a node; a temp table that nothing fills is as good as any other."""
+        owner = self.nodes[self.owners.get(node, node)]
+        return owner.type in INSIDE and (owner.type is not NodeType.TEMP_TABLE or owner.id in self.filled)
 
     def through(self, edge: GraphEdge) -> Iterator[Origin]:
         """What an edge carries: rows carry what decides about them, columns what they are made of."""
