@@ -277,7 +277,8 @@ class ConstraintDef(Node, frozen=True):
 class Definition(Node, frozen=True):
     """The object that a statement creates: from a column list, from a relation, or like another object.
 
-    `parameters` are those of a module: what is read from one comes from the module, as if it were its column.
+    `parameters` are those of a module: what is read from one comes from the module, as if it were its column, and what
+    is put into one of `outputs` goes there.
     """
 
     name: Name
@@ -292,6 +293,7 @@ class Definition(Node, frozen=True):
     if_absent: bool = False
     comment: str = ""
     parameters: tuple[ColumnDef, ...] = ()
+    outputs: tuple[str, ...] = ()
 
 
 class Write(Node, frozen=True):
@@ -363,7 +365,8 @@ BRANCHES = frozenset("IF CASE".split()) | LOOPS | ARMS
 class Invocation(Node, frozen=True):
     """A procedure or table function that a statement calls.
 
-    `names` are the parameters that the arguments name ("" by position), `into` the variables that get something back.
+    For one whose arguments are values, `names` are the parameters that they name ("" by position) and `into` the
+    variables that get them back ("" where none does), one each.
     """
 
     name: Name

@@ -11,8 +11,9 @@ import msgspec
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.procedural import BEGINS, BELONGS, EXPECTS
-from lineage_pipeline.dialects.traits import Traits, fold
-from lineage_pipeline.engine.compile.headers import parameters
+from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.compile.calls import Run, call_parts
+from lineage_pipeline.engine.compile.headers import outputs, parameters
 from lineage_pipeline.engine.compile.parse import Piece
 from lineage_pipeline.engine.compile.words import behind_brackets, dotted_name, is_name, keywords
 from lineage_pipeline.vocabulary import ir
@@ -80,31 +81,13 @@ class Cutter:
         """A procedure called by name, its result inserted where an INSERT stands before; or text that is run."""
         self.index = begin
         end = self.statement_end()
-        name_at = call + 1
-        if name_at + 2 < end and self.tokens[name_at].token_type is TokenType.PARAMETER:
-            assigned = self.tokens[name_at + 2].token_type is TokenType.EQ
-            name_at = name_at + 3 if assigned else end  # EXEC @result = p, or EXEC @name_of_a_procedure
-        if name_at < end and is_name(self.tokens, name_at):
-            name, _ = dotted_name(self.tokens, name_at, begin, self.traits)
-            if name.parts[-1] != "sp_executesql":
-                parts = (("calls", (ir.Invocation(name),)), *self.received(begin, call, name))
-                self.emit(begin, end, parent, "EXECUTE" if begin == call else "INSERT", parts)
-                return
+        found = call_parts(self.tokens[begin:end], call - begin, self.traits)
+        kind = "EXECUTE" if begin == call else "INSERT"
+        if not isinstance(found, Run):
+            self.emit(begin, end, parent, kind, found)
+            return
         dynamic = ir.Finding("DYNAMIC_SQL", (), 0, self.tokens[end - 1].end + 1 - self.tokens[begin].start)
         self.emit(begin, end, parent, "EXECUTE", (("status", "partial"), ("findings", (dynamic,))))
-
-    def received(self, begin: int, call: int, procedure: ir.Name) -> tuple[tuple[str, object], ...]:
-        """What `INSERT target (columns) EXEC procedure` writes: the columns of the procedure's result, by position."""
-        if begin == call:
-            return ()
-        target_at = begin + (2 if self.words[begin + 1] == "INTO" else 1)
-        target, after = dotted_name(self.tokens, target_at, begin, self.traits)
-        names = [
-            token for token in self.tokens[after:call] if token.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
-        ]
-        columns = tuple(fold(token.text, False, self.traits.columns) for token in names) or None
-        everything = ir.Select((ir.Source("", name=procedure),), (ir.Star((), ir.NOWHERE, ir.NOWHERE),))
-        return ("relations", (everything,)), ("writes", (ir.Write(target, 0, "insert", columns),))
 
     def redefinition(self, parent: int) -> None:
         """ALTER VIEW gives a view a new definition: it is read as CREATE."""
@@ -148,8 +131,9 @@ class Cutter:
             return
         name, after = dotted_name(self.tokens, name_at, begin, self.traits)
         end = self.header_end(after)
-        given = parameters(self.tokens[after:end], self.tokens[begin].start, self.traits)
-        definition = ir.Definition(name, kind.lower(), replace=True, parameters=given)
+        header = self.tokens[after:end]
+        given = parameters(header, self.tokens[begin].start, self.traits)
+        definition = ir.Definition(name, kind.lower(), replace=True, parameters=given, outputs=outputs(header))
         place = self.emit(begin, end, parent, f"CREATE {kind}", (("definition", definition),))
         inside = self.ordinal + place
         while self.index < len(self.tokens):

@@ -21,6 +21,15 @@ def parameters(tokens: Sequence[Token], origin: int, traits: Traits) -> tuple[ir
     return tuple(_parameter(part, origin, traits) for part in _parts(tokens))
 
 
+def outputs(tokens: Sequence[Token]) -> tuple[str, ...]:
+    """The parameters that are handed back to the caller."""
+    return tuple(
+        "@" + part[1].text.lower()
+        for part in _parts(tokens)
+        if any(keyword(token) in ("OUT", "OUTPUT") for token in part[2:])
+    )
+
+
 def _parts(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
     """The tokens of each parameter: from its mark to the comma or bracket behind it."""
     depth, begin = 0, -1

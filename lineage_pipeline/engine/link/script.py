@@ -61,10 +61,10 @@ class ScriptLinker:
             placed = self.script.statements[index]
             statement = placed.statement
             module = statement.definition is not None and statement.definition.kind in MODULES
-            self.environment.advance(placed, self._defined(index) if module else "")
+            self.environment.advance(index, placed, self._ancestors(index), self._defined(index) if module else "")
             if kept and statement.kind in ir.LOOPS:
                 self._rehearse(index)
-            if kept or statement.assigns or self._touched(index):
+            if kept or statement.assigns or statement.calls or self._touched(index):
                 self._statement(index, kept)
 
     def _defined(self, index: int) -> str:
@@ -74,14 +74,24 @@ class ScriptLinker:
     def _touched(self, index: int) -> set[str]:
         return {name for _, name in self.bound[index].names} & self.temporary if self.temporary else set()
 
+    def _ancestors(self, index: int) -> list[int]:
+        """The statements that a statement stands in."""
+        found: list[int] = []
+        parent = self.script.statements[index].parent
+        while parent >= 0 and parent not in found:
+            found.append(parent)
+            parent = self.script.statements[parent].parent
+        return found
+
     def _rehearse(self, index: int) -> None:
-        placed = self.script.statements[index]
-        end = index + 1
-        while end < len(self.script.statements) and self.script.statements[end].start < placed.end:
+        statements = self.script.statements
+        inside, end = {index}, index + 1
+        while end < len(statements) and statements[end].parent in inside:
+            inside.add(end)
             end += 1
-        if any(item.statement.assigns or item.statement.writes for item in self.script.statements[index + 1 : end]):
+        if any(item.statement.assigns or item.statement.writes for item in statements[index + 1 : end]):
             self.follow(index + 1, end, kept=False)
-            self.environment.leave(placed.end - 1)
+            self.environment.leave({index, *self._ancestors(index)})
             self.environment.repeat()
 
     def _statement(self, index: int, kept: bool) -> None:
@@ -123,7 +133,7 @@ class ScriptLinker:
 
 
 def _does_something(statement: ir.Statement) -> bool:
-    parts = (statement.writes, statement.assigns, statement.definition, statement.alterations)
+    parts = (statement.writes, statement.assigns, statement.definition, statement.alterations, statement.calls)
     return statement.result != ir.NOWHERE or any(parts)
 
 

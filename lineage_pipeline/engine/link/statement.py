@@ -1,17 +1,17 @@
 """One statement: what it writes, column by column, and the schema of what it defines."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
-from lineage_pipeline.engine.link.flows import NONE, Flows
+from lineage_pipeline.engine.link.flows import NONE, Flow, Flows, united
 from lineage_pipeline.engine.link.model import Input, InputColumn, Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.relations import RelationLinker
 from lineage_pipeline.engine.link.scope import Scope, Source
 from lineage_pipeline.engine.link.selects import facet_lines
 from lineage_pipeline.engine.link.values import value_of
-from lineage_pipeline.engine.link.variables import Environment
+from lineage_pipeline.engine.link.variables import Environment, parameter_node
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import SchemaColumn, TableSchema
 from lineage_pipeline.vocabulary.plan import Bound
@@ -98,10 +98,8 @@ class StatementLinker:
             linked = self.relations.relation(statement.result, None)
             pairs = _named(linked.columns, ())
             written.append(self._written(self.bound.result, "result", pairs, linked))
-        for assignment in statement.assigns:
-            known = assignment.relation != ir.NOWHERE
-            linked_or_none = self.relations.relation(assignment.relation, None) if known else None
-            self.environment.assign(assignment, linked_or_none)
+        written.extend(item for call in statement.calls if call.names for item in self._call(call))
+        written.extend(item for assignment in statement.assigns for item in self._assign(assignment))
         return LinkedStatement(tuple(written), tuple(self.findings.values()))
 
     def _written(
@@ -110,6 +108,36 @@ class StatementLinker:
         guarded = conditional or self.bound.conditional
         facets = tuple(facet_lines(linked.facets).items())
         return Written(target, mode, tuple(pairs), linked.openings, linked.indirect, facets, guarded)
+
+    def _assign(self, assignment: ir.Assignment) -> Iterator[Written]:
+        """Put values into variables; one that is handed back to the caller is a column of the module."""
+        known = assignment.relation != ir.NOWHERE
+        linked = self.relations.relation(assignment.relation, None) if known else None
+        self.environment.assign(assignment, linked)
+        for name, out in zip(assignment.variables, linked.columns if linked is not None else (), strict=False):
+            module = self.environment.output(name)
+            if module and linked is not None:
+                value = msgspec.structs.replace(out.value, flows=united([out.value.flows, linked.indirect]))
+                given = msgspec.structs.replace(out, value=value)
+                yield self._written(module, "output", ((parameter_node(name), given),), Linked(()))
+
+    def _call(self, call: ir.Invocation) -> Iterator[Written]:
+        """Hand arguments to the parameters of a module, and take back what it hands back."""
+        callee = self.names.get(call.name.parts, "")
+        known = self.inputs[callee].parameters if callee in self.inputs else ()
+        scope = Scope(self.traits, None, self.report, self.environment.visible)
+        pairs = []
+        for position, (arg, name) in enumerate(zip(call.args, call.names, strict=False)):
+            parameter = parameter_node(name) if name else known[position] if position < len(known) else ""
+            value = value_of(arg, scope, self.relations)
+            if callee and parameter and value.flows:
+                pairs.append((parameter, Out(parameter, parameter, value, *_place(arg))))
+            back = call.into[position] if position < len(call.into) else ""
+            if back:
+                flows = (Flow(callee, parameter),) if callee and parameter else NONE
+                self.environment.set(back, Value(flows))
+        if pairs:
+            yield self._written(callee, "call", pairs, Linked(()))
 
     def _defined(self, definition: ir.Definition) -> Written:
         linked = self.relations.relation(definition.relation, None)
@@ -159,6 +187,10 @@ class StatementLinker:
         if write.mode in ("insert", "overwrite") and not linked.openings and given != expected:
             start, end = max(write.target.start, 0), max(write.target.end, 0)
             self.report("INSERT_ARITY_MISMATCH", start, end, target=target, expected=str(expected), given=str(given))
+
+
+def _place(expr: ir.Expr) -> tuple[int, int]:
+    return (expr.start, expr.end) if isinstance(expr, ir.Variable | ir.Ref) else (ir.NOWHERE, ir.NOWHERE)
 
 
 def _named(columns: Sequence[Out], header: Sequence[str]) -> list[tuple[str, Out]]:

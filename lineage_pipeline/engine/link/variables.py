@@ -1,5 +1,7 @@
 """Variables: what each one holds while a script is followed from statement to statement, through branches and loops."""
 
+from collections.abc import Collection
+
 import msgspec
 
 from lineage_pipeline.engine.link.flows import NONE, Flow, Flows, placeless, united
@@ -10,21 +12,21 @@ from lineage_pipeline.vocabulary.tables import Hop
 MODULES = frozenset({"procedure", "function", "trigger"})
 """Kinds of objects that have variables of their own."""
 
-_ENDLESS = 1 << 60
-_BLOCKS = frozenset({"BEGIN", "DECLARE", "TRY"})
+_BLOCKS = frozenset({"BEGIN", "TRY"})
 
 
 class Frame(msgspec.Struct):
     """What is visible inside a module, a block or a branch; `arms` are the branches that ran instead of this one."""
 
     kind: str
-    end: int
+    ordinal: int
     owner: str
     visible: Variables
     types: dict[str, str]
     assigned: set[str] = set()
     declared: set[str] = set()
     arms: list["Frame"] = []
+    outputs: tuple[str, ...] = ()
 
 
 def parameter_node(name: str) -> str:
@@ -37,42 +39,47 @@ class Environment:
 
     def __init__(self) -> None:
         """Start with an empty script."""
-        self.frames = [_frame("", _ENDLESS, "")]
+        self.frames = [_frame("", -1, "")]
 
     @property
     def visible(self) -> Variables:
         """What can be read here."""
         return self.frames[-1].visible
 
+    def output(self, name: str) -> str:
+        """The module to whose caller a variable is handed back, or nothing."""
+        module = next((frame for frame in reversed(self.frames) if frame.kind in MODULES), None)
+        return module.owner if module is not None and name in module.outputs else ""
+
     @property
     def known(self) -> bool:
         """Whether there is any variable here."""
         return bool(self.visible.scalars or self.visible.records)
 
-    def advance(self, placed: ir.Placed, module: str) -> None:
-        """Go on to a statement: leave what ends before it, and enter what it begins; `module` is what it defines."""
-        self.leave(placed.start)
+    def advance(self, ordinal: int, placed: ir.Placed, ancestors: Collection[int], module: str) -> None:
+        """Go on to a statement: leave what it does not stand in, enter what it begins; `module` is what it defines."""
+        self.leave(ancestors)
         statement = placed.statement
         definition = statement.definition
         if definition is not None and definition.kind in MODULES:
-            self.frames.append(_module(placed, definition, module))
+            self.frames.append(_module(ordinal, definition, module))
         elif statement.kind in ir.BRANCHES or statement.kind in _BLOCKS:
-            self._enter(placed)
+            self._enter(ordinal, statement.kind)
         elif statement.kind == "GO":
-            self.frames = [_frame("", _ENDLESS, "")]
+            self.frames = [_frame("", -1, "")]
 
-    def leave(self, offset: int) -> None:
-        """Leave everything that ends before an offset."""
-        while self.frames[-1].end <= offset:
+    def leave(self, ancestors: Collection[int]) -> None:
+        """Leave everything but the given statements."""
+        while len(self.frames) > 1 and self.frames[-1].ordinal not in ancestors:
             self._close(self.frames.pop())
 
-    def _enter(self, placed: ir.Placed) -> None:
+    def _enter(self, ordinal: int, kind: str) -> None:
         around = self.frames[-1]
         base = around
-        if placed.statement.kind in ir.ARMS and around.kind in ir.BRANCHES:
+        if kind in ir.ARMS and around.kind in ir.BRANCHES:
             base = self.frames[-2]  # an arm does not see what the arm before it did
         visible = Variables(dict(base.visible.scalars), dict(base.visible.records))
-        self.frames.append(_frame(placed.statement.kind, placed.end, around.owner, visible, dict(base.types)))
+        self.frames.append(_frame(kind, ordinal, around.owner, visible, dict(base.types)))
 
     def _close(self, frame: Frame) -> None:
         around = self.frames[-1]
@@ -172,12 +179,12 @@ def held(value: Value, start: int, end: int) -> Value:
 
 
 def _frame(
-    kind: str, end: int, owner: str, visible: Variables | None = None, types: dict[str, str] | None = None
+    kind: str, ordinal: int, owner: str, visible: Variables | None = None, types: dict[str, str] | None = None
 ) -> Frame:
-    return Frame(kind, end, owner, visible or Variables({}, {}), types or {}, set(), set(), [])
+    return Frame(kind, ordinal, owner, visible or Variables({}, {}), types or {}, set(), set(), [])
 
 
-def _module(placed: ir.Placed, definition: ir.Definition, module: str) -> Frame:
+def _module(ordinal: int, definition: ir.Definition, module: str) -> Frame:
     """A module sees nothing from outside, and each parameter is an input of its own."""
     scalars = {
         parameter.name: Value((Flow(module, parameter_node(parameter.name)),), parameter.type or None, True, "")
@@ -185,7 +192,9 @@ def _module(placed: ir.Placed, definition: ir.Definition, module: str) -> Frame:
     }
     scalars = {name: msgspec.structs.replace(value, text=name) for name, value in scalars.items()}
     types = {parameter.name: parameter.type for parameter in definition.parameters if parameter.type}
-    return _frame(definition.kind, placed.end, module, Variables(scalars, {}), types)
+    frame = _frame(definition.kind, ordinal, module, Variables(scalars, {}), types)
+    frame.outputs = definition.outputs
+    return frame
 
 
 def _either(values: list[Value]) -> Value | None:
