@@ -29,3 +29,27 @@ def test_a_module_reads_what_its_variables_are_read_from() -> None:
     assert [(edge.from_object, edge.to_object, edge.kind) for edge in lineage.object_edges] == [
         ("dbo.s", "dbo.p", "read")
     ]
+
+
+def test_statements_of_a_text_have_their_place_inside_it() -> None:
+    sql = "declare @q nvarchar(max) = N'insert into r (x) select a + 1 from s where k = ''z''';\nexec (@q);"
+    lineage = analysed(sql)
+    declared, run, inner = lineage.statements
+    assert (inner.parent, inner.bytes, run.status, run.kind) == (run.ordinal, 0, "analysed", "EXECUTE")
+    assert inner.span is not None
+    assert sql[inner.span.start : inner.span.end] == "insert into r (x) select a + 1 from s where k = ''z''"
+    assert declared.bytes + run.bytes == len(sql) - 3
+    edge = next(edge for edge in lineage.column_edges if edge.from_column == "a")
+    assert edge.expression == "a + 1"
+    assert edge.span is not None
+    assert sql[edge.span.start : edge.span.end] == "a + 1"
+
+
+def test_a_text_put_together_has_places_only_where_they_are_exact() -> None:
+    sql = "exec (N'insert into r (x, y) select a ' + N'+ 1, b from s')"
+    lineage = analysed(sql)
+    assert lineage.statements[1].span is None
+    places = {edge.from_column: edge.span for edge in lineage.column_edges}
+    assert places["a"] is None
+    assert places["b"] is not None
+    assert sql[places["b"].start : places["b"].end] == "b"

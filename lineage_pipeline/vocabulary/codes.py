@@ -130,8 +130,8 @@ CODES: dict[str, Code] = {
         Code(
             "DYNAMIC_SQL",
             Level.WARNING,
-            "the text of this statement is made at run time",
-            "SQL is built from values that are known only when it runs.",
+            "the text of this statement is made at run time, {share} % of it is constant",
+            "SQL is built from values that are known only when it runs. What can be read of it is marked approximate.",
             "Nothing here; its lineage is incomplete.",
             undone=True,
         ),

@@ -411,12 +411,18 @@ class Statement(Node, frozen=True):
 
 
 class Placed(Node, frozen=True):
-    """A statement at its place in the script: offsets in characters, and the block it stands in."""
+    """A statement at its place in the script: offsets in characters, and the block it stands in.
+
+    A `quoted` one was found in strings that are run: it has no bytes of its own, and where it is put together from
+    several strings its place is not `exact`.
+    """
 
     start: int
     end: int
     parent: int
     statement: Statement
+    quoted: bool = False
+    exact: bool = True
 
 
 class Script(Node, frozen=True):

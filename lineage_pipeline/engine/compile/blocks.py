@@ -86,8 +86,8 @@ class Cutter:
         if not isinstance(found, Run):
             self.emit(begin, end, parent, kind, found)
             return
-        dynamic = ir.Finding("DYNAMIC_SQL", (), 0, self.tokens[end - 1].end + 1 - self.tokens[begin].start)
-        self.emit(begin, end, parent, "EXECUTE", (("status", "partial"), ("findings", (dynamic,))))
+        place = self.emit(begin, end, parent, "EXECUTE")
+        self.pieces[place] = msgspec.structs.replace(self.pieces[place], run=found)
 
     def redefinition(self, parent: int) -> None:
         """ALTER VIEW gives a view a new definition: it is read as CREATE."""

@@ -12,6 +12,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokens import Token, Tokenizer, TokenType
 
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.compile.calls import Run
 from lineage_pipeline.engine.compile.normalise import normalise
 from lineage_pipeline.engine.compile.output import without_output
 from lineage_pipeline.engine.compile.pipes import unpiped
@@ -39,7 +40,10 @@ _ITEMS: dict[int, Items] = {}
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """The tokens of one statement; one that needs no parser brings its `kind`, and `stop` where others lie inside."""
+    """The tokens of one statement; one that needs no parser brings its `kind`, and `stop` where others lie inside.
+
+    One that runs a text says in `run` how the text is made.
+    """
 
     tokens: Sequence[Token]
     parent: int = -1
@@ -47,6 +51,7 @@ class Piece(msgspec.Struct, frozen=True):
     parts: tuple[tuple[str, Any], ...] = ()
     begin: int = -1
     stop: int = -1
+    run: Run | None = None
 
     @property
     def start(self) -> int:

@@ -10,10 +10,13 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.traits import GENERIC, Traits, hint_for, traits_of
 from lineage_pipeline.engine.compile.batches import cut
+from lineage_pipeline.engine.compile.calls import Run
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.parse import Failure, Items, Piece, parse, tokenize
 from lineage_pipeline.engine.compile.queries import query
+from lineage_pipeline.engine.compile.recovered import recovered
 from lineage_pipeline.engine.compile.statements import SILENT_COMMANDS, SILENT_DEFINITIONS, change, statement_parts
+from lineage_pipeline.engine.compile.strings import Strings
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import Limits, Options
 
@@ -42,18 +45,70 @@ def compile_source(text: str, options: Options) -> ir.Script:
     return _script(traits, _with_findings(placed, fallback))
 
 
-def _compiled(pieces: Iterable[Piece], text: str, traits: Traits, limits: Limits) -> Iterator[ir.Placed]:
-    """The statements in text order, each knowing the types of the variables declared before it."""
+def _compiled(
+    pieces: Iterable[Piece], text: str, traits: Traits, limits: Limits, quoted: bool = False
+) -> Iterator[ir.Placed]:
+    """The statements in text order, each knowing the types of the variables declared before it.
+
+    Statements found in a text that is run come behind the one that runs it, so that what follows moves on.
+    """
     declared: dict[str, str] = {}
+    numbers: list[int] = []
+    count = 0
+    strings = Strings() if traits.batches and not quoted else None
     for piece in pieces:
+        parent = numbers[piece.parent] if piece.parent >= 0 else ir.NOWHERE
         placed = _compile(piece, text, traits, limits, declared)
-        definition = placed.statement.definition
-        if placed.statement.kind == "GO" or (definition is not None and definition.parameters):
-            parameters = definition.parameters if definition is not None else ()
-            declared = {parameter.name: parameter.type for parameter in parameters}
-        for assignment in placed.statement.assigns:
-            declared.update(zip(assignment.variables, assignment.types, strict=False))
-        yield placed
+        if parent != placed.parent:
+            placed = msgspec.structs.replace(placed, parent=parent)
+        declared = _declared(declared, placed.statement)
+        run = [placed]
+        if strings is not None:
+            strings.advance(len(numbers), piece)
+            if piece.run is not None:
+                run = _run(placed, piece.run, strings, text, (traits, limits), count)
+            strings.observe(piece.tokens)
+        elif piece.run is not None:
+            run = [_unknown(placed, 0)]
+        numbers.append(count)
+        count += len(run)
+        yield from run
+
+
+def _declared(before: dict[str, str], statement: ir.Statement) -> dict[str, str]:
+    """The types of variables behind a statement."""
+    definition = statement.definition
+    if statement.kind == "GO" or (definition is not None and definition.parameters):
+        parameters = definition.parameters if definition is not None else ()
+        return {parameter.name: parameter.type for parameter in parameters}
+    for assignment in statement.assigns:
+        before.update(zip(assignment.variables, assignment.types, strict=False))
+    return before
+
+
+def _run(
+    placed: ir.Placed, run: Run, strings: Strings, text: str, rules: tuple[Traits, Limits], ordinal: int
+) -> list[ir.Placed]:
+    """A statement that runs a text, and the statements of that text."""
+    traits, limits = rules
+
+    def compile_pieces(pieces: Iterable[Piece]) -> Iterator[ir.Placed]:
+        return _compiled(pieces, text, traits, limits, quoted=True)
+
+    found = recovered(run, strings.known, text, traits, compile_pieces)
+    outer = placed if found.whole else _unknown(placed, found.share)
+    inner = [
+        msgspec.structs.replace(one, parent=ordinal if one.parent < 0 else ordinal + 1 + one.parent)
+        for one in found.statements
+    ]
+    return [outer, *inner]
+
+
+def _unknown(placed: ir.Placed, share: int) -> ir.Placed:
+    """A statement whose text is not known to its end."""
+    finding = _finding("DYNAMIC_SQL", 0, placed.end - placed.start, share=str(share))
+    statement = msgspec.structs.replace(placed.statement, status="partial", findings=(finding,))
+    return msgspec.structs.replace(placed, statement=statement)
 
 
 def _script(traits: Traits | None, placed: Sequence[ir.Placed]) -> ir.Script:

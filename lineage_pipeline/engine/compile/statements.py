@@ -73,7 +73,7 @@ def execute(context: Context, tree: exp.Expr) -> Parts:
     table = tree.this
     if isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier) and not table.this.name.startswith("@"):
         return {"kind": "EXECUTE", "calls": (ir.Invocation(name_of(context, table)),)}
-    context.report("DYNAMIC_SQL", context.origin, context.tokens[-1].end + 1)
+    context.report("DYNAMIC_SQL", context.origin, context.tokens[-1].end + 1, share="0")
     return {"kind": "EXECUTE", "status": "partial"}
 
 

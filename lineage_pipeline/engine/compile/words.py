@@ -59,11 +59,19 @@ def dotted_name(tokens: Sequence[Token], index: int, first: int, traits: Traits)
             parts.append("")
             index += 1
             continue
-        written = token.text
-        parts.append(fold(token.text, token.token_type is TokenType.IDENTIFIER, traits.tables))
-        index += 1
+        written, index = _part(tokens, index)
+        parts.append(fold(written, token.token_type is TokenType.IDENTIFIER, traits.tables))
         if index >= len(tokens) or tokens[index].token_type is not TokenType.DOT:
             break
         index += 1
     origin = tokens[first].start
     return ir.Name(tuple(parts), written, tokens[begin].start - origin, tokens[index - 1].end + 1 - origin), index
+
+
+def _part(tokens: Sequence[Token], index: int) -> tuple[str, int]:
+    """One part of a name, with the marks of a temporary object before it, and the token behind it."""
+    text = tokens[index].text
+    while tokens[index].text in ("#", "##") and index + 1 < len(tokens):
+        index += 1
+        text += tokens[index].text
+    return text, index + 1

@@ -25,9 +25,9 @@ def statement_rows(text: Text, script: ir.Script, bound: Sequence[Bound]) -> Ite
             target=targets[0] if targets else None,
             targets=targets,
             reads=reads,
-            preview=" ".join(text.text[placed.start : placed.start + 400].split())[:100],
+            preview=" ".join(text.text[placed.start : min(placed.end, placed.start + 400)].split())[:100],
             fingerprint=statement.fingerprint,
-            span=text.span(placed.start, placed.end),
+            span=text.span(placed.start, placed.end) if placed.exact else None,
             bytes=own[ordinal],
             status=Status(statement.status),
             complexity=statement.complexity,
@@ -49,7 +49,7 @@ def _targets(statement: ir.Statement, ids: dict[tuple[str, ...], str], result: s
 
 def _own_bytes(script: ir.Script, text: str) -> list[int]:
     """The bytes of each statement that belong to no statement inside it."""
-    sizes = [len(text[placed.start : placed.end].encode()) for placed in script.statements]
+    sizes = [0 if placed.quoted else len(text[placed.start : placed.end].encode()) for placed in script.statements]
     own = list(sizes)
     for placed, size in zip(script.statements, sizes, strict=True):
         if placed.parent >= 0:

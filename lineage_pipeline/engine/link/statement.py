@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
-from lineage_pipeline.engine.link.flows import NONE, Flow, Flows, united
+from lineage_pipeline.engine.link.flows import NONE, Flow, Flows, approximated, united
 from lineage_pipeline.engine.link.model import Input, InputColumn, Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.relations import RelationLinker
 from lineage_pipeline.engine.link.scope import Scope, Source
@@ -100,6 +100,8 @@ class StatementLinker:
             written.append(self._written(self.bound.result, "result", pairs, linked))
         written.extend(item for call in statement.calls if call.names for item in self._call(call))
         written.extend(item for assignment in statement.assigns for item in self._assign(assignment))
+        if "guessed" in statement.features:
+            written = [_approximate(item) for item in written]
         return LinkedStatement(tuple(written), tuple(self.findings.values()))
 
     def _written(
@@ -187,6 +189,22 @@ class StatementLinker:
         if write.mode in ("insert", "overwrite") and not linked.openings and given != expected:
             start, end = max(write.target.start, 0), max(write.target.end, 0)
             self.report("INSERT_ARITY_MISMATCH", start, end, target=target, expected=str(expected), given=str(given))
+
+
+def _approximate(written: Written) -> Written:
+    """What a statement writes whose text is known in part."""
+    columns = tuple(
+        (
+            name,
+            msgspec.structs.replace(
+                out,
+                value=msgspec.structs.replace(out.value, flows=approximated(out.value.flows)),
+                approximate=True,
+            ),
+        )
+        for name, out in written.columns
+    )
+    return msgspec.structs.replace(written, columns=columns, indirect=approximated(written.indirect))
 
 
 def _place(expr: ir.Expr) -> tuple[int, int]:

@@ -1,0 +1,62 @@
+"""Holes: what remains of a statement whose text is known in part."""
+
+from typing import Any
+
+import msgspec
+
+from lineage_pipeline.engine.compile.texts import HOLE
+from lineage_pipeline.vocabulary import ir
+
+GUESSED = "guessed"
+"""The feature of a statement that was read from a text with holes: its lineage is approximate."""
+
+_NOBODY = ir.Name(("?",))
+
+
+def without_holes(statement: ir.Statement) -> ir.Statement:
+    """A statement without what its holes would have named: unknown sources give values from nowhere."""
+    found: ir.Statement = _filled(statement)
+    definition = found.definition
+    return msgspec.structs.replace(
+        found,
+        definition=definition if definition is not None and definition.name != _NOBODY else None,
+        writes=tuple(write for write in found.writes if write.target != _NOBODY),
+        alterations=tuple(item for item in found.alterations if item.name != _NOBODY and item.to != _NOBODY),
+        drops=tuple(item for item in found.drops if item.name != _NOBODY),
+        calls=tuple(item for item in found.calls if item.name != _NOBODY),
+        reads=tuple(name for name in found.reads if name != _NOBODY),
+        features=tuple(sorted({*found.features, GUESSED})),
+    )
+
+
+def _filled(node: Any) -> Any:
+    if isinstance(node, tuple):
+        return tuple(_filled(item) for item in node)
+    if not isinstance(node, ir.Node):
+        return "" if isinstance(node, str) and HOLE in node else node
+    if isinstance(node, ir.Name):
+        return _name(node)
+    if isinstance(node, ir.Ref):
+        return _ref(node)
+    changed = type(node)(*(_filled(getattr(node, field)) for field in node.__struct_fields__))
+    if isinstance(changed, ir.Source) and changed.name == _NOBODY:
+        return msgspec.structs.replace(changed, name=None, function=ir.Call("?", ()), lateral=True)
+    return changed
+
+
+def _name(name: ir.Name) -> ir.Name:
+    """A name without the parts up to its last hole: the database is unknown, the table is not."""
+    if not any(HOLE in part for part in name.parts):
+        return name
+    behind = max(position for position, part in enumerate(name.parts) if HOLE in part) + 1
+    parts = tuple(part for part in name.parts[behind:] if part)
+    return msgspec.structs.replace(name, parts=parts) if parts else _NOBODY
+
+
+def _ref(ref: ir.Ref) -> ir.Expr:
+    if not any(HOLE in part for part in ref.parts):
+        return ref
+    if HOLE in ref.parts[-1]:
+        return ir.Literal("other", "?")
+    behind = max(position for position, part in enumerate(ref.parts) if HOLE in part) + 1
+    return msgspec.structs.replace(ref, parts=ref.parts[behind:])

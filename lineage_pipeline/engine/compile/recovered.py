@@ -1,0 +1,182 @@
+"""Statements recovered from strings: texts that are run become statements of their own, placed inside the strings."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+from sqlglot.tokens import Token, TokenType
+
+from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.compile.batches import cut
+from lineage_pipeline.engine.compile.calls import Run
+from lineage_pipeline.engine.compile.holes import without_holes
+from lineage_pipeline.engine.compile.parse import Failure, Piece, tokenize
+from lineage_pipeline.engine.compile.texts import HOLE, Text, Texts, constant_share, joined, texts_of
+from lineage_pipeline.engine.compile.words import dotted_name, is_name, keyword
+from lineage_pipeline.vocabulary import ir
+
+CompilePieces = Callable[[Iterable[Piece]], Iterable[ir.Placed]]
+
+
+class Recovered(msgspec.Struct, frozen=True):
+    """What a text that is run comes to; `whole` where all of it is known and could be read."""
+
+    statements: tuple[ir.Placed, ...]
+    whole: bool
+    share: int
+
+
+def recovered(
+    run: Run, known: Mapping[str, Texts], text: str, traits: Traits, compile_pieces: CompilePieces
+) -> Recovered:
+    """The statements of all texts that a variable or expression may hold; parents count from the first of them."""
+    texts = texts_of(run.text, known) if run.text else ()
+    found: list[ir.Placed] = []
+    whole, seen = bool(texts), set[str]()
+    for candidate in texts:
+        holes = any(part.hole for part in candidate)
+        whole = whole and not holes
+        if joined(candidate) in seen or not any(part.text.strip() for part in candidate if not part.hole):
+            continue
+        seen.add(joined(candidate))
+        statements = _best(candidate, holes, run, traits, compile_pieces)
+        whole = whole and all(placed.statement.status == "analysed" for placed in statements)
+        base = len(found)
+        conditional = len(texts) > 1
+        found.extend(_finished(placed, base, text, run, (holes, conditional)) for placed in statements)
+    return Recovered(tuple(found), whole, constant_share(texts) if texts else 0)
+
+
+def _best(candidate: Text, holes: bool, run: Run, traits: Traits, compile_pieces: CompilePieces) -> Sequence[ir.Placed]:
+    """The text with its holes as names, or without them where more of it can be read then."""
+    best: Sequence[ir.Placed] = ()
+    fewest = -1
+    for filler in (HOLE, "") if holes else ("",):
+        tokens = _tokens(candidate, filler, run, traits)
+        if tokens is None:
+            continue
+        pieces = [_placed(piece) for piece in cut(tokens, traits)]
+        statements = [
+            _guessed(piece, placed, traits) for piece, placed in zip(pieces, compile_pieces(pieces), strict=False)
+        ]
+        failed = sum(placed.statement.status == "failed" or _is_guess(placed) for placed in statements)
+        if fewest < 0 or failed < fewest:
+            best, fewest = statements, failed
+        if failed == 0:
+            break
+    return best
+
+
+def _tokens(candidate: Text, filler: str, run: Run, traits: Traits) -> list[Token] | None:
+    source = joined(candidate, filler)
+    tokens = tokenize(source, traits)
+    if isinstance(tokens, Failure) or not tokens:
+        return None
+    starts, position = [], 0
+    for part in candidate:
+        starts.append(position)
+        position += len(filler) if part.hole else len(part.text)
+    renamed = {name: value.name[1:] for name, value in run.given if isinstance(value, ir.Variable) and name}
+    moved: list[Token] = []
+    for token in tokens:
+        new = _moved(token, candidate, starts)
+        after_mark = bool(moved) and moved[-1].token_type is TokenType.PARAMETER
+        text = renamed.get("@" + token.text.lower(), token.text) if after_mark else token.text
+        moved.append(Token(token.token_type, text, token.line, token.col, *new, token.comments))
+    return moved
+
+
+def _moved(token: Token, candidate: Text, starts: Sequence[int]) -> tuple[int, int]:
+    """Where a token of the text stands in the file; before its beginning where it does not."""
+    first, last = (bisect_right(starts, int(place)) - 1 for place in (token.start, token.end))
+    begin, end = candidate[first], candidate[last]
+    if begin.offset < 0 or end.offset < 0 or any(part.hole for part in candidate[first : last + 1]):
+        return -1, -1
+    inside = int(token.end) - starts[last]
+    doubled = end.text[inside : inside + 1] == "'"
+    return begin.offset + int(token.start) - starts[first], end.offset + inside + doubled
+
+
+def _placed(piece: Piece) -> Piece:
+    """A piece that begins and ends at the tokens that have a place."""
+    starts = [int(token.start) for token in piece.tokens if token.start >= 0]
+    ends = [int(token.end) + 1 for token in piece.tokens if token.start >= 0]
+    return msgspec.structs.replace(piece, begin=min(starts, default=0), stop=max(ends, default=0))
+
+
+_SOURCES = frozenset({"FROM", "JOIN", "USING", "APPLY"})
+_TARGETS = frozenset({"INTO", "UPDATE", "MERGE"})
+
+
+def _guessed(piece: Piece, placed: ir.Placed, traits: Traits) -> ir.Placed:
+    """A statement that could not be read, with the tables that its words seem to name."""
+    if placed.statement.status != "failed":
+        return placed
+    reads = tuple(dict.fromkeys(_named(piece.tokens, _SOURCES, traits)))
+    targets = dict.fromkeys(_named(piece.tokens, _TARGETS, traits))
+    nothing = ir.Select((), ())
+    guess = ir.Statement(
+        placed.statement.kind,
+        "partial",
+        relations=(nothing,) if targets else (),
+        writes=tuple(ir.Write(target, 0, "insert", ()) for target in targets),
+        reads=reads,
+        fingerprint=placed.statement.fingerprint,
+        features=("guessed",),
+    )
+    return msgspec.structs.replace(placed, statement=guess)
+
+
+def _is_guess(placed: ir.Placed) -> bool:
+    return "guessed" in placed.statement.features
+
+
+def _named(tokens: Sequence[Token], words: frozenset[str], traits: Traits) -> Iterator[ir.Name]:
+    for index, token in enumerate(tokens[:-1]):
+        if keyword(token) in words and is_name(tokens, index + 1) and keyword(tokens[index + 1]) not in words:
+            name, after = dotted_name(tokens, index + 1, 0, traits)
+            called = after < len(tokens) and tokens[after].token_type is TokenType.L_PAREN
+            if not called or keyword(token) == "INTO":
+                yield ir.Name(name.parts, name.written)
+
+
+def _finished(placed: ir.Placed, base: int, text: str, run: Run, traits: tuple[bool, bool]) -> ir.Placed:
+    """A statement as it stands among those of its call: without bytes, its result where the caller puts it."""
+    holes, conditional = traits
+    statement = placed.statement
+    if run.target is not None and placed.parent < 0 and statement.result != ir.NOWHERE:
+        target = msgspec.structs.replace(run.target, start=ir.NOWHERE, end=ir.NOWHERE)
+        write = ir.Write(target, statement.result, "insert", run.columns)
+        statement = msgspec.structs.replace(statement, kind="INSERT", result=ir.NOWHERE, writes=(write,))
+    statement = msgspec.structs.replace(
+        statement,
+        features=tuple(sorted({*statement.features, "dynamic"})),
+        findings=tuple(item for item in statement.findings if item.code == "DYNAMIC_SQL"),
+        relations=tuple(_confined(relation, placed.start, text) for relation in statement.relations),
+        writes=tuple(
+            msgspec.structs.replace(write, conditional=write.conditional or conditional) for write in statement.writes
+        ),
+    )
+    if holes:
+        statement = without_holes(statement)
+    exact = placed.end > placed.start and _is_within(text[placed.start : placed.end])
+    parent = placed.parent + base if placed.parent >= 0 else ir.NOWHERE
+    return ir.Placed(placed.start, placed.end, parent, statement, quoted=True, exact=exact)
+
+
+def _confined(relation: ir.Relation, origin: int, text: str) -> ir.Relation:
+    """A select whose outputs stand in one string each, or nowhere."""
+    if not isinstance(relation, ir.Select):
+        return relation
+    outputs = tuple(
+        item
+        if item.start < 0 or _is_within(text[origin + item.start : origin + item.end])
+        else msgspec.structs.replace(item, start=ir.NOWHERE, end=ir.NOWHERE)
+        for item in relation.outputs
+    )
+    return msgspec.structs.replace(relation, outputs=outputs)
+
+
+def _is_within(written: str) -> bool:
+    """Whether a slice of the file stays inside one string: every quote in it is doubled."""
+    return "'" not in written.replace("''", "")
