@@ -79,11 +79,18 @@ def _tokens(candidate: Text, filler: str, run: Run, traits: Traits) -> list[Toke
     renamed = {name: value.name[1:] for name, value in run.given if isinstance(value, ir.Variable) and name}
     moved: list[Token] = []
     for token in tokens:
-        new = _moved(token, candidate, starts)
-        after_mark = bool(moved) and moved[-1].token_type is TokenType.PARAMETER
-        text = renamed.get("@" + token.text.lower(), token.text) if after_mark else token.text
-        moved.append(Token(token.token_type, text, token.line, token.col, *new, token.comments))
+        place = _moved(token, candidate, starts)
+        marked = bool(moved) and moved[-1].token_type is TokenType.PARAMETER
+        text = renamed.get("@" + token.text.lower(), token.text) if marked else token.text
+        if text != token.text:  # what is written here is another name
+            place = (-1, -1)
+            moved[-1] = _at(moved[-1], moved[-1].text, place)
+        moved.append(_at(token, text, place))
     return moved
+
+
+def _at(token: Token, text: str, place: tuple[int, int]) -> Token:
+    return Token(token.token_type, text, token.line, token.col, *place, token.comments)
 
 
 def _moved(token: Token, candidate: Text, starts: Sequence[int]) -> tuple[int, int]:
