@@ -18,10 +18,24 @@ class Spelling(msgspec.Struct, frozen=True):
     within: frozenset[str] = frozenset()
 
 
+_STRICTNESS = ("ANY", "ALL", "ASOF", "SEMI", "ANTI")
+
 SPELLINGS: dict[str, tuple[Spelling, ...]] = {
     "": (
         Spelling(("TABLE",), ("SELECT", "*", "FROM"), leading=True),
         Spelling(("TABLESAMPLE",), brackets=True),
+        Spelling(("OVERRIDING", "SYSTEM", "VALUE")),
+        Spelling(("OVERRIDING", "USER", "VALUE")),
+        Spelling(("USING", "KEY"), brackets=True),
+    ),
+    "clickhouse": tuple(Spelling((word, "OUTER"), (word,)) for word in _STRICTNESS),
+    "duckdb": (Spelling(("BY", "POSITION")),),
+    "mysql": (Spelling(("SQL_CACHE",)), Spelling(("SQL_NO_CACHE",))),
+    "teradata": (
+        Spelling(("NORMALIZE", "ON", "MEETS", "OR", "OVERLAPS")),
+        Spelling(("NORMALIZE", "ON", "OVERLAPS", "OR", "MEETS")),
+        Spelling(("NORMALIZE", "ON", "MEETS")),
+        Spelling(("NORMALIZE", "ON", "OVERLAPS")),
     ),
 }
 """The spellings of each family of dialects; those of the empty family are tried for all."""

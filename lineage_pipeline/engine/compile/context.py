@@ -161,6 +161,9 @@ def name_of(context: Context, table: exp.Expr) -> ir.Name:
     if identifiers and isinstance(identifiers[-1], exp.Parameter):  # a variable that is a table
         last = identifiers[-1]
         return ir.Name(("@" + last.name.lower(),), "@" + last.name, *context.place(last))
+    if identifiers and isinstance(identifiers[-1], exp.Var | exp.Literal):  # a stage or a file
+        first, *rest = identifiers[-1].name.split(".") if "/" not in identifiers[-1].name else [identifiers[-1].name]
+        return ir.Name((first, *(fold(part, False, context.traits.tables) for part in rest)), identifiers[-1].name)
     named = [part for part in identifiers if type(part) is exp.Identifier]
     parts = tuple([context.table(part) if type(part) is exp.Identifier else "" for part in identifiers])
     start, end = context.place(*named)

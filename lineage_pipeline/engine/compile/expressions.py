@@ -11,6 +11,9 @@ from lineage_pipeline.vocabulary import ir
 
 NULL = ir.Literal("null", "NULL")
 
+OPERATORS = frozenset("ADD SUB MUL DIV MOD EQ NEQ GT GTE LT LTE AND OR NOT NEG IS IN LIKE BETWEEN DISTINCT".split())
+"""What the parser calls its operators: a function of that name is somebody's own."""
+
 
 def expression(context: Context, node: exp.Expr) -> ir.Expr:
     """The IR of an expression."""
@@ -63,7 +66,7 @@ def anonymous(context: Context, node: exp.Expr) -> ir.Expr:
     """A function that sqlglot does not know by name."""
     op = node.name.upper()
     arguments = tuple(expressions(context, node.expressions))
-    return ir.Call(op, arguments, traits_of_name(op))
+    return ir.Call(f"{op}()" if op in OPERATORS else op, arguments, traits_of_name(op))
 
 
 def column(context: Context, node: exp.Expr) -> ir.Expr:

@@ -8,7 +8,20 @@ from collections.abc import Callable, Sequence
 import msgspec
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.engine.compile.words import behind_brackets, is_name, keyword
+from lineage_pipeline.engine.compile.blanks import without_blanks
+from lineage_pipeline.engine.compile.phrases import (
+    aliased_views,
+    bracketed_using,
+    custom_operators,
+    function_names,
+    joined_numbers,
+    joined_strings,
+    piped_stars,
+    plain_json,
+    ungrouped_order,
+    without_file,
+)
+from lineage_pipeline.engine.compile.words import behind_brackets, is_name, keyword, made
 
 
 class Repair(msgspec.Struct, frozen=True):
@@ -104,7 +117,46 @@ def _pattern_limits(tokens: Sequence[Token]) -> list[Token]:
     return kept
 
 
+def _plain_kind(tokens: Sequence[Token]) -> list[Token]:
+    """A foreign or external table is altered and dropped as any other."""
+    if keyword(tokens[0]) in ("ALTER", "DROP") and keyword(tokens[1]) in ("FOREIGN", "EXTERNAL", "DYNAMIC", "HYBRID"):
+        return [tokens[0], *tokens[2:]]
+    return list(tokens)
+
+
+def _moved(tokens: Sequence[Token]) -> list[Token]:
+    """`ALTER TABLE a.t SET SCHEMA s` as `ALTER TABLE a.t RENAME TO s.t`."""
+    words = [keyword(token) for token in tokens]
+    if words[0] != "ALTER" or words[-3:-1] != ["SET", "SCHEMA"]:
+        return list(tokens)
+    at, last = len(tokens) - 3, tokens[-4]
+    dot = placed(tokens[-1], TokenType.DOT, ".")
+    return [*tokens[:at], made("RENAME", tokens[at]), made("TO", tokens[at]), tokens[-1], dot, last]
+
+
+def _repair(words: str, rewrite: Callable[[Sequence[Token]], list[Token]]) -> Repair:
+    return Repair(frozenset(words.split()), rewrite)
+
+
 REPAIRS: tuple[Repair, ...] = (
-    Repair(frozenset({"TABLE", "("}), _table_arguments),
-    Repair(frozenset({"MATCH_RECOGNIZE", "WITHIN"}), _pattern_limits),
+    _repair("", without_blanks),
+    _repair("", joined_strings),
+    _repair("", joined_numbers),
+    _repair("", custom_operators),
+    _repair("TABLE (", _table_arguments),
+    _repair("MATCH_RECOGNIZE WITHIN", _pattern_limits),
+    _repair("TABLE", _plain_kind),
+    _repair("ALTER SET SCHEMA", _moved),
+    _repair("IS (", function_names),
+    _repair("OUTFILE", without_file),
+    _repair("DUMPFILE", without_file),
+    _repair("JOIN USING", bracketed_using),
+    _repair("LATERAL VIEW", aliased_views),
+    _repair("ON (", plain_json),
+    _repair("RETURNING (", plain_json),
+    _repair("WITH (", plain_json),
+    _repair("DESC", ungrouped_order),
+    _repair("ASC", ungrouped_order),
+    _repair("|>", piped_stars),
 )
+"""In order; a repair without words is always tried."""

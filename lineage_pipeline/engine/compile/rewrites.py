@@ -10,6 +10,7 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.spellings import SPELLINGS, Spelling
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.compile.phrases import without_formats
 from lineage_pipeline.engine.compile.words import behind_brackets, keyword, made
 
 Rewrite = Callable[[list[Token]], list[Token]]
@@ -180,7 +181,11 @@ REWRITES: dict[str, dict[str, tuple[Rewrite, ...]]] = {
         "REPLACE": (_replace_as_insert,),
     },
     "clickhouse": {"ALTER": (_mutation,)},
-    "teradata": {"UPDATE": (_aliased_from,), "UPD": (_aliased_from,)},
+    "teradata": {
+        **dict.fromkeys(("SELECT", "SEL", "WITH", "INSERT", "INS", "CREATE", "REPLACE", "MERGE"), (without_formats,)),
+        "UPDATE": (_aliased_from, without_formats),
+        "UPD": (_aliased_from, without_formats),
+    },
     "oracle": {"UPDATE": (_inline_target,), "MERGE": (_delete_as_arm,)},
     "redshift": {"MERGE": (_duplicates_removed,)},
     "spark": {"MERGE": (_without_evolution,)},

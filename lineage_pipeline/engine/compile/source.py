@@ -12,6 +12,7 @@ from lineage_pipeline.dialects.traits import GENERIC, Traits, hint_for, traits_o
 from lineage_pipeline.engine.compile.batches import cut
 from lineage_pipeline.engine.compile.calls import Run
 from lineage_pipeline.engine.compile.context import Context
+from lineage_pipeline.engine.compile.inert import is_inert
 from lineage_pipeline.engine.compile.parse import Failure, Items, Piece, parse, tokenize
 from lineage_pipeline.engine.compile.queries import query
 from lineage_pipeline.engine.compile.recovered import recovered
@@ -219,7 +220,7 @@ def _silent(kind: str, piece: Piece) -> ir.Statement:
 def _is_silent(tokens: Sequence[Token]) -> bool:
     """Whether a statement that sqlglot leaves as text is of a kind that carries no lineage."""
     words = [word for token in tokens[:6] for word in token.text.upper().split()]
-    if words[0] in SILENT_COMMANDS:
+    if words[0] in SILENT_COMMANDS or is_inert(tokens):
         return True
     return words[0] in ("CREATE", "ALTER", "DROP", "UPDATE") and any(word in SILENT_DEFINITIONS for word in words[1:4])
 

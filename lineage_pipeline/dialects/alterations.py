@@ -1,0 +1,57 @@
+"""What ALTER does to a table or a view without changing its columns, its name or its rows."""
+
+INERT = frozenset(
+    "ATTACH DETACH OWNER RESET CLUSTER ENABLE DISABLE FORCE INHERIT VALIDATE REPLICA COMMENT UNSET TOUCH ARCHIVE "
+    "UNARCHIVE RECOVER SUSPEND RESUME REFRESH CONVERT ENGINE AUTO_INCREMENT ORDER LOCK ALGORITHM MOVE SHRINK COMPACT "
+    "REORGANIZE COALESCE ANALYZE CHECK OPTIMIZE REBUILD REPAIR IMPORT DISCARD REMOVE UPGRADE FREEZE UNFREEZE FETCH "
+    "MATERIALIZE CLEAR NOLOGGING LOGGING PARALLEL NOPARALLEL CACHE NOCACHE INMEMORY ROW CHARACTER CHARSET DEFAULT "
+    "COLLATE ROW_FORMAT WITH WITHOUT NO NOT OF DEPENDS PARTITION EXECUTE MONITORING DISTRIBUTE PCTFREE TABLESPACE "
+    "SPLIT TRUNCATE ALLOCATE DEALLOCATE STORAGE COMPRESS NOCOMPRESS READ WRITE CONSTRAINTS SKEWED SECURE".split()
+)
+"""Actions, by their first word."""
+
+_PARTS = frozenset(
+    "CONSTRAINT CHECK FOREIGN PRIMARY UNIQUE INDEX KEY PARTITION PARTITIONS EXCLUDE FULLTEXT SPATIAL SEARCH ROW "
+    "SUBPARTITION PROJECTION NOT SUPPLEMENTAL PERIOD SYSTEM STATISTICS STORAGE DATA EXTENDED CLUSTERING ALL "
+    "AGGREGATION ENCRYPTION".split()
+)
+
+INERT_PARTS: dict[str, frozenset[str]] = {
+    "ADD": _PARTS,
+    "DROP": _PARTS - {"NOT"},
+    "RENAME": frozenset("CONSTRAINT INDEX KEY PARTITION SUBPARTITION".split()),
+    "ALTER": frozenset("CONSTRAINT INDEX CHECK".split()),
+    "MODIFY": frozenset("CONSTRAINT SETTING TTL ORDER SAMPLE PARTITION COMMENT DEFAULT LOB SQL REFRESH".split()),
+}
+"""Actions on parts of a table that are no columns, by their first two words."""
+
+INERT_COLUMN: tuple[tuple[str, ...], ...] = (
+    ("SET", "STATISTICS"),
+    ("SET", "STORAGE"),
+    ("SET", "COMPRESSION"),
+    ("SET", "DEFAULT"),
+    ("SET", "GENERATED"),
+    ("SET", "TAG"),
+    ("SET", "MASKING"),
+    ("SET", "MASK"),
+    ("SET", "PROJECTION"),
+    ("SET", "INVISIBLE"),
+    ("SET", "VISIBLE"),
+    ("SET", "EXPRESSION"),
+    ("SET", "("),
+    ("UNSET",),
+    ("RESET",),
+    ("RESTART",),
+    ("COMMENT",),
+    ("ADD", "GENERATED"),
+    ("DROP", "DEFAULT"),
+    ("DROP", "IDENTITY"),
+    ("DROP", "EXPRESSION"),
+    ("DROP", "MASK"),
+    ("OPTIONS",),
+    ("SYNC",),
+)
+"""What may be said of a column, behind its name, without changing its type or its nulls."""
+
+CHANGES: tuple[tuple[str, ...], ...] = (("SET", "SCHEMA"), ("SET", "DATA", "TYPE"), ("SET", "NOT"), ("DROP", "NOT"))
+"""What looks like one of these and is none."""
