@@ -5,14 +5,11 @@ from collections.abc import Callable, Iterable
 from sqlglot import exp
 
 from lineage_pipeline.engine.compile.context import Context
-from lineage_pipeline.engine.compile.operators import operator, traits_of_name
+from lineage_pipeline.engine.compile.operators import function_name, operator, traits_of_name
 from lineage_pipeline.engine.compile.types import spelling
 from lineage_pipeline.vocabulary import ir
 
 NULL = ir.Literal("null", "NULL")
-
-OPERATORS = frozenset("ADD SUB MUL DIV MOD EQ NEQ GT GTE LT LTE AND OR NOT NEG IS IN LIKE BETWEEN DISTINCT".split())
-"""What the parser calls its operators: a function of that name is somebody's own."""
 
 
 def expression(context: Context, node: exp.Expr) -> ir.Expr:
@@ -66,7 +63,7 @@ def anonymous(context: Context, node: exp.Expr) -> ir.Expr:
     """A function that sqlglot does not know by name."""
     op = node.name.upper()
     arguments = tuple(expressions(context, node.expressions))
-    return ir.Call(f"{op}()" if op in OPERATORS else op, arguments, traits_of_name(op))
+    return ir.Call(function_name(op), arguments, traits_of_name(op))
 
 
 def column(context: Context, node: exp.Expr) -> ir.Expr:

@@ -41,3 +41,12 @@ def traits_of_name(op: str) -> int:
         (functions.AGGREGATES, ir.AGGREGATE),
     )
     return sum(trait for names, trait in tables if op in names)
+
+
+_PARSERS_OWN = frozenset("ADD SUB MUL DIV MOD EQ NEQ GT GTE LT LTE AND OR NOT NEG IS IN LIKE BETWEEN DISTINCT".split())
+"""What the parser calls its operators: a function of that name is somebody's own."""
+
+
+def function_name(name: str) -> str:
+    """The canonical name of a function that the parser does not know."""
+    return f"{name}()" if name in _PARSERS_OWN else name
