@@ -18,7 +18,7 @@ from lineage_pipeline.engine.compile.parse import Piece
 from lineage_pipeline.engine.compile.words import behind_brackets, dotted_name, is_name, keywords
 from lineage_pipeline.vocabulary import ir
 
-_MARKS = BEGINS | {"(", ")", ";", "CASE", "END"}
+_MARKS = BEGINS | {"(", ")", ";", ":", "CASE", "END"}
 """The words that decide where a statement ends."""
 
 _MODULES = {"PROC": "PROCEDURE", "PROCEDURE": "PROCEDURE", "FUNCTION": "FUNCTION", "TRIGGER": "TRIGGER"}
@@ -245,6 +245,8 @@ class Cutter:
             cases += (word == "CASE") - closing
             if depth == 0 and word == ";":
                 return index
+            if depth == 0 and word == ":" and index > self.index + 1:
+                return index - 1  # a label
             if depth == 0 and not cases and not closing and word in BEGINS:
                 if word in expected:
                     expected = EXPECTS.get(word, frozenset())

@@ -28,6 +28,8 @@ def unpiped(tokens: Tokens) -> Tokens:
     if not any(token.token_type is TokenType.PIPE_GT for token in tokens):
         return tokens
     head, *steps = _split(_inside(tokens), TokenType.PIPE_GT)
+    if not head:
+        return tokens
     prefix, stage = _begin(head)
     for step in steps:
         advance = STEPS.get(keyword(step[0])) if step else None

@@ -18,6 +18,7 @@ from lineage_pipeline.engine.compile.queries import query
 from lineage_pipeline.engine.compile.recovered import recovered
 from lineage_pipeline.engine.compile.statements import SILENT_COMMANDS, SILENT_DEFINITIONS, change, statement_parts
 from lineage_pipeline.engine.compile.strings import Strings
+from lineage_pipeline.engine.compile.words import search_path
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import Limits, Options
 
@@ -169,7 +170,8 @@ def _statement(piece: Piece, tree: exp.Expr, context: Context) -> ir.Statement:
     kind = _first_words(piece.tokens)
     if isinstance(tree, exp.Command):
         if _is_silent(piece.tokens):
-            return _silent(kind, piece)
+            path = search_path(piece.tokens, context.traits) if kind == "SET" else ()
+            return msgspec.structs.replace(_silent(kind, piece), context=path)
         unsupported = _finding("UNSUPPORTED_SYNTAX", 0, piece.end - piece.start, construct=kind)
         return ir.Statement(kind, "failed", findings=(unsupported,), fingerprint=_fingerprint(piece.tokens))
     try:

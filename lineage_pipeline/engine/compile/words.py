@@ -75,3 +75,13 @@ def _part(tokens: Sequence[Token], index: int) -> tuple[str, int]:
         index += 1
         text += tokens[index].text
     return text, index + 1
+
+
+def search_path(tokens: Sequence[Token], traits: Traits) -> tuple[str, ...]:
+    """The context that SET search_path makes of a list of schemas, which the parser does not read."""
+    words = [keyword(token) for token in tokens[:3]]
+    if "SEARCH_PATH" not in words:
+        return ()
+    names = [token for token in tokens[words.index("SEARCH_PATH") + 2 :] if token.token_type is not TokenType.COMMA]
+    folded = (fold(token.text, token.token_type in _QUOTED, traits.tables) for token in names if token.text != "$user")
+    return "SEARCH_PATH", *folded

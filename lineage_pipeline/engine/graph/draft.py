@@ -30,6 +30,7 @@ class Draft:
         """Start with its name; `scope` is the script or module that a temporary object lives in."""
         self.space = space
         self.parts = parts
+        self.qualified: Parts = ()
         self.written = written
         self.scope = scope
         self.kind = ObjectKind.TABLE if not scope else ObjectKind.TEMP_TABLE
@@ -70,7 +71,7 @@ class Drafts:
 
     def _define(self, name: Name, event: Event, face: Face, space: Namespace, scopes: Scopes) -> None:
         temporary = face.temporary or self.is_temporary(name)
-        draft = self.find(name, space, scopes) or self._add(name, space, scopes, temporary)
+        draft = self._add(name, space, scopes, temporary)  # where it says: nothing is created along the search path
         if draft.definitions and not draft.dropped and not face.replace and not temporary:
             self.repeated.append((self.id_of(draft), draft.definitions[-1][0], event))
         draft.definitions.append((event, face))
@@ -103,6 +104,7 @@ class Drafts:
 
     def _add(self, name: Name, space: Namespace, scopes: Scopes, temporary: bool) -> Draft:
         draft = Draft(space, space.complete(name.parts), name.written, self.scope(space, scopes) if temporary else "")
+        draft.qualified = draft.parts if len(name.parts) > 1 else ()
         if temporary and not draft.scope:  # standard input: there is nothing to tell its temporary objects apart from
             draft.kind, draft.parts = ObjectKind.TEMP_TABLE, (name.parts[-1],)
         return self.drafts.setdefault(self.id_of(draft), draft)
@@ -117,14 +119,18 @@ class Drafts:
 
     def find(self, name: Name, space: Namespace, scopes: Scopes) -> Draft | None:
         """The object that a name stands for at one point of a script, if it has been seen."""
-        local = self.temporary_id(name, space, scopes)
-        if local in self.drafts and self.drafts[local].kind is ObjectKind.TEMP_TABLE:
-            return self.drafts[local]
+        local = self.drafts.get(self.temporary_id(name, space, scopes))
+        if local is not None and local.kind is ObjectKind.TEMP_TABLE and self._means(name, local, space):
+            return local
         for parts in space.candidates(name.parts):
             draft = self.drafts.get(space.id(parts))
             if draft is not None:
                 return draft
         return None
+
+    def _means(self, name: Name, local: Draft, space: Namespace) -> bool:
+        """Whether a name can stand for a temporary object: a schema before it says otherwise, unless it is its own."""
+        return len(name.parts) == 1 or self.is_temporary(name) or local.qualified == space.complete(name.parts)
 
     def temporary_id(self, name: Name, space: Namespace, scopes: Scopes) -> str:
         """The id that a temporary object of this name would have here."""

@@ -181,5 +181,6 @@ def passing_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStat
 def _passing(text: Text, origin: int, ordinal: int, written: Written, opening: Opening) -> Passing:
     span = text.span(origin + opening.start, origin + opening.end) if opening.start >= 0 else None
     expression = text.text[span.start : span.end] if span is not None else ""
+    listed = (*opening.exclude, *(name for name, _ in written.columns))  # these have edges of their own
     sources = len(written.openings)
-    return Passing(written.target, opening.object, opening.exclude, text.path, ordinal, span, sources, expression)
+    return Passing(written.target, opening.object, listed, text.path, ordinal, span, sources, expression)
