@@ -46,13 +46,16 @@ def pieces(text: str, dialect: str) -> list[tuple[int, int]]:
 
 
 def relaid(draw: Callable[..., Any], text: str, dialect: str) -> str:
-    """The tokens of a text with other white space and comments between them, and keywords in another case."""
-    places = pieces(text, dialect)
+    """A text in some other layout."""
     gaps = draw(st.lists(st.sampled_from(GAPS), min_size=1, max_size=7))
-    upper = draw(st.booleans())
+    return spaced(text, dialect, gaps, upper=draw(st.booleans()))
+
+
+def spaced(text: str, dialect: str, gaps: Sequence[str], *, upper: bool = False) -> str:
+    """The tokens of a text with other white space and comments between them, and keywords in another case."""
     written: list[str] = []
     end = 0
-    for number, (start, stop) in enumerate(places):
+    for number, (start, stop) in enumerate(pieces(text, dialect)):
         before, word = text[end:start], text[start:stop]
         previous = written[-1] if written else ""
         alone = "go" in (previous.lower(), word.lower())  # GO has a line of its own

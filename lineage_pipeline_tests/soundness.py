@@ -97,7 +97,7 @@ def assert_keys(lineage: Lineage) -> None:
     for table in TABLES.values():
         rows = getattr(lineage, table.name, ())
         keys = Counter(tuple(msgspec.structs.asdict(row)[field] for field in table.key) for row in rows)
-        assert not [key for key, count in keys.items() if count > 1], table.name
+        assert not [key for key, count in keys.items() if count > 1], (table.name, keys.most_common(2))
 
 
 def assert_columns(lineage: Lineage) -> None:

@@ -18,6 +18,9 @@ PROPERTIES: tuple[tuple[Callable[[checks.Draw], None], int], ...] = (
     (checks.layout_of_fixtures_does_not_matter, 100),
     (checks.wrapping_changes_nothing, 40),
     (checks.common_table_expressions_may_be_views, 30),
+    (checks.procedures_keep_the_edges_of_fixtures, 80),
+    (checks.procedures_keep_the_edges_of_statements, 25),
+    (checks.relinking_what_changed_is_enough, 20),
     (checks.damaged_fixtures_end_with_findings, 120),
     (checks.damaged_statements_end_with_findings, 50),
 )

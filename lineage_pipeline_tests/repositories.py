@@ -1,0 +1,105 @@
+"""Repositories that change: small files over a few names, edited at random, and analysed from what is remembered."""
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from hypothesis import strategies as st
+
+from lineage_pipeline.engine.graph.build import File, build_plan
+from lineage_pipeline.pipeline import Compiled, Edges, assemble, compile_file, link_files, resolve_schemas
+from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options
+from lineage_pipeline.vocabulary.plan import Plan
+
+OPTIONS = Options("tsql", default_schema="dbo", search_path=("other",))
+PATHS = ("a.sql", "b.sql", "views/c.sql", "views/d.sql", "2_e.sql", "10_f.sql", "load/g.sql")
+NAMES = ("t", "u", "v", "w", "other.t", "other.w", "nowhere")
+"""Names that files define, read and write; `w` may be found in the schema `other`, too."""
+
+TEXTS = (
+    "create table {0} (id int not null, x varchar(10), y int);",
+    "create table {0} (id bigint, z int);",
+    "create view {0} as select * from {1};",
+    "create view {0} as select a.id, a.x as y, b.* from {1} as a join {2} as b on a.id = b.id;",
+    "create view {0} as with c as (select id, y from {1} union all select id, id from {2}) select * from c;",
+    "insert into {0} (id, x) select id, max(x) from {1} group by id;",
+    "insert into {0} select * from {1};",
+    "alter table {0} add added int;\ngo\nalter table {0} drop column y;",
+    "create procedure p_{3} as\nselect id, x into #a from {1};\ninsert into {0} (id, x) select id, x from #a;",
+    "select id, y from {0};\nselect * from {1};",
+    "select id, sum(y) as y into {0} from {1} group by id;",
+    "update a set y = b.y from {0} as a join {1} as b on a.id = b.id;",
+    "merge into {0} as a using {1} as b on a.id = b.id when matched then update set y = b.y;",
+    "exec sp_rename '{0}', 'renamed';\ndrop table {1};",
+    "select from;\ncreate view {0} as select nothing from {1};",
+)
+
+Repository = dict[str, str]
+
+
+def text(draw: Callable[..., Any]) -> str:
+    """The text of one file."""
+    names = [draw(st.sampled_from(NAMES)) for _ in range(3)]
+    return str(draw(st.sampled_from(TEXTS))).format(*names, draw(st.integers(1, 3)))
+
+
+def repository(draw: Callable[..., Any]) -> Repository:
+    """Some files."""
+    return {path: text(draw) for path in PATHS[: draw(st.integers(2, len(PATHS)))]}
+
+
+def edited(draw: Callable[..., Any], files: Repository) -> Repository:
+    """The files after one edit: written anew or added, removed, moved, or two of them swapped."""
+    here, there = draw(st.sampled_from(PATHS)), draw(st.sampled_from(PATHS))
+    kind = draw(st.sampled_from(("write", "remove", "move", "swap", "extend")))
+    after = dict(files)
+    if kind == "write" or here not in files:
+        after[here] = text(draw)
+    elif kind == "remove":
+        del after[here]
+    elif kind == "move":
+        after[there] = after.pop(here)
+    elif kind == "extend":
+        after[here] = f"{text(draw)}\ngo\n{files[here]}"
+    else:
+        after[here], after[there] = files.get(there, text(draw)), files[here]
+    return after
+
+
+def inputs(files: Repository) -> list[InputFile]:
+    """The files as the engine takes them."""
+    return [InputFile(path, written, OPTIONS) for path, written in files.items()]
+
+
+class Memory:
+    """What earlier analyses gave: scripts by their texts, rows by all that linking may look at."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self.compiled: dict[InputFile, Compiled] = {}
+        self.linked: dict[Hashable, Edges] = {}
+
+    def analyse(self, files: list[InputFile]) -> Lineage:
+        """The lineage of some files; only what is new or reads something else than before is worked out."""
+        compiled = []
+        for file in files:
+            if file not in self.compiled:
+                self.compiled[file] = compile_file(file)
+            compiled.append(self.compiled[file])
+        plan = build_plan([File(item.file.path, item.face, item.file.options) for item in compiled])
+        registry = resolve_schemas(compiled, plan, {})
+        gathered = Edges()
+        for item in compiled:
+            key = (item.file, *_read(item, plan, registry.inputs))
+            if key not in self.linked:
+                self.linked[key] = link_files([item], plan, registry)
+            for field in gathered.__struct_fields__:
+                getattr(gathered, field).extend(getattr(self.linked[key], field))
+        return assemble(compiled, plan, registry, gathered)
+
+
+def _read(item: Compiled, plan: Plan, known: Any) -> tuple[Hashable, ...]:
+    """All that the rows of a file depend on beside itself: what its names stand for, their schemas and their order."""
+    bound = plan.bound[item.file.path]
+    named = {name for names in bound for name in (names.result, *(name for _, name in names.names))}
+    order = tuple(name for group in plan.order for name in group if name in named)
+    return bound, order, tuple(known.get(name) for name in order)
