@@ -160,6 +160,9 @@ class Scope:
         if len(ref.parts) == 1 and ref.parts[0].upper() in PSEUDO:
             return Value(text=ref.parts[0].lower())
         self._missing(ref)
+        likely = self._spelt_otherwise(ref)
+        if likely is not None:
+            return Value(approximated(likely.flows), likely.type, True, likely.text)
         return Value(
             (Flow("?", ref.parts[-1], approximate=True, start=ref.start, end=ref.end),),
             None,
@@ -248,6 +251,13 @@ class Scope:
         values = [value for source in owners if (value := source.column(name, ref.start, ref.end)) is not None]
         flows = approximated(united(value.flows for value in values))
         return Value(flows, None, True, "|".join(value.text for value in values))
+
+    def _spelt_otherwise(self, ref: ir.Ref) -> Value | None:
+        """The one column that differs from a reference in letter case alone: the engine would refuse it."""
+        name = ref.parts[-1].lower()
+        sources = [source for source in self.sources if len(ref.parts) == 1 or source.answers(ref.parts[:-1])]
+        near = [(source, own) for source in sources for own in source.positions if own.lower() == name]
+        return near[0][0].column(near[0][1], ref.start, ref.end) if len(near) == 1 else None
 
     def _missing(self, ref: ir.Ref) -> None:
         written = ".".join(ref.parts)
