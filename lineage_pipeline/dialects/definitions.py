@@ -1,6 +1,6 @@
 """Words of definitions: what is kept of a table or a view that the parser cannot read as a whole."""
 
-KINDS = frozenset("CREATE OR REPLACE ALTER TEMPORARY TEMP MATERIALIZED EXTERNAL TRANSIENT".split())
+KINDS = frozenset("OR REPLACE ALTER TEMPORARY TEMP GLOBAL MATERIALIZED EXTERNAL TRANSIENT".split())
 """Words before TABLE or VIEW that say what is created."""
 
 LISTED = frozenset("OF AS".split())
@@ -46,5 +46,13 @@ TYPE_ENDS = frozenset(
 ) | {"PRIMARY KEY", "CHARACTER SET"}
 """Words behind the type of a column."""
 
-BEHIND_TYPE: tuple[tuple[str, ...], ...] = (("NOT", "NULL"), ("PRIMARY KEY",))
+BEHIND_TYPE: tuple[tuple[str, ...], ...] = (
+    ("NOT", "NULL"),
+    ("PRIMARY KEY",),
+    ("GENERATED", "ALWAYS", "AS", "IDENTITY"),
+    ("GENERATED", "BY", "DEFAULT", "AS", "IDENTITY"),
+    ("GENERATED", "BY", "DEFAULT", "ON", "NULL", "AS", "IDENTITY"),
+    ("AUTO_INCREMENT",),
+    ("AUTOINCREMENT",),
+)
 """What is kept of them, beside the expression of a computed column."""

@@ -19,6 +19,7 @@ BELONGS: tuple[tuple[frozenset[str], frozenset[str], frozenset[str]], ...] = tup
     for first, before, words in (
         ("", "UNION ALL EXCEPT INTERSECT", "SELECT"),
         ("CREATE ALTER", "ON", "UPDATE DELETE"),
+        ("BULK", "BULK", "INSERT"),
         ("DECLARE SET", "FOR", "SELECT WITH"),
         ("DECLARE SELECT WITH", "FOR", "UPDATE"),
         ("", "ROWS ROW", "FETCH"),
@@ -33,3 +34,6 @@ BELONGS: tuple[tuple[frozenset[str], frozenset[str], frozenset[str]], ...] = tup
 )
 """In statements that begin with the first words, behind the second ones, the third do not begin another statement;
 nothing listed means any."""
+
+MODULE_OPTIONS = frozenset("SCHEMABINDING ENCRYPTION VIEW_METADATA RECOMPILE NATIVE_COMPILATION".split())
+"""What WITH may say of a view or a module."""

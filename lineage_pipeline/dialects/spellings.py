@@ -20,6 +20,14 @@ class Spelling(msgspec.Struct, frozen=True):
 
 _STRICTNESS = ("ANY", "ALL", "ASOF", "SEMI", "ANTI")
 
+
+def _rows(*pairs: tuple[str, str]) -> tuple[Spelling, ...]:
+    """Plain spellings: words, and the words instead."""
+    return tuple(Spelling(tuple(words.split()), tuple(instead.split())) for words, instead in pairs)
+
+
+_DEFINITION = frozenset({"CREATE", "REPLACE", "ALTER"})
+
 SPELLINGS: dict[str, tuple[Spelling, ...]] = {
     "": (
         Spelling(("TABLE",), ("SELECT", "*", "FROM"), leading=True),
@@ -27,6 +35,16 @@ SPELLINGS: dict[str, tuple[Spelling, ...]] = {
         Spelling(("OVERRIDING", "SYSTEM", "VALUE")),
         Spelling(("OVERRIDING", "USER", "VALUE")),
         Spelling(("USING", "KEY"), brackets=True),
+        *_rows(
+            ("CREATE LOCAL TEMPORARY", "CREATE TEMPORARY"),
+            ("CREATE LOCAL TEMP", "CREATE TEMPORARY"),
+            ("CREATE FOREIGN TABLE", "CREATE EXTERNAL TABLE"),
+            ("DROP FOREIGN TABLE", "DROP TABLE"),
+            ("DROP EXTERNAL TABLE", "DROP TABLE"),
+            ("DROP ICEBERG TABLE", "DROP TABLE"),
+            ("DROP DYNAMIC TABLE", "DROP TABLE"),
+            ("DROP STREAMING TABLE", "DROP TABLE"),
+        ),
     ),
     "clickhouse": tuple(Spelling((word, "OUTER"), (word,)) for word in _STRICTNESS),
     "duckdb": (Spelling(("BY", "POSITION")),),
@@ -36,6 +54,74 @@ SPELLINGS: dict[str, tuple[Spelling, ...]] = {
         Spelling(("NORMALIZE", "ON", "OVERLAPS", "OR", "MEETS")),
         Spelling(("NORMALIZE", "ON", "MEETS")),
         Spelling(("NORMALIZE", "ON", "OVERLAPS")),
+    ),
+    "snowflake": (
+        *_rows(
+            ("HYBRID TABLE", "TABLE"),
+            ("DYNAMIC ICEBERG TABLE", "DYNAMIC TABLE"),
+            ("SECURE RECURSIVE VIEW", "SECURE VIEW"),
+            ("RECURSIVE VIEW", "VIEW"),
+            ("SECURE MATERIALIZED VIEW", "MATERIALIZED VIEW"),
+        ),
+        Spelling(("CLUSTER", "BY", "LINEAR"), brackets=True, within=_DEFINITION),
+        Spelling(("CLUSTER BY", "LINEAR"), brackets=True, within=_DEFINITION),
+        Spelling(("EXTERNAL_VOLUME",), values=1, within=_DEFINITION),
+        Spelling(("BASE_LOCATION",), values=1, within=_DEFINITION),
+        Spelling(("CATALOG",), values=1, within=_DEFINITION),
+        Spelling(("REFRESH_MODE",), values=1, within=_DEFINITION),
+        Spelling(("INITIALIZE",), values=1, within=_DEFINITION),
+        Spelling(("TARGET_LAG",), values=1, within=_DEFINITION),
+        Spelling(("WAREHOUSE",), values=1, within=_DEFINITION),
+    ),
+    "bigquery": _rows(("CREATE SNAPSHOT TABLE", "CREATE TABLE")),
+    "spark": (
+        *_rows(
+            ("OR REFRESH", "OR REPLACE"),
+            ("TEMPORARY STREAMING LIVE TABLE", "TABLE"),
+            ("TEMPORARY STREAMING LIVE VIEW", "VIEW"),
+            ("TEMPORARY LIVE TABLE", "TABLE"),
+            ("TEMPORARY LIVE VIEW", "VIEW"),
+            ("STREAMING LIVE TABLE", "TABLE"),
+            ("STREAMING LIVE VIEW", "VIEW"),
+            ("STREAMING TABLE", "TABLE"),
+            ("PRIVATE STREAMING TABLE", "TABLE"),
+            ("PRIVATE MATERIALIZED VIEW", "MATERIALIZED VIEW"),
+            ("PRIVATE TABLE", "TABLE"),
+            ("LIVE TABLE", "TABLE"),
+            ("LIVE VIEW", "VIEW"),
+            ("DEEP CLONE", "CLONE"),
+            ("SHALLOW CLONE", "CLONE"),
+            ("CACHE LAZY TABLE", "CACHE TABLE"),
+        ),
+        Spelling(("USING",), values=1, within=frozenset({"INSERT"})),
+        Spelling(("OPTIONS",), brackets=True, within=frozenset({"INSERT"})),
+        Spelling(("SCHEDULE", "CRON"), values=1, within=_DEFINITION),
+        Spelling(("SCHEDULE", "EVERY"), values=2, within=_DEFINITION),
+        Spelling(("TRIGGER", "ON", "UPDATE"), within=_DEFINITION),
+    ),
+    "oracle": (
+        *_rows(("BY DEFAULT ON NULL AS", "BY DEFAULT AS")),
+        Spelling(("BUILD", "IMMEDIATE"), within=_DEFINITION),
+        Spelling(("BUILD", "DEFERRED"), within=_DEFINITION),
+        Spelling(("REFRESH", "FAST"), within=_DEFINITION),
+        Spelling(("REFRESH", "COMPLETE"), within=_DEFINITION),
+        Spelling(("REFRESH", "FORCE"), within=_DEFINITION),
+        Spelling(("ON", "DEMAND"), within=_DEFINITION),
+        Spelling(("ON", "COMMIT"), within=_DEFINITION),
+        Spelling(("ENABLE", "QUERY", "REWRITE"), within=_DEFINITION),
+        Spelling(("DISABLE", "QUERY", "REWRITE"), within=_DEFINITION),
+        Spelling(("EDITIONABLE",), within=_DEFINITION),
+        Spelling(("NONEDITIONABLE",), within=_DEFINITION),
+    ),
+    "tsql": (Spelling(("BULK",), within=frozenset({"SELECT", "INSERT", "WITH", "CREATE", "MERGE"})),),
+    "redshift": (
+        Spelling(("BACKUP",), values=1, within=_DEFINITION),
+        Spelling(("AUTO", "REFRESH"), values=1, within=_DEFINITION),
+        Spelling(("DISTSTYLE",), values=1, within=_DEFINITION),
+        Spelling(("DISTKEY",), brackets=True, within=_DEFINITION),
+        Spelling(("INTERLEAVED", "SORTKEY"), brackets=True, within=_DEFINITION),
+        Spelling(("COMPOUND", "SORTKEY"), brackets=True, within=_DEFINITION),
+        Spelling(("SORTKEY",), brackets=True, within=_DEFINITION),
     ),
 }
 """The spellings of each family of dialects; those of the empty family are tried for all."""

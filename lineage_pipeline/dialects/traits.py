@@ -50,6 +50,12 @@ class Traits(msgspec.Struct, frozen=True):
     batches: bool = False
     short_insert: bool = False
     dual: bool = False
+    query_adds_columns: bool = False
+    virtual: tuple[str, ...] = ()
+    file_tables: bool = False
+    positions: bool = False
+    as_table_is_like: bool = False
+    global_temporary_lasts: bool = False
     select_assigns: bool = False
     spellings: tuple[tuple[str, str], ...] = ()
     count: str = "BIGINT"
@@ -70,11 +76,34 @@ _TSQL = Traits(
     count="INT",
 )
 _POSTGRES = Traits("postgres", Folding.LOWER, Folding.LOWER, Naming.FUNCTION, short_insert=True)
-_SPARK = Traits("spark", naming=Naming.CAPTION, lateral_alias=True, alias_in_having=True, short_insert=True)
+_SPARK = Traits(
+    "spark",
+    naming=Naming.CAPTION,
+    lateral_alias=True,
+    alias_in_having=True,
+    short_insert=True,
+    file_tables=True,
+    virtual=("live",),
+)
 _TRINO = Traits("trino", naming=Naming.COL0, alias_in_group=False)
-_MYSQL = Traits("mysql", Folding.EXACT, naming=Naming.VALUE, parts=("schema", "name"), alias_in_having=True, dual=True)
+_MYSQL = Traits(
+    "mysql",
+    Folding.EXACT,
+    naming=Naming.VALUE,
+    parts=("schema", "name"),
+    alias_in_having=True,
+    dual=True,
+    query_adds_columns=True,
+)
 _UPPER = Traits(
-    "oracle", Folding.UPPER, Folding.UPPER, alias_in_group=False, implicit_recursion=True, dual=True, count="NUMBER"
+    "oracle",
+    Folding.UPPER,
+    Folding.UPPER,
+    alias_in_group=False,
+    implicit_recursion=True,
+    dual=True,
+    count="NUMBER",
+    global_temporary_lasts=True,
 )
 
 GENERIC = Traits("", quotes="`")
@@ -93,6 +122,7 @@ _ROWS: dict[str, Traits] = {
         lateral_alias=True,
         alias_in_where=True,
         alias_in_having=True,
+        as_table_is_like=True,
     ),
     "databricks": _SPARK,
     "doris": _MYSQL,
@@ -100,7 +130,7 @@ _ROWS: dict[str, Traits] = {
     "drill": GENERIC,
     "druid": GENERIC,
     "dune": _TRINO,
-    "duckdb": Traits("duckdb", lateral_alias=True, alias_in_where=True, alias_in_having=True),
+    "duckdb": Traits("duckdb", lateral_alias=True, alias_in_where=True, alias_in_having=True, file_tables=True),
     "exasol": _UPPER,
     "fabric": _TSQL,
     "hive": Traits("hive", naming=Naming.C0, parts=("schema", "name"), alias_in_having=True),
@@ -122,6 +152,7 @@ _ROWS: dict[str, Traits] = {
         alias_in_having=True,
         implicit_recursion=True,
         dual=True,
+        positions=True,
     ),
     "solr": GENERIC,
     "spark": msgspec.structs.replace(_SPARK, grammar="databricks"),
@@ -130,7 +161,12 @@ _ROWS: dict[str, Traits] = {
     "starrocks": _MYSQL,
     "tableau": GENERIC,
     "teradata": Traits(
-        "teradata", parts=("schema", "name"), lateral_alias=True, alias_in_where=True, alias_in_having=True
+        "teradata",
+        parts=("schema", "name"),
+        lateral_alias=True,
+        alias_in_where=True,
+        alias_in_having=True,
+        global_temporary_lasts=True,
     ),
     "trino": _TRINO,
     "tsql": _TSQL,

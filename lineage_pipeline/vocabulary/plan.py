@@ -29,6 +29,7 @@ class Face(msgspec.Struct, frozen=True, array_like=True, gc=False):
     calls: tuple[Name, ...] = ()
     context: tuple[str, ...] = ()
     has_result: bool = False
+    empty: bool = False
 
 
 class ScriptFace(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import msgspec
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.dialects.procedural import BEGINS, BELONGS, EXPECTS
+from lineage_pipeline.dialects.procedural import BEGINS, BELONGS, EXPECTS, MODULE_OPTIONS
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.calls import Run, call_parts
 from lineage_pipeline.engine.compile.headers import outputs, parameters
@@ -61,8 +61,6 @@ class Cutter:
             return
         elif self.is_label():
             self.emit(self.index, self.index + 2, parent, kind="LABEL")
-        elif word == "ALTER" and self.word(1) == "VIEW":
-            self.redefinition(parent)
         elif word in ("EXEC", "EXECUTE") and self.word(1) != "AS":
             self.execute(self.index, self.index, parent)
         else:
@@ -88,14 +86,6 @@ class Cutter:
             return
         place = self.emit(begin, end, parent, "EXECUTE")
         self.pieces[place] = msgspec.structs.replace(self.pieces[place], run=found)
-
-    def redefinition(self, parent: int) -> None:
-        """ALTER VIEW gives a view a new definition: it is read as CREATE."""
-        begin, end = self.index, self.statement_end()
-        alter = self.tokens[begin]
-        created = Token(TokenType.CREATE, "CREATE", alter.line, alter.col, alter.start, alter.end, alter.comments)
-        place = self.emit(begin, end, parent)
-        self.pieces[place] = Piece([created, *self.tokens[begin + 1 : end]], parent)
 
     def word(self, ahead: int = 0) -> str:
         """The keyword at or ahead of the current token."""
@@ -277,6 +267,8 @@ class Cutter:
             return False
         if self.words[index + 1] == "XMLNAMESPACES":
             return True
+        if self.words[index + 1] in MODULE_OPTIONS:
+            return False
         after = index + 2
         if after < len(self.tokens) and self.tokens[after].token_type is TokenType.L_PAREN:
             after = behind_brackets(self.tokens, after)

@@ -6,6 +6,7 @@ import msgspec
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.traits import Traits, fold
+from lineage_pipeline.engine.compile.renames import renamed
 from lineage_pipeline.engine.compile.words import behind_brackets, dotted_name, is_name, keyword
 from lineage_pipeline.vocabulary import ir
 
@@ -39,6 +40,8 @@ def call_parts(tokens: Sequence[Token], call: int, traits: Traits) -> Parts | Ru
     if after < len(tokens) and keyword(tokens[after]) == ";":
         after += 2  # the number of one of several procedures of the same name
     arguments, options = _arguments(tokens, after)
+    if name.parts[-1] == "sp_rename" and (found := renamed(tokens, traits)):
+        return found
     if name.parts[-1] == _RUNNER:
         return _run(tokens, arguments, target, columns)
     return _called(tokens, name, arguments, options, (returned, target, columns), traits)

@@ -9,6 +9,7 @@ from sqlglot import exp
 from sqlglot.tokens import Token
 
 from lineage_pipeline.dialects.traits import Folding, Traits, fold
+from lineage_pipeline.engine.compile.outside import FILE, outside
 from lineage_pipeline.engine.compile.parse import Items, Piece
 from lineage_pipeline.vocabulary import ir
 
@@ -45,6 +46,13 @@ class Context:
         self.calls: list[ir.Invocation] = []
         self.changes: list[ir.Write] = []
         self.declared: Mapping[str, str] = {}  # the types of variables
+
+    def restart(self) -> None:
+        """Forget what has been compiled."""
+        self.relations.clear()
+        self.findings.clear()
+        self.calls.clear()
+        self.changes.clear()
 
     def reserve(self) -> int:
         """The index of a relation that is still to be compiled."""
@@ -161,11 +169,18 @@ def name_of(context: Context, table: exp.Expr) -> ir.Name:
     if identifiers and isinstance(identifiers[-1], exp.Parameter):  # a variable that is a table
         last = identifiers[-1]
         return ir.Name(("@" + last.name.lower(),), "@" + last.name, *context.place(last))
-    if identifiers and isinstance(identifiers[-1], exp.Var | exp.Literal):  # a stage or a file
-        first, *rest = identifiers[-1].name.split(".") if "/" not in identifiers[-1].name else [identifiers[-1].name]
-        return ir.Name((first, *(fold(part, False, context.traits.tables) for part in rest)), identifiers[-1].name)
+    last = identifiers[-1] if identifiers else None
+    if isinstance(last, exp.Var) and "." in last.name and "/" not in last.name:  # a parameter stands for a schema
+        first, *rest = last.name.split(".")
+        return ir.Name((first, *(fold(part, False, context.traits.tables) for part in rest)), last.name)
+    if isinstance(last, exp.Var | exp.Literal):  # a stage or a file
+        return outside(last.name, context.traits, *context.place(last))
+    if context.traits.file_tables and isinstance(last, exp.Identifier) and FILE.search(last.name):
+        return outside(last.name, context.traits, *context.place(last))
     named = [part for part in identifiers if type(part) is exp.Identifier]
     parts = tuple([context.table(part) if type(part) is exp.Identifier else "" for part in identifiers])
+    if context.traits.virtual and len(parts) > 1 and parts[0] in context.traits.virtual:
+        parts = parts[1:]  # a schema that is no part of the name
     start, end = context.place(*named)
     if start > 0 and parts and parts[-1].startswith("#") and context.text[context.origin + start - 1] == "#":
         start -= len(parts[-1]) - len(parts[-1].lstrip("#"))  # sqlglot leaves the mark of a temp table out

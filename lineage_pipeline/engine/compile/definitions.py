@@ -7,6 +7,7 @@ from sqlglot import exp
 
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.expressions import expression
+from lineage_pipeline.engine.compile.outside import outside
 from lineage_pipeline.engine.compile.queries import bind_with, query
 from lineage_pipeline.engine.compile.types import spelling
 from lineage_pipeline.vocabulary import ir
@@ -29,27 +30,62 @@ def create(context: Context, tree: exp.Expr) -> dict[str, Any]:
     items = schema.expressions if isinstance(schema, exp.Schema) else []
     items = [*items, *_partition_columns(properties)]
     body = tree.args.get("expression")
-    materialized = exp.MaterializedProperty in properties or exp.DynamicProperty in properties
     name = name_of(context, table)
-    temporary = exp.TemporaryProperty in properties or name.parts[-1].startswith("#")
+    like = _like(context, properties, items)
+    if isinstance(body, exp.Table) and _takes_structure(context, properties, body):
+        like, body = name_of(context, body), None
     definition = ir.Definition(
         name=name,
-        kind="materialized view"
-        if materialized
-        else "external"
-        if exp.ExternalProperty in properties
-        else kind.lower(),
+        kind=_kind(properties, kind),
         columns=tuple(column_def(context, item) for item in items if isinstance(item, exp.ColumnDef)),
         constraints=tuple(_constraints(context, items)),
         relation=_body(context, tree, body),
-        header=tuple(context.column(item) for item in items if isinstance(item, exp.Identifier)),
-        like=_like(context, properties, items),
-        temporary=temporary,
+        header=_header(context, items) if isinstance(body, exp.Expr) else (),
+        like=like,
+        temporary=_is_temporary(context, properties, name),
         replace=bool(tree.args.get("replace")),
         if_absent=bool(tree.args.get("exists")),
     )
     label = f"CREATE {'MATERIALIZED ' if exp.MaterializedProperty in properties else ''}{kind}"
-    return {"kind": label, "definition": definition}
+    return {"kind": label, "definition": definition, **_sent_on(context, properties, definition)}
+
+
+def _header(context: Context, items: list[exp.Expr]) -> tuple[str, ...]:
+    """The names before a query, each perhaps with a type or a comment."""
+    names = [item.this if isinstance(item, exp.ColumnDef) else item for item in items]
+    return tuple(context.column(name) for name in names if isinstance(name, exp.Identifier))
+
+
+def _kind(properties: dict[type[exp.Expr], exp.Expr], kind: str) -> str:
+    if exp.MaterializedProperty in properties or exp.DynamicProperty in properties:
+        return "materialized view"
+    return "external" if exp.ExternalProperty in properties else kind.lower()
+
+
+def _sent_on(
+    context: Context, properties: dict[type[exp.Expr], exp.Expr], definition: ir.Definition
+) -> dict[str, tuple[ir.Write, ...]]:
+    """ClickHouse: the rows of a materialised view go into a table."""
+    to = properties.get(exp.ToTableProperty)
+    if to is None or not isinstance(to.this, exp.Table):
+        return {}
+    return {"writes": (ir.Write(name_of(context, to.this), definition.relation, "insert", None, by_name=True),)}
+
+
+def _is_temporary(context: Context, properties: dict[type[exp.Expr], exp.Expr], name: ir.Name) -> bool:
+    """Whether an object is gone with the session; in some dialects a global temporary table lasts, its rows do not."""
+    if exp.GlobalProperty in properties and context.traits.global_temporary_lasts:
+        return False
+    marks = (exp.TemporaryProperty, exp.VolatileProperty)
+    return any(mark in properties for mark in marks) or name.parts[-1].startswith("#")
+
+
+def _takes_structure(context: Context, properties: dict[type[exp.Expr], exp.Expr], body: exp.Expr) -> bool:
+    """Whether `CREATE TABLE t AS s` takes the columns of s and not its rows."""
+    if not isinstance(body.this, exp.Identifier):
+        return False
+    data = properties.get(exp.WithDataProperty)
+    return context.traits.as_table_is_like or (data is not None and bool(data.args.get("no")))
 
 
 def _properties(tree: exp.Expr) -> dict[type[exp.Expr], exp.Expr]:
@@ -82,10 +118,22 @@ def _body(context: Context, tree: exp.Expr, body: object) -> int:
     if isinstance(body, exp.Query | exp.Values | exp.Table):
         return query(context, body)
     clone = tree.args.get("clone")
-    if clone is None or not isinstance(clone.this, exp.Table):
+    if clone is not None and isinstance(clone.this, exp.Table):
+        name = name_of(context, clone.this)
+    elif (path := _path(tree)) is not None:
+        name = outside(path.name, context.traits, *context.place(path))
+    else:
         return ir.NOWHERE
-    source = ir.Source("", name=name_of(context, clone.this))
+    source = ir.Source("", name=name)
     return context.add(ir.Select((source,), (ir.Star((), ir.NOWHERE, ir.NOWHERE),)))
+
+
+def _path(tree: exp.Expr) -> exp.Expr | None:
+    """Spark: the file that a view without a query shows."""
+    options = _properties(tree).get(exp.OptionsProperty)
+    if options is None or str(tree.args.get("kind") or "").upper() != "VIEW":
+        return None
+    return next((item.args["value"] for item in options.expressions if item.this.name.lower() == "path"), None)
 
 
 def _like(context: Context, properties: dict[type[exp.Expr], exp.Expr], items: list[exp.Expr]) -> ir.Name | None:
@@ -101,7 +149,7 @@ def column_def(context: Context, node: exp.Expr) -> ir.ColumnDef:
     """A declared column with its type and constraints."""
     constraints = node.args.get("constraints") or ()
     kinds: dict[type[exp.Expr], exp.Expr] = {
-        type(item.kind): item.kind for item in constraints if isinstance(item, exp.ColumnConstraint)
+        type(item.args["kind"]): item.args["kind"] for item in constraints if isinstance(item, exp.ColumnConstraint)
     }
     computed = kinds.get(exp.ComputedColumnConstraint) or kinds.get(exp.GeneratedAsIdentityColumnConstraint)
     generated = computed.args.get("this") if isinstance(computed, exp.ComputedColumnConstraint) else None
@@ -155,7 +203,7 @@ def _constraints(context: Context, items: list[exp.Expr]) -> Iterator[ir.Constra
                 kind = _COLUMN_CONSTRAINTS.get(type(constraint.args.get("kind")))
                 if kind is not None:
                     name = constraint.this.name if isinstance(constraint.args.get("this"), exp.Expr) else ""
-                    yield _constraint(context, constraint.kind, kind, name, (context.column(item.this),))
+                    yield _constraint(context, constraint.args["kind"], kind, name, (context.column(item.this),))
         elif isinstance(item, exp.Constraint):
             for part in item.expressions:
                 kind = _TABLE_CONSTRAINTS.get(type(part))

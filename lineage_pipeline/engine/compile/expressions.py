@@ -80,9 +80,9 @@ def column(context: Context, node: exp.Expr) -> ir.Expr:
     if isinstance(last, exp.Star):
         qualifier = tuple(context.table(part) for part in identifiers[:-1])
         return ir.Whole(qualifier, *context.place(*identifiers))
-    if isinstance(last, exp.Parameter):
-        return variable(context, last)
     parts = [context.table(part) for part in identifiers[:-1]]
+    if isinstance(last, exp.Parameter):
+        return variable(context, last, *parts)
     return ir.Ref((*parts, context.column(last)), *context.place(*identifiers))
 
 
@@ -228,8 +228,10 @@ def lambda_(context: Context, node: exp.Expr) -> ir.Expr:
     return ir.Lambda(names, expression(context, node.this))
 
 
-def variable(context: Context, node: exp.Expr) -> ir.Expr:
-    """A variable, a parameter or a hole for one."""
+def variable(context: Context, node: exp.Expr, *qualifier: str) -> ir.Expr:
+    """A variable, a parameter or a hole for one; in some dialects `$1` is the first column."""
+    if context.traits.positions and isinstance(node.this, exp.Literal):
+        return ir.Ref((*qualifier, f"${node.this.name}"), *context.place(node))
     inner_node = node.this if isinstance(node.this, exp.Expr) else None
     start, end = context.place(node if "start" in node.meta else inner_node)
     name = "@" + node.name.lower()
@@ -256,9 +258,7 @@ def quantified(context: Context, node: exp.Expr) -> ir.Expr:
 
 
 def _frame(spec: exp.Expr | None) -> str:
-    if spec is None:
-        return ""
-    parts = (str(value) for key, value in sorted(spec.args.items()) if value)
+    parts = (str(value) for key, value in sorted(spec.args.items()) if value) if spec is not None else ()
     return " ".join(parts).upper()
 
 

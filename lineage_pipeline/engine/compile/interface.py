@@ -39,7 +39,17 @@ def _face(placed: ir.Placed) -> Face:
         calls=tuple(call.name for call in statement.calls),
         context=statement.context,
         has_result=statement.result != ir.NOWHERE,
+        empty=definition is not None and _is_empty(definition),
     )
+
+
+_COLUMNLESS = ("procedure", "function", "trigger", "synonym")
+
+
+def _is_empty(definition: ir.Definition) -> bool:
+    """Whether a definition of a table says nothing of its columns."""
+    fills = definition.columns or definition.header or definition.like or definition.relation != ir.NOWHERE
+    return not fills and definition.kind not in _COLUMNLESS
 
 
 def _reads(statement: ir.Statement) -> Iterator[ir.Name]:

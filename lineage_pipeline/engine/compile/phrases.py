@@ -86,14 +86,6 @@ def _is_opened(tokens: Sequence[Token], index: int) -> bool:
     return index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN
 
 
-def without_file(tokens: Sequence[Token]) -> list[Token]:
-    """INTO OUTFILE: the client's file, and how it is written, up to FROM or the end."""
-    words = [keyword(token) for token in tokens]
-    at = next((at for at in range(len(words) - 1) if words[at + 1] in ("OUTFILE", "DUMPFILE")), len(words))
-    end = next((end for end in range(at, len(words)) if words[end] in ("FROM", "UNION")), len(words))
-    return [*tokens[:at], *tokens[end:]]
-
-
 def bracketed_using(tokens: Sequence[Token]) -> list[Token]:
     """`USING a, b` of a join with brackets around the columns."""
     kept: list[Token] = []

@@ -19,7 +19,6 @@ from lineage_pipeline.engine.compile.phrases import (
     piped_stars,
     plain_json,
     ungrouped_order,
-    without_file,
 )
 from lineage_pipeline.engine.compile.words import behind_brackets, is_name, keyword, made
 
@@ -148,8 +147,6 @@ REPAIRS: tuple[Repair, ...] = (
     _repair("TABLE", _plain_kind),
     _repair("ALTER SET SCHEMA", _moved),
     _repair("IS (", function_names),
-    _repair("OUTFILE", without_file),
-    _repair("DUMPFILE", without_file),
     _repair("JOIN USING", bracketed_using),
     _repair("LATERAL VIEW", aliased_views),
     _repair("ON (", plain_json),

@@ -18,8 +18,10 @@ Rewrite = Callable[[list[Token]], list[Token]]
 
 def rewritten(tokens: list[Token], traits: Traits) -> list[Token]:
     """The tokens of a statement as the parser is to see them."""
-    for rewrite in REWRITES.get(traits.family, {}).get(keyword(tokens[0]), ()):
-        tokens = rewrite(tokens)
+    first = keyword(tokens[0])
+    for family in ("", traits.family):
+        for rewrite in REWRITES.get(family, {}).get(first, ()):
+            tokens = rewrite(tokens)
     return tokens
 
 
@@ -172,7 +174,69 @@ def _without_evolution(tokens: list[Token]) -> list[Token]:
     return tokens
 
 
+def _applied_changes(tokens: list[Token]) -> list[Token]:
+    """Databricks: `APPLY CHANGES INTO t FROM s … COLUMNS * EXCEPT (…)` as an INSERT by name."""
+    into, source = _at_depth(tokens, "INTO"), _at_depth(tokens, "FROM")
+    keys = _at_depth(tokens, "KEYS")
+    if not 0 < into < source < keys:
+        return tokens
+    columns = _at_depth(tokens, "COLUMNS", start=keys)
+    stored = _at_depth(tokens, "STORED", "TRACK", start=columns) if columns > 0 else -1
+    listed = tokens[columns + 1 : stored if stored > 0 else len(tokens)] if columns > 0 else []
+    chosen = listed if listed and listed[0].token_type is not TokenType.L_PAREN else listed[1:-1]
+    first = tokens[0]
+    named = [made("BY", first), made("NAME", first), made("SELECT", first)]
+    star = [Token(TokenType.STAR, "*", first.line, first.col, first.start, first.end)]
+    return [made("INSERT", first), *tokens[into:source], *named, *(chosen or star), *tokens[source:keys]]
+
+
+def _flow(tokens: list[Token]) -> list[Token]:
+    """Databricks: the statement that a flow runs."""
+    if keyword(tokens[1] if len(tokens) > 1 else tokens[0]) != "FLOW":
+        return tokens
+    begin = _at_depth(tokens, "INSERT", "AUTO")
+    if begin < 0:
+        return tokens
+    return tokens[begin:] if keyword(tokens[begin]) == "INSERT" else _applied_changes(tokens[begin:])
+
+
+def _redefined(tokens: list[Token]) -> list[Token]:
+    """A view that gets another query is made anew."""
+    view = _at_depth(tokens[:4], "VIEW")
+    query = _at_depth(tokens, "AS")
+    if view < 0 or query < 0:
+        return tokens
+    return [*(made(word, tokens[0]) for word in ("CREATE", "OR", "REPLACE")), *tokens[1:]]
+
+
+def _recursive_view(tokens: list[Token]) -> list[Token]:
+    """`CREATE RECURSIVE VIEW v (a) AS query` with the query as a recursive CTE of the view's name."""
+    at = next((index for index, token in enumerate(tokens[:6]) if keyword(token) == "RECURSIVE"), 0)
+    body = _at_depth(tokens, "AS")
+    if not at or body < 0 or keyword(tokens[at + 1]) != "VIEW":
+        return tokens
+    end = at + (6 if keyword(tokens[at + 2]) == "IF" else 3)
+    while end < body and tokens[end].token_type is TokenType.DOT:
+        end += 2
+    name, close = tokens[end - 1], tokens[-1]
+    opened = Token(TokenType.L_PAREN, "(", name.line, name.col, name.start, name.end)
+    closed = Token(TokenType.R_PAREN, ")", close.line, close.col, close.start, close.end)
+    star = Token(TokenType.STAR, "*", close.line, close.col, close.start, close.end)
+    cte = [
+        made("WITH", name),
+        made("RECURSIVE", name),
+        name,
+        *tokens[end : body + 1],
+        opened,
+        *tokens[body + 1 :],
+        closed,
+    ]
+    all_of = [made("SELECT", close), star, made("FROM", close), name]
+    return [*tokens[:at], *tokens[at + 1 : end], tokens[body], *cte, *all_of]
+
+
 REWRITES: dict[str, dict[str, tuple[Rewrite, ...]]] = {
+    "": {"ALTER": (_redefined,), "CREATE": (_recursive_view,)},
     "tsql": {"INSERT": (_without_top,), "UPDATE": (_without_top,), "DELETE": (_without_top, _one_from)},
     "mysql": {
         "INSERT": (_without_priority,),
@@ -188,6 +252,11 @@ REWRITES: dict[str, dict[str, tuple[Rewrite, ...]]] = {
     },
     "oracle": {"UPDATE": (_inline_target,), "MERGE": (_delete_as_arm,)},
     "redshift": {"MERGE": (_duplicates_removed,)},
-    "spark": {"MERGE": (_without_evolution,)},
+    "spark": {
+        "MERGE": (_without_evolution,),
+        "APPLY": (_applied_changes,),
+        "AUTO": (_applied_changes,),
+        "CREATE": (_flow,),
+    },
 }
 """Who rewrites statements, by family of dialects and first word."""

@@ -18,21 +18,21 @@ from lineage_pipeline.dialects.definitions import (
     TABLE_KEYS,
     TYPE_ENDS,
 )
-from lineage_pipeline.engine.compile.words import behind_brackets, is_name, keyword
+from lineage_pipeline.engine.compile.words import behind_brackets, is_name, keyword, made
 
 _OPEN, _CLOSE, _COMMA = TokenType.L_PAREN, TokenType.R_PAREN, TokenType.COMMA
 
 
 def skeleton(tokens: Sequence[Token]) -> list[Token] | None:
     """The tokens of a table's or view's definition that matter, or None where it is none."""
-    if keyword(tokens[0]) != "CREATE":
+    if keyword(tokens[0]) not in ("CREATE", "REPLACE"):
         return None
-    kind = next((at for at, token in enumerate(tokens[:8]) if keyword(token) in ("TABLE", "VIEW")), 0)
+    kind = next((at for at, token in enumerate(tokens[:24]) if keyword(token) in ("TABLE", "VIEW")), 0)
     begin = _behind(tokens, kind + 1, "IF", "NOT", "EXISTS")
     end = _behind_name(tokens, begin)
     if not kind or end == begin:
         return None
-    head = [token for token in tokens[:kind] if keyword(token) in KINDS]
+    head = [made("CREATE", tokens[0]), *(token for token in tokens[1:kind] if keyword(token) in KINDS)]
     listed = end
     while listed < len(tokens) and tokens[listed].token_type is not _OPEN and keyword(tokens[listed]) in LISTED:
         listed += 1
@@ -137,8 +137,10 @@ def _item(tokens: Sequence[Token]) -> Iterator[Token]:
     words = [keyword(token) for token in tokens]
     for phrase in BEHIND_TYPE:
         for at in range(end, len(tokens)):
-            if tuple(words[at : at + len(phrase)]) == phrase:
-                yield from tokens[at : at + len(phrase)]
+            after = at + len(phrase)
+            if tuple(words[at:after]) == phrase:
+                opened = after < len(tokens) and words[after] == "("
+                yield from tokens[at : behind_brackets(tokens, after) if opened else after]
                 break
     computed = next((at for at in range(end, len(tokens) - 1) if words[at] == "AS" and words[at + 1] == "("), -1)
     if computed >= 0:

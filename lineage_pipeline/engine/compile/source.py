@@ -1,22 +1,30 @@
 """One source: its text becomes a script of compiled statements, each at its place."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 import msgspec
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
+from lineage_pipeline.dialects.kinds import (
+    OBJECT_WORDS,
+    SILENT_ALTERATIONS,
+    SILENT_COMMANDS,
+    SILENT_OBJECTS,
+    SILENT_WHERE_UNREAD,
+)
 from lineage_pipeline.dialects.traits import GENERIC, Traits, hint_for, traits_of
 from lineage_pipeline.engine.compile.batches import cut
 from lineage_pipeline.engine.compile.calls import Run
 from lineage_pipeline.engine.compile.context import Context
-from lineage_pipeline.engine.compile.inert import is_inert
+from lineage_pipeline.engine.compile.limits import over_limits
 from lineage_pipeline.engine.compile.parse import Failure, Items, Piece, parse, tokenize
 from lineage_pipeline.engine.compile.queries import query
+from lineage_pipeline.engine.compile.readers import READERS, Parts, read, read_unread
 from lineage_pipeline.engine.compile.recovered import recovered
-from lineage_pipeline.engine.compile.statements import SILENT_COMMANDS, SILENT_DEFINITIONS, change, statement_parts
+from lineage_pipeline.engine.compile.statements import change, statement_parts
 from lineage_pipeline.engine.compile.strings import Strings
 from lineage_pipeline.engine.compile.words import search_path
 from lineage_pipeline.vocabulary import ir
@@ -144,16 +152,26 @@ def _failed(start: int, end: int, finding: ir.Finding, kind: str = "UNKNOWN", pa
 
 
 def _compile(piece: Piece, text: str, traits: Traits, limits: Limits, declared: Mapping[str, str]) -> ir.Placed:
-    excess = _excess(piece.tokens, limits)
+    excess = over_limits(piece.tokens, limits)
     kind = _first_words(piece.tokens)
     if excess is not None:
         return _failed(piece.start, piece.end, excess, kind, piece.parent)
     if piece.kind is not None:
         return ir.Placed(piece.start, piece.end, piece.parent, _cut_statement(piece, text, traits))
-    if piece.tokens[0].text.upper() in _SKIPPED:
+    first = piece.tokens[0].text.upper()
+    if first in _SKIPPED:
         return ir.Placed(piece.start, piece.end, piece.parent, _silent(kind.split(" ")[0], piece))
+    if first in READERS:
+        context = Context(text, piece, Items(piece.tokens), traits, COMPILERS)
+        parts = _guarded(context, piece, read)
+        if parts is not None:
+            return ir.Placed(piece.start, piece.end, piece.parent, _assembled(context, parts, piece))
     parsed = parse(piece, text, traits)
     if isinstance(parsed, Failure):
+        unread = Context(text, piece, Items(piece.tokens), traits, COMPILERS)
+        parts = _guarded(unread, piece, read_unread)
+        if parts is not None:
+            return ir.Placed(piece.start, piece.end, piece.parent, _assembled(unread, parts, piece))
         if _is_silent(piece.tokens):
             return ir.Placed(piece.start, piece.end, piece.parent, _silent(kind, piece))
         start, end = parsed.start - piece.start, parsed.end - piece.start
@@ -174,17 +192,24 @@ def _statement(piece: Piece, tree: exp.Expr, context: Context) -> ir.Statement:
             return msgspec.structs.replace(_silent(kind, piece), context=path)
         unsupported = _finding("UNSUPPORTED_SYNTAX", 0, piece.end - piece.start, construct=kind)
         return ir.Statement(kind, "failed", findings=(unsupported,), fingerprint=_fingerprint(piece.tokens))
-    try:
-        parts = statement_parts(context, tree)
-    except SURPRISES as surprise:
-        context = Context(context.text, piece, context.items, context.traits, COMPILERS)
-        construct = f"{kind} ({type(surprise).__name__} in the compiler)"
-        context.report("UNSUPPORTED_SYNTAX", piece.start, piece.end, construct=construct)
-        parts = {"kind": kind, "status": "failed"}
+    parts = _guarded(context, piece, lambda context: statement_parts(context, tree))
+    if parts is None and _is_silent(piece.tokens):
+        return _silent(kind, piece)
     if parts is None:
         context.report("UNSUPPORTED_SYNTAX", piece.start, piece.end, construct=kind)
         parts = {"kind": kind, "status": "partial"}
     return _assembled(context, parts, piece)
+
+
+def _guarded(context: Context, piece: Piece, compiler: Callable[[Context], Parts | None]) -> Parts | None:
+    """What a compiler makes of a statement; a surprise costs the statement and is said."""
+    try:
+        return compiler(context)
+    except SURPRISES as surprise:
+        context.restart()
+        construct = f"{_first_words(piece.tokens)} ({type(surprise).__name__} in the compiler)"
+        context.report("UNSUPPORTED_SYNTAX", piece.start, piece.end, construct=construct)
+        return {"kind": _first_words(piece.tokens), "status": "failed"}
 
 
 def _assembled(context: Context, parts: dict[str, object], piece: Piece) -> ir.Statement:
@@ -221,10 +246,12 @@ def _silent(kind: str, piece: Piece) -> ir.Statement:
 
 def _is_silent(tokens: Sequence[Token]) -> bool:
     """Whether a statement that sqlglot leaves as text is of a kind that carries no lineage."""
-    words = [word for token in tokens[:6] for word in token.text.upper().split()]
-    if words[0] in SILENT_COMMANDS or is_inert(tokens):
+    words = [word for token in tokens[:12] for word in token.text.upper().split()]
+    if words[0] in SILENT_WHERE_UNREAD:
         return True
-    return words[0] in ("CREATE", "ALTER", "DROP", "UPDATE") and any(word in SILENT_DEFINITIONS for word in words[1:4])
+    about = next((word for word in words[1:] if word not in OBJECT_WORDS), "")
+    silent = SILENT_ALTERATIONS if words[0] in ("ALTER", "DROP") else SILENT_OBJECTS
+    return words[0] in ("CREATE", "ALTER", "DROP", "UPDATE") and about in silent
 
 
 def _first_words(tokens: Sequence[Token]) -> str:
@@ -266,32 +293,3 @@ def _complexity(relations: Sequence[ir.Relation]) -> int:
         elif isinstance(relation, ir.SetOperation):
             score += len(relation.branches) - 1
     return score
-
-
-_OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE)
-_CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END)
-
-
-def _excess(tokens: Sequence[Token], limits: Limits) -> ir.Finding | None:
-    """Why a statement must not reach the parser, if it must not."""
-    end = tokens[-1].end + 1 - tokens[0].start
-    if len(tokens) > limits.tokens:
-        return _finding("LIMIT_EXCEEDED", 0, end, what="the statement", limit=f"{limits.tokens} tokens")
-    if len(tokens) <= limits.depth:
-        return None
-    kinds = [token.token_type for token in tokens]
-    if sum(kinds.count(kind) for kind in _OPENING) > limits.depth and _deepest(kinds) > limits.depth:
-        return _finding("LIMIT_EXCEEDED", 0, end, what="the nesting", limit=f"{limits.depth} levels")
-    return None
-
-
-def _deepest(kinds: Sequence[TokenType]) -> int:
-    """How many brackets and CASEs are open at once, at most."""
-    depth = deepest = 0
-    for kind in kinds:
-        if kind in _OPENING:
-            depth += 1
-            deepest = max(deepest, depth)
-        elif kind in _CLOSING:
-            depth -= 1
-    return deepest

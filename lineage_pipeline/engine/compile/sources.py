@@ -9,6 +9,7 @@ from lineage_pipeline.dialects import functions
 from lineage_pipeline.dialects.traits import fold
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.expressions import expression, optional
+from lineage_pipeline.engine.compile.outside import outside
 from lineage_pipeline.engine.compile.pivots import pivoted
 from lineage_pipeline.engine.compile.widening import widened
 from lineage_pipeline.vocabulary import ir
@@ -109,6 +110,8 @@ def _table_function(context: Context, node: exp.Expr, alias: str, columns: tuple
     op = compiled.op if isinstance(compiled, ir.Call) else ""
     if op == "TABLE" and isinstance(compiled, ir.Call) and compiled.args:
         compiled = compiled.args[0]
+    if op in functions.FILES and (found := _file(context, node.this)) is not None:
+        return ir.Source(alias or op.lower(), name=found, columns=columns)
     relation = widened(context, compiled)
     if relation != ir.NOWHERE:
         return ir.Source(alias, relation=relation, columns=columns)
@@ -121,6 +124,24 @@ def _table_function(context: Context, node: exp.Expr, alias: str, columns: tuple
         return ir.Source(alias or name.parts[-1], name=name, function=compiled, columns=columns, lateral=True)
     produced = _produced(compiled)
     return ir.Source(alias or op.lower(), function=compiled, columns=columns, produces=produced, lateral=True)
+
+
+def _streamed(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
+    """The new rows of a table are rows of that table."""
+    alias, columns = _alias(context, node)
+    inner = node.this
+    while isinstance(inner, exp.Subquery | exp.Paren):
+        inner = inner.this
+    if not isinstance(inner, exp.Table):
+        return _function(context, inner, query)
+    found = _table(context, inner, query)
+    return msgspec.structs.replace(found, alias=alias or found.alias, columns=columns or found.columns)
+
+
+def _file(context: Context, node: exp.Expr) -> ir.Name | None:
+    """The file that a function reads."""
+    literal = next((item for item in node.find_all(exp.Literal) if item.args.get("is_string")), None)
+    return outside(literal.name, context.traits, *context.place(literal)) if literal is not None else None
 
 
 def _produced(function: ir.Expr) -> tuple[str, ...]:
@@ -193,5 +214,6 @@ _SOURCES: dict[type[exp.Expr], Callable[[Context, exp.Expr, CompileQuery], ir.So
     exp.Subquery: _subquery,
     exp.Values: _values,
     exp.Lateral: _lateral,
+    exp.Stream: _streamed,
     exp.Unnest: _unnest,
 }

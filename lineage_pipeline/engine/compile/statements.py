@@ -51,10 +51,25 @@ def truncate(context: Context, tree: exp.Expr) -> Parts:
 
 def use(context: Context, tree: exp.Expr) -> Parts:
     """USE completes the names that follow."""
-    kind = tree.args["kind"].name.upper() if tree.args.get("kind") is not None else ""
+    given = tree.args.get("kind")
+    kind = (given.name if isinstance(given, exp.Expr) else str(given or "")).upper()
     table = tree.this
-    parts = name_of(context, table).parts if isinstance(table, exp.Table) else ()
+    named = isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier)
+    parts = name_of(context, table).parts if named and kind not in _NO_NAMESPACE else ()
     return {"kind": "USE", "context": (kind, *parts)}
+
+
+_NO_NAMESPACE = ("ROLE", "WAREHOUSE", "SECONDARY ROLES")
+
+
+def cache(context: Context, tree: exp.Expr) -> Parts:
+    """Spark: a cached query is a temporary view."""
+    body = tree.args.get("expression")
+    if not isinstance(body, exp.Query) or not isinstance(tree.this, exp.Table):
+        return {"kind": "CACHE"}
+    name = name_of(context, tree.this)
+    definition = ir.Definition(name, "view", relation=query(context, body), temporary=True, replace=True)
+    return {"kind": "CACHE", "definition": definition}
 
 
 def set_(context: Context, tree: exp.Expr) -> Parts:
@@ -91,6 +106,7 @@ STATEMENTS: dict[type[exp.Expr], Callable[[Context, exp.Expr], Parts]] = {
     exp.Alter: alter,
     exp.Analyze: silent("ANALYZE"),
     exp.Attach: silent("ATTACH"),
+    exp.Cache: cache,
     exp.Comment: comment,
     exp.Commit: silent("COMMIT"),
     exp.Create: create,
@@ -117,17 +133,3 @@ STATEMENTS: dict[type[exp.Expr], Callable[[Context, exp.Expr], Parts]] = {
     exp.Update: update,
     exp.Use: use,
 }
-
-SILENT_COMMANDS = frozenset(
-    "PRINT RAISERROR THROW WAITFOR GRANT REVOKE DENY ANALYZE EXPLAIN VACUUM BACKUP RESTORE DBCC RECONFIGURE "
-    "CHECKPOINT SHOW DESCRIBE DESC SET OPTIMIZE REFRESH CLUSTER REINDEX LISTEN NOTIFY LOCK UNLOCK KILL SAVE GOTO "
-    "RETURN BREAK CONTINUE BEGIN COMMIT ROLLBACK SAVEPOINT START DECLARE OPEN CLOSE FETCH DEALLOCATE DISCARD "
-    "RESET".split()
-)
-"""Statements that sqlglot leaves as text and that carry no lineage, by their first word."""
-
-SILENT_DEFINITIONS = frozenset(
-    "STATISTICS INDEX USER ROLE LOGIN SCHEMA DATABASE SEQUENCE TYPE EXTENSION POLICY ROLE WAREHOUSE STAGE FILE "
-    "PARTITION RESOURCE SERVER CREDENTIAL CERTIFICATE ASSEMBLY FULLTEXT TABLESPACE PUBLICATION SUBSCRIPTION".split()
-)
-"""What CREATE, ALTER and DROP make without bearing on lineage, where sqlglot leaves the statement as text."""

@@ -9,6 +9,7 @@ from lineage_pipeline.dialects.traits import fold
 from lineage_pipeline.engine.compile.changes import assigned_value, assignments
 from lineage_pipeline.engine.compile.context import Context, name_of, target_of
 from lineage_pipeline.engine.compile.expressions import optional
+from lineage_pipeline.engine.compile.outside import outside
 from lineage_pipeline.engine.compile.queries import bind_with, query
 from lineage_pipeline.engine.compile.returning import returned
 from lineage_pipeline.vocabulary import ir
@@ -18,6 +19,8 @@ def insert(context: Context, tree: exp.Expr) -> dict[str, Any]:
     """INSERT with or without a column list, from a query or from rows."""
     bind_with(context, tree)
     target, columns = target_of(context, tree.this)
+    if isinstance(tree.this, exp.Directory | exp.Func):
+        target, columns = _address(context, tree.this), None
     body = tree.args.get("expression") or tree.args.get("source")
     mode = "overwrite" if tree.args.get("overwrite") else "insert"
     kind = f"INSERT {mode.upper()}" if mode == "overwrite" else "INSERT"
@@ -33,6 +36,12 @@ def insert(context: Context, tree: exp.Expr) -> dict[str, Any]:
     write = ir.Write(target, relation, mode, columns, bool(tree.args.get("by_name")), fixed=_fixed(context, tree.this))
     writes = [_replaced(context, tree, write), *_on_conflict(context, tree, write)]
     return returned(context, tree, {"kind": kind, "writes": tuple(writes)})
+
+
+def _address(context: Context, node: exp.Expr) -> ir.Name | None:
+    """The folder or the function that rows are sent to, named by its first string."""
+    literal = next((item for item in node.find_all(exp.Literal) if item.args.get("is_string")), None)
+    return outside(literal.name, context.traits, *context.place(literal)) if literal is not None else None
 
 
 def _fixed(context: Context, node: exp.Expr) -> tuple[str, ...]:

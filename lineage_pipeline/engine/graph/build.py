@@ -41,7 +41,7 @@ def build_plan(files: Iterable[File], imported: Collection[str] = ()) -> Plan:
     edges = references.edges()
     ranks = levels(objects, edges)
     groups = components({name: [need for need in known.needs if need != name] for name, known in objects.items()})
-    opened = _open(groups, objects, references.stars)
+    opened = _open(groups, objects, references.stars, drafts.empty())
     leveled = {
         name: msgspec.structs.replace(known, row=_finished(known.row, ranks[name], name in opened))
         for name, known in sorted(objects.items())
@@ -70,9 +70,11 @@ def _finished(row: ObjectRow, level: int, opened: bool) -> ObjectRow:
     return msgspec.structs.replace(row, level=level, open=opened)
 
 
-def _open(groups: Sequence[Sequence[str]], objects: Mapping[str, Known], stars: Mapping[str, set[str]]) -> set[str]:
+def _open(
+    groups: Sequence[Sequence[str]], objects: Mapping[str, Known], stars: Mapping[str, set[str]], empty: Collection[str]
+) -> set[str]:
     """The objects that may have more columns than are known: strangers, and whatever takes all of an open one."""
-    opened: set[str] = set()
+    opened = set(empty)
     for group in groups:
         for name in group:
             strange = objects[name].origin in (Origin.UNKNOWN, Origin.INFERRED)

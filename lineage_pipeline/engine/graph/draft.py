@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from lineage_pipeline.engine.graph.names import Namespace, Parts, quote, split_parts
+from lineage_pipeline.engine.graph.names import Namespace, Parts, ends_alike, is_outside, quote, split_id, split_parts
 from lineage_pipeline.engine.graph.scopes import Scopes
 from lineage_pipeline.vocabulary.codes import diagnose
 from lineage_pipeline.vocabulary.ir import Name
@@ -14,6 +14,9 @@ from lineage_pipeline.vocabulary.tables import Diagnostic, ObjectRow
 
 if TYPE_CHECKING:
     from lineage_pipeline.engine.graph.references import References
+
+TEMPORARY_SCHEMAS = frozenset({"", "tempdb", "pg_temp", "temp", "global_temp", "session", "_session"})
+"""Where temporary objects are found under a qualified name."""
 
 _KINDS = {
     "table": ObjectKind.TABLE,
@@ -34,11 +37,18 @@ class Draft:
         self.written = written
         self.scope = scope
         self.kind = ObjectKind.TABLE if not scope else ObjectKind.TEMP_TABLE
+        if is_outside(parts):
+            self.kind = ObjectKind.EXTERNAL
         self.definitions: list[tuple[Event, Face]] = []
         self.shapers: list[Event] = []
         self.writers: list[Event] = []
         self.results: list[Event] = []
         self.dropped = False
+
+    def exists(self, name: Name, scopes: Scopes, reading: bool) -> bool:
+        """Whether this temporary object has been created at one point of a script; marked names are not asked."""
+        first = self.definitions[0][0] if self.definitions and name.parts[-1][:1] not in ("#", "@") else None
+        return first is None or first.path != scopes.path or first.ordinal <= scopes.ordinal - reading
 
 
 class Drafts:
@@ -47,13 +57,19 @@ class Drafts:
     def __init__(self, imported: Collection[str]) -> None:
         """Start with the ids that an imported schema knows."""
         self.imported = frozenset(imported)
+        self._imported: dict[str, list[tuple[Parts, str]]] = {}
         self.drafts: dict[str, Draft] = {}
+        self.synonyms: dict[str, tuple[Name, Namespace]] = {}
         self.repeated: list[tuple[str, Event, Event]] = []
+        self.defined: dict[tuple[str, int], Draft] = {}
         self.queries = 0
 
     def define(self, path: str, ordinal: int, face: Face, space: Namespace, scopes: Scopes) -> None:
         """Take in what one statement defines, alters, renames, writes and drops."""
-        if face.defines is not None:
+        if face.defines is not None and face.define_kind == "synonym":
+            if face.like is not None:
+                self.synonyms[space.id(space.complete(face.defines.parts))] = (face.like, space)
+        elif face.defines is not None:
             self._define(face.defines, Event(path, ordinal, Role.DEFINE), face, space, scopes)
         for name in face.alters:
             draft = self.find(name, space, scopes)
@@ -69,12 +85,24 @@ class Drafts:
             if draft is not None:
                 draft.dropped = True
 
+    def meant(self, name: Name, space: Namespace) -> tuple[Name, Namespace]:
+        """The name behind a synonym, and what completes it; another name stands for itself."""
+        for _ in self.synonyms:  # a synonym may stand for another one
+            known = next(
+                (key for parts in space.candidates(name.parts) if (key := space.id(parts)) in self.synonyms), ""
+            )
+            if not known:
+                break
+            name, space = self.synonyms[known]
+        return name, space
+
     def _define(self, name: Name, event: Event, face: Face, space: Namespace, scopes: Scopes) -> None:
         temporary = face.temporary or self.is_temporary(name)
         draft = self._add(name, space, scopes, temporary)  # where it says: nothing is created along the search path
         if draft.definitions and not draft.dropped and not face.replace and not temporary:
             self.repeated.append((self.id_of(draft), draft.definitions[-1][0], event))
         draft.definitions.append((event, face))
+        self.defined[event.path, event.ordinal] = draft
         draft.written = name.written
         draft.kind = ObjectKind.TEMP_TABLE if temporary else _KINDS.get(face.define_kind, ObjectKind.TABLE)
         draft.shapers = [event]
@@ -103,40 +131,72 @@ class Drafts:
         return draft.space.id(draft.parts)
 
     def _add(self, name: Name, space: Namespace, scopes: Scopes, temporary: bool) -> Draft:
-        draft = Draft(space, space.complete(name.parts), name.written, self.scope(space, scopes) if temporary else "")
+        scope = self.scope(name, space, scopes) if temporary else ""
+        draft = Draft(space, space.complete(name.parts), name.written, scope)
         draft.qualified = draft.parts if len(name.parts) > 1 else ()
         if temporary and not draft.scope:  # standard input: there is nothing to tell its temporary objects apart from
             draft.kind, draft.parts = ObjectKind.TEMP_TABLE, (name.parts[-1],)
         return self.drafts.setdefault(self.id_of(draft), draft)
 
-    def scope(self, space: Namespace, scopes: Scopes) -> str:
-        """What tells the temporary objects of one module or script from those of another."""
+    def scope(self, name: Name, space: Namespace, scopes: Scopes) -> str:
+        """What tells the temporary objects of one module or script from those of another; global ones are shared."""
+        if name.parts[-1].startswith("##"):
+            return ""
         module = scopes.module
         if module >= 0:
-            name = scopes.statements[module].defines
-            return space.id(space.complete(name.parts)) if name is not None else ""
+            owner = scopes.statements[module].defines
+            return space.id(space.complete(owner.parts)) if owner is not None else ""
         return "" if scopes.path == "-" else '"' + scopes.path.replace('"', '""') + '"'
 
-    def find(self, name: Name, space: Namespace, scopes: Scopes) -> Draft | None:
+    def find(self, name: Name, space: Namespace, scopes: Scopes, *, reading: bool = False) -> Draft | None:
         """The object that a name stands for at one point of a script, if it has been seen."""
         local = self.drafts.get(self.temporary_id(name, space, scopes))
-        if local is not None and local.kind is ObjectKind.TEMP_TABLE and self._means(name, local, space):
+        local = local if local is not None and local.kind is ObjectKind.TEMP_TABLE else None
+        if local is not None and self._means(name, local, space) and local.exists(name, scopes, reading):
             return local
+        if self.synonyms:
+            name, space = self.meant(name, space)
         for parts in space.candidates(name.parts):
             draft = self.drafts.get(space.id(parts))
-            if draft is not None:
+            if draft is not None and draft is not local:
                 return draft
         return None
 
     def _means(self, name: Name, local: Draft, space: Namespace) -> bool:
         """Whether a name can stand for a temporary object: a schema before it says otherwise, unless it is its own."""
-        return len(name.parts) == 1 or self.is_temporary(name) or local.qualified == space.complete(name.parts)
+        if len(name.parts) == 1 or self.is_temporary(name) or name.parts[-2].lower() in TEMPORARY_SCHEMAS:
+            return True
+        return local.qualified == space.complete(name.parts)
 
     def temporary_id(self, name: Name, space: Namespace, scopes: Scopes) -> str:
         """The id that a temporary object of this name would have here."""
         last = quote(name.parts[-1], space.traits.tables)
-        scope = self.scope(space, scopes)
+        scope = self.scope(name, space, scopes)
         return f"{scope}.{last}" if scope else last
+
+    def imported_id(self, space: Namespace, parts: Parts) -> str:
+        """The imported object that a name stands for: exactly, by the search path, or by the end of its name.
+
+        Names of imported schemas may have more or fewer parts than references; a match must be the only one.
+        """
+        for item in space.candidates(parts):
+            if space.id(item) in self.imported:
+                return space.id(item)
+        if not self._imported and self.imported:
+            for key in sorted(self.imported):
+                found = split_id(key)
+                self._imported.setdefault(found[-1], []).append((found, key))
+        wanted = tuple(quote(part, space.traits.tables) for part in space.complete(parts) if part)
+        same = [key for found, key in self._imported.get(wanted[-1], ()) if ends_alike(found, wanted)]
+        return same[0] if len(same) == 1 else ""
+
+    def empty(self) -> set[str]:
+        """The objects whose definition says nothing of columns."""
+        return {
+            name
+            for name, draft in self.drafts.items()
+            if draft.definitions and draft.definitions[-1][1].empty and name not in self.imported
+        }
 
     def known(self, references: "References") -> dict[str, Known]:
         """The finished objects with what each needs for its schema."""
@@ -145,6 +205,8 @@ class Drafts:
     def _known(self, name: str, draft: Draft, references: "References") -> Known:
         origin = self._origin(name, draft)
         shapers = (*draft.shapers, *draft.results[:1]) or tuple(draft.writers)
+        if draft.definitions and draft.definitions[-1][1].empty:  # a definition that says nothing of columns
+            shapers = (*shapers, *draft.writers)
         if origin is Origin.UNKNOWN:  # a definition that may not imply a schema shapes nothing
             shapers = ()
         needs: list[str] = []
@@ -196,5 +258,5 @@ class Drafts:
 def unknown(space: Namespace, parts: Parts, written: str) -> Draft:
     """An object that is only read."""
     draft = Draft(space, parts, written)
-    draft.kind = ObjectKind.UNKNOWN
+    draft.kind = ObjectKind.EXTERNAL if is_outside(parts) else ObjectKind.UNKNOWN
     return draft

@@ -41,6 +41,8 @@ class Namespace(msgspec.Struct, frozen=True):
 
     def complete(self, parts: Parts) -> Parts:
         """The parts of a name with what is missing filled in from the defaults."""
+        if is_outside(parts):  # a file or a stage has its whole address
+            return parts
         wanted = len(self.traits.parts)
         if len(parts) >= wanted:
             return tuple(part or self._default(len(parts) - 1 - position) for position, part in enumerate(parts))
@@ -99,8 +101,27 @@ def _folded(name: str, traits: Traits) -> str:
     return {Folding.UPPER: name.upper(), Folding.EXACT: name}.get(traits.tables, name.lower())
 
 
+def is_outside(parts: Parts) -> bool:
+    """Whether a name is the address of a file, a stage or a program."""
+    return "://" in parts[-1]
+
+
 def split_parts(parts: Parts) -> Mapping[str, str]:
     """Catalog, schema and name of completed parts; a server before the catalog stays with it."""
     *rest, name = parts
     schema = rest.pop() if rest else ""
     return {"catalog": ".".join(rest), "schema": schema, "name": name}
+
+
+_ID_PART = re.compile(r'"(?:[^"]|"")*"|[^.]+')
+
+
+def split_id(identity: str) -> Parts:
+    """The parts of an id, quotes and all."""
+    return tuple(_ID_PART.findall(identity))
+
+
+def ends_alike(one: Parts, two: Parts) -> bool:
+    """Whether the shorter of two names is the end of the longer one."""
+    width = min(len(one), len(two))
+    return one[-width:] == two[-width:]

@@ -47,7 +47,7 @@ class References:
         for name in face.calls:
             self._call(name, path, step, names)
         targets = [self._target(name, step, names) for name in face.writes]
-        defined = self._target(face.defines, step, names) if face.defines is not None else ""
+        defined = self._defined(path, step, names)
         result = self._result(path, step) if face.has_result else ""
         self._record(path, ordinal, reads, targets, defined, result)
         if not targets and not result and not defined:
@@ -65,8 +65,21 @@ class References:
         for name in face.stars:
             for target in [*targets, defined, result]:
                 self.stars[target].add(names[name.parts])
+        if face.like is not None:
+            self.stars[defined].add(names[face.like.parts])
         read = tuple(dict.fromkeys(name.parts for name in face.reads))
         return Bound(ordinal, tuple(sorted(names.items())), read, result, scopes.conditional)
+
+    def _defined(self, path: str, step: Step, names: dict[tuple[str, ...], str]) -> str:
+        """The object that a statement defines, which may have another name by now."""
+        ordinal, face, _, _ = step
+        if face.defines is None:
+            return ""
+        own = self.drafts.defined.get((path, ordinal))
+        if own is None:
+            return self._target(face.defines, step, names)
+        names[face.defines.parts] = self.drafts.id_of(own)
+        return names[face.defines.parts]
 
     def _read_by_module(self, reads: Sequence[str], path: str, step: Step) -> None:
         """What a statement reads into variables or for a condition, its module reads."""
@@ -79,13 +92,11 @@ class References:
 
     def _read(self, name: Name, path: str, step: Step, names: dict[tuple[str, ...], str]) -> str:
         ordinal, face, space, scopes = step
-        draft = self.drafts.find(name, space, scopes)
+        draft = self.drafts.find(name, space, scopes, reading=True)
         if draft is None:
-            parts = space.complete(name.parts)
-            identity = next(
-                (space.id(item) for item in space.candidates(name.parts) if space.id(item) in self.drafts.imported),
-                space.id(parts),
-            )
+            meant, space = self.drafts.meant(name, space)
+            parts = space.complete(meant.parts)
+            identity = self.drafts.imported_id(space, meant.parts) or space.id(parts)
             draft = self.drafts.drafts.setdefault(identity, unknown(space, parts, name.written))
         identity = self.drafts.id_of(draft)
         names[name.parts] = identity
@@ -113,7 +124,8 @@ class References:
     def _target(self, name: Name, step: Step, names: dict[tuple[str, ...], str]) -> str:
         _, _, space, scopes = step
         draft = self.drafts.find(name, space, scopes)
-        identity = self.drafts.id_of(draft) if draft is not None else space.id(space.complete(name.parts))
+        meant, space = self.drafts.meant(name, space)
+        identity = self.drafts.id_of(draft) if draft is not None else space.id(space.complete(meant.parts))
         names[name.parts] = identity
         return identity
 

@@ -73,6 +73,9 @@ class SchemaRegistry:
             return (*(model.columns if model else ()), *declared(definition))
         linked = self._link(event, statement, bound, traits)
         found = list(columns)
+        if definition is not None and traits.query_adds_columns:
+            given = {item for written in linked.writes if written.target == name for item, _ in written.columns}
+            found.extend(column for column in declared(definition) if column.name not in given)
         for written in linked.writes:
             if written.target == name:
                 fresh = schema_columns(written, definition.columns if definition else ())
@@ -122,8 +125,12 @@ def altered(columns: tuple[SchemaColumn, ...], alterations: Iterable[ir.Alterati
                     change.name, change.written, change.type or None, change.nullable is not False, generated=generated
                 )
             )
+        elif item.action == "clear":
+            result.clear()
         elif position is None:
             continue
+        elif item.action == "comment" and change is not None:
+            result[position] = msgspec.structs.replace(result[position], description=change.comment or None)
         elif item.action == "drop":
             del result[position]
         elif item.action == "rename" and change is not None:

@@ -73,6 +73,8 @@ class Source(msgspec.Struct):
             return self.at(position, name, start, end)
         if self.function is not None:
             return self._produced(name)
+        if name.startswith("$") and name[1:].isdigit() and 0 < int(name[1:]) <= len(self.positions):
+            return self.at(int(name[1:]) - 1, self.names()[int(name[1:]) - 1], start, end)
         if not self.is_open():
             return None
         if self.input is not None and not self.input.passes:

@@ -116,8 +116,9 @@ class ScriptLinker:
         """A temporary object that is created again or emptied holds nothing of what it held."""
         ids = dict(names.names)
         emptied = [item.name for item in statement.alterations if item.action == "truncate"]
-        if statement.definition is not None and statement.definition.relation == ir.NOWHERE:
-            emptied.append(statement.definition.name)
+        definition = statement.definition
+        if definition is not None and definition.relation == ir.NOWHERE and (definition.columns or definition.like):
+            emptied.append(definition.name)
         for name in emptied:
             before = self.state.get(ids.get(name.parts, ""))
             if before is not None and before.temporary:

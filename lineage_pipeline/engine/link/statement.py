@@ -144,6 +144,8 @@ class StatementLinker:
     def _defined(self, definition: ir.Definition) -> Written:
         linked = self.relations.relation(definition.relation, None)
         header = definition.header or tuple(column.name for column in definition.columns)
+        if self.traits.query_adds_columns and definition.kind == "table":
+            header = ()  # columns of the query are added to those that are declared, unless they have the same name
         return self._written(self.names[definition.name.parts], "define", _named(linked.columns, header), linked)
 
     def _computed(self, definition: ir.Definition) -> list[Written]:
@@ -154,6 +156,8 @@ class StatementLinker:
         if not computed or own is None:
             return []
         scope = Scope(self.traits, None, self.report, self.environment.visible)
+        if definition.kind == "external":  # its columns are cut out of columns that nobody declares
+            own = msgspec.structs.replace(own, open=True)
         scope.sources = [Source(definition.name.parts[-1], definition.name.parts, input=own)]
         pairs = []
         for column in computed:
@@ -165,6 +169,8 @@ class StatementLinker:
         linked = self.relations.relation(write.relation, None)
         target = self.names[write.target.parts]
         own = self.inputs.get(target)
+        if write.mode == "load":
+            return self._written(target, write.mode, self._loaded(write, own), linked, write.conditional)
         if write.columns is not None:
             pairs = list(zip(write.columns, linked.columns, strict=False))
             self._check_arity(write, target, len(write.columns), linked)
@@ -173,6 +179,18 @@ class StatementLinker:
         else:
             pairs = self._positional(write, target, own, linked)
         return self._written(target, write.mode, pairs, linked, write.conditional)
+
+    def _loaded(self, write: ir.Write, own: Input | None) -> list[tuple[str, Out]]:
+        """What a file gives to the columns of a table: one of the same name, for all that is known."""
+        body = self.statement.relations[write.relation]
+        files = [item.name for item in body.sources if item.name is not None] if isinstance(body, ir.Select) else []
+        known = [column.name for column in own.columns if not column.generated] if own is not None else []
+        pairs = []
+        for name in known if write.columns is None else write.columns:
+            flows = tuple(Flow(self.names[file.parts], name, approximate=True) for file in files)
+            if name not in write.fixed:
+                pairs.append((name, Out(name, name, Value(flows, None, True, f"file.{name}"))))
+        return pairs
 
     def _positional(self, write: ir.Write, target: str, own: Input, linked: Linked) -> list[tuple[str, Out]]:
         """Values by position; columns that the engine fills itself are passed over."""

@@ -1,0 +1,262 @@
+"""ALTER TABLE, read word by word: columns added, dropped, renamed and retyped, tables renamed, moved and swapped.
+
+The parser leaves many of its forms as text or passes over them; what a column is declared as is still its to read.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from sqlglot.tokens import Token
+
+from lineage_pipeline.dialects.alterations import (
+    BARE_DROP_IS_CONSTRAINT,
+    CONSTRAINTS,
+    DECLARED,
+    FOLLOWS_COLUMN,
+    PASSED_OVER,
+)
+from lineage_pipeline.engine.compile.cursor import Cursor
+from lineage_pipeline.engine.compile.words import keyword
+from lineage_pipeline.vocabulary import ir
+
+Declare = Callable[[Sequence[Token]], tuple[tuple[ir.ColumnDef, ...], tuple[ir.ConstraintDef, ...]]]
+"""Who reads the declaration of a column or a constraint."""
+
+Found = Iterator[ir.Alteration | ir.Finding]
+
+
+def alterations(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
+    """What the actions behind the name of a table do, in order."""
+    last = ""
+    if not cursor.take("WITH", "CHECK"):
+        cursor.take("WITH", "NOCHECK")
+    while not cursor.done:
+        begin, word = cursor.index, _first(cursor.word())
+        continued = last in ("ADD", "DROP", "MODIFY") and word not in ACTIONS and word not in PASSED_OVER
+        action = last if continued else word
+        cursor.index += not continued
+        reader = ACTIONS.get(action)
+        if reader is not None:
+            yield from reader(cursor, name, declare)
+        elif action not in PASSED_OVER:
+            yield _unknown(cursor, begin)
+        if not _at_item(cursor):
+            cursor.rest()
+        last = action
+
+
+def _first(word: str) -> str:
+    """The first of the words that the tokenizer took for one, as in PRIMARY KEY."""
+    return word.split(" ", 1)[0]
+
+
+def _unknown(cursor: Cursor, index: int) -> ir.Finding:
+    token, origin = cursor.tokens[index], cursor.tokens[0].start
+    values = (("construct", f"ALTER TABLE … {token.text.upper()}"),)
+    return ir.Finding("UNSUPPORTED_SYNTAX", values, token.start - origin, token.end + 1 - origin)
+
+
+def _at_item(cursor: Cursor) -> bool:
+    """Whether the cursor stands behind a comma."""
+    return cursor.done or cursor.tokens[cursor.index - 1].text == ","
+
+
+def _add(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
+    cursor.take_any("COLUMN", "COLUMNS")
+    cursor.take("IF", "NOT", "EXISTS")
+    if _first(cursor.word()) in CONSTRAINTS:
+        known = _first(cursor.word()) in DECLARED
+        rest = cursor.rest()
+        yield from (ir.Alteration(name, "constrain", constraint=item) for item in (declare(rest)[1] if known else ()))
+        return
+    listed = cursor.brackets() if cursor.opens() else [cursor.rest()]
+    for item in listed:
+        columns, constraints = declare(_declaration(item))
+        yield from (ir.Alteration(name, "add", column.name, column) for column in columns)
+        yield from (ir.Alteration(name, "constrain", constraint=constraint) for constraint in constraints)
+
+
+def _declaration(item: Sequence[Token]) -> list[Token]:
+    """A declaration without its place among the other columns."""
+    for index, token in enumerate(item):
+        if index > 1 and keyword(token) in FOLLOWS_COLUMN:
+            return list(item[:index])
+    return list(item)
+
+
+def _drop(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
+    plain = bool(cursor.take_any("COLUMN", "COLUMNS"))
+    cursor.take("IF", "EXISTS")
+    if not plain and (_first(cursor.word()) in CONSTRAINTS or cursor.traits.family in BARE_DROP_IS_CONSTRAINT):
+        cursor.rest()
+        return
+    named = cursor.brackets() if cursor.opens() else [cursor.rest()]
+    for item in named:
+        yield ir.Alteration(name, "drop", Cursor(item, cursor.traits).column())
+
+
+def _rename(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
+    if cursor.take_any("TO", "AS"):
+        to = cursor.name()
+        if to is not None:
+            yield ir.Alteration(name, "rename table", to=to)
+        return
+    plain = bool(cursor.take_any("COLUMN", "FIELD"))
+    cursor.take("IF", "EXISTS")
+    if not plain and _first(cursor.word()) in CONSTRAINTS:
+        cursor.rest()
+        return
+    before = cursor.index
+    old = cursor.column()
+    if cursor.take("TO"):
+        written = cursor.tokens[cursor.index].text if not cursor.done else ""
+        yield ir.Alteration(name, "rename", old, ir.ColumnDef(cursor.column(), written, ""))
+        return
+    cursor.index = before  # MySQL: RENAME t
+    to = cursor.name()
+    if to is not None:
+        yield ir.Alteration(name, "rename table", to=to)
+
+
+def _alter(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
+    plain = bool(cursor.take_any("COLUMN", "FIELD"))
+    cursor.take("IF", "EXISTS")
+    if not plain and _first(cursor.word()) in (CONSTRAINTS | PASSED_OVER):
+        cursor.rest()
+        return
+    begin = cursor.index
+    written = cursor.tokens[begin].text if not cursor.done else ""
+    column = cursor.column()
+    nullable = {("SET", "NOT", "NULL"): False, ("DROP", "NOT", "NULL"): True}
+    for words, allowed in nullable.items():
+        if cursor.take(*words):
+            yield ir.Alteration(name, "retype", column, ir.ColumnDef(column, written, "", allowed))
+            return
+    if cursor.take("COMMENT"):
+        yield ir.Alteration(name, "comment", column, ir.ColumnDef(column, written, "", comment=cursor.string()))
+        return
+    typed = cursor.take("TYPE") or cursor.take("SET", "DATA", "TYPE") or cursor.take("SET", "TYPE")
+    if not typed and cursor.word() in ("SET", "DROP", "ADD", "RESET", "RESTART", "UNSET", "OPTIONS", "FIRST", "AFTER"):
+        cursor.rest()
+        return
+    rest = cursor.rest()
+    using = next((index for index, token in enumerate(rest) if keyword(token) in ("USING", "COLLATE")), len(rest))
+    yield from _retyped(name, column, [cursor.tokens[begin], *rest[:using]], declare)
+
+
+def _retyped(name: ir.Name, column: str, declaration: Sequence[Token], declare: Declare) -> Found:
+    columns, _ = declare(_declaration(declaration))
+    yield from (ir.Alteration(name, "retype", column, item) for item in columns)
+
+
+def _modify(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
+    plain = bool(cursor.take_any("COLUMN", "COLUMNS"))
+    cursor.take("IF", "EXISTS")
+    if not plain and _first(cursor.word()) in (CONSTRAINTS | PASSED_OVER):
+        cursor.rest()
+        return
+    if cursor.word(1) in ("SET", "DROP", "UNSET", "COMMENT", "REMOVE"):
+        yield from _alter(cursor, name, declare)
+        return
+    listed = cursor.brackets() if cursor.opens() else [cursor.rest()]
+    for item in listed:
+        yield from _retyped(name, Cursor(item, cursor.traits).column(), item, declare)
+
+
+def _change(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
+    cursor.take("COLUMN")
+    cursor.take("IF", "EXISTS")
+    old = cursor.column()
+    columns, _ = declare(_declaration(cursor.rest()))
+    for column in columns:
+        yield ir.Alteration(name, "retype", old, column)
+        yield ir.Alteration(name, "rename", old, column)
+
+
+def _replace(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
+    """Hive gives a table new columns; ClickHouse takes a partition of another table."""
+    if cursor.take_any("COLUMNS"):
+        yield ir.Alteration(name, "clear")
+        for item in cursor.brackets() if cursor.opens() else []:
+            yield from (ir.Alteration(name, "add", column.name, column) for column in declare(item)[0])
+    elif cursor.find("FROM"):
+        cursor.index += 1
+        yield from _moved(cursor.name(), name)
+
+
+def _moved(source: ir.Name | None, target: ir.Name | None) -> Found:
+    """All rows of one table go into another; the reader of the statement gives the write its relation."""
+    if source is not None and target is not None:
+        yield ir.Alteration(source, "move", to=target)
+
+
+def _swap(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
+    cursor.take("WITH")
+    other = cursor.name()
+    if other is not None:
+        yield ir.Alteration(name, "swap", to=other)
+
+
+def _switch(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
+    if cursor.find("TO"):
+        cursor.index += 1
+        yield from _moved(name, cursor.name())
+        cursor.rest()
+
+
+def _exchange(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
+    """A partition and a table change places: rows go both ways."""
+    if cursor.find("TABLE"):
+        cursor.index += 1
+        other = cursor.name()
+        yield from _moved(other, name)
+        yield from _moved(name, other)
+        cursor.rest()
+
+
+def _move(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
+    if cursor.word() == "PARTITION" and cursor.find("TABLE"):
+        cursor.index += 1
+        yield from _moved(name, cursor.name())
+    cursor.rest()
+
+
+def _append(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
+    if cursor.take("FROM"):
+        yield from _moved(cursor.name(), name)
+    cursor.rest()
+
+
+def _set(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
+    if cursor.take("SCHEMA"):
+        schema = cursor.name()
+        if schema is not None:
+            parts = (*schema.parts, name.parts[-1])
+            yield ir.Alteration(name, "rename table", to=ir.Name(parts, name.written, schema.start, schema.end))
+    else:
+        cursor.rest()
+
+
+def _comment(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
+    if cursor.take("COLUMN"):
+        cursor.take("IF", "EXISTS")
+        column = cursor.column()
+        yield ir.Alteration(name, "comment", column, ir.ColumnDef(column, "", "", comment=cursor.string()))
+
+
+ACTIONS: dict[str, Callable[[Cursor, ir.Name, Declare], Found]] = {
+    "ADD": _add,
+    "ALTER": _alter,
+    "APPEND": _append,
+    "CHANGE": _change,
+    "COMMENT": _comment,
+    "DROP": _drop,
+    "EXCHANGE": _exchange,
+    "MODIFY": _modify,
+    "MOVE": _move,
+    "RENAME": _rename,
+    "REPLACE": _replace,
+    "SET": _set,
+    "SWAP": _swap,
+    "SWITCH": _switch,
+}
+"""Who reads an action of ALTER TABLE, by its first word."""

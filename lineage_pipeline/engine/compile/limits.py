@@ -1,0 +1,40 @@
+"""Limits come before the parser, which cannot be interrupted: they are read off the tokens."""
+
+from collections.abc import Sequence
+
+from sqlglot.tokens import Token, TokenType
+
+from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.analysis import Limits
+
+_OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE)
+_CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END)
+
+
+def over_limits(tokens: Sequence[Token], limits: Limits) -> ir.Finding | None:
+    """Why a statement must not reach the parser, if it must not."""
+    end = tokens[-1].end + 1 - tokens[0].start
+    if len(tokens) > limits.tokens:
+        return _over("the statement", f"{limits.tokens} tokens", end)
+    if len(tokens) <= limits.depth:
+        return None
+    kinds = [token.token_type for token in tokens]
+    if sum(kinds.count(kind) for kind in _OPENING) > limits.depth and _deepest(kinds) > limits.depth:
+        return _over("the nesting", f"{limits.depth} levels", end)
+    return None
+
+
+def _deepest(kinds: Sequence[TokenType]) -> int:
+    """How many brackets and CASEs are open at once, at most."""
+    depth = deepest = 0
+    for kind in kinds:
+        if kind in _OPENING:
+            depth += 1
+            deepest = max(deepest, depth)
+        elif kind in _CLOSING:
+            depth -= 1
+    return deepest
+
+
+def _over(what: str, limit: str, end: int) -> ir.Finding:
+    return ir.Finding("LIMIT_EXCEEDED", (("what", what), ("limit", limit)), 0, end)

@@ -1,0 +1,184 @@
+"""Statements that are read without the parser, which leaves them as text: `READERS` says who reads what."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.tokens import Token
+
+from lineage_pipeline.engine.compile.altering import alter, object_word, swapped
+from lineage_pipeline.engine.compile.context import Context
+from lineage_pipeline.engine.compile.cursor import Cursor
+from lineage_pipeline.engine.compile.parse import Failure, Piece, parse
+from lineage_pipeline.engine.compile.statements import statement_parts
+from lineage_pipeline.engine.compile.transfers import (
+    bulk_insert,
+    copy,
+    export_data,
+    insert_from_file,
+    load,
+    select_into_file,
+    unload,
+)
+from lineage_pipeline.vocabulary import ir
+
+Parts = dict[str, Any]
+Reader = Callable[[Context, Cursor], Parts | None]
+
+
+def read(context: Context) -> Parts | None:
+    """What a statement does where somebody here knows its first word, or None where the parser is to read it."""
+    word = context.tokens[0].text.upper()
+    reader = READERS.get(word)
+    if word == "INSERT" and all(token.text.upper() != "INFILE" for token in context.tokens[:40]):
+        return None  # there are many of them, and long ones
+    return reader(context, Cursor(context.tokens, context.traits)) if reader is not None else None
+
+
+def _rename(context: Context, cursor: Cursor) -> Parts | None:
+    """RENAME TABLE a TO b, c TO d; Oracle leaves the word TABLE out."""
+    cursor.index = 1
+    cursor.take_any("TABLE", "TABLES", "OBJECT", "VIEW")
+    cursor.take("IF", "EXISTS")
+    renamed = []
+    while not cursor.done:
+        old = cursor.name()
+        new = cursor.name() if cursor.take_any("TO", "AS") else None
+        if old is None or new is None:
+            return None
+        renamed.append(ir.Alteration(old, "rename table", to=new))
+        cursor.rest()
+    return {"kind": "RENAME TABLE", "alterations": tuple(renamed)}
+
+
+def _exchange(context: Context, cursor: Cursor) -> Parts | None:
+    """ClickHouse: EXCHANGE TABLES a AND b."""
+    cursor.index = 2
+    one = cursor.name()
+    two = cursor.name() if cursor.take("AND") else None
+    if one is None or two is None:
+        return None
+    return {"kind": "EXCHANGE TABLES", "alterations": tuple(swapped(one, two))}
+
+
+def _create(context: Context, cursor: Cursor) -> Parts | None:
+    reader = _CREATED.get(object_word(cursor))
+    cursor.take("IF", "NOT", "EXISTS")
+    return reader(context, cursor) if reader is not None else None
+
+
+def _synonym(context: Context, cursor: Cursor) -> Parts | None:
+    name = cursor.name()
+    target = cursor.name() if cursor.find("FOR") and cursor.take("FOR") else None
+    if name is None or target is None:
+        return None
+    return {"kind": "CREATE SYNONYM", "definition": ir.Definition(name, "synonym", like=target, replace=True)}
+
+
+def _stream(context: Context, cursor: Cursor) -> Parts | None:
+    """Snowflake: a stream has the columns of its table and says what happened to each row."""
+    name = cursor.name()
+    source = None
+    if cursor.find("ON") and cursor.take("ON"):
+        cursor.take_any("EXTERNAL", "EVENT", "DYNAMIC")
+        source = cursor.name() if cursor.take_any("TABLE", "VIEW") else None
+    if name is None or source is None:
+        return {"kind": "CREATE STREAM"}
+    added = [ir.Output(word, word, ir.Literal("other", word), -1, -1) for word in STREAM_COLUMNS]
+    star = ir.Star((), ir.NOWHERE, ir.NOWHERE)
+    relation = context.add(ir.Select((ir.Source("", name=source),), (star, *added)))
+    return {"kind": "CREATE STREAM", "definition": ir.Definition(name, "view", relation=relation, replace=True)}
+
+
+STREAM_COLUMNS = ("METADATA$ACTION", "METADATA$ISUPDATE", "METADATA$ROW_ID")
+
+
+def _with_statement(kind: str) -> Reader:
+    """A reader of an object that runs a statement: the lineage is that of the statement."""
+
+    def read_inner(context: Context, cursor: Cursor) -> Parts:
+        if not cursor.find("AS"):
+            return {"kind": kind}
+        inner = cursor.tokens[cursor.index + 1 :]
+        parts = _inner(context, inner) if inner else None
+        return {**(parts or {}), "kind": kind}
+
+    return read_inner
+
+
+def _inner(context: Context, tokens: Sequence[Token]) -> Parts | None:
+    """What a statement inside another one does."""
+    reader = READERS.get(tokens[0].text.upper())
+    if reader is not None:
+        found = reader(context, Cursor(tokens, context.traits, context.origin))
+        if found is not None:
+            return found
+    parsed = parse(Piece(tokens, begin=context.origin, stop=context.end), context.text, context.traits)
+    if isinstance(parsed, Failure) or isinstance(parsed[0], exp.Command):
+        return None
+    context.items = parsed[1]
+    return statement_parts(context, parsed[0])
+
+
+_CREATED: dict[str, Reader] = {
+    "ALIAS": _synonym,
+    "PIPE": _with_statement("CREATE PIPE"),
+    "STREAM": _stream,
+    "SYNONYM": _synonym,
+    "TASK": _with_statement("CREATE TASK"),
+}
+
+
+def _call(context: Context, cursor: Cursor) -> Parts | None:
+    """CALL of a procedure."""
+    cursor.index = 1
+    name = cursor.name()
+    return {"kind": "CALL", "calls": (ir.Invocation(name),)} if name is not None else None
+
+
+def _execute(context: Context, cursor: Cursor) -> Parts:
+    """EXECUTE of a prepared statement or a task; text that is run is said to be unknown."""
+    if cursor.word(1) == "IMMEDIATE":
+        context.report("DYNAMIC_SQL", context.origin, context.end)
+        return {"kind": "EXECUTE IMMEDIATE", "status": "partial"}
+    return {"kind": "EXECUTE"}
+
+
+def _comment(context: Context, cursor: Cursor) -> Parts:
+    """COMMENT ON describes an object; a column keeps what is said of it."""
+    cursor.take("COMMENT", "ON")
+    if cursor.take("COLUMN"):
+        name = cursor.name()
+        if name is not None and len(name.parts) > 1 and cursor.take("IS"):
+            token = cursor.tokens[cursor.index - 2]
+            column = Cursor([token], cursor.traits).column()
+            table = ir.Name(name.parts[:-1], name.parts[-2], name.start, name.end)
+            described = ir.ColumnDef(column, "", "", comment=cursor.string())
+            return {"kind": "COMMENT", "alterations": (ir.Alteration(table, "comment", column, described),)}
+    return {"kind": "COMMENT"}
+
+
+def read_unread(context: Context) -> Parts | None:
+    """What a statement does that the parser could not read."""
+    cursor = Cursor(context.tokens, context.traits)
+    if "OUTFILE" in cursor.words or "DUMPFILE" in cursor.words:
+        return select_into_file(context, cursor)
+    return None
+
+
+READERS: dict[str, Reader] = {
+    "ALTER": alter,
+    "BULK": bulk_insert,
+    "CALL": _call,
+    "COMMENT": _comment,
+    "COPY": copy,
+    "CREATE": _create,
+    "EXCHANGE": _exchange,
+    "EXECUTE": _execute,
+    "EXPORT": export_data,
+    "INSERT": insert_from_file,
+    "LOAD": load,
+    "RENAME": _rename,
+    "UNLOAD": unload,
+}
+"""Who reads a statement, by its first word."""
