@@ -10,12 +10,16 @@ from lineage_pipeline.dialects.traits import Naming
 from lineage_pipeline.engine.compile.captions import caption
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.expressions import expression
+from lineage_pipeline.engine.compile.scripts import transformed
 from lineage_pipeline.vocabulary import ir
 
 
 def outputs(context: Context, select: exp.Expr) -> Iterator[ir.Output | ir.Star]:
     """The items of a select list, in order."""
     items = select.args.get("expressions") or ()
+    if items and type(items[0].args.get("this") if type(items[0]) is exp.Alias else items[0]) is exp.QueryTransform:
+        yield from transformed(context, items)
+        return
     for position, node in enumerate(items):
         kind = type(node)
         if kind is exp.Star or (kind is exp.Column and type(node.args["this"]) is exp.Star):

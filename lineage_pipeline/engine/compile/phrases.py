@@ -237,3 +237,22 @@ def _said(tokens: Sequence[Token], index: int, before: Token) -> str:
     said = next(iter(words[1:] if words[:1] == ["NOT"] else words), "")
     apart = before.token_type in _VALUES and before.end + 1 < tokens[index].start
     return said if said in LITERAL_FORMATS or (apart and said in VALUE_TYPES) else ""
+
+
+def as_transform(tokens: Sequence[Token]) -> list[Token]:
+    """`MAP a, b USING` and `REDUCE a, b USING` as `SELECT TRANSFORM(a, b) USING`."""
+    kept: list[Token] = []
+    pending = False
+    for index, token in enumerate(tokens):
+        following = tokens[index + 1].token_type if index + 1 < len(tokens) else TokenType.L_PAREN
+        place = (token.line, token.col, token.start, token.end)
+        if keyword(token) in ("MAP", "REDUCE") and following not in (TokenType.L_PAREN, TokenType.LT):
+            kept.extend([made("SELECT", token), Token(TokenType.VAR, "TRANSFORM", *place)])
+            kept.append(Token(TokenType.L_PAREN, "(", *place))
+            pending = True
+            continue
+        if pending and keyword(token) == "USING":
+            kept.append(Token(TokenType.R_PAREN, ")", *place))
+            pending = False
+        kept.append(token)
+    return kept

@@ -11,6 +11,7 @@ from sqlglot.tokens import Token, TokenType
 from lineage_pipeline.engine.compile.blanks import without_blanks
 from lineage_pipeline.engine.compile.phrases import (
     aliased_views,
+    as_transform,
     bracketed_using,
     custom_operators,
     function_names,
@@ -149,6 +150,8 @@ REPAIRS: tuple[Repair, ...] = (
     _repair("IS (", function_names),
     _repair("JOIN USING", bracketed_using),
     _repair("LATERAL VIEW", aliased_views),
+    _repair("MAP USING", as_transform),
+    _repair("REDUCE USING", as_transform),
     _repair("ON (", plain_json),
     _repair("RETURNING (", plain_json),
     _repair("WITH (", plain_json),
