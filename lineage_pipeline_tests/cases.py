@@ -88,12 +88,24 @@ def _given(text: str) -> tuple[str, TableSchema]:
     match = GIVEN.match(text)
     assert match is not None, text
     columns = []
-    for part in re.split(r",\s*(?![^(]*\))", match[2]):
+    for part in _items(match[2]):
         name, _, kind = part.strip().partition(" ")
         nullable = not kind.endswith("not null")
         kind = kind.removesuffix("not null").strip()
         columns.append(SchemaColumn(name, name, kind.upper() or None, nullable))
     return match[1], TableSchema(match[1], ObjectKind.TABLE, Origin.IMPORTED, tuple(columns))
+
+
+def _items(text: str) -> list[str]:
+    """The parts between the commas that stand in no brackets."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "(<[") - (character in ")>]")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
 
 
 def render(lineage: Lineage) -> tuple[str, ...]:

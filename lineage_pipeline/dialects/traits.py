@@ -34,6 +34,13 @@ class Traits(msgspec.Struct, frozen=True):
     `quotes` may stand around names beside those that the grammar knows. `grammar` is the dialect whose grammar it has
     where that is another one, and `definitions` the one in which CREATE, ALTER and DROP without a query are written.
     `family` is the main dialect whose rules it follows.
+    `alias_first`: an alias hides a column of its name everywhere. `row_names`: the columns of VALUES, counted from 0 or
+    from 1. `row_values`: the alias of a source stands for its whole row. `unnest_expands`: rows and maps become several
+    columns. `label_first`: UNPIVOT puts the name of a column before its value. `generator_names`: the columns of a
+    function that makes rows have names of their own in a select list. `pattern_columns`: a quoted name may be one.
+    `positions`: `$1` is the first column. `column_sets`: an item of a select list may stand for several columns.
+    `decorators`: what stands behind a dollar in the name of a table is a part of it.
+    `flattens`: EXPLODE is FLATTEN, with six columns of its own.
     """
 
     name: str
@@ -63,6 +70,17 @@ class Traits(msgspec.Struct, frozen=True):
     grammar: str = ""
     definitions: str = ""
     family: str = ""
+    alias_first: bool = False
+    alias_first_in_group: bool = False
+    row_names: str = "column{1}"
+    row_values: bool = False
+    unnest_expands: bool = False
+    label_first: bool = True
+    generator_names: bool = False
+    pattern_columns: bool = False
+    column_sets: bool = False
+    decorators: bool = False
+    flattens: bool = False
 
 
 _TSQL = Traits(
@@ -74,24 +92,36 @@ _TSQL = Traits(
     alias_in_group=False,
     spellings=(("INTEGER", "INT"), ("NUMERIC", "DECIMAL")),
     count="INT",
+    label_first=False,
 )
-_POSTGRES = Traits("postgres", Folding.LOWER, Folding.LOWER, Naming.FUNCTION, short_insert=True)
+_POSTGRES = Traits(
+    "postgres",
+    Folding.LOWER,
+    Folding.LOWER,
+    Naming.FUNCTION,
+    short_insert=True,
+    row_values=True,
+    unnest_expands=True,
+)
 _SPARK = Traits(
     "spark",
     naming=Naming.CAPTION,
     lateral_alias=True,
     alias_in_having=True,
     short_insert=True,
+    row_names="col{1}",
+    generator_names=True,
     file_tables=True,
     virtual=("live",),
 )
-_TRINO = Traits("trino", naming=Naming.COL0, alias_in_group=False)
+_TRINO = Traits("trino", naming=Naming.COL0, alias_in_group=False, row_names="_col{0}", unnest_expands=True)
 _MYSQL = Traits(
     "mysql",
     Folding.EXACT,
     naming=Naming.VALUE,
     parts=("schema", "name"),
     alias_in_having=True,
+    row_names="column_{0}",
     dual=True,
     query_adds_columns=True,
 )
@@ -112,7 +142,16 @@ _ROWS: dict[str, Traits] = {
     "": GENERIC,
     "athena": msgspec.structs.replace(_TRINO, quotes="`", grammar="trino", definitions="hive"),
     "bigquery": Traits(
-        "bigquery", Folding.EXACT, naming=Naming.F0, alias_in_having=True, implicit_unnest=True, count="INT64"
+        "bigquery",
+        Folding.EXACT,
+        naming=Naming.F0,
+        alias_in_having=True,
+        implicit_unnest=True,
+        count="INT64",
+        alias_first_in_group=True,
+        row_values=True,
+        label_first=False,
+        decorators=True,
     ),
     "clickhouse": Traits(
         "clickhouse",
@@ -123,6 +162,10 @@ _ROWS: dict[str, Traits] = {
         alias_in_where=True,
         alias_in_having=True,
         as_table_is_like=True,
+        alias_first=True,
+        alias_first_in_group=True,
+        row_names="c{1}",
+        column_sets=True,
     ),
     "databricks": _SPARK,
     "doris": _MYSQL,
@@ -130,16 +173,40 @@ _ROWS: dict[str, Traits] = {
     "drill": GENERIC,
     "druid": GENERIC,
     "dune": _TRINO,
-    "duckdb": Traits("duckdb", lateral_alias=True, alias_in_where=True, alias_in_having=True, file_tables=True),
+    "duckdb": Traits(
+        "duckdb",
+        lateral_alias=True,
+        alias_in_where=True,
+        alias_in_having=True,
+        row_names="col{0}",
+        row_values=True,
+        column_sets=True,
+        file_tables=True,
+    ),
     "exasol": _UPPER,
     "fabric": _TSQL,
-    "hive": Traits("hive", naming=Naming.C0, parts=("schema", "name"), alias_in_having=True),
+    "hive": Traits(
+        "hive",
+        naming=Naming.C0,
+        parts=("schema", "name"),
+        alias_in_having=True,
+        row_names="col{1}",
+        generator_names=True,
+        pattern_columns=True,
+    ),
     "materialize": _POSTGRES,
     "mysql": _MYSQL,
     "oracle": _UPPER,
     "postgres": _POSTGRES,
     "presto": _TRINO,
-    "redshift": Traits("redshift", naming=Naming.FUNCTION, lateral_alias=True, implicit_unnest=True, short_insert=True),
+    "redshift": Traits(
+        "redshift",
+        naming=Naming.FUNCTION,
+        lateral_alias=True,
+        implicit_unnest=True,
+        short_insert=True,
+        row_values=True,
+    ),
     "risingwave": _POSTGRES,
     "singlestore": _MYSQL,
     "snowflake": Traits(
@@ -153,6 +220,8 @@ _ROWS: dict[str, Traits] = {
         implicit_recursion=True,
         dual=True,
         positions=True,
+        row_names="COLUMN{1}",
+        flattens=True,
     ),
     "solr": GENERIC,
     "spark": msgspec.structs.replace(_SPARK, grammar="databricks"),

@@ -30,7 +30,7 @@ class Name(Node, frozen=True):
 
 # ── expressions ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-AGGREGATE, WINDOWED, MASKING, VOLATILE, GENERATOR = 1, 2, 4, 8, 16
+AGGREGATE, WINDOWED, MASKING, VOLATILE, GENERATOR, KEEPING = 1, 2, 4, 8, 16, 32
 """Traits of a function, added up in `Call.traits`."""
 
 
@@ -119,6 +119,7 @@ class Whole(Node, frozen=True, tag="a"):
     qualifier: tuple[str, ...]
     start: int
     end: int
+    exclude: tuple[str, ...] = ()
 
 
 Expr = Ref | Literal | Call | Cast | Case | Over | Sub | Field | Lambda | Variable | Whole
@@ -138,7 +139,11 @@ class Output(Node, frozen=True, tag="o"):
 
 
 class Star(Node, frozen=True, tag="s"):
-    """A star of a select list, with what is left out, replaced, renamed or matched by a pattern."""
+    """A star of a select list, with what is left out, replaced, renamed or matched by a pattern.
+
+    `pattern` is a regular expression that is looked for in a name. `each` is what is made of every column, which
+    stands in it as HOLE; `naming` is what the result is called where that is not the name of the column.
+    """
 
     qualifier: tuple[str, ...]
     start: int
@@ -147,6 +152,12 @@ class Star(Node, frozen=True, tag="s"):
     replace: tuple[Output, ...] = ()
     rename: tuple[tuple[str, str], ...] = ()
     pattern: str = ""
+    each: Expr | None = None
+    naming: str = ""
+
+
+HOLE = Ref(("*",), NOWHERE, NOWHERE)
+"""The column for which a star stands in turn, inside what is made of each."""
 
 
 class Join(Node, frozen=True):
@@ -154,7 +165,7 @@ class Join(Node, frozen=True):
 
     side: str
     on: Expr | None = None
-    using: tuple[str, ...] = ()
+    using: tuple[Ref, ...] = ()
     natural: bool = False
 
 
@@ -162,7 +173,9 @@ class Source(Node, frozen=True):
     """One item of a FROM clause: a named object, another relation, or a function of expressions.
 
     `columns` renames the columns by position; `lateral` lets the item see the sources before it. For a function,
-    `produces` lists the columns it makes when they are known without a schema. `record` is a record or a cursor.
+    `produces` lists the columns it makes when they are known without a schema, `paths` the way of each into a
+    document, and `position` says that the last one counts the rows. `record` is a record or a cursor. `common` marks a
+    relation that is named at the head of the statement, so that it sees no row around.
     """
 
     alias: str
@@ -174,10 +187,16 @@ class Source(Node, frozen=True):
     join: Join | None = None
     lateral: bool = False
     record: str = ""
+    paths: tuple[tuple[str, ...], ...] = ()
+    position: bool = False
+    common: bool = False
 
 
 class Select(Node, frozen=True, tag="S"):
-    """A select: sources, outputs, and what restricts, groups and orders the rows."""
+    """A select: sources, outputs, and what restricts, groups and orders the rows.
+
+    In a `value_table` the one output is the row: its members are the columns.
+    """
 
     sources: tuple[Source, ...]
     outputs: tuple[Output | Star, ...]
@@ -191,10 +210,16 @@ class Select(Node, frozen=True, tag="S"):
     distinct_on: tuple[Expr, ...] = ()
     limit: str = ""
     grouping: str = ""
+    order_all: bool = False
+    value_table: bool = False
 
 
 class SetOperation(Node, frozen=True, tag="U"):
-    """UNION, INTERSECT or EXCEPT of relations, matched by position or by name."""
+    """UNION, INTERSECT or EXCEPT of relations, matched by position or by name.
+
+    By name, `matching` is inner where only columns of all branches are kept, left where only those of the first are;
+    `on` lists the columns that are kept.
+    """
 
     op: str
     distinct: bool
@@ -202,6 +227,8 @@ class SetOperation(Node, frozen=True, tag="U"):
     branches: tuple[int, ...]
     order: tuple[Expr, ...] = ()
     limit: str = ""
+    matching: str = ""
+    on: tuple[str, ...] = ()
 
 
 class Values(Node, frozen=True, tag="V"):
@@ -212,28 +239,41 @@ class Values(Node, frozen=True, tag="V"):
 
 
 class Pivot(Node, frozen=True, tag="P"):
-    """Rows turned into columns: each output is an aggregate for one value of `keys`; the rest of the input groups."""
+    """Rows turned into columns: each output is an aggregate for one value of `keys`; the rest of the input groups.
+
+    Where the values are known only when it runs, `open` has the aggregates. `group` names what groups, if anybody does.
+    """
 
     relation: int
     keys: tuple[Ref, ...]
     outputs: tuple[Output, ...]
+    open: tuple[Expr, ...] = ()
+    group: tuple[Ref, ...] | None = None
 
 
 class Unpivot(Node, frozen=True, tag="N"):
-    """Columns turned into rows: `values` get the listed inputs group by group, `label` their names."""
+    """Columns turned into rows: `values` get the listed inputs group by group, `label` their names.
+
+    Without a list, `every` is the star that says which columns are turned.
+    """
 
     relation: int
     values: tuple[str, ...]
     label: str
     inputs: tuple[tuple[Ref, ...], ...]
+    every: Star | None = None
 
 
 class Recursive(Node, frozen=True, tag="R"):
-    """A recursive CTE: `anchor` gives names and types, `step` reads this relation itself."""
+    """A recursive CTE: `anchor` gives names and types, `step` reads this relation itself.
+
+    `added` are columns that a search order or a mark of cycles puts behind the others.
+    """
 
     anchor: int
     step: int
     distinct: bool
+    added: tuple[str, ...] = ()
 
 
 class Renamed(Node, frozen=True, tag="A"):

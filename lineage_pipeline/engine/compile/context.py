@@ -40,6 +40,11 @@ class Context:
         self.common: list[tuple[int, ir.Name]] = []
         self.recursions: set[int] = set()
         self.visible: frozenset[str] = frozenset()  # aliases whose arrays a FROM may name, where the dialect lets it
+        self.shared: set[int] = set()
+        self.depth = 0
+        self.constants: Mapping[str, exp.Expr] = {}
+        self.named: Mapping[str, exp.Expr] = {}
+        self.expansions = 0
         self.windows: Mapping[str, exp.Expr] = {}
         self.findings: list[ir.Finding] = []
         self.features: set[str] = set()
@@ -108,6 +113,22 @@ class Context:
         args = identifier.args
         name = args.get("this")
         return self._columns[bool(args.get("quoted"))](name if type(name) is str else identifier.name)
+
+    def contains(self, text: str) -> bool:
+        """Whether a text stands anywhere in the statement."""
+        return self.text.find(text, self.origin, self.tokens[-1].end + 1) >= 0
+
+    def mentions(self, word: str) -> bool:
+        """Whether a lower-case word stands anywhere in the statement, in whatever case."""
+        return word in self.text[self.origin : self.tokens[-1].end + 1].lower()
+
+    def fold_column(self, name: str) -> str:
+        """The folded form of an unquoted name of a column."""
+        return self._columns[0](name)
+
+    def fold_table(self, name: str) -> str:
+        """The folded form of an unquoted name of an object."""
+        return self._tables[0](name)
 
     def table(self, identifier: exp.Expr) -> str:
         """The folded name of an object, an alias or a part of one; a temporary object keeps its mark."""
@@ -181,6 +202,8 @@ def name_of(context: Context, table: exp.Expr) -> ir.Name:
     parts = tuple([context.table(part) if type(part) is exp.Identifier else "" for part in identifiers])
     if context.traits.virtual and len(parts) > 1 and parts[0] in context.traits.virtual:
         parts = parts[1:]  # a schema that is no part of the name
+    if context.traits.decorators and parts and "$" in parts[-1][1:]:
+        parts = (*parts[:-1], parts[-1].split("$", 1)[0])
     start, end = context.place(*named)
     if start > 0 and parts and parts[-1].startswith("#") and context.text[context.origin + start - 1] == "#":
         start -= len(parts[-1]) - len(parts[-1].lstrip("#"))  # sqlglot leaves the mark of a temp table out

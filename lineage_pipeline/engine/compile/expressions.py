@@ -1,69 +1,18 @@
 """Expressions: from sqlglot's trees to canonical, alias-free ones. `EXPRESSIONS` says who compiles what."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from sqlglot import exp
 
+from lineage_pipeline.engine.compile import documents
 from lineage_pipeline.engine.compile.context import Context
-from lineage_pipeline.engine.compile.operators import function_name, operator, traits_of_name
 from lineage_pipeline.engine.compile.types import spelling
+from lineage_pipeline.engine.compile.walk import COMPILERS, call, expression, expressions, optional, subquery
 from lineage_pipeline.vocabulary import ir
 
+__all__ = ["EXPRESSIONS", "expression", "expressions", "optional"]
+
 NULL = ir.Literal("null", "NULL")
-
-
-def expression(context: Context, node: exp.Expr) -> ir.Expr:
-    """The IR of an expression."""
-    compiler = EXPRESSIONS.get(type(node))
-    if compiler is not None:
-        return compiler(context, node)
-    if isinstance(node, exp.Query):
-        return subquery(context, node, "scalar")
-    return call(context, node)
-
-
-def expressions(context: Context, nodes: Iterable[exp.Expr]) -> tuple[ir.Expr, ...]:
-    """The IR of several expressions."""
-    return tuple(expression(context, node) for node in nodes)
-
-
-def optional(context: Context, node: exp.Expr | None) -> ir.Expr | None:
-    """The IR of an expression that may be missing."""
-    return None if node is None else expression(context, node)
-
-
-def subquery(context: Context, node: exp.Expr, mode: str, *args: ir.Expr) -> ir.Expr:
-    """A query that stands in an expression."""
-    return ir.Sub(mode, context.compile_query(context, node), args)
-
-
-# ── the rows of the table ────────────────────────────────────────────────────────────────────────────────────────
-
-
-def call(context: Context, node: exp.Expr) -> ir.Expr:
-    """An operator or function that has no compiler of its own."""
-    known = operator(type(node), context.dialect)
-    op = known.name
-    args: list[ir.Expr] = []
-    for key, value in node.args.items():
-        if value is None or value is False:
-            continue
-        if isinstance(value, exp.Expr):
-            args.append(expression(context, value))
-        elif isinstance(value, list):
-            args.extend(expression(context, item) for item in value if isinstance(item, exp.Expr))
-        elif value is True:
-            op = f"{op}:{key}"
-        else:
-            args.append(ir.Literal("word", str(value)))
-    return ir.Call(op, tuple(args), known.traits, known.result)
-
-
-def anonymous(context: Context, node: exp.Expr) -> ir.Expr:
-    """A function that sqlglot does not know by name."""
-    op = node.name.upper()
-    arguments = tuple(expressions(context, node.expressions))
-    return ir.Call(function_name(op), arguments, traits_of_name(op))
 
 
 def column(context: Context, node: exp.Expr) -> ir.Expr:
@@ -73,53 +22,20 @@ def column(context: Context, node: exp.Expr) -> ir.Expr:
     if type(name) is exp.Identifier and args.get("db") is None:  # most of them
         table = args.get("table")
         if table is None:
-            return ir.Ref((context.column(name),), *context.place_of(name))
+            folded = context.column(name)
+            if folded in context.named and context.expansions < _MOST_EXPANSIONS:
+                return _written_out(context, folded)
+            return ir.Ref((folded,), *context.place_of(name))
         return ir.Ref((context.table(table), context.column(name)), *context.stretch(table, name))
     identifiers = [part for key in ("catalog", "db", "table", "this") if (part := node.args.get(key)) is not None]
     last = identifiers[-1]
     if isinstance(last, exp.Star):
         qualifier = tuple(context.table(part) for part in identifiers[:-1])
-        return ir.Whole(qualifier, *context.place(*identifiers))
+        return ir.Whole(qualifier, *context.place(*identifiers), _left_out(context, last))
     parts = [context.table(part) for part in identifiers[:-1]]
     if isinstance(last, exp.Parameter):
         return variable(context, last, *parts)
     return ir.Ref((*parts, context.column(last)), *context.place(*identifiers))
-
-
-def dot(context: Context, node: exp.Expr) -> ir.Expr:
-    """A member of a struct, or a method called on a value."""
-    base = expression(context, node.this)
-    member = node.expression
-    if isinstance(member, exp.Identifier):
-        name = context.column(member)
-        if isinstance(base, ir.Ref):
-            end = context.place(member)[1]
-            return ir.Ref((*base.parts, name), base.start, end if end != ir.NOWHERE else base.end)
-        return ir.Field(base, (name,))
-    if isinstance(member, exp.Star):
-        return base
-    inner = expression(context, member)
-    return ir.Call(f"METHOD {operator(type(member), context.dialect).name}", (base, inner))
-
-
-def bracket(context: Context, node: exp.Expr) -> ir.Expr:
-    """An element of an array, a map or a document."""
-    base = expression(context, node.this)
-    keys = node.expressions
-    if all(isinstance(key, exp.Literal) for key in keys):
-        return ir.Field(base, tuple(key.name if key.args.get("is_string") else "[]" for key in keys))
-    return ir.Call("ELEMENT", (base, *expressions(context, keys)))
-
-
-def document_path(context: Context, node: exp.Expr) -> ir.Expr:
-    """A path into a JSON document."""
-    path = node.expression
-    base = expression(context, node.this)
-    if isinstance(path, exp.JSONPath):
-        keys = tuple(str(part.name) for part in path.expressions if isinstance(part, exp.JSONPathKey))
-        known = operator(type(node), context.dialect)
-        return ir.Call(known.name, (ir.Field(base, keys),), 0, known.result)
-    return call(context, node)
 
 
 def literal(context: Context, node: exp.Expr) -> ir.Expr:
@@ -209,11 +125,14 @@ def window(context: Context, node: exp.Expr) -> ir.Expr:
     order = node.args.get("order")
     spec = node.args.get("spec")
     named = node.args.get("alias")
-    base = context.windows.get(named.name.lower()) if named is not None else None
-    if base is not None:
+    for _ in context.windows:  # a window may build on another, and so on
+        base = context.windows.get(named.name.lower()) if named is not None else None
+        if base is None:
+            break
         partition = partition or tuple(base.args.get("partition_by") or ())
         order = order or base.args.get("order")
         spec = spec or base.args.get("spec")
+        named = base.args.get("alias")
     return ir.Over(
         expression(context, node.this),
         expressions(context, partition),
@@ -228,10 +147,28 @@ def lambda_(context: Context, node: exp.Expr) -> ir.Expr:
     return ir.Lambda(names, expression(context, node.this))
 
 
+_MOST_EXPANSIONS = 500
+"""Aliases that stand for each other could double a statement without end."""
+
+
+def _written_out(context: Context, name: str) -> ir.Expr:
+    """The expression that a name stands for where names hide columns; in it, the name is the column."""
+    outer = context.named
+    context.named = {key: node for key, node in outer.items() if key != name}
+    context.expansions += 1
+    compiled = expression(context, outer[name])
+    context.named = outer
+    return compiled
+
+
+def _left_out(context: Context, star_node: exp.Expr) -> tuple[str, ...]:
+    return tuple(context.column(item.this) for item in star_node.args.get("except_") or () if item.args.get("this"))
+
+
 def variable(context: Context, node: exp.Expr, *qualifier: str) -> ir.Expr:
     """A variable, a parameter or a hole for one; in some dialects `$1` is the first column."""
     if context.traits.positions and isinstance(node.this, exp.Literal):
-        return ir.Ref((*qualifier, f"${node.this.name}"), *context.place(node))
+        return ir.Ref((*qualifier, f"${node.this.name}"), *context.place(node if "start" in node.meta else node.this))
     inner_node = node.this if isinstance(node.this, exp.Expr) else None
     start, end = context.place(node if "start" in node.meta else inner_node)
     name = "@" + node.name.lower()
@@ -240,7 +177,7 @@ def variable(context: Context, node: exp.Expr, *qualifier: str) -> ir.Expr:
 
 def star(context: Context, node: exp.Expr) -> ir.Expr:
     """A star among arguments."""
-    return ir.Whole((), *context.place(node))
+    return ir.Whole((), *context.place(node), _left_out(context, node))
 
 
 def tuple_(context: Context, node: exp.Expr) -> ir.Expr:
@@ -265,24 +202,33 @@ def _frame(spec: exp.Expr | None) -> str:
 EXPRESSIONS: dict[type[exp.Expr], Callable[[Context, exp.Expr], ir.Expr]] = {
     exp.Alias: inner,
     exp.All: quantified,
-    exp.Anonymous: anonymous,
-    exp.AnonymousAggFunc: anonymous,
+    exp.Anonymous: documents.anonymous,
+    exp.AnonymousAggFunc: documents.anonymous,
     exp.Any: quantified,
+    exp.Apply: documents.applied,
     exp.Array: quantified,
     exp.Boolean: constant("boolean"),
-    exp.Bracket: bracket,
+    exp.Bracket: documents.bracket,
     exp.Case: case,
     exp.Cast: cast,
     exp.Column: column,
+    exp.Columns: documents.hole,
+    exp.CombinedAggFunc: documents.combined,
+    exp.Comprehension: documents.comprehension,
     exp.DataType: data_type,
     exp.DecodeCase: decode,
-    exp.Dot: dot,
+    exp.Dot: documents.dot,
     exp.Exists: exists,
     exp.If: if_,
     exp.In: in_,
     exp.Interval: call,
-    exp.JSONExtract: document_path,
-    exp.JSONExtractScalar: document_path,
+    exp.GetExtract: documents.document_path,
+    exp.JSONBExtract: documents.document_path,
+    exp.JSONBExtractScalar: documents.document_path,
+    exp.JSONExtract: documents.document_path,
+    exp.JSONExtractScalar: documents.document_path,
+    exp.JSONObject: documents.struct,
+    exp.JSONValue: documents.document_path,
     exp.Lambda: lambda_,
     exp.Literal: literal,
     exp.Null: lambda context, node: NULL,
@@ -293,8 +239,13 @@ EXPRESSIONS: dict[type[exp.Expr], Callable[[Context, exp.Expr], ir.Expr]] = {
     exp.Placeholder: variable,
     exp.SessionParameter: variable,
     exp.Star: star,
+    exp.StarMap: documents.star_document,
+    exp.Struct: documents.struct,
+    exp.StructExtract: documents.document_path,
     exp.TryCast: cast,
     exp.Tuple: tuple_,
     exp.Var: word,
     exp.Window: window,
 }
+
+COMPILERS.update(EXPRESSIONS)

@@ -10,7 +10,7 @@ from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.expressions import expression, optional
 from lineage_pipeline.engine.compile.queries import bind_with, query
 from lineage_pipeline.engine.compile.returning import returned
-from lineage_pipeline.engine.compile.sources import source
+from lineage_pipeline.engine.compile.sources import source, using_key
 from lineage_pipeline.vocabulary import ir
 
 
@@ -36,7 +36,7 @@ def merge(context: Context, tree: exp.Expr) -> dict[str, Any]:
     join = ir.Join(
         "left",
         optional(context, on if isinstance(on, exp.Expr) else None),
-        tuple(context.column(key) for key in keys) if isinstance(keys, list) else (),
+        tuple(using_key(context, key) for key in keys) if isinstance(keys, list) else (),
     )
     using = [
         msgspec.structs.replace(item, join=item.join or join)

@@ -25,7 +25,8 @@ def operator(kind: type[exp.Expr], dialect: str) -> Operator:
     known = _OPERATORS.get((kind, dialect))
     if known is None:
         name = kind.__name__.upper()
-        traits = traits_of_name(name) | (ir.AGGREGATE if issubclass(kind, exp.AggFunc) else 0)
+        aggregates = issubclass(kind, exp.AggFunc) and name not in functions.NAVIGATION
+        traits = traits_of_name(name) | (ir.AGGREGATE if aggregates else 0)
         result = TRAITS[dialect].count if name in functions.COUNTS else result_type(kind, dialect)
         known = _OPERATORS[kind, dialect] = Operator(name, traits, result)
     return known
@@ -39,6 +40,7 @@ def traits_of_name(op: str) -> int:
         (functions.RANKING, ir.WINDOWED),
         (functions.GENERATORS, ir.GENERATOR),
         (functions.AGGREGATES, ir.AGGREGATE),
+        (functions.KEEPING, ir.KEEPING),
     )
     return sum(trait for names, trait in tables if op in names)
 

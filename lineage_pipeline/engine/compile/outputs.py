@@ -4,12 +4,14 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 from sqlglot import exp
-from sqlglot.tokens import Token
 
 from lineage_pipeline.dialects.traits import Naming
 from lineage_pipeline.engine.compile.captions import caption
+from lineage_pipeline.engine.compile.columnsets import column_set, quoted_pattern, star
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.expressions import expression
+from lineage_pipeline.engine.compile.items import place_of
+from lineage_pipeline.engine.compile.rowsets import produced_names
 from lineage_pipeline.engine.compile.scripts import transformed
 from lineage_pipeline.vocabulary import ir
 
@@ -28,8 +30,15 @@ def outputs(context: Context, select: exp.Expr) -> Iterator[ir.Output | ir.Star]
             yield from _several(context, node)
         elif kind is exp.Dot and type(node.expression) is exp.Star:
             yield _struct_star(context, node)
+        elif context.traits.column_sets and (chosen := column_set(context, node)) is not None:
+            yield chosen
+        elif context.traits.pattern_columns and (pattern := quoted_pattern(node)):
+            yield ir.Star((), *context.place(node.this), pattern=pattern)
         else:
             found = output(context, node, position)
+            if context.traits.generator_names and (parts := _generated(found)):
+                yield from parts
+                continue
             if context.traits.naming is Naming.C0 and found.name.startswith("_c"):
                 found = _recommended(context, found, node, items[:position])
             yield found
@@ -56,45 +65,16 @@ def output(context: Context, node: exp.Expr, position: int) -> ir.Output:
     if isinstance(value, exp.PropertyEQ):  # STRUCT-like items carry their name with them
         alias, value = value.this, value.expression
     compiled = expression(context, value)
-    if type(value) is exp.Column and type(compiled) is ir.Ref and compiled.start >= 0:  # most of them
+    if type(value) is exp.Column and type(compiled) is ir.Ref and compiled.start >= 0 and not context.named:
         start, end = compiled.start, compiled.end
     else:
-        start, end = _place(context, node, alias)
+        start, end = place_of(context, node, alias)
         if start == ir.NOWHERE and isinstance(compiled, ir.Ref):
             start, end = compiled.start, compiled.end
     if isinstance(alias, exp.Identifier):
         return ir.Output(context.column(alias), alias.name, compiled, start, end)
     name, written = _implicit_name(context, value, position, start, end)
     return ir.Output(name, written, compiled, start, end)
-
-
-def star(context: Context, node: exp.Expr, select: exp.Expr) -> ir.Star:
-    """A star with its modifiers."""
-    inner = node.this if isinstance(node, exp.Column) else node
-    qualifiers = [node.args[key] for key in ("catalog", "db", "table") if node.args.get(key) is not None]
-    context.features.add("star")
-    excluded = [*(inner.args.get("except_") or ()), *(select.args.get("exclude") or ())]
-    start, end = context.place(*qualifiers, inner)
-    if context.text[context.origin + end - 1] != "*":  # FROM without SELECT: nobody wrote the star
-        start, end = ir.NOWHERE, ir.NOWHERE
-    return ir.Star(
-        tuple(context.table(part) for part in qualifiers),
-        start,
-        end,
-        tuple(context.column(_identifier(item)) for item in excluded),
-        tuple(output(context, item, 0) for item in inner.args.get("replace") or ()),
-        tuple(
-            (context.column(_identifier(item)), context.column(item.args["alias"]))
-            for item in inner.args.get("rename") or ()
-        ),
-        inner.args["ilike"].name if inner.args.get("ilike") is not None else "",
-    )
-
-
-def _identifier(node: exp.Expr) -> exp.Expr:
-    while not isinstance(node, exp.Identifier) and isinstance(node.args.get("this"), exp.Expr):
-        node = node.this
-    return node
 
 
 def _struct_star(context: Context, node: exp.Expr) -> ir.Star:
@@ -108,38 +88,31 @@ def _struct_star(context: Context, node: exp.Expr) -> ir.Star:
 def _several(context: Context, node: exp.Expr) -> Iterator[ir.Output]:
     """A generator with several aliases: `EXPLODE(m) AS (k, v)`."""
     compiled = expression(context, node.this)
-    start, end = _place(context, node, node.expressions[0] if node.expressions else None)
-    for alias in node.expressions:
-        yield ir.Output(context.column(alias), alias.name, compiled, start, end)
+    start, end = place_of(context, node, node.expressions[0] if node.expressions else None)
+    for position, alias in enumerate(node.expressions):
+        part = ir.Call("PART", (compiled, _number(position), _number(len(node.expressions))))
+        yield ir.Output(context.column(alias), alias.name, part, start, end)
 
 
-def _place(context: Context, node: exp.Expr, alias: exp.Expr | None) -> tuple[int, int]:
-    """Where the expression of an item stands, its alias left out; nowhere when that is not known."""
-    items = context.items
-    found = items.nodes.get(id(node))
-    named = alias.meta.get("start") if type(alias) is exp.Identifier else None
-    if found is not None:
-        _, first, last = found
-        if named is not None:
-            last = _before_alias(items.tokens, last, named)
-    elif named is not None and named in items.comparisons:  # `alias = expression`
-        first, last = items.comparisons[named]
-        first += 2
-    else:
-        return ir.NOWHERE, ir.NOWHERE
-    origin = context.origin
-    start, end = items.tokens[first].start - origin, items.tokens[last].end + 1 - origin
-    return (start, end) if 0 <= start < end else (ir.NOWHERE, ir.NOWHERE)
+def _number(number: int) -> ir.Literal:
+    return ir.Literal("number", str(number))
 
 
-def _before_alias(tokens: Sequence[Token], last: int, named: int) -> int:
-    """The last token of an expression whose alias stands at an offset."""
-    while last > 0 and tokens[last].start != named:
-        last -= 1
-    last -= 1
-    while last > 0 and tokens[last].text.upper() in ("AS", "("):
-        last -= 1
-    return last
+_SPREADING = frozenset({"INLINE", "INLINE_OUTER"})
+"""Generators whose columns only a type can tell."""
+
+
+def _generated(made: ir.Output) -> list[ir.Output]:
+    """The columns of a generator in a select list, under the names that it gives them; nothing for other items."""
+    call = made.expr
+    if not isinstance(call, ir.Call) or not call.traits & ir.GENERATOR:
+        return []
+    op = call.op.split(":", 1)[0]
+    names = produced_names(op, call.args) or (("",) if op in _SPREADING else ())
+    return [
+        ir.Output(name, name, ir.Call("PART", (call, _number(at), _number(len(names)))), made.start, made.end)
+        for at, name in enumerate(names)
+    ]
 
 
 def _implicit_name(context: Context, node: exp.Expr, position: int, start: int, end: int) -> tuple[str, str]:
@@ -147,6 +120,9 @@ def _implicit_name(context: Context, node: exp.Expr, position: int, start: int, 
     inner = node
     while type(inner) is exp.Paren:
         inner = inner.this
+    if isinstance(inner, exp.Parameter) or (type(inner) is exp.Column and type(inner.this) is exp.Parameter):
+        number = inner.name if isinstance(inner, exp.Parameter) else inner.this.name
+        return (f"${number}", f"${number}") if context.traits.positions else ("", "")
     if type(inner) is exp.Column:
         return context.column(inner.this), inner.this.name
     if isinstance(inner, exp.Dot) and isinstance(inner.expression, exp.Identifier):

@@ -1,18 +1,21 @@
-"""PIVOT and UNPIVOT, as relations over the source they stand behind."""
+"""PIVOT and UNPIVOT, behind a source or as statements of their own, as relations over what they turn."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import product
 
 from sqlglot import exp
 
+from lineage_pipeline.engine.compile.columnsets import star
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.expressions import expression
 from lineage_pipeline.vocabulary import ir
 
+EVERYTHING = ir.Star((), ir.NOWHERE, ir.NOWHERE)
+
 
 def pivoted(context: Context, source: ir.Source, pivot: exp.Expr) -> ir.Source:
     """The source as its rows and columns are after turning."""
-    everything = ir.Select((source,), (ir.Star((), ir.NOWHERE, ir.NOWHERE),))
-    inner = context.add(everything)
+    inner = context.add(ir.Select((source,), (EVERYTHING,)))
     alias = pivot.args.get("alias")
     name = context.table(alias.this) if alias is not None and alias.this is not None else source.alias
     columns = tuple(context.column(item) for item in (alias.args.get("columns") or () if alias is not None else ()))
@@ -20,15 +23,25 @@ def pivoted(context: Context, source: ir.Source, pivot: exp.Expr) -> ir.Source:
     return ir.Source(name, relation=context.add(relation), columns=columns)
 
 
+def _refs(compiled: ir.Expr) -> Iterator[ir.Ref]:
+    """The columns of one, or of several in brackets."""
+    if isinstance(compiled, ir.Ref):
+        yield compiled
+    elif isinstance(compiled, ir.Call) and compiled.op == "TUPLE":
+        for part in compiled.args:
+            yield from _refs(part)
+
+
 def _pivot(context: Context, pivot: exp.Expr, inner: int) -> ir.Pivot:
-    keys: list[ir.Ref] = []
-    for field in pivot.args.get("fields") or ():
-        key = expression(context, field.this)
-        if isinstance(key, ir.Ref):
-            keys.append(key)
+    fields = pivot.args.get("fields") or ()
+    keys = [ref for field in fields for ref in _refs(expression(context, field.this))]
     names = list(pivot.args.get("columns") or ())
-    aggregates = [expression(context, item.this if isinstance(item, exp.Alias) else item) for item in pivot.expressions]
-    values = list(_values(pivot))
+    aggregates = [expression(context, _unaliased(item)) for item in pivot.expressions]
+    if any(isinstance(item, exp.PivotAny | exp.Query) for field in fields for item in field.expressions) or any(
+        field.args.get("query") or field.args.get("field") for field in fields
+    ):
+        return ir.Pivot(inner, tuple(keys), (), tuple(aggregates))
+    values = [item.alias_or_name or item.name for field in fields for item in field.expressions]
     outputs = []
     for position in range(len(names) or len(values) * max(len(aggregates), 1)):
         aggregate = aggregates[position % len(aggregates)] if aggregates else ir.Literal("null", "NULL")
@@ -39,24 +52,74 @@ def _pivot(context: Context, pivot: exp.Expr, inner: int) -> ir.Pivot:
     return ir.Pivot(inner, tuple(keys), tuple(outputs))
 
 
-def _values(pivot: exp.Expr) -> Iterator[str]:
-    for field in pivot.args.get("fields") or ():
-        for item in field.expressions:
-            yield item.alias_or_name or item.name
+def _unaliased(node: exp.Expr) -> exp.Expr:
+    return node.this if isinstance(node, exp.Alias | exp.PivotAlias) else node
 
 
 def _unpivot(context: Context, pivot: exp.Expr, inner: int) -> ir.Unpivot:
     values: list[str] = []
     for item in pivot.expressions:
         parts = item.expressions if isinstance(item, exp.Tuple) else [item]
-        values.extend(context.column(part.this if isinstance(part, exp.Column) else part) for part in parts)
+        values.extend(_name(context, part) for part in parts)
     label = ""
     inputs: list[tuple[ir.Ref, ...]] = []
     for field in pivot.args.get("fields") or ():
-        target = field.this
-        label = context.column(target.this if isinstance(target, exp.Column) else target)
-        for item in field.expressions:
-            compiled = expression(context, item)
-            parts_ = compiled.args if isinstance(compiled, ir.Call) else (compiled,)
-            inputs.append(tuple(part for part in parts_ if isinstance(part, ir.Ref)))
+        label = _name(context, field.this)
+        inputs.extend(tuple(_refs(expression(context, _unaliased(item)))) for item in field.expressions)
     return ir.Unpivot(inner, tuple(values), label, tuple(inputs))
+
+
+def _name(context: Context, node: exp.Expr) -> str:
+    return context.column(node.this if isinstance(node, exp.Column) else node)
+
+
+# ── statements of their own ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def turned(context: Context, node: exp.Expr, source: ir.Source) -> int:
+    """PIVOT or UNPIVOT with an ON of its own."""
+    inner = context.add(ir.Select((source,), (EVERYTHING,)))
+    relation = _turned_down(context, node, inner) if node.args.get("unpivot") else _turned_up(context, node, inner)
+    return context.add(relation)
+
+
+def _turned_up(context: Context, node: exp.Expr, inner: int) -> ir.Pivot:
+    group = node.args.get("group")
+    grouping = [
+        ref for item in (group.expressions if group is not None else ()) for ref in _refs(expression(context, item))
+    ]
+    keys = [
+        ref
+        for item in node.expressions
+        for ref in _refs(expression(context, item.this if isinstance(item, exp.In) else item))
+    ]
+    used = list(node.args.get("using") or ())
+    aggregates = [(expression(context, _unaliased(item)), item.alias) for item in used]
+    kept = tuple(grouping) if group is not None else None
+    if not all(isinstance(item, exp.In) for item in node.expressions):
+        return ir.Pivot(inner, tuple(keys), (), tuple(value for value, _ in aggregates), kept)
+    lists = [[value.alias_or_name or value.name for value in item.expressions] for item in node.expressions]
+    outputs = [
+        ir.Output(name, name, value, ir.NOWHERE, ir.NOWHERE) for name, value in _named(context, lists, aggregates)
+    ]
+    return ir.Pivot(inner, tuple(keys), tuple(outputs), (), kept)
+
+
+def _named(
+    context: Context, lists: Sequence[Sequence[str]], aggregates: Sequence[tuple[ir.Expr, str]]
+) -> Iterator[tuple[str, ir.Expr]]:
+    """The columns of a pivot statement: the values joined by a bar, and the alias of the aggregate."""
+    for values in product(*lists):
+        for value, alias in aggregates:
+            yield context.fold_column("_".join([*values, *([alias] if alias else [])])), value
+
+
+def _turned_down(context: Context, node: exp.Expr, inner: int) -> ir.Unpivot:
+    into = node.args.get("into")
+    label = _name(context, into.this) if into is not None else context.fold_column("name")
+    values = [_name(context, item) for item in into.expressions] if into is not None else [context.fold_column("value")]
+    every = next((item for item in node.expressions if isinstance(item, exp.Columns)), None)
+    if every is not None:
+        return ir.Unpivot(inner, tuple(values), label, (), star(context, every.this, exp.Select()))
+    inputs = tuple(tuple(_refs(expression(context, _unaliased(item)))) for item in node.expressions)
+    return ir.Unpivot(inner, tuple(values), label, inputs)

@@ -7,37 +7,56 @@ import msgspec
 from sqlglot import exp
 
 from lineage_pipeline.engine.compile.context import Context
-from lineage_pipeline.engine.compile.expressions import expression, expressions
-from lineage_pipeline.engine.compile.outputs import outputs
-from lineage_pipeline.engine.compile.sources import sources
+from lineage_pipeline.engine.compile.expressions import expressions
+from lineage_pipeline.engine.compile.pivots import turned
+from lineage_pipeline.engine.compile.selects import order_and_limit, select
+from lineage_pipeline.engine.compile.sources import source
 from lineage_pipeline.vocabulary import ir
 
 
 def bind_with(context: Context, tree: exp.Expr) -> None:
     """Bring the CTEs that stand before a query or another statement into scope."""
     with_ = tree.args.get("with_")
-    if with_ is not None:
-        for cte in with_.expressions:
-            context.ctes = {**context.ctes, **common_table(context, cte, bool(with_.args.get("recursive")))}
+    if with_ is None:
+        return
+    for cte in with_.expressions:
+        if cte.args.get("scalar"):  # ClickHouse: a value with a name
+            context.constants = {**context.constants, context.column(cte.args["alias"].this): cte.this}
+            continue
+        added = tuple(_added(context, with_)) if cte is with_.expressions[-1] else ()
+        found = common_table(context, cte, bool(with_.args.get("recursive")), added)
+        context.ctes = {**context.ctes, **found}
+        if context.depth == 0:
+            context.shared.update(found.values())
 
 
 def query(context: Context, node: exp.Expr) -> int:
     """The index of the relation that a query is."""
-    outer = context.ctes
+    outer, constants = context.ctes, context.constants
     bind_with(context, node)
     index = _QUERIES.get(type(node), _unknown)(context, node)
-    context.ctes = outer
+    context.ctes, context.constants = outer, constants
     return index
 
 
-def common_table(context: Context, cte: exp.Expr, recursive: bool) -> dict[str, int]:
+def _added(context: Context, with_: exp.Expr) -> Iterator[str]:
+    """The columns that SEARCH and CYCLE add to the recursive query before them."""
+    for clause in ("search", "cycle"):
+        node = with_.args.get(clause)
+        for key in ("expression", "using"):
+            identifier = node.args.get(key) if node is not None else None
+            if isinstance(identifier, exp.Identifier):
+                yield context.column(identifier)
+
+
+def common_table(context: Context, cte: exp.Expr, recursive: bool, added: tuple[str, ...] = ()) -> dict[str, int]:
     """What a CTE adds to the names in scope; a recursive one sees itself."""
     alias = cte.args["alias"]
     name = context.table(alias.this)
     body = cte.this
     columns = tuple(context.column(column) for column in alias.args.get("columns") or ())
     if isinstance(body, exp.Union) and (recursive or context.traits.implicit_recursion) and _names(body, alias.name):
-        index = _recursive(context, name, body, columns)
+        index = _recursive(context, name, body, columns, added)
     else:
         index = query(context, body)
         if columns:
@@ -51,7 +70,7 @@ def _names(body: exp.Expr, name: str) -> bool:
     return any(table.name.lower() == name.lower() for table in body.find_all(exp.Table))
 
 
-def _recursive(context: Context, name: str, body: exp.Expr, columns: tuple[str, ...]) -> int:
+def _recursive(context: Context, name: str, body: exp.Expr, columns: tuple[str, ...], added: tuple[str, ...]) -> int:
     index = context.reserve()
     outer = context.ctes
     anchors: list[int] = []
@@ -72,7 +91,7 @@ def _recursive(context: Context, name: str, body: exp.Expr, columns: tuple[str, 
         relation: ir.Relation = ir.Renamed(anchor, columns)
     else:
         anchor = context.add(ir.Renamed(anchor, columns)) if columns else anchor
-        relation = ir.Recursive(anchor, _united(context, steps, distinct), distinct)
+        relation = ir.Recursive(anchor, _united(context, steps, distinct), distinct, added)
     context.relations[index] = relation
     return index
 
@@ -83,11 +102,15 @@ def _united(context: Context, branches: list[int], distinct: bool) -> int:
     return context.add(ir.SetOperation("UNION", distinct, False, tuple(branches)))
 
 
+_MANNERS = ("distinct", "by_name", "side", "kind", "on")
+"""What must be the same for two set operations in a row to be one."""
+
+
 def _branches(node: exp.Expr) -> Iterator[exp.Expr]:
     """The branches of a chain of the same set operation, left to right, without recursion: chains can be long."""
-    kind, distinct, by_name = type(node), node.args.get("distinct"), node.args.get("by_name")
+    kind, traits = type(node), [node.args.get(key) for key in _MANNERS]
     chain: list[exp.Expr] = []
-    while isinstance(node, kind) and node.args.get("distinct") == distinct and node.args.get("by_name") == by_name:
+    while isinstance(node, kind) and [node.args.get(key) for key in _MANNERS] == traits:
         chain.append(node.expression)
         inner = node.this
         if inner.args.get("order") or inner.args.get("limit") or inner.args.get("with_"):
@@ -109,9 +132,17 @@ def set_operation(context: Context, node: exp.Expr) -> int:
             bool(node.args.get("distinct")),
             by_name,
             branches,
-            *_order_and_limit(context, node),
+            *order_and_limit(context, node),
+            _matching(node),
+            tuple(context.column(item.this) for item in node.args.get("on") or ()),
         )
     )
+
+
+def _matching(node: exp.Expr) -> str:
+    """Which columns a set operation by name keeps: all, those of the first branch, or those of every branch."""
+    side, kind = str(node.args.get("side") or "").lower(), str(node.args.get("kind") or "").lower()
+    return "left" if side == "left" else "inner" if kind == "inner" else ""
 
 
 def subquery(context: Context, node: exp.Expr) -> int:
@@ -119,7 +150,7 @@ def subquery(context: Context, node: exp.Expr) -> int:
     if isinstance(node.this, exp.Table):
         return _select_all(context, node)
     index = query(context, node.this)
-    order, limit = _order_and_limit(context, node)
+    order, limit = order_and_limit(context, node)
     relation = context.relations[index]
     if (order or limit) and isinstance(relation, ir.Select | ir.SetOperation):
         return context.add(
@@ -131,93 +162,38 @@ def subquery(context: Context, node: exp.Expr) -> int:
 def _select_all(context: Context, node: exp.Expr) -> int:
     """Brackets around joined tables."""
     inner = exp.Select(expressions=[exp.Star()], from_=exp.From(this=node.this))
-    return select(context, inner)
-
-
-def select(context: Context, node: exp.Expr) -> int:
-    """A SELECT with all its clauses."""
-    outer_windows, outer_visible = context.windows, context.visible
-    named = node.args.get("windows") or ()
-    context.windows = {window.name.lower(): window for window in named} if named else outer_windows
-    group = node.args.get("group")
-    distinct = node.args.get("distinct")
-    on = distinct.args.get("on") if distinct is not None else None
-    order, limit = _order_and_limit(context, node)
-    relation = ir.Select(
-        sources=tuple(sources(context, node, query)),
-        outputs=tuple(outputs(context, node)),
-        where=_condition(context, node, "where", "prewhere"),
-        group=_group(context, group),
-        group_all=bool(group is not None and group.args.get("all")),
-        having=_condition(context, node, "having"),
-        qualify=_condition(context, node, "qualify"),
-        order=order,
-        distinct=distinct is not None and on is None,
-        distinct_on=expressions(context, on.expressions) if on is not None else (),
-        limit=limit,
-        grouping=_grouping(group),
-    )
-    context.windows, context.visible = outer_windows, outer_visible
-    return context.add(relation)
-
-
-def _condition(context: Context, node: exp.Expr, *clauses: str) -> ir.Expr | None:
-    conditions = [expression(context, clause.this) for name in clauses if (clause := node.args.get(name)) is not None]
-    if len(conditions) > 1:
-        return ir.Call("AND", tuple(conditions), 0, "BOOLEAN")
-    return conditions[0] if conditions else None
-
-
-_GROUPINGS = ("grouping_sets", "cube", "rollup")
-
-
-def _group(context: Context, group: exp.Expr | None) -> tuple[ir.Expr, ...]:
-    if group is None:
-        return ()
-    keys = list(group.expressions)
-    for kind in _GROUPINGS:
-        for part in group.args.get(kind) or ():
-            keys.extend(part.expressions if isinstance(part, exp.Expr) else ())
-    return expressions(context, keys)
-
-
-def _grouping(group: exp.Expr | None) -> str:
-    return "" if group is None else " ".join(kind for kind in _GROUPINGS if group.args.get(kind)).upper()
-
-
-def _order_and_limit(context: Context, node: exp.Expr) -> tuple[tuple[ir.Expr, ...], str]:
-    keys: list[exp.Expr] = []
-    for clause in ("order", "sort", "distribute", "cluster"):
-        order = node.args.get(clause)
-        if isinstance(order, exp.Expr):
-            keys.extend(order.expressions)
-    limits = []
-    for clause in ("limit", "offset", "sample"):
-        bound = node.args.get(clause)
-        if isinstance(bound, exp.Expr):
-            value = (
-                bound.args.get("expression")
-                or bound.args.get("count")
-                or bound.args.get("size")
-                or bound.args.get("percent")
-            )
-            limits.append(f"{clause} {value.name if isinstance(value, exp.Literal) else '?'}")
-    return expressions(context, keys), ", ".join(limits)
+    return select(context, inner, query)
 
 
 def values(context: Context, node: exp.Expr) -> int:
-    """VALUES: rows of expressions."""
+    """VALUES: rows of expressions, their columns named as the dialect names them."""
     alias = node.args.get("alias")
-    columns = tuple(context.column(column) for column in (alias.args.get("columns") or () if alias is not None else ()))
-    rows = tuple(
-        expressions(context, row.expressions if isinstance(row, exp.Tuple) else [row]) for row in node.expressions
-    )
-    return context.add(ir.Values(rows, columns))
+    named = [context.column(column) for column in (alias.args.get("columns") or () if alias is not None else ())]
+    rows = [_row(row) for row in node.expressions]
+    if rows and len(rows[0]) > 1 and isinstance(rows[0][1], exp.Tuple) and rows[0][0].is_string:
+        named = [context.fold_column(part.split()[0]) for part in rows[0][0].name.split(",")]
+        rows = [_row(row) for row in rows[0][1:]]  # ClickHouse: values('a Int8, b String', (1, 'x'))
+    names = [context.traits.row_names.format(at, at + 1) for at in range(len(rows[0]) if rows else 0)]
+    columns = (*named, *names[len(named) :])
+    return context.add(ir.Values(tuple(expressions(context, row) for row in rows), columns))
+
+
+def _row(node: exp.Expr) -> list[exp.Expr]:
+    parts = node.expressions if isinstance(node, exp.Tuple) else [node]
+    if len(parts) == 1 and isinstance(parts[0], exp.Anonymous) and parts[0].name.upper() == "ROW":
+        return list(parts[0].expressions)
+    return list(parts)
+
+
+def pivot(context: Context, node: exp.Expr) -> int:
+    """PIVOT or UNPIVOT as a statement of its own."""
+    inner = next(source(context, node.this, None, query))
+    return turned(context, node, inner)
 
 
 def _table(context: Context, node: exp.Expr) -> int:
     """TABLE t, or FROM t without a select list: all of it."""
-    return select(context, exp.Select(expressions=[exp.Star()], from_=exp.From(this=node)))
+    return select(context, exp.Select(expressions=[exp.Star()], from_=exp.From(this=node)), query)
 
 
 def _change(context: Context, node: exp.Expr) -> int:
@@ -240,7 +216,8 @@ def _unknown(context: Context, node: exp.Expr) -> int:
 
 
 _QUERIES: dict[type[exp.Expr], Callable[[Context, exp.Expr], int]] = {
-    exp.Select: select,
+    exp.Pivot: pivot,
+    exp.Select: lambda context, node: select(context, node, query),
     exp.Union: set_operation,
     exp.Except: set_operation,
     exp.Intersect: set_operation,

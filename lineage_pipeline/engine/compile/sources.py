@@ -5,13 +5,10 @@ from collections.abc import Callable, Iterator
 import msgspec
 from sqlglot import exp
 
-from lineage_pipeline.dialects import functions
-from lineage_pipeline.dialects.traits import fold
 from lineage_pipeline.engine.compile.context import Context, name_of
-from lineage_pipeline.engine.compile.expressions import expression, optional
-from lineage_pipeline.engine.compile.outside import outside
+from lineage_pipeline.engine.compile.expressions import expression
 from lineage_pipeline.engine.compile.pivots import pivoted
-from lineage_pipeline.engine.compile.widening import widened
+from lineage_pipeline.engine.compile.rowsets import alias_of, array_joins, array_of, rowset
 from lineage_pipeline.vocabulary import ir
 
 CompileQuery = Callable[[Context, exp.Expr], int]
@@ -31,12 +28,27 @@ def joined(context: Context, join: exp.Expr, query: CompileQuery) -> Iterator[ir
     if not isinstance(join, exp.Join):
         yield from source(context, join, ir.Join("left" if join.args.get("outer") else "cross"), query)
         return
-    side = _side(join)
-    using = tuple(context.column(column) for column in join.args.get("using") or ())
-    how = ir.Join(
-        side, optional(context, join.args.get("on")), using, str(join.args.get("method") or "").upper() == "NATURAL"
-    )
+    if str(join.args.get("kind") or "").upper() == "ARRAY":
+        yield from array_joins(context, join)
+        return
+    using = tuple(using_key(context, column) for column in join.args.get("using") or ())
+    natural = str(join.args.get("method") or "").upper() == "NATURAL"
+    conditions = [expression(context, node) for key in ("match_condition", "on") if (node := join.args.get(key))]
+    how = ir.Join(_side(join), both(conditions), using, natural)
     yield from source(context, join.this, how, query)
+
+
+def both(conditions: list[ir.Expr]) -> ir.Expr | None:
+    """One condition that holds where all of them do."""
+    if len(conditions) > 1:
+        return ir.Call("AND", tuple(conditions), 0, "BOOLEAN")
+    return conditions[0] if conditions else None
+
+
+def using_key(context: Context, node: exp.Expr) -> ir.Ref:
+    """A column that USING names."""
+    identifier = node.this if isinstance(node, exp.Column) else node
+    return ir.Ref((context.column(identifier),), *context.place(identifier))
 
 
 _KINDS = {"CROSS": "cross", "SEMI": "semi", "ANTI": "anti"}
@@ -58,8 +70,16 @@ def _side(join: exp.Expr) -> str:
 
 def source(context: Context, node: exp.Expr, join: ir.Join | None, query: CompileQuery) -> Iterator[ir.Source]:
     """One item of a FROM clause, and those that are joined to it inside brackets."""
-    compiler = _SOURCES.get(type(node), _function)
-    item = compiler(context, node, query)
+    if isinstance(node, exp.Final):  # ClickHouse: the table after its parts have been merged
+        inner_table = node.this
+        if node.args.get("alias") is not None:
+            inner_table.set("alias", node.args["alias"])
+        node = inner_table
+    if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table) and not _is_named(node):
+        yield from _bracketed(context, node, join, query)
+        return
+    compiler = _SOURCES.get(type(node))
+    item = compiler(context, node, query) if compiler is not None else _other(context, node, query)
     for pivot in node.args.get("pivots") or ():
         item = pivoted(context, item, pivot)
     if context.traits.implicit_unnest:
@@ -69,144 +89,92 @@ def source(context: Context, node: exp.Expr, join: ir.Join | None, query: Compil
         yield from joined(context, inner, query)
 
 
-def _alias(context: Context, node: exp.Expr) -> tuple[str, tuple[str, ...]]:
-    alias = node.args.get("alias")
-    if not isinstance(alias, exp.TableAlias):
-        return "", ()
-    columns = tuple(context.column(column) for column in alias.args.get("columns") or ())
-    return (context.table(alias.this) if alias.this is not None else ""), columns
+def _is_named(node: exp.Expr) -> bool:
+    return node.args.get("alias") is not None or bool(node.args.get("pivots"))
+
+
+def _bracketed(context: Context, node: exp.Expr, join: ir.Join | None, query: CompileQuery) -> Iterator[ir.Source]:
+    """A join in brackets without a name: its sources stand for themselves, the condition outside sees all of them."""
+    items = list(source(context, node.this, None, query))
+    if join is None:
+        yield from items
+    else:
+        optional_side = join.side in ("left", "full")
+        first = msgspec.structs.replace(join, on=None)
+        for position, item in enumerate(items):
+            how = first if item.join is None else item.join
+            if optional_side and how.side in ("inner", "cross"):
+                how = msgspec.structs.replace(how, side="left")
+            if position == len(items) - 1:
+                conditions = [condition for condition in (how.on, join.on) if condition is not None]
+                how = msgspec.structs.replace(how, on=both(conditions))
+            yield msgspec.structs.replace(item, join=how)
+    for inner in node.args.get("joins") or ():
+        yield from joined(context, inner, query)
 
 
 def _table(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
-    alias, columns = _alias(context, node)
-    if isinstance(node.this, exp.Func):
-        return _table_function(context, node, alias, columns)
+    alias, columns = alias_of(context, node)
+    if isinstance(node.this, exp.Func) or node.args.get("rows_from"):
+        return rowset(context, node, query)
     name = name_of(context, node)
-    if len(name.parts) == 1 and name.parts[0] in context.ctes:
-        index = context.ctes[name.parts[0]]
-        context.recursions.add(index)
-        return ir.Source(alias or name.parts[0], relation=index, columns=columns)
-    if len(name.parts) > 1 and name.parts[0] in context.visible:
-        return _array(context, node, alias)
-    if context.traits.dual and len(name.parts) == 1 and name.parts[0].upper() == "DUAL":
-        dummy = ir.Values(((ir.Literal("string", "X"),),), (fold("dummy", False, context.traits.columns),))
-        return ir.Source(alias or name.parts[0], relation=context.add(dummy), columns=columns)
+    if len(name.parts) == 1:
+        index = context.ctes.get(name.parts[0])
+        if index is not None:
+            context.recursions.add(index)
+            return ir.Source(alias or name.parts[0], relation=index, columns=columns, common=index in context.shared)
+        if context.traits.dual and name.parts[0].upper() == "DUAL":
+            row = context.add(ir.Values(((ir.Literal("string", "X"),),), (context.fold_column("dummy"),)))
+            return ir.Source(alias or name.parts[0], relation=row, columns=columns)
+    elif name.parts[0] in context.visible:
+        return array_of(context, node, alias)
     return ir.Source(alias or name.parts[-1], name=name, columns=columns)
-
-
-def _array(context: Context, node: exp.Expr, alias: str) -> ir.Source:
-    """`FROM t, t.items`: the elements of an array of another source."""
-    identifiers = [part for key in ("catalog", "db", "this") if (part := node.args.get(key)) is not None]
-    names = [part for node in identifiers for part in ([node] if isinstance(node, exp.Identifier) else node.flatten())]
-    parts = (context.table(names[0]), *(context.column(part) for part in names[1:]))
-    element = alias or parts[-1]
-    unnest = ir.Call("UNNEST", (ir.Ref(parts, *context.place(*names)),), ir.GENERATOR)
-    return ir.Source(element, function=unnest, columns=(element,), lateral=True)
-
-
-def _table_function(context: Context, node: exp.Expr, alias: str, columns: tuple[str, ...]) -> ir.Source:
-    """A function in the place of a table: one that makes rows of a value, or an object of the user's own."""
-    compiled = expression(context, node.this)
-    op = compiled.op if isinstance(compiled, ir.Call) else ""
-    if op == "TABLE" and isinstance(compiled, ir.Call) and compiled.args:
-        compiled = compiled.args[0]
-    if op in functions.FILES and (found := _file(context, node.this)) is not None:
-        return ir.Source(alias or op.lower(), name=found, columns=columns)
-    relation = widened(context, compiled)
-    if relation != ir.NOWHERE:
-        return ir.Source(alias, relation=relation, columns=columns)
-    if op != "TABLE" and isinstance(node.this, exp.Anonymous) and op not in functions.GENERATORS:
-        name = name_of(
-            context,
-            exp.Table(this=exp.to_identifier(node.this.name), db=node.args.get("db"), catalog=node.args.get("catalog")),
-        )
-        context.calls.append(ir.Invocation(name, compiled.args if isinstance(compiled, ir.Call) else ()))
-        return ir.Source(alias or name.parts[-1], name=name, function=compiled, columns=columns, lateral=True)
-    produced = _produced(compiled)
-    return ir.Source(alias or op.lower(), function=compiled, columns=columns, produces=produced, lateral=True)
 
 
 def _streamed(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
     """The new rows of a table are rows of that table."""
-    alias, columns = _alias(context, node)
+    alias, columns = alias_of(context, node)
     inner = node.this
     while isinstance(inner, exp.Subquery | exp.Paren):
         inner = inner.this
     if not isinstance(inner, exp.Table):
-        return _function(context, inner, query)
+        return rowset(context, node, query)
     found = _table(context, inner, query)
     return msgspec.structs.replace(found, alias=alias or found.alias, columns=columns or found.columns)
 
 
-def _file(context: Context, node: exp.Expr) -> ir.Name | None:
-    """The file that a function reads."""
-    literal = next((item for item in node.find_all(exp.Literal) if item.args.get("is_string")), None)
-    return outside(literal.name, context.traits, *context.place(literal)) if literal is not None else None
-
-
-def _produced(function: ir.Expr) -> tuple[str, ...]:
-    """The columns that a function in the place of a table makes where nobody names them."""
-    if not isinstance(function, ir.Call):
-        return ()
-    op = function.op.split(":", 1)[0]
-    if op == "STACK" and function.args and isinstance(function.args[0], ir.Literal) and function.args[0].text.isdigit():
-        width = -(-(len(function.args) - 1) // max(int(function.args[0].text), 1))
-        return tuple(f"col{position}" for position in range(width))
-    return functions.PRODUCED.get(op, ())
-
-
 def _subquery(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
-    alias, columns = _alias(context, node)
+    alias, columns = alias_of(context, node)
     return ir.Source(alias, relation=query(context, _bare(node)), columns=columns)
 
 
 def _bare(node: exp.Expr) -> exp.Expr:
     """The query inside the brackets, unless clauses of its own hang outside."""
+    if isinstance(node.this, exp.Table):
+        return node
     return node if any(node.args.get(clause) for clause in ("order", "limit", "offset", "with_")) else node.this
 
 
 def _values(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
-    alias, columns = _alias(context, node)
+    alias, columns = alias_of(context, node)
     return ir.Source(alias, relation=query(context, node), columns=columns)
 
 
 def _lateral(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
-    alias, columns = _alias(context, node)
+    alias, columns = alias_of(context, node)
     inner = node.this
-    if isinstance(inner, exp.Subquery | exp.Select):
+    if isinstance(inner, exp.Subquery | exp.Select | exp.Values):
         return ir.Source(alias, relation=query(context, inner), columns=columns, lateral=True)
-    if isinstance(inner, exp.Anonymous):
-        return _table_function(context, exp.Table(this=inner), alias, columns)
-    if isinstance(inner, exp.Table | exp.Dot):
+    if isinstance(inner, exp.Table) and not isinstance(inner.this, exp.Func):
         return msgspec.structs.replace(_table(context, inner, query), alias=alias, columns=columns, lateral=True)
-    produced = columns if _is_flatten(columns) else ()
-    return ir.Source(
-        alias, function=expression(context, inner), columns=() if produced else columns, produces=produced, lateral=True
-    )
+    return rowset(context, node, query)
 
 
-def _is_flatten(columns: tuple[str, ...]) -> bool:
-    """Whether sqlglot filled in the six columns that FLATTEN always makes."""
-    return tuple(column.upper() for column in columns) == ("SEQ", "KEY", "PATH", "INDEX", "VALUE", "THIS")
-
-
-def _unnest(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
-    alias, columns = _alias(context, node)
-    args = tuple(expression(context, item) for item in node.expressions)
-    offset = node.args.get("offset")
-    if isinstance(offset, exp.Identifier):
-        columns = (*columns, context.column(offset))
-    if not alias and len(columns) > 0:  # BigQuery: the alias names the element, and the element is the row
-        alias = columns[0]
-    return ir.Source(alias, function=ir.Call("UNNEST", args, ir.GENERATOR), columns=columns, lateral=True)
-
-
-def _function(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
-    alias, columns = _alias(context, node)
+def _other(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
     if isinstance(node, exp.Query):
+        alias, columns = alias_of(context, node)
         return ir.Source(alias, relation=query(context, node), columns=columns)
-    compiled = expression(context, node)
-    return ir.Source(alias, function=compiled, columns=columns, produces=_produced(compiled), lateral=True)
+    return rowset(context, node, query)
 
 
 _SOURCES: dict[type[exp.Expr], Callable[[Context, exp.Expr, CompileQuery], ir.Source]] = {
@@ -215,5 +183,4 @@ _SOURCES: dict[type[exp.Expr], Callable[[Context, exp.Expr, CompileQuery], ir.So
     exp.Values: _values,
     exp.Lateral: _lateral,
     exp.Stream: _streamed,
-    exp.Unnest: _unnest,
 }

@@ -23,7 +23,7 @@ def statement_parts(context: Context, tree: exp.Expr) -> Parts | None:
     compiler = STATEMENTS.get(type(tree))
     if compiler is not None:
         return compiler(context, tree)
-    if isinstance(tree, exp.Query):
+    if isinstance(tree, exp.Query | exp.Values | exp.Pivot):
         return bare_query(context, tree)
     return None
 

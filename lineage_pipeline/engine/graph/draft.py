@@ -125,7 +125,9 @@ class Drafts:
 
     @staticmethod
     def id_of(draft: Draft) -> str:
-        """The id of an object."""
+        """The id of an object; what a bare query makes has the same one in every system."""
+        if draft.kind is ObjectKind.QUERY:
+            return draft.parts[-1]
         if draft.scope:
             return f"{draft.scope}.{quote(draft.parts[-1], draft.space.traits.tables)}"
         return draft.space.id(draft.parts)

@@ -13,7 +13,10 @@ _RANK = {Subtype.IDENTITY: 0, Subtype.TRANSFORMATION: 1, Subtype.AGGREGATION: 2}
 
 
 class Flow(msgspec.Struct, frozen=True, gc=False):
-    """One input column on its way into a value; `start` and `end` are where the statement names it."""
+    """One input column on its way into a value; `start` and `end` are where the statement names it.
+
+    As long as it `keeps` the shape of the column, a path into the value is a path into the column.
+    """
 
     object: str
     column: str
@@ -25,34 +28,37 @@ class Flow(msgspec.Struct, frozen=True, gc=False):
     start: int = ir.NOWHERE
     end: int = ir.NOWHERE
     hops: tuple[Hop, ...] = ()
+    keeps: bool = True
 
 
 Flows = tuple[Flow, ...]
 NONE: Flows = ()
 
 
-def changed(flows: Flows, subtype: Subtype, masking: bool = False) -> Flows:
-    """The flows after the value has been transformed or aggregated."""
+def changed(flows: Flows, subtype: Subtype, masking: bool = False, keeping: bool = False) -> Flows:
+    """The flows after the value has been transformed or aggregated, its shape kept or not."""
     rank = _RANK[subtype]
     result: list[Flow] = []
     for flow in flows:
-        if flow.type is INDIRECT or (_RANK[flow.subtype] >= rank and (flow.masking or not masking)):
+        settled = _RANK.get(flow.subtype, 0) >= rank and (flow.masking or not masking)
+        if flow.type is INDIRECT or (settled and (keeping or not flow.keeps)):
             result.append(flow)
         else:
             higher = subtype if rank > _RANK[flow.subtype] else flow.subtype
-            result.append(_with(flow, flow.type, higher, flow.masking or masking))
+            result.append(_with(flow, flow.type, higher, flow.masking or masking, flow.keeps and keeping))
     return tuple(result)
 
 
 def influence(flows: Flows, subtype: Subtype) -> Flows:
     """The flows of a value that only decides about another one."""
-    return tuple(flow if flow.subtype is subtype else _with(flow, INDIRECT, subtype, flow.masking) for flow in flows)
-
-
-def _with(flow: Flow, kind: EdgeType, subtype: Subtype, masking: bool) -> Flow:
-    return Flow(
-        flow.object, flow.column, flow.path, kind, subtype, masking, flow.approximate, flow.start, flow.end, flow.hops
+    return tuple(
+        flow if flow.subtype is subtype else _with(flow, INDIRECT, subtype, flow.masking, False) for flow in flows
     )
+
+
+def _with(flow: Flow, kind: EdgeType, subtype: Subtype, masking: bool, keeps: bool) -> Flow:
+    place = (flow.approximate, flow.start, flow.end, flow.hops)
+    return Flow(flow.object, flow.column, flow.path, kind, subtype, masking, *place, keeps)
 
 
 def approximated(flows: Flows) -> Flows:
@@ -77,15 +83,20 @@ def placeless(flows: Flows) -> Flows:
 
 def into_path(flows: Flows, path: Sequence[str]) -> Flows:
     """The flows of a member of a struct."""
-    suffix = ".".join(path)
-    if not suffix:
+    if not path:
         return flows
-    return tuple(
-        msgspec.structs.replace(flow, path=f"{flow.path}.{suffix}" if flow.path else suffix)
-        if flow.type is DIRECT and flow.subtype is Subtype.IDENTITY
-        else flow
-        for flow in flows
-    )
+    return tuple(_deeper(flow, path) if flow.keeps and flow.type is DIRECT else flow for flow in flows)
+
+
+ROW = "*"
+"""The column of a flow that is a whole row of an object whose columns are not known."""
+
+
+def _deeper(flow: Flow, path: Sequence[str]) -> Flow:
+    if flow.column == ROW:
+        return msgspec.structs.replace(flow, column=path[0], path=".".join(path[1:]), approximate=False)
+    suffix = ".".join(path)
+    return msgspec.structs.replace(flow, path=f"{flow.path}.{suffix}" if flow.path else suffix)
 
 
 def united(parts: Iterable[Flows]) -> Flows:

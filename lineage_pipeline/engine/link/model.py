@@ -7,12 +7,20 @@ from lineage_pipeline.vocabulary import ir
 
 
 class Value(msgspec.Struct, frozen=True, gc=False):
-    """What an expression comes to: where it comes from, its type, and its canonical text."""
+    """What an expression comes to: where it comes from, its type, and its canonical text.
+
+    A struct that the statement builds, and a row that it takes as a value, know their `members`.
+    """
 
     flows: Flows = NONE
     type: str | None = None
     nullable: bool = True
     text: str = ""
+    members: "Members | None" = None
+
+
+Members = tuple[tuple[str, Value], ...]
+"""The members of a struct by name, in order."""
 
 
 class Out(msgspec.Struct, frozen=True, gc=False):
@@ -36,12 +44,16 @@ class Opening(msgspec.Struct, frozen=True, gc=False):
 
 
 class Linked(msgspec.Struct, frozen=True):
-    """A relation after linking: its columns, what passes through it unseen, and what decides about its rows."""
+    """A relation after linking: its columns, what passes through it unseen, and what decides about its rows.
+
+    Where it may have further columns that are all made of the same thing, `rest` is that thing.
+    """
 
     columns: tuple[Out, ...]
     openings: tuple[Opening, ...] = ()
     indirect: Flows = NONE
     facets: tuple[tuple[str, str], ...] = ()
+    rest: Value | None = None
 
 
 class InputColumn(msgspec.Struct, frozen=True, gc=False):

@@ -6,9 +6,10 @@ from typing import Any
 import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
-from lineage_pipeline.engine.link.flows import NONE, Flows, changed, influence, united
+from lineage_pipeline.engine.link.flows import Flows, influence, united
 from lineage_pipeline.engine.link.model import Input, Linked, Out, Value, Variables
-from lineage_pipeline.engine.link.scope import Report, Scope, Source
+from lineage_pipeline.engine.link.pivots import pivot, unpivot
+from lineage_pipeline.engine.link.scope import Report, Scope
 from lineage_pipeline.engine.link.selects import select
 from lineage_pipeline.engine.link.types import common_type
 from lineage_pipeline.engine.link.values import value_of
@@ -57,9 +58,10 @@ def _select(links: RelationLinker, body: ir.Select, index: int, outer: Scope | N
 
 def _set_operation(links: RelationLinker, body: ir.SetOperation, index: int, outer: Scope | None) -> Linked:
     branches = [links.relation(branch, outer) for branch in body.branches]
-    columns = _by_name(branches) if body.by_name else _by_position(links, body, branches)
+    columns = _by_name(body, branches) if body.by_name else _by_position(links, body, branches)
     scope = Scope(links.traits, outer, links.report, links.variables)
     scope.aliases = {column.name: column.value for column in columns}
+    scope.sees_aliases = True
     order = _order(body.order, columns, scope, links)
     keyword = f"{body.op.lower()}{' distinct' if body.distinct else ' all'}"
     facets = [facet for branch in branches for facet in branch.facets]
@@ -86,6 +88,8 @@ def _order(keys: Sequence[ir.Expr], columns: Sequence[Out], scope: Scope, links:
             flows.append(columns[int(key.text) - 1].value.flows)
         elif isinstance(key, ir.Ref) and key.parts[-1] in scope.aliases:
             flows.append(scope.aliases[key.parts[-1]].flows)
+        elif not isinstance(key, ir.Literal):
+            flows.append(value_of(key, scope, links).flows)
     return influence(united(flows), Subtype.SORT)
 
 
@@ -104,12 +108,20 @@ def _by_position(links: RelationLinker, body: ir.SetOperation, branches: Sequenc
     return tuple(columns)
 
 
-def _by_name(branches: Sequence[Linked]) -> tuple[Out, ...]:
+def _by_name(body: ir.SetOperation, branches: Sequence[Linked]) -> tuple[Out, ...]:
     grouped: dict[str, list[Out]] = {}
     for branch in branches:
         for column in branch.columns:
             grouped.setdefault(column.name, []).append(column)
-    return tuple(_combined(group[0], group[1:], "UNION") for group in grouped.values())
+    first = {column.name for column in branches[0].columns}
+    kept = [
+        group
+        for name, group in grouped.items()
+        if (not body.on or name in body.on)
+        and (body.matching != "inner" or len(group) == len(branches))
+        and (body.matching != "left" or name in first)
+    ]
+    return tuple(_combined(group[0], group[1:], "UNION") for group in kept)
 
 
 def _combined(column: Out, others: Sequence[Out], op: str) -> Out:
@@ -149,11 +161,18 @@ def _recursive(links: RelationLinker, body: ir.Recursive, index: int, outer: Sco
     links.done[index] = anchor
     known = _once_round(anchor, links.relation(body.step, outer))
     more = _fuller(anchor, known)
-    while more is not None:  # what the step gave goes round again, until that brings nothing new
+    for _ in range(ROUNDS):  # what the step gave goes round again, until that brings nothing new
+        if more is None:
+            break
         links.done = {**before, index: more}
         again = links.relation(body.step, outer)
         known, more = _fuller(known, again) or known, _fuller(more, again)
-    return known
+    added = tuple(Out(name, name, Value(text=name)) for name in body.added)
+    return msgspec.structs.replace(known, columns=(*known.columns, *added)) if added else known
+
+
+ROUNDS = 20
+"""How often a recursion goes round at most: a path that each round leads deeper would bring something new for ever."""
 
 
 def _once_round(anchor: Linked, step: Linked) -> Linked:
@@ -205,62 +224,12 @@ def _renamed(links: RelationLinker, body: ir.Renamed, index: int, outer: Scope |
     return msgspec.structs.replace(inner, columns=columns)
 
 
-def _turned_scope(links: RelationLinker, relation: int, outer: Scope | None) -> tuple[Linked, Scope]:
-    inner = links.relation(relation, outer)
-    scope = Scope(links.traits, outer, links.report, links.variables)
-    scope.sources = [Source("", (), linked=inner)]
-    return inner, scope
-
-
-def _pivot(links: RelationLinker, body: ir.Pivot, index: int, outer: Scope | None) -> Linked:
-    inner, scope = _turned_scope(links, body.relation, outer)
-    keys = [scope.resolve(key) for key in body.keys]
-    used = {key.parts[-1] for key in body.keys}
-    columns = []
-    for output in body.outputs:
-        value = value_of(output.expr, scope, links)
-        used |= set(_named(output.expr))
-        decided = [influence(key.flows, Subtype.CONDITIONAL) for key in keys]
-        columns.append(
-            Out(
-                output.name,
-                output.written,
-                Value(united([value.flows, *decided]), value.type, True, f"{value.text} for {output.name}"),
-            )
-        )
-    kept = [column for column in inner.columns if column.name not in used]
-    grouped = influence(united(column.value.flows for column in kept), Subtype.GROUP_BY)
-    return Linked((*kept, *columns), inner.openings, united([inner.indirect, grouped]), inner.facets)
-
-
-def _named(expr: ir.Expr) -> list[str]:
-    """The columns that an aggregate of a pivot takes."""
-    if isinstance(expr, ir.Ref):
-        return [expr.parts[-1]]
-    return [name for arg in getattr(expr, "args", ()) for name in _named(arg)]
-
-
-def _unpivot(links: RelationLinker, body: ir.Unpivot, index: int, outer: Scope | None) -> Linked:
-    inner, scope = _turned_scope(links, body.relation, outer)
-    groups = [[scope.resolve(ref) for ref in group] for group in body.inputs]
-    used = {ref.parts[-1] for group in body.inputs for ref in group}
-    columns = [column for column in inner.columns if column.name not in used]
-    for position, name in enumerate(body.values):
-        cells = [group[position] for group in groups if position < len(group)]
-        flows = changed(united(cell.flows for cell in cells), Subtype.IDENTITY)
-        columns.append(
-            Out(name, name, Value(flows, common_type([cell.type for cell in cells]), True, f"unpivot {name}"))
-        )
-    columns.append(Out(body.label, body.label, Value(NONE, None, False, "unpivot label")))
-    return Linked(tuple(columns), inner.openings, inner.indirect, inner.facets)
-
-
 RELATIONS: dict[type, Callable[[RelationLinker, Any, int, Scope | None], Linked]] = {
     ir.Select: _select,
     ir.SetOperation: _set_operation,
     ir.Values: _values,
     ir.Recursive: _recursive,
     ir.Renamed: _renamed,
-    ir.Pivot: _pivot,
-    ir.Unpivot: _unpivot,
+    ir.Pivot: pivot,
+    ir.Unpivot: unpivot,
 }

@@ -1,32 +1,20 @@
 """Selects: sources joined, stars expanded, outputs evaluated, and what decides about the rows gathered."""
 
-import fnmatch
 from collections.abc import Iterator, Sequence
-from typing import Protocol
 
-from lineage_pipeline.dialects.traits import Folding, Traits
+import msgspec
+
 from lineage_pipeline.engine.link.canonical import lines
-from lineage_pipeline.engine.link.flows import Flows, approximated, changed, influence, into_path, united
-from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value, Variables
-from lineage_pipeline.engine.link.scope import Report, Scope, Source
-from lineage_pipeline.engine.link.types import struct_members
-from lineage_pipeline.engine.link.values import value_of
+from lineage_pipeline.engine.link.flows import Flows, influence, united
+from lineage_pipeline.engine.link.members import spread
+from lineage_pipeline.engine.link.model import Linked, Opening, Out, Value
+from lineage_pipeline.engine.link.rowsets import rowset
+from lineage_pipeline.engine.link.scope import Scope
+from lineage_pipeline.engine.link.source import Source
+from lineage_pipeline.engine.link.stars import GENERATED, Links, expanded, generated, out_of
+from lineage_pipeline.engine.link.values import aggregates, value_of
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.sets import Subtype
-
-
-class Links(Protocol):
-    """Whoever knows the inputs of a statement and links its other relations."""
-
-    traits: Traits
-    report: Report
-    variables: Variables
-
-    def relation(self, index: int, outer: Scope | None) -> Linked:
-        """The relation at an index."""
-
-    def input(self, name: ir.Name) -> Input:
-        """The object that a name stands for."""
 
 
 def select(links: Links, body: ir.Select, outer: Scope | None) -> Linked:
@@ -42,11 +30,36 @@ def select(links: Links, body: ir.Select, outer: Scope | None) -> Linked:
     for clause, subtype, conditions in _conditions(body):
         for condition in conditions:
             value = _in_clause(clause, condition, scope, links, columns, scope_columns)
-            indirect.append(influence(value.flows, subtype))
+            joins = isinstance(condition, ir.Call) and condition.op == "OUTERJOIN"
+            indirect.append(influence(value.flows, Subtype.JOIN if joins else subtype))
             if value.text:
                 facets.append((_FACETS[clause], value.text))
+    indirect.extend(_everything(body, columns))
     facets.extend(_shape(body, columns))
-    return Linked(tuple(columns), tuple(openings), united(indirect), tuple(facets))
+    rest = None
+    if body.value_table and len(columns) == 1:
+        columns, rest = _row_of(columns[0])
+    return Linked(tuple(columns), tuple(openings), united(indirect), tuple(facets), rest)
+
+
+def _everything(body: ir.Select, columns: Sequence[Out]) -> Iterator[Flows]:
+    """GROUP BY ALL groups by every output without an aggregate, ORDER BY ALL sorts by every output."""
+    if body.group_all:
+        simple = len(body.outputs) == len(columns)
+        for position, column in enumerate(columns):
+            output = body.outputs[position] if simple else None
+            if not isinstance(output, ir.Output) or not aggregates(output.expr):
+                yield influence(column.value.flows, Subtype.GROUP_BY)
+    if body.order_all:
+        yield from (influence(column.value.flows, Subtype.SORT) for column in columns)
+
+
+def _row_of(column: Out) -> tuple[list[Out], Value | None]:
+    """The columns of a table whose rows are values of their own: the members, or the value itself."""
+    members = spread(column.value)
+    if not members:
+        return [column], column.value if column.value.type is None else None
+    return [Out(name, name, value, column.start, column.end, column.approximate) for name, value in members], None
 
 
 _FACETS = {"where": "filter", "having": "filter", "qualify": "filter", "group": "grouping", "order": "order"}
@@ -119,12 +132,14 @@ def _join_condition(links: Links, join: ir.Join, scope: Scope, added: Source, in
     scope.sources.append(added)
     using = list(join.using)
     if join.natural:
-        using = [name for name in added.names() if any(item.has(name) for item in earlier)]
+        shared = (name for name in added.names() if any(item.has(name) for item in earlier))
+        using = [ir.Ref((name,), ir.NOWHERE, ir.NOWHERE) for name in shared]
     texts = []
-    for name in using:
+    for key in using:
+        name = key.parts[0]
         owners = [item for item in earlier if item.has(name)] or [item for item in earlier if item.is_open()][:1]
         left = scope.merged.get(name, tuple(owners[:1]))
-        values = [value for item in (*left, added) if (value := item.column(name, -1, -1)) is not None]
+        values = [value for item in (*left, added) if (value := item.column(name, key.start, key.end)) is not None]
         indirect.append(influence(united(value.flows for value in values), Subtype.JOIN))
         texts.append(" = ".join(sorted(value.text for value in values)))
         scope.merged[name] = {"right": (added,), "full": (*left, added)}.get(join.side, left or (added,))
@@ -136,7 +151,7 @@ def _join_condition(links: Links, join: ir.Join, scope: Scope, added: Source, in
 
 
 def _source(links: Links, source: ir.Source, scope: Scope) -> Source:
-    inner = scope if source.lateral else scope.outer
+    inner = None if source.common else scope if source.lateral else scope.outer
     added: Source
     if source.relation != ir.NOWHERE:
         added = Source(source.alias, (), linked=links.relation(source.relation, inner), columns=source.columns)
@@ -154,16 +169,16 @@ def _source(links: Links, source: ir.Source, scope: Scope) -> Source:
 def _function(links: Links, source: ir.Source, scope: Scope) -> Source:
     """A function in the place of a table: a known object of the user's own, or rows made of its arguments."""
     assert source.function is not None
-    if source.name is not None:
-        found = links.input(source.name)
-        if found.columns:
-            return Source(source.alias, source.name.parts, input=found, columns=source.columns)
+    found = links.input(source.name) if source.name is not None else None
     value = value_of(source.function, scope, links)
-    flows = changed(value.flows, Subtype.TRANSFORMATION)
+    if source.name is not None and found is not None and (found.columns or not value.flows):
+        decided = united([found.indirect, influence(value.flows, Subtype.FILTER)])
+        found = msgspec.structs.replace(found, indirect=decided)
+        return Source(source.alias, source.name.parts, input=found, columns=source.columns)
     args = source.function.args if isinstance(source.function, ir.Call) else ()
-    arguments = tuple(Value(changed(value_of(arg, scope, links).flows, Subtype.TRANSFORMATION)) for arg in args)
-    columns = source.columns or source.produces
-    return Source(source.alias, (), function=Value(flows, None, True, value.text), arguments=arguments, columns=columns)
+    linked = rowset(source, value, [value_of(arg, scope, links) for arg in args], links.traits)
+    element = bool(source.columns) and source.alias == source.columns[0]
+    return Source(source.alias, (), linked=linked, element=element)
 
 
 # ── outputs ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -174,73 +189,14 @@ def _outputs(links: Links, body: ir.Select, scope: Scope) -> tuple[list[Out], li
     openings: list[Opening] = []
     for output in body.outputs:
         if isinstance(output, ir.Star):
-            columns.extend(_star(links, output, scope, openings))
+            columns.extend(expanded(links, output, scope, openings))
             continue
         value = value_of(output.expr, scope, links)
-        columns.append(Out(output.name, output.written, value, output.start, output.end, _is_approximate(value)))
+        made = generated(output, value) if output.name in GENERATED else ()
+        columns.extend(made or (out_of(output, output.name, value),))
         if output.name:
             scope.aliases.setdefault(output.name, value)
     return columns, openings
-
-
-def _is_approximate(value: Value) -> bool:
-    for flow in value.flows:  # noqa: SIM110 - as `any` over a generator it takes three times as long
-        if flow.approximate:
-            return True
-    return False
-
-
-def _star(links: Links, star: ir.Star, scope: Scope, openings: list[Opening]) -> Iterator[Out]:
-    """The columns that a star stands for, in order; merged ones come first and once."""
-    replaced = {output.name: output for output in star.replace}
-    renamed = dict(star.rename)
-    for name, value in _starred(links, star, scope, openings):
-        if name in star.exclude or (star.pattern and not _matches(name, star.pattern)):
-            continue
-        if name in replaced:
-            output = replaced[name]
-            new = value_of(output.expr, scope, links)
-            yield Out(name, output.written, new, output.start, output.end, _is_approximate(new))
-        else:
-            shown = renamed.get(name, name)
-            yield Out(shown, shown, value, star.start, star.end, _is_approximate(value))
-
-
-def _matches(name: str, pattern: str) -> bool:
-    return fnmatch.fnmatchcase(name.lower(), pattern.lower().replace("%", "*").replace("_", "?"))
-
-
-def _starred(links: Links, star: ir.Star, scope: Scope, openings: list[Opening]) -> Iterator[tuple[str, Value]]:
-    sources = [source for source in scope.sources if not star.qualifier or source.answers(star.qualifier)]
-    if not sources and star.qualifier:
-        yield from _struct_members(links, star, scope)
-        return
-    if not star.qualifier:
-        for name in scope.merged:
-            yield name, scope.resolve(ir.Ref((name,), star.start, star.end))
-    for source in sources:
-        for opening in source.openings(star):
-            openings.append(opening)
-            if source.input is not None:
-                links.report("APPROXIMATE_LINEAGE", star.start, star.end, name=opening.object)
-        for position, name in enumerate(source.names()):
-            if star.qualifier or name not in scope.merged:
-                yield name, source.at(position, name, star.start, star.end)
-
-
-def _struct_members(links: Links, star: ir.Star, scope: Scope) -> Iterator[tuple[str, Value]]:
-    """`s.*` of a struct: its members where its type lists them, else the struct itself, marked as not certain."""
-    value = scope.lookup(ir.Ref(star.qualifier, star.start, star.end))
-    if value is None:
-        links.report("UNRESOLVED_REFERENCE", star.start, star.end, name=".".join(star.qualifier))
-        return
-    members = struct_members(value.type or "")
-    for name, kind in members:
-        folded = name.lower() if links.traits.columns is Folding.INSENSITIVE else name
-        yield folded, Value(into_path(value.flows, (folded,)), kind, True, f"{value.text}.{folded}")
-    if not members:
-        links.report("APPROXIMATE_LINEAGE", star.start, star.end, name=".".join(star.qualifier))
-        yield star.qualifier[-1], Value(approximated(value.flows), None, True, value.text)
 
 
 # ── clauses that may name the outputs ────────────────────────────────────────────────────────────────────────────
@@ -256,7 +212,9 @@ def _in_clause(
     traits = scope.traits
     if isinstance(expr, ir.Ref) and len(expr.parts) == 1 and expr.parts[0] in named:
         own = any(source.has(expr.parts[0]) for source in scope.sources)
-        first = clause == "order" or (clause == "group" and traits.alias_in_group and not own)
+        first = clause == "order" or (
+            clause == "group" and traits.alias_in_group and (traits.alias_first_in_group or not own)
+        )
         if first:
             return named[expr.parts[0]]
     allowed = {

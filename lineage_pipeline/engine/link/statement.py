@@ -8,8 +8,9 @@ from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.flows import NONE, Flow, Flows, approximated, united
 from lineage_pipeline.engine.link.model import Input, InputColumn, Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.relations import RelationLinker
-from lineage_pipeline.engine.link.scope import Scope, Source
+from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.selects import facet_lines
+from lineage_pipeline.engine.link.source import Source
 from lineage_pipeline.engine.link.values import value_of
 from lineage_pipeline.engine.link.variables import Environment, parameter_node
 from lineage_pipeline.vocabulary import ir

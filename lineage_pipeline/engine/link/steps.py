@@ -7,7 +7,7 @@ from functools import cached_property
 import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
-from lineage_pipeline.engine.link.flows import INDIRECT, Flow, Flows, united
+from lineage_pipeline.engine.link.flows import INDIRECT, ROW, Flow, Flows, united
 from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.relations import RelationLinker
 from lineage_pipeline.engine.link.scope import Scope
@@ -82,12 +82,15 @@ def as_object(inner: str, linked: Linked) -> Linked:
     name = MARK + inner
     columns = tuple(
         msgspec.structs.replace(
-            column, value=msgspec.structs.replace(column.value, flows=(Flow(name, key),)), approximate=False
+            column,
+            value=msgspec.structs.replace(column.value, flows=(Flow(name, key),)),
+            approximate=False,
         )
         for key, column in zip(keys(linked.columns), linked.columns, strict=True)
     )
     openings = (Opening(name, ir.NOWHERE, ir.NOWHERE),) if linked.openings else ()
-    return Linked(columns, openings, (Flow(name, ROWS, type=INDIRECT),))
+    rest = Value((Flow(name, ROW),)) if linked.rest is not None else None
+    return Linked(columns, openings, (Flow(name, ROWS, type=INDIRECT),), rest=rest)
 
 
 def keys(columns: Sequence[Out]) -> list[str]:

@@ -15,7 +15,8 @@ NEVER_NULL = frozenset(
 )
 FIRST_ARGUMENT = frozenset(
     "MIN MAX ANYVALUE FIRSTVALUE LASTVALUE NTHVALUE LAG LEAD FIRST LAST ABS NEG NULLIF DISTINCT IGNORENULLS "
-    "RESPECTNULLS FILTER WITHINGROUP ORDER TRIM UPPER LOWER LEFT RIGHT ROUND PAREN MODE LIMIT".split()
+    "RESPECTNULLS FILTER WITHINGROUP ORDER PRIOR CONNECTBYROOT OUTERJOIN TRIM UPPER LOWER LEFT RIGHT ROUND PAREN MODE "
+    "LIMIT".split()
 )
 COMMON_TYPE = frozenset("COALESCE IFNULL GREATEST LEAST NVL ISNULL".split())
 STRICT = frozenset(
@@ -39,22 +40,6 @@ def split_type(text: str) -> tuple[str, tuple[str, ...]]:
     if match is None:
         return text, ()
     return match[1], tuple(part.strip() for part in match[2].split(",")) if match[2] else ()
-
-
-def struct_members(text: str) -> list[tuple[str, str]]:
-    """The members of a struct with their types, or nothing where the type is none or lists none."""
-    if not text.startswith("STRUCT<") or not text.endswith(">"):
-        return []
-    members, depth, current = [], 0, ""
-    for character in text[len("STRUCT<") : -1] + ",":
-        depth += (character in "<(") - (character in ">)")
-        if character == "," and depth == 0:
-            name, _, kind = current.strip().replace(":", " ", 1).partition(" ")
-            members.append((name, kind.strip()))
-            current = ""
-        else:
-            current += character
-    return members
 
 
 def common_type(types: Sequence[str | None]) -> str | None:

@@ -1,0 +1,51 @@
+"""Columns that nobody declares: what an engine itself says of a row, of where it is kept, or of the moment."""
+
+VALUES: dict[str, frozenset[str]] = {
+    "": frozenset(
+        "ROWNUM LEVEL SYSDATE SYSTIMESTAMP ROWID USER CURRENT_USER SESSION_USER CURRENT_DATE CURRENT_TIMESTAMP".split()
+    ),
+    "hive": frozenset("GROUPING__ID CURRENT_DATE CURRENT_TIMESTAMP".split()),
+    "spark": frozenset("GROUPING__ID CURRENT_DATE CURRENT_TIMESTAMP CURRENT_USER".split()),
+    "oracle": frozenset(
+        "ROWNUM LEVEL SYSDATE SYSTIMESTAMP USER UID CURRENT_DATE CURRENT_TIMESTAMP LOCALTIMESTAMP SESSIONTIMEZONE "
+        "DBTIMEZONE CONNECT_BY_ISLEAF CONNECT_BY_ISCYCLE".split()
+    ),
+}
+"""Words that stand for a value of the engine, by dialect; under no name those of all dialects that have no row."""
+
+RESERVED: dict[str, frozenset[str]] = {
+    "oracle": frozenset("ROWNUM LEVEL SYSDATE SYSTIMESTAMP USER UID CONNECT_BY_ISLEAF CONNECT_BY_ISCYCLE".split()),
+    "snowflake": frozenset(["LEVEL"]),
+    "hive": frozenset(["GROUPING__ID"]),
+    "spark": frozenset(["GROUPING__ID"]),
+    "databricks": frozenset(["GROUPING__ID"]),
+}
+"""Those that no table can have as a column, so that they are not taken for one of a table without a schema."""
+
+STORED: dict[str, frozenset[str]] = {
+    "bigquery": frozenset(
+        "_PARTITIONTIME _PARTITIONDATE _TABLE_SUFFIX _FILE_NAME _CHANGE_TYPE _CHANGE_TIMESTAMP".split()
+    ),
+    "snowflake": frozenset(
+        "METADATA$ACTION METADATA$ISUPDATE METADATA$ROW_ID METADATA$FILENAME METADATA$FILE_ROW_NUMBER "
+        "METADATA$FILE_CONTENT_KEY METADATA$FILE_LAST_MODIFIED METADATA$START_SCAN_TIME".split()
+    ),
+    "oracle": frozenset(
+        "ROWID ORA_ROWSCN VERSIONS_STARTTIME VERSIONS_STARTSCN VERSIONS_ENDTIME VERSIONS_ENDSCN VERSIONS_XID "
+        "VERSIONS_OPERATION COLUMN_VALUE OBJECT_VALUE".split()
+    ),
+    "postgres": frozenset("CTID XMIN XMAX CMIN CMAX TABLEOID".split()),
+    "redshift": frozenset("OID CTID".split()),
+    "hive": frozenset("INPUT__FILE__NAME BLOCK__OFFSET__INSIDE__FILE ROW__ID".split()),
+    "spark": frozenset("_METADATA _CHANGE_TYPE _COMMIT_VERSION _COMMIT_TIMESTAMP".split()),
+    "databricks": frozenset("_METADATA _CHANGE_TYPE _COMMIT_VERSION _COMMIT_TIMESTAMP _RESCUED_DATA".split()),
+    "duckdb": frozenset("ROWID FILENAME FILE_ROW_NUMBER".split()),
+    "clickhouse": frozenset(
+        "_PART _PART_INDEX _PARTITION_ID _PARTITION_VALUE _TABLE _DATABASE _FILE _PATH _SIZE _SAMPLE_FACTOR "
+        "_ROW_EXISTS _PART_OFFSET".split()
+    ),
+    "trino": frozenset("$PATH $BUCKET $PARTITION $FILE_SIZE $FILE_MODIFIED_TIME $ROW_ID $SNAPSHOT_ID".split()),
+    "tsql": frozenset("$ACTION $IDENTITY $ROWGUID $PARTITION $NODE_ID $EDGE_ID $FROM_ID $TO_ID".split()),
+    "sqlite": frozenset("ROWID OID _ROWID_".split()),
+}
+"""Columns that tables have beside those of their schema, by dialect."""

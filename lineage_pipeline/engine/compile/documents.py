@@ -1,0 +1,189 @@
+"""Structs, arrays and documents: how they are built, and the ways into them."""
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from lineage_pipeline.dialects import functions
+from lineage_pipeline.engine.compile.context import Context
+from lineage_pipeline.engine.compile.operators import function_name, operator, traits_of_name
+from lineage_pipeline.engine.compile.walk import call, expression, expressions
+from lineage_pipeline.vocabulary import ir
+
+
+def dot(context: Context, node: exp.Expr) -> ir.Expr:
+    """A member of a struct, a method called on a value, or a function with the name of its schema."""
+    base, member = node.this, node.expression
+    if isinstance(member, exp.Func) and _is_schema(base) and member.name.upper() not in functions.METHODS:
+        return _qualified_call(context, base, member)
+    value = _base(context, base)
+    if isinstance(member, exp.Identifier):
+        name = context.column(member)
+        if isinstance(value, ir.Ref):
+            end = context.place(member)[1]
+            return ir.Ref((*value.parts, name), value.start, end if end != ir.NOWHERE else value.end)
+        return ir.Field(value, (name,))
+    if isinstance(member, exp.Star):
+        return value
+    if isinstance(member, exp.Literal):  # the first member of a tuple, by its number
+        return ir.Field(value, (member.name,))
+    return ir.Call(f"METHOD {_method(context, member)}", (value, *expressions(context, member.expressions)))
+
+
+def _is_schema(node: exp.Expr) -> bool:
+    """Whether nothing but names stands before a dot, as sqlglot keeps them before a function."""
+    while isinstance(node, exp.Dot):
+        if not isinstance(node.expression, exp.Identifier):
+            return False
+        node = node.this
+    return isinstance(node, exp.Identifier)
+
+
+def _base(context: Context, node: exp.Expr) -> ir.Expr:
+    if not _is_schema(node):
+        return expression(context, node)
+    parts = list(identifiers(node))
+    names = (*(context.table(part) for part in parts[:-1]), context.column(parts[-1]))
+    return ir.Ref(names, *context.place(*parts))
+
+
+def identifiers(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The names of a chain of dots, from the left."""
+    if isinstance(node, exp.Dot):
+        yield from identifiers(node.this)
+        yield from identifiers(node.expression)
+    elif isinstance(node, exp.Identifier):
+        yield node
+
+
+def _method(context: Context, node: exp.Expr) -> str:
+    return node.name.upper() if isinstance(node, exp.Anonymous) else operator(type(node), context.dialect).name
+
+
+def _qualified_call(context: Context, base: exp.Expr, function: exp.Expr) -> ir.Expr:
+    """A function of the user's own: a call, and a value made of its arguments."""
+    parts = list(identifiers(base))
+    arguments = expression(context, function)
+    args = arguments.args if isinstance(arguments, ir.Call) else (arguments,)
+    own = context.fold_table(function.name if isinstance(function, exp.Anonymous) else type(function).__name__)
+    names = (*(context.table(part) for part in parts), own)
+    start, end = context.place(*parts)
+    context.calls.append(ir.Invocation(ir.Name(names, own, start, end), args))
+    return ir.Call(".".join(names).upper(), args)
+
+
+def bracket(context: Context, node: exp.Expr) -> ir.Expr:
+    """An element of an array, a map or a document."""
+    base = expression(context, node.this)
+    keys = node.expressions
+    if all(isinstance(key, exp.Literal) for key in keys):
+        return ir.Field(base, tuple(key.name if key.args.get("is_string") else "[]" for key in keys))
+    return ir.Call("ELEMENT", (base, *expressions(context, keys)), ir.KEEPING)
+
+
+def document_path(context: Context, node: exp.Expr) -> ir.Expr:
+    """A path into a JSON document."""
+    path = node.args.get("expression") or node.args.get("path")
+    keys = _keys(path)
+    if keys is None:
+        return call(context, node)
+    known = operator(type(node), context.dialect)
+    return ir.Call(known.name, (ir.Field(expression(context, node.this), keys),), known.traits, known.result)
+
+
+def _keys(path: exp.Expr | None) -> tuple[str, ...] | None:
+    """The names along a path, or None where it is known only when it runs."""
+    if isinstance(path, exp.JSONPath):
+        return tuple(str(part.name) for part in path.expressions if isinstance(part, exp.JSONPathKey))
+    return written_path([path.name]) if isinstance(path, exp.Literal) else None
+
+
+def written_path(texts: Sequence[str]) -> tuple[str, ...]:
+    """The names along a path that is written as `$.a.b`, as `{a,b}` or as one name after the other."""
+    names: list[str] = []
+    for text in texts:
+        if text.startswith("{") and text.endswith("}"):
+            names.extend(part.strip() for part in text[1:-1].split(","))
+            continue
+        dollar = text.lstrip().startswith("$")
+        plain = text.replace("strict ", "").replace("lax ", "").strip().removeprefix("$")
+        parts = plain.replace("[", ".[").split(".") if dollar or "." in plain or "[" in plain else [plain]
+        names.extend(part.strip("\"'") for part in parts if part and not part.startswith("["))
+    return tuple(name for name in names if name and not name.isdigit())
+
+
+def struct(context: Context, node: exp.Expr) -> ir.Expr:
+    """A struct that is built: each member under its name, or the name of the column that it is."""
+    members = tuple(_member(context, item) for item in node.expressions)
+    return ir.Call("STRUCT", members)
+
+
+def _member(context: Context, node: exp.Expr) -> ir.Expr:
+    if isinstance(node, exp.PropertyEQ | exp.Alias | exp.JSONKeyValue):
+        value = node.this if isinstance(node, exp.Alias) else node.expression
+        key = node.args["alias"] if isinstance(node, exp.Alias) else node.this
+        name = context.column(key) if isinstance(key, exp.Identifier) else key.name
+        return ir.Call("MEMBER", (ir.Literal("word", name), expression(context, value)))
+    compiled = expression(context, node)
+    if isinstance(compiled, ir.Ref):
+        return ir.Call("MEMBER", (ir.Literal("word", compiled.parts[-1]), compiled))
+    if isinstance(compiled, ir.Whole):
+        return compiled
+    return ir.Call("MEMBER", (ir.Literal("word", ""), compiled))
+
+
+def star_document(context: Context, node: exp.Expr) -> ir.Expr:
+    """OBJECT_CONSTRUCT(*): the row as a document."""
+    return ir.Call("STRUCT", (expression(context, node.this),))
+
+
+def anonymous(context: Context, node: exp.Expr) -> ir.Expr:
+    """A function that sqlglot does not know by name."""
+    op = node.name.upper()
+    nodes = node.expressions
+    if op in functions.PAIRS and nodes and len(nodes) % 2 == 0:
+        pairs = zip(nodes[::2], nodes[1::2], strict=True)
+        return ir.Call("STRUCT", tuple(_pair(context, key, value) for key, value in pairs))
+    if op in functions.PATHS and len(nodes) > 1 and all(isinstance(item, exp.Literal) for item in nodes[1:]):
+        keys = written_path([item.name for item in nodes[1:]])
+        return ir.Call(op, (ir.Field(expression(context, nodes[0]), keys),), traits_of_name(op) | ir.KEEPING)
+    return ir.Call(function_name(op), expressions(context, nodes), traits_of_name(op))
+
+
+def _pair(context: Context, key: exp.Expr, value: exp.Expr) -> ir.Expr:
+    name = key.name if isinstance(key, exp.Literal) else ""
+    return ir.Call("MEMBER", (ir.Literal("word", name), expression(context, value)))
+
+
+def combined(context: Context, node: exp.Expr) -> ir.Expr:
+    """`sumIf(v, c)`: an aggregate with a condition as its last argument."""
+    op, args = node.name.upper(), expressions(context, node.expressions)
+    if op.endswith("IF") and len(args) > 1:
+        return ir.Call("FILTER", (ir.Call(op[:-2], args[:-1], traits_of_name(op[:-2]) | ir.AGGREGATE), args[-1]))
+    return ir.Call(op, args, traits_of_name(op) | ir.AGGREGATE)
+
+
+def comprehension(context: Context, node: exp.Expr) -> ir.Expr:
+    """`[x + 1 for x in list if x > 0]`: what is made of the elements of a list, under a condition."""
+    names = (context.column(node.expression),)
+    parts = [ir.Lambda(names, expression(context, node.this))]
+    condition = node.args.get("condition")
+    if isinstance(condition, exp.Expr):
+        parts.append(ir.Lambda(names, expression(context, condition)))
+    return ir.Call("COMPREHENSION", (expression(context, node.args["iterator"]), *parts))
+
+
+def applied(context: Context, node: exp.Expr) -> ir.Expr:
+    """`* APPLY f`: a function, by its name or written out, of the column in turn."""
+    inner = applied(context, node.this) if isinstance(node.this, exp.Apply) else ir.HOLE
+    function = node.expression
+    if isinstance(function, exp.Lambda):
+        return ir.Call("APPLY", (inner, expression(context, function)))
+    name = function.name.upper()
+    known = operator(type(exp.func(name, exp.Star())), context.dialect)
+    return ir.Call(known.name if known.name != "ANONYMOUS" else name, (inner,), known.traits, known.result)
+
+
+def hole(context: Context, node: exp.Expr) -> ir.Expr:
+    """COLUMNS(…): the column in turn."""
+    return ir.HOLE

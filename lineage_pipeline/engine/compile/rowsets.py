@@ -1,0 +1,272 @@
+"""Functions in the place of tables: what makes rows of values, reads files, or is an object of the user's own."""
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+from sqlglot import exp
+
+from lineage_pipeline.dialects import functions
+from lineage_pipeline.engine.compile.context import Context
+from lineage_pipeline.engine.compile.documents import identifiers, written_path
+from lineage_pipeline.engine.compile.expressions import expression
+from lineage_pipeline.engine.compile.operators import traits_of_name
+from lineage_pipeline.engine.compile.outside import outside
+from lineage_pipeline.engine.compile.widening import widened
+from lineage_pipeline.vocabulary import ir
+
+CompileQuery = Callable[[Context, exp.Expr], int]
+
+
+def alias_of(context: Context, node: exp.Expr) -> tuple[str, tuple[str, ...]]:
+    """The alias of a source and the names that it gives to its columns."""
+    alias = node.args.get("alias")
+    if not isinstance(alias, exp.TableAlias):
+        return "", ()
+    columns = tuple(context.column(_name(column)) for column in alias.args.get("columns") or ())
+    return (context.table(alias.this) if alias.this is not None else ""), columns
+
+
+def _name(node: exp.Expr) -> exp.Expr:
+    return node.this if isinstance(node, exp.ColumnDef) else node
+
+
+def rowset(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
+    """A function that stands where a table may stand."""
+    alias, columns = alias_of(context, node)
+    if node.args.get("rows_from"):
+        return _side_by_side(context, node, alias, columns, query)
+    function = node if isinstance(node, exp.Unnest | exp.Column | exp.AtIndex) else node.this
+    if isinstance(function, exp.Table):
+        alias_inner, columns_inner = alias_of(context, function)
+        alias, columns = alias or alias_inner, columns or columns_inner
+        node, function = function, function.this
+    if isinstance(function, exp.Anonymous) and function.name.upper() == "TABLE" and function.expressions:
+        function = function.expressions[0]
+    if isinstance(function, exp.Paren):
+        function = function.this
+    maker = _MAKERS.get(type(function), _function)
+    item = maker(context, function, node)
+    return (
+        msgspec.structs.replace(item, alias=alias or item.alias, columns=columns or item.columns, lateral=True)
+        if not isinstance(function, exp.Unnest)
+        else _named_elements(item, alias, columns)
+    )
+
+
+def _named_elements(item: ir.Source, alias: str, columns: tuple[str, ...]) -> ir.Source:
+    columns = (*columns, *item.columns)
+    if not alias and columns:  # BigQuery: the alias names the element, and the element is the row
+        alias = columns[0]
+    return msgspec.structs.replace(item, alias=alias, columns=columns, lateral=True)
+
+
+def _unnest(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
+    args = tuple(expression(context, item) for item in node.expressions)
+    offset = node.args.get("offset")
+    named = (context.column(offset),) if isinstance(offset, exp.Identifier) else ()
+    position = bool(offset) or bool(table.args.get("ordinality"))
+    call = ir.Call("UNNEST", args, ir.GENERATOR | ir.KEEPING)
+    return ir.Source("", function=call, columns=named, position=position)
+
+
+def _side_by_side(
+    context: Context, node: exp.Expr, alias: str, columns: tuple[str, ...], query: CompileQuery
+) -> ir.Source:
+    """ROWS FROM (f(…), g(…)): the columns of the functions one beside the other."""
+    items = [rowset(context, item, query).function for item in node.args["rows_from"]]
+    args = tuple(item for item in items if item is not None)
+    return ir.Source(alias, function=ir.Call("ROWSFROM", args, ir.GENERATOR), columns=columns, lateral=True)
+
+
+def _function(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
+    """A function by its name: one that makes rows, one that reads a file, or an object of the user's own."""
+    if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
+        return _dotted(context, node)
+    compiled = expression(context, node)
+    relation = widened(context, compiled)
+    if relation != ir.NOWHERE:
+        return ir.Source("", relation=relation)
+    op = compiled.op.split(":", 1)[0] if isinstance(compiled, ir.Call) else ""
+    args = compiled.args if isinstance(compiled, ir.Call) else ()
+    if op in functions.FILES and (found := _file(context, node)) is not None:
+        return ir.Source(op.lower(), name=found)
+    owner = table.args.get("db") if isinstance(table, exp.Table) else None
+    if isinstance(owner, exp.Parameter) and op in functions.METHODS:
+        call = ir.Call("NODES", (expression(context, owner), *args), ir.GENERATOR)
+        return ir.Source("", function=call)
+    if isinstance(node, exp.Anonymous) and op not in functions.GENERATORS:
+        parts = [table.args.get("catalog"), table.args.get("db")] if isinstance(table, exp.Table) else []
+        return _object(context, [part for part in parts if part is not None], node, compiled)
+    if not isinstance(compiled, ir.Call):  # a collection that a row has
+        unnest = ir.Call("UNNEST", (compiled,), ir.GENERATOR | ir.KEEPING)
+        return ir.Source("", function=unnest, produces=(context.fold_column("column_value"),))
+    return ir.Source(op.lower(), function=compiled, produces=_produced(context, compiled))
+
+
+def _file(context: Context, node: exp.Expr) -> ir.Name | None:
+    """The file that a function reads."""
+    literal = next((item for item in node.find_all(exp.Literal) if item.args.get("is_string")), None)
+    return outside(literal.name, context.traits, *context.place(literal)) if literal is not None else None
+
+
+def _dotted(context: Context, node: exp.Expr) -> ir.Source:
+    """`db.fn(x)`: an object of the user's own; `t.x.nodes(x)`: a method of a column."""
+    function = node.expression
+    if function.name.upper() in functions.METHODS:
+        compiled = expression(context, node)
+        traits = ir.GENERATOR | ir.KEEPING
+        args = compiled.args if isinstance(compiled, ir.Call) else (compiled,)
+        return ir.Source("", function=ir.Call("NODES", args, traits))
+    return _object(context, list(identifiers(node.this)), function, expression(context, function))
+
+
+def _object(context: Context, qualifiers: list[exp.Expr], node: exp.Expr, compiled: ir.Expr) -> ir.Source:
+    """A table function of the user's own."""
+    own = exp.to_identifier(node.name)
+    parts = [*(context.table(part) for part in qualifiers), context.fold_table(own.name)]
+    start, end = context.place(*qualifiers, node)
+    name = ir.Name(tuple(parts), own.name, start, end)
+    context.calls.append(ir.Invocation(name, compiled.args if isinstance(compiled, ir.Call) else ()))
+    return ir.Source(name.parts[-1], name=name, function=compiled)
+
+
+def _produced(context: Context, function: ir.Expr) -> tuple[str, ...]:
+    """The columns that a function in the place of a table makes where nobody names them."""
+    if not isinstance(function, ir.Call):
+        return ()
+    op = function.op.split(":", 1)[0]
+    return tuple(context.fold_column(name) for name in produced_names(op, function.args))
+
+
+def produced_names(op: str, args: tuple[ir.Expr, ...]) -> tuple[str, ...]:
+    """The names of the columns that a function makes of its arguments."""
+    if op == "STACK" and args and isinstance(args[0], ir.Literal) and args[0].text.isdigit():
+        width = -(-(len(args) - 1) // max(int(args[0].text), 1))
+        return tuple(f"col{position}" for position in range(width))
+    if op == "JSON_TUPLE":
+        return tuple(f"c{position}" for position in range(len(args) - 1))
+    return functions.PRODUCED.get(op, ())
+
+
+# ── documents with a list of columns ─────────────────────────────────────────────────────────────────────────────
+
+
+def _json_table(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
+    path = node.args.get("path")
+    base = written_path([path.name]) if isinstance(path, exp.Literal) else ()
+    return _document(context, node.this, list(_json_columns(context, node.args["schema"], base)))
+
+
+def _json_columns(context: Context, schema: exp.Expr, base: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for item in schema.expressions:
+        path = item.args.get("path")
+        nested = item.args.get("nested_schema")
+        own = written_path([path.name]) if isinstance(path, exp.Literal) else None
+        if nested is not None:
+            yield from _json_columns(context, nested, (*base, *(own or ())))
+        else:
+            name = context.column(item.this)
+            counted = bool(item.args.get("ordinality"))
+            yield name, () if counted else (*base, *(own if own is not None else (item.this.name,)))
+
+
+def _open_json(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
+    path = node.args.get("path")
+    base = written_path([path.name]) if isinstance(path, exp.Literal) else ()
+    if not node.expressions:
+        produced = tuple(context.fold_column(name) for name in functions.PRODUCED["OPENJSON"])
+        return _document(context, node.this, [(name, base if name == "value" else ()) for name in produced])
+    columns = []
+    for item in node.expressions:
+        own = item.args.get("path")
+        keys = written_path([own.name]) if isinstance(own, exp.Literal) else (item.this.name,)
+        columns.append((context.column(item.this), (*base, *keys)))
+    return _document(context, node.this, columns)
+
+
+def _xml_table(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
+    args = tuple(expression(context, _unaliased(item)) for item in node.args.get("passing") or ())
+    columns = tuple(context.column(item.this) for item in node.args.get("columns") or () if item.args.get("this"))
+    call = ir.Call("XMLTABLE", args, traits_of_name("XMLTABLE"))
+    return ir.Source("xmltable", function=call, produces=columns or (context.fold_column("column_value"),))
+
+
+def _unaliased(node: exp.Expr) -> exp.Expr:
+    return node.this if isinstance(node, exp.Alias) else node
+
+
+def _document(context: Context, node: exp.Expr, columns: list[tuple[str, tuple[str, ...]]]) -> ir.Source:
+    names = tuple(name for name, _ in columns)
+    paths = tuple(path for _, path in columns)
+    call = ir.Call("JSONTABLE", (expression(context, node),), ir.GENERATOR | ir.KEEPING)
+    return ir.Source("", function=call, produces=names, paths=paths)
+
+
+def _explode(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
+    """EXPLODE, or FLATTEN with the document as its first argument, or by name, and perhaps the way into it."""
+    if not context.traits.flattens:
+        return _function(context, node, table)
+    named = {item.this.name.lower(): item.expression for item in node.expressions if isinstance(item, exp.Kwarg)}
+    document = node.this.expression if isinstance(node.this, exp.Kwarg) else node.this
+    if isinstance(node.this, exp.Kwarg) and node.this.this.name.lower() != "input":
+        named[node.this.this.name.lower()] = node.this.expression
+        document = named.get("input", document)
+    value = expression(context, document)
+    path = named.get("path")
+    if isinstance(path, exp.Literal):
+        value = ir.Field(value, written_path([path.name]))
+    call = ir.Call("FLATTEN", (value,), ir.GENERATOR | ir.KEEPING)
+    return ir.Source("", function=call, produces=functions.PRODUCED["FLATTEN"])
+
+
+def _at_index(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
+    """`FROM t, t.items AS x AT i`: the elements of a document, and where they stand."""
+    item = node.this
+    alias = item.args.get("alias") if isinstance(item, exp.Alias) else None
+    value = expression(context, item.this if alias is not None else item)
+    call = ir.Call("UNNEST", (value,), ir.GENERATOR | ir.KEEPING)
+    element = context.column(alias) if alias is not None else ""
+    columns = (element, context.column(node.expression)) if element else ()
+    return ir.Source(element, function=call, columns=columns, position=True)
+
+
+_MAKERS: dict[type[exp.Expr], Callable[[Context, exp.Expr, exp.Expr], ir.Source]] = {
+    exp.AtIndex: _at_index,
+    exp.Explode: _explode,
+    exp.JSONTable: _json_table,
+    exp.OpenJSON: _open_json,
+    exp.Unnest: _unnest,
+    exp.XMLTable: _xml_table,
+}
+
+
+# ── other things behind FROM ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def array_joins(context: Context, join: exp.Expr) -> Iterator[ir.Source]:
+    """ARRAY JOIN: each array becomes a source of one column, under its alias or its own name."""
+    side = "left" if str(join.args.get("side") or "").upper() == "LEFT" else "cross"
+    for node in (join.this, *join.expressions):
+        value = node.this if isinstance(node, exp.Alias | exp.Table) and isinstance(node.this, exp.Expr) else node
+        name = context.column(node.args["alias"]) if isinstance(node, exp.Alias) else context.column(_last(value))
+        compiled = (
+            ir.Ref((name,), *context.place(value)) if isinstance(value, exp.Identifier) else expression(context, value)
+        )
+        call = ir.Call("UNNEST", (compiled,), ir.GENERATOR | ir.KEEPING)
+        yield ir.Source(name, function=call, columns=(name,), lateral=True, join=ir.Join(side))
+
+
+def _last(node: exp.Expr) -> exp.Expr:
+    while not isinstance(node, exp.Identifier) and isinstance(node.args.get("this"), exp.Expr):
+        node = node.this
+    return node
+
+
+def array_of(context: Context, node: exp.Expr, alias: str) -> ir.Source:
+    """`FROM t, t.items`: the elements of an array of another source."""
+    parts = [part for key in ("catalog", "db", "this") if (part := node.args.get(key)) is not None]
+    names = [name for part in parts for name in identifiers(part)]
+    path = (context.table(names[0]), *(context.column(part) for part in names[1:]))
+    element = alias or path[-1]
+    unnest = ir.Call("UNNEST", (ir.Ref(path, *context.place(*names)),), ir.GENERATOR | ir.KEEPING)
+    return ir.Source(element, function=unnest, columns=(element,), lateral=True)

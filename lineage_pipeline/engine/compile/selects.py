@@ -1,0 +1,175 @@
+"""Selects: every clause of a SELECT at its place in the IR."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from sqlglot import exp
+
+from lineage_pipeline.engine.compile.context import CompileQuery, Context
+from lineage_pipeline.engine.compile.expressions import expression, expressions
+from lineage_pipeline.engine.compile.matches import matched
+from lineage_pipeline.engine.compile.outputs import outputs
+from lineage_pipeline.engine.compile.sources import both, sources
+from lineage_pipeline.vocabulary import ir
+
+
+def select(context: Context, node: exp.Expr, query: CompileQuery) -> int:
+    """A SELECT with all its clauses."""
+    outer_windows, outer_named, outer_visible = context.windows, context.named, context.visible
+    named = node.args.get("windows") or ()
+    context.windows = {window.name.lower(): window for window in named} if named else outer_windows
+    if context.traits.alias_first:
+        context.named = {**context.constants, **_aliases(context, node)}
+    context.depth += 1
+    index = context.add(_select(context, node, query))
+    context.depth -= 1
+    context.windows, context.named, context.visible = outer_windows, outer_named, outer_visible
+    return _as_value(context, node, index)
+
+
+def _select(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Select:
+    group = node.args.get("group")
+    distinct = node.args.get("distinct")
+    on = distinct.args.get("on") if distinct is not None else None
+    order, limit = order_and_limit(context, node)
+    every = bool(order) and order[0] == ir.Literal("word", "ALL")
+    items = list(sources(context, node, query))
+    if node.args.get("match") is not None:
+        items = matched(context, items, node.args["match"])
+    where, items = _where(context, node, items)
+    return ir.Select(
+        sources=tuple(items),
+        outputs=tuple(outputs(context, node)),
+        where=where,
+        group=_group(context, group),
+        group_all=bool(group is not None and group.args.get("all")),
+        having=both(_conditions(context, node, "having")),
+        qualify=both(_conditions(context, node, "qualify")),
+        order=() if every else order,
+        distinct=distinct is not None and on is None,
+        distinct_on=expressions(context, [*(on.expressions if on is not None else ()), *_limited_by(node)]),
+        limit=limit,
+        grouping=_grouping(group),
+        order_all=every,
+        value_table=node.args.get("kind") == "VALUE",
+    )
+
+
+def _as_value(context: Context, node: exp.Expr, index: int) -> int:
+    """FOR XML and FOR JSON make one value of all rows."""
+    document = node.args.get("for_")
+    kind = document.args.get("kind") if document is not None else ""
+    if kind not in ("XML", "JSON"):
+        return index
+    whole = ir.Whole((), ir.NOWHERE, ir.NOWHERE)
+    output = ir.Output("", "", ir.Call(f"FOR{kind}", (whole,), ir.AGGREGATE), ir.NOWHERE, ir.NOWHERE)
+    return context.add(ir.Select((ir.Source("", relation=index),), (output,)))
+
+
+# ── conditions ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _conditions(context: Context, node: exp.Expr, *clauses: str) -> list[ir.Expr]:
+    return [expression(context, clause.this) for name in clauses if (clause := node.args.get(name)) is not None]
+
+
+def _where(context: Context, node: exp.Expr, items: list[ir.Source]) -> tuple[ir.Expr | None, list[ir.Source]]:
+    """What restricts the rows, a hierarchy included; a condition marked with (+) is one of an outer join."""
+    connect = node.args.get("connect")
+    branches = (
+        [connect.args[key] for key in ("start", "connect") if connect.args.get(key)] if connect is not None else []
+    )
+    where = node.args.get("where")
+    if where is None or not context.contains("(+)"):
+        return both([*_conditions(context, node, "where", "prewhere"), *expressions(context, branches)]), items
+    conditions: list[ir.Expr] = []
+    missing: set[str] = set()
+    for condition in where.this.flatten() if isinstance(where.this, exp.And) else [where.this]:
+        marked = {
+            context.table(column.args["table"])
+            for column in condition.find_all(exp.Column)
+            if column.args.get("join_mark") and column.args.get("table") is not None
+        }
+        compiled = expression(context, condition)
+        conditions.append(ir.Call("OUTERJOIN", (compiled,)) if marked else compiled)
+        missing |= marked
+    items = [msgspec.structs.replace(item, join=ir.Join("left")) if item.alias in missing else item for item in items]
+    return both([*conditions, *expressions(context, branches)]), items
+
+
+# ── groups and order ─────────────────────────────────────────────────────────────────────────────────────────────
+
+_GROUPINGS = ("grouping_sets", "cube", "rollup")
+_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
+
+
+def _group(context: Context, group: exp.Expr | None) -> tuple[ir.Expr, ...]:
+    if group is None:
+        return ()
+    keys = list(group.expressions)
+    for kind in _GROUPINGS:
+        keys.extend(part for part in group.args.get(kind) or () if isinstance(part, exp.Expr))
+    return tuple(dict.fromkeys(expressions(context, _keys(keys))))
+
+
+def _keys(nodes: Sequence[exp.Expr]) -> Iterator[exp.Expr]:
+    """The columns that group, however they are bracketed into sets."""
+    for node in nodes:
+        if isinstance(node, (*_SETS, exp.Tuple)):
+            yield from _keys(node.expressions)
+        elif isinstance(node, exp.Paren):
+            yield from _keys([node.this])
+        else:
+            yield node
+
+
+def _grouping(group: exp.Expr | None) -> str:
+    if group is None:
+        return ""
+    named = [kind for kind in _GROUPINGS if group.args.get(kind)]
+    inside = [type(item).__name__ for item in group.expressions if isinstance(item, _SETS)]
+    return " ".join([*named, *inside]).upper()
+
+
+def _limited_by(node: exp.Expr) -> list[exp.Expr]:
+    """LIMIT n BY keys: the first rows of each key."""
+    limit = node.args.get("limit")
+    return list(limit.expressions) if isinstance(limit, exp.Limit) else []
+
+
+def order_and_limit(context: Context, node: exp.Expr) -> tuple[tuple[ir.Expr, ...], str]:
+    """What sorts the rows, and how many of them are kept."""
+    keys: list[exp.Expr] = []
+    for clause in ("order", "sort", "distribute", "cluster"):
+        order = node.args.get(clause)
+        if isinstance(order, exp.Expr):
+            keys.extend(order.expressions)
+    limits = []
+    for clause in ("limit", "offset", "sample"):
+        bound = node.args.get(clause)
+        if isinstance(bound, exp.Expr):
+            value = (
+                bound.args.get("expression")
+                or bound.args.get("count")
+                or bound.args.get("size")
+                or bound.args.get("percent")
+            )
+            limits.append(f"{clause} {value.name if isinstance(value, exp.Literal) else '?'}")
+    return expressions(context, keys), ", ".join(limits)
+
+
+# ── names that stand for expressions ─────────────────────────────────────────────────────────────────────────────
+
+
+def _aliases(context: Context, node: exp.Expr) -> dict[str, exp.Expr]:
+    """The aliases that a select gives anywhere but in its subqueries."""
+    found: dict[str, exp.Expr] = {}
+    pending = [*node.expressions, *(node.args.get(key) for key in ("where", "prewhere", "having", "order", "group"))]
+    while pending:
+        item = pending.pop(0)
+        if not isinstance(item, exp.Expr) or isinstance(item, exp.Query):
+            continue
+        if isinstance(item, exp.Alias) and isinstance(item.args.get("alias"), exp.Identifier):
+            found.setdefault(context.column(item.args["alias"]), item.this)
+        pending.extend(item.iter_expressions())
+    return found

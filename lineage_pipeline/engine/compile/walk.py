@@ -1,0 +1,59 @@
+"""Walking expressions: each node goes to the compiler of its kind, or is taken for an operator of its parts."""
+
+from collections.abc import Callable, Iterable
+
+from sqlglot import exp
+
+from lineage_pipeline.engine.compile.context import Context
+from lineage_pipeline.engine.compile.operators import operator
+from lineage_pipeline.vocabulary import ir
+
+COMPILERS: dict[type[exp.Expr], Callable[[Context, exp.Expr], ir.Expr]] = {}
+"""Who compiles what; `expressions` fills it."""
+
+
+def expression(context: Context, node: exp.Expr) -> ir.Expr:
+    """The IR of an expression."""
+    compiler = COMPILERS.get(type(node))
+    if compiler is not None:
+        return compiler(context, node)
+    if isinstance(node, exp.Query):
+        return subquery(context, node, "scalar")
+    return call(context, node)
+
+
+def expressions(context: Context, nodes: Iterable[exp.Expr]) -> tuple[ir.Expr, ...]:
+    """The IR of several expressions."""
+    return tuple(expression(context, node) for node in nodes)
+
+
+def optional(context: Context, node: exp.Expr | None) -> ir.Expr | None:
+    """The IR of an expression that may be missing."""
+    return None if node is None else expression(context, node)
+
+
+def subquery(context: Context, node: exp.Expr, mode: str, *args: ir.Expr) -> ir.Expr:
+    """A query that stands in an expression; SELECT AS STRUCT gives a struct."""
+    body = node.unnest()
+    if isinstance(body, exp.Select) and body.args.get("kind") == "STRUCT":
+        mode = f"{mode} struct"
+    return ir.Sub(mode, context.compile_query(context, node), args)
+
+
+def call(context: Context, node: exp.Expr) -> ir.Expr:
+    """An operator or function that has no compiler of its own."""
+    known = operator(type(node), context.dialect)
+    op = known.name
+    args: list[ir.Expr] = []
+    for key, value in node.args.items():
+        if value is None or value is False:
+            continue
+        if isinstance(value, exp.Expr):
+            args.append(expression(context, value))
+        elif isinstance(value, list):
+            args.extend(expression(context, item) for item in value if isinstance(item, exp.Expr))
+        elif value is True:
+            op = f"{op}:{key}"
+        else:
+            args.append(ir.Literal("word", str(value)))
+    return ir.Call(op, tuple(args), known.traits, known.result)

@@ -1,0 +1,80 @@
+"""Members: what lies inside a struct, a row or a document, and what is left of it behind a function."""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from lineage_pipeline.engine.link.flows import Flows, into_path, united
+from lineage_pipeline.engine.link.model import Members, Value
+from lineage_pipeline.engine.link.shapes import element_type, map_types, struct_members
+
+
+def member(value: Value, path: Sequence[str], fold: Callable[[str], str] = str) -> Value:
+    """What a path leads to."""
+    for position, name in enumerate(path):
+        if value.members is None:
+            return _inside(value, path[position:])
+        found = next((item for key, item in value.members if key == name), None)
+        if found is None:
+            found = next((item for key, item in value.members if fold(key) == fold(name)), None)
+        if found is None:
+            return _inside(msgspec.structs.replace(value, members=None), path[position:])
+        value = found
+    return value
+
+
+def _inside(value: Value, path: Sequence[str]) -> Value:
+    kind = value.type
+    for name in path:
+        kind = dict(struct_members(kind or "", lower=True)).get(name.lower())
+    text = f"{value.text}.{'.'.join(path)}"
+    return Value(into_path(value.flows, path), kind or None, True, text)
+
+
+def element(value: Value) -> Value:
+    """An element of an array."""
+    return msgspec.structs.replace(value, type=element_type(value.type or ""), nullable=True)
+
+
+def spread(value: Value) -> Members:
+    """The members of a struct where they are known, or nothing."""
+    if value.members is not None:
+        return value.members
+    return tuple((name, member(value, (name,))) for name, _ in struct_members(value.type or "", lower=True))
+
+
+def pair(value: Value) -> Members:
+    """Key and value of a map where it is known to be one, or nothing."""
+    kinds = map_types(value.type or "")
+    if kinds is None:
+        return ()
+    key, item = (msgspec.structs.replace(value, type=kind, members=None) for kind in kinds)
+    return (("key", key), ("value", item))
+
+
+def mapped(members: Members | None, change: Callable[[Flows], Flows]) -> Members | None:
+    """The members with their flows changed."""
+    if members is None:
+        return None
+    return tuple(
+        (
+            name,
+            Value(change(item.flows), item.type, item.nullable, item.text, mapped(item.members, change)),
+        )
+        for name, item in members
+    )
+
+
+def common(values: Sequence[Value]) -> Members | None:
+    """The members of a value that is one of several; nothing where one of them has others."""
+    known = [value.members for value in values if value.members is not None]
+    if not known or len(known) < sum(1 for value in values if value.flows or value.members is not None):
+        return None
+    width = min(len(members) for members in known)
+    return tuple(
+        (
+            known[0][at][0],
+            Value(united(members[at][1].flows for members in known), known[0][at][1].type, True, known[0][at][1].text),
+        )
+        for at in range(width)
+    )

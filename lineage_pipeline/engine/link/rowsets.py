@@ -1,0 +1,186 @@
+"""Functions in the place of tables, and generators of select lists: the columns that they make of their arguments."""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.link.flows import Flows, approximated, changed, united
+from lineage_pipeline.engine.link.members import element, mapped, member, pair, spread
+from lineage_pipeline.engine.link.model import Linked, Members, Out, Value
+from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.sets import Subtype
+
+
+class Rowset(msgspec.Struct, frozen=True):
+    """What a function makes: columns with names of their own, and what any other column would be."""
+
+    columns: Members
+    rest: Value | None = None
+
+
+def rowset(source: ir.Source, value: Value, args: Sequence[Value], traits: Traits) -> Linked:
+    """The columns of a function that stands where a table may stand, under the names that the source gives them."""
+    call = source.function
+    op = call.op.split(":", 1)[0] if isinstance(call, ir.Call) else ""
+    made = _opened(value)
+    if source.paths:
+        columns = tuple((name, member(made, path)) for name, path in zip(source.produces, source.paths, strict=True))
+        found = Rowset(columns)
+    else:
+        found = MAKERS.get(op, _anything)(made, [_opened(arg) for arg in args], source, traits)
+    names = source.columns or source.produces
+    columns = _fitted(found, names, made, len(args)) if not source.paths else found.columns
+    outs = tuple(Out(name, name, item) for name, item in columns)
+    return Linked(outs, rest=found.rest)
+
+
+def _opened(value: Value) -> Value:
+    """A value out of which a function takes parts."""
+    return _with_flows(value, lambda flows: changed(flows, Subtype.TRANSFORMATION, keeping=True))
+
+
+def _with_flows(value: Value, change: Callable[[Flows], Flows]) -> Value:
+    members = mapped(value.members, change)
+    return Value(change(value.flows), value.type, True, value.text, members)
+
+
+def _plain(value: Value) -> Value:
+    """A value that a path does not lead into any more."""
+    return Value(changed(value.flows, Subtype.TRANSFORMATION), None, True, value.text)
+
+
+def _fitted(found: Rowset, names: Sequence[str], made: Value, arguments: int) -> Members:
+    """The columns under the given names; where their number is not as expected, each is made of everything."""
+    if not names:
+        return found.columns
+    if len(found.columns) >= len(names) or not found.columns:
+        pairs = list(zip(names, (item for _, item in found.columns), strict=False))
+    elif arguments < 2:
+        pairs = [(name, _plain(made)) for name in names]
+    else:
+        uncertain = _plain(made)
+        pairs = [(name, msgspec.structs.replace(uncertain, flows=approximated(uncertain.flows))) for name in names]
+    known = len(pairs)
+    rest = [(name, member(found.rest, (name,)) if found.rest else _plain(made)) for name in names[known:]]
+    return (*pairs, *rest, *found.columns[len(names) :])
+
+
+# ── by function ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _unnest(value: Value, args: Sequence[Value], source: ir.Source, traits: Traits) -> Rowset:
+    """UNNEST: an element of each array, a map as key and value, a row as its fields where the dialect says so."""
+    columns: list[tuple[str, Value]] = []
+    rest: Value | None = None
+    for arg in args:
+        item = element(arg)
+        fields = spread(item)
+        parts = (pair(arg) or fields) if traits.unnest_expands else ()
+        columns.extend(parts or ((source.alias or "unnest", item),))
+        if len(args) == 1 and not parts and (fields or item.type is None):
+            rest = item
+    if source.position:
+        columns.append(("ordinality", _plain(value)))
+    if rest is not None and not source.columns and not source.alias:
+        return Rowset((*spread(rest), *columns[1:]), rest)
+    return Rowset(tuple(columns), rest if not (traits.unnest_expands and source.columns) else None)
+
+
+def _explode(value: Value, args: Sequence[Value], source: ir.Source, traits: Traits) -> Rowset:
+    """EXPLODE: the elements of an array, or the keys and values of a map."""
+    item = args[0] if args else value
+    return Rowset(pair(item) or (("col", element(item)),))
+
+
+def _posexplode(value: Value, args: Sequence[Value], source: ir.Source, traits: Traits) -> Rowset:
+    return Rowset((("pos", _plain(value)), *_explode(value, args, source, traits).columns))
+
+
+def _inline(value: Value, args: Sequence[Value], source: ir.Source, traits: Traits) -> Rowset:
+    """INLINE: the members of an array of structs."""
+    item = element(args[0] if args else value)
+    return Rowset(spread(item), item)
+
+
+def _flatten(value: Value, args: Sequence[Value], source: ir.Source, traits: Traits) -> Rowset:
+    """FLATTEN: the elements of a document, and where they stand in it."""
+    shaped = {"value", "this"}
+    return Rowset(tuple((name, value if name.lower() in shaped else _plain(value)) for name in source.produces))
+
+
+def _stack(value: Value, args: Sequence[Value], source: ir.Source, traits: Traits) -> Rowset:
+    """STACK: its arguments row by row."""
+    call = source.function
+    first = call.args[0] if isinstance(call, ir.Call) and call.args else None
+    if not isinstance(first, ir.Literal) or not first.text.isdigit() or len(args) < 2:
+        return Rowset((), _plain(value))
+    width = -(-(len(args) - 1) // max(int(first.text), 1))
+    cells = [args[1 + at :: width] for at in range(width)]
+    return Rowset(
+        tuple(
+            (f"col{at}", Value(united(cell.flows for cell in cells[at]), None, True, value.text)) for at in range(width)
+        )
+    )
+
+
+def _json_tuple(value: Value, args: Sequence[Value], source: ir.Source, traits: Traits) -> Rowset:
+    """JSON_TUPLE: the fields of a document that its other arguments name."""
+    call = source.function
+    keys = call.args[1:] if isinstance(call, ir.Call) else ()
+    return Rowset(
+        tuple(
+            (f"c{at}", member(args[0], (key.text,)) if isinstance(key, ir.Literal) else _plain(value))
+            for at, key in enumerate(keys)
+        )
+    )
+
+
+def _rows_from(value: Value, args: Sequence[Value], source: ir.Source, traits: Traits) -> Rowset:
+    return Rowset(tuple((f"column{at}", element(arg)) for at, arg in enumerate(args, 1)))
+
+
+def _elements(value: Value, args: Sequence[Value], source: ir.Source, traits: Traits) -> Rowset:
+    """Functions that take a document apart: keys are read off it, values still have the shape of its parts."""
+    shaped = {"value", "col", "this"}
+    columns = tuple((name, value if name.lower() in shaped else _plain(value)) for name in source.produces)
+    return Rowset(columns, value if not columns else None)
+
+
+def _nodes(value: Value, args: Sequence[Value], source: ir.Source, traits: Traits) -> Rowset:
+    return Rowset((("node", _plain(value)),))
+
+
+def _anything(value: Value, args: Sequence[Value], source: ir.Source, traits: Traits) -> Rowset:
+    """A function of which nothing is known: every column may be made of every argument."""
+    columns = tuple((name, _plain(value)) for name in source.produces)
+    return Rowset(columns, _plain(value) if not columns else None)
+
+
+MAKERS: dict[str, Callable[[Value, Sequence[Value], ir.Source, Traits], Rowset]] = {
+    "UNNEST": _unnest,
+    "EXPLODE": _explode,
+    "EXPLODEOUTER": _explode,
+    "EXPLODE_OUTER": _explode,
+    "POSEXPLODE": _posexplode,
+    "POSEXPLODEOUTER": _posexplode,
+    "POSEXPLODE_OUTER": _posexplode,
+    "INLINE": _inline,
+    "INLINE_OUTER": _inline,
+    "FLATTEN": _flatten,
+    "STACK": _stack,
+    "JSON_TUPLE": _json_tuple,
+    "ROWSFROM": _rows_from,
+    "JSON_EACH": _elements,
+    "JSONB_EACH": _elements,
+    "JSON_ARRAY_ELEMENTS": _elements,
+    "JSONB_ARRAY_ELEMENTS": _elements,
+    "JSON_TO_RECORDSET": _elements,
+    "JSONB_TO_RECORDSET": _elements,
+    "JSON_TO_RECORD": _elements,
+    "JSONB_TO_RECORD": _elements,
+    "VARIANT_EXPLODE": _elements,
+    "TABLE": _elements,
+    "NODES": _nodes,
+}
+"""What is known of functions that make rows; the names are those of the IR."""

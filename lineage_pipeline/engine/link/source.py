@@ -1,0 +1,156 @@
+"""Sources: what stands behind FROM while a select is being linked."""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from lineage_pipeline.engine.link.flows import ROW, Flow, approximated, entering, through, united
+from lineage_pipeline.engine.link.members import mapped, member
+from lineage_pipeline.engine.link.model import Input, Linked, Opening, Value
+from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.tables import Hop
+
+
+class Source(msgspec.Struct):
+    """A source of a select: an object, or a relation; what a function makes is a relation as well.
+
+    Where the alias names an `element` of an array, it hides columns of that name.
+    """
+
+    alias: str
+    parts: tuple[str, ...]
+    input: Input | None = None
+    linked: Linked | None = None
+    columns: tuple[str, ...] = ()
+    nullable: bool = False
+    element: bool = False
+    positions: dict[str, int] = {}
+    passed: dict[tuple[int, bool], Value] = {}
+
+    def __post_init__(self) -> None:
+        """Number the columns that are known; of two with one name the first counts."""
+        self.positions = {}
+        for position, name in enumerate(self.names()):
+            self.positions.setdefault(name, position)
+
+    def names(self) -> list[str]:
+        """The columns that are known, in order."""
+        if self.input is not None:
+            own = [column.name for column in self.input.columns]
+        else:
+            own = [column.name for column in self.linked.columns] if self.linked is not None else []
+        return [*self.columns, *own[len(self.columns) :]] if self.columns else own
+
+    def is_open(self) -> bool:
+        """Whether the source may have columns that are not known."""
+        if self.input is not None:
+            return self.input.open
+        return bool(self.linked.openings) if self.linked is not None else False
+
+    def makes_anything(self) -> bool:
+        """Whether whatever is asked of the source is made of the same thing."""
+        return self.linked is not None and self.linked.rest is not None
+
+    def is_bare(self) -> bool:
+        """Whether only names alone can reach what the source makes."""
+        return not self.alias and self.makes_anything()
+
+    def is_renamed(self) -> bool:
+        """Whether the alias is not the name of the object itself."""
+        return not self.parts or self.parts[-1] != self.alias
+
+    def openings(self, star: ir.Star) -> tuple[Opening, ...]:
+        """What passes unseen through a star over this source."""
+        if self.input is not None:
+            own = (Opening(self.input.object, star.start, star.end, star.exclude),) if self.input.open else ()
+            return self.input.passes or own
+        return self.linked.openings if self.linked is not None else ()
+
+    def has(self, name: str) -> bool:
+        """Whether a column of that name is known."""
+        return name in self.positions
+
+    def column(self, name: str, start: int, end: int) -> Value | None:
+        """The value of a column, or None where the source cannot have it."""
+        position = self.positions.get(name)
+        if position is None and name[:1] == "$" and name[1:].isdigit() and 0 < int(name[1:]) <= len(self.positions):
+            position = int(name[1:]) - 1
+        if position is not None:
+            return self.at(position, name, start, end)
+        if self.linked is not None and self.linked.rest is not None:
+            return member(self.linked.rest, (name,))
+        if not self.is_open():
+            return None
+        if self.input is not None and not self.input.passes:
+            return self.stored(name, start, end)
+        openings = self.input.passes if self.input is not None else self.linked.openings if self.linked else ()
+        flows = tuple(Flow(item.object, name, start=start, end=end) for item in openings if name not in item.exclude)
+        flows = approximated(flows) if len(flows) > 1 else flows
+        hop = Hop(self.alias, name)
+        return Value(through(flows, hop), None, True, "|".join(f"{flow.object}.{flow.column}" for flow in flows))
+
+    def stored(self, name: str, start: int, end: int) -> Value:
+        """A column of the object that its schema does not list."""
+        owner = self.input.object if self.input is not None else "?"
+        return Value((Flow(owner, name, start=start, end=end),), None, True, f"{owner}.{name}")
+
+    def at(self, position: int, name: str, start: int, end: int) -> Value:
+        """The value of the column at a position."""
+        if self.columns and self._is_unlisted(position):
+            return self._unlisted(name, start, end)
+        if self.input is not None:
+            column = self.input.columns[position]
+            own = (Flow(self.input.object, column.name, start=start, end=end, approximate=column.approximate),)
+            flows = (
+                own if column.flows is None else entering(column.flows, start, end, Hop(self.input.object, column.name))
+            )
+            return Value(flows, column.type, column.nullable or self.nullable, f"{self.input.object}.{column.name}")
+        known = self.passed.get((position, self.nullable))
+        if known is None:
+            known = self.passed[position, self.nullable] = self._passed_on(position, name)
+        return known
+
+    def _is_unlisted(self, position: int) -> bool:
+        """Whether an alias names a column that is known by its position only."""
+        own = self.input.columns if self.input is not None else self.linked.columns if self.linked is not None else None
+        return own is not None and position >= len(own)
+
+    def _unlisted(self, name: str, start: int, end: int) -> Value:
+        """One of the columns that nobody lists; which of them, only the schema could tell."""
+        openings = self.openings(ir.Star((), start, end))
+        flows = tuple(Flow(item.object, ROW, approximate=True, start=start, end=end) for item in openings)
+        return Value(through(flows, Hop(self.alias, name)), None, True, f"{self.alias}.{name}")
+
+    def _passed_on(self, position: int, name: str) -> Value:
+        """The value of a column of a relation, seen from outside."""
+        assert self.linked is not None
+        value = self.linked.columns[position].value
+        if not self.alias:
+            return value if not self.nullable else msgspec.structs.replace(value, nullable=True)
+        hop = Hop(self.alias, name)
+        members = mapped(value.members, lambda flows: through(flows, hop)) if value.members is not None else None
+        return Value(through(value.flows, hop), value.type, value.nullable or self.nullable, value.text, members)
+
+    def whole(self, start: int, end: int, report: Callable[..., None], exclude: Sequence[str] = ()) -> Value:
+        """All columns as one value; what is not known of them is said."""
+        if self.element and self.linked is not None:
+            return self.at(0, self.alias, start, end)
+        openings = self.openings(ir.Star((), start, end))
+        for opening in openings:
+            report("APPROXIMATE_LINEAGE", start, end, name=opening.object)
+        members = tuple(
+            (name, self.at(position, name, start, end))
+            for position, name in enumerate(self.names())
+            if name not in exclude
+        )
+        made = (self.linked.rest.flows,) if self.linked is not None and self.linked.rest is not None else ()
+        rows = tuple(Flow(opening.object, ROW, approximate=True, start=start, end=end) for opening in openings)
+        flows = united([*(value.flows for _, value in members), *made, rows])
+        return Value(flows, None, True, f"{self.alias}.*", members if not rows and not made else None)
+
+    def answers(self, qualifier: Sequence[str]) -> bool:
+        """Whether a qualifier names this source: its alias, or the end of its name where it has no other alias."""
+        if len(qualifier) == 1 and qualifier[0] == self.alias:
+            return True
+        parts = self.parts
+        return bool(parts) and parts[-1] == self.alias and parts[-len(qualifier) :] == tuple(qualifier)

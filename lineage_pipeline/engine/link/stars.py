@@ -1,0 +1,135 @@
+"""Stars and generators of a select list: one item that stands for several columns."""
+
+import re
+from collections.abc import Iterator
+from typing import Protocol
+
+import msgspec
+
+from lineage_pipeline.dialects.traits import Folding, Traits
+from lineage_pipeline.engine.link.flows import ROW, approximated
+from lineage_pipeline.engine.link.members import spread
+from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value, Variables
+from lineage_pipeline.engine.link.scope import Report, Scope
+from lineage_pipeline.engine.link.source import Source
+from lineage_pipeline.engine.link.values import PARTS, value_of
+from lineage_pipeline.vocabulary import ir
+
+
+class Links(Protocol):
+    """Whoever knows the inputs of a statement and links its other relations."""
+
+    traits: Traits
+    report: Report
+    variables: Variables
+
+    def relation(self, index: int, outer: Scope | None) -> Linked:
+        """The relation at an index."""
+
+    def input(self, name: ir.Name) -> Input:
+        """The object that a name stands for."""
+
+
+def out_of(output: ir.Output, name: str, value: Value) -> Out:
+    """A column of a select list."""
+    return Out(name, output.written, value, output.start, output.end, is_approximate(value))
+
+
+def is_approximate(value: Value) -> bool:
+    """Whether a value may come from elsewhere."""
+    for flow in value.flows:  # noqa: SIM110 - as `any` over a generator it takes three times as long
+        if flow.approximate:
+            return True
+    return False
+
+
+def expanded(links: Links, star: ir.Star, scope: Scope, openings: list[Opening]) -> Iterator[Out]:
+    """The columns that a star stands for, in order; merged ones come first and once."""
+    replaced = {output.name: output for output in star.replace}
+    renamed = dict(star.rename)
+    ignoring = re.IGNORECASE if links.traits.columns is Folding.INSENSITIVE else re.NOFLAG
+    pattern = re.compile(star.pattern, ignoring) if star.pattern else None
+    for name, value in _starred(links, star, scope, openings):
+        match = pattern.search(name) if pattern is not None else None
+        if name in star.exclude or (pattern is not None and match is None):
+            continue
+        if name in replaced:
+            output = replaced[name]
+            yield out_of(output, name, value_of(output.expr, scope, links))
+            continue
+        shown = _shown(star, renamed.get(name, name), match)
+        made = value if star.each is None else _made(links, star.each, scope, value)
+        yield Out(shown, shown, made, star.start, star.end, is_approximate(made))
+
+
+def _shown(star: ir.Star, name: str, match: re.Match[str] | None) -> str:
+    """What a column of a star is called: its name, or what the naming makes of it."""
+    if not star.naming:
+        return name
+    shown = star.naming.replace("{}", name).replace("\\0", name)
+    for number, group in enumerate(match.groups() if match is not None else (), 1):
+        shown = shown.replace(f"\\{number}", group or "")
+    return shown
+
+
+def _made(links: Links, each: ir.Expr, scope: Scope, value: Value) -> Value:
+    """What an expression makes of one column of a star."""
+    scope.hole = value
+    made = value_of(each, scope, links)
+    scope.hole = None
+    return made
+
+
+def _starred(links: Links, star: ir.Star, scope: Scope, openings: list[Opening]) -> Iterator[tuple[str, Value]]:
+    sources = [source for source in scope.sources if not star.qualifier or source.answers(star.qualifier)]
+    if not sources and star.qualifier:
+        yield from _struct_members(links, star, scope, openings)
+        return
+    if not star.qualifier:
+        for name in scope.merged:
+            yield name, scope.resolve(ir.Ref((name,), star.start, star.end))
+    for source in sources:
+        _report_unknown(links, star, source, openings)
+        for position, name in enumerate(source.names()):
+            if star.qualifier or name not in scope.merged:
+                value = source.at(position, name, star.start, star.end)
+                members = spread(value) if source.element and position == 0 else ()
+                yield from members or ((name, value),)
+
+
+def _report_unknown(links: Links, star: ir.Star, source: Source, openings: list[Opening]) -> None:
+    for opening in source.openings(star):
+        openings.append(opening)
+        if source.input is not None:
+            links.report("APPROXIMATE_LINEAGE", star.start, star.end, name=opening.object)
+    if source.makes_anything() and not source.names():
+        links.report("APPROXIMATE_LINEAGE", star.start, star.end, name=source.alias or "a function")
+
+
+def _struct_members(links: Links, star: ir.Star, scope: Scope, openings: list[Opening]) -> Iterator[tuple[str, Value]]:
+    """`s.*` of a struct: its members where they are known, else the struct itself, marked as not certain."""
+    value = scope.lookup(ir.Ref(star.qualifier, star.start, star.end))
+    if value is None:
+        links.report("UNRESOLVED_REFERENCE", star.start, star.end, name=".".join(star.qualifier))
+        return
+    members = spread(value)
+    rows = [flow for flow in value.flows if flow.column == ROW and flow.keeps]
+    if rows:
+        openings.extend(Opening(flow.object, star.start, star.end, star.exclude) for flow in rows)
+    elif not members:
+        links.report("APPROXIMATE_LINEAGE", star.start, star.end, name=".".join(star.qualifier))
+        yield star.qualifier[-1], Value(approximated(value.flows), None, True, value.text)
+    yield from members
+
+
+# ── generators ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+GENERATED = frozenset({"col", ""})
+"""What the column of a generator is called as long as its type is not known."""
+
+
+def generated(output: ir.Output, value: Value) -> tuple[Out, ...]:
+    """The columns of EXPLODE over a map and of INLINE, where the type tells them."""
+    if value.type != PARTS or value.members is None:
+        return ()
+    return tuple(msgspec.structs.replace(out_of(output, name, item), written=name) for name, item in value.members)
