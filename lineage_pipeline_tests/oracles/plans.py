@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 
 from lineage_pipeline_tests.oracles.answers import Sources
 from lineage_pipeline_tests.oracles.trees import Tree, tree
+from lineage_pipeline_tests.oracles.values import NOTHING, Value, united
 
-NOTHING: Sources = frozenset()
-
-Attribute = tuple[int, Sources]
+Attribute = tuple[int, Value]
 """A column of a plan: its number, and where its values come from."""
 
-Known = dict[int, Sources]
+Known = dict[int, Value]
 
 
 @dataclass
@@ -33,7 +32,7 @@ class Walk:
         assert operator is not None, f"no rule for the operator {plan.kind}"
         return operator(self, plan, outer)
 
-    def value(self, expression: Tree, known: Known) -> Sources:
+    def value(self, expression: Tree, known: Known) -> Value:
         """The columns that the values of an expression come from."""
         return EXPRESSIONS.get(expression.kind, _children)(self, expression, known)
 
@@ -46,7 +45,7 @@ def outputs(plan: str, tables: Collection[str]) -> list[Sources]:
     """The sources of each column of an analysed plan, given as JSON."""
     import json
 
-    return [sources for _, sources in Walk(tables).outputs(tree(json.loads(plan)), {})]
+    return [value.sources for _, value in Walk(tables).outputs(tree(json.loads(plan)), {})]
 
 
 # ── operators ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -82,7 +81,8 @@ def _view(walk: Walk, plan: Tree, outer: Known) -> list[Attribute]:
     name = plan.fields["desc"]["identifier"]["table"]
     if name not in walk.tables:
         return _same(walk, plan, outer)
-    return [(item.id, frozenset({f"{name}.{item.fields['name']}"})) for item in plan.children[0].trees("output")]
+    columns = plan.children[0].trees("output")
+    return [(item.id, Value(frozenset({f"{name}.{item.fields['name']}"}))) for item in columns]
 
 
 def _join(walk: Walk, plan: Tree, outer: Known) -> list[Attribute]:
@@ -102,7 +102,7 @@ def _lateral_join(walk: Walk, plan: Tree, outer: Known) -> list[Attribute]:
 def _united(branches: Sequence[Sequence[Attribute]]) -> list[Attribute]:
     """Columns by position, under the numbers of the first branch."""
     columns = zip(*branches, strict=True)
-    return [(column[0][0], NOTHING.union(*(sources for _, sources in column))) for column in columns]
+    return [(column[0][0], united(value for _, value in column)) for column in columns]
 
 
 def _union(walk: Walk, plan: Tree, outer: Known) -> list[Attribute]:
@@ -112,8 +112,8 @@ def _union(walk: Walk, plan: Tree, outer: Known) -> list[Attribute]:
 def _expand(walk: Walk, plan: Tree, outer: Known) -> list[Attribute]:
     known = _below(walk, plan, outer)
     columns = zip(*plan.rows("projections"), strict=True)
-    found = [NOTHING.union(*(walk.value(cell, known) for cell in column)) for column in columns]
-    return [(item.id, sources) for item, sources in zip(plan.trees("output"), found, strict=True)]
+    found = [united(walk.value(cell, known) for cell in column) for column in columns]
+    return [(item.id, value) for item, value in zip(plan.trees("output"), found, strict=True)]
 
 
 def _generate(walk: Walk, plan: Tree, outer: Known) -> list[Attribute]:
@@ -123,9 +123,11 @@ def _generate(walk: Walk, plan: Tree, outer: Known) -> list[Attribute]:
     generator = plan.tree("generator")
     if generator.kind == "Stack":  # rows of cells: each column has its own
         cells = [walk.value(cell, known) for cell in generator.children[1:]]
-        return [*below, *((item.id, NOTHING.union(*cells[at :: len(made)])) for at, item in enumerate(made))]
-    sources = walk.value(generator, known)
-    return [*below, *((item.id, sources) for item in made)]
+        return [*below, *((item.id, united(cells[at :: len(made)])) for at, item in enumerate(made))]
+    value = walk.value(generator, known)
+    if generator.kind == "Inline":
+        return [*below, *((item.id, value.member(at)) for at, item in enumerate(made))]
+    return [*below, *((item.id, value) for item in made)]
 
 
 def _with(walk: Walk, plan: Tree, outer: Known) -> list[Attribute]:
@@ -135,7 +137,7 @@ def _with(walk: Walk, plan: Tree, outer: Known) -> list[Attribute]:
 
 
 def _renumbered(attributes: Sequence[Tree], columns: Sequence[Attribute]) -> list[Attribute]:
-    return [(item.id, sources) for item, (_, sources) in zip(attributes, columns, strict=True)]
+    return [(item.id, value) for item, (_, value) in zip(attributes, columns, strict=True)]
 
 
 def _reference(walk: Walk, plan: Tree, outer: Known) -> list[Attribute]:
@@ -150,7 +152,7 @@ def _loop(walk: Walk, plan: Tree, outer: Known) -> list[Attribute]:
         walk.loops[number] = found
         found = _united([found, walk.outputs(plan.tree("recursion"), outer)])
     numbers = [int(item["id"]) for item in plan.fields["outputAttrIds"]]
-    return [(own, sources) for own, (_, sources) in zip(numbers, found, strict=True)]
+    return [(own, value) for own, (_, value) in zip(numbers, found, strict=True)]
 
 
 def _loop_reference(walk: Walk, plan: Tree, outer: Known) -> list[Attribute]:
@@ -195,56 +197,95 @@ OPERATORS: dict[str, Callable[[Walk, Tree, Known], list[Attribute]]] = {
 # ── expressions ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _children(walk: Walk, expression: Tree, known: Known) -> Sources:
-    return NOTHING.union(*(walk.value(child, known) for child in expression.children))
+def _children(walk: Walk, expression: Tree, known: Known) -> Value:
+    """All children are parts of the value, and none of them is all of it."""
+    return united(walk.value(child, known) for child in expression.children).plain()
 
 
-def _some(*positions: int) -> Callable[[Walk, Tree, Known], Sources]:
-    """An expression of whose children only some are values."""
-    return lambda walk, expression, known: NOTHING.union(
-        *(walk.value(expression.children[at], known) for at in positions if at < len(expression.children))
+def _some(*positions: int) -> Callable[[Walk, Tree, Known], Value]:
+    """An expression whose value is that of some of its children."""
+    return lambda walk, expression, known: united(
+        walk.value(expression.children[at], known) for at in positions if at < len(expression.children)
     )
 
 
-def _attribute(walk: Walk, expression: Tree, known: Known) -> Sources:
+def _every(walk: Walk, expression: Tree, known: Known) -> Value:
+    """An expression whose value is that of one of its children."""
+    return united(walk.value(child, known) for child in expression.children)
+
+
+def _struct(walk: Walk, expression: Tree, known: Known) -> Value:
+    """Names and values take turns."""
+    members = tuple(walk.value(child, known) for child in expression.children[1::2])
+    return Value(united(members).sources, members)
+
+
+def _member(walk: Walk, expression: Tree, known: Known) -> Value:
+    return walk.value(expression.children[0], known).member(expression.fields["ordinal"])
+
+
+def _element(walk: Walk, expression: Tree, known: Known) -> Value:
+    base, key = (walk.value(child, known) for child in expression.children[:2])
+    return base if key == NOTHING else united((base.plain(), key))
+
+
+def _attribute(walk: Walk, expression: Tree, known: Known) -> Value:
     return known[expression.id]
 
 
-def _outer(walk: Walk, expression: Tree, known: Known) -> Sources:
+def _outer(walk: Walk, expression: Tree, known: Known) -> Value:
     return walk.value(expression.tree("e"), known)
 
 
-def _nothing(walk: Walk, expression: Tree, known: Known) -> Sources:
+def _nothing(walk: Walk, expression: Tree, known: Known) -> Value:
     return NOTHING
 
 
-def _case(walk: Walk, expression: Tree, known: Known) -> Sources:
+def _case(walk: Walk, expression: Tree, known: Known) -> Value:
     """Conditions and values take turns; what stands alone at the end is the value of ELSE."""
     children = expression.children
     values = children[1::2] if len(children) % 2 == 0 else (*children[1::2], children[-1])
-    return NOTHING.union(*(walk.value(child, known) for child in values))
+    return united(walk.value(child, known) for child in values)
 
 
-def _subquery(walk: Walk, expression: Tree, known: Known) -> Sources:
+def _subquery(walk: Walk, expression: Tree, known: Known) -> Value:
     return walk.outputs(expression.tree("plan"), known)[0][1]
 
 
-def _membership(walk: Walk, expression: Tree, known: Known) -> Sources:
+def _membership(walk: Walk, expression: Tree, known: Known) -> Value:
     wanted = (walk.value(item, known) for item in expression.trees("values"))
-    offered = (sources for _, sources in walk.outputs(expression.tree("query").tree("plan"), known))
-    return NOTHING.union(*wanted, *offered)
+    offered = (value for _, value in walk.outputs(expression.tree("query").tree("plan"), known))
+    return united((*wanted, *offered)).plain()
 
 
-EXPRESSIONS: dict[str, Callable[[Walk, Tree, Known], Sources]] = {
+EXPRESSIONS: dict[str, Callable[[Walk, Tree, Known], Value]] = {
     "AggregateExpression": _some(0),
+    "Alias": _some(0),
+    "AnyValue": _some(0),
     "AttributeReference": _attribute,
     "CaseWhen": _case,
+    "Cast": _some(0),
+    "Coalesce": _every,
+    "CollectList": _some(0),
+    "CollectSet": _some(0),
+    "CreateArray": _every,
+    "CreateNamedStruct": _struct,
     "DenseRank": _nothing,
+    "ElementAt": _element,
     "Exists": _nothing,
+    "Explode": _some(0),
+    "First": _some(0),
+    "GetArrayItem": _element,
+    "GetArrayStructFields": _member,
+    "GetStructField": _member,
     "If": _some(1, 2),
     "InSubquery": _membership,
+    "Inline": _some(0),
+    "Last": _some(0),
     "ListAgg": _some(0, 1),
+    "Max": _some(0),
     "MaxBy": _some(0),
+    "Min": _some(0),
     "MinBy": _some(0),
     "OuterReference": _outer,
     "PercentRank": _nothing,
