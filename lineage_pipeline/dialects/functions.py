@@ -73,6 +73,12 @@ AGGREGATES = frozenset(
     "MAP_AGG BOOL_AND BOOL_OR EVERY CORR COVAR_POP COVAR_SAMP SKEWNESS KURTOSIS".split()
 )
 
+SPREADING = frozenset(
+    "EXPLODE EXPLODEOUTER EXPLODE_OUTER POSEXPLODE POSEXPLODEOUTER POSEXPLODE_OUTER INLINE INLINE_OUTER STACK "
+    "JSON_TUPLE VARIANT_EXPLODE VARIANT_EXPLODE_OUTER".split()
+)
+"""Functions that make columns of their own, and rows, in a select list."""
+
 PRODUCED: dict[str, tuple[str, ...]] = {
     "EXPLODE": ("col",),
     "EXPLODEOUTER": ("col",),

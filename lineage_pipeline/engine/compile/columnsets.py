@@ -24,7 +24,7 @@ def star(context: Context, node: exp.Expr, select: exp.Expr) -> ir.Star:
         tuple(context.table(part) for part in qualifiers),
         start,
         end,
-        tuple(context.column(_identifier(item)) for item in excluded),
+        tuple(_left_out(context, item) for item in excluded),
         tuple(_replaced(context, item) for item in inner.args.get("replace") or ()),
         tuple(
             (context.column(_identifier(item)), context.column(item.args["alias"]))
@@ -32,6 +32,13 @@ def star(context: Context, node: exp.Expr, select: exp.Expr) -> ir.Star:
         ),
         like_pattern(inner.args["ilike"].name, ignoring_case=True) if inner.args.get("ilike") is not None else "",
     )
+
+
+def _left_out(context: Context, node: exp.Expr) -> str:
+    """A column that a star leaves out, with the source it is asked of."""
+    table = node.args.get("table") if isinstance(node, exp.Column) else None
+    name = context.column(_identifier(node))
+    return f"{context.table(table)}.{name}" if isinstance(table, exp.Identifier) else name
 
 
 def _identifier(node: exp.Expr) -> exp.Expr:

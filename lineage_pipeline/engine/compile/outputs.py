@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from sqlglot import exp
 
+from lineage_pipeline.dialects import functions
 from lineage_pipeline.dialects.traits import Naming
 from lineage_pipeline.engine.compile.captions import caption
 from lineage_pipeline.engine.compile.columnsets import column_set, quoted_pattern, star
@@ -36,7 +37,7 @@ def outputs(context: Context, select: exp.Expr) -> Iterator[ir.Output | ir.Star]
             yield ir.Star((), *context.place(node.this), pattern=pattern)
         else:
             found = output(context, node, position)
-            if context.traits.generator_names and (parts := _generated(found)):
+            if context.traits.generator_names and kind is not exp.Alias and (parts := _generated(found)):
                 yield from parts
                 continue
             if context.traits.naming is Naming.C0 and found.name.startswith("_c"):
@@ -98,17 +99,13 @@ def _number(number: int) -> ir.Literal:
     return ir.Literal("number", str(number))
 
 
-_SPREADING = frozenset({"INLINE", "INLINE_OUTER"})
-"""Generators whose columns only a type can tell."""
-
-
 def _generated(made: ir.Output) -> list[ir.Output]:
     """The columns of a generator in a select list, under the names that it gives them; nothing for other items."""
     call = made.expr
     if not isinstance(call, ir.Call) or not call.traits & ir.GENERATOR:
         return []
     op = call.op.split(":", 1)[0]
-    names = produced_names(op, call.args) or (("",) if op in _SPREADING else ())
+    names = produced_names(op, call.args) or ("",) if op in functions.SPREADING else ()
     return [
         ir.Output(name, name, ir.Call("PART", (call, _number(at), _number(len(names)))), made.start, made.end)
         for at, name in enumerate(names)

@@ -41,15 +41,22 @@ def _pivot(context: Context, pivot: exp.Expr, inner: int) -> ir.Pivot:
         field.args.get("query") or field.args.get("field") for field in fields
     ):
         return ir.Pivot(inner, tuple(keys), (), tuple(aggregates))
-    values = [item.alias_or_name or item.name for field in fields for item in field.expressions]
+    values = [_value_name(item) for field in fields for item in field.expressions]
     outputs = []
     for position in range(len(names) or len(values) * max(len(aggregates), 1)):
         aggregate = aggregates[position % len(aggregates)] if aggregates else ir.Literal("null", "NULL")
         identifier = names[position] if position < len(names) else None
-        written = identifier.name if identifier is not None else values[position // max(len(aggregates), 1)]
-        name = context.column(identifier) if identifier is not None else written
+        written = (identifier.name if identifier is not None else "") or values[position // max(len(aggregates), 1)]
+        name = (context.column(identifier) if identifier is not None else "") or written
         outputs.append(ir.Output(name, written, aggregate, ir.NOWHERE, ir.NOWHERE))
     return ir.Pivot(inner, tuple(keys), tuple(outputs))
+
+
+def _value_name(node: exp.Expr) -> str:
+    """What the column of a value is called; Spark prints several values as a struct."""
+    if isinstance(node, exp.Tuple):
+        return f"{{{', '.join(_value_name(item) for item in node.expressions)}}}"
+    return str(node.alias_or_name or node.name)
 
 
 def _unaliased(node: exp.Expr) -> exp.Expr:

@@ -71,10 +71,10 @@ def common(values: Sequence[Value]) -> Members | None:
     if not known or len(known) < sum(1 for value in values if value.flows or value.members is not None):
         return None
     width = min(len(members) for members in known)
-    return tuple(
-        (
-            known[0][at][0],
-            Value(united(members[at][1].flows for members in known), known[0][at][1].type, True, known[0][at][1].text),
-        )
-        for at in range(width)
-    )
+    return tuple((known[0][at][0], _joined([members[at][1] for members in known])) for at in range(width))
+
+
+def _joined(values: Sequence[Value]) -> Value:
+    """A member that is one of several."""
+    first = values[0]
+    return Value(united(value.flows for value in values), first.type, True, first.text, common(values))

@@ -29,7 +29,8 @@ def rowset(source: ir.Source, value: Value, args: Sequence[Value], traits: Trait
         found = Rowset(columns)
     else:
         found = MAKERS.get(op, _anything)(made, [_opened(arg) for arg in args], source, traits)
-    names = source.columns or source.produces
+    many = len(found.columns) > len(source.produces)  # EXPLODE of a map makes more than it is known for
+    names = source.columns or (() if many else source.produces)
     columns = _fitted(found, names, made, len(args)) if not source.paths else found.columns
     outs = tuple(Out(name, name, item) for name, item in columns)
     return Linked(outs, rest=found.rest)

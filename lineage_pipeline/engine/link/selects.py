@@ -132,17 +132,19 @@ def _join_condition(links: Links, join: ir.Join, scope: Scope, added: Source, in
     scope.sources.append(added)
     using = list(join.using)
     if join.natural:
-        shared = (name for name in added.names() if any(item.has(name) for item in earlier))
-        using = [ir.Ref((name,), ir.NOWHERE, ir.NOWHERE) for name in shared]
+        left = dict.fromkeys([*scope.merged, *(name for item in earlier for name in item.names())])
+        using = [ir.Ref((name,), ir.NOWHERE, ir.NOWHERE) for name in left if added.has(name)]
     texts = []
     for key in using:
         name = key.parts[0]
         owners = [item for item in earlier if item.has(name)] or [item for item in earlier if item.is_open()][:1]
-        left = scope.merged.get(name, tuple(owners[:1]))
-        values = [value for item in (*left, added) if (value := item.column(name, key.start, key.end)) is not None]
+        first = scope.merged.get(name, tuple(owners[:1]))
+        values = [value for item in (*first, added) if (value := item.column(name, key.start, key.end)) is not None]
         indirect.append(influence(united(value.flows for value in values), Subtype.JOIN))
         texts.append(" = ".join(sorted(value.text for value in values)))
-        scope.merged[name] = {"right": (added,), "full": (*left, added)}.get(join.side, left or (added,))
+        scope.merged[name] = {"right": (added,), "full": (*first, added)}.get(join.side, first or (added,))
+    if using:  # the columns that a join merges stand before all others
+        scope.merged = {key.parts[0]: scope.merged[key.parts[0]] for key in using} | scope.merged
     for condition in _conjuncts(join.on):
         value = value_of(condition, scope, links)
         indirect.append(influence(value.flows, Subtype.JOIN))

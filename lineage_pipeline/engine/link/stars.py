@@ -88,9 +88,12 @@ def _starred(links: Links, star: ir.Star, scope: Scope, openings: list[Opening])
     if not star.qualifier:
         for name in scope.merged:
             yield name, scope.resolve(ir.Ref((name,), star.start, star.end))
+    dotted = {name for name in star.exclude if "." in name}
     for source in sources:
         _report_unknown(links, star, source, openings)
         for position, name in enumerate(source.names()):
+            if dotted and f"{source.alias}.{name}" in dotted:
+                continue
             if star.qualifier or name not in scope.merged:
                 value = source.at(position, name, star.start, star.end)
                 members = spread(value) if source.element and position == 0 else ()

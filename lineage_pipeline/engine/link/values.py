@@ -64,6 +64,10 @@ _SIDE_ARGUMENTS = {
 """Operators whose arguments behind the first decide about the value but are no part of it."""
 
 
+_ANY_OF = frozenset({"COALESCE", "ARRAY", "ARRAYCONCAT", "GREATEST", "LEAST"})
+"""Functions whose value is, or holds, any of their arguments."""
+
+
 def _call(expr: ir.Call, scope: Scope, links: Links) -> Value:
     op = base_of(expr.op)
     special = _CALLS.get(op)
@@ -84,7 +88,7 @@ def _call(expr: ir.Call, scope: Scope, links: Links) -> Value:
         flows = changed(flows, subtype, bool(expr.traits & ir.MASKING), keeping)
         if keeping and any(arg.members is not None for arg in args):
             members = mapped(
-                common(args[:1] if op != "COALESCE" else args), lambda own: changed(own, subtype, False, True)
+                common(args if op in _ANY_OF else args[:1]), lambda own: changed(own, subtype, False, True)
             )
     return Value(flows, call_type(expr, args), call_nullable(expr, args), text, members)
 
@@ -136,8 +140,10 @@ def _part(expr: ir.Call, scope: Scope, links: Links) -> Value:
     at, wanted = int(position.text), int(count.text)
     if len(made) == wanted:
         return made[at].value
-    if wanted < 2 and made:
-        members = tuple((column.name, column.value) for column in made)
+    if len(made) > wanted and at < wanted - 1:
+        return made[at].value
+    if made and at == wanted - 1:  # EXPLODE of a map, INLINE: the last name stands for all that are left
+        members = tuple((column.name, column.value) for column in made[at:])
         return Value(united(item.flows for _, item in members), PARTS, True, value.text, members)
     return Value(changed(value.flows, Subtype.TRANSFORMATION), None, True, value.text)
 
