@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.traits import Traits, fold
-from lineage_pipeline.engine.compile.words import behind_brackets, dotted_name, is_name, keyword
+from lineage_pipeline.engine.compile.words import behind_brackets, dotted_name, is_name, keywords
 from lineage_pipeline.vocabulary import ir
 
 
@@ -16,7 +16,7 @@ class Cursor:
         """Start at the first token; places count from `origin`, or from that token."""
         self.shift = tokens[0].start - origin if origin >= 0 and tokens else 0
         self.tokens = tokens
-        self.words = [keyword(token) for token in tokens]
+        self.words = keywords(tokens)
         self.traits = traits
         self.index = 0
 

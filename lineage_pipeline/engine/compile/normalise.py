@@ -32,7 +32,7 @@ def normalise(tokens: Sequence[Token], traits: Traits) -> list[Token]:
         kept = _without_storage(kept)
     if "XMLNAMESPACES" in words:
         kept = _without_namespaces(kept)
-    return _assignments(kept) if any(mark in words for mark in _COMPOUND_MARKS) and "=" in words else kept
+    return _assignments(kept) if "=" in words and any(mark in words for mark in _COMPOUND_MARKS) else kept
 
 
 def _defines_table(tokens: Sequence[Token]) -> bool:
@@ -47,17 +47,15 @@ def _opens(tokens: Sequence[Token], index: int) -> bool:
 def _without_clauses(tokens: Sequence[Token], clauses: Sequence[Clause]) -> list[Token]:
     starts = {clause.words[0] for clause in clauses}
     kept: list[Token] = []
-    index = 0
-    while index < len(tokens):
-        end = index
-        if index and keyword(tokens[index]) in starts:
-            end = next((stop for clause in clauses if (stop := _end_of(clause, tokens, index)) > index), index)
-        if end > index:
-            index = end
+    behind = 0
+    for begin in [index for index, word in enumerate(keywords(tokens)) if word in starts and index]:
+        if begin < behind:
             continue
-        kept.append(tokens[index])
-        index += 1
-    return kept
+        end = next((stop for clause in clauses if (stop := _end_of(clause, tokens, begin)) > begin), begin)
+        if end > begin:
+            kept.extend(tokens[behind:begin])
+            behind = end
+    return [*kept, *tokens[behind:]]
 
 
 def _end_of(clause: Clause, tokens: Sequence[Token], index: int) -> int:
@@ -73,15 +71,17 @@ def _end_of(clause: Clause, tokens: Sequence[Token], index: int) -> int:
 def _without_storage(tokens: list[Token]) -> list[Token]:
     """Hints behind tables go, and so do options and file groups in the definition of a table."""
     table = _defines_table(tokens)
+    words = keywords(tokens)
     kept: list[Token] = []
     index = 0
     while index < len(tokens):
-        table = table and keyword(tokens[index]) != "SELECT"  # the query that fills a table has an ON of its own
-        opened = keyword(tokens[index]) == "WITH" and _opens(tokens, index + 1)
-        hinted = opened and index + 2 < len(tokens) and keyword(tokens[index + 2]) in HINTS
+        word = words[index]
+        table = table and word != "SELECT"  # the query that fills a table has an ON of its own
+        opened = word == "WITH" and _opens(tokens, index + 1)
+        hinted = opened and index + 2 < len(tokens) and words[index + 2] in HINTS
         if opened and (hinted or table):
             index = behind_brackets(tokens, index + 1)
-        elif table and keyword(tokens[index]) == "ON" and _names_storage(tokens, index):
+        elif table and word == "ON" and _names_storage(tokens, index):
             index += 2
             index = behind_brackets(tokens, index) if _opens(tokens, index) else index
         else:
@@ -109,23 +109,20 @@ def _without_namespaces(tokens: list[Token]) -> list[Token]:
 
 def _assignments(tokens: list[Token]) -> list[Token]:
     """`x += y` becomes `x = x + y`."""
+    signs = [index for index, token in enumerate(tokens) if token.token_type in _COMPOUND]
+    compound = [index for index in signs if _is_compound(tokens, index)]
     kept: list[Token] = []
-    index = 0
-    while index < len(tokens):
-        following = tokens[index + 1] if index + 1 < len(tokens) else None
-        compound = (
-            tokens[index].token_type in _COMPOUND
-            and following is not None
-            and following.token_type is TokenType.EQ
-            and following.start == tokens[index].end + 1
-        )
-        if compound and following is not None:
-            kept.extend([following, *_assigned(kept), tokens[index]])
-            index += 2
-        else:
-            kept.append(tokens[index])
-            index += 1
-    return kept
+    begin = 0
+    for index in compound:
+        kept.extend(tokens[begin:index])
+        kept.extend([tokens[index + 1], *_assigned(kept), tokens[index]])
+        begin = index + 2
+    return [*kept, *tokens[begin:]] if compound else tokens
+
+
+def _is_compound(tokens: Sequence[Token], index: int) -> bool:
+    following = tokens[index + 1] if index + 1 < len(tokens) else None
+    return following is not None and following.token_type is TokenType.EQ and following.start == tokens[index].end + 1
 
 
 def _assigned(tokens: Sequence[Token]) -> list[Token]:

@@ -32,6 +32,8 @@ def read(context: Context) -> Parts | None:
     reader = READERS.get(word)
     if word == "INSERT" and all(token.text.upper() != "INFILE" for token in context.tokens[:40]):
         return None  # there are many of them, and long ones
+    if word == "CREATE" and object_word(Cursor(context.tokens[:10], context.traits)) not in _CREATED:
+        return None
     return reader(context, Cursor(context.tokens, context.traits)) if reader is not None else None
 
 
