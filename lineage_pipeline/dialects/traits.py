@@ -16,9 +16,14 @@ class Folding(StrEnum):
 
 
 class Naming(StrEnum):
-    """What a column without an alias is called: by its text, as it is printed, by value or function, or a number."""
+    """What a column without an alias is called: by its text, as it is printed, by value or function, or a number.
+
+    `UPPER` is the text in upper case, `PACKED` without its spaces too.
+    """
 
     TEXT = "text"
+    UPPER = "upper"
+    PACKED = "packed"
     VALUE = "value"
     CAPTION = "caption"
     FUNCTION = "function"
@@ -129,6 +134,7 @@ _UPPER = Traits(
     "oracle",
     Folding.UPPER,
     Folding.UPPER,
+    Naming.PACKED,
     alias_in_group=False,
     implicit_recursion=True,
     dual=True,
@@ -213,6 +219,7 @@ _ROWS: dict[str, Traits] = {
         "snowflake",
         Folding.UPPER,
         Folding.UPPER,
+        Naming.UPPER,
         count="DECIMAL(18,0)",
         lateral_alias=True,
         alias_in_where=True,

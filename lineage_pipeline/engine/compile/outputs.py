@@ -1,5 +1,6 @@
 """Select lists: what each column is called, where its expression stands, and what a star leaves out."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -19,6 +20,24 @@ from lineage_pipeline.vocabulary import ir
 
 def outputs(context: Context, select: exp.Expr) -> Iterator[ir.Output | ir.Star]:
     """The items of a select list, in order."""
+    found = _items(context, select)
+    return _numbered(found) if context.traits.naming is Naming.F0 else found
+
+
+def _numbered(items: Iterator[ir.Output | ir.Star]) -> Iterator[ir.Output | ir.Star]:
+    """BigQuery counts only the columns that have no name."""
+    unnamed = 0
+    for item in items:
+        if isinstance(item, ir.Output) and _F0.match(item.name):
+            name = Naming.F0.value.format(unnamed)
+            item, unnamed = msgspec.structs.replace(item, name=name, written=name), unnamed + 1
+        yield item
+
+
+_F0 = re.compile(r"f\d+_\Z")
+
+
+def _items(context: Context, select: exp.Expr) -> Iterator[ir.Output | ir.Star]:
     items = select.args.get("expressions") or ()
     if items and type(items[0].args.get("this") if type(items[0]) is exp.Alias else items[0]) is exp.QueryTransform:
         yield from transformed(context, items)
@@ -128,18 +147,30 @@ def _implicit_name(context: Context, node: exp.Expr, position: int, start: int, 
     if naming is Naming.NONE:
         return "", ""
     if naming is Naming.FUNCTION:
-        name = function_name(inner)
+        called = _CALLED.match(context.text[context.origin + start : context.origin + end]) if start >= 0 else None
+        name = called[1].lower() if called is not None and isinstance(inner, exp.Func) else function_name(inner)
         return name, name
     if naming is Naming.CAPTION and (shown := _caption(context, node, inner)):
         return shown.lower(), shown
     if naming in (Naming.VALUE, Naming.CAPTION) and isinstance(inner, exp.Literal):
         return inner.name.lower(), inner.name
-    if naming in (Naming.TEXT, Naming.VALUE, Naming.CAPTION):
-        text = context.text[context.origin + start : context.origin + end] if start != ir.NOWHERE else ""
-        name = " ".join(text.split())
-        return name.lower() if name else f"_col{position}", name
-    name = naming.value.format(position)
-    return name, name
+    text = context.text[context.origin + start : context.origin + end] if start != ir.NOWHERE else ""
+    return _by_text(naming, text, position)
+
+
+def _by_text(naming: Naming, text: str, position: int) -> tuple[str, str]:
+    """The name of a column that is called after its text or its position, folded and as it is shown."""
+    if naming not in (Naming.TEXT, Naming.VALUE, Naming.CAPTION, Naming.UPPER, Naming.PACKED):
+        name = naming.value.format(position)
+        return name, name
+    name = ("" if naming is Naming.PACKED else " ").join(text.split())
+    if naming in (Naming.UPPER, Naming.PACKED):
+        return name.upper() or f"_col{position}", name.upper()
+    return name.lower() if name else f"_col{position}", name
+
+
+_CALLED = re.compile(r"([A-Za-z_][\w$]*)\s*\(")
+"""A function as it is written; the tree may know it by another name."""
 
 
 def _caption(context: Context, node: exp.Expr, inner: exp.Expr) -> str:

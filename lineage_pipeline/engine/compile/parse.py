@@ -42,7 +42,7 @@ _ITEMS: dict[int, Items] = {}
 class Piece(msgspec.Struct, frozen=True):
     """The tokens of one statement; one that needs no parser brings its `kind`, and `stop` where others lie inside.
 
-    One that runs a text says in `run` how the text is made.
+    One that runs a text says in `run` how the text is made; one that is `aside` is meant for the client.
     """
 
     tokens: Sequence[Token]
@@ -52,6 +52,7 @@ class Piece(msgspec.Struct, frozen=True):
     begin: int = -1
     stop: int = -1
     run: Run | None = None
+    aside: bool = False
 
     @property
     def start(self) -> int:

@@ -141,7 +141,7 @@ def _call(context: Context, cursor: Cursor) -> Parts | None:
 def _execute(context: Context, cursor: Cursor) -> Parts:
     """EXECUTE of a prepared statement or a task; text that is run is said to be unknown."""
     if cursor.word(1) == "IMMEDIATE":
-        context.report("DYNAMIC_SQL", context.origin, context.end)
+        context.report("DYNAMIC_SQL", context.origin, context.end, share="0")
         return {"kind": "EXECUTE IMMEDIATE", "status": "partial"}
     return {"kind": "EXECUTE"}
 

@@ -1,6 +1,7 @@
 """One source: its text becomes a script of compiled statements, each at its place."""
 
 import hashlib
+import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
@@ -8,17 +9,12 @@ import msgspec
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.dialects.kinds import (
-    OBJECT_WORDS,
-    SILENT_ALTERATIONS,
-    SILENT_COMMANDS,
-    SILENT_OBJECTS,
-    SILENT_WHERE_UNREAD,
-)
+from lineage_pipeline.dialects import kinds
 from lineage_pipeline.dialects.traits import GENERIC, Traits, hint_for, traits_of
 from lineage_pipeline.engine.compile.batches import cut
 from lineage_pipeline.engine.compile.calls import Run
 from lineage_pipeline.engine.compile.context import Context
+from lineage_pipeline.engine.compile.directives import client_lines
 from lineage_pipeline.engine.compile.limits import over_limits
 from lineage_pipeline.engine.compile.parse import Failure, Items, Piece, parse, tokenize
 from lineage_pipeline.engine.compile.queries import query
@@ -36,7 +32,7 @@ SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, Recurs
 """A tree of a shape that nobody foresaw: a fault of ours, which costs its statement and is said, and nothing else."""
 
 
-_SKIPPED = SILENT_COMMANDS - {"BEGIN", "SET", "DECLARE"}
+_SKIPPED = kinds.SILENT_COMMANDS - {"BEGIN", "SET", "DECLARE"}
 """Commands that the parser need not see."""
 
 
@@ -47,11 +43,15 @@ def compile_source(text: str, options: Options) -> ir.Script:
     if len(text) > options.limits.bytes:
         limit = _finding("LIMIT_EXCEEDED", 0, 0, what="the file", limit=f"{options.limits.bytes} characters")
         return _script(traits, [_failed(*_written(text), limit)])
-    tokens = tokenize(text, traits or GENERIC)
+    client = client_lines(text, traits or GENERIC)
+    tokens = tokenize(client.covered() if client.covers else text, traits or GENERIC)
     if isinstance(tokens, Failure):
         start, end = _written(text)
         return _script(traits, [_failed(start, end, _finding("PARSE_ERROR", 0, end - start, reason=tokens.reason))])
-    placed = list(_compiled(cut(tokens, traits or GENERIC), text, traits or GENERIC, options.limits))
+    pieces = cut(tokens, traits or GENERIC)
+    if client.pieces:
+        pieces = heapq.merge(pieces, client.pieces, key=lambda piece: piece.start)
+    placed = list(_compiled(pieces, text, traits or GENERIC, options.limits))
     return _script(traits, _with_findings(placed, fallback))
 
 
@@ -80,7 +80,8 @@ def _compiled(
             strings.observe(piece.tokens)
         elif piece.run is not None:
             run = [_unknown(placed, 0)]
-        numbers.append(count)
+        if not piece.aside:
+            numbers.append(count)
         count += len(run)
         yield from run
 
@@ -247,10 +248,10 @@ def _silent(kind: str, piece: Piece) -> ir.Statement:
 def _is_silent(tokens: Sequence[Token]) -> bool:
     """Whether a statement that sqlglot leaves as text is of a kind that carries no lineage."""
     words = [word for token in tokens[:12] for word in token.text.upper().split()]
-    if words[0] in SILENT_WHERE_UNREAD:
+    if words[0] in kinds.SILENT_WHERE_UNREAD:
         return True
-    about = next((word for word in words[1:] if word not in OBJECT_WORDS), "")
-    silent = SILENT_ALTERATIONS if words[0] in ("ALTER", "DROP") else SILENT_OBJECTS
+    about = next((word for word in words[1:] if word not in kinds.OBJECT_WORDS), "")
+    silent = kinds.SILENT_ALTERATIONS if words[0] in ("ALTER", "DROP") else kinds.SILENT_OBJECTS
     return words[0] in ("CREATE", "ALTER", "DROP", "UPDATE") and about in silent
 
 

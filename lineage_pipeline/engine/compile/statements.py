@@ -80,6 +80,8 @@ def set_(context: Context, tree: exp.Expr) -> Parts:
             values = assignment.expression
             names = values.expressions if isinstance(values, exp.Tuple) else [values]
             return {"kind": "SET", "context": ("SEARCH_PATH", *(context.table(value) for value in names))}
+        if isinstance(assignment, exp.EQ) and assignment.this.name.lower() in ("schema", "current_schema"):
+            return {"kind": "SET", "context": ("SCHEMA", *assignment.expression.name.split("."))}
     return assignments(context, tree)
 
 

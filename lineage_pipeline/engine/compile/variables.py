@@ -37,9 +37,14 @@ def assignments(context: Context, tree: exp.Expr) -> dict[str, Any]:
     assigns = []
     for item in tree.expressions:
         pair = item.this if isinstance(item, exp.SetItem) else None
-        if isinstance(pair, exp.EQ) and is_variable(pair.this):
+        if isinstance(pair, exp.EQ) and (is_variable(pair.this) or _is_declared(context, pair.this)):
             assigns.append(ir.Assignment((_name(context, pair.this),), _constant(context, pair.expression)))
     return {"kind": "SET", "assigns": tuple(assigns)}
+
+
+def _is_declared(context: Context, node: exp.Expr) -> bool:
+    """Whether a bare name is that of a variable."""
+    return isinstance(node, exp.Column) and node.args.get("table") is None and _name(context, node) in context.declared
 
 
 def is_variable(node: object) -> bool:
@@ -86,6 +91,9 @@ def updated_variables(
 
 
 def _name(context: Context, node: exp.Expr) -> str:
+    bare = node.this if isinstance(node, exp.Column) else node
+    if isinstance(bare, exp.Identifier):  # a dialect whose variables have no mark
+        return context.column(bare)
     compiled = variable(context, node)
     return compiled.name if isinstance(compiled, ir.Variable) else ""
 

@@ -125,3 +125,9 @@ def ends_alike(one: Parts, two: Parts) -> bool:
     """Whether the shorter of two names is the end of the longer one."""
     width = min(len(one), len(two))
     return one[-width:] == two[-width:]
+
+
+def id_parts(identity: str, system: str) -> Parts:
+    """The parts of an id as names, without the system before them."""
+    parts = [part[1:-1].replace('""', '"') if part[0] == '"' else part for part in split_id(identity)]
+    return tuple(parts[1:] if system and parts[0] == system else parts)

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from lineage_pipeline.engine.graph.draft import Drafts, unknown
-from lineage_pipeline.engine.graph.names import Namespace
+from lineage_pipeline.engine.graph.names import Namespace, id_parts
 from lineage_pipeline.engine.graph.scopes import Scopes
 from lineage_pipeline.vocabulary.codes import diagnose
 from lineage_pipeline.vocabulary.ir import Name
@@ -96,7 +96,9 @@ class References:
         if draft is None:
             meant, space = self.drafts.meant(name, space)
             parts = space.complete(meant.parts)
-            identity = self.drafts.imported_id(space, meant.parts) or space.id(parts)
+            identity = self.drafts.imported_id(space, meant.parts)
+            parts = id_parts(identity, space.system) if identity else parts
+            identity = identity or space.id(parts)
             draft = self.drafts.drafts.setdefault(identity, unknown(space, parts, name.written))
         identity = self.drafts.id_of(draft)
         names[name.parts] = identity

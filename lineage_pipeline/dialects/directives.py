@@ -1,0 +1,60 @@
+"""Lines for the client and not for the database: psql's, SQL*Plus', those of the MySQL and Snowflake shells."""
+
+import re
+
+import msgspec
+
+
+class Directives(msgspec.Struct, frozen=True):
+    """What the lines of one client look like.
+
+    `line` matches one at the start of a statement, its group `word` naming the command; `anywhere` are words that are
+    one inside a statement too. `kinds` name commands that others have as well; `statement` are those that are a
+    statement of the language behind their mark, and `ends` what ends a statement instead of a semicolon.
+    """
+
+    line: re.Pattern[str]
+    kinds: dict[str, str] = {}
+    statement: frozenset[str] = frozenset()
+    anywhere: frozenset[str] = frozenset()
+    ends: re.Pattern[str] | None = None
+    data: re.Pattern[str] | None = None
+
+
+_INCLUDES = dict.fromkeys(("i", "ir", "include", "include_relative", "@", "@@", "start", "source"), "INCLUDE")
+_OTHERS = {"echo": "ECHO", "qecho": "ECHO", "warn": "ECHO", "prompt": "ECHO", "set": "SET", "unset": "SET"}
+_CONNECTS = {"c": "CONNECT", "connect": "CONNECT", "conn": "CONNECT", "u": "CONNECT"}
+_KINDS = {**_INCLUDES, **_OTHERS, **_CONNECTS, "delimiter": "DELIMITER"}
+
+_PSQL = Directives(
+    re.compile(r"\\(?P<word>[A-Za-z!?_]+)"),
+    _KINDS,
+    statement=frozenset({"copy"}),
+    anywhere=frozenset(
+        "if elif else endif echo i ir set unset c connect pset x timing watch d dt q o t a r p e".split()
+    ),
+    ends=re.compile(r"\\g(?:set|exec|desc|x)?\b[^\n]*|\\crosstabview\b[^\n]*"),
+    data=re.compile(r"^copy\b[^;]*?\bfrom\s+stdin\b[^;]*;[^\n]*\n(.*?^\\\.)[ \t]*$", re.IGNORECASE | re.DOTALL | re.M),
+)
+
+DIRECTIVES: dict[str, Directives] = {
+    "postgres": _PSQL,
+    "redshift": _PSQL,
+    "oracle": Directives(
+        re.compile(
+            r"(?P<word>@@?|/(?=\s*$)|(?:set|prompt|rem|remark|spool|whenever|define|undefine|column|col|ttitle|btitle|break|"
+            r"compute|connect|conn|disconnect|quit|host|pause|accept|variable|print|clear|start|timing|store|repheader|"
+            r"repfooter|show|describe|desc)\b(?!\s*\())",
+            re.IGNORECASE,
+        ),
+        _KINDS,
+        anywhere=frozenset({"/"}),
+    ),
+    "mysql": Directives(
+        re.compile(r"(?P<word>delimiter|source|\\[.!a-zA-Z])(?=\s|$)", re.IGNORECASE),
+        _KINDS,
+        anywhere=frozenset({"delimiter"}),
+    ),
+    "snowflake": Directives(re.compile(r"!(?P<word>[a-z]+)"), _KINDS),
+}
+"""The clients by family of dialects."""

@@ -1,0 +1,103 @@
+"""Lines for the client: they become statements of a named kind, and the tokenizer does not get to see them."""
+
+import re
+
+import msgspec
+from sqlglot.tokens import Token, TokenType
+
+from lineage_pipeline.dialects.directives import DIRECTIVES, Directives
+from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.compile.parse import Piece
+
+
+class Client(msgspec.Struct):
+    """A script while its lines for the client are taken out; offsets stay as they are."""
+
+    text: str
+    pieces: list[Piece] = []
+    covers: list[tuple[int, int, str]] = []
+    delimiter: str = ";"
+
+    def cover(self, start: int, end: int, instead: str = "") -> None:
+        """Put blanks in the place of some characters, or something no longer than they are."""
+        self.covers.append((start, end, instead))
+
+    def covered(self) -> str:
+        """The text as the tokenizer is to see it."""
+        parts: list[str] = []
+        last = 0
+        for start, end, instead in sorted(self.covers):
+            blank = "".join("\n" if char == "\n" else " " for char in self.text[start + len(instead) : end])
+            parts.extend((self.text[last:start], instead, blank))
+            last = end
+        return "".join((*parts, self.text[last:]))
+
+    def keep(self, start: int, end: int, kind: str, parts: tuple[tuple[str, object], ...] = ()) -> None:
+        """Make a statement of some characters."""
+        token = Token(TokenType.VAR, self.text[start:end], 1, 1, start, end - 1)
+        self.pieces.append(Piece([token], kind=kind, parts=parts, aside=True))
+
+
+def client_lines(text: str, traits: Traits) -> Client:
+    """A text without the lines that are meant for the client, and these as statements."""
+    client = Client(text)
+    rules = DIRECTIVES.get(traits.family)
+    if rules is None or not _MAYBE.search(text):
+        return client
+    rows = [match.span(1) for match in rules.data.finditer(text)] if rules.data is not None else []
+    for start, end in rows:
+        client.keep(start, end, "DATA")
+        client.cover(start, end)
+    position, opened = 0, False
+    for line in text.splitlines(keepends=True):
+        if not any(start <= position < end for start, end in rows):
+            opened = _line(client, rules, position, line.rstrip(), opened)
+        position += len(line)
+    client.pieces.sort(key=lambda piece: piece.start)
+    return client
+
+
+_MAYBE = re.compile(
+    r"^[ \t]*(?:[\\@!/]|(?:set|prompt|rem|remark|spool|whenever|define|column|col|connect|conn|delimiter|source|ttitle|"
+    r"variable|print|accept|host|start|clear|break|undefine|quit|show|desc)\b)|\\g",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""What a script with such lines has at the beginning of one of them, at least."""
+
+
+def _line(client: Client, rules: Directives, position: int, line: str, opened: bool) -> bool:
+    """Take one line; whether a statement is open behind it."""
+    written = line.lstrip()
+    start = position + len(line) - len(written)
+    ending = rules.ends.search(line) if rules.ends is not None else None
+    if ending is not None:
+        client.cover(position + ending.start(), position + ending.end(), instead=";")
+        return False
+    match = rules.line.match(written)
+    word = match["word"].lower() if match is not None else ""
+    if match is not None and (not opened or word in rules.anywhere):
+        _take(client, rules, (start, position + len(line)), word, written[match.end() :].strip())
+        return False if word == "/" else opened
+    if client.delimiter != ";" and line.endswith(client.delimiter):
+        client.cover(position + len(line) - len(client.delimiter), position + len(line), instead=";")
+        return False
+    code = written.split("--", 1)[0].rstrip()
+    if not code or code.startswith("/*"):
+        return opened
+    return not code.endswith((";", "*/"))
+
+
+def _take(client: Client, rules: Directives, place: tuple[int, int], word: str, rest: str) -> None:
+    start, end = place
+    if word in rules.statement:  # the mark goes, the end of the line ends the statement
+        client.cover(start, start + 1)
+        if end < len(client.text):
+            client.cover(end, end + 1, instead=";")
+        return
+    kind = rules.kinds.get(word, "CLIENT COMMAND")
+    if kind == "DELIMITER" and rest:
+        client.delimiter = rest.split()[0]
+    named = rest.split()[0].strip("\"';") if rest else ""
+    connects = kind == "CONNECT" and named and named != "-" and "/" not in named
+    client.keep(start, end, kind, (("context", ("DATABASE", named)),) if connects else ())
+    client.cover(start, end)
