@@ -32,6 +32,8 @@ def update(context: Context, tree: exp.Expr) -> dict[str, Any]:
         "writes": tuple(assignments(context, tree.expressions, rows, target)),
         "assigns": updated_variables(context, tree.expressions, sources, rows.where),
     }
+    if isinstance(tree.this, exp.Table) and name_of(context, tree.this).start != target.start:
+        parts["reads"] = (target,)  # FROM names the target among what it reads
     return returned(context, tree, parts, sources, rows.where)
 
 

@@ -59,6 +59,9 @@ def _reads(statement: ir.Statement) -> Iterator[ir.Name]:
         if isinstance(relation, ir.Select):
             yield from (source.name for source in relation.sources if source.name and source.name not in changed)
     yield from statement.reads
+    definition = statement.definition
+    if definition is not None and definition.like is not None and definition.kind != "synonym":
+        yield definition.like
 
 
 def _stars(statement: ir.Statement) -> Iterator[ir.Name]:

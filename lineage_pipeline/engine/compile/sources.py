@@ -177,7 +177,13 @@ def _other(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
     return rowset(context, node, query)
 
 
+def _final(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
+    """ClickHouse: a table with its rows merged."""
+    return _SOURCES.get(type(node.this), _function)(context, node.this, query)
+
+
 _SOURCES: dict[type[exp.Expr], Callable[[Context, exp.Expr, CompileQuery], ir.Source]] = {
+    exp.Final: _final,
     exp.Table: _table,
     exp.Subquery: _subquery,
     exp.Values: _values,

@@ -36,6 +36,7 @@ class Draft:
         self.qualified: Parts = ()
         self.written = written
         self.scope = scope
+        self.imported = ""  # the id under which an imported schema knows it, where that has other parts
         self.kind = ObjectKind.TABLE if not scope else ObjectKind.TEMP_TABLE
         if is_outside(parts):
             self.kind = ObjectKind.EXTERNAL
@@ -128,6 +129,8 @@ class Drafts:
         """The id of an object; what a bare query makes has the same one in every system."""
         if draft.kind is ObjectKind.QUERY:
             return draft.parts[-1]
+        if draft.imported:
+            return draft.imported
         if draft.scope:
             return f"{draft.scope}.{quote(draft.parts[-1], draft.space.traits.tables)}"
         return draft.space.id(draft.parts)

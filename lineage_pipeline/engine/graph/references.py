@@ -100,6 +100,7 @@ class References:
             parts = id_parts(identity, space.system) if identity else parts
             identity = identity or space.id(parts)
             draft = self.drafts.drafts.setdefault(identity, unknown(space, parts, name.written))
+            draft.imported = identity if identity in self.drafts.imported else ""
         identity = self.drafts.id_of(draft)
         names[name.parts] = identity
         if draft.kind is ObjectKind.UNKNOWN and identity not in self.drafts.imported:
