@@ -2,6 +2,9 @@
 
 import pytest
 
+from lineage_pipeline.pipeline import analyse
+from lineage_pipeline.vocabulary.analysis import InputFile, Options
+from lineage_pipeline.vocabulary.sets import Subtype
 from lineage_pipeline_tests.cases import Case, accept, analysed, cases, render
 
 
@@ -11,6 +14,14 @@ def test_fixture(case: Case, request: pytest.FixtureRequest) -> None:
         accept(case.file)
         return
     assert render(analysed(case)) == case.expected
+
+
+def test_the_keys_of_using_stand_where_they_are_named() -> None:
+    sql = "select l.a from l join r using (id, k)"
+    edges = analyse([InputFile("-", sql, Options("postgres"))]).column_edges
+    places = {(edge.from_object, edge.from_column): edge.from_span for edge in edges if edge.subtype is Subtype.JOIN}
+    found = {key: sql[span.start : span.end] for key, span in places.items() if span is not None}
+    assert found == {(name, key): key for name in ("l", "r") for key in ("id", "k")}
 
 
 def test_titles_are_unique() -> None:

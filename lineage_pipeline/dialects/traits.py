@@ -44,7 +44,7 @@ class Traits(msgspec.Struct, frozen=True):
     columns. `label_first`: UNPIVOT puts the name of a column before its value. `generator_names`: the columns of a
     function that makes rows have names of their own in a select list. `pattern_columns`: a quoted name may be one.
     `positions`: `$1` is the first column. `column_sets`: an item of a select list may stand for several columns.
-    `decorators`: what stands behind a dollar in the name of a table is a part of it.
+    `decorators`: what stands behind this sign in the name of a table is a part or a version of it.
     `flattens`: EXPLODE is FLATTEN, with six columns of its own.
     """
 
@@ -84,7 +84,7 @@ class Traits(msgspec.Struct, frozen=True):
     generator_names: bool = False
     pattern_columns: bool = False
     column_sets: bool = False
-    decorators: bool = False
+    decorators: str = ""
     flattens: bool = False
 
 
@@ -118,6 +118,7 @@ _SPARK = Traits(
     generator_names=True,
     file_tables=True,
     virtual=("live",),
+    decorators="@",
 )
 _TRINO = Traits("trino", naming=Naming.COL0, alias_in_group=False, row_names="_col{0}", unnest_expands=True)
 _MYSQL = Traits(
@@ -157,7 +158,7 @@ _ROWS: dict[str, Traits] = {
         alias_first_in_group=True,
         row_values=True,
         label_first=False,
-        decorators=True,
+        decorators="$",
     ),
     "clickhouse": Traits(
         "clickhouse",

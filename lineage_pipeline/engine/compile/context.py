@@ -202,8 +202,9 @@ def name_of(context: Context, table: exp.Expr) -> ir.Name:
     parts = tuple([context.table(part) if type(part) is exp.Identifier else "" for part in identifiers])
     if context.traits.virtual and len(parts) > 1 and parts[0] in context.traits.virtual:
         parts = parts[1:]  # a schema that is no part of the name
-    if context.traits.decorators and parts and "$" in parts[-1][1:]:
-        parts = (*parts[:-1], parts[-1].split("$", 1)[0])
+    mark = context.traits.decorators
+    if mark and parts and mark in parts[-1][1:]:
+        parts = (*parts[:-1], parts[-1].split(mark, 1)[0])
     start, end = context.place(*named)
     if start > 0 and parts and parts[-1].startswith("#") and context.text[context.origin + start - 1] == "#":
         start -= len(parts[-1]) - len(parts[-1].lstrip("#"))  # sqlglot leaves the mark of a temp table out

@@ -222,8 +222,11 @@ def without_formats(tokens: Sequence[Token]) -> list[Token]:
             comma = next((at for at in range(index, end) if tokens[at].token_type is TokenType.COMMA), end - 1)
             sized = behind_brackets(tokens, index + 2) if _is_opened(tokens, index + 2) else comma
             place = tokens[index]
-            kept.append(Token(TokenType.DCOLON, "::", place.line, place.col, place.start, place.end))
-            kept.extend(tokens[index + 1 : sized])
+            if said == "NAMED":
+                kept.extend([made("AS", place), *tokens[index + 2 : sized]])
+            else:
+                kept.append(Token(TokenType.DCOLON, "::", place.line, place.col, place.start, place.end))
+                kept.extend(tokens[index + 1 : sized])
         index = end
     return kept
 

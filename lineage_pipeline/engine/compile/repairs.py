@@ -9,6 +9,7 @@ import msgspec
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.engine.compile.blanks import without_blanks
+from lineage_pipeline.engine.compile.past import without_time, without_versions
 from lineage_pipeline.engine.compile.phrases import (
     aliased_views,
     as_transform,
@@ -158,5 +159,7 @@ REPAIRS: tuple[Repair, ...] = (
     _repair("DESC", ungrouped_order),
     _repair("ASC", ungrouped_order),
     _repair("|>", piped_stars),
+    _repair("SYSTEM_TIME", without_time),
+    _repair("VERSIONS BETWEEN", without_versions),
 )
 """In order; a repair without words is always tried."""
