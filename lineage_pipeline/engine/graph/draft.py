@@ -63,6 +63,8 @@ class Drafts:
         self.synonyms: dict[str, tuple[Name, Namespace]] = {}
         self.repeated: list[tuple[str, Event, Event]] = []
         self.defined: dict[tuple[str, int], Draft] = {}
+        self.filled: dict[tuple[str, int, Parts], Draft] = {}
+        self.former: dict[str, tuple[Draft, Event]] = {}
         self.queries = 0
 
     def define(self, path: str, ordinal: int, face: Face, space: Namespace, scopes: Scopes) -> None:
@@ -81,6 +83,7 @@ class Drafts:
         for name in face.writes:
             draft = self.find(name, space, scopes) or self._add(name, space, scopes, self.is_temporary(name))
             draft.writers.append(Event(path, ordinal, Role.WRITE))
+            self.filled[path, ordinal, name.parts] = draft
         for name in face.drops:
             draft = self.find(name, space, scopes)
             if draft is not None:
@@ -113,7 +116,9 @@ class Drafts:
         draft = self.find(name, space, scopes)
         if draft is None:
             return
-        del self.drafts[self.id_of(draft)]
+        before = self.id_of(draft)
+        del self.drafts[before]
+        self.former[before] = (draft, event)
         parts = to.parts if len(to.parts) > 1 else (*draft.parts[:-1], to.parts[-1])
         draft.parts, draft.written = space.complete(parts), to.written
         draft.shapers.append(event)
@@ -165,6 +170,9 @@ class Drafts:
             draft = self.drafts.get(space.id(parts))
             if draft is not None and draft is not local:
                 return draft
+            draft, renamed = self.former.get(space.id(parts), (None, None))
+            if renamed is not None and renamed.path == scopes.path and scopes.ordinal < renamed.ordinal:
+                return draft  # what this script calls so until it gives it another name
         return None
 
     def _means(self, name: Name, local: Draft, space: Namespace) -> bool:

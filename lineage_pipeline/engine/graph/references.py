@@ -46,7 +46,7 @@ class References:
         reads = [self._read(name, path, step, names) for name in face.reads]
         for name in face.calls:
             self._call(name, path, step, names)
-        targets = [self._target(name, step, names) for name in face.writes]
+        targets = [self._target(name, path, step, names) for name in face.writes]
         defined = self._defined(path, step, names)
         result = self._result(path, step) if face.has_result else ""
         self._record(path, ordinal, reads, targets, defined, result)
@@ -77,7 +77,7 @@ class References:
             return ""
         own = self.drafts.defined.get((path, ordinal))
         if own is None:
-            return self._target(face.defines, step, names)
+            return self._target(face.defines, path, step, names)
         names[face.defines.parts] = self.drafts.id_of(own)
         return names[face.defines.parts]
 
@@ -124,9 +124,10 @@ class References:
             if owner is not None:
                 self._edges[identity, self.drafts.id_of(owner), EdgeKind.CALL].add(StatementRef(path, ordinal))
 
-    def _target(self, name: Name, step: Step, names: dict[tuple[str, ...], str]) -> str:
-        _, _, space, scopes = step
-        draft = self.drafts.find(name, space, scopes)
+    def _target(self, name: Name, path: str, step: Step, names: dict[tuple[str, ...], str]) -> str:
+        """The object that a statement fills, which may have another name by now."""
+        ordinal, _, space, scopes = step
+        draft = self.drafts.filled.get((path, ordinal, name.parts)) or self.drafts.find(name, space, scopes)
         meant, space = self.drafts.meant(name, space)
         identity = self.drafts.id_of(draft) if draft is not None else space.id(space.complete(meant.parts))
         names[name.parts] = identity
