@@ -1,5 +1,6 @@
 """Layouts and accidents: the same tokens set anew, and tokens lost or swapped."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 from lineage_pipeline.dialects.traits import GENERIC, traits_of
 from lineage_pipeline.engine.compile.parse import Failure, tokenize
 
+SLASH = re.compile(r"\n/(?:\n|$)")
 GAPS = (" ", "\n", "  ", "\t", "\r\n", "\n\n", " -- a remark, 'open (\n", "/* a; 'remark */", " /* é\n */ ")
 KEYWORDS = frozenset(
     "select from where group by order having join left right full inner cross lateral on using as with union all "
@@ -58,7 +60,12 @@ def spaced(text: str, dialect: str, gaps: Sequence[str], *, upper: bool = False)
     for number, (start, stop) in enumerate(pieces(text, dialect)):
         before, word = text[end:start], text[start:stop]
         previous = written[-1] if written else ""
-        alone = "go" in (previous.lower(), word.lower())  # GO has a line of its own
+        alone = (
+            "go" in (previous.lower(), word.lower())
+            or (  # GO and the slash of SQL*Plus have lines of their own
+                "/" in (previous, word) and bool(SLASH.search(text[max(end - 2, 0) : stop + 1]))
+            )
+        )
         if number and not alone and (before or previous in ("(", ",") or word in (")", ",")):
             before = gaps[number % len(gaps)]
         written += [before, word.upper() if upper and word.lower() in KEYWORDS else word]

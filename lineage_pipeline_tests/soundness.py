@@ -76,7 +76,9 @@ def names_column(edge: ColumnEdge, written: str) -> bool:
     if not written or written.endswith("*"):
         return True
     parts = {bare(part) for part in PART.findall(written)}
-    return bool(parts & {edge.from_column.lower(), *(hop.column.lower() for hop in edge.hops)})
+    columns = {edge.from_column.lower(), *(hop.column.lower() for hop in edge.hops)}
+    unmarked = {column.removeprefix("@") for column in columns}  # a parameter may have no mark, or another one
+    return bool(parts & (columns | unmarked | {f"${column}" for column in unmarked}))
 
 
 def bare(name: str) -> str:

@@ -136,6 +136,13 @@ CODES: dict[str, Code] = {
             undone=True,
         ),
         Code(
+            "FOREIGN_BODY",
+            Level.INFO,
+            "the body of {name} is written in {language}, which is not read",
+            "A module is not written in SQL: it is known by its name, its lineage is not.",
+            "Nothing; what it reads and writes is missing from the graph.",
+        ),
+        Code(
             "DEPENDENCY_CYCLE",
             Level.ERROR,
             "definitions depend on each other: {cycle}",

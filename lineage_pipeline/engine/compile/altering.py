@@ -11,7 +11,8 @@ from lineage_pipeline.engine.compile.alterations import alterations
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.cursor import Cursor
 from lineage_pipeline.engine.compile.definitions import create
-from lineage_pipeline.engine.compile.parse import Failure, Piece, parse
+from lineage_pipeline.engine.compile.parse import Failure, parse
+from lineage_pipeline.engine.compile.pieces import Piece
 from lineage_pipeline.engine.compile.transfers import everything
 from lineage_pipeline.engine.compile.words import made
 from lineage_pipeline.vocabulary import ir

@@ -4,13 +4,32 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot.tokens import Token, TokenType
 
+from lineage_pipeline.dialects.families import FAMILIES
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.compile.arms import arms
 from lineage_pipeline.engine.compile.blocks import Cutter
-from lineage_pipeline.engine.compile.parse import Piece, split
+from lineage_pipeline.engine.compile.nested import Blocks
+from lineage_pipeline.engine.compile.parse import SURPRISES
+from lineage_pipeline.engine.compile.pieces import Piece, split
+from lineage_pipeline.engine.compile.spoken import spoken
 
 
-def cut(tokens: Sequence[Token], traits: Traits) -> Iterator[Piece]:
+def pieces_of(tokens: Sequence[Token], traits: Traits, text: str) -> list[Piece]:
+    """The statements of a script in text order; a fault of the cutter costs the blocks, not the statements."""
+    try:
+        return list(cut(tokens, traits, text))
+    except SURPRISES:
+        return [Piece(statement) for statement in split(tokens)]
+
+
+def cut(tokens: Sequence[Token], traits: Traits, text: str) -> Iterator[Piece]:
     """The statements of a script in text order."""
+    family = FAMILIES.get(traits.name)
+    if family is not None:
+        pieces: list[Piece] = []
+        Blocks(spoken(tokens, text, family), text, traits, family, pieces).script(-1)
+        yield from pieces
+        return
     if not traits.batches:
         for statement in split(tokens):
             yield from arms(statement)
@@ -30,55 +49,6 @@ def cut(tokens: Sequence[Token], traits: Traits) -> Iterator[Piece]:
             yield Piece(tokens[index:begin], kind="GO")
             ordinal += len(pieces) + 1
     yield from Cutter(tokens[begin:], traits, ordinal).batch()
-
-
-_CLAUSES = frozenset("WHERE GROUP HAVING ORDER SORT DISTRIBUTE CLUSTER LIMIT UNION LATERAL WINDOW".split())
-
-
-def arms(tokens: Sequence[Token]) -> Iterator[Piece]:
-    """A statement, or each INSERT of `FROM source INSERT … INSERT …` with the source behind its select list."""
-    start, heads = _inserts(tokens) if tokens[0].token_type in _SOURCE_FIRST else (-1, [])
-    if not heads:
-        yield Piece(tokens)
-        return
-    shared = tokens[start : heads[0]]
-    for position, head in enumerate(heads):
-        end = heads[position + 1] if position + 1 < len(heads) else len(tokens)
-        arm = tokens[head:end]
-        cut_at = _clause(arm)
-        ordered = [*tokens[:start], *arm[:cut_at], *shared, *arm[cut_at:]]
-        first = tokens[0].start if position == 0 else arm[0].start
-        yield Piece(ordered, begin=first, stop=int(arm[-1].end) + 1)
-
-
-_SOURCE_FIRST = (TokenType.FROM, TokenType.WITH)
-
-
-def _inserts(tokens: Sequence[Token]) -> tuple[int, list[int]]:
-    """Where the source of a statement that begins with it stands, and where its INSERTs do."""
-    depth, start, heads = 0, -1, []
-    opening, closing = TokenType.L_PAREN, TokenType.R_PAREN
-    for index, token in enumerate(tokens):
-        depth += (token.token_type is opening) - (token.token_type is closing)
-        if depth:
-            continue
-        if token.token_type is TokenType.FROM and start < 0:
-            start = index
-        elif token.token_type is TokenType.INSERT and start >= 0:
-            heads.append(index)
-        elif token.token_type in (TokenType.SELECT, TokenType.INSERT) and start < 0:
-            break
-    return start, heads
-
-
-def _clause(tokens: Sequence[Token]) -> int:
-    """Where the clauses behind a select list begin."""
-    depth = 0
-    for index, token in enumerate(tokens):
-        depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
-        if depth == 0 and token.text.upper().split(" ")[0] in _CLAUSES and token.token_type is not TokenType.IDENTIFIER:
-            return index
-    return len(tokens)
 
 
 def _is_separator(tokens: Sequence[Token], index: int) -> bool:

@@ -14,7 +14,7 @@ from lineage_pipeline.dialects.procedural import BEGINS, BELONGS, EXPECTS, MODUL
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.calls import Run, call_parts
 from lineage_pipeline.engine.compile.headers import outputs, parameters
-from lineage_pipeline.engine.compile.parse import Piece
+from lineage_pipeline.engine.compile.pieces import Piece
 from lineage_pipeline.engine.compile.words import behind_brackets, dotted_name, is_name, keywords
 from lineage_pipeline.vocabulary import ir
 

@@ -10,7 +10,8 @@ from sqlglot.tokens import Token
 
 from lineage_pipeline.dialects.traits import Folding, Traits, fold
 from lineage_pipeline.engine.compile.outside import FILE, outside
-from lineage_pipeline.engine.compile.parse import Items, Piece
+from lineage_pipeline.engine.compile.parse import Items
+from lineage_pipeline.engine.compile.pieces import Piece
 from lineage_pipeline.vocabulary import ir
 
 CompileQuery = Callable[["Context", exp.Expr], int]
@@ -129,6 +130,11 @@ class Context:
     def fold_table(self, name: str) -> str:
         """The folded form of an unquoted name of an object."""
         return self._tables[0](name)
+
+    def variable(self, node: exp.Expr) -> str:
+        """The name of a variable: `@v` keeps its mark, `:v` is a name like any other."""
+        plain = isinstance(node, exp.Placeholder) and isinstance(node.args.get("this"), str)
+        return fold(node.name, False, self.traits.columns) if plain else "@" + node.name.lower()
 
     def table(self, identifier: exp.Expr) -> str:
         """The folded name of an object, an alias or a part of one; a temporary object keeps its mark."""

@@ -7,7 +7,7 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.directives import DIRECTIVES, Directives
 from lineage_pipeline.dialects.traits import Traits
-from lineage_pipeline.engine.compile.parse import Piece
+from lineage_pipeline.engine.compile.pieces import Piece
 
 
 class Client(msgspec.Struct):

@@ -171,7 +171,7 @@ def variable(context: Context, node: exp.Expr, *qualifier: str) -> ir.Expr:
         return ir.Ref((*qualifier, f"${node.this.name}"), *context.place(node if "start" in node.meta else node.this))
     inner_node = node.this if isinstance(node.this, exp.Expr) else None
     start, end = context.place(node if "start" in node.meta else inner_node)
-    name = "@" + node.name.lower()
+    name = context.variable(node)
     return ir.Variable(name, start, end, context.declared.get(name, ""))
 
 

@@ -1,7 +1,7 @@
 """Tokens and trees: where each statement of a text lies, and sqlglot's tree of it."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -11,10 +11,11 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokens import Token, Tokenizer, TokenType
 
+from lineage_pipeline.dialects.families import FAMILIES
 from lineage_pipeline.dialects.traits import Traits
-from lineage_pipeline.engine.compile.calls import Run
 from lineage_pipeline.engine.compile.normalise import normalise
 from lineage_pipeline.engine.compile.output import without_output
+from lineage_pipeline.engine.compile.pieces import Piece
 from lineage_pipeline.engine.compile.pipes import unpiped
 from lineage_pipeline.engine.compile.repairs import repaired
 from lineage_pipeline.engine.compile.rewrites import respelled, rewritten
@@ -39,32 +40,6 @@ _ITEMS: dict[int, Items] = {}
 """What the parsers at work have found, by the id of the parser."""
 
 
-class Piece(msgspec.Struct, frozen=True):
-    """The tokens of one statement; one that needs no parser brings its `kind`, and `stop` where others lie inside.
-
-    One that runs a text says in `run` how the text is made; one that is `aside` is meant for the client.
-    """
-
-    tokens: Sequence[Token]
-    parent: int = -1
-    kind: str | None = None
-    parts: tuple[tuple[str, Any], ...] = ()
-    begin: int = -1
-    stop: int = -1
-    run: Run | None = None
-    aside: bool = False
-
-    @property
-    def start(self) -> int:
-        """The offset of the first character."""
-        return self.begin if self.begin >= 0 else int(self.tokens[0].start)
-
-    @property
-    def end(self) -> int:
-        """The offset after the last character."""
-        return self.stop if self.stop >= 0 else int(self.tokens[-1].end) + 1
-
-
 class Failure(msgspec.Struct, frozen=True):
     """Why a text could not be read, and the characters where the reader stopped."""
 
@@ -76,37 +51,38 @@ class Failure(msgspec.Struct, frozen=True):
 def tokenize(text: str, traits: Traits) -> list[Token] | Failure:
     """The tokens of a text, or where it stops being one."""
     dialect = dialect_of(traits.grammar or traits.name)
-    tokenizer = _tokenizer(type(dialect), traits.quotes)(dialect=dialect)
+    family = FAMILIES.get(traits.name)
+    tokenizer = _tokenizer(type(dialect), traits.quotes, family is not None and family.dollars)(dialect=dialect)
+    marked = _ARGUMENT.sub(":", text) if "$" in text and tokenizer.HEREDOC_TAG_IS_IDENTIFIER else text
     try:
-        return list(tokenizer.tokenize(text))
+        tokens = list(tokenizer.tokenize(marked))
+        return tokens if marked is text else [_argument(token, text) for token in tokens]
     except TokenError as error:
         return Failure(_first_line(str(error)), 0, len(text))
 
 
+_ARGUMENT = re.compile(r"(?<![\w$])\$(?=\d)")
+"""`$1`: sqlglot takes `$1,$` for the beginning of a quoted body, so that the mark is another one while it looks."""
+
+
+def _argument(token: Token, text: str) -> Token:
+    if token.token_type is not TokenType.COLON or text[token.start] != "$":
+        return token
+    return Token(TokenType.PARAMETER, "$", token.line, token.col, token.start, token.end, token.comments)
+
+
 @cache
-def _tokenizer(dialect: type[Dialect], quotes: str) -> type[Tokenizer]:
-    """A tokenizer with further quotes for names, which does not swallow what stands behind GO, CALL or REPLACE."""
+def _tokenizer(dialect: type[Dialect], quotes: str, dollars: bool) -> type[Tokenizer]:
+    """A tokenizer with further quotes, which does not swallow what stands behind GO, CALL or REPLACE."""
     base = dialect.tokenizer_class
     changes: dict[str, Any] = {"COMMANDS": set()}
+    if dollars:
+        changes["RAW_STRINGS"] = [*base.RAW_STRINGS, "$$"]
     if quotes:
         changes["IDENTIFIERS"] = [*base.IDENTIFIERS, *quotes]
     if dialect is Dialect:
         changes["KEYWORDS"] = {**base.KEYWORDS, "MATCH_RECOGNIZE": TokenType.MATCH_RECOGNIZE}
     return type("OwnTokenizer", (base,), changes)
-
-
-_SEMICOLON = TokenType.SEMICOLON  # Python 3.11 takes long to look a member up, and there are many tokens
-
-
-def split(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
-    """The tokens of the statements between semicolons."""
-    begin = 0
-    for index in [index for index, token in enumerate(tokens) if token.token_type is _SEMICOLON]:
-        if index > begin:
-            yield tokens[begin:index]
-        begin = index + 1
-    if begin < len(tokens):
-        yield tokens[begin:]
 
 
 def parse(piece: Piece, text: str, traits: Traits) -> tuple[exp.Expr, Items] | Failure:

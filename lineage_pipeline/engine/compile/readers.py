@@ -9,7 +9,8 @@ from sqlglot.tokens import Token
 from lineage_pipeline.engine.compile.altering import alter, object_word, swapped
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.cursor import Cursor
-from lineage_pipeline.engine.compile.parse import Failure, Piece, parse
+from lineage_pipeline.engine.compile.parse import Failure, parse
+from lineage_pipeline.engine.compile.pieces import Piece
 from lineage_pipeline.engine.compile.statements import statement_parts
 from lineage_pipeline.engine.compile.transfers import (
     bulk_insert,

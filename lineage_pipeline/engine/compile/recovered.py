@@ -10,7 +10,8 @@ from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.batches import cut
 from lineage_pipeline.engine.compile.calls import Run
 from lineage_pipeline.engine.compile.holes import without_holes
-from lineage_pipeline.engine.compile.parse import Failure, Piece, tokenize
+from lineage_pipeline.engine.compile.parse import Failure, tokenize
+from lineage_pipeline.engine.compile.pieces import Piece
 from lineage_pipeline.engine.compile.texts import HOLE, Text, Texts, constant_share, joined, texts_of
 from lineage_pipeline.engine.compile.words import dotted_name, is_name, keyword
 from lineage_pipeline.vocabulary import ir
@@ -55,7 +56,7 @@ def _best(candidate: Text, holes: bool, run: Run, traits: Traits, compile_pieces
         tokens = _tokens(candidate, filler, run, traits)
         if tokens is None:
             continue
-        pieces = [_placed(piece) for piece in cut(tokens, traits)]
+        pieces = [_placed(piece) for piece in cut(tokens, traits, "")]
         statements = [
             _guessed(piece, placed, traits) for piece, placed in zip(pieces, compile_pieces(pieces), strict=False)
         ]

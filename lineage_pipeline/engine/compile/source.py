@@ -1,27 +1,29 @@
 """One source: its text becomes a script of compiled statements, each at its place."""
 
-import hashlib
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
 import msgspec
 from sqlglot import exp
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokens import Token
 
 from lineage_pipeline.dialects import kinds
 from lineage_pipeline.dialects.traits import GENERIC, Traits, hint_for, traits_of
-from lineage_pipeline.engine.compile.batches import cut
+from lineage_pipeline.engine.compile.batches import pieces_of
 from lineage_pipeline.engine.compile.calls import Run
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.directives import client_lines
 from lineage_pipeline.engine.compile.limits import over_limits
-from lineage_pipeline.engine.compile.parse import Failure, Items, Piece, parse, tokenize
+from lineage_pipeline.engine.compile.marks import complexity, fingerprint, pragmas
+from lineage_pipeline.engine.compile.parse import Failure, Items, parse, tokenize
+from lineage_pipeline.engine.compile.pieces import Piece
 from lineage_pipeline.engine.compile.queries import query
 from lineage_pipeline.engine.compile.readers import READERS, Parts, read, read_unread
 from lineage_pipeline.engine.compile.recovered import recovered
 from lineage_pipeline.engine.compile.statements import change, statement_parts
 from lineage_pipeline.engine.compile.strings import Strings
+from lineage_pipeline.engine.compile.uses import unread, used
 from lineage_pipeline.engine.compile.words import search_path
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import Limits, Options
@@ -48,7 +50,7 @@ def compile_source(text: str, options: Options) -> ir.Script:
     if isinstance(tokens, Failure):
         start, end = _written(text)
         return _script(traits, [_failed(start, end, _finding("PARSE_ERROR", 0, end - start, reason=tokens.reason))])
-    pieces = cut(tokens, traits or GENERIC)
+    pieces: Iterable[Piece] = pieces_of(tokens, traits or GENERIC, text)
     if client.pieces:
         pieces = heapq.merge(pieces, client.pieces, key=lambda piece: piece.start)
     placed = list(_compiled(pieces, text, traits or GENERIC, options.limits))
@@ -154,12 +156,12 @@ def _failed(start: int, end: int, finding: ir.Finding, kind: str = "UNKNOWN", pa
 
 def _compile(piece: Piece, text: str, traits: Traits, limits: Limits, declared: Mapping[str, str]) -> ir.Placed:
     excess = over_limits(piece.tokens, limits)
-    kind = _first_words(piece.tokens)
+    kind = piece.use.kind if piece.use is not None and piece.use.kind else _first_words(piece.tokens)
     if excess is not None:
         return _failed(piece.start, piece.end, excess, kind, piece.parent)
     if piece.kind is not None:
         return ir.Placed(piece.start, piece.end, piece.parent, _cut_statement(piece, text, traits))
-    first = piece.tokens[0].text.upper()
+    first = piece.tokens[0].text.upper() if piece.use is None else ""
     if first in _SKIPPED:
         return ir.Placed(piece.start, piece.end, piece.parent, _silent(kind.split(" ")[0], piece))
     if first in READERS:
@@ -168,11 +170,14 @@ def _compile(piece: Piece, text: str, traits: Traits, limits: Limits, declared: 
         if parts is not None:
             return ir.Placed(piece.start, piece.end, piece.parent, _assembled(context, parts, piece))
     parsed = parse(piece, text, traits)
+    unparsed = _unparsed(piece, text, traits, parsed) if piece.use is not None else None
+    if unparsed is not None:
+        return unparsed
     if isinstance(parsed, Failure):
-        unread = Context(text, piece, Items(piece.tokens), traits, COMPILERS)
-        parts = _guarded(unread, piece, read_unread)
+        context = Context(text, piece, Items(piece.tokens), traits, COMPILERS)
+        parts = _guarded(context, piece, read_unread)
         if parts is not None:
-            return ir.Placed(piece.start, piece.end, piece.parent, _assembled(unread, parts, piece))
+            return ir.Placed(piece.start, piece.end, piece.parent, _assembled(context, parts, piece))
         if _is_silent(piece.tokens):
             return ir.Placed(piece.start, piece.end, piece.parent, _silent(kind, piece))
         start, end = parsed.start - piece.start, parsed.end - piece.start
@@ -185,6 +190,17 @@ def _compile(piece: Piece, text: str, traits: Traits, limits: Limits, declared: 
     return ir.Placed(piece.start, piece.end, piece.parent, _statement(piece, tree, context))
 
 
+def _unparsed(piece: Piece, text: str, traits: Traits, parsed: tuple[exp.Expr, Items] | Failure) -> ir.Placed | None:
+    """An expression of a procedural language that is no SQL: the names in it are what its value is made of."""
+    context = Context(text, piece, Items(piece.tokens), traits, COMPILERS)
+    failed = isinstance(parsed, Failure) or isinstance(parsed[0], exp.Command)
+    parts = unread(piece, context) if failed else None
+    if parts is None or piece.use is None:
+        return None
+    statement = _assembled(context, used(context, exp.Null(), parts, piece.use), piece)
+    return ir.Placed(piece.start, piece.end, piece.parent, statement)
+
+
 def _statement(piece: Piece, tree: exp.Expr, context: Context) -> ir.Statement:
     kind = _first_words(piece.tokens)
     if isinstance(tree, exp.Command):
@@ -192,8 +208,8 @@ def _statement(piece: Piece, tree: exp.Expr, context: Context) -> ir.Statement:
             path = search_path(piece.tokens, context.traits) if kind == "SET" else ()
             return msgspec.structs.replace(_silent(kind, piece), context=path)
         unsupported = _finding("UNSUPPORTED_SYNTAX", 0, piece.end - piece.start, construct=kind)
-        return ir.Statement(kind, "failed", findings=(unsupported,), fingerprint=_fingerprint(piece.tokens))
-    parts = _guarded(context, piece, lambda context: statement_parts(context, tree))
+        return ir.Statement(kind, "failed", findings=(unsupported,), fingerprint=fingerprint(piece.tokens))
+    parts = _guarded(context, piece, lambda context: _parts(context, tree, piece))
     if parts is None and _is_silent(piece.tokens):
         return _silent(kind, piece)
     if parts is None:
@@ -213,6 +229,11 @@ def _guarded(context: Context, piece: Piece, compiler: Callable[[Context], Parts
         return {"kind": _first_words(piece.tokens), "status": "failed"}
 
 
+def _parts(context: Context, tree: exp.Expr, piece: Piece) -> Parts | None:
+    parts = statement_parts(context, tree)
+    return used(context, tree, parts, piece.use) if piece.use is not None and parts is not None else parts
+
+
 def _assembled(context: Context, parts: dict[str, object], piece: Piece) -> ir.Statement:
     relations = tuple(relation for relation in context.relations if relation is not None)
     defaults: dict[str, object] = {
@@ -227,10 +248,10 @@ def _assembled(context: Context, parts: dict[str, object], piece: Piece) -> ir.S
         parts = {**parts, "writes": (*context.changes, *cast(tuple[ir.Write, ...], parts.get("writes", ())))}
     return ir.Statement(
         **{**defaults, **parts},  # type: ignore[arg-type]
-        pragmas=tuple(_pragmas(piece.tokens)),
+        pragmas=tuple(pragmas(piece.tokens)),
         features=tuple(sorted(context.features)),
-        complexity=_complexity(relations),
-        fingerprint=_fingerprint(piece.tokens),
+        complexity=complexity(relations),
+        fingerprint=fingerprint(piece.tokens),
         ctes=tuple(context.common),
     )
 
@@ -242,7 +263,7 @@ def _cut_statement(piece: Piece, text: str, traits: Traits) -> ir.Statement:
 
 
 def _silent(kind: str, piece: Piece) -> ir.Statement:
-    return ir.Statement(kind, "analysed", fingerprint=_fingerprint(piece.tokens), pragmas=tuple(_pragmas(piece.tokens)))
+    return ir.Statement(kind, "analysed", fingerprint=fingerprint(piece.tokens), pragmas=tuple(pragmas(piece.tokens)))
 
 
 def _is_silent(tokens: Sequence[Token]) -> bool:
@@ -264,33 +285,3 @@ def _first_words(tokens: Sequence[Token]) -> str:
             second = tokens[3].text.upper()
         return first if first == "INSERT" else f"{first} {second}"
     return next(iter(first.split()), "UNKNOWN")
-
-
-_EXACT = (TokenType.STRING, TokenType.IDENTIFIER)
-
-
-def _fingerprint(tokens: Sequence[Token]) -> str:
-    """The same for two statements that differ in layout, comments and letter case of unquoted words only."""
-    words = "\0".join([token.text for token in tokens])
-    exact = "\0".join([token.text for token in tokens if token.token_type in _EXACT])
-    return hashlib.sha256(f"{words.lower()}\0{exact}".encode()).hexdigest()[:16]
-
-
-def _pragmas(tokens: Sequence[Token]) -> Iterator[str]:
-    for comments in [token.comments for token in tokens if token.comments]:
-        for comment in comments:
-            if comment.strip().lower().startswith("lineage:"):
-                yield comment.strip()[len("lineage:") :].strip()
-
-
-def _complexity(relations: Sequence[ir.Relation]) -> int:
-    """One for the statement, one for each scope beyond the first and for each join, condition and set operation."""
-    score = max(len(relations), 1)
-    for relation in relations:
-        if isinstance(relation, ir.Select):
-            score += max(len(relation.sources) - 1, 0)
-            score += sum(part is not None for part in (relation.where, relation.having, relation.qualify))
-            score += bool(relation.group)
-        elif isinstance(relation, ir.SetOperation):
-            score += len(relation.branches) - 1
-    return score

@@ -179,7 +179,7 @@ def _other(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
 
 def _final(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
     """ClickHouse: a table with its rows merged."""
-    return _SOURCES.get(type(node.this), _function)(context, node.this, query)
+    return _SOURCES.get(type(node.this), _other)(context, node.this, query)
 
 
 _SOURCES: dict[type[exp.Expr], Callable[[Context, exp.Expr, CompileQuery], ir.Source]] = {

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.engine.compile.parse import Piece
+from lineage_pipeline.engine.compile.pieces import Piece
 from lineage_pipeline.engine.compile.texts import MOST, UNKNOWN, Texts, texts_of
 from lineage_pipeline.engine.compile.words import keyword
 from lineage_pipeline.vocabulary import ir

@@ -4,6 +4,7 @@ from typing import Any
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import SqlglotError
 from sqlglot.typing import EXPRESSION_METADATA
 
 from lineage_pipeline.dialects.traits import TRAITS
@@ -24,6 +25,14 @@ def spelling(node: exp.Expr | None, dialect: str) -> str:
         own = dict(TRAITS[dialect].spellings) if dialect in TRAITS else {}
         known = _SPELLINGS[key] = own.get(name, name) + bracket + rest
     return known
+
+
+def written_type(text: str, dialect: str) -> str:
+    """A type that stands as text in a header, in the words of its dialect."""
+    try:
+        return spelling(exp.DataType.build(text, dialect=dialect or None, udt=True), dialect) if text else ""
+    except SqlglotError:
+        return " ".join(text.upper().split())
 
 
 def _shape(node: exp.Expr) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from lineage_pipeline.dialects import pseudo
+from lineage_pipeline.dialects.families import VARIABLE_FIRST, VARIABLE_MARKED
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.flows import Flow, approximated, united
 from lineage_pipeline.engine.link.members import member
@@ -57,6 +58,8 @@ class Scope:
         if len(ref.parts) == 1:
             if ref is ir.HOLE or ref.parts[0] == "*":
                 return self.hole
+            if ref.parts[0] in self.variables.scalars and self.traits.name in VARIABLE_FIRST:
+                return held(self.variables.scalars[ref.parts[0]], ref.start, ref.end)
             found = self._unqualified(ref)
             return self.outer.lookup(ref) if found is None and self.outer is not None else found
         scope: Scope | None = self
@@ -85,7 +88,7 @@ class Scope:
             return owners[0].column(name, ref.start, ref.end)
         if self.sees_aliases and name in self.aliases:
             return self.aliases[name]
-        if name in self.variables.scalars:
+        if name in self.variables.scalars and self.traits.name not in VARIABLE_MARKED:
             return held(self.variables.scalars[name], ref.start, ref.end)
         return self._undeclared(ref, name)
 

@@ -73,6 +73,8 @@ def _call(expr: ir.Call, scope: Scope, links: Links) -> Value:
     special = _CALLS.get(op)
     if special is not None:
         return special(expr, scope, links)
+    if op in links.variables.scalars:  # PL/SQL: an element of a collection
+        return links.variables.scalars[op]
     args = [value_of(arg, scope, links) for arg in _counted(op, expr.args)]
     text = call_text(expr.op, [arg.text for arg in args])
     side = _SIDE_ARGUMENTS.get(op)

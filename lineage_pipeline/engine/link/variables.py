@@ -12,7 +12,7 @@ from lineage_pipeline.vocabulary.tables import Hop
 MODULES = frozenset({"procedure", "function", "trigger"})
 """Kinds of objects that have variables of their own."""
 
-_BLOCKS = frozenset({"BEGIN", "TRY"})
+_BLOCKS = frozenset({"BEGIN", "TRY", "CREATE PACKAGE"})
 
 
 class Frame(msgspec.Struct):
@@ -62,7 +62,9 @@ class Environment:
         statement = placed.statement
         definition = statement.definition
         if definition is not None and definition.kind in MODULES:
-            self.frames.append(_module(ordinal, definition, module))
+            around = self.frames[-1]
+            nested = around.kind in MODULES or around.kind == "CREATE PACKAGE"
+            self.frames.append(_module(ordinal, definition, module, around.visible if nested else Variables({}, {})))
         elif statement.kind in ir.BRANCHES or statement.kind in _BLOCKS:
             self._enter(ordinal, statement.kind)
         elif statement.kind == "GO":
@@ -184,15 +186,16 @@ def _frame(
     return Frame(kind, ordinal, owner, visible or Variables({}, {}), types or {}, set(), set(), [])
 
 
-def _module(ordinal: int, definition: ir.Definition, module: str) -> Frame:
-    """A module sees nothing from outside, and each parameter is an input of its own."""
+def _module(ordinal: int, definition: ir.Definition, module: str, around: Variables) -> Frame:
+    """A module sees nothing from outside but what it stands in, and each parameter is an input of its own."""
     scalars = {
         parameter.name: Value((Flow(module, parameter_node(parameter.name)),), parameter.type or None, True, "")
         for parameter in definition.parameters
     }
     scalars = {name: msgspec.structs.replace(value, text=name) for name, value in scalars.items()}
     types = {parameter.name: parameter.type for parameter in definition.parameters if parameter.type}
-    frame = _frame(definition.kind, ordinal, module, Variables(scalars, {}), types)
+    visible = Variables(around.scalars | scalars, dict(around.records))
+    frame = _frame(definition.kind, ordinal, module, visible, types)
     frame.outputs = definition.outputs
     return frame
 

@@ -1,0 +1,257 @@
+"""Statements of a block without others inside: queries into variables, writes, results, calls and dynamic SQL."""
+
+from collections.abc import Callable
+
+from sqlglot.tokens import Token, TokenType
+
+from lineage_pipeline.dialects.families import SILENT
+from lineage_pipeline.engine.compile.assignments import QUERIES
+from lineage_pipeline.engine.compile.declarations import EVERYTHING, Declarations
+from lineage_pipeline.engine.compile.parse import Failure
+from lineage_pipeline.engine.compile.pieces import Use
+from lineage_pipeline.engine.compile.quoted import STRINGS, inner_tokens
+from lineage_pipeline.engine.compile.walker import OPEN, Parts
+from lineage_pipeline.engine.compile.words import dotted_name, is_name
+from lineage_pipeline.vocabulary import ir
+
+_INTO = ("INTO", "BULK COLLECT INTO")
+
+
+class Actions(Declarations):
+    """A walk that knows the plain statements of a block."""
+
+    def action(self, parent: int) -> None:
+        """One statement up to its semicolon."""
+        begin, end = self.index, self.end()
+        if end == begin:
+            self.index = end + 1
+            return
+        word = self.word()
+        known = _ACTIONS.get(word)
+        if known is not None and not self.is_assignment(begin, end):
+            known(self, begin, end, parent)
+        elif self.is_assignment(begin, end):
+            self.assignment(begin, end, parent)
+        elif word in SILENT:
+            self.emit(begin, end, parent, word)
+        elif self.is_call(begin, end):
+            self.call(begin, begin, end, parent)
+        else:
+            self.emit(begin, end, parent)
+
+    def is_assignment(self, begin: int, end: int) -> bool:
+        """Whether `name := value` stands here, or `name = value` where that assigns."""
+        if not (is_name(self.tokens, begin) or self.kind(begin) is TokenType.COLON):
+            return False
+        at = self.target_end(begin)
+        kind = self.kind(at) if at < end else None
+        return kind is TokenType.COLON_EQ or (kind is TokenType.EQ and self.family.equals and self.word() != "SET")
+
+    def is_call(self, begin: int, end: int) -> bool:
+        """Whether a procedure is called by its name alone."""
+        if not self.family.result_word or not is_name(self.tokens, begin):
+            return False
+        behind = self.target_end(begin)
+        return behind == end
+
+    def reading(self, begin: int, end: int, parent: int) -> None:
+        """A query; one with INTO puts its columns into variables."""
+        at = self.find(_INTO, begin, end)
+        while at < end and self.words[at - 1] in ("INSERT", "MERGE", "REPLACE"):
+            at = self.find(_INTO, at + 1, end)
+        if at == end or self.words[at + 1] in ("OUTFILE", "DUMPFILE", "TEMP", "TEMPORARY", "TABLE"):
+            self.result(begin, begin, end, parent)
+            return
+        variables, behind = self.targets(at + 1, end)
+        tokens = [*self.tokens[begin:at], *self.tokens[behind:end]]
+        use = Use("row" if self.is_row(variables) else "assign", "SELECT INTO", variables)
+        self.keep(begin, end, parent, tokens, use)
+
+    def result(self, begin: int, query: int, end: int, parent: int, kind: str = "") -> None:
+        """A query whose rows are the result of the module; its columns get the names that the header declares."""
+        use = Use("result", kind or self.words[query], columns=self.module.columns)
+        if query == begin and not self.module.columns:
+            self.emit(begin, end, parent)
+        else:
+            self.keep(begin, end, parent, self.query(query - 1, query, end), use)
+
+    def writing(self, begin: int, end: int, parent: int) -> None:
+        """INSERT, UPDATE, DELETE or MERGE; RETURNING … INTO puts columns of the changed rows into variables."""
+        at = self.find(("RETURNING", "RETURN"), begin + 1, end)
+        into = self.find(_INTO, at, end)
+        if into == end:
+            self.emit(begin, end, parent)
+            return
+        variables, behind = self.targets(into + 1, end)
+        returning = self.tokens[at]
+        word = Token(TokenType.RETURNING, "RETURNING", returning.line, returning.col, returning.start, returning.end)
+        tokens = [*self.tokens[begin:at], word, *self.tokens[at + 1 : into], *self.tokens[behind:end]]
+        role = "returned row" if self.is_row(variables) else "returned"
+        self.keep(begin, end, parent, tokens, Use(role, "", variables))
+
+    def returning(self, begin: int, end: int, parent: int) -> None:
+        """RETURN: rows of a query, of a record, one value of a function; or only the end of a procedure."""
+        word = self.word(1)
+        if word == "QUERY" and self.word(2) == "EXECUTE":
+            self.dynamic(begin, begin + 3, end, parent)
+        elif word == "QUERY":
+            self.result(begin, begin + 2, end, parent, "RETURN")
+        elif word == "TABLE" and self.kind(begin + 2) is OPEN:
+            self.table(begin, begin + 3, self.behind(begin + 2) - 1, parent)
+            self.index = end
+        elif end == begin + 1 or self.module.kind != "function" or self.module.watched is not None:
+            self.emit(begin, end, parent, "RETURN")
+        else:
+            self.returned(begin, begin + (2 if word == "NEXT" else 1), end, parent)
+
+    def table(self, begin: int, first: int, last: int, parent: int) -> None:
+        """RETURN TABLE: the rows of a query, or those of a result set or cursor."""
+        if last - first > 1:
+            use = Use("result", "RETURN", columns=self.module.columns)
+            self.keep(begin, last + 1, parent, self.query(begin, first, last), use)
+        else:
+            self.emit(begin, last + 1, parent, "RETURN", self.rows_of(self.variable(first)))
+
+    def rows_of(self, record: str) -> Parts:
+        """The columns of a record, a cursor or a result set as the result of the module."""
+        everything = ir.Select((ir.Source("", record=record),), EVERYTHING)
+        renamed = (ir.Renamed(0, self.module.columns),) if self.module.columns else ()
+        return ("relations", (everything, *renamed)), ("result", len(renamed))
+
+    def returned(self, begin: int, first: int, end: int, parent: int) -> None:
+        """The value of a function, or one row of a set that it returns."""
+        record = self.variable(first) if first + 1 == end else ""
+        if record in self.records:
+            self.emit(begin, end, parent, "RETURN", self.rows_of(record))
+        elif first == end:
+            self.emit(begin, end, parent, "RETURN")
+        else:
+            own = (self.module.name.parts[-1],) if self.module.name is not None else ()
+            columns = self.module.columns or own
+            self.keep(begin, end, parent, self.query(begin, first, end), Use("result", "RETURN", columns=columns))
+
+    def piped(self, begin: int, end: int, parent: int) -> None:
+        """PIPE ROW gives one row of a function's result."""
+        self.returned(begin, begin + 2, end, parent)
+
+    def performing(self, begin: int, end: int, parent: int) -> None:
+        """PERFORM: a query whose result nobody takes; most call a function."""
+        called, behind = None, begin + 1
+        if is_name(self.tokens, begin + 1):
+            called, behind = dotted_name(self.tokens, begin + 1, begin, self.traits)
+        target = called if self.kind(behind) is OPEN else None
+        self.keep(begin, end, parent, self.value(begin, begin + 1, end), Use("discard", "PERFORM", target=target))
+
+    def condition(self, begin: int, then: int, parent: int, kind: str) -> int:
+        """A condition behind a word; one with a query in it says what is read."""
+        if "SELECT" in self.words[begin:then]:
+            stop = min(then + 1, len(self.tokens))
+            return self.keep(begin, stop, parent, self.value(begin, begin + 1, then), Use("condition", kind))
+        return self.emit(begin, min(then + 1, len(self.tokens)), parent, kind)
+
+    def executing(self, begin: int, end: int, parent: int) -> None:
+        """EXECUTE: text that is run; or a prepared statement, a task, a procedure of a client's EXEC."""
+        word = self.word(1)
+        if word == "IMMEDIATE" or (self.family.equals and self.module.kind and not self.module.inline):
+            self.dynamic(begin, begin + (2 if word == "IMMEDIATE" else 1), end, parent)
+        elif self.word() == "EXEC" or self.family.result_word:
+            self.call(begin, begin + 1, end, parent)
+        else:
+            self.emit(begin, end, parent, "EXECUTE")
+
+    def preparing(self, begin: int, end: int, parent: int) -> None:
+        """PREPARE: text that is run later; or a query with a name."""
+        at = self.find(("FROM",), begin, begin + 3)
+        if at < begin + 3:
+            self.dynamic(begin, at + 1, end, parent, "PREPARE")
+        else:
+            self.emit(begin, end, parent, "PREPARE")
+
+    def dynamic(
+        self, begin: int, text: int, end: int, parent: int, kind: str = "EXECUTE", record: tuple[str, ...] = ()
+    ) -> None:
+        """Text that is run: a constant is read like any other code, the rest is known only at run time."""
+        stop = self.find((*_INTO, "USING"), text, end)
+        into = self.find(_INTO, text, end)
+        variables = self.targets(into + 1, end)[0] if into < end else ()
+        inner: list[Token] | Failure = Failure("", 0, 0)
+        if stop == text + 1 and self.kind(text) in STRINGS:
+            inner = inner_tokens(self.tokens[text], self.text, self.traits)
+        if isinstance(inner, Failure):
+            size = int(self.tokens[end - 1].end) + 1 - int(self.tokens[begin].start)
+            finding = ir.Finding("DYNAMIC_SQL", (("share", self.constant_share(text, stop)),), 0, size)
+            self.emit(begin, end, parent, kind, (("status", "partial"), ("findings", (finding,))))
+            return
+        ordinal = self.emit(begin, end, parent, kind)
+        taken = Use("row", "SELECT", record) if record else Use("assign", "SELECT", variables) if variables else None
+        self.nested(inner, ordinal, taken)
+
+    def constant_share(self, begin: int, end: int) -> str:
+        """How much of a text that is made at run time is constant, in hundredths."""
+        sizes = [(len(token.text), token.token_type in STRINGS) for token in self.tokens[begin:end]]
+        constant, all_of_it = sum(size for size, known in sizes if known), sum(size for size, _ in sizes)
+        return str(100 * constant // max(all_of_it, 1))
+
+    def nested(self, tokens: list[Token], ordinal: int, taken: Use | None) -> None:
+        """The statements of code in a string; what one query gives may be taken by whoever runs it."""
+        if taken is not None and tokens and not any(token.token_type is TokenType.SEMICOLON for token in tokens[:-1]):
+            walker = self.inside(tokens, self.module)
+            walker.keep(0, walker.end(0), ordinal, tokens[: walker.end(0)], taken)
+            return
+        self.inside(tokens, self.module).script(ordinal)
+
+    def open(self, begin: int, end: int, parent: int) -> None:
+        """OPEN of a cursor for a query gives it its columns."""
+        at = self.find(("FOR",), begin, end)
+        variable = self.variable(begin + 1)
+        self.records.add(variable)
+        if at + 1 < end and (self.words[at + 1] in QUERIES or self.kind(at + 1) is OPEN):
+            self.keep(begin, end, parent, self.query(at, at + 1, end), Use("row", "OPEN", (variable,)))
+        elif at + 1 < end and (self.words[at + 1] == "EXECUTE" or self.kind(at + 1) in STRINGS):
+            text = at + (2 if self.words[at + 1] == "EXECUTE" else 1)
+            self.dynamic(begin, text, end, parent, "OPEN", (variable,))
+        else:
+            self.emit(begin, end, parent, "OPEN")
+
+    def calling(self, begin: int, end: int, parent: int) -> None:
+        """CALL of a procedure."""
+        self.call(begin, begin + 1, end, parent)
+
+    def call(self, begin: int, name_at: int, end: int, parent: int) -> None:
+        """A procedure called by name, with arguments; what it gives back may go into variables."""
+        if not is_name(self.tokens, name_at):
+            self.emit(begin, end, parent, "CALL")
+            return
+        name, behind = dotted_name(self.tokens, name_at, begin, self.traits)
+        into = self.find(("INTO",), behind, end)
+        variables = self.targets(into + 1, end)[0] if into < end else ()
+        if self.kind(behind) is not OPEN or behind >= end:
+            self.emit(begin, end, parent, "CALL", (("calls", (ir.Invocation(name),)),))
+            return
+        function = self.tokens[behind - 1]
+        word = Token(TokenType.VAR, "called", function.line, function.col, function.start, function.end)
+        tokens = [self.select(begin), word, *self.tokens[behind : self.behind(behind)]]
+        self.keep(begin, end, parent, tokens, Use("call", "CALL", variables, target=name))
+
+
+_ACTIONS: dict[str, Callable[[Actions, int, int, int], None]] = {
+    "CALL": Actions.calling,
+    "DELETE": Actions.writing,
+    "EXEC": Actions.executing,
+    "EXECUTE": Actions.executing,
+    "FETCH": Actions.fetch,
+    "INSERT": Actions.writing,
+    "LET": Actions.let,
+    "MERGE": Actions.writing,
+    "OPEN": Actions.open,
+    "PERFORM": Actions.performing,
+    "PIPE": Actions.piped,
+    "PREPARE": Actions.preparing,
+    "REPLACE": Actions.writing,
+    "RETURN": Actions.returning,
+    "SELECT": Actions.reading,
+    "SET": Actions.set,
+    "UPDATE": Actions.writing,
+    "WITH": Actions.reading,
+}
+"""The statements that need more than to be handed to the parser, by their first word."""

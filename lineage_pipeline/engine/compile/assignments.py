@@ -1,0 +1,129 @@
+"""Assignments: which variables a statement puts values into, and the query that gives the values."""
+
+from collections.abc import Sequence
+
+from sqlglot.tokens import Token, TokenType
+
+from lineage_pipeline.engine.compile.pieces import Use
+from lineage_pipeline.engine.compile.walker import OPEN, Walker
+
+QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
+"""Words that begin a query."""
+
+
+class Assignments(Walker):
+    """A walk that knows variables and how they get values."""
+
+    def target_end(self, index: int) -> int:
+        """The token behind a variable: a dotted name, its subscripts and members."""
+        if self.kind(index) in (TokenType.COLON, TokenType.PARAMETER):
+            index += 1
+        index += 1
+        while index < len(self.tokens):
+            kind = self.tokens[index].token_type
+            if kind is TokenType.DOT:
+                index += 2
+            elif kind in (TokenType.L_PAREN, TokenType.L_BRACKET):
+                index = self.behind(index)
+            else:
+                break
+        return index
+
+    def variable(self, index: int) -> str:
+        """The variable that a target names; members and subscripts count as the whole."""
+        if self.kind(index) is TokenType.PARAMETER:
+            return "@" + self.tokens[index + 1].text.lower()
+        if self.kind(index) is TokenType.COLON:
+            index += 1
+        return self.fold(self.tokens[index])
+
+    def targets(self, index: int, end: int) -> tuple[tuple[str, ...], int]:
+        """The variables of a list behind INTO, and the token behind it."""
+        names = []
+        if self.words[index] == "STRICT":
+            index += 1
+        while index < end:
+            names.append(self.variable(index))
+            index = self.target_end(index)
+            if self.kind(index) is not TokenType.COMMA or index >= end:
+                break
+            index += 1
+        return tuple(names), index
+
+    def is_row(self, variables: Sequence[str]) -> bool:
+        """Whether the one target of several columns is a record."""
+        return len(variables) == 1 and variables[0] in self.records
+
+    def value(self, at: int, begin: int, end: int) -> list[Token]:
+        """The query that gives the value of an expression; `at` is a word that a SELECT can stand in for."""
+        return [self.select(at), *self.tokens[begin:end]]
+
+    def assignment(self, begin: int, end: int, parent: int) -> None:
+        """`v := x`; into a field of a trigger's new row it writes to the table that the trigger watches."""
+        at = self.target_end(begin)
+        self.assign("SET", begin, (at, at + 1, end), parent)
+
+    def assign(self, kind: str, begin: int, value: tuple[int, int, int], parent: int) -> None:
+        """A value, at the given word, from and to the given tokens, put into the variable at `begin`."""
+        at, first, end = value
+        variable = self.variable(begin)
+        watched = self.module.watched
+        if variable.upper() == self.family.rows[0] and watched is not None and self.kind(begin + 1) is TokenType.DOT:
+            column = self.fold(self.tokens[begin + 2])
+            use = Use("write", kind, columns=(column,), target=watched)
+        else:
+            row = variable in self.records and self.kind(begin + 1) is not TokenType.DOT
+            use = Use("row" if row else "assign", kind, (variable,))
+        start = self.index
+        self.keep(start, end, parent, self.query(at, first, end), use)
+
+    def query(self, at: int, begin: int, end: int) -> list[Token]:
+        """The tokens of a value: a query in brackets as it is, anything else behind a SELECT."""
+        inner = begin
+        while self.kind(inner) is OPEN and self.behind(inner) == end - (inner - begin):
+            inner += 1
+        if inner > begin and self.words[inner] in QUERIES:
+            return list(self.tokens[inner : end - (inner - begin)])
+        return list(self.tokens[begin:end]) if self.words[begin] in QUERIES else self.value(at, begin, end)
+
+    def set(self, begin: int, end: int, parent: int) -> None:
+        """`SET a = x, b = y` assigns; SET of an option is none of our business."""
+        first = begin + (2 if self.words[begin + 1] in ("VAR", "VARIABLE", "SESSION", "LOCAL") else 1)
+        named = first > begin + 1 or self.kind(first) is TokenType.PARAMETER
+        if self.family.sections or (parent < 0 and not self.family.scripts and not named):
+            self.emit(begin, end, parent)
+        elif self.kind(first) is OPEN:
+            behind = self.behind(first)
+            names = tuple(
+                self.fold(token)
+                for token in self.tokens[first + 1 : behind - 1]
+                if token.token_type is not TokenType.COMMA
+            )
+            self.keep(begin, end, parent, self.query(behind, behind + 1, end), Use("assign", "SET", names))
+        else:
+            self.set_list(first, end, parent)
+
+    def set_list(self, first: int, end: int, parent: int) -> None:
+        """Each of several assignments behind one SET is a statement of its own, so that each has its place."""
+        begin = self.index
+        at = self.target_end(first)
+        doubled = self.kind(first) is TokenType.PARAMETER and self.kind(first + 1) is TokenType.PARAMETER
+        if doubled or self.kind(at) not in (TokenType.EQ, TokenType.COLON_EQ):
+            self.emit(begin, end, parent, "SET")
+            return
+        while first < end:
+            at = self.target_end(first)
+            stop = self.comma(at, end)
+            self.assign("SET", first, (at, at + 1, stop), parent)
+            self.index = first = stop + 1
+        self.index = end
+
+    def comma(self, begin: int, end: int) -> int:
+        """The next comma outside brackets, or the end."""
+        depth = 0
+        for index in range(begin, end):
+            kind = self.tokens[index].token_type
+            depth += (kind in (OPEN, TokenType.L_BRACKET)) - (kind in (TokenType.R_PAREN, TokenType.R_BRACKET))
+            if depth == 0 and kind is TokenType.COMMA:
+                return index
+        return end

@@ -1,0 +1,90 @@
+"""Declarations of variables and cursors, and what is done with cursors."""
+
+from sqlglot.tokens import TokenType
+
+from lineage_pipeline.engine.compile.assignments import QUERIES, Assignments
+from lineage_pipeline.engine.compile.pieces import Use
+from lineage_pipeline.engine.compile.walker import OPEN
+from lineage_pipeline.vocabulary import ir
+
+EVERYTHING = (ir.Star((), ir.NOWHERE, ir.NOWHERE),)
+
+
+def undefined(variables: tuple[str, ...], *, row: bool = False) -> tuple[tuple[str, object], ...]:
+    """A declaration without a value."""
+    return (("assigns", (ir.Assignment(variables, ir.NOWHERE, row, declares=True),)),)
+
+
+def from_record(
+    record: str, variables: tuple[str, ...], *, row: bool, declares: bool = False
+) -> tuple[tuple[str, object], ...]:
+    """The columns of a record or cursor, put into variables."""
+    everything = ir.Select((ir.Source(record, record=record),), EVERYTHING)
+    return ("relations", (everything,)), ("assigns", (ir.Assignment(variables, 0, row, declares),))
+
+
+class Declarations(Assignments):
+    """A walk that knows declarations and cursors."""
+
+    def let(self, begin: int, end: int, parent: int) -> None:
+        """LET declares a variable, a cursor or a result set, with a value."""
+        self.declaration(begin, begin + 1, end, parent, "LET")
+
+    def declaration(self, begin: int, name_at: int, end: int, parent: int, kind: str = "DECLARE") -> None:
+        """One or more variables or a cursor: their names, a type, a value or a query."""
+        cursor = next((at for at in range(name_at, min(name_at + 4, end)) if self.words[at] == "CURSOR"), -1)
+        if cursor >= 0:
+            self.cursor(begin, cursor, end, parent)
+            return
+        names, behind = [self.fold(self.tokens[name_at])], name_at + 1
+        while self.kind(behind) is TokenType.COMMA and behind + 1 < end:
+            names.append(self.fold(self.tokens[behind + 1]))
+            behind += 2
+        at = behind
+        while at < end and self.kind(at) not in (TokenType.COLON_EQ, TokenType.EQ) and self.words[at] != "DEFAULT":
+            at = self.behind(at) if self.kind(at) is OPEN else at + 1
+        words = self.words[behind:at]
+        row = "RECORD" in words or "ROWTYPE" in words or "RESULTSET" in words
+        if row:
+            self.records.update(names)
+        if at + 1 < end:
+            use = Use("row" if row else "assign", kind, tuple(names), declares=True)
+            self.keep(begin, end, parent, self.query(at, at + 1, end), use)
+        else:
+            self.emit(begin, end, parent, kind, undefined(tuple(names), row=row))
+
+    def cursor(self, begin: int, word: int, end: int, parent: int) -> None:
+        """A cursor over a query, or over a prepared one that is known when it is opened."""
+        name = self.tokens[word + 1] if self.words[word + 1 : word + 2] and word == begin else self.tokens[word - 1]
+        if self.words[word - 1] in ("SCROLL", "INSENSITIVE", "ASENSITIVE"):
+            name = self.tokens[word - 2 if self.words[word - 2] != "NO" else word - 3]
+        variable = self.fold(name)
+        self.records.add(variable)
+        at = self.find(("FOR", "IS", "AS"), word + 1, end)
+        if at + 1 < end and (self.words[at + 1] in QUERIES or self.kind(at + 1) is OPEN):
+            given = word + (2 if word == begin else 1)
+            brackets = self.kind(given) is OPEN
+            names = self.parameter_names(given + 1, self.behind(given) - 1) if brackets else ()
+            use = Use("row", "DECLARE", (variable,), names, declares=True)
+            self.keep(begin, end, parent, self.query(at, at + 1, end), use)
+        else:
+            self.emit(begin, end, parent, "DECLARE", undefined((variable,), row=True))
+
+    def parameter_names(self, begin: int, end: int) -> tuple[str, ...]:
+        """The parameters of a cursor."""
+        names = []
+        while begin < end:
+            names.append(self.fold(self.tokens[begin]))
+            begin = self.comma(begin, end) + 1
+        return tuple(names)
+
+    def fetch(self, begin: int, end: int, parent: int) -> None:
+        """FETCH puts the columns of a cursor into variables, by position."""
+        into = self.find(("INTO", "BULK COLLECT INTO"), begin, end)
+        if into == end or into == begin + 1:
+            self.emit(begin, end, parent, "FETCH")
+            return
+        record = self.variable(into - 1)
+        variables, _ = self.targets(into + 1, end)
+        parts = from_record(record, variables, row=self.is_row(variables))
+        self.emit(begin, end, parent, "FETCH", parts)
