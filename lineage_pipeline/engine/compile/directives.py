@@ -42,7 +42,7 @@ def client_lines(text: str, traits: Traits) -> Client:
     """A text without the lines that are meant for the client, and these as statements."""
     client = Client(text)
     rules = DIRECTIVES.get(traits.family)
-    if rules is None or not _MAYBE.search(text):
+    if rules is None or not ("\\g" in text or any(map(_MAYBE.match, text.split("\n")))):
         return client
     rows = [match.span(1) for match in rules.data.finditer(text)] if rules.data is not None else []
     for start, end in rows:
@@ -58,9 +58,9 @@ def client_lines(text: str, traits: Traits) -> Client:
 
 
 _MAYBE = re.compile(
-    r"^[ \t]*(?:[\\@!/]|(?:set|prompt|rem|remark|spool|whenever|define|column|col|connect|conn|delimiter|source|ttitle|"
-    r"variable|print|accept|host|start|clear|break|undefine|quit|show|desc)\b)|\\g",
-    re.IGNORECASE | re.MULTILINE,
+    r"[ \t]*(?:[\\@!/]|(?:set|prompt|rem|remark|spool|whenever|define|column|col|connect|conn|delimiter|source|ttitle|"
+    r"variable|print|accept|host|start|clear|break|undefine|quit|show|desc)\b)",
+    re.IGNORECASE,
 )
 """What a script with such lines has at the beginning of one of them, at least."""
 
