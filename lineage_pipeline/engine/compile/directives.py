@@ -100,4 +100,4 @@ def _take(client: Client, rules: Directives, place: tuple[int, int], word: str, 
     named = rest.split()[0].strip("\"';") if rest else ""
     connects = kind == "CONNECT" and named and named != "-" and "/" not in named
     client.keep(start, end, kind, (("context", ("DATABASE", named)),) if connects else ())
-    client.cover(start, end)
+    client.cover(start, end, instead=";" if word == "/" else "")  # the slash runs what stands before it

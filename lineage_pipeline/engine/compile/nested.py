@@ -10,6 +10,7 @@ from lineage_pipeline.engine.compile.assignments import QUERIES
 from lineage_pipeline.engine.compile.declarations import from_record, undefined
 from lineage_pipeline.engine.compile.pieces import Use
 from lineage_pipeline.engine.compile.routines import Routines
+from lineage_pipeline.engine.compile.spoken import uncontinued
 from lineage_pipeline.engine.compile.walker import OPEN, SEMICOLON
 from lineage_pipeline.engine.compile.words import keyword
 
@@ -37,7 +38,8 @@ class Blocks(Routines):
                 self.statement(parent)
             else:
                 end = self.end()
-                self.pieces.extend(arms(self.tokens[before:end]))
+                tokens = self.tokens[before:end]
+                self.pieces.extend(arms(uncontinued(tokens, self.text) if self.family.result_word else tokens))
                 self.index = end
             if self.index == before:
                 self.emit(before, before + 1, parent)

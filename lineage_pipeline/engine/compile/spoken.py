@@ -7,20 +7,38 @@ from sqlglot.tokens import Token, TokenType
 from lineage_pipeline.dialects.families import CHOICES, Family
 from lineage_pipeline.engine.compile.words import keyword
 
+_HOLES = (TokenType.AMP, TokenType.DAMP)
 _ATTRIBUTES = frozenset("ROWCOUNT FOUND NOTFOUND ISOPEN BULK_ROWCOUNT BULK_EXCEPTIONS".split())
 """What can be asked of a cursor; none of it is data."""
 
 
 def spoken(tokens: Sequence[Token], text: str, family: Family) -> Sequence[Token]:
-    """The tokens of a script of the family that asks for it (PL/SQL); those of all others as they are."""
+    """The tokens of a script in words that the parser knows: PL/SQL and extensions of Postgres need that."""
+    if family.equals and "@" in text:
+        return _named(tokens)
     if not family.result_word:
         return tokens
     kept = list(tokens)
     if "$" in text and any(word in text.upper() for word in CHOICES):
         kept = _without_choices(kept)
+    if "&" in text:
+        kept = _without_holes(kept)
     if "%" in text:
         kept = _without_attributes(kept)
     return _without_marks(kept, family) if ":" in text else kept
+
+
+def _named(tokens: Sequence[Token]) -> list[Token]:
+    """`@extschema@` stands for a name that is filled in when an extension is installed."""
+    kept: list[Token] = []
+    for token in tokens:
+        marks = [item.text for item in kept[-2:-1]]
+        if token.text == "@" and marks == ["@"] and kept[-1].end + 1 == token.start:
+            name, mark = kept.pop(), kept.pop()
+            kept.append(Token(TokenType.VAR, name.text, mark.line, mark.col, mark.start, token.end, mark.comments))
+        else:
+            kept.append(token)
+    return kept
 
 
 def _without_choices(tokens: Sequence[Token]) -> list[Token]:
@@ -35,6 +53,36 @@ def _without_choices(tokens: Sequence[Token]) -> list[Token]:
         else:
             kept.append(token)
     return kept
+
+
+def _without_holes(tokens: Sequence[Token]) -> list[Token]:
+    """`&name.` stands for a text that the client asks for: it is read as a name, without the dot that ends it."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        following = tokens[index + 1] if index + 1 < len(tokens) else None
+        if token.token_type in _HOLES and following is not None and following.start == token.end + 1:
+            name = Token(
+                TokenType.VAR, following.text, token.line, token.col, token.start, following.end, token.comments
+            )
+            kept.append(name)
+            dots = [item.token_type for item in tokens[index + 2 : index + 4]]
+            index += 3 if dots == [TokenType.DOT, TokenType.DOT] else 2
+        else:
+            kept.append(token)
+            index += 1
+    return kept
+
+
+def uncontinued(tokens: Sequence[Token], text: str) -> list[Token]:
+    """The tokens of a statement without the dashes that end lines: SQL*Plus goes on in the next one without them."""
+    return [token for token in tokens if token.token_type is not TokenType.DASH or not _ends_line(token, text)]
+
+
+def _ends_line(token: Token, text: str) -> bool:
+    end = text.find("\n", token.end)
+    return end >= 0 and not text[token.end + 1 : end].strip()
 
 
 def _without_attributes(tokens: Sequence[Token]) -> list[Token]:
