@@ -135,8 +135,9 @@ PARTS = "PARTS"
 def _part(expr: ir.Call, scope: Scope, links: Links) -> Value:
     """One of the columns that a generator of a select list makes."""
     call, position, count = expr.args
-    assert isinstance(call, ir.Call) and isinstance(position, ir.Literal) and isinstance(count, ir.Literal)
     value = value_of(call, scope, links)
+    if not (isinstance(call, ir.Call) and isinstance(position, ir.Literal) and isinstance(count, ir.Literal)):
+        return value
     args = [value_of(arg, scope, links) for arg in call.args]
     made = rowset(ir.Source("", function=call), value, args, links.traits).columns
     at, wanted = int(position.text), int(count.text)
