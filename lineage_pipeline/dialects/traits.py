@@ -69,7 +69,6 @@ class Traits(msgspec.Struct, frozen=True):
     as_table_is_like: bool = False
     global_temporary_lasts: bool = False
     select_assigns: bool = False
-    spellings: tuple[tuple[str, str], ...] = ()
     count: str = "BIGINT"
     quotes: str = ""
     grammar: str = ""
@@ -95,7 +94,6 @@ _TSQL = Traits(
     batches=True,
     select_assigns=True,
     alias_in_group=False,
-    spellings=(("INTEGER", "INT"), ("NUMERIC", "DECIMAL")),
     count="INT",
     label_first=False,
 )
@@ -221,7 +219,7 @@ _ROWS: dict[str, Traits] = {
         Folding.UPPER,
         Folding.UPPER,
         Naming.UPPER,
-        count="DECIMAL(18,0)",
+        count="NUMBER(18,0)",
         lateral_alias=True,
         alias_in_where=True,
         alias_in_having=True,

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from lineage_pipeline.dialects.traits import GENERIC, fold, traits_of
+from lineage_pipeline.dialects.typing.families import own
 from lineage_pipeline.engine.graph.names import namespace
 from lineage_pipeline.vocabulary.analysis import Options, SchemaColumn, TableSchema
 from lineage_pipeline.vocabulary.errors import LineageError
@@ -41,22 +42,23 @@ def imported_schemas(mapping: SchemaMapping, options: Options) -> dict[str, Tabl
         identity = space.id(space.complete(parts))
         rows = tuple(
             SchemaColumn(fold(_bare(column), column[:1] in QUOTES, traits.columns), _bare(column), kind)
-            for column, kind in _typed(columns)
+            for column, kind in _typed(columns, traits.family)
         )
         found[identity] = TableSchema(identity, ObjectKind.TABLE, Origin.IMPORTED, rows)
     return found
 
 
-def _typed(columns: Mapping[str, str | None] | list[str]) -> Iterable[tuple[str, str | None]]:
+def _typed(columns: Mapping[str, str | None] | list[str], family: str) -> Iterable[tuple[str, str | None]]:
     """Give columns with their types, written as the engine writes them."""
     if isinstance(columns, list):
         return [(column, None) for column in columns]
-    return [(column, _spelled(kind)) for column, kind in columns.items()]
+    return [(column, _spelled(kind, family)) for column, kind in columns.items()]
 
 
-def _spelled(kind: str | None) -> str | None:
+def _spelled(kind: str | None, family: str) -> str | None:
     """Write a type as the engine writes it."""
-    return " ".join((kind or "").upper().split()).replace(", ", ",") or None
+    text = " ".join((kind or "").upper().split()).replace(", ", ",")
+    return own(text.replace(": ", ":"), family) if text else None
 
 
 def _bare(part: str) -> str:

@@ -195,7 +195,8 @@ class Source(Node, frozen=True):
 class Select(Node, frozen=True, tag="S"):
     """A select: sources, outputs, and what restricts, groups and orders the rows.
 
-    In a `value_table` the one output is the row: its members are the columns.
+    In a `value_table` the one output is the row: its members are the columns. `partial` are the positions of keys of
+    `group` by which only some of the rows are grouped, as ROLLUP does it.
     """
 
     sources: tuple[Source, ...]
@@ -212,6 +213,7 @@ class Select(Node, frozen=True, tag="S"):
     grouping: str = ""
     order_all: bool = False
     value_table: bool = False
+    partial: tuple[int, ...] = ()
 
 
 class SetOperation(Node, frozen=True, tag="U"):

@@ -7,6 +7,7 @@ from sqlglot import exp
 
 from lineage_pipeline.engine.compile.context import CompileQuery, Context
 from lineage_pipeline.engine.compile.expressions import expression, expressions
+from lineage_pipeline.engine.compile.groupings import partial_keys
 from lineage_pipeline.engine.compile.matches import matched
 from lineage_pipeline.engine.compile.outputs import outputs
 from lineage_pipeline.engine.compile.sources import both, sources
@@ -52,6 +53,7 @@ def _select(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Select:
         grouping=_grouping(group),
         order_all=every,
         value_table=node.args.get("kind") == "VALUE",
+        partial=partial_keys(group) if group is not None else (),
     )
 
 

@@ -8,6 +8,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.typing import EXPRESSION_METADATA
 
 from lineage_pipeline.dialects.traits import TRAITS
+from lineage_pipeline.dialects.typing.families import own
 
 _SPELLINGS: dict[tuple[str, str], str] = {}
 _NUMBERED = frozenset({"this", "expressions", "nested"})
@@ -21,9 +22,7 @@ def spelling(node: exp.Expr | None, dialect: str) -> str:
     known = _SPELLINGS.get(key)
     if known is None:
         text = node.sql(dialect=dialect or None, comments=False).upper().replace(", ", ",")
-        name, bracket, rest = text.partition("(")
-        own = dict(TRAITS[dialect].spellings) if dialect in TRAITS else {}
-        known = _SPELLINGS[key] = own.get(name, name) + bracket + rest
+        known = _SPELLINGS[key] = own(text.replace(": ", ":"), TRAITS[dialect].family) if dialect in TRAITS else text
     return known
 
 

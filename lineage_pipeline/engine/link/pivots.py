@@ -7,7 +7,7 @@ from lineage_pipeline.engine.link.model import Linked, Out, Value
 from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.source import Source
 from lineage_pipeline.engine.link.stars import Links, expanded
-from lineage_pipeline.engine.link.types import common_type
+from lineage_pipeline.engine.link.types import common_of
 from lineage_pipeline.engine.link.values import value_of
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.sets import Subtype
@@ -74,8 +74,8 @@ def unpivot(links: Links, body: ir.Unpivot, index: int, outer: Scope | None) -> 
     values = []
     for position, name in enumerate(body.values):
         cells = [group[position] for group in groups if position < len(group)]
-        kind = common_type([cell.type for cell in cells])
+        kind = common_of(cells, scope.typing)
         values.append(Out(name, name, Value(united(cell.flows for cell in cells), kind, True, f"unpivot {name}")))
-    label = Out(body.label, body.label, Value(NONE, None, False, "unpivot label"))
+    label = Out(body.label, body.label, Value(NONE, scope.typing.family.string, False, "unpivot label"))
     made = [label, *values] if links.traits.label_first else [*values, label]
     return Linked((*kept, *made), inner.openings, inner.indirect, inner.facets)

@@ -6,12 +6,13 @@ from typing import Any
 import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.dialects.typing.rules import Typing, typing_of
 from lineage_pipeline.engine.link.flows import Flows, influence, united
 from lineage_pipeline.engine.link.model import Input, Linked, Out, Value, Variables
 from lineage_pipeline.engine.link.pivots import pivot, unpivot
 from lineage_pipeline.engine.link.scope import Report, Scope
 from lineage_pipeline.engine.link.selects import select
-from lineage_pipeline.engine.link.types import common_type
+from lineage_pipeline.engine.link.types import common_of, either_nullable, read, settled
 from lineage_pipeline.engine.link.values import value_of
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.sets import Subtype
@@ -34,6 +35,7 @@ class RelationLinker:
         self.statement = statement
         self.inputs = inputs
         self.traits = traits
+        self.typing = typing_of(traits.family)
         self.report = report
         self.variables = variables
         self.done: dict[int, Linked] = {}
@@ -49,7 +51,8 @@ class RelationLinker:
 
     def input(self, name: ir.Name) -> Input:
         """The object that a name stands for."""
-        return self.inputs.get(name.parts, UNKNOWN_INPUT)
+        found = self.inputs.get(name.parts, UNKNOWN_INPUT)
+        return read(found, self.typing.family) if self.typing.family.bare_strings else found
 
 
 def _select(links: RelationLinker, body: ir.Select, index: int, outer: Scope | None) -> Linked:
@@ -58,7 +61,7 @@ def _select(links: RelationLinker, body: ir.Select, index: int, outer: Scope | N
 
 def _set_operation(links: RelationLinker, body: ir.SetOperation, index: int, outer: Scope | None) -> Linked:
     branches = [links.relation(branch, outer) for branch in body.branches]
-    columns = _by_name(body, branches) if body.by_name else _by_position(links, body, branches)
+    columns = _by_name(body, branches, links.typing) if body.by_name else _by_position(links, body, branches)
     scope = Scope(links.traits, outer, links.report, links.variables)
     scope.aliases = {column.name: column.value for column in columns}
     scope.sees_aliases = True
@@ -104,11 +107,11 @@ def _by_position(links: RelationLinker, body: ir.SetOperation, branches: Sequenc
     columns = []
     for position, column in enumerate(first.columns):
         others = [branch.columns[position] for branch in branches[1:] if position < len(branch.columns)]
-        columns.append(_combined(column, others, body.op))
+        columns.append(_combined(column, others, body.op, links.typing))
     return tuple(columns)
 
 
-def _by_name(body: ir.SetOperation, branches: Sequence[Linked]) -> tuple[Out, ...]:
+def _by_name(body: ir.SetOperation, branches: Sequence[Linked], typing: Typing) -> tuple[Out, ...]:
     grouped: dict[str, list[Out]] = {}
     for branch in branches:
         for column in branch.columns:
@@ -121,18 +124,21 @@ def _by_name(body: ir.SetOperation, branches: Sequence[Linked]) -> tuple[Out, ..
         and (body.matching != "inner" or len(group) == len(branches))
         and (body.matching != "left" or name in first)
     ]
-    return tuple(_combined(group[0], group[1:], "UNION") for group in kept)
+    return tuple(_combined(group[0], group[1:], "UNION", typing) for group in kept)
 
 
-def _combined(column: Out, others: Sequence[Out], op: str) -> Out:
+def _combined(column: Out, others: Sequence[Out], op: str, typing: Typing) -> Out:
     """The column that a set operation makes of one of each branch; EXCEPT keeps values of the first alone."""
-    if op == "EXCEPT" or not others:
+    if not others:
         return column
     values = [column.value, *(other.value for other in others)]
+    kind = common_of(values, typing)
+    if op == "EXCEPT":
+        return msgspec.structs.replace(column, value=msgspec.structs.replace(column.value, type=kind))
     value = Value(
         united(item.flows for item in values),
-        common_type([item.type for item in values if item.text != "null"]),
-        any(item.nullable for item in values) if op == "UNION" else all(item.nullable for item in values),
+        kind,
+        either_nullable(values, kind, typing) if op == "UNION" else all(item.nullable for item in values),
         " | ".join(dict.fromkeys(item.text for item in values)),
     )
     return msgspec.structs.replace(column, value=value)
@@ -147,7 +153,7 @@ def _values(links: RelationLinker, body: ir.Values, index: int, outer: Scope | N
         name = body.columns[position] if position < len(body.columns) else f"column{position + 1}"
         value = Value(
             united(cell.flows for cell in cells),
-            common_type([cell.type for cell in cells if cell.text != "null"]),
+            settled(common_of(cells, scope.typing), scope.typing.family),
             any(cell.nullable for cell in cells),
             "values",
         )
@@ -159,7 +165,7 @@ def _recursive(links: RelationLinker, body: ir.Recursive, index: int, outer: Sco
     anchor = links.relation(body.anchor, outer)
     before = dict(links.done)
     links.done[index] = anchor
-    known = _once_round(anchor, links.relation(body.step, outer))
+    known = _once_round(anchor, links.relation(body.step, outer), links.typing)
     more = _fuller(anchor, known)
     for _ in range(ROUNDS):  # what the step gave goes round again, until that brings nothing new
         if more is None:
@@ -175,14 +181,14 @@ ROUNDS = 20
 """How often a recursion goes round at most: a path that each round leads deeper would bring something new for ever."""
 
 
-def _once_round(anchor: Linked, step: Linked) -> Linked:
+def _once_round(anchor: Linked, step: Linked, typing: Typing) -> Linked:
     columns = []
     for position, column in enumerate(anchor.columns):
         others = [step.columns[position]] if position < len(step.columns) else []
-        combined = _combined(column, others, "UNION")
-        columns.append(
-            msgspec.structs.replace(combined, value=msgspec.structs.replace(combined.value, type=column.value.type))
-        )
+        combined = _combined(column, others, "UNION", typing)
+        nullable = combined.value.nullable or typing.nulls.recursion
+        value = msgspec.structs.replace(combined.value, type=column.value.type, nullable=nullable)
+        columns.append(msgspec.structs.replace(combined, value=value))
     facets = (*anchor.facets, *step.facets, ("set operation", "recursion"))
     return Linked(tuple(columns), anchor.openings, united([anchor.indirect, step.indirect]), facets)
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from lineage_pipeline.dialects import pseudo
 from lineage_pipeline.dialects.families import VARIABLE_FIRST, VARIABLE_MARKED
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.dialects.typing.rules import typing_of
 from lineage_pipeline.engine.link.flows import Flow, approximated, united
 from lineage_pipeline.engine.link.members import member
 from lineage_pipeline.engine.link.model import Value, Variables
@@ -28,7 +29,8 @@ class Scope:
         self.sources: list[Source] = []
         self.merged: dict[str, tuple[Source, ...]] = {}
         self.aliases: dict[str, Value] = {}
-        self.hidden: list[str] = []
+        self.hidden: dict[str, Value] = {}
+        self.typing = typing_of(traits.family)
         self.hole: Value | None = None
         self.sees_aliases = traits.lateral_alias
 
@@ -53,8 +55,8 @@ class Scope:
 
     def lookup(self, ref: ir.Ref) -> Value | None:
         """The value of a reference here or in the scopes around, or None."""
-        if ref.parts[0] in self.hidden:
-            return Value(text=ref.parts[0])
+        if self.hidden and ref.parts[0] in self.hidden:
+            return member(self.hidden[ref.parts[0]], ref.parts[1:])
         if len(ref.parts) == 1:
             if ref is ir.HOLE or ref.parts[0] == "*":
                 return self.hole

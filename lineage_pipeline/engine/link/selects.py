@@ -4,15 +4,17 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from lineage_pipeline.engine.link.calls import aggregates
 from lineage_pipeline.engine.link.canonical import lines
 from lineage_pipeline.engine.link.flows import Flows, influence, united
+from lineage_pipeline.engine.link.groupings import with_gaps
 from lineage_pipeline.engine.link.members import spread
 from lineage_pipeline.engine.link.model import Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.rowsets import rowset
 from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.source import Source
 from lineage_pipeline.engine.link.stars import GENERATED, Links, expanded, generated, out_of
-from lineage_pipeline.engine.link.values import aggregates, value_of
+from lineage_pipeline.engine.link.values import value_of
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.sets import Subtype
 
@@ -25,6 +27,8 @@ def select(links: Links, body: ir.Select, outer: Scope | None) -> Linked:
     for source in body.sources:
         _join(links, source, scope, indirect, facets)
     columns, openings = _outputs(links, body, scope)
+    if body.partial:
+        columns = with_gaps(body, columns)
     scope.sees_aliases = False
     scope_columns = {column.name: column.value for column in columns if column.name}
     for clause, subtype, conditions in _conditions(body):
@@ -194,6 +198,8 @@ def _outputs(links: Links, body: ir.Select, scope: Scope) -> tuple[list[Out], li
             columns.extend(expanded(links, output, scope, openings))
             continue
         value = value_of(output.expr, scope, links)
+        if value.type in scope.typing.family.settled:
+            value = msgspec.structs.replace(value, type=scope.typing.family.settled[value.type or ""])
         made = generated(output, value) if output.name in GENERATED else ()
         columns.extend(made or (out_of(output, output.name, value),))
         if output.name:

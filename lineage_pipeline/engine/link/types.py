@@ -1,91 +1,60 @@
-"""Types: the result of operators and functions that depends on their arguments, as rows."""
+"""Types: what the rules of a dialect make of the types of constants, calls and members."""
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from lineage_pipeline.engine.link.model import Value
+import msgspec
+
+from lineage_pipeline.dialects.typing.arithmetic import Texts
+from lineage_pipeline.dialects.typing.casts import is_widening, may_fail, operands_fail
+from lineage_pipeline.dialects.typing.decimals import literal_digits
+from lineage_pipeline.dialects.typing.families import Family, as_read
+from lineage_pipeline.dialects.typing.results import CONSTANTS
+from lineage_pipeline.dialects.typing.rules import Typing
+from lineage_pipeline.dialects.typing.shapes import member_type, shape_of
+from lineage_pipeline.dialects.typing.widening import common_type
+from lineage_pipeline.engine.link.model import Input, Value
 from lineage_pipeline.vocabulary import ir
 
-BOOLEAN_OPS = frozenset(
-    "EQ NEQ GT GTE LT LTE AND OR NOT IS IN LIKE ILIKE BETWEEN EXISTS NULLSAFEEQ NULLSAFENEQ REGEXPLIKE STARTSWITH "
-    "XOR".split()
-)
-NEVER_NULL = frozenset(
-    "COUNT COUNT_BIG COUNTIF APPROXDISTINCT ROWNUMBER RANK DENSERANK NTILE IS EXISTS GROUPING".split()
-)
-FIRST_ARGUMENT = frozenset(
-    "MIN MAX ANYVALUE FIRSTVALUE LASTVALUE NTHVALUE LAG LEAD FIRST LAST ABS NEG NULLIF DISTINCT IGNORENULLS "
-    "RESPECTNULLS FILTER WITHINGROUP ORDER PRIOR CONNECTBYROOT OUTERJOIN TRIM UPPER LOWER LEFT RIGHT ROUND PAREN MODE "
-    "LIMIT".split()
-)
-COMMON_TYPE = frozenset("COALESCE IFNULL GREATEST LEAST NVL ISNULL".split())
-STRICT = frozenset(
-    "ADD SUB MUL AND OR NOT NEG EQ NEQ GT GTE LT LTE LIKE ILIKE UPPER LOWER TRIM CONCAT ABS ROUND DATEDIFF DATEADD "
-    "DATESUB SUBSTRING LENGTH REPLACE YEAR MONTH DAY CEIL FLOOR EXTRACT DATETRUNC "
-    "TIMESTRTOTIME TSORDSTODATE TIMESTAMPTRUNC DPIPE".split()
-)
-"""Functions that give null only where an argument is null."""
-ARITHMETIC = frozenset("ADD SUB MUL DIV MOD INTDIV".split())
 
-_INTEGERS = ("TINYINT", "SMALLINT", "INT", "BIGINT")
-_ALIASES = {"INTEGER": "INT", "INT64": "BIGINT", "INT4": "INT", "INT8": "BIGINT", "INT2": "SMALLINT", "LONG": "BIGINT"}
-_DECIMALS = ("DECIMAL", "NUMERIC", "NUMBER")
-_FLOATS = ("REAL", "FLOAT", "DOUBLE", "DOUBLE PRECISION", "FLOAT64")
-_NAME = re.compile(r"([A-Z0-9_ ]+?)\s*(?:\(([^()]*)\))?\Z")
+def common_of(values: Sequence[Value], typing: Typing) -> str | None:
+    """The least type that holds all of several values, or None where that is not known; NULL fits everywhere."""
+    types = [value.type for value in values if value.text != "null"]
+    return common_type(types, typing.family) if types else typing.family.null
 
 
-def split_type(text: str) -> tuple[str, tuple[str, ...]]:
-    """The name and the parameters of a type."""
-    match = _NAME.match(text)
-    if match is None:
-        return text, ()
-    return match[1], tuple(part.strip() for part in match[2].split(",")) if match[2] else ()
-
-
-def common_type(types: Sequence[str | None]) -> str | None:
-    """The least type that holds all of them, or None where that is not known."""
-    known = [item for item in types if item is not None]
-    if not known or len(known) < len(types):
-        return None
-    result = known[0]
-    for item in known[1:]:
-        merged = _wider(result, item)
-        if merged is None:
-            return None
-        result = merged
-    return result
-
-
-def _wider(left: str, right: str) -> str | None:
-    if left == right:
-        return left
-    (name, parameters), (other, others) = split_type(left), split_type(right)
-    name, other = _ALIASES.get(name, name), _ALIASES.get(other, other)
-    if name in _INTEGERS and other in _INTEGERS:
-        return _INTEGERS[max(_INTEGERS.index(name), _INTEGERS.index(other))]
-    if name in _FLOATS or other in _FLOATS:
-        numeric = (*_INTEGERS, *_DECIMALS, *_FLOATS)
-        return (left if name in _FLOATS else right) if name in numeric and other in numeric else None
-    if name == other and len(parameters) == len(others) == 1:
-        return left if _size(parameters[0]) >= _size(others[0]) else right
-    if name in _DECIMALS and other in _DECIMALS and len(parameters) == len(others) == 2:
-        scale = max(int(parameters[1]), int(others[1]))
-        whole = max(int(parameters[0]) - int(parameters[1]), int(others[0]) - int(others[1]))
-        return f"{name}({min(whole + scale, 38)},{scale})"
-    if name in _DECIMALS and other in _INTEGERS:
-        return left
-    return right if other in _DECIMALS and name in _INTEGERS else None
-
-
-def _size(text: str) -> float:
-    return float("inf") if text == "MAX" else float(text) if text.isdigit() else 0
-
-
-def literal_type(literal: ir.Literal) -> str | None:
+def literal_type(literal: ir.Literal, family: Family) -> str | None:
     """The type of a constant."""
     if literal.kind == "number":
-        return "INT" if literal.text.isdigit() and len(literal.text) < 10 else None
-    return {"boolean": "BOOLEAN"}.get(literal.kind)
+        return _number_type(literal.text, family)
+    if literal.kind == "string":
+        return family.literal.format(max(len(literal.text), 1)) or family.string if family.name else None
+    return {"boolean": family.boolean, "null": family.null}.get(literal.kind)
+
+
+def _number_type(text: str, family: Family) -> str | None:
+    if text.isdigit():
+        if family.integers and len(text) < 11 and int(text) <= 2**31 - 1:
+            return family.integer
+        if not family.name:
+            return None
+        if family.integers and len(text) < 20 and int(text) <= 2**63 - 1:
+            return family.bigint
+        return family.numeric(*literal_digits(text)) if family.cap else family.decimal
+    if not family.name:
+        return None
+    if "e" in text or "E" in text:
+        return family.double
+    return family.numeric(*literal_digits(text)) if family.cap else family.decimal
+
+
+def settled(kind: str | None, family: Family) -> str | None:
+    """The type of a column of a result: what would take any type has one there."""
+    return family.settled.get(kind, kind) if kind is not None and family.settled else kind
+
+
+def element_of(kind: str | None) -> str | None:
+    """The type of what an array or a map holds."""
+    return member_type(kind, "") if kind and shape_of(kind).name in ("ARRAY", "LIST", "MAP") else None
 
 
 def base_of(op: str) -> str:
@@ -93,44 +62,79 @@ def base_of(op: str) -> str:
     return op if ":" not in op else op.split(":", 1)[0]
 
 
-def call_type(call: ir.Call, args: Sequence[Value]) -> str | None:
+def call_type(call: ir.Call, op: str, args: Sequence[Value], typing: Typing) -> str | None:
     """The type of an operator or function."""
-    op = base_of(call.op)
-    if op in BOOLEAN_OPS:
-        return "BOOLEAN"
-    rule = _RULES.get(op)
-    return rule(args) if rule is not None else call.result or None
+    types = tuple([arg.type for arg in args])
+    texts: Texts = tuple([arg.text if not arg.flows else "" for arg in args]) if op in CONSTANTS else ()
+    return typing.result(op, types, texts, call.result)
 
 
-def _first(args: Sequence[Value]) -> str | None:
-    return args[0].type if args else None
+def struct_type(members: Sequence[tuple[str, Value]], family: Family) -> str | None:
+    """A struct that is built of values, where every member has a name and a type."""
+    if not members or not family.notation[2] or not all(name and value.type for name, value in members):
+        return None
+    return family.struct([(name.upper(), value.type or "") for name, value in members])
 
 
-def _common(args: Sequence[Value]) -> str | None:
-    return common_type([arg.type for arg in args])
-
-
-def _arithmetic(args: Sequence[Value]) -> str | None:
-    names = [split_type(arg.type)[0] if arg.type else "" for arg in args]
-    integers = all(_ALIASES.get(name, name) in _INTEGERS for name in names)
-    floats = any(name in _FLOATS for name in names)
-    return _common(args) if integers or floats else None
-
-
-_RULES: dict[str, Callable[[Sequence[Value]], str | None]] = {
-    **dict.fromkeys(FIRST_ARGUMENT, _first),
-    **dict.fromkeys(COMMON_TYPE, _common),
-    **dict.fromkeys(ARITHMETIC, _arithmetic),
-}
-
-
-def call_nullable(call: ir.Call, args: Sequence[Value]) -> bool:
+def call_nullable(op: str, args: Sequence[Value], typing: Typing, kind: str | None) -> bool:
     """Whether an operator or function may give null."""
-    op = base_of(call.op)
-    if op in NEVER_NULL:
+    nulls = typing.nulls
+    if op in nulls.where_any:
+        for arg in args:
+            if arg.nullable:
+                return True
+        return typing.lenient and _conversion_fails(op, args, typing)
+    if op in nulls.never:
         return False
-    if op in COMMON_TYPE:
-        return all(arg.nullable for arg in args)
-    if op in STRICT:
-        return any(arg.nullable for arg in args)
-    return True
+    if op in nulls.by_argument:
+        deciding = nulls.by_argument[op]
+        return deciding >= len(args) or args[deciding].nullable
+    if op in nulls.where_all:
+        return all(arg.nullable or may_fail(arg.type, kind, typing.family.name) for arg in args)
+    return op not in ("LAG", "LEAD") or len(args) < 3 or either_nullable((args[0], args[2]), kind, typing)
+
+
+def _conversion_fails(op: str, args: Sequence[Value], typing: Typing) -> bool:
+    """Whether an argument has to be converted in a way that may give null."""
+    nulls, name = typing.nulls, typing.family.name
+    wanted = nulls.reads.get(op)
+    if wanted is not None and args:
+        return may_fail(args[0].type, wanted, name) and not (
+            wanted == "DOUBLE" and args[0].type != typing.family.string
+        )
+    if op in nulls.calculates or op in nulls.compares:
+        types, texts = tuple([arg.type for arg in args]), tuple([arg.text if not arg.flows else "" for arg in args])
+        return operands_fail(types, texts, op in nulls.calculates, name)
+    return False
+
+
+def either_nullable(values: Sequence[Value], kind: str | None, typing: Typing) -> bool:
+    """Whether one of several values, once it has the type of all, may be null."""
+    name = typing.family.name
+    return any(value.nullable or (typing.lenient and may_fail(value.type, kind, name)) for value in values)
+
+
+def cast_nullable(cast: ir.Cast, source: str | None, typing: Typing) -> bool:
+    """Whether a conversion of a value that is not null may give null."""
+    name = typing.family.name
+    if cast.safe:
+        return not (typing.lenient and is_widening(source, cast.to, name))
+    return typing.lenient and may_fail(source, cast.to, name)
+
+
+def tested_nullable(mode: str, values: Sequence[Value], typing: Typing) -> bool:
+    """Whether a test over a subquery may be neither true nor false; most engines do not say."""
+    if not typing.lenient:
+        return True
+    return mode != "exists" and any(value.nullable for value in values)
+
+
+def read(found: Input, family: Family) -> Input:
+    """An object whose columns have the types that their values have once they are read."""
+    if not any(column.type is not None and "CHAR" in column.type for column in found.columns):
+        return found
+    columns = tuple(
+        msgspec.structs.replace(column, type=as_read(column.type, family.name)) if column.type is not None else column
+        for column in found.columns
+    )
+    return msgspec.structs.replace(found, columns=columns)

@@ -1,19 +1,31 @@
 """Values: what each kind of expression makes of its parts. `VALUES` says who evaluates what."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.dialects.typing.families import as_read
+from lineage_pipeline.dialects.typing.lambdas import parameter_types
+from lineage_pipeline.engine.link.calls import SIDE_ARGUMENTS, counted, gathered, guarded, renamed, row_of
 from lineage_pipeline.engine.link.canonical import call_text, shortened
-from lineage_pipeline.engine.link.flows import NONE, Flows, changed, influence, united
+from lineage_pipeline.engine.link.flows import NONE, changed, influence, united
 from lineage_pipeline.engine.link.members import common, element, mapped, member
-from lineage_pipeline.engine.link.model import Linked, Members, Value, Variables
+from lineage_pipeline.engine.link.model import Linked, Value, Variables
 from lineage_pipeline.engine.link.rowsets import rowset
 from lineage_pipeline.engine.link.scope import Scope
-from lineage_pipeline.engine.link.shapes import struct_members
-from lineage_pipeline.engine.link.types import base_of, call_nullable, call_type, common_type, literal_type
+from lineage_pipeline.engine.link.types import (
+    base_of,
+    call_nullable,
+    call_type,
+    cast_nullable,
+    common_of,
+    either_nullable,
+    literal_type,
+    struct_type,
+    tested_nullable,
+)
 from lineage_pipeline.engine.link.variables import held
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.sets import Subtype
@@ -40,7 +52,7 @@ def _ref(expr: ir.Ref, scope: Scope, links: Links) -> Value:
 
 def _literal(expr: ir.Literal, scope: Scope, links: Links) -> Value:
     text = f"'{expr.text}'" if expr.kind == "string" else expr.text.lower()
-    return Value(NONE, literal_type(expr), expr.kind == "null", text)
+    return Value(NONE, literal_type(expr, scope.typing.family), expr.kind == "null", text)
 
 
 def _variable(expr: ir.Variable, scope: Scope, links: Links) -> Value:
@@ -53,17 +65,6 @@ _WRAPPERS = frozenset(
 )
 """Operators that leave the value as it is."""
 
-_SIDE_ARGUMENTS = {
-    "FILTER": Subtype.CONDITIONAL,
-    "ORDER": Subtype.WINDOW,
-    "WITHINGROUP": Subtype.WINDOW,
-    "HAVINGMAX": Subtype.WINDOW,
-    "ARGMAX": Subtype.WINDOW,
-    "ARGMIN": Subtype.WINDOW,
-}
-"""Operators whose arguments behind the first decide about the value but are no part of it."""
-
-
 _ANY_OF = frozenset({"COALESCE", "ARRAY", "ARRAYCONCAT", "GREATEST", "LEAST"})
 """Functions whose value is, or holds, any of their arguments."""
 
@@ -75,11 +76,13 @@ def _call(expr: ir.Call, scope: Scope, links: Links) -> Value:
         return special(expr, scope, links)
     if op in links.variables.scalars:  # PL/SQL: an element of a collection
         return links.variables.scalars[op]
-    args = [value_of(arg, scope, links) for arg in _counted(op, expr.args)]
+    args = _arguments(op, expr, scope, links)
+    kind = call_type(expr, op, args, scope.typing)
+    nullable = call_nullable(op, args, scope.typing, kind)
     text = call_text(expr.op, [arg.text for arg in args])
-    side = _SIDE_ARGUMENTS.get(op)
+    side = SIDE_ARGUMENTS.get(op)
     if side is not None and args:
-        return _guarded(expr, side, args, text)
+        return guarded(expr, side, args, Value(NONE, kind, nullable, text))
     flows = united(arg.flows for arg in args)
     members = None
     if op in _WRAPPERS:
@@ -92,20 +95,21 @@ def _call(expr: ir.Call, scope: Scope, links: Links) -> Value:
             members = mapped(
                 common(args if op in _ANY_OF else args[:1]), lambda own: changed(own, subtype, False, True)
             )
-    return Value(flows, call_type(expr, args), call_nullable(expr, args), text, members)
+    return Value(flows, kind, nullable, text, members)
 
 
-def _guarded(expr: ir.Call, side: Subtype, args: list[Value], text: str) -> Value:
-    """An aggregate whose other arguments choose or sort what it takes; some take what is sorted itself."""
-    op = base_of(expr.op)
-    taken = changed(args[0].flows, Subtype.AGGREGATION, keeping=True) if expr.traits & ir.AGGREGATE else args[0].flows
-    if not taken and op == "WITHINGROUP":  # PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY v)
-        flows = changed(united(arg.flows for arg in args[1:]), Subtype.AGGREGATION)
-        return Value(flows, call_type(expr, args), call_nullable(expr, args), text)
-    decided = united(influence(arg.flows, side) for arg in args[1:])
-    members = mapped(args[0].members, lambda own: united([own, decided]))
-    flows = united([taken, decided])
-    return Value(flows, call_type(expr, args), call_nullable(expr, args), text, members)
+def _arguments(op: str, expr: ir.Call, scope: Scope, links: Links) -> list[Value]:
+    """The arguments of a call; those of an anonymous function are what the arguments before it hold."""
+    parts = counted(op, expr.args)
+    if not any(type(part) is ir.Lambda for part in parts):
+        return [value_of(part, scope, links) for part in parts]
+    values: list[Value] = []
+    for part in parts:
+        bound = parameter_types(op, [value.type for value in values], scope.typing.family)
+        values.append(
+            _anonymous(part, bound, scope, links) if type(part) is ir.Lambda else value_of(part, scope, links)
+        )
+    return values
 
 
 def _struct(expr: ir.Call, scope: Scope, links: Links) -> Value:
@@ -125,7 +129,8 @@ def _struct(expr: ir.Call, scope: Scope, links: Links) -> Value:
         values.append(value)
     flows = changed(united(value.flows for value in values), Subtype.TRANSFORMATION, keeping=not known)
     text = call_text(expr.op, [value.text for value in values])
-    return Value(flows, None, False, text, tuple(members) if known else None)
+    kind = struct_type(members, scope.typing.family) if known else None
+    return Value(flows, kind, False, text, tuple(members) if known else None)
 
 
 PARTS = "PARTS"
@@ -151,43 +156,14 @@ def _part(expr: ir.Call, scope: Scope, links: Links) -> Value:
     return Value(changed(value.flows, Subtype.TRANSFORMATION), None, True, value.text)
 
 
-_CALLS: dict[str, Callable[[ir.Call, Scope, Links], Value]] = {"STRUCT": _struct, "PART": _part}
-"""Calls that are more than a value of their arguments."""
-
-
-def aggregates(expr: ir.Expr) -> bool:
-    """Whether an expression aggregates rows: a window does not, and a subquery does for itself."""
-    if isinstance(expr, ir.Call):
-        return bool(expr.traits & ir.AGGREGATE) or any(aggregates(arg) for arg in expr.args)
-    if isinstance(expr, ir.Case):
-        parts = [*(part for when in expr.whens for part in when), *([expr.default] if expr.default is not None else [])]
-        return any(aggregates(part) for part in parts)
-    return aggregates(expr.arg) if isinstance(expr, ir.Cast | ir.Field) else False
-
-
-def _counted(op: str, args: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
-    """The arguments that are read: COUNT(*) and GROUPING(x) read no column."""
-    if op.startswith("GROUPING"):
-        return ()
-    if op.startswith("COUNT"):
-        return tuple(arg for arg in args if not isinstance(arg, ir.Whole) or arg.qualifier)
-    return args
-
-
 def _cast(expr: ir.Cast, scope: Scope, links: Links) -> Value:
     inner = value_of(expr.arg, scope, links)
     flows = changed(inner.flows, Subtype.TRANSFORMATION, keeping=True)
     text = shortened(f"cast({inner.text} as {expr.to.lower()})")
-    members = _renamed(inner.members, expr.to) if inner.members is not None else None
-    return Value(flows, expr.to or None, inner.nullable or expr.safe, text, members)
-
-
-def _renamed(members: Members, kind: str) -> Members:
-    """The members of a struct under the names of the type that it is cast to."""
-    names = [name for name, _ in struct_members(kind, lower=True)]
-    if len(names) != len(members):
-        return members
-    return tuple((name, item) for name, (_, item) in zip(names, members, strict=True))
+    members = renamed(inner.members, expr.to) if inner.members is not None else None
+    nullable = inner.nullable or cast_nullable(expr, inner.type, scope.typing)
+    kind = as_read(expr.to, scope.typing.family.name) if expr.to else None
+    return Value(flows, kind, nullable, text, members)
 
 
 def _case(expr: ir.Case, scope: Scope, links: Links) -> Value:
@@ -203,12 +179,12 @@ def _case(expr: ir.Case, scope: Scope, links: Links) -> Value:
     )
     branches = [f"when {when.text} then {then.text}" for when, then in zip(conditions, values, strict=False)]
     default = f" else {values[-1].text}" if expr.default is not None else ""
-    nullable = expr.default is None or any(value.nullable for value in values)
-    kinds = [value.type for value in values if value.text != "null"]
+    kind = common_of(values, scope.typing)
+    nullable = expr.default is None or either_nullable(values, kind, scope.typing)
     text = shortened(f"case {' '.join(branches)}{default} end")
     decided = united(influence(condition.flows, Subtype.CONDITIONAL) for condition in conditions)
     members = mapped(common(values), lambda own: united([changed(own, Subtype.TRANSFORMATION, keeping=True), decided]))
-    return Value(flows, common_type(kinds), nullable, text, members)
+    return Value(flows, kind, nullable, text, members)
 
 
 def _over(expr: ir.Over, scope: Scope, links: Links) -> Value:
@@ -230,34 +206,20 @@ def _sub(expr: ir.Sub, scope: Scope, links: Links) -> Value:
     outputs = [column.value for column in linked.columns]
     text = shortened(f"{expr.mode}({', '.join([*(arg.text for arg in args), *(out.text for out in outputs), facets])})")
     if expr.mode == "exists":
-        return Value(linked.indirect, "BOOLEAN", True, text)
-    body = _row(linked) if len(outputs) != 1 or expr.mode.endswith("struct") else outputs[0]
+        return Value(linked.indirect, scope.typing.family.boolean, tested_nullable("exists", [], scope.typing), text)
+    body = row_of(linked) if len(outputs) != 1 or expr.mode.endswith("struct") else outputs[0]
     inside = linked.indirect
     if expr.mode.startswith("scalar"):
         members = mapped(body.members, lambda own: united([own, inside]))
         return Value(united([body.flows, inside]), body.type, True, text, members)
     if expr.mode.startswith("array"):
-        made = _gathered(body)
+        made = gathered(body)
         members = mapped(made.members, lambda own: united([own, inside]))
         return Value(united([made.flows, inside]), None, False, text, members)
     lefts = (changed(arg.flows, Subtype.TRANSFORMATION) for arg in args)
-    return Value(united([*lefts, changed(body.flows, Subtype.TRANSFORMATION), inside]), "BOOLEAN", True, text)
-
-
-def _row(linked: Linked) -> Value:
-    """The one row of a subquery as a value."""
-    members = tuple((column.name, column.value) for column in linked.columns)
-    flows = changed(united(item.flows for _, item in members), Subtype.TRANSFORMATION, keeping=True)
-    return Value(flows, None, True, "", members if not linked.openings else None)
-
-
-def _gathered(value: Value) -> Value:
-    """The array of all values of a subquery."""
-
-    def gather(own: Flows) -> Flows:
-        return changed(own, Subtype.AGGREGATION, keeping=True)
-
-    return Value(gather(value.flows), None, False, value.text, mapped(value.members, gather))
+    flows = united([*lefts, changed(body.flows, Subtype.TRANSFORMATION), inside])
+    nullable = tested_nullable(expr.mode, [*args, body], scope.typing)
+    return Value(flows, scope.typing.family.boolean, nullable, text)
 
 
 def _field(expr: ir.Field, scope: Scope, links: Links) -> Value:
@@ -268,11 +230,25 @@ def _field(expr: ir.Field, scope: Scope, links: Links) -> Value:
 
 
 def _lambda(expr: ir.Lambda, scope: Scope, links: Links) -> Value:
-    hidden = len(scope.hidden)
-    scope.hidden.extend(expr.params)
+    return _anonymous(expr, (), scope, links)
+
+
+def _anonymous(expr: ir.Lambda, types: Sequence[str | None], scope: Scope, links: Links) -> Value:
+    """What an anonymous function gives for arguments of types; its parameters hide columns of the same name."""
+    hidden = scope.hidden
+    kinds = [*types, *[None] * len(expr.params)]
+    bound = {name: Value(NONE, kind, True, name) for name, kind in zip(expr.params, kinds, strict=False)}
+    scope.hidden = {**hidden, **bound}
     value = value_of(expr.body, scope, links)
-    del scope.hidden[hidden:]
+    scope.hidden = hidden
     return value
+
+
+def _parameter(expr: ir.Call, scope: Scope, links: Links) -> Value:
+    """A name that is no column: a parameter of an anonymous function, or a label."""
+    args = [value_of(arg, scope, links) for arg in expr.args]
+    known = scope.hidden.get(args[0].text) if args else None
+    return known or Value(text=call_text(expr.op, [arg.text for arg in args]))
 
 
 def _whole(expr: ir.Whole, scope: Scope, links: Links) -> Value:
@@ -282,6 +258,13 @@ def _whole(expr: ir.Whole, scope: Scope, links: Links) -> Value:
     members = tuple(item for value in values for item in value.members or ()) if known else None
     return Value(united(value.flows for value in values), None, True, "*", members)
 
+
+_CALLS: dict[str, Callable[[ir.Call, Scope, Links], Value]] = {
+    "STRUCT": _struct,
+    "PART": _part,
+    "IDENTIFIER": _parameter,
+}
+"""Calls that are more than a value of their arguments."""
 
 VALUES: dict[type, Callable[[Any, Scope, Links], Value]] = {
     ir.Ref: _ref,

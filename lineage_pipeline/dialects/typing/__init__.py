@@ -1,0 +1,1 @@
+"""Types: how each family of dialects spells them, widens them, and what its operators and functions give."""

@@ -1,0 +1,269 @@
+"""One row a family of dialects: what it calls its types, and how types of other names are to be read."""
+
+from functools import lru_cache
+
+import msgspec
+
+from lineage_pipeline.dialects.typing.shapes import Shape, shape_of
+
+UNKNOWN = "UNKNOWN"
+"""The type of a constant that takes whatever type is asked of it."""
+
+
+class Family(msgspec.Struct, frozen=True):
+    """The types of one family, by what they are for.
+
+    `integers` go from narrow to wide; `digits` is how many digits each of them has. `cap` limits the digits of a
+    decimal (0: nothing does), `plain` is what a decimal without parameters means. `notation` writes an array, a map, a
+    struct and one of its members. `strings` are the types that hold text; where `bare_strings`, a value that is read
+    has the type without a length. `null` is the type of NULL, and `literal` that of a string that is written out,
+    which fits everywhere where it is not known; `settled` says what becomes of such types in a result.
+    """
+
+    name: str
+    integers: tuple[str, ...]
+    digits: tuple[int, ...]
+    integer: str
+    bigint: str
+    decimal: str
+    real: str
+    double: str
+    string: str
+    boolean: str
+    binary: str
+    date: str = "DATE"
+    time: str = "TIME"
+    timestamp: str = "TIMESTAMP"
+    zoned: str = "TIMESTAMP"
+    interval: str = "INTERVAL"
+    aliases: dict[str, str] = {}
+    cap: int = 38
+    plain: str = ""
+    notation: tuple[str, str, str, str] = ("ARRAY<{}>", "MAP<{},{}>", "STRUCT<{}>", "{}:{}")
+    strings: tuple[str, ...] = ("STRING", "VARCHAR", "CHAR", "TEXT")
+    bare_strings: bool = False
+    null: str | None = None
+    literal: str = ""
+    settled: dict[str, str] = {}
+
+    def array(self, kind: str) -> str:
+        """An array of a type."""
+        return self.notation[0].format(kind)
+
+    def map(self, key: str, kind: str) -> str:
+        """A map from one type to another."""
+        return self.notation[1].format(key, kind)
+
+    def struct(self, members: list[tuple[str, str]]) -> str:
+        """A struct of named members."""
+        return self.notation[2].format(",".join(self.notation[3].format(name, kind) for name, kind in members))
+
+    def numeric(self, precision: int, scale: int) -> str:
+        """A decimal."""
+        return f"{self.decimal}({precision},{scale})"
+
+
+_WORDS = {"INT": "INTEGER", "INT4": "INTEGER", "INT8": "BIGINT", "INT2": "SMALLINT", "INT1": "TINYINT"}
+
+SPARK = Family(
+    "spark",
+    ("TINYINT", "SMALLINT", "INT", "BIGINT"),
+    (3, 5, 10, 20),
+    "INT",
+    "BIGINT",
+    "DECIMAL",
+    "FLOAT",
+    "DOUBLE",
+    "STRING",
+    "BOOLEAN",
+    "BINARY",
+    aliases={
+        **{"INTEGER": "INT", "LONG": "BIGINT", "BYTE": "TINYINT", "SHORT": "SMALLINT", "REAL": "FLOAT"},
+        **{"NUMERIC": "DECIMAL", "DEC": "DECIMAL", "TEXT": "STRING", "BOOL": "BOOLEAN", "NULL": "VOID"},
+        **{"DOUBLE PRECISION": "DOUBLE", "TIMESTAMPNTZ": "TIMESTAMP_NTZ", "TIMESTAMP_LTZ": "TIMESTAMP"},
+    },
+    plain="DECIMAL(10,0)",
+    bare_strings=True,
+    null="VOID",
+)
+DUCKDB = Family(
+    "duckdb",
+    ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
+    (3, 5, 10, 19, 38),
+    "INTEGER",
+    "BIGINT",
+    "DECIMAL",
+    "FLOAT",
+    "DOUBLE",
+    "VARCHAR",
+    "BOOLEAN",
+    "BLOB",
+    zoned="TIMESTAMP WITH TIME ZONE",
+    aliases={
+        **_WORDS,
+        **{"TEXT": "VARCHAR", "STRING": "VARCHAR", "CHAR": "VARCHAR", "BPCHAR": "VARCHAR", "NUMERIC": "DECIMAL"},
+        **{"REAL": "FLOAT", "FLOAT4": "FLOAT", "FLOAT8": "DOUBLE", "LONG": "BIGINT", "BOOL": "BOOLEAN"},
+        **{"TIMESTAMPTZ": "TIMESTAMP WITH TIME ZONE", "DATETIME": "TIMESTAMP", "BYTEA": "BLOB", "VARBINARY": "BLOB"},
+        **{"BINARY": "BLOB", "DOUBLE PRECISION": "DOUBLE", "INT128": "HUGEINT"},
+    },
+    plain="DECIMAL(18,3)",
+    notation=("{}[]", "MAP({},{})", "STRUCT({})", "{} {}"),
+    strings=("VARCHAR",),
+    bare_strings=True,
+    null='"NULL"',
+    literal=UNKNOWN,
+    settled={UNKNOWN: "VARCHAR"},
+)
+POSTGRES = Family(
+    "postgres",
+    ("SMALLINT", "INT", "BIGINT"),
+    (5, 10, 19),
+    "INT",
+    "BIGINT",
+    "DECIMAL",
+    "REAL",
+    "DOUBLE PRECISION",
+    "TEXT",
+    "BOOLEAN",
+    "BYTEA",
+    zoned="TIMESTAMPTZ",
+    aliases={"INTEGER": "INT", "NUMERIC": "DECIMAL", "FLOAT8": "DOUBLE PRECISION", "FLOAT4": "REAL", "BOOL": "BOOLEAN"},
+    cap=0,
+    notation=("{}[]", "", "", ""),
+    strings=("TEXT", "VARCHAR", "CHAR"),
+    null=UNKNOWN,
+    literal=UNKNOWN,
+    settled={UNKNOWN: "TEXT"},
+)
+TSQL = Family(
+    "tsql",
+    ("TINYINT", "SMALLINT", "INT", "BIGINT"),
+    (3, 5, 10, 19),
+    "INT",
+    "BIGINT",
+    "DECIMAL",
+    "REAL",
+    "FLOAT",
+    "VARCHAR",
+    "BIT",
+    "VARBINARY",
+    timestamp="DATETIME2",
+    zoned="DATETIMEOFFSET",
+    aliases={"INTEGER": "INT", "NUMERIC": "DECIMAL", "BOOLEAN": "BIT"},
+    plain="DECIMAL(18,0)",
+    strings=("CHAR", "VARCHAR", "NCHAR", "NVARCHAR", "TEXT"),
+    literal="VARCHAR({})",
+)
+SNOWFLAKE = Family(
+    "snowflake",
+    (),
+    (),
+    "NUMBER(38,0)",
+    "NUMBER(38,0)",
+    "NUMBER",
+    "DOUBLE",
+    "DOUBLE",
+    "VARCHAR",
+    "BOOLEAN",
+    "BINARY",
+    timestamp="TIMESTAMPNTZ",
+    zoned="TIMESTAMPLTZ",
+    aliases={
+        **dict.fromkeys("DECIMAL NUMERIC DEC INT INTEGER BIGINT SMALLINT TINYINT BYTEINT".split(), "NUMBER"),
+        **{"FLOAT": "DOUBLE", "REAL": "DOUBLE", "FLOAT8": "DOUBLE", "FLOAT4": "DOUBLE", "DOUBLE PRECISION": "DOUBLE"},
+        **{"TEXT": "VARCHAR", "STRING": "VARCHAR"},
+    },
+    plain="NUMBER(38,0)",
+    strings=("VARCHAR", "CHAR"),
+)
+BIGQUERY = Family(
+    "bigquery",
+    ("INT64",),
+    (19,),
+    "INT64",
+    "INT64",
+    "NUMERIC",
+    "FLOAT64",
+    "FLOAT64",
+    "STRING",
+    "BOOL",
+    "BYTES",
+    timestamp="DATETIME",
+    zoned="TIMESTAMP",
+    aliases={
+        **{"INT": "INT64", "INTEGER": "INT64", "BIGINT": "INT64", "SMALLINT": "INT64", "TINYINT": "INT64"},
+        **{"DECIMAL": "NUMERIC", "FLOAT": "FLOAT64", "DOUBLE": "FLOAT64", "BOOLEAN": "BOOL", "VARCHAR": "STRING"},
+    },
+    cap=0,
+    notation=("ARRAY<{}>", "", "STRUCT<{}>", "{} {}"),
+    strings=("STRING",),
+)
+GENERIC = Family(
+    "",
+    ("TINYINT", "SMALLINT", "INT", "BIGINT"),
+    (3, 5, 10, 19),
+    "INT",
+    "BIGINT",
+    "DECIMAL",
+    "REAL",
+    "DOUBLE",
+    "VARCHAR",
+    "BOOLEAN",
+    "BINARY",
+    zoned="TIMESTAMPTZ",
+    aliases={"INTEGER": "INT", "NUMERIC": "DECIMAL", "LONG": "BIGINT"},
+    strings=("VARCHAR", "CHAR", "TEXT", "STRING"),
+)
+
+FAMILIES: dict[str, Family] = {
+    "spark": SPARK,
+    "hive": msgspec.structs.replace(SPARK, name="hive", null=None),
+    "duckdb": DUCKDB,
+    "postgres": POSTGRES,
+    "tsql": TSQL,
+    "snowflake": SNOWFLAKE,
+    "bigquery": BIGQUERY,
+}
+"""The families of which types are known in full; all others share the generic one."""
+
+
+def family_of(name: str) -> Family:
+    """The family by the name that the traits of a dialect give it."""
+    return FAMILIES.get(name, GENERIC)
+
+
+@lru_cache(maxsize=4096)
+def own(text: str, name: str) -> str:
+    """A type in the words of a family, whatever its notation was; what is not known stays as it is."""
+    family = family_of(name)
+    if family is GENERIC:
+        return text
+    shape = shape_of(text)
+    if shape.members and family.notation[1 if shape.name == "MAP" else 0]:
+        return _nested(shape, family)
+    known = family.aliases.get(shape.name, shape.name)
+    if not shape.parameters:
+        return family.plain if family.plain and known == family.decimal else known
+    head, _, rest = known.partition(" ") if known != shape.name else (known, "", "")
+    return f"{head}({','.join(shape.parameters)}){' ' + rest if rest else ''}"
+
+
+def _nested(shape: Shape, family: Family) -> str:
+    members = [(name, own(kind, family.name)) for name, kind in shape.members]
+    if shape.name == "MAP" and len(members) == 2:
+        return family.map(members[0][1], members[1][1])
+    if shape.name in ("ARRAY", "LIST"):
+        return family.array(members[0][1])
+    return family.struct(members) if family.notation[2] else f"{shape.name}"
+
+
+@lru_cache(maxsize=4096)
+def as_read(text: str, name: str) -> str:
+    """The type of a value that is read from a column of a type: in some families strings lose their length."""
+    family = family_of(name)
+    if not family.bare_strings or not ("CHAR" in text or "TEXT" in text):
+        return text
+    shape = shape_of(text)
+    if shape.members:
+        return own(text.replace("NVARCHAR", "VARCHAR"), name)
+    return family.string if shape.name in ("CHAR", "VARCHAR", "TEXT", "NVARCHAR", "NCHAR") else text

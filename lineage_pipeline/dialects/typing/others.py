@@ -1,0 +1,67 @@
+"""What aggregates give in the other families."""
+
+from lineage_pipeline.dialects.typing.arithmetic import Rule, Texts, Types
+from lineage_pipeline.dialects.typing.families import Family
+from lineage_pipeline.dialects.typing.shapes import shape_of
+from lineage_pipeline.dialects.typing.widening import digits_of
+
+
+def postgres_total(family: Family, types: Types, texts: Texts) -> str | None:
+    """SUM in PostgreSQL: short integers grow long, long ones and decimals have any number of digits."""
+    name = shape_of(types[0] or "").name if types else ""
+    if name in ("SMALLINT", family.integer):
+        return family.bigint
+    return {family.bigint: family.decimal}.get(name, name or None)
+
+
+def postgres_average(family: Family, types: Types, texts: Texts) -> str | None:
+    """AVG in PostgreSQL: any number of digits, or floating."""
+    name = shape_of(types[0] or "").name if types else ""
+    if name in family.integers or name == family.decimal:
+        return family.decimal
+    return family.double if name in (family.real, family.double) else name or None
+
+
+def tsql_total(family: Family, types: Types, texts: Texts) -> str | None:
+    """SUM in T-SQL: short integers become integers, decimals as long as they can be."""
+    shape = shape_of(types[0] or "") if types else shape_of("")
+    if shape.name in family.integers:
+        return family.bigint if shape.name == family.bigint else family.integer
+    digits = digits_of(shape, family)
+    return family.numeric(38, digits[1]) if digits is not None else shape.name or None
+
+
+def tsql_average(family: Family, types: Types, texts: Texts) -> str | None:
+    """AVG in T-SQL: of integers an integer, of decimals at least six digits behind the point."""
+    shape = shape_of(types[0] or "") if types else shape_of("")
+    digits = digits_of(shape, family) if shape.name == family.decimal else None
+    if digits is not None:
+        return family.numeric(38, max(digits[1], 6))
+    return tsql_total(family, types, texts)
+
+
+def wide_total(family: Family, types: Types, texts: Texts) -> str | None:
+    """SUM in Snowflake: decimals as long as they can be."""
+    shape = shape_of(types[0] or "") if types else shape_of("")
+    digits = digits_of(shape, family)
+    return family.numeric(38, digits[1]) if digits is not None else shape.name or None
+
+
+def bigquery_average(family: Family, types: Types, texts: Texts) -> str | None:
+    """AVG in BigQuery: of integers a floating number, else of the same type."""
+    name = shape_of(types[0] or "").name if types else ""
+    return family.double if name in family.integers else name or None
+
+
+def same(family: Family, types: Types, texts: Texts) -> str | None:
+    """The type of the argument, without its digits."""
+    return shape_of(types[0] or "").name or None if types else None
+
+
+ROWS: dict[str, dict[str, Rule]] = {
+    "postgres": {"SUM": postgres_total, "AVG": postgres_average},
+    "tsql": {"SUM": tsql_total, "AVG": tsql_average},
+    "snowflake": {"SUM": wide_total},
+    "bigquery": {"SUM": same, "AVG": bigquery_average},
+}
+"""The rows of the families that have few."""

@@ -1,0 +1,57 @@
+"""The rules of one family together: what a call gives, looked up once for each operator and types of arguments."""
+
+from lineage_pipeline.dialects.typing import duckdb, others, spark
+from lineage_pipeline.dialects.typing.arithmetic import Rule, Texts, Types
+from lineage_pipeline.dialects.typing.casts import LENIENT
+from lineage_pipeline.dialects.typing.families import Family, family_of, own
+from lineage_pipeline.dialects.typing.nulls import GENERAL, NULLS
+from lineage_pipeline.dialects.typing.results import COMMON
+
+MANY = 20_000
+"""How many answers are kept."""
+
+ROWS: dict[str, dict[str, Rule]] = {
+    "spark": spark.ROWS,
+    "hive": spark.ROWS,
+    "duckdb": duckdb.ROWS,
+    **others.ROWS,
+}
+"""The rows that families add to the common ones."""
+
+
+class Typing:
+    """What a family knows of types."""
+
+    def __init__(self, name: str) -> None:
+        """Put the rows of a family together."""
+        self.family: Family = family_of(name)
+        self.rules: dict[str, Rule] = {**COMMON, **ROWS.get(name, {})}
+        self.nulls = NULLS.get(name, GENERAL)
+        self.lenient = name in LENIENT
+        self.known: dict[tuple[str, Types, Texts], str | None] = {}
+
+    def result(self, op: str, types: Types, texts: Texts, otherwise: str) -> str | None:
+        """The type that an operator gives; without a rule it is the one that is known beforehand."""
+        rule = self.rules.get(op)
+        if rule is None:
+            return otherwise or None
+        key = (op, types, texts)
+        if key in self.known:
+            return self.known[key]
+        if len(self.known) > MANY:
+            self.known.clear()
+        name = self.family.name
+        spelled = tuple([own(kind, name) if kind is not None else None for kind in types])
+        found = self.known[key] = rule(self.family, spelled, texts)
+        return found
+
+
+_TYPINGS: dict[str, Typing] = {}
+
+
+def typing_of(name: str) -> Typing:
+    """What is known of the types of a family."""
+    known = _TYPINGS.get(name)
+    if known is None:
+        known = _TYPINGS[name] = Typing(name)
+    return known

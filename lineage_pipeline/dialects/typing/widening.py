@@ -1,0 +1,166 @@
+"""Widening: the least type that holds several, as CASE, COALESCE, set operations and lists ask for it."""
+
+from collections.abc import Callable, Sequence
+
+from lineage_pipeline.dialects.typing import decimals
+from lineage_pipeline.dialects.typing.families import UNKNOWN, Family
+from lineage_pipeline.dialects.typing.shapes import Shape, shape_of
+
+Wider = Callable[[Family, Shape, Shape], str | None]
+
+
+def common_type(types: Sequence[str | None], family: Family) -> str | None:
+    """The least type that holds all of them, or None where that is not known; NULL fits everywhere."""
+    known = [item for item in types if item != UNKNOWN and (item != family.null or item is None)]
+    if not known:
+        return UNKNOWN if UNKNOWN in types else family.null if types else None
+    result = known[0]
+    for item in known[1:]:
+        if result is None or item is None:
+            return None
+        if item != result:
+            result = wider(result, item, family)
+    return result
+
+
+def wider(left: str, right: str, family: Family) -> str | None:
+    """The least type that holds two, or None where there is none or it is not known."""
+    if left == right:
+        return left
+    first, second = _plain(left, family), _plain(right, family)
+    if first == second:
+        return left
+    for rule in (_numbers, _strings, _moments, _nested, *_MORE.get(family.name, ())):
+        found = rule(family, first, second) or rule(family, second, first)
+        if found is not None:
+            return found
+    return None
+
+
+def _plain(text: str, family: Family) -> Shape:
+    shape = shape_of(text)
+    name = family.aliases.get(shape.name)
+    return shape if name is None else Shape(name, shape.parameters, shape.members)
+
+
+def digits_of(shape: Shape, family: Family) -> decimals.Digits | None:
+    """The digits of a decimal, or of an integer as one."""
+    if shape.name in family.integers:
+        return family.digits[family.integers.index(shape.name)], 0
+    if shape.name != family.decimal:
+        return None
+    numbers = shape.numbers
+    if len(numbers) == 2:
+        return numbers[0], numbers[1]
+    return (numbers[0], 0) if numbers else None
+
+
+def is_number(shape: Shape, family: Family) -> bool:
+    """Whether a type is one of numbers."""
+    return shape.name in family.integers or shape.name in (family.decimal, family.real, family.double)
+
+
+def _numbers(family: Family, left: Shape, right: Shape) -> str | None:
+    if not is_number(left, family) or not is_number(right, family):
+        return None
+    if left.name in family.integers and right.name in family.integers:
+        return family.integers[max(family.integers.index(left.name), family.integers.index(right.name))]
+    if family.double in (left.name, right.name):
+        return family.double
+    if family.real in (left.name, right.name):
+        return _with_real(family, left, right)
+    first, second = digits_of(left, family), digits_of(right, family)
+    if not family.cap or first is None or second is None:
+        return family.decimal
+    merge = decimals.spark_common if family.name == "spark" else decimals.common
+    return family.numeric(*merge(first, second))
+
+
+def _with_real(family: Family, left: Shape, right: Shape) -> str:
+    """A short floating point number and another number."""
+    if left.name == right.name:
+        return family.real
+    return family.real if family.name == "duckdb" else family.double
+
+
+def _strings(family: Family, left: Shape, right: Shape) -> str | None:
+    """Two strings: the longer, or the one without a limit."""
+    if left.name not in family.strings or right.name not in family.strings:
+        return None
+    if family.bare_strings:
+        return family.string
+    sizes = [_size(left), _size(right)]
+    best = left if sizes[0] >= sizes[1] else right
+    name = max(left.name, right.name, key=family.strings.index) if family.name == "tsql" else best.name
+    return f"{name}({','.join(best.parameters)})" if best.parameters else name
+
+
+def _size(shape: Shape) -> float:
+    text = shape.parameters[0] if shape.parameters else "MAX"
+    return float("inf") if text == "MAX" else float(text) if text.isdigit() else 0
+
+
+def _moments(family: Family, left: Shape, right: Shape) -> str | None:
+    """A date and a moment are moments."""
+    ranks = {family.date: 0, family.timestamp: 1, "TIMESTAMP_NTZ": 1, "DATETIME": 1, family.zoned: 2}
+    if left.name not in ranks or right.name not in ranks:
+        return None
+    best = left if ranks[left.name] >= ranks[right.name] else right
+    return f"{best.name}({','.join(best.parameters)})" if best.parameters else best.name
+
+
+def _nested(family: Family, left: Shape, right: Shape) -> str | None:
+    """Arrays, maps and structs: of the least types that hold their members."""
+    if left.name != right.name or not left.members or len(left.members) != len(right.members):
+        return None
+    members = []
+    for (name, kind), (_, other) in zip(left.members, right.members, strict=True):
+        merged = common_type([kind, other], family)
+        if merged is None:
+            return None
+        members.append((name, merged))
+    if left.name == "MAP":
+        return family.map(members[0][1], members[1][1])
+    return family.array(members[0][1]) if left.name in ("ARRAY", "LIST") else family.struct(members)
+
+
+def _spark_string(family: Family, left: Shape, right: Shape) -> str | None:
+    """Spark reads a string as what stands beside it."""
+    if left.name != family.string or right.members:
+        return None
+    if right.name in family.integers:
+        return family.bigint
+    if is_number(right, family):
+        return family.double
+    return None if right.name.startswith("INTERVAL") else right.name
+
+
+def _spark_interval(family: Family, left: Shape, right: Shape) -> str | None:
+    """Two intervals of one kind: from the first unit of either to the last one."""
+    for units in (("YEAR", "MONTH"), ("DAY", "HOUR", "MINUTE", "SECOND")):
+        spans = [[unit for unit in shape.name.split()[1:] if unit != "TO"] for shape in (left, right)]
+        if all(span and set(span) <= set(units) for span in spans):
+            found = sorted((unit for span in spans for unit in span), key=units.index)
+            return interval(found[0], found[-1])
+    return None
+
+
+def interval(first: str, last: str) -> str:
+    """An interval from one unit to another."""
+    return f"INTERVAL {first}" if first == last else f"INTERVAL {first} TO {last}"
+
+
+def _duckdb_string(family: Family, left: Shape, right: Shape) -> str | None:
+    """DuckDB writes everything beside a string as a string."""
+    return family.string if left.name == family.string and not right.members else None
+
+
+def _duckdb_boolean(family: Family, left: Shape, right: Shape) -> str | None:
+    return right.name if left.name == family.boolean and right.name in family.integers else None
+
+
+_MORE: dict[str, tuple[Wider, ...]] = {
+    "spark": (_spark_string, _spark_interval),
+    "hive": (_duckdb_string,),
+    "duckdb": (_duckdb_string, _duckdb_boolean),
+}
