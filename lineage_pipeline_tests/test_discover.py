@@ -163,7 +163,7 @@ def test_imported_schemas_are_named_as_the_dialect_names_them() -> None:
     found = imported_schemas(given, Options("snowflake", default_catalog="db"))
     assert list(found) == ['DB.RAW."Odd.Name"', "DB.RAW.T"]
     columns = [(column.name, column.type) for schema in found.values() for column in schema.columns]
-    assert columns == [("ID", None), ("Id", None), ("A", "DECIMAL(10,2)")]
+    assert columns == [("ID", None), ("Id", None), ("A", "NUMBER(10,2)")]
     assert list(imported_schemas({"[Raw].[T]": ["a"]}, Options("tsql", default_catalog="Shop"))) == ["shop.raw.t"]
 
 

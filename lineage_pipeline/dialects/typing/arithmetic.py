@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from lineage_pipeline.dialects.typing import decimals
 from lineage_pipeline.dialects.typing.families import Family
-from lineage_pipeline.dialects.typing.shapes import Shape, shape_of
-from lineage_pipeline.dialects.typing.widening import digits_of, interval, is_number, wider
+from lineage_pipeline.dialects.typing.shapes import Shape
+from lineage_pipeline.dialects.typing.widening import digits_of, interval, is_number, plain_shape, wider
 
 Types = tuple[str | None, ...]
 Texts = tuple[str, ...]
@@ -35,12 +35,14 @@ def arithmetic(op: str) -> Rule:
             return None
         left, right = (types[1] if kind == family.null else kind for kind in types)
         right = left if right == family.null else right
-        shapes = shape_of(left or ""), shape_of(right or "")
+        shapes = plain_shape(left or "", family), plain_shape(right or "", family)
         if any(_is_moment(shape, family) for shape in shapes):
             return moved(op, family, *shapes)
         shapes = _read(op, family, *shapes)
         if not all(is_number(shape, family) for shape in shapes):
             return None
+        if left == right and shapes[0].name in family.integers and not (op == "DIV" and family.name in FLOATING):
+            return left
         return _numbers(op, family, shapes, texts)
 
     return rule

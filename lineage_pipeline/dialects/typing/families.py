@@ -78,7 +78,14 @@ SPARK = Family(
     "BOOLEAN",
     "BINARY",
     aliases={
-        **{"INTEGER": "INT", "LONG": "BIGINT", "BYTE": "TINYINT", "SHORT": "SMALLINT", "REAL": "FLOAT"},
+        **{
+            "INTEGER": "INT",
+            "LONG": "BIGINT",
+            "INT64": "BIGINT",
+            "BYTE": "TINYINT",
+            "SHORT": "SMALLINT",
+            "REAL": "FLOAT",
+        },
         **{"NUMERIC": "DECIMAL", "DEC": "DECIMAL", "TEXT": "STRING", "BOOL": "BOOLEAN", "NULL": "VOID"},
         **{"DOUBLE PRECISION": "DOUBLE", "TIMESTAMPNTZ": "TIMESTAMP_NTZ", "TIMESTAMP_LTZ": "TIMESTAMP"},
     },

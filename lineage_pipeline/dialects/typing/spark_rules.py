@@ -21,7 +21,7 @@ def total(family: Family, types: Types, texts: Texts) -> str | None:
     digits = digits_of(shape, family)
     if digits is not None:
         return family.numeric(*decimals.bounded(digits[0] + 10, digits[1]))
-    return _span(shape.name) or family.double
+    return _span(shape.name) or _floating(shape.name, family)
 
 
 def average(family: Family, types: Types, texts: Texts) -> str | None:
@@ -32,7 +32,12 @@ def average(family: Family, types: Types, texts: Texts) -> str | None:
     digits = digits_of(shape, family) if shape.name == family.decimal else None
     if digits is not None:
         return family.numeric(*decimals.bounded(digits[0] + 4, digits[1] + 4))
-    return _span(shape.name) or family.double
+    return _span(shape.name) or (family.double if shape.name in family.integers else _floating(shape.name, family))
+
+
+def _floating(name: str, family: Family) -> str | None:
+    """A floating number, or a string or NULL that is read as one."""
+    return family.double if name in (family.real, family.double, family.string, family.null) else None
 
 
 def _span(name: str) -> str | None:

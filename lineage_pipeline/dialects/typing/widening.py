@@ -27,7 +27,7 @@ def wider(left: str, right: str, family: Family) -> str | None:
     """The least type that holds two, or None where there is none or it is not known."""
     if left == right:
         return left
-    first, second = _plain(left, family), _plain(right, family)
+    first, second = plain_shape(left, family), plain_shape(right, family)
     if first == second:
         return left
     for rule in (_numbers, _strings, _moments, _nested, *_MORE.get(family.name, ())):
@@ -37,7 +37,8 @@ def wider(left: str, right: str, family: Family) -> str | None:
     return None
 
 
-def _plain(text: str, family: Family) -> Shape:
+def plain_shape(text: str, family: Family) -> Shape:
+    """The shape of a type under the name that a family has for it."""
     shape = shape_of(text)
     name = family.aliases.get(shape.name)
     return shape if name is None else Shape(name, shape.parameters, shape.members)
