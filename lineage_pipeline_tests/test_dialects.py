@@ -4,7 +4,8 @@ import pytest
 from sqlglot.dialects.dialect import Dialect
 
 from lineage_pipeline import analyze
-from lineage_pipeline.dialects.traits import TRAITS, Folding
+from lineage_pipeline.dialects.folding import Folding
+from lineage_pipeline.dialects.traits import TRAITS
 
 NOT_SQL = {"prql", "dax"}
 """Languages of their own among sqlglot's dialects."""

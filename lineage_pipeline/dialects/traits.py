@@ -5,14 +5,7 @@ from enum import StrEnum
 
 import msgspec
 
-
-class Folding(StrEnum):
-    """How names are compared: which unquoted ones are folded, and whether quotes keep the case."""
-
-    LOWER = "lower"
-    UPPER = "upper"
-    INSENSITIVE = "insensitive"
-    EXACT = "exact"
+from lineage_pipeline.dialects.folding import Folding
 
 
 class Naming(StrEnum):
@@ -36,6 +29,7 @@ class Naming(StrEnum):
 class Traits(msgspec.Struct, frozen=True):
     """The rules of one dialect that bear on lineage.
 
+    `aliases` says how the names that queries give to their sources are compared, where that is not as tables are.
     `quotes` may stand around names beside those that the grammar knows. `grammar` is the dialect whose grammar it has
     where that is another one, and `definitions` the one in which CREATE, ALTER and DROP without a query are written.
     `family` is the main dialect whose rules it follows.
@@ -85,6 +79,7 @@ class Traits(msgspec.Struct, frozen=True):
     column_sets: bool = False
     decorators: str = ""
     flattens: bool = False
+    aliases: Folding | None = None
 
 
 _TSQL = Traits(
@@ -149,6 +144,7 @@ _ROWS: dict[str, Traits] = {
     "bigquery": Traits(
         "bigquery",
         Folding.EXACT,
+        aliases=Folding.INSENSITIVE,
         naming=Naming.F0,
         alias_in_having=True,
         implicit_unnest=True,
@@ -278,7 +274,7 @@ def traits_of(dialect: str, case: str = "dialect") -> Traits | None:
     folding = CASES.get(case)
     if traits is None or folding is None:
         return traits
-    return msgspec.structs.replace(traits, tables=folding, columns=folding)
+    return msgspec.structs.replace(traits, tables=folding, columns=folding, aliases=None)
 
 
 def hint_for(dialect: str) -> str:
@@ -286,12 +282,3 @@ def hint_for(dialect: str) -> str:
     names = sorted(name for name in {*TRAITS, *ALIASES} if name)
     close = difflib.get_close_matches(dialect.lower(), names, n=1)
     return f"did you mean {close[0]}?" if close else f"known are {', '.join(names)}"
-
-
-def fold(text: str, quoted: bool, folding: Folding) -> str:
-    """The form in which two spellings of one name are equal."""
-    if folding is Folding.EXACT:
-        return text
-    if folding is Folding.INSENSITIVE or (folding is Folding.LOWER and not quoted):
-        return text.lower()
-    return text.upper() if folding is Folding.UPPER and not quoted else text

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from lineage_pipeline.dialects.traits import GENERIC, fold, traits_of
+from lineage_pipeline.dialects.folding import fold
+from lineage_pipeline.dialects.traits import GENERIC, traits_of
 from lineage_pipeline.dialects.typing.families import own
 from lineage_pipeline.engine.graph.names import namespace
 from lineage_pipeline.vocabulary.analysis import Options, SchemaColumn, TableSchema

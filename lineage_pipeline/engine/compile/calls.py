@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.dialects.traits import Traits, fold
+from lineage_pipeline.dialects.folding import fold
+from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.renames import renamed
 from lineage_pipeline.engine.compile.words import behind_brackets, dotted_name, is_name, keyword
 from lineage_pipeline.vocabulary import ir

@@ -6,10 +6,12 @@ from typing import Any
 import msgspec
 from sqlglot import exp
 
+from lineage_pipeline.dialects.folding import spoken
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.expressions import expression, expressions, optional
 from lineage_pipeline.engine.compile.queries import bind_with, query
 from lineage_pipeline.engine.compile.returning import returned
+from lineage_pipeline.engine.compile.rowsets import alias_of
 from lineage_pipeline.engine.compile.sources import source
 from lineage_pipeline.engine.compile.variables import is_variable, updated_variables
 from lineage_pipeline.vocabulary import ir
@@ -83,9 +85,9 @@ def behind_alias(context: Context, node: exp.Expr, sources: Sequence[ir.Source])
     if not isinstance(node, exp.Table):
         return None
     name = name_of(context, node)
-    alias = node.alias or ""
+    called = (context.called(name), alias_of(context, node)[0])
     for item in sources:
-        if item.alias in (name.parts[-1], alias) and len(name.parts) == 1:
+        if item.alias in called and len(name.parts) == 1:
             base = _base(context, item, "")
             return base[0] if base is not None else None
     return name
@@ -180,7 +182,7 @@ def _owner(
     for item in sources:
         if len(parts) > 1 and item.alias == parts[0]:
             return _base(context, item, parts[1]) or (target, parts[1]), len(parts) > 2
-    if len(parts) > 1 and parts[:-1] == target.parts[-(len(parts) - 1) :]:
+    if len(parts) > 1 and parts[:-1] == spoken(target.parts, context.traits.aliases)[-(len(parts) - 1) :]:
         return (target, parts[-1]), False
     for item in sources:
         if item.relation != ir.NOWHERE:  # a CTE or an inline view may rename the column

@@ -21,7 +21,7 @@ def star(context: Context, node: exp.Expr, select: exp.Expr) -> ir.Star:
     if context.text[context.origin + end - 1] != "*":  # FROM without SELECT: nobody wrote the star
         start, end = ir.NOWHERE, ir.NOWHERE
     return ir.Star(
-        tuple(context.table(part) for part in qualifiers),
+        tuple(context.alias(part) for part in qualifiers),
         start,
         end,
         tuple(_left_out(context, item) for item in excluded),
@@ -38,7 +38,7 @@ def _left_out(context: Context, node: exp.Expr) -> str:
     """A column that a star leaves out, with the source it is asked of."""
     table = node.args.get("table") if isinstance(node, exp.Column) else None
     name = context.column(_identifier(node))
-    return f"{context.table(table)}.{name}" if isinstance(table, exp.Identifier) else name
+    return f"{context.alias(table)}.{name}" if isinstance(table, exp.Identifier) else name
 
 
 def _identifier(node: exp.Expr) -> exp.Expr:

@@ -8,7 +8,8 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.tokens import Token
 
-from lineage_pipeline.dialects.traits import Folding, Traits, fold
+from lineage_pipeline.dialects.folding import Folding, fold, spoken
+from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.outside import FILE, outside
 from lineage_pipeline.engine.compile.parse import Items
 from lineage_pipeline.engine.compile.pieces import Piece
@@ -35,6 +36,7 @@ class Context:
         self.traits = traits
         self.dialect = traits.name
         self._columns, self._tables = _folds(traits.columns), _folds(traits.tables)
+        self._aliases = _folds(traits.aliases or traits.tables)
         self.compile_query, self.compile_change = compilers
         self.relations: list[ir.Relation | None] = []
         self.ctes: Mapping[str, int] = {}
@@ -136,8 +138,21 @@ class Context:
         plain = isinstance(node, exp.Placeholder) and isinstance(node.args.get("this"), str)
         return fold(node.name, False, self.traits.columns) if plain else "@" + node.name.lower()
 
+    def called(self, name: ir.Name) -> str:
+        """What a query calls an object to which it gives no other name."""
+        return spoken(name.parts[-1:], self.traits.aliases)[0]
+
+    def alias(self, identifier: exp.Expr) -> str:
+        """The folded name of a source as a query calls it: an alias, a CTE, what qualifies a column."""
+        args = identifier.args
+        name = args.get("this")
+        name = self._aliases[bool(args.get("quoted"))](name if type(name) is str else identifier.name)
+        if len(args) > 2:
+            return "#" + name if args.get("temporary") else "##" + name if args.get("global_") else name
+        return name
+
     def table(self, identifier: exp.Expr) -> str:
-        """The folded name of an object, an alias or a part of one; a temporary object keeps its mark."""
+        """The folded name of an object or a part of one; a temporary object keeps its mark."""
         args = identifier.args
         name = args.get("this")
         name = self._tables[bool(args.get("quoted"))](name if type(name) is str else identifier.name)

@@ -43,7 +43,7 @@ def _base(context: Context, node: exp.Expr) -> ir.Expr:
     if not _is_schema(node):
         return expression(context, node)
     parts = list(identifiers(node))
-    names = (*(context.table(part) for part in parts[:-1]), context.column(parts[-1]))
+    names = (*(context.alias(part) for part in parts[:-1]), context.column(parts[-1]))
     return ir.Ref(names, *context.place(*parts))
 
 

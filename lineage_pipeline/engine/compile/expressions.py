@@ -26,13 +26,13 @@ def column(context: Context, node: exp.Expr) -> ir.Expr:
             if folded in context.named and context.expansions < _MOST_EXPANSIONS:
                 return _written_out(context, folded)
             return ir.Ref((folded,), *context.place_of(name))
-        return ir.Ref((context.table(table), context.column(name)), *context.stretch(table, name))
+        return ir.Ref((context.alias(table), context.column(name)), *context.stretch(table, name))
     identifiers = [part for key in ("catalog", "db", "table", "this") if (part := node.args.get(key)) is not None]
     last = identifiers[-1]
     if isinstance(last, exp.Star):
-        qualifier = tuple(context.table(part) for part in identifiers[:-1])
+        qualifier = tuple(context.alias(part) for part in identifiers[:-1])
         return ir.Whole(qualifier, *context.place(*identifiers), _left_out(context, last))
-    parts = [context.table(part) for part in identifiers[:-1]]
+    parts = [context.alias(part) for part in identifiers[:-1]]
     if isinstance(last, exp.Parameter):
         return variable(context, last, *parts)
     return ir.Ref((*parts, context.column(last)), *context.place(*identifiers))

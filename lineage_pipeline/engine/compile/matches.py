@@ -31,7 +31,7 @@ def matched(context: Context, items: list[ir.Source], match: exp.Expr) -> list[i
         order=expressions(context, order.expressions if order is not None else ()),
     )
     alias = match.args.get("alias")
-    name = context.table(alias.this) if isinstance(alias, exp.TableAlias) and alias.this is not None else source.alias
+    name = context.alias(alias.this) if isinstance(alias, exp.TableAlias) and alias.this is not None else source.alias
     return [*others, ir.Source(name, relation=context.add(body), join=source.join)]
 
 

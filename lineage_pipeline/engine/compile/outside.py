@@ -2,7 +2,8 @@
 
 import re
 
-from lineage_pipeline.dialects.traits import Traits, fold
+from lineage_pipeline.dialects.folding import fold
+from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.vocabulary import ir
 
 FILE = re.compile(r"/|\.(?:csv|tsv|txt|json|jsonl|ndjson|parquet|orc|avro|xlsx|arrow|gz|zst|db)\Z", re.IGNORECASE)

@@ -17,7 +17,7 @@ def pivoted(context: Context, source: ir.Source, pivot: exp.Expr) -> ir.Source:
     """The source as its rows and columns are after turning."""
     inner = context.add(ir.Select((source,), (EVERYTHING,)))
     alias = pivot.args.get("alias")
-    name = context.table(alias.this) if alias is not None and alias.this is not None else source.alias
+    name = context.alias(alias.this) if alias is not None and alias.this is not None else source.alias
     columns = tuple(context.column(item) for item in (alias.args.get("columns") or () if alias is not None else ()))
     relation = _unpivot(context, pivot, inner) if pivot.args.get("unpivot") else _pivot(context, pivot, inner)
     return ir.Source(name, relation=context.add(relation), columns=columns)

@@ -52,7 +52,7 @@ def _added(context: Context, with_: exp.Expr) -> Iterator[str]:
 def common_table(context: Context, cte: exp.Expr, recursive: bool, added: tuple[str, ...] = ()) -> dict[str, int]:
     """What a CTE adds to the names in scope; a recursive one sees itself."""
     alias = cte.args["alias"]
-    name = context.table(alias.this)
+    name = context.alias(alias.this)
     body = cte.this
     columns = tuple(context.column(column) for column in alias.args.get("columns") or ())
     if isinstance(body, exp.Union) and (recursive or context.traits.implicit_recursion) and _names(body, alias.name):

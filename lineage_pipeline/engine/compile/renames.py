@@ -6,7 +6,8 @@ from typing import Any
 
 from sqlglot.tokens import Token
 
-from lineage_pipeline.dialects.traits import Traits, fold
+from lineage_pipeline.dialects.folding import fold
+from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.cursor import STRINGS
 from lineage_pipeline.vocabulary import ir
 

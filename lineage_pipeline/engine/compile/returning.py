@@ -24,7 +24,7 @@ def returned(
     writes: tuple[ir.Write, ...] = parts.get("writes", ())
     if not clause or not writes:
         return parts
-    own = ir.Source(writes[0].target.parts[-1], name=writes[0].target)
+    own = ir.Source(context.called(writes[0].target), name=writes[0].target)
     alias = next((item.alias for item in sources if item.name == own.name), own.alias)
     seen = sources if alias != own.alias or own.alias in {item.alias for item in sources} else (own, *sources)
     for node in clause if isinstance(clause, list) else [clause]:
@@ -46,7 +46,7 @@ def _relation(
     known = {item.alias for item in sources}
     for column in node.find_all(exp.Column):
         table = column.args.get("table")
-        if isinstance(table, exp.Identifier) and table.name.lower() in ROWS and context.table(table) not in known:
+        if isinstance(table, exp.Identifier) and table.name.lower() in ROWS and context.alias(table) not in known:
             table.set("this", alias)
             table.set("quoted", True)
     chosen = tuple(_plain(item) for item in outputs(context, exp.Select(expressions=node.expressions)))

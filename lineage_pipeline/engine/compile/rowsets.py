@@ -23,7 +23,7 @@ def alias_of(context: Context, node: exp.Expr) -> tuple[str, tuple[str, ...]]:
     if not isinstance(alias, exp.TableAlias):
         return "", ()
     columns = tuple(context.column(_name(column)) for column in alias.args.get("columns") or ())
-    return (context.table(alias.this) if alias.this is not None else ""), columns
+    return (context.alias(alias.this) if alias.this is not None else ""), columns
 
 
 def _name(node: exp.Expr) -> exp.Expr:
@@ -127,7 +127,7 @@ def _object(context: Context, qualifiers: list[exp.Expr], node: exp.Expr, compil
     start, end = context.place(*qualifiers, node)
     name = ir.Name(tuple(parts), own.name, start, end)
     context.calls.append(ir.Invocation(name, compiled.args if isinstance(compiled, ir.Call) else ()))
-    return ir.Source(name.parts[-1], name=name, function=compiled)
+    return ir.Source(context.called(name), name=name, function=compiled)
 
 
 def _produced(context: Context, function: ir.Expr) -> tuple[str, ...]:
@@ -266,7 +266,7 @@ def array_of(context: Context, node: exp.Expr, alias: str) -> ir.Source:
     """`FROM t, t.items`: the elements of an array of another source."""
     parts = [part for key in ("catalog", "db", "this") if (part := node.args.get(key)) is not None]
     names = [name for part in parts for name in identifiers(part)]
-    path = (context.table(names[0]), *(context.column(part) for part in names[1:]))
+    path = (context.alias(names[0]), *(context.column(part) for part in names[1:]))
     element = alias or path[-1]
     unnest = ir.Call("UNNEST", (ir.Ref(path, *context.place(*names)),), ir.GENERATOR | ir.KEEPING)
     return ir.Source(element, function=unnest, columns=(element,), lateral=True)

@@ -88,7 +88,7 @@ def _where(context: Context, node: exp.Expr, items: list[ir.Source]) -> tuple[ir
     missing: set[str] = set()
     for condition in where.this.flatten() if isinstance(where.this, exp.And) else [where.this]:
         marked = {
-            context.table(column.args["table"])
+            context.alias(column.args["table"])
             for column in condition.find_all(exp.Column)
             if column.args.get("join_mark") and column.args.get("table") is not None
         }

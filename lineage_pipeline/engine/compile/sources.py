@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 from sqlglot import exp
 
+from lineage_pipeline.dialects.folding import spoken
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.expressions import expression
 from lineage_pipeline.engine.compile.pivots import pivoted
@@ -118,17 +119,18 @@ def _table(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
     if isinstance(node.this, exp.Func) or node.args.get("rows_from"):
         return rowset(context, node, query)
     name = name_of(context, node)
-    if len(name.parts) == 1:
-        index = context.ctes.get(name.parts[0])
+    called = spoken(name.parts, context.traits.aliases)
+    if len(called) == 1:
+        index = context.ctes.get(called[0])
         if index is not None:
             context.recursions.add(index)
-            return ir.Source(alias or name.parts[0], relation=index, columns=columns, common=index in context.shared)
-        if context.traits.dual and name.parts[0].upper() == "DUAL":
+            return ir.Source(alias or called[0], relation=index, columns=columns, common=index in context.shared)
+        if context.traits.dual and called[0].upper() == "DUAL":
             row = context.add(ir.Values(((ir.Literal("string", "X"),),), (context.fold_column("dummy"),)))
-            return ir.Source(alias or name.parts[0], relation=row, columns=columns)
-    elif name.parts[0] in context.visible:
+            return ir.Source(alias or called[0], relation=row, columns=columns)
+    elif called[0] in context.visible:
         return array_of(context, node, alias)
-    return ir.Source(alias or name.parts[-1], name=name, columns=columns)
+    return ir.Source(alias or called[-1], name=name, columns=columns)
 
 
 def _streamed(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:

@@ -8,7 +8,8 @@ import msgspec
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.families import Family
-from lineage_pipeline.dialects.traits import Traits, fold
+from lineage_pipeline.dialects.folding import fold
+from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.pieces import Piece, Use
 from lineage_pipeline.engine.compile.words import keyword
 from lineage_pipeline.vocabulary import ir

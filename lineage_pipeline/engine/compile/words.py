@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from sqlglot.tokens import Token, Tokenizer, TokenType
 
-from lineage_pipeline.dialects.traits import Traits, fold
+from lineage_pipeline.dialects.folding import fold
+from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.vocabulary import ir
 
 _QUOTED = (TokenType.STRING, TokenType.IDENTIFIER, TokenType.NATIONAL_STRING)

@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 from sqlglot import exp
 
-from lineage_pipeline.dialects.traits import fold
 from lineage_pipeline.engine.compile.changes import assigned_value, assignments
 from lineage_pipeline.engine.compile.context import Context, name_of, target_of
 from lineage_pipeline.engine.compile.expressions import optional
@@ -61,7 +60,7 @@ def _replaced(context: Context, tree: exp.Expr, write: ir.Write) -> ir.Write:
     where = tree.args.get("where")
     if not isinstance(where, exp.Expr):
         return write
-    target = ir.Source(write.target.parts[-1], name=write.target)
+    target = ir.Source(context.called(write.target), name=write.target)
     chosen = context.add(ir.Select((target,), (), optional(context, where)))
     context.changes.append(ir.Write(write.target, chosen, "delete", ()))
     return msgspec.structs.replace(write, mode="overwrite")
@@ -73,15 +72,15 @@ def _on_conflict(context: Context, tree: exp.Expr, proposed: ir.Write) -> list[i
     if not isinstance(conflict, exp.Expr) or not conflict.expressions:
         return []
     target, body = proposed.target, tree.args.get("expression")
-    alias = fold("excluded", False, context.traits.tables)
+    alias = context.alias(exp.to_identifier("excluded"))
     named = body.args.get("alias") if isinstance(body, exp.Values) else None
     columns = proposed.columns or ()
     if isinstance(named, exp.TableAlias) and named.this is not None:
-        alias = context.table(named.this)
+        alias = context.alias(named.this)
         columns = tuple(context.column(item) for item in named.args.get("columns") or ()) or columns
     _written_out(conflict, alias)
     table = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
-    own = context.table(table.args["alias"].this) if table.args.get("alias") is not None else target.parts[-1]
+    own = context.alias(table.args["alias"].this) if table.args.get("alias") is not None else context.called(target)
     excluded = ir.Source(alias, relation=proposed.relation, columns=columns, join=ir.Join("cross"))
     sources = (ir.Source(own, name=target), excluded)
     where = conflict.args.get("where")

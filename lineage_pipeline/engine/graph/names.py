@@ -5,7 +5,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from lineage_pipeline.dialects.traits import GENERIC, Folding, Traits, traits_of
+from lineage_pipeline.dialects.folding import Folding
+from lineage_pipeline.dialects.traits import GENERIC, Traits, traits_of
 from lineage_pipeline.vocabulary.analysis import Options
 
 _PLAIN = {

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from lineage_pipeline.dialects.folding import spoken
 from lineage_pipeline.engine.link.calls import aggregates
 from lineage_pipeline.engine.link.canonical import lines
 from lineage_pipeline.engine.link.flows import Flows, influence, united
@@ -162,7 +163,8 @@ def _source(links: Links, source: ir.Source, scope: Scope) -> Source:
     if source.relation != ir.NOWHERE:
         added = Source(source.alias, (), linked=links.relation(source.relation, inner), columns=source.columns)
     elif source.name is not None and source.function is None:
-        added = Source(source.alias, source.name.parts, input=links.input(source.name), columns=source.columns)
+        parts = spoken(source.name.parts, links.traits.aliases)
+        added = Source(source.alias, parts, input=links.input(source.name), columns=source.columns)
     elif source.function is not None:
         added = _function(links, source, scope)
     else:
@@ -180,7 +182,8 @@ def _function(links: Links, source: ir.Source, scope: Scope) -> Source:
     if source.name is not None and found is not None and (found.columns or not value.flows):
         decided = united([found.indirect, influence(value.flows, Subtype.FILTER)])
         found = msgspec.structs.replace(found, indirect=decided)
-        return Source(source.alias, source.name.parts, input=found, columns=source.columns)
+        parts = spoken(source.name.parts, links.traits.aliases)
+        return Source(source.alias, parts, input=found, columns=source.columns)
     args = source.function.args if isinstance(source.function, ir.Call) else ()
     linked = rowset(source, value, [value_of(arg, scope, links) for arg in args], links.traits)
     element = bool(source.columns) and source.alias == source.columns[0]

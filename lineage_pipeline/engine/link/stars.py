@@ -6,7 +6,8 @@ from typing import Protocol
 
 import msgspec
 
-from lineage_pipeline.dialects.traits import Folding, Traits
+from lineage_pipeline.dialects.folding import Folding
+from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.flows import ROW, approximated
 from lineage_pipeline.engine.link.members import spread
 from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value, Variables

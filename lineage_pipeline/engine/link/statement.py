@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from lineage_pipeline.dialects.folding import spoken
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.flows import NONE, Flow, Flows, approximated, united
 from lineage_pipeline.engine.link.model import Input, InputColumn, Linked, Opening, Out, Value
@@ -159,7 +160,8 @@ class StatementLinker:
         scope = Scope(self.traits, None, self.report, self.environment.visible)
         if definition.kind == "external":  # its columns are cut out of columns that nobody declares
             own = msgspec.structs.replace(own, open=True)
-        scope.sources = [Source(definition.name.parts[-1], definition.name.parts, input=own)]
+        parts = spoken(definition.name.parts, self.traits.aliases)
+        scope.sources = [Source(parts[-1], parts, input=own)]
         pairs = []
         for column in computed:
             value = value_of(column.computed, scope, self.relations) if column.computed is not None else Value()

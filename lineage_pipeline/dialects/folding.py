@@ -1,0 +1,26 @@
+"""How two spellings of one name are compared."""
+
+from enum import StrEnum
+
+
+class Folding(StrEnum):
+    """How names are compared: which unquoted ones are folded, and whether quotes keep the case."""
+
+    LOWER = "lower"
+    UPPER = "upper"
+    INSENSITIVE = "insensitive"
+    EXACT = "exact"
+
+
+def fold(text: str, quoted: bool, folding: Folding) -> str:
+    """The form in which two spellings of one name are equal."""
+    if folding is Folding.EXACT:
+        return text
+    if folding is Folding.INSENSITIVE or (folding is Folding.LOWER and not quoted):
+        return text.lower()
+    return text.upper() if folding is Folding.UPPER and not quoted else text
+
+
+def spoken(parts: tuple[str, ...], aliases: Folding | None) -> tuple[str, ...]:
+    """The parts of a table's name in the form in which a query that gives it no other name calls it."""
+    return parts if aliases is None else tuple([fold(part, False, aliases) for part in parts])
