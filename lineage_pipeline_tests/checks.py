@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from itertools import zip_longest
+from itertools import cycle, zip_longest
 from typing import Any
 
 from hypothesis import strategies as st
@@ -16,8 +16,8 @@ from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options, Ta
 from lineage_pipeline.vocabulary.sets import EdgeType, Subtype
 from lineage_pipeline.vocabulary.tables import ColumnEdge
 from lineage_pipeline_tests.cases import Case, analysed, cases
-from lineage_pipeline_tests.flavours import TABLES, TARGET
-from lineage_pipeline_tests.generated import Inputs, Program, marks, named
+from lineage_pipeline_tests.flavours import FLAVOURS, TABLES, TARGET
+from lineage_pipeline_tests.generated import MARK, Inputs, Program, marks, named
 from lineage_pipeline_tests.layouts import damaged, relaid
 from lineage_pipeline_tests.procedures import FAMILIES, Wrapping, wrapped
 from lineage_pipeline_tests.repositories import Memory, edited, inputs, repository
@@ -32,6 +32,8 @@ WRAPPABLE = [
     for case in FIXTURES
     if case.setting("dialect") in FAMILIES and not any(line.startswith("--! PARSE_ERROR") for line in case.expected)
 ]
+CASELESS = tuple(flavour.dialect for flavour in FLAVOURS if flavour.dialect not in ("mysql", "clickhouse"))
+"""The dialects in which two spellings of an alias are one alias, whatever they make of tables."""
 RANK = [Subtype.IDENTITY, Subtype.TRANSFORMATION, Subtype.AGGREGATION]
 
 
@@ -119,6 +121,15 @@ def aliases_may_have_any_name(draw: Draw) -> None:
     first = draw(st.integers(0, len(every) - 1))
     names = dict(zip(marks(text), [*every[first:], *every[:first]], strict=False))
     assert essence(lineage_of(program, text, names)) == essence(before), named(text, names)
+
+
+def letter_case_of_aliases_does_not_matter(draw: Draw) -> None:
+    program = draw(programs(CASELESS))
+    text = draw(st.sampled_from([program.text(), *program.statements().values()]))
+    flips = draw(st.lists(st.booleans(), min_size=1, max_size=5))
+    turns = cycle(flips)
+    mixed = MARK.sub(lambda match: match[1].upper() if next(turns) else match[1], text)
+    assert essence(lineage_of(program, mixed)) == essence(lineage_of(program, text)), mixed
 
 
 def layout_does_not_matter(draw: Draw) -> None:

@@ -12,6 +12,10 @@ from lineage_pipeline.vocabulary.tables import TABLES, ColumnEdge, Diagnostic, S
 
 QUOTES = '"`[]'
 PART = re.compile(r'"[^"]*"|\[[^\]]*\]|`[^`]*`|[^\s.]+')
+REMARK = re.compile(r"/\*.*?\*/|--[^\n]*", re.DOTALL)
+LIST = re.compile(r"\bas\s+\w+\s*\(([\w\s,]*)\)", re.IGNORECASE)
+"""A list of names, which may be new ones for the columns of a source."""
+
 NAMED = {"UNKNOWN_COLUMN", "UNRESOLVED_REFERENCE", "AMBIGUOUS_COLUMN", "UNKNOWN_TABLE"}
 """Findings whose message begins with what stands at their place."""
 
@@ -37,7 +41,7 @@ def assert_places(lineage: Lineage, texts: Mapping[str, str], whole: bool) -> No
     for edge in lineage.column_edges:
         for use in uses(edge):
             written = assert_use(edge, use, texts[edge.path])
-            assert not whole or names_column(edge, written), (edge, written)
+            assert not whole or names_column(edge, written, texts[edge.path]), (edge, written)
     for facet in lineage.facets:
         assert facet.span is None or sliced(texts[facet.path], facet.span) == facet.expression, facet
     starts = {(row.span.line, row.span.column) for row in lineage.statements if row.span is not None}
@@ -71,14 +75,17 @@ def assert_use(edge: ColumnEdge, use: ColumnEdge | Use, text: str) -> str:
     return sliced(text, use.from_span) if use.from_span is not None else ""
 
 
-def names_column(edge: ColumnEdge, written: str) -> bool:
-    """Whether a reference names the column of an edge: itself, the hop it goes through, or by a star."""
+def names_column(edge: ColumnEdge, written: str, text: str) -> bool:
+    """Whether a reference names the column of an edge: itself, the hop it goes through, by a star or by a new name."""
     if not written or written.endswith("*"):
         return True
     parts = {bare(part) for part in PART.findall(written)}
     columns = {edge.from_column.lower(), *(hop.column.lower() for hop in edge.hops)}
     unmarked = {column.removeprefix("@") for column in columns}  # a parameter may have no mark, or another one
-    return bool(parts & (columns | unmarked | {f"${column}" for column in unmarked}))
+    if parts & (columns | unmarked | {f"${column}" for column in unmarked}):
+        return True
+    lists = {bare(name.strip()) for listed in LIST.findall(REMARK.sub(" ", text)) for name in listed.split(",")}
+    return bool(parts & lists)
 
 
 def bare(name: str) -> str:

@@ -14,6 +14,7 @@ PROPERTIES: tuple[tuple[Callable[[checks.Draw], None], int], ...] = (
     (checks.values_come_from_where_they_are_written_to_come_from, 40),
     (checks.statements_write_what_their_query_gives, 40),
     (checks.aliases_may_have_any_name, 40),
+    (checks.letter_case_of_aliases_does_not_matter, 40),
     (checks.layout_does_not_matter, 30),
     (checks.layout_of_fixtures_does_not_matter, 100),
     (checks.wrapping_changes_nothing, 40),

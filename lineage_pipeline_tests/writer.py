@@ -284,11 +284,22 @@ class Writer:
             if name in taken:
                 continue
             value = self.value(depth, scope)
+            if self.flavour.lateral_alias and self.sometimes(5):
+                value = self.repeated(scope, columns) or value
             items.append(f"{value.text} {self.one_of(('as ', ''))}{name}")
             columns.append(Column(name, value.inputs))
             if self.flavour.alias_first:
                 scope = replace(scope, taken=(*scope.taken, name))
         return items, columns
+
+    def repeated(self, scope: Scope, columns: list[Column]) -> Value | None:
+        """An expression of an output to the left, where no source has a column of its name."""
+        taken = {column.name for source in (*scope.sources, *scope.outer) for column in source.columns}
+        free = [column for column in columns if column.name not in taken]
+        if not free:
+            return None
+        column = self.one_of(free)
+        return Value(f"{column.name} + 1", column.inputs)
 
     def distinct_names(self, count: int) -> list[str]:
         """Names of outputs, in some order."""
