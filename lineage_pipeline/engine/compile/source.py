@@ -268,7 +268,7 @@ def _silent(kind: str, piece: Piece) -> ir.Statement:
 
 def _is_silent(tokens: Sequence[Token]) -> bool:
     """Whether a statement that sqlglot leaves as text is of a kind that carries no lineage."""
-    words = [word for token in tokens[:12] for word in token.text.upper().split()]
+    words = [word for token in tokens[:12] for word in token.text.upper().split()] or [""]
     if words[0] in kinds.SILENT_WHERE_UNREAD:
         return True
     about = next((word for word in words[1:] if word not in kinds.OBJECT_WORDS), "")
