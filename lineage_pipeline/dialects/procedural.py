@@ -1,9 +1,11 @@
 """Procedural T-SQL, word by word: what begins a statement although no semicolon ends the one before."""
 
+import msgspec
+
 BEGINS = frozenset(
     "SELECT INSERT UPDATE DELETE MERGE WITH EXEC EXECUTE DECLARE SET IF WHILE BEGIN END ELSE RETURN PRINT "
     "RAISERROR THROW CREATE ALTER DROP TRUNCATE USE COMMIT ROLLBACK SAVE OPEN CLOSE FETCH DEALLOCATE GOTO WAITFOR "
-    "GRANT DENY REVOKE BREAK CONTINUE BULK DBCC RECONFIGURE CHECKPOINT".split()
+    "GRANT DENY REVOKE BREAK CONTINUE BULK DBCC RECONFIGURE CHECKPOINT REVERT RECEIVE".split()
 )
 """Words that begin a statement, and so end the one before."""
 
@@ -11,29 +13,63 @@ EXPECTS: dict[str, frozenset[str]] = {
     "WITH": frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"}),
     "INSERT": frozenset({"SELECT", "EXEC", "EXECUTE", "WITH"}),
     "UPDATE": frozenset({"SET"}),
+    "BULK": frozenset({"INSERT"}),
 }
 """What a statement that begins with a word is still waiting for."""
 
-BELONGS: tuple[tuple[frozenset[str], frozenset[str], frozenset[str]], ...] = tuple(
-    (frozenset(first.split()), frozenset(before.split()), frozenset(words.split()))
-    for first, before, words in (
+
+class Belonging(msgspec.Struct, frozen=True):
+    """Words that do not begin a statement: in one that begins with `first`, behind some words and not before others.
+
+    Where nothing is listed, any word will do.
+    """
+
+    first: frozenset[str]
+    before: frozenset[str]
+    words: frozenset[str]
+    unless: frozenset[str] = frozenset()
+
+
+_KINDS = (
+    "TABLE VIEW PROCEDURE PROC FUNCTION TRIGGER INDEX COLUMN CONSTRAINT SCHEMA DATABASE SYNONYM SEQUENCE TYPE USER "
+    "ROLE LOGIN STATISTICS RULE DEFAULT ASSEMBLY AGGREGATE"
+)
+
+_SETTINGS = (
+    "@ NOCOUNT XACT_ABORT ROWCOUNT TRANSACTION IDENTITY_INSERT DATEFORMAT DATEFIRST LANGUAGE DEADLOCK_PRIORITY "
+    "LOCK_TIMEOUT STATISTICS NOEXEC FMTONLY SHOWPLAN_XML SHOWPLAN_ALL"
+)
+
+BELONGS: tuple[Belonging, ...] = tuple(
+    Belonging(*(frozenset(words.split()) for words in row))
+    for row in (
         ("", "UNION ALL EXCEPT INTERSECT", "SELECT"),
-        ("CREATE ALTER", "ON", "UPDATE DELETE"),
-        ("BULK", "BULK", "INSERT"),
+        ("CREATE ALTER", "ON FOR AFTER BEFORE , OF", "INSERT UPDATE DELETE"),
+        ("CREATE ALTER", "WITH , (", "EXECUTE EXEC"),
         ("DECLARE SET", "FOR", "SELECT WITH"),
         ("DECLARE SELECT WITH", "FOR", "UPDATE"),
         ("", "ROWS ROW", "FETCH"),
         ("CREATE ALTER", "AS", "SELECT WITH"),
         ("CREATE", "OR", "ALTER"),
-        ("CREATE ALTER DROP", "", "IF"),
-        ("ALTER", "", "ALTER DROP SET"),
+        ("CREATE ALTER DROP", _KINDS, "IF"),
+        ("ALTER", "", "ALTER", _KINDS.replace("INDEX COLUMN", "")),
+        ("ALTER", "", "DROP", _KINDS.replace("INDEX COLUMN CONSTRAINT", "")),
+        ("ALTER", "", "SET", _SETTINGS),
+        ("ALTER", "", "MERGE"),
         ("RETURN", "RETURN", "SELECT WITH"),
         ("GRANT DENY REVOKE", "", "SELECT INSERT UPDATE DELETE EXEC EXECUTE ALTER CREATE"),
         ("MERGE", "", " ".join(BEGINS - {"IF", "EXEC", "END"})),
     )
 )
-"""In statements that begin with the first words, behind the second ones, the third do not begin another statement;
-nothing listed means any."""
+"""Words that only seem to begin a statement."""
 
-MODULE_OPTIONS = frozenset("SCHEMABINDING ENCRYPTION VIEW_METADATA RECOMPILE NATIVE_COMPILATION".split())
-"""What WITH may say of a view or a module."""
+DIRECTIVES = frozenset(
+    "R SETVAR ON CONNECT OUT ERROR EXIT QUIT LIST LISTVAR RESET SERVERLIST HELP XML PERFTRACE ED".split()
+)
+"""Commands of sqlcmd, each on a line of its own behind a colon."""
+
+HEADER_OPTIONS = frozenset("SCHEMABINDING ENCRYPTION VIEW_METADATA RECOMPILE NATIVE_COMPILATION EXECUTE EXEC".split())
+"""What may stand behind the WITH of a module's header."""
+
+CALLED_BY_NAME = frozenset("DISABLE ENABLE SEND REVERT MOVE GET KILL SHUTDOWN ADD BACKUP RESTORE DUMP LOAD".split())
+"""Words at the beginning of a batch that are no procedure called by its name alone."""

@@ -113,6 +113,13 @@ class Variable(Node, frozen=True, tag="v"):
     declared: str = ""
 
 
+class Routine(Node, frozen=True, tag="d"):
+    """A function of the user's own by its dotted name, and the call of it as if it were any other."""
+
+    parts: tuple[str, ...]
+    call: "Expr"
+
+
 class Whole(Node, frozen=True, tag="a"):
     """All columns of a source, or of all sources, as one value: COUNT(*), OBJECT_CONSTRUCT(*)."""
 
@@ -122,7 +129,7 @@ class Whole(Node, frozen=True, tag="a"):
     exclude: tuple[str, ...] = ()
 
 
-Expr = Ref | Literal | Call | Cast | Case | Over | Sub | Field | Lambda | Variable | Whole
+Expr = Ref | Literal | Call | Cast | Case | Over | Sub | Field | Lambda | Variable | Routine | Whole
 
 
 # ── relations ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -320,7 +327,7 @@ class Definition(Node, frozen=True):
     """The object that a statement creates: from a column list, from a relation, or like another object.
 
     `parameters` are those of a module: what is read from one comes from the module, as if it were its column, and what
-    is put into one of `outputs` goes there.
+    is put into one of `outputs` goes there. A trigger `watches` a table, whose rows it sees.
     """
 
     name: Name
@@ -336,6 +343,7 @@ class Definition(Node, frozen=True):
     comment: str = ""
     parameters: tuple[ColumnDef, ...] = ()
     outputs: tuple[str, ...] = ()
+    watches: Name | None = None
 
 
 class Write(Node, frozen=True):

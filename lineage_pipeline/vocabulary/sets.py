@@ -72,6 +72,7 @@ class ObjectKind(StrEnum):
     TRIGGER = "trigger"
     QUERY = "query"
     EXTERNAL = "external"
+    TABLE_TYPE = "table type"
     UNKNOWN = "unknown"
 
 
@@ -131,6 +132,7 @@ class NodeType(StrEnum):
     MATERIALIZED_VIEW = "materialized view"
     TEMP_TABLE = "temp table"
     EXTERNAL = "external"
+    TABLE_TYPE = "table type"
     PROCEDURE = "procedure"
     FUNCTION = "function"
     TRIGGER = "trigger"

@@ -31,7 +31,7 @@ class Run(msgspec.Struct, frozen=True):
 def call_parts(tokens: Sequence[Token], call: int, traits: Traits) -> Parts | Run:
     """What a statement does whose EXEC stands at `call`; before it there may be an INSERT."""
     index, returned = _behind_status(tokens, call + 1)
-    target, columns = _target(tokens, call, traits) if call else (None, None)
+    target, columns = _target(tokens, call, traits) if call > 0 else (None, None)
     if index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN:
         end = behind_brackets(tokens, index)
         return Run(tuple(_first(tokens[index + 1 : end - 1])), target=target, columns=columns)

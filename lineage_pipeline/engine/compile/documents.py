@@ -69,7 +69,7 @@ def _qualified_call(context: Context, base: exp.Expr, function: exp.Expr) -> ir.
     names = (*(context.table(part) for part in parts), own)
     start, end = context.place(*parts)
     context.calls.append(ir.Invocation(ir.Name(names, own, start, end), args))
-    return ir.Call(".".join(names).upper(), args)
+    return ir.Routine(names, ir.Call(".".join(names).upper(), args))
 
 
 def bracket(context: Context, node: exp.Expr) -> ir.Expr:

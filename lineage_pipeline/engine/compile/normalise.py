@@ -81,6 +81,10 @@ def _without_storage(tokens: list[Token]) -> list[Token]:
         hinted = opened and index + 2 < len(tokens) and words[index + 2] in HINTS
         if opened and (hinted or table):
             index = behind_brackets(tokens, index + 1)
+        elif table and word == "INDEX" and kept and _ends_item(kept[-1]):
+            if kept[-1].token_type is TokenType.COMMA:  # an index of the table is an item of its own
+                kept.pop()
+            index = behind_brackets(tokens, index + 2) if _opens(tokens, index + 2) else index + 2
         elif table and word == "ON" and _names_storage(tokens, index):
             index += 2
             index = behind_brackets(tokens, index) if _opens(tokens, index) else index
@@ -88,6 +92,11 @@ def _without_storage(tokens: list[Token]) -> list[Token]:
             kept.append(tokens[index])
             index += 1
     return kept
+
+
+def _ends_item(token: Token) -> bool:
+    """Whether an INDEX behind a token belongs to the column or table before it."""
+    return token.text.upper() not in ("(", "ADD", "DROP", "ALTER", "UNIQUE", "TABLE", ".")
 
 
 def _names_storage(tokens: Sequence[Token], index: int) -> bool:

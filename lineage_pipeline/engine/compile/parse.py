@@ -33,7 +33,7 @@ class Items(msgspec.Struct):
     comparisons: dict[int, tuple[int, int]] = {}
 
 
-SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, AssertionError)
+SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, AssertionError, TokenError)
 """What sqlglot raises, beside errors of its own, on some texts that are no SQL."""
 
 _ITEMS: dict[int, Items] = {}

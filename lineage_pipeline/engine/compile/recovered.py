@@ -158,6 +158,7 @@ def _finished(placed: ir.Placed, base: int, text: str, run: Run, traits: tuple[b
         statement = msgspec.structs.replace(statement, kind="INSERT", result=ir.NOWHERE, writes=(write,))
     statement = msgspec.structs.replace(
         statement,
+        context=(),  # what USE says in a text holds to the end of the text only
         features=tuple(sorted({*statement.features, "dynamic"})),
         findings=tuple(item for item in statement.findings if item.code == "DYNAMIC_SQL"),
         relations=tuple(_confined(relation, placed.start, text) for relation in statement.relations),

@@ -1,7 +1,7 @@
 """One source: its text becomes a script of compiled statements, each at its place."""
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import cast
 
 import msgspec
@@ -11,7 +11,6 @@ from sqlglot.tokens import Token
 from lineage_pipeline.dialects import kinds
 from lineage_pipeline.dialects.traits import GENERIC, Traits, hint_for, traits_of
 from lineage_pipeline.engine.compile.batches import pieces_of
-from lineage_pipeline.engine.compile.calls import Run
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.directives import client_lines
 from lineage_pipeline.engine.compile.limits import over_limits
@@ -20,9 +19,9 @@ from lineage_pipeline.engine.compile.parse import Failure, Items, parse, tokeniz
 from lineage_pipeline.engine.compile.pieces import Piece
 from lineage_pipeline.engine.compile.queries import query
 from lineage_pipeline.engine.compile.readers import READERS, Parts, read, read_unread
-from lineage_pipeline.engine.compile.recovered import recovered
+from lineage_pipeline.engine.compile.sequence import sequence
 from lineage_pipeline.engine.compile.statements import change, statement_parts
-from lineage_pipeline.engine.compile.strings import Strings
+from lineage_pipeline.engine.compile.templates import filled
 from lineage_pipeline.engine.compile.uses import unread, used
 from lineage_pipeline.engine.compile.words import search_path
 from lineage_pipeline.vocabulary import ir
@@ -50,78 +49,18 @@ def compile_source(text: str, options: Options) -> ir.Script:
     if isinstance(tokens, Failure):
         start, end = _written(text)
         return _script(traits, [_failed(start, end, _finding("PARSE_ERROR", 0, end - start, reason=tokens.reason))])
-    pieces: Iterable[Piece] = pieces_of(tokens, traits or GENERIC, text)
+    known = traits or GENERIC
+    if known.batches:
+        tokens = list(filled(tokens, text))
+
+    def compile_piece(piece: Piece, declared: Mapping[str, str]) -> ir.Placed:
+        return _compile(piece, text, known, options.limits, declared)
+
+    pieces: Iterable[Piece] = pieces_of(tokens, known, text)
     if client.pieces:
         pieces = heapq.merge(pieces, client.pieces, key=lambda piece: piece.start)
-    placed = list(_compiled(pieces, text, traits or GENERIC, options.limits))
+    placed = list(sequence(pieces, text, known, compile_piece))
     return _script(traits, _with_findings(placed, fallback))
-
-
-def _compiled(
-    pieces: Iterable[Piece], text: str, traits: Traits, limits: Limits, quoted: bool = False
-) -> Iterator[ir.Placed]:
-    """The statements in text order, each knowing the types of the variables declared before it.
-
-    Statements found in a text that is run come behind the one that runs it, so that what follows moves on.
-    """
-    declared: dict[str, str] = {}
-    numbers: list[int] = []
-    count = 0
-    strings = Strings() if traits.batches and not quoted else None
-    for piece in pieces:
-        parent = numbers[piece.parent] if piece.parent >= 0 else ir.NOWHERE
-        placed = _compile(piece, text, traits, limits, declared)
-        if parent != placed.parent:
-            placed = msgspec.structs.replace(placed, parent=parent)
-        declared = _declared(declared, placed.statement)
-        run = [placed]
-        if strings is not None:
-            strings.advance(len(numbers), piece)
-            if piece.run is not None:
-                run = _run(placed, piece.run, strings, text, (traits, limits), count)
-            strings.observe(piece.tokens)
-        elif piece.run is not None:
-            run = [_unknown(placed, 0)]
-        if not piece.aside:
-            numbers.append(count)
-        count += len(run)
-        yield from run
-
-
-def _declared(before: dict[str, str], statement: ir.Statement) -> dict[str, str]:
-    """The types of variables behind a statement."""
-    definition = statement.definition
-    if statement.kind == "GO" or (definition is not None and definition.parameters):
-        parameters = definition.parameters if definition is not None else ()
-        return {parameter.name: parameter.type for parameter in parameters}
-    for assignment in statement.assigns:
-        before.update(zip(assignment.variables, assignment.types, strict=False))
-    return before
-
-
-def _run(
-    placed: ir.Placed, run: Run, strings: Strings, text: str, rules: tuple[Traits, Limits], ordinal: int
-) -> list[ir.Placed]:
-    """A statement that runs a text, and the statements of that text."""
-    traits, limits = rules
-
-    def compile_pieces(pieces: Iterable[Piece]) -> Iterator[ir.Placed]:
-        return _compiled(pieces, text, traits, limits, quoted=True)
-
-    found = recovered(run, strings.known, text, traits, compile_pieces)
-    outer = placed if found.whole else _unknown(placed, found.share)
-    inner = [
-        msgspec.structs.replace(one, parent=ordinal if one.parent < 0 else ordinal + 1 + one.parent)
-        for one in found.statements
-    ]
-    return [outer, *inner]
-
-
-def _unknown(placed: ir.Placed, share: int) -> ir.Placed:
-    """A statement whose text is not known to its end."""
-    finding = _finding("DYNAMIC_SQL", 0, placed.end - placed.start, share=str(share))
-    statement = msgspec.structs.replace(placed.statement, status="partial", findings=(finding,))
-    return msgspec.structs.replace(placed, statement=statement)
 
 
 def _script(traits: Traits | None, placed: Sequence[ir.Placed]) -> ir.Script:

@@ -77,6 +77,14 @@ def _name(expr: ir.Expr | None) -> str:
     return ""
 
 
+def _type(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Parts:
+    """A type of tables has columns, and no rows."""
+    definition = parts.get("definition")
+    if definition is None:
+        return parts
+    return {**parts, "definition": msgspec.structs.replace(definition, kind="table type")}
+
+
 USES: dict[str, Callable[[Context, exp.Expr, Parts, Use], Parts]] = {
     "assign": _assign,
     "call": _call,
@@ -86,6 +94,7 @@ USES: dict[str, Callable[[Context, exp.Expr, Parts, Use], Parts]] = {
     "returned": _assign,
     "returned row": _assign,
     "row": _assign,
+    "type": _type,
     "write": _write,
 }
 """What becomes of the tree of a piece, by the role that it plays."""

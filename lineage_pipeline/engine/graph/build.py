@@ -30,6 +30,10 @@ def build_plan(files: Iterable[File], imported: Collection[str] = ()) -> Plan:
     ordered = sorted(files, key=lambda file: natural(file.path))
     drafts = Drafts(imported)
     walks = [(file, list(walk(file))) for file in ordered]
+    for _, steps in walks:
+        for _, face, space, scopes in steps:
+            if face.calls or face.defines is not None:
+                drafts.prepare(face, space, scopes)
     for file, steps in walks:
         for ordinal, face, space, scopes in steps:
             drafts.define(file.path, ordinal, face, space, scopes)

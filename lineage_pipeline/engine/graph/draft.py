@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from lineage_pipeline.engine.graph.homes import Homes
 from lineage_pipeline.engine.graph.names import Namespace, Parts, ends_alike, is_outside, quote, split_id, split_parts
 from lineage_pipeline.engine.graph.scopes import Scopes
 from lineage_pipeline.vocabulary.codes import diagnose
@@ -66,6 +67,14 @@ class Drafts:
         self.filled: dict[tuple[str, int, Parts], Draft] = {}
         self.former: dict[str, tuple[Draft, Event]] = {}
         self.queries = 0
+        self.homes = Homes()
+
+    def prepare(self, face: Face, space: Namespace, scopes: Scopes) -> None:
+        """Take in what has to be known before any name is looked up: calls, and temporary objects that are created."""
+        for name in face.calls:
+            self.homes.call(space.id(space.complete(name.parts)), self.scope(name, space, scopes))
+        if face.defines is not None and face.defines.parts[-1][:1] == "#":
+            self.homes.create(self.scope(face.defines, space, scopes), face.defines.parts[-1])
 
     def define(self, path: str, ordinal: int, face: Face, space: Namespace, scopes: Scopes) -> None:
         """Take in what one statement defines, alters, renames, writes and drops."""
@@ -141,7 +150,7 @@ class Drafts:
         return draft.space.id(draft.parts)
 
     def _add(self, name: Name, space: Namespace, scopes: Scopes, temporary: bool) -> Draft:
-        scope = self.scope(name, space, scopes) if temporary else ""
+        scope = self.home(name, space, scopes) if temporary else ""
         draft = Draft(space, space.complete(name.parts), name.written, scope)
         draft.qualified = draft.parts if len(name.parts) > 1 else ()
         if temporary and not draft.scope:  # standard input: there is nothing to tell its temporary objects apart from
@@ -184,7 +193,7 @@ class Drafts:
     def temporary_id(self, name: Name, space: Namespace, scopes: Scopes) -> str:
         """The id that a temporary object of this name would have here."""
         last = quote(name.parts[-1], space.traits.tables)
-        scope = self.scope(name, space, scopes)
+        scope = self.home(name, space, scopes)
         return f"{scope}.{last}" if scope else last
 
     def imported_id(self, space: Namespace, parts: Parts) -> str:
@@ -210,6 +219,11 @@ class Drafts:
             for name, draft in self.drafts.items()
             if draft.definitions and draft.definitions[-1][1].empty and name not in self.imported
         }
+
+    def home(self, name: Name, space: Namespace, scopes: Scopes) -> str:
+        """The scope in which a temporary object lives: here, in a module that calls this one, or everywhere."""
+        scope = self.scope(name, space, scopes)
+        return self.homes.find(scope, name.parts[-1]) if name.parts[-1][:1] == "#" else scope
 
     def known(self, references: "References") -> dict[str, Known]:
         """The finished objects with what each needs for its schema."""

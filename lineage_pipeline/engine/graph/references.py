@@ -44,8 +44,7 @@ class References:
         ordinal, face, space, scopes = step
         names: dict[tuple[str, ...], str] = {}
         reads = [self._read(name, path, step, names) for name in face.reads]
-        for name in face.calls:
-            self._call(name, path, step, names)
+        called = [callee for name in face.calls if (callee := self._call(name, path, step, names))]
         targets = [self._target(name, path, step, names) for name in face.writes]
         defined = self._defined(path, step, names)
         result = self._result(path, step) if face.has_result else ""
@@ -61,7 +60,7 @@ class References:
         if face.like is not None:
             reads.append(self._read(face.like, path, step, names))
         changed = targets if result else []  # what a statement gives back are rows of what it changed
-        self.inputs[(path, ordinal)] = tuple(dict.fromkeys([*reads, *changed]))
+        self.inputs[(path, ordinal)] = tuple(dict.fromkeys([*reads, *changed, *called]))
         for name in face.stars:
             for target in [*targets, defined, result]:
                 self.stars[target].add(names[name.parts])
@@ -110,19 +109,20 @@ class References:
             )
         return identity
 
-    def _call(self, name: Name, path: str, step: Step, names: dict[tuple[str, ...], str]) -> None:
-        ordinal, _, space, scopes = step
+    def _call(self, name: Name, path: str, step: Step, names: dict[tuple[str, ...], str]) -> str:
+        """The module that is called, where it is known; whoever calls it depends on it."""
+        ordinal, face, space, scopes = step
         draft = self.drafts.find(name, space, scopes)
         if draft is None:
-            return
+            return ""
         identity = names[name.parts] = self.drafts.id_of(draft)
         self._parts.add((identity, path, ordinal, Role.CALL))
         module = scopes.module
-        caller = scopes.statements[module].defines if module >= 0 else None
-        if caller is not None:
-            owner = self.drafts.find(caller, space, scopes)
-            if owner is not None:
-                self._edges[identity, self.drafts.id_of(owner), EdgeKind.CALL].add(StatementRef(path, ordinal))
+        caller = scopes.statements[module].defines if module >= 0 else face.defines
+        owner = self.drafts.find(caller, space, scopes) if caller is not None else None
+        if owner is not None:
+            self._edges[identity, self.drafts.id_of(owner), EdgeKind.CALL].add(StatementRef(path, ordinal))
+        return identity
 
     def _target(self, name: Name, path: str, step: Step, names: dict[tuple[str, ...], str]) -> str:
         """The object that a statement fills, which may have another name by now."""

@@ -36,7 +36,7 @@ def statement_rows(text: Text, script: ir.Script, bound: Sequence[Bound]) -> Ite
 
 
 def _targets(statement: ir.Statement, ids: dict[tuple[str, ...], str], result: str) -> Iterator[str]:
-    if statement.definition is not None:
+    if statement.definition is not None and statement.definition.name.parts in ids:
         yield ids[statement.definition.name.parts]
     for write in statement.writes:
         yield ids[write.target.parts]

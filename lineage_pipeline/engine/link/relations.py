@@ -54,6 +54,10 @@ class RelationLinker:
         found = self.inputs.get(name.parts, UNKNOWN_INPUT)
         return read(found, self.typing.family) if self.typing.family.bare_strings else found
 
+    def function(self, parts: tuple[str, ...]) -> Input | None:
+        """The function of the user's own that a dotted name calls, where it is known."""
+        return self.inputs.get(parts)
+
 
 def _select(links: RelationLinker, body: ir.Select, index: int, outer: Scope | None) -> Linked:
     return select(links, body, outer)

@@ -110,7 +110,8 @@ class ScriptLinker:
                     fresh = statement.definition is not None and not names.conditional
                     self.state[written.target] = _filled(self.state[written.target], written, fresh)
                 elif kept:
-                    self.used |= touched | self._passed_temporaries(written)
+                    self.used |= {name for name in touched if _is_filled(self.state[name])}
+                    self.used |= self._passed_temporaries(written)
 
     def _empty(self, statement: ir.Statement, names: Bound) -> None:
         """A temporary object that is created again or emptied holds nothing of what it held."""
@@ -131,6 +132,11 @@ class ScriptLinker:
             return set()
         flows = (*(flow for _, out in written.columns for flow in out.value.flows), *written.indirect)
         return {hop.object for flow in flows for hop in flow.hops} & self.temporary
+
+
+def _is_filled(item: Input) -> bool:
+    """Whether what a temporary object holds came from statements of this script."""
+    return bool(item.passes) or any(column.flows is not None for column in item.columns)
 
 
 def _does_something(statement: ir.Statement) -> bool:

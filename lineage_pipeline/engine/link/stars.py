@@ -30,6 +30,9 @@ class Links(Protocol):
     def input(self, name: ir.Name) -> Input:
         """The object that a name stands for."""
 
+    def function(self, parts: tuple[str, ...]) -> Input | None:
+        """The function of the user's own that a dotted name calls, where it is known."""
+
 
 def out_of(output: ir.Output, name: str, value: Value) -> Out:
     """A column of a select list."""

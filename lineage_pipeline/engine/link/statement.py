@@ -153,9 +153,9 @@ class StatementLinker:
     def _computed(self, definition: ir.Definition) -> list[Written]:
         """Computed columns of a table are fed by its other columns."""
         computed = [column for column in definition.columns if column.computed is not None]
-        target = self.names[definition.name.parts]
+        target = self.names[definition.name.parts] if computed else ""
         own = self.inputs.get(target)
-        if not computed or own is None:
+        if own is None:
             return []
         scope = Scope(self.traits, None, self.report, self.environment.visible)
         if definition.kind == "external":  # its columns are cut out of columns that nobody declares

@@ -12,7 +12,7 @@ from lineage_pipeline.engine.link.calls import SIDE_ARGUMENTS, counted, gathered
 from lineage_pipeline.engine.link.canonical import call_text, shortened
 from lineage_pipeline.engine.link.flows import NONE, changed, influence, united
 from lineage_pipeline.engine.link.members import common, element, mapped, member
-from lineage_pipeline.engine.link.model import Linked, Value, Variables
+from lineage_pipeline.engine.link.model import Input, Linked, Value, Variables
 from lineage_pipeline.engine.link.rowsets import rowset
 from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.types import (
@@ -26,7 +26,7 @@ from lineage_pipeline.engine.link.types import (
     struct_type,
     tested_nullable,
 )
-from lineage_pipeline.engine.link.variables import held
+from lineage_pipeline.engine.link.variables import read_variable, returned
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.sets import Subtype
 
@@ -39,6 +39,9 @@ class Links(Protocol):
 
     def relation(self, index: int, outer: Scope | None) -> Linked:
         """The relation at an index."""
+
+    def function(self, parts: tuple[str, ...]) -> Input | None:
+        """The function of the user's own that a dotted name calls, where it is known."""
 
 
 def value_of(expr: ir.Expr, scope: Scope, links: Links) -> Value:
@@ -56,8 +59,7 @@ def _literal(expr: ir.Literal, scope: Scope, links: Links) -> Value:
 
 
 def _variable(expr: ir.Variable, scope: Scope, links: Links) -> Value:
-    known = links.variables.scalars.get(expr.name)
-    return held(known, expr.start, expr.end) if known is not None else Value(type=expr.declared or None, text=expr.name)
+    return read_variable(links.variables, expr)
 
 
 _WRAPPERS = frozenset(
@@ -277,5 +279,6 @@ VALUES: dict[type, Callable[[Any, Scope, Links], Value]] = {
     ir.Sub: _sub,
     ir.Field: _field,
     ir.Lambda: _lambda,
+    ir.Routine: lambda expr, scope, links: returned(value_of(expr.call, scope, links), links.function(expr.parts)),
     ir.Whole: _whole,
 }

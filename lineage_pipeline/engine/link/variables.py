@@ -5,8 +5,9 @@ from collections.abc import Collection
 import msgspec
 
 from lineage_pipeline.engine.link.flows import NONE, Flow, Flows, placeless, united
-from lineage_pipeline.engine.link.model import Linked, Out, Value, Variables
+from lineage_pipeline.engine.link.model import Input, Linked, Out, Value, Variables
 from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.sets import Subtype
 from lineage_pipeline.vocabulary.tables import Hop
 
 MODULES = frozenset({"procedure", "function", "trigger"})
@@ -180,6 +181,12 @@ def held(value: Value, start: int, end: int) -> Value:
     return Value(flows, value.type, value.nullable, value.text)
 
 
+def read_variable(variables: Variables, expr: ir.Variable) -> Value:
+    """What a variable holds where an expression names it; one that nobody set has its type alone."""
+    known = variables.scalars.get(expr.name)
+    return held(known, expr.start, expr.end) if known is not None else Value(type=expr.declared or None, text=expr.name)
+
+
 def _frame(
     kind: str, ordinal: int, owner: str, visible: Variables | None = None, types: dict[str, str] | None = None
 ) -> Frame:
@@ -206,3 +213,12 @@ def _either(values: list[Value]) -> Value | None:
         return values[0] if values else None
     nullable = any(value.nullable for value in values)
     return Value(united(value.flows for value in values), values[-1].type, nullable, values[-1].text)
+
+
+def returned(called: Value, function: Input | None) -> Value:
+    """What a function of the user's own gives: what it returns, made with its arguments."""
+    if function is None or not function.columns:
+        return called
+    column = function.columns[0]
+    own = Flow(function.object, column.name, subtype=Subtype.TRANSFORMATION)
+    return Value(united([called.flows, (own,)]), column.type, True, called.text)
