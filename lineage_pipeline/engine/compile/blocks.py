@@ -114,7 +114,9 @@ class Cutter(Cursors):
             stop = end + (first - begin - 1)
             self.keep(begin, stop, parent, list(self.tokens[first:end]), Use("result", "RETURN"))
         else:
-            value = [made("SELECT", self.tokens[begin]), *self.tokens[first:end]]
+            word = self.tokens[begin]  # what is returned is converted to the type that the header declares
+            value = [made("SELECT", word), made("CAST", word), made("(", word), *self.tokens[first:end]]
+            value += [made("AS", word), *header.returns, made(")", word)]
             self.keep(begin, end, parent, value, Use("result", "RETURN", columns=(header.name.parts[-1],)))
 
     def module_kind(self) -> str:

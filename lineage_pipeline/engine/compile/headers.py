@@ -1,6 +1,7 @@
 """Headers of T-SQL modules, read off the tokens before the body: parameters, what is returned, what is watched."""
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 import msgspec
 from sqlglot import exp
@@ -32,6 +33,7 @@ class Header(msgspec.Struct, frozen=True):
     table: str = ""
     watches: ir.Name | None = None
     rows: tuple[Piece, ...] = ()
+    returns: tuple[Token, ...] = ()
 
     def parts(self) -> tuple[tuple[str, object], ...]:
         """The parts of the statement that creates the module."""
@@ -69,6 +71,7 @@ def header_of(kind: str, name: ir.Name, tokens: Sequence[Token], origin: int, tr
         table,
         _watched(tokens, words, origin, traits) if kind == "TRIGGER" else None,
         tuple(rows),
+        tuple(takewhile(lambda token: keyword(token) not in _HEADER_ENDS, tokens[returns:])),
     )
 
 
