@@ -40,13 +40,17 @@ class ScriptFace(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Bound(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What the names of one statement stand for, the object its bare query makes, and whether a branch guards it."""
+    """What the names of one statement stand for, the object its bare query makes, and whether a branch guards it.
+
+    `superseded` is a definition of a view that a later one replaces: nothing of it is left.
+    """
 
     ordinal: int
     names: tuple[tuple[tuple[str, ...], str], ...]
     reads: tuple[tuple[str, ...], ...] = ()
     result: str = ""
     conditional: bool = False
+    superseded: bool = False
 
 
 class Event(msgspec.Struct, frozen=True, array_like=True, gc=False):

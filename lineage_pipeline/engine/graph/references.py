@@ -48,7 +48,10 @@ class References:
         targets = [self._target(name, path, step, names) for name in face.writes]
         defined = self._defined(path, step, names)
         result = self._result(path, step) if face.has_result else ""
+        superseded = self._superseded(path, ordinal)
         self._record(path, ordinal, reads, targets, defined, result)
+        if superseded:
+            defined = ""
         if not targets and not result and not defined:
             self._read_by_module(reads, path, step)
         for name in (*face.alters, *(new for _, new in face.renames), *face.drops):
@@ -67,7 +70,15 @@ class References:
         if face.like is not None:
             self.stars[defined].add(names[face.like.parts])
         read = tuple(dict.fromkeys(name.parts for name in face.reads))
-        return Bound(ordinal, tuple(sorted(names.items())), read, result, scopes.conditional)
+        return Bound(ordinal, tuple(sorted(names.items())), read, result, scopes.conditional, superseded)
+
+    def _superseded(self, path: str, ordinal: int) -> bool:
+        """Whether a statement defines a view that a later one defines anew."""
+        own = self.drafts.defined.get((path, ordinal))
+        if own is None or own.kind not in (ObjectKind.VIEW, ObjectKind.MATERIALIZED_VIEW):
+            return False
+        last = own.definitions[-1][0]
+        return (last.path, last.ordinal) != (path, ordinal)
 
     def _defined(self, path: str, step: Step, names: dict[tuple[str, ...], str]) -> str:
         """The object that a statement defines, which may have another name by now."""
@@ -158,7 +169,7 @@ class References:
         for source in reads:
             for target in written:
                 self._edges[source, target, EdgeKind.WRITE].add(here)
-            if defined:
+            if defined and not self._superseded(path, ordinal):
                 self._edges[source, defined, EdgeKind.READ].add(here)
         for source in (*reads, *written):  # what a statement gives back are rows of what it changed
             if result:

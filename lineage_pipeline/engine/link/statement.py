@@ -92,7 +92,8 @@ class StatementLinker:
         written: list[Written] = []
         definition = statement.definition
         if definition is not None and definition.relation != ir.NOWHERE:
-            written.append(self._defined(definition))
+            own = self._defined(definition)
+            written.extend(() if self.bound.superseded else (own,))
         elif definition is not None:
             written.extend(self._computed(definition))
         written.extend(self._write(write) for write in statement.writes)
