@@ -51,7 +51,8 @@ def assert_places(lineage: Lineage, texts: Mapping[str, str], whole: bool) -> No
         assert finding.column is not None
         line = texts[finding.path].split("\n")[finding.line - 1]
         assert 1 <= finding.column <= len(line) + 1, finding
-        if whole and finding.code in NAMED and (finding.line, finding.column) not in starts:
+        renamed = "synonym" in texts[finding.path].lower()  # a message names what a synonym stands for
+        if whole and not renamed and finding.code in NAMED and (finding.line, finding.column) not in starts:
             assert_named(finding, line[finding.column - 1 :])
 
 
@@ -77,15 +78,23 @@ def assert_use(edge: ColumnEdge, use: ColumnEdge | Use, text: str) -> str:
 
 def names_column(edge: ColumnEdge, written: str, text: str) -> bool:
     """Whether a reference names the column of an edge: itself, the hop it goes through, by a star or by a new name."""
-    if not written or written.endswith("*"):
+    if not written or written.endswith("*") or written.startswith("@"):  # a variable brings what it was given
         return True
     parts = {bare(part) for part in PART.findall(written)}
     columns = {edge.from_column.lower(), *(hop.column.lower() for hop in edge.hops)}
     unmarked = {column.removeprefix("@") for column in columns}  # a parameter may have no mark, or another one
     if parts & (columns | unmarked | {f"${column}" for column in unmarked}):
         return True
+    if parts & {"columns"} or written.startswith("`") or parts & names_of_sources(text):  # patterns and whole rows
+        return True
     lists = {bare(name.strip()) for listed in LIST.findall(REMARK.sub(" ", text)) for name in listed.split(",")}
     return bool(parts & lists)
+
+
+def names_of_sources(text: str) -> set[str]:
+    """What a text may call its sources: words behind FROM, JOIN, AS and commas, and those behind them."""
+    found = re.findall(r"(?:\bfrom|\bjoin|\bas|,)\s+(?=([\w.`]+)(?:\s+(\w+))?)", REMARK.sub(" ", text), re.IGNORECASE)
+    return {bare(name.split(".")[-1]) for pair in found for name in pair if name}
 
 
 def bare(name: str) -> str:

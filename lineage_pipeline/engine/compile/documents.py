@@ -21,7 +21,9 @@ def dot(context: Context, node: exp.Expr) -> ir.Expr:
         name = context.column(member)
         if isinstance(value, ir.Ref):
             end = context.place(member)[1]
-            return ir.Ref((*value.parts, name), value.start, end if end != ir.NOWHERE else value.end)
+            if end == ir.NOWHERE or ")" in context.text[context.origin + value.end : context.origin + end]:
+                end = value.end  # `(c).city`: half a bracket is no place
+            return ir.Ref((*value.parts, name), value.start, end)
         return ir.Field(value, (name,))
     if isinstance(member, exp.Star):
         return value

@@ -1,5 +1,6 @@
 """PIVOT and UNPIVOT, behind a source or as statements of their own, as relations over what they turn."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import product
 
@@ -11,6 +12,9 @@ from lineage_pipeline.engine.compile.expressions import expression
 from lineage_pipeline.vocabulary import ir
 
 EVERYTHING = ir.Star((), ir.NOWHERE, ir.NOWHERE)
+
+
+REMARK = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
 
 
 def pivoted(context: Context, source: ir.Source, pivot: exp.Expr) -> ir.Source:
@@ -46,8 +50,9 @@ def _pivot(context: Context, pivot: exp.Expr, inner: int) -> ir.Pivot:
     for position in range(len(names) or len(values) * max(len(aggregates), 1)):
         aggregate = aggregates[position % len(aggregates)] if aggregates else ir.Literal("null", "NULL")
         identifier = names[position] if position < len(names) else None
-        written = (identifier.name if identifier is not None else "") or values[position // max(len(aggregates), 1)]
-        name = (context.column(identifier) if identifier is not None else "") or written
+        named = REMARK.sub("", identifier.name) if identifier is not None else ""  # sqlglot takes remarks over
+        written = named or values[position // max(len(aggregates), 1)]
+        name = (REMARK.sub("", context.column(identifier)) if identifier is not None else "") or written
         outputs.append(ir.Output(name, written, aggregate, ir.NOWHERE, ir.NOWHERE))
     return ir.Pivot(inner, tuple(keys), tuple(outputs))
 
