@@ -11,7 +11,7 @@ from lineage_pipeline.dialects.families import Family
 from lineage_pipeline.dialects.folding import fold
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.pieces import Piece, Use
-from lineage_pipeline.engine.compile.words import keyword
+from lineage_pipeline.engine.compile.words import keywords
 from lineage_pipeline.vocabulary import ir
 
 OPEN, CLOSE, SEMICOLON = TokenType.L_PAREN, TokenType.R_PAREN, TokenType.SEMICOLON
@@ -50,7 +50,7 @@ class Walker:
     def words(self) -> list[str]:
         """The keywords that the tokens may be; most scripts have no blocks and never ask."""
         if not self._words:
-            self._words = [keyword(token) for token in self.tokens]
+            self._words = keywords(self.tokens)
         return self._words
 
     def inside(self, tokens: Sequence[Token], module: Module) -> Self:
