@@ -119,6 +119,3 @@ WIDENING: dict[str, tuple[str, ...]] = {
     "EXCLUDE_COLUMNS": (),
 }
 """Functions that give back the rows of a table with these columns added; with none, without those they are told."""
-
-BUILT_IN = GENERATORS | frozenset(PRODUCED) | frozenset("GENERATOR RESULT_SCAN SPLIT_TO_TABLE INFER_SCHEMA".split())
-"""Functions in the place of a table that are no objects of a user."""

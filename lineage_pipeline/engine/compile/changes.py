@@ -16,9 +16,6 @@ from lineage_pipeline.engine.compile.sources import source
 from lineage_pipeline.engine.compile.variables import is_variable, updated_variables
 from lineage_pipeline.vocabulary import ir
 
-Assigned = tuple[ir.Name, ir.Output]
-"""A value with the column it goes into, and the object of that column."""
-
 
 def update(context: Context, tree: exp.Expr) -> dict[str, Any]:
     """UPDATE, with or without FROM; the target may be named by an alias, or be a CTE over one table."""

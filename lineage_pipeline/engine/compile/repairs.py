@@ -22,7 +22,7 @@ from lineage_pipeline.engine.compile.phrases import (
     plain_json,
     ungrouped_order,
 )
-from lineage_pipeline.engine.compile.words import behind_brackets, is_name, keyword, made
+from lineage_pipeline.engine.compile.words import behind_brackets, behind_name, keyword, made
 
 
 class Repair(msgspec.Struct, frozen=True):
@@ -61,7 +61,7 @@ def _table_arguments(tokens: Sequence[Token]) -> list[Token]:
             continue
         bracketed = index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.L_PAREN
         begin = index + 2 if bracketed else index + 1
-        end = _behind_name(tokens, begin)
+        end = behind_name(tokens, begin)
         if end == begin or (bracketed and _kind(tokens, end) is not TokenType.R_PAREN):
             kept.append(token)
             index += 1
@@ -85,16 +85,6 @@ def _table_arguments(tokens: Sequence[Token]) -> list[Token]:
 
 def _kind(tokens: Sequence[Token], index: int) -> TokenType | None:
     return tokens[index].token_type if index < len(tokens) else None
-
-
-def _behind_name(tokens: Sequence[Token], index: int) -> int:
-    """The token behind a dotted name that begins at a token, or that token."""
-    while is_name(tokens, index):
-        index += 1
-        if _kind(tokens, index) is not TokenType.DOT:
-            return index
-        index += 1
-    return index
 
 
 def _behind_keys(tokens: Sequence[Token], index: int) -> int:

@@ -18,7 +18,7 @@ from lineage_pipeline.dialects.definitions import (
     TABLE_KEYS,
     TYPE_ENDS,
 )
-from lineage_pipeline.engine.compile.words import behind_brackets, is_name, keyword, made
+from lineage_pipeline.engine.compile.words import behind_brackets, behind_name, keyword, made
 
 _OPEN, _CLOSE, _COMMA = TokenType.L_PAREN, TokenType.R_PAREN, TokenType.COMMA
 
@@ -29,7 +29,7 @@ def skeleton(tokens: Sequence[Token]) -> list[Token] | None:
         return None
     kind = next((at for at, token in enumerate(tokens[:24]) if keyword(token) in ("TABLE", "VIEW")), 0)
     begin = _behind(tokens, kind + 1, "IF", "NOT", "EXISTS")
-    end = _behind_name(tokens, begin)
+    end = behind_name(tokens, begin)
     if not kind or end == begin:
         return None
     head = [made("CREATE", tokens[0]), *(token for token in tokens[1:kind] if keyword(token) in KINDS)]
@@ -49,15 +49,6 @@ def _behind(tokens: Sequence[Token], index: int, *words: str) -> int:
     """The token behind some words, where they stand at a token."""
     found = [keyword(token) for token in tokens[index : index + len(words)]]
     return index + len(words) if found == list(words) else index
-
-
-def _behind_name(tokens: Sequence[Token], index: int) -> int:
-    while is_name(tokens, index):
-        index += 1
-        if index >= len(tokens) or tokens[index].token_type is not TokenType.DOT:
-            return index
-        index += 1
-    return index
 
 
 def _query_at(tokens: Sequence[Token], index: int) -> int:
@@ -93,7 +84,7 @@ def _kept_clauses(tokens: Sequence[Token], index: int, end: int) -> Iterator[Tok
         clause = next((item for item in KEPT_CLAUSES if words[: len(item)] == item), None)
         after = index + len(clause) if clause else index
         if clause and after < end:
-            stop = behind_brackets(tokens, after) if tokens[after].token_type is _OPEN else _behind_name(tokens, after)
+            stop = behind_brackets(tokens, after) if tokens[after].token_type is _OPEN else behind_name(tokens, after)
             yield from tokens[index:stop]
             index = max(stop, index + 1)
         else:
@@ -167,9 +158,9 @@ def _table_key(tokens: Sequence[Token]) -> Iterator[Token]:
             continue
         end = behind_brackets(tokens, at + 1)
         if kind == "FOREIGN KEY" and end < len(tokens) and words[end] == "REFERENCES":
-            end = _behind_name(tokens, end + 1)
+            end = behind_name(tokens, end + 1)
             end = behind_brackets(tokens, end) if end < len(tokens) and words[end] == "(" else end
         yield from tokens[at:end]
         return
     if words[0] == "LIKE":
-        yield from tokens[: _behind_name(tokens, 1)]
+        yield from tokens[: behind_name(tokens, 1)]

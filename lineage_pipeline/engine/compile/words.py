@@ -51,6 +51,16 @@ def is_name(tokens: Sequence[Token], index: int) -> bool:
     return token.token_type is not TokenType.STRING and (token.text[:1].isalpha() or token.text[:1] in ("_", "#"))
 
 
+def behind_name(tokens: Sequence[Token], index: int) -> int:
+    """The token behind a dotted name that begins at a token, or that token."""
+    while is_name(tokens, index):
+        index += 1
+        if index >= len(tokens) or tokens[index].token_type is not TokenType.DOT:
+            return index
+        index += 1
+    return index
+
+
 def dotted_name(tokens: Sequence[Token], index: int, first: int, traits: Traits) -> tuple[ir.Name, int]:
     """The dotted name at a token with its place relative to the token `first`, and the token behind it."""
     begin, parts, written = index, [], ""

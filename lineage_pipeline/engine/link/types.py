@@ -10,7 +10,6 @@ from lineage_pipeline.dialects.typing.decimals import literal_digits
 from lineage_pipeline.dialects.typing.families import Family, as_read
 from lineage_pipeline.dialects.typing.results import CONSTANTS
 from lineage_pipeline.dialects.typing.rules import Typing
-from lineage_pipeline.dialects.typing.shapes import member_type, shape_of
 from lineage_pipeline.dialects.typing.widening import common_type
 from lineage_pipeline.engine.link.model import Input, Value
 from lineage_pipeline.vocabulary import ir
@@ -50,11 +49,6 @@ def _number_type(text: str, family: Family) -> str | None:
 def settled(kind: str | None, family: Family) -> str | None:
     """The type of a column of a result: what would take any type has one there."""
     return family.settled.get(kind, kind) if kind is not None and family.settled else kind
-
-
-def element_of(kind: str | None) -> str | None:
-    """The type of what an array or a map holds."""
-    return member_type(kind, "") if kind and shape_of(kind).name in ("ARRAY", "LIST", "MAP") else None
 
 
 def base_of(op: str) -> str:
