@@ -6,16 +6,34 @@ import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
+from pydantic import PrivateAttr, ValidationError
 
-from lineage_pipeline import __version__
 from lineage_pipeline.discover.globs import matches
+from lineage_pipeline.settings.sections import (
+    AnalysisSettings,
+    DiffSettings,
+    OpenLineageSettings,
+    RepositorySettings,
+    Section,
+    SparkSettings,
+    SystemSettings,
+)
 from lineage_pipeline.store.engine import engine_version
 from lineage_pipeline.vocabulary.analysis import Limits, Options
 from lineage_pipeline.vocabulary.errors import LineageError
-from lineage_pipeline.vocabulary.sets import Severity
+
+__all__ = [
+    "DiffSettings",
+    "RepositorySettings",
+    "Settings",
+    "SparkSettings",
+    "SystemSettings",
+    "find_file",
+    "load_settings",
+    "suggestion",
+]
 
 FILE_NAME, PROJECT_NAME = "lineage.toml", "pyproject.toml"
 PREFIX = "LINEAGE_"
@@ -25,83 +43,6 @@ EXCLUDED = (".venv/**", "**/node_modules/**", "**/dbt_packages/**", "**/target/*
 
 LISTS = frozenset({"search_path", "include", "exclude", "public", "private"})  # with commas, in a variable
 Layer = dict[str, Any]
-
-
-class Section(BaseModel):
-    """A table of the settings file: frozen, and no key that we do not know."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class LimitSettings(Section):
-    """What a source may cost before it is cut short."""
-
-    bytes: int = Field(Limits().bytes, gt=0)
-    tokens: int = Field(Limits().tokens, gt=0)
-    depth: int = Field(Limits().depth, gt=0)
-
-
-class AnalysisSettings(Section):
-    """How SQL is read where no system says otherwise."""
-
-    dialect: str = ""
-    default_catalog: str = ""
-    default_schema: str = ""
-    search_path: tuple[str, ...] = ()
-    case_sensitivity: Literal["dialect", "sensitive", "insensitive"] = "dialect"
-    allow_implied: bool = True
-    limits: LimitSettings = LimitSettings()
-
-
-class SystemSettings(Section):
-    """One warehouse: the paths that belong to it, and what differs from `[analysis]`."""
-
-    name: str = Field(min_length=1)
-    paths: tuple[str, ...] = ("**",)
-    dialect: str | None = None
-    default_catalog: str | None = None
-    default_schema: str | None = None
-    search_path: tuple[str, ...] | None = None
-    case_sensitivity: Literal["dialect", "sensitive", "insensitive"] | None = None
-    allow_implied: bool | None = None
-
-
-class SparkSettings(Section):
-    """Where Spark runs, and what it is told beyond our own defaults."""
-
-    master: str = "local[*,4]"
-    config: dict[str, str] = {}
-
-    @field_validator("config", mode="before")
-    @classmethod
-    def _flatten(cls, value: object) -> object:
-        return dict(_flat(value)) if isinstance(value, Mapping) else value
-
-
-class OpenLineageSettings(Section):
-    """How datasets and jobs are named in events."""
-
-    namespaces: dict[str, str] = {}
-    job_namespace: str = ""
-    producer: str = f"urn:lineage-pipeline:{__version__}"
-
-
-class RepositorySettings(Section):
-    """A repository that the pipeline watches."""
-
-    name: str = Field(min_length=1)
-    path: str
-    base_ref: str = ""
-
-
-class DiffSettings(Section):
-    """How changes are judged; the same fields as the engine's `Policy`."""
-
-    leaf: Literal["unknown", "public", "private"] = "unknown"
-    public: tuple[str, ...] = ()
-    private: tuple[str, ...] = ()
-    levels: dict[str, Severity | Literal["off", "error", "warn", "info"]] = {}
-    hops: int = Field(5, ge=0)
 
 
 class Settings(Section):
@@ -289,12 +230,3 @@ def _placed(settings: Settings, file: Path | None, folder: Path) -> Settings:
     if folder != root and folder.is_relative_to(root):
         placed._prefix = folder.relative_to(root).as_posix() + "/"
     return placed
-
-
-def _flat(table: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
-    """Join nested keys with dots and write values as Spark does."""
-    for key, value in table.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{path}{key}.")
-        else:
-            yield path + key, str(value).lower() if isinstance(value, bool) else str(value)
