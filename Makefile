@@ -4,10 +4,10 @@ PY := .venv/bin/python
 PYTEST := $(PY) -m pytest
 # One worker takes all Spark tests, which share a session; the other one takes the rest meanwhile.
 PARALLEL := -n 2 --dist loadgroup
-FAST := not (slow or pipeline or spark or browser or postgres or cluster or soak)
+FAST := not (slow or pipeline or spark or browser or postgres or cluster or soak or oracle)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run ui test check lint soak accept bench format lock clean
+.PHONY: help setup run ui test check lint soak oracle accept bench format lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' Makefile
@@ -23,8 +23,8 @@ run: setup ## analyse the example warehouses, end to end
 ui: setup ## open the Dagster UI on what `make run` made
 	@$(PY) -m lineage_pipeline.cli ui
 
-test: lint ## everything that must pass: static checks, then all tests but the soak ones
-	$(PYTEST) $(PARALLEL) -m "not soak"
+test: lint ## everything that must pass: static checks, then all tests but the long ones
+	$(PYTEST) $(PARALLEL) -m "not (soak or oracle)"
 
 check: lint ## the quick part of `make test`, in about a minute
 	$(PYTEST) $(PARALLEL) -m "$(FAST)"
@@ -38,6 +38,9 @@ lint: setup
 
 soak: setup ## the tests that take many minutes
 	$(PYTEST) -m soak
+
+oracle: setup ## ten thousand generated queries for each real engine, and the grid of what they cover
+	$(PYTEST) -m oracle
 
 accept: setup ## rewrite the expected lines of the fixtures; read the diff before you commit it
 	$(PYTEST) -m "$(FAST)" --accept

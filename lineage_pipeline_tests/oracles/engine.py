@@ -1,6 +1,7 @@
 """Our own engine, asked about a query as the oracles are asked."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from functools import cache
 
 from lineage_pipeline.pipeline import analyse
@@ -11,8 +12,13 @@ from lineage_pipeline_tests.oracles.answers import Answer, Answered, tables
 
 @cache
 def _schemas(dialect: str) -> dict[str, TableSchema]:
-    """The tables as the engine reads their definitions."""
-    text = ";\n".join(f"create table {name} ({columns})" for name, columns in tables().items())
+    """The tables of the fixtures."""
+    return schemas(tables(), dialect)
+
+
+def schemas(tables: Mapping[str, str], dialect: str) -> dict[str, TableSchema]:
+    """Tables as the engine reads their definitions."""
+    text = ";\n".join(f"create table {name} ({columns})" for name, columns in tables.items())
     found: dict[str, list[SchemaColumn]] = defaultdict(list)
     for row in analyse([InputFile("tables.sql", text, Options(dialect))], reach=False).columns:
         found[row.object].append(SchemaColumn(row.name, row.written, row.type, row.nullable))
@@ -21,14 +27,14 @@ def _schemas(dialect: str) -> dict[str, TableSchema]:
     }
 
 
-def lineage(sql: str, dialect: str) -> Lineage:
-    """What the engine makes of a query."""
-    return analyse([InputFile("-", sql, Options(dialect))], _schemas(dialect), reach=False)
+def lineage(sql: str, dialect: str, given: Mapping[str, TableSchema] | None = None) -> Lineage:
+    """What the engine makes of a query over tables, or over those of the fixtures."""
+    return analyse([InputFile("-", sql, Options(dialect))], given or _schemas(dialect), reach=False)
 
 
-def ask(sql: str, dialect: str) -> Answer:
+def ask(sql: str, dialect: str, given: Mapping[str, TableSchema] | None = None) -> Answer:
     """What the engine says about a query."""
-    found = lineage(sql, dialect)
+    found = lineage(sql, dialect, given)
     sources: dict[str, set[str]] = defaultdict(set)
     for edge in found.column_edges:
         if edge.to_object == "query" and edge.type is EdgeType.DIRECT:

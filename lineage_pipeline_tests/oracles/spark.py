@@ -1,6 +1,9 @@
 """The analyser of the real Spark, asked about queries on empty tables; nothing is ever executed."""
 
+import logging
 import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,12 +38,17 @@ def _jvm() -> Any:
 
 @cache
 def _ground() -> Any:
-    """The session once the tables are there."""
+    """The session once the tables of the fixtures are there."""
+    create(tables())
+    return _session()
+
+
+def create(wanted: Mapping[str, str]) -> None:
+    """Make empty tables: by name, their columns as a list of definitions."""
     own = _session()
-    for name, columns in tables().items():
+    for name, columns in wanted.items():
         schema = _jvm().org.apache.spark.sql.types.StructType.fromDDL(columns)
         own.createDataFrame(_jvm().java.util.ArrayList(), schema).createOrReplaceTempView(name)
-    return own
 
 
 class _Field(msgspec.Struct):
@@ -55,11 +63,26 @@ class _Schema(msgspec.Struct):
 def ask(sql: str) -> Answer:
     """What Spark says about a query."""
     frame = _ground().sql(sql)
-    schema = frame.schema()
     found = outputs(frame.queryExecution().analyzed().toJSON(), tables().keys())
+    columns = _columns(frame)
+    return tuple(replace(column, sources=sources) for column, sources in zip(columns, found, strict=True))
+
+
+def describe(sql: str) -> Answer | str:
+    """What Spark says about the columns of a query without their sources, or why it refuses it."""
+    from pyspark.errors import PySparkException
+
+    logging.getLogger("SQLQueryContextLogger").disabled = True  # it prints every refusal with its trace
+    try:
+        return _columns(_session().sql(sql))
+    except PySparkException as refusal:
+        return str(refusal).partition("\n")[0]
+
+
+def _columns(frame: Any) -> Answer:
+    schema = frame.schema()
     fields = msgspec.json.decode(schema.json(), type=_Schema).fields
     types = [field.dataType().catalogString() for field in schema.fields()]
     return tuple(
-        Answered(field.name, kind, field.nullable, sources)
-        for field, kind, sources in zip(fields, types, found, strict=True)
+        Answered(field.name, kind, field.nullable, frozenset()) for field, kind in zip(fields, types, strict=True)
     )
