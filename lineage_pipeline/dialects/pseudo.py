@@ -1,5 +1,15 @@
 """Columns that nobody declares: what an engine itself says of a row, of where it is kept, or of the moment."""
 
+_TRIGGER = frozenset(
+    "TG_OP TG_NAME TG_WHEN TG_LEVEL TG_RELID TG_RELNAME TG_TABLE_NAME TG_TABLE_SCHEMA TG_NARGS TG_ARGV TG_EVENT "
+    "TG_TAG".split()
+)
+"""What a trigger's function in PL/pgSQL knows of its trigger."""
+
+_POSTGRES = _TRIGGER | frozenset(
+    "CURRENT_USER SESSION_USER USER CURRENT_DATE CURRENT_TIMESTAMP FOUND SQLSTATE SQLERRM".split()
+)
+
 VALUES: dict[str, frozenset[str]] = {
     "": frozenset(
         "ROWNUM LEVEL SYSDATE SYSTIMESTAMP ROWID USER CURRENT_USER SESSION_USER CURRENT_DATE CURRENT_TIMESTAMP".split()
@@ -8,12 +18,19 @@ VALUES: dict[str, frozenset[str]] = {
     "spark": frozenset("GROUPING__ID CURRENT_DATE CURRENT_TIMESTAMP CURRENT_USER".split()),
     "oracle": frozenset(
         "ROWNUM LEVEL SYSDATE SYSTIMESTAMP USER UID CURRENT_DATE CURRENT_TIMESTAMP LOCALTIMESTAMP SESSIONTIMEZONE "
-        "DBTIMEZONE CONNECT_BY_ISLEAF CONNECT_BY_ISCYCLE".split()
+        "DBTIMEZONE CONNECT_BY_ISLEAF CONNECT_BY_ISCYCLE SQLCODE SQLERRM".split()
+    ),
+    "postgres": _POSTGRES,
+    "redshift": _POSTGRES | frozenset(["SYSDATE"]),
+    "snowflake": frozenset(
+        "CURRENT_USER CURRENT_DATE CURRENT_TIMESTAMP LEVEL SQLCODE SQLERRM SQLSTATE SQLROWCOUNT SQLFOUND "
+        "SQLNOTFOUND".split()
     ),
 }
 """Words that stand for a value of the engine, by dialect; under no name those of all dialects that have no row."""
 
 RESERVED: dict[str, frozenset[str]] = {
+    "postgres": _TRIGGER,
     "oracle": frozenset("ROWNUM LEVEL SYSDATE SYSTIMESTAMP USER UID CONNECT_BY_ISLEAF CONNECT_BY_ISCYCLE".split()),
     "snowflake": frozenset(["LEVEL"]),
     "hive": frozenset(["GROUPING__ID"]),

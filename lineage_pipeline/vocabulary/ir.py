@@ -15,6 +15,10 @@ NOWHERE = -1
 """A position, or the index of a relation, that does not exist."""
 
 
+ROWS = ("(rows)",)
+"""The name of the rows that a trigger hands to the function that it runs; which table they are of, triggers say."""
+
+
 class Node(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The base of all IR structs."""
 
@@ -327,7 +331,8 @@ class Definition(Node, frozen=True):
     """The object that a statement creates: from a column list, from a relation, or like another object.
 
     `parameters` are those of a module: what is read from one comes from the module, as if it were its column, and what
-    is put into one of `outputs` goes there. A trigger `watches` a table, whose rows it sees.
+    is put into one of `outputs` goes there. A trigger `watches` a table, whose rows it sees;
+    its `header` is what it calls the rows that a statement changed.
     """
 
     name: Name

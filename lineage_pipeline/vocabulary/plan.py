@@ -30,6 +30,8 @@ class Face(msgspec.Struct, frozen=True, array_like=True, gc=False):
     context: tuple[str, ...] = ()
     has_result: bool = False
     empty: bool = False
+    watches: Name | None = None
+    transitions: tuple[str, ...] = ()
 
 
 class ScriptFace(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -65,6 +65,9 @@ class Actions(Declarations):
         variables, behind = self.targets(at + 1, end)
         tokens = [*self.tokens[begin:at], *self.tokens[behind:end]]
         use = Use("row" if self.is_row(variables) else "assign", "SELECT INTO", variables)
+        fields = self.row_fields(at + 1, end)
+        if len(fields) == len(variables):
+            use = Use("write", "SELECT INTO", columns=fields, target=self.module.watched)
         self.keep(begin, end, parent, tokens, use)
 
     def result(self, begin: int, query: int, end: int, parent: int, kind: str = "") -> None:

@@ -67,15 +67,25 @@ class Assignments(Walker):
         """A value, at the given word, from and to the given tokens, put into the variable at `begin`."""
         at, first, end = value
         variable = self.variable(begin)
-        watched = self.module.watched
-        if variable.upper() == self.family.rows[0] and watched is not None and self.kind(begin + 1) is TokenType.DOT:
-            column = self.fold(self.tokens[begin + 2])
-            use = Use("write", kind, columns=(column,), target=watched)
+        fields = self.row_fields(begin, at)
+        if fields:
+            use = Use("write", kind, columns=fields, target=self.module.watched)
         else:
             row = variable in self.records and self.kind(begin + 1) is not TokenType.DOT
             use = Use("row" if row else "assign", kind, (variable,))
         start = self.index
         self.keep(start, end, parent, self.query(at, first, end), use)
+
+    def row_fields(self, begin: int, end: int) -> tuple[str, ...]:
+        """The columns of a trigger's new row that a list of targets names."""
+        fields = []
+        while self.module.watched is not None and begin < end:
+            first = begin + (self.kind(begin) is TokenType.COLON)
+            behind = self.target_end(begin)
+            if self.variable(begin).upper() == self.family.rows[0] and self.kind(first + 1) is TokenType.DOT:
+                fields.append(self.fold(self.tokens[first + 2]))
+            begin = behind + 1 if self.kind(behind) is TokenType.COMMA else end
+        return tuple(fields)
 
     def query(self, at: int, begin: int, end: int) -> list[Token]:
         """The tokens of a value: a query in brackets as it is, anything else behind a SELECT."""

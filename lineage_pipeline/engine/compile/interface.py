@@ -40,6 +40,8 @@ def _face(placed: ir.Placed) -> Face:
         context=statement.context,
         has_result=statement.result != ir.NOWHERE,
         empty=definition is not None and _is_empty(definition),
+        watches=definition.watches if definition else None,
+        transitions=definition.header if definition and definition.watches else (),
     )
 
 

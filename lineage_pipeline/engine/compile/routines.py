@@ -1,6 +1,7 @@
 """Modules: the headers of procedures, functions, triggers and packages, and where their bodies are."""
 
 from abc import abstractmethod
+from collections.abc import Iterator
 
 import msgspec
 from sqlglot.tokens import Token, TokenType
@@ -15,6 +16,8 @@ from lineage_pipeline.engine.compile.quoted import STRINGS, inner_tokens
 from lineage_pipeline.engine.compile.walker import OPEN, Module, Parts
 from lineage_pipeline.engine.compile.words import dotted_name, is_name
 from lineage_pipeline.vocabulary import ir
+
+_ROWS = ir.Name(ir.ROWS)
 
 
 class Routines(Headers):
@@ -105,9 +108,11 @@ class Routines(Headers):
         definition = ir.Definition(name, kind, columns, replace=True, parameters=given, outputs=outputs)
         parts: Parts = (("definition", definition), *self.numbered(given))
         label = f"CREATE {kind.upper()}"
-        trigger = self.words[behind : behind + 2] == ["RETURNS", "TRIGGER"]
         names = tuple(column.name for column in columns) or self.scalar(name, behind, min(body, end))
-        module = Module("trigger" if trigger else kind, name, names, inline=self.language(behind, end) == "SQL")
+        module = Module(kind, name, names, inline=self.language(behind, end) == "SQL")
+        if self.words[behind : behind + 2] == ["RETURNS", "TRIGGER"]:
+            module = Module("trigger", name, watched=_ROWS)
+            parts = (("definition", definition), *self.rows(_ROWS))
         if body >= len(self.tokens) or body > end:
             declared = self.module.kind == "package" and self.words[begin] != "CREATE"
             self.emit(begin, end, parent, kind.upper() if declared else label, () if declared else parts)
@@ -184,7 +189,8 @@ class Routines(Headers):
         begin, end = self.index, self.end(behind)
         on = self.find(("ON",), behind, end)
         watched = dotted_name(self.tokens, on + 1, begin, self.traits)[0] if on + 1 < end else None
-        definition = ir.Definition(name, "trigger", replace=True)
+        transitions = tuple(self.transitions(on, end))
+        definition = ir.Definition(name, "trigger", replace=True, watches=watched, header=transitions)
         parts: Parts = (("definition", definition), *self.rows(watched))
         called = self.find(("EXECUTE",), on, end)
         if called + 2 < end and self.words[called + 1] in ("FUNCTION", "PROCEDURE"):
@@ -204,6 +210,13 @@ class Routines(Headers):
             self.finish(ordinal)
             return
         self.inner(begin, body, (parent, "CREATE TRIGGER", parts), Module("trigger", name, watched=watched))
+
+    def transitions(self, begin: int, end: int) -> Iterator[str]:
+        """What a trigger calls the rows before and after the statement: REFERENCING NEW TABLE AS name."""
+        if self.find(("REFERENCING",), begin, end) < end:
+            for at in range(begin, end - 2):
+                if self.words[at] in self.family.rows and self.words[at + 1] == "TABLE":
+                    yield self.fold(self.tokens[at + (3 if self.words[at + 2] == "AS" else 2)])
 
     def rows(self, watched: ir.Name | None) -> Parts:
         """The new and the old row as records with the columns of the watched table."""

@@ -34,7 +34,7 @@ def sequence(
         if parent != placed.parent:
             placed = msgspec.structs.replace(placed, parent=parent)
         declared = _declared(declared, placed.statement)
-        watched = _watched(watched, placed.statement)
+        watched = _watched(watched, placed.statement) if traits.batches else None
         run = [placed if watched is None else _watching(placed, watched)]
         if strings is not None:
             strings.advance(len(numbers), piece)

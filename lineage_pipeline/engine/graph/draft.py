@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from lineage_pipeline.engine.graph.homes import Homes
 from lineage_pipeline.engine.graph.names import Namespace, Parts, ends_alike, is_outside, quote, split_id, split_parts
 from lineage_pipeline.engine.graph.scopes import Scopes
+from lineage_pipeline.engine.graph.watchers import Watchers
 from lineage_pipeline.vocabulary.codes import diagnose
 from lineage_pipeline.vocabulary.ir import Name
 from lineage_pipeline.vocabulary.places import Text
@@ -68,11 +69,13 @@ class Drafts:
         self.former: dict[str, tuple[Draft, Event]] = {}
         self.queries = 0
         self.homes = Homes()
+        self.watchers = Watchers()
 
     def prepare(self, face: Face, space: Namespace, scopes: Scopes) -> None:
         """Take in what has to be known before any name is looked up: calls, and temporary objects that are created."""
         for name in face.calls:
             self.homes.call(space.id(space.complete(name.parts)), self.scope(name, space, scopes))
+        self.watchers.prepare(face, space, scopes)
         if face.defines is not None and face.defines.parts[-1][:1] == "#":
             self.homes.create(self.scope(face.defines, space, scopes), face.defines.parts[-1])
 
@@ -90,13 +93,17 @@ class Drafts:
         for name, to in face.renames:
             self._rename(name, to, Event(path, ordinal, Role.ALTER), space, scopes)
         for name in face.writes:
-            draft = self.find(name, space, scopes) or self._add(name, space, scopes, self.is_temporary(name))
-            draft.writers.append(Event(path, ordinal, Role.WRITE))
-            self.filled[path, ordinal, name.parts] = draft
+            self._write(name, Event(path, ordinal, Role.WRITE), space, scopes)
         for name in face.drops:
             draft = self.find(name, space, scopes)
             if draft is not None:
                 draft.dropped = True
+
+    def _write(self, name: Name, event: Event, space: Namespace, scopes: Scopes) -> None:
+        for point in self.watchers.given(name, space, scopes):
+            draft = self.find(*point) or self._add(*point, self.is_temporary(name))
+            draft.writers.append(event)
+            self.filled.setdefault((event.path, event.ordinal, name.parts), draft)
 
     def meant(self, name: Name, space: Namespace) -> tuple[Name, Namespace]:
         """The name behind a synonym, and what completes it; another name stands for itself."""

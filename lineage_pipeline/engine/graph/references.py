@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from lineage_pipeline.engine.graph.draft import Drafts, unknown
 from lineage_pipeline.engine.graph.names import Namespace, id_parts
 from lineage_pipeline.engine.graph.scopes import Scopes
+from lineage_pipeline.engine.graph.watchers import Point
 from lineage_pipeline.vocabulary.codes import diagnose
-from lineage_pipeline.vocabulary.ir import Name
+from lineage_pipeline.vocabulary.ir import ROWS, Name
 from lineage_pipeline.vocabulary.places import Text
 from lineage_pipeline.vocabulary.plan import Bound, Event, Face
 from lineage_pipeline.vocabulary.sets import EdgeKind, ObjectKind, Role, Stage
@@ -43,9 +44,9 @@ class References:
     def _statement(self, path: str, step: Step) -> Bound:
         ordinal, face, space, scopes = step
         names: dict[tuple[str, ...], str] = {}
-        reads = [self._read(name, path, step, names) for name in face.reads]
+        reads = [found for name in face.reads for found in self._reads(name, path, step, names)]
         called = [callee for name in face.calls if (callee := self._call(name, path, step, names))]
-        targets = [self._target(name, path, step, names) for name in face.writes]
+        targets = [found for name in face.writes for found in self._targets(name, path, step, names)]
         defined = self._defined(path, step, names)
         result = self._result(path, step) if face.has_result else ""
         superseded = self._superseded(path, ordinal)
@@ -100,6 +101,31 @@ class References:
             for source in reads:
                 self._edges[source, self.drafts.id_of(owner), EdgeKind.READ].add(StatementRef(path, ordinal))
 
+    def _reads(self, name: Name, path: str, step: Step, names: dict[tuple[str, ...], str]) -> list[str]:
+        """What a name that is read stands for: one object, or the tables whose rows a trigger's function is given."""
+        given = self.drafts.watchers.given(name, step[2], step[3])
+        if given == [(name, step[2], step[3])]:
+            return [self._read(name, path, step, names)]
+        return self._given(name, given, names)
+
+    def _given(self, name: Name, given: Sequence[Point], names: dict[tuple[str, ...], str]) -> list[str]:
+        """The tables that triggers watch; the first goes by the name itself, so that it can be asked for."""
+        found = [self._identity(*point) for point in given]
+        for position, identity in enumerate(found):
+            names[(*name.parts, identity) if position else name.parts] = identity
+        return found
+
+    def _identity(self, name: Name, space: Namespace, scopes: Scopes) -> str:
+        draft = self.drafts.find(name, space, scopes)
+        meant, space = self.drafts.meant(name, space)
+        return self.drafts.id_of(draft) if draft is not None else space.id(space.complete(meant.parts))
+
+    def _targets(self, name: Name, path: str, step: Step, names: dict[tuple[str, ...], str]) -> list[str]:
+        """What a name that is written stands for, likewise."""
+        if name.parts == ROWS:
+            return self._given(name, self.drafts.watchers.given(name, step[2], step[3]), names)
+        return [self._target(name, path, step, names)]
+
     def _read(self, name: Name, path: str, step: Step, names: dict[tuple[str, ...], str]) -> str:
         ordinal, face, space, scopes = step
         draft = self.drafts.find(name, space, scopes, reading=True)
@@ -138,9 +164,8 @@ class References:
     def _target(self, name: Name, path: str, step: Step, names: dict[tuple[str, ...], str]) -> str:
         """The object that a statement fills, which may have another name by now."""
         ordinal, _, space, scopes = step
-        draft = self.drafts.filled.get((path, ordinal, name.parts)) or self.drafts.find(name, space, scopes)
-        meant, space = self.drafts.meant(name, space)
-        identity = self.drafts.id_of(draft) if draft is not None else space.id(space.complete(meant.parts))
+        draft = self.drafts.filled.get((path, ordinal, name.parts))
+        identity = self.drafts.id_of(draft) if draft is not None else self._identity(name, space, scopes)
         names[name.parts] = identity
         return identity
 

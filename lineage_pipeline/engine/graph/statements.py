@@ -39,7 +39,10 @@ def _targets(statement: ir.Statement, ids: dict[tuple[str, ...], str], result: s
     if statement.definition is not None and statement.definition.name.parts in ids:
         yield ids[statement.definition.name.parts]
     for write in statement.writes:
-        yield ids[write.target.parts]
+        if write.target.parts == ir.ROWS:
+            yield from (identity for parts, identity in ids.items() if parts[:1] == ir.ROWS)
+        else:
+            yield ids[write.target.parts]
     for name in (*(item.name for item in statement.alterations), *(item.name for item in statement.drops)):
         if name.parts in ids:
             yield ids[name.parts]

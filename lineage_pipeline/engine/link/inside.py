@@ -6,6 +6,7 @@ from lineage_pipeline.engine.link.flows import Flow, Flows
 from lineage_pipeline.engine.link.model import Linked
 from lineage_pipeline.engine.link.statement import Written
 from lineage_pipeline.engine.link.steps import MARK, Steps, inner_of, keys
+from lineage_pipeline.engine.link.watched import watched
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.inside import ROWS, Feed, Inner, InnerColumn, Inside, Mention, Reading, set_by
 from lineage_pipeline.vocabulary.plan import Bound
@@ -117,7 +118,8 @@ class _Scopes:
             operation = WRITES.get(write.mode, Operation.WRITE)
             if statement.kind == "MERGE":
                 operation = Operation.MERGE
-            yield self._target(self.names[write.target.parts], write.relation, operation)
+            for target in watched(self.names) if write.target.parts == ir.ROWS else [self.names[write.target.parts]]:
+                yield self._target(target, write.relation, operation)
         if statement.result != ir.NOWHERE:
             yield self._target(self.bound.result, statement.result, Operation.SELECT)
 

@@ -92,6 +92,9 @@ class Scope:
             return self.aliases[name]
         if name in self.variables.scalars and self.traits.name not in VARIABLE_MARKED:
             return held(self.variables.scalars[name], ref.start, ref.end)
+        if name in self.variables.records and self.traits.name not in VARIABLE_MARKED:
+            whole = Source(name, (), linked=self.variables.records[name]).whole(ref.start, ref.end, self.report)
+            return held(whole, ref.start, ref.end)
         return self._undeclared(ref, name)
 
     def _undeclared(self, ref: ir.Ref, name: str) -> Value | None:

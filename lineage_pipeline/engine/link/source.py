@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from lineage_pipeline.engine.link.flows import ROW, Flow, approximated, entering, through, united
+from lineage_pipeline.engine.link.flows import ROW, Flow, Flows, approximated, entering, through, united
 from lineage_pipeline.engine.link.members import mapped, member
 from lineage_pipeline.engine.link.model import Input, Linked, Opening, Value
 from lineage_pipeline.vocabulary import ir
@@ -100,10 +100,11 @@ class Source(msgspec.Struct):
             return self._unlisted(name, start, end)
         if self.input is not None:
             column = self.input.columns[position]
-            own = (Flow(self.input.object, column.name, start=start, end=end, approximate=column.approximate),)
-            flows = (
-                own if column.flows is None else entering(column.flows, start, end, Hop(self.input.object, column.name))
-            )
+            flows: Flows = (Flow(self.input.object, column.name, start=start, end=end, approximate=column.approximate),)
+            if column.flows is not None and self.input.object:
+                flows = entering(column.flows, start, end, Hop(self.input.object, column.name))
+            elif column.flows is not None:  # rows of any of several tables
+                flows = tuple(msgspec.structs.replace(flow, start=start, end=end) for flow in column.flows)
             return Value(flows, column.type, column.nullable or self.nullable, f"{self.input.object}.{column.name}")
         known = self.passed.get((position, self.nullable))
         if known is None:

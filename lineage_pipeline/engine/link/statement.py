@@ -14,6 +14,7 @@ from lineage_pipeline.engine.link.selects import facet_lines
 from lineage_pipeline.engine.link.source import Source
 from lineage_pipeline.engine.link.values import value_of
 from lineage_pipeline.engine.link.variables import Environment, parameter_node
+from lineage_pipeline.engine.link.watched import merged, watched
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import SchemaColumn, TableSchema
 from lineage_pipeline.vocabulary.plan import Bound
@@ -78,6 +79,9 @@ class StatementLinker:
         self.inputs = inputs
         self.findings: dict[tuple[str, int, tuple[tuple[str, str], ...]], ir.Finding] = {}
         by_name = {parts: inputs.get(name) or Input(name, (), True) for parts, name in bound.names}
+        rows = watched(self.names)
+        if rows:
+            by_name[ir.ROWS] = merged([inputs.get(name) or Input(name, (), True) for name in rows])
         self.relations = self.relation_linker(statement, by_name, traits, self.report, environment.visible)
         self.traits = traits
 
@@ -96,7 +100,7 @@ class StatementLinker:
             written.extend(() if self.bound.superseded else (own,))
         elif definition is not None:
             written.extend(self._computed(definition))
-        written.extend(self._write(write) for write in statement.writes)
+        written.extend(self._write(write, target) for write in statement.writes for target in self._targets(write))
         if statement.result != ir.NOWHERE:
             linked = self.relations.relation(statement.result, None)
             pairs = _named(linked.columns, ())
@@ -116,7 +120,7 @@ class StatementLinker:
 
     def _assign(self, assignment: ir.Assignment) -> Iterator[Written]:
         """Put values into variables; one that is handed back to the caller is a column of the module."""
-        known = assignment.relation != ir.NOWHERE
+        known = assignment.relation != ir.NOWHERE and not self._is_rowless(assignment)
         linked = self.relations.relation(assignment.relation, None) if known else None
         self.environment.assign(assignment, linked)
         for name, out in zip(assignment.variables, linked.columns if linked is not None else (), strict=False):
@@ -125,6 +129,12 @@ class StatementLinker:
                 value = msgspec.structs.replace(out.value, flows=united([out.value.flows, linked.indirect]))
                 given = msgspec.structs.replace(out, value=value)
                 yield self._written(module, "output", ((parameter_node(name), given),), Linked(()))
+
+    def _is_rowless(self, assignment: ir.Assignment) -> bool:
+        """Whether the rows of a trigger are asked for that nobody knows."""
+        relation = self.statement.relations[assignment.relation]
+        sources = relation.sources if isinstance(relation, ir.Select) else ()
+        return ir.ROWS not in self.names and any(item.name and item.name.parts == ir.ROWS for item in sources)
 
     def _call(self, call: ir.Invocation) -> Iterator[Written]:
         """Hand arguments to the parameters of a module, and take back what it hands back."""
@@ -169,9 +179,12 @@ class StatementLinker:
             pairs.append((column.name, Out(column.name, column.written, value, column.start, column.end)))
         return [Written(target, "define", tuple(pairs))]
 
-    def _write(self, write: ir.Write) -> Written:
+    def _targets(self, write: ir.Write) -> list[str]:
+        """What a write goes to: what is put into a trigger's row goes to whatever table it is of."""
+        return watched(self.names) if write.target.parts == ir.ROWS else [self.names[write.target.parts]]
+
+    def _write(self, write: ir.Write, target: str) -> Written:
         linked = self.relations.relation(write.relation, None)
-        target = self.names[write.target.parts]
         own = self.inputs.get(target)
         if write.mode == "load":
             return self._written(target, write.mode, self._loaded(write, own), linked, write.conditional)

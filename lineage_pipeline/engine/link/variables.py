@@ -178,7 +178,7 @@ class Environment:
 def held(value: Value, start: int, end: int) -> Value:
     """What a variable holds, seen from the statement that reads it at a place."""
     flows = tuple(msgspec.structs.replace(flow, start=start, end=end) for flow in value.flows)
-    return Value(flows, value.type, value.nullable, value.text)
+    return Value(flows, value.type, value.nullable, value.text, value.members)
 
 
 def read_variable(variables: Variables, expr: ir.Variable) -> Value:
