@@ -82,6 +82,7 @@ def names_column(edge: ColumnEdge, written: str, text: str) -> bool:
         return True
     parts = {bare(part) for part in PART.findall(written)}
     columns = {edge.from_column.lower(), *(hop.column.lower() for hop in edge.hops)}
+    columns |= {bare(hop.object.split(".")[-1]) for hop in edge.hops}  # a record, as a whole row
     unmarked = {column.removeprefix("@") for column in columns}  # a parameter may have no mark, or another one
     if parts & (columns | unmarked | {f"${column}" for column in unmarked}):
         return True
