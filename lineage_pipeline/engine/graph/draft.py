@@ -4,21 +4,27 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from lineage_pipeline.engine.graph.homes import Homes
-from lineage_pipeline.engine.graph.names import Namespace, Parts, ends_alike, is_outside, quote, split_id, split_parts
+from lineage_pipeline.engine.graph.names import (
+    TEMPORARY_SCHEMAS,
+    Namespace,
+    Parts,
+    ends_alike,
+    quote,
+    split_id,
+    split_parts,
+)
+from lineage_pipeline.engine.graph.objects import Draft
 from lineage_pipeline.engine.graph.scopes import Scopes
 from lineage_pipeline.engine.graph.watchers import Watchers
 from lineage_pipeline.vocabulary.codes import diagnose
 from lineage_pipeline.vocabulary.ir import Name
 from lineage_pipeline.vocabulary.places import Text
-from lineage_pipeline.vocabulary.plan import Event, Face, Known, ScriptFace
+from lineage_pipeline.vocabulary.plan import MODULES, Event, Face, Known, ScriptFace
 from lineage_pipeline.vocabulary.sets import ObjectKind, Origin, Role, Stage
 from lineage_pipeline.vocabulary.tables import Diagnostic, ObjectRow
 
 if TYPE_CHECKING:
     from lineage_pipeline.engine.graph.references import References
-
-TEMPORARY_SCHEMAS = frozenset({"", "tempdb", "pg_temp", "temp", "global_temp", "session", "_session"})
-"""Where temporary objects are found under a qualified name."""
 
 _KINDS = {
     "table": ObjectKind.TABLE,
@@ -26,32 +32,6 @@ _KINDS = {
     "external table": ObjectKind.EXTERNAL,
     **{kind.value: kind for kind in ObjectKind},
 }
-
-
-class Draft:
-    """One object while it is being found."""
-
-    def __init__(self, space: Namespace, parts: Parts, written: str, scope: str = "") -> None:
-        """Start with its name; `scope` is the script or module that a temporary object lives in."""
-        self.space = space
-        self.parts = parts
-        self.qualified: Parts = ()
-        self.written = written
-        self.scope = scope
-        self.imported = ""  # the id under which an imported schema knows it, where that has other parts
-        self.kind = ObjectKind.TABLE if not scope else ObjectKind.TEMP_TABLE
-        if is_outside(parts):
-            self.kind = ObjectKind.EXTERNAL
-        self.definitions: list[tuple[Event, Face]] = []
-        self.shapers: list[Event] = []
-        self.writers: list[Event] = []
-        self.results: list[Event] = []
-        self.dropped = False
-
-    def exists(self, name: Name, scopes: Scopes, reading: bool) -> bool:
-        """Whether this temporary object has been created at one point of a script; marked names are not asked."""
-        first = self.definitions[0][0] if self.definitions and name.parts[-1][:1] not in ("#", "@") else None
-        return first is None or first.path != scopes.path or first.ordinal <= scopes.ordinal - reading
 
 
 class Drafts:
@@ -70,6 +50,7 @@ class Drafts:
         self.queries = 0
         self.homes = Homes()
         self.watchers = Watchers()
+        self.modules: set[str] = set()
 
     def prepare(self, face: Face, space: Namespace, scopes: Scopes) -> None:
         """Take in what has to be known before any name is looked up: calls, and temporary objects that are created."""
@@ -124,7 +105,11 @@ class Drafts:
         draft.definitions.append((event, face))
         self.defined[event.path, event.ordinal] = draft
         draft.written = name.written
-        draft.kind = ObjectKind.TEMP_TABLE if temporary else _KINDS.get(face.define_kind, ObjectKind.TABLE)
+        draft.kind = _KINDS.get(face.define_kind, ObjectKind.TABLE)
+        if draft.kind in MODULES:
+            self.modules.add(name.parts[-1])
+        elif temporary:
+            draft.kind = ObjectKind.TEMP_TABLE
         draft.shapers = [event]
         draft.dropped = False
 
@@ -177,7 +162,7 @@ class Drafts:
     def find(self, name: Name, space: Namespace, scopes: Scopes, *, reading: bool = False) -> Draft | None:
         """The object that a name stands for at one point of a script, if it has been seen."""
         local = self.drafts.get(self.temporary_id(name, space, scopes))
-        local = local if local is not None and local.kind is ObjectKind.TEMP_TABLE else None
+        local = local if local is not None and (local.scope or local.kind is ObjectKind.TEMP_TABLE) else None
         if local is not None and self._means(name, local, space) and local.exists(name, scopes, reading):
             return local
         if self.synonyms:
@@ -287,10 +272,3 @@ class Drafts:
                 start, other_start = (faces[item.path].statements[item.ordinal].start for item in (event, other))
                 values = {"name": name, "other": f"{other.path}:{there.position(other_start)[0]}"}
                 yield diagnose("DUPLICATE_DEFINITION", values, here, start, Stage.OBJECT_GRAPH, name)
-
-
-def unknown(space: Namespace, parts: Parts, written: str) -> Draft:
-    """An object that is only read."""
-    draft = Draft(space, parts, written)
-    draft.kind = ObjectKind.EXTERNAL if is_outside(parts) else ObjectKind.UNKNOWN
-    return draft

@@ -81,7 +81,13 @@ class Input(msgspec.Struct, frozen=True):
 
 
 class Variables(msgspec.Struct):
-    """What variables hold at one point of a script: scalars a value each, records and cursors all their columns."""
+    """What variables hold at one point of a script: scalars a value each, records and cursors all their columns.
+
+    The name of the `module` around may stand before that of a variable; where queries mark variables, those of a
+    function are `plain` all the same.
+    """
 
     scalars: dict[str, Value] = {}
     records: dict[str, Linked] = {}
+    module: str = ""
+    plain: bool = False

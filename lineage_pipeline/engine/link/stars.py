@@ -1,7 +1,7 @@
 """Stars and generators of a select list: one item that stands for several columns."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 import msgspec
@@ -23,6 +23,7 @@ class Links(Protocol):
     traits: Traits
     report: Report
     variables: Variables
+    functions: Mapping[str, Input]
 
     def relation(self, index: int, outer: Scope | None) -> Linked:
         """The relation at an index."""

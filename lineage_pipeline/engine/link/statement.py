@@ -17,7 +17,7 @@ from lineage_pipeline.engine.link.variables import Environment, parameter_node
 from lineage_pipeline.engine.link.watched import merged, watched
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import SchemaColumn, TableSchema
-from lineage_pipeline.vocabulary.plan import Bound
+from lineage_pipeline.vocabulary.plan import CALL, Bound
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -138,7 +138,7 @@ class StatementLinker:
 
     def _call(self, call: ir.Invocation) -> Iterator[Written]:
         """Hand arguments to the parameters of a module, and take back what it hands back."""
-        callee = self.names.get(call.name.parts, "")
+        callee = self.names.get(call.name.parts + CALL, "")
         known = self.inputs[callee].parameters if callee in self.inputs else ()
         scope = Scope(self.traits, None, self.report, self.environment.visible)
         pairs = []
