@@ -70,13 +70,17 @@ class Event(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Known(msgspec.Struct, frozen=True):
-    """One object: its row, the statements that make its schema in order, and the objects it needs for that."""
+    """One object: its row, the statements that make its schema in order, and the objects it needs for that.
+
+    `imported` is the name under which an imported schema describes it.
+    """
 
     row: ObjectRow
     kind: ObjectKind
     origin: Origin
     shapers: tuple[Event, ...]
     needs: tuple[str, ...]
+    imported: str = ""
 
 
 class Plan(msgspec.Struct, frozen=True):

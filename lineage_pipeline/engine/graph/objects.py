@@ -26,6 +26,22 @@ class Draft:
         self.writers: list[Event] = []
         self.results: list[Event] = []
         self.dropped = False
+        self.drops: list[tuple[str, int, int]] = []  # where it is dropped for certain: path, ordinal and module
+
+    def drop(self, scopes: Scopes) -> None:
+        """Take in that a statement drops the object."""
+        self.dropped = True
+        if not scopes.conditional:
+            self.drops.append((scopes.path, scopes.ordinal, scopes.module))
+
+    def is_gone(self, scopes: Scopes) -> bool:
+        """Whether this script has dropped the object before this point, and not made it again."""
+        here, module = scopes.ordinal, scopes.module
+        ends = [at for path, at, owner in self.drops if path == scopes.path and at < here and owner == module]
+        if not ends:
+            return False
+        makers = (*(event for event, _ in self.definitions), *self.shapers, *self.writers)
+        return not any(event.path == scopes.path and ends[-1] < event.ordinal <= here for event in makers)
 
     def exists(self, name: Name, scopes: Scopes, reading: bool) -> bool:
         """Whether this temporary object has been created at one point of a script; marked names are not asked."""

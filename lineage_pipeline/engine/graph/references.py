@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from lineage_pipeline.engine.graph.draft import Drafts
-from lineage_pipeline.engine.graph.names import Namespace, id_parts
+from lineage_pipeline.engine.graph.names import Namespace
 from lineage_pipeline.engine.graph.objects import Draft, unknown
 from lineage_pipeline.engine.graph.scopes import Scopes
 from lineage_pipeline.engine.graph.watchers import Point
@@ -148,15 +148,14 @@ class References:
         draft = self.drafts.find(name, space, scopes, reading=True)
         if draft is None:
             meant, space = self.drafts.meant(name, space)
+            draft = self.drafts.catalogued(meant, space)
+        if draft is None:
             parts = space.complete(meant.parts)
-            identity = self.drafts.imported_id(space, meant.parts)
-            parts = id_parts(identity, space.system) if identity else parts
-            identity = identity or space.id(parts)
-            draft = self.drafts.drafts.setdefault(identity, unknown(space, parts, name.written))
-            draft.imported = identity if identity in self.drafts.imported else ""
+            draft = self.drafts.drafts.setdefault(space.id(parts), unknown(space, parts, name.written))
         identity = self.drafts.id_of(draft)
         names[name.parts] = identity
-        if draft.kind is ObjectKind.UNKNOWN and identity not in self.drafts.imported:
+        strange = draft.kind is ObjectKind.UNKNOWN or (draft.drops and draft.is_gone(scopes))
+        if strange and identity not in self.drafts.imported.schemas:
             text, offset = Text(path, self.lines[path]), face.start + max(name.start, 0)
             self.findings.append(
                 diagnose("UNKNOWN_TABLE", {"name": identity}, text, offset, Stage.OBJECT_GRAPH, identity)

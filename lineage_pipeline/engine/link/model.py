@@ -69,7 +69,10 @@ class InputColumn(msgspec.Struct, frozen=True, gc=False):
 
 
 class Input(msgspec.Struct, frozen=True):
-    """An object that a statement reads; what is asked of an open temporary one `passes` on to those behind it."""
+    """An object that a statement reads; what is asked of an open temporary one `passes` on to those behind it.
+
+    Where it is `disputed` which columns it has, what a star takes of it is not certain.
+    """
 
     object: str
     columns: tuple[InputColumn, ...]
@@ -78,6 +81,7 @@ class Input(msgspec.Struct, frozen=True):
     indirect: Flows = NONE
     passes: tuple[Opening, ...] = ()
     parameters: tuple[str, ...] = ()
+    disputed: bool = False
 
 
 class Variables(msgspec.Struct):
