@@ -44,12 +44,10 @@ EXTRAS = {
     "openlineage": "export",
     "openpyxl": "export",
     "pandas": "pipeline",
-    "psycopg": "catalog",
     "pyspark": "pipeline",
     "rustworkx": "pipeline",
     "starlette": "web",
     "uvicorn": "web",
-    "yaml": "catalog",
 }
 """The extra of our package that brings a module."""
 

@@ -30,8 +30,7 @@ def discovery(context: dg.AssetExecutionContext, project: ProjectParam, store: S
     run.write("snapshots", [found.snapshot])
     run.write("sources", found.sources)
     run.write("sql_files", found.files)
-    imports = project.settings_for(context.partition_key).imports()
-    run.write("diagnostics", (*found.diagnostics, *imports.findings), part=Stage.DISCOVERY.value)
+    run.write("diagnostics", found.diagnostics, part=Stage.DISCOVERY.value)
     yield from _told(project, run, Stage.DISCOVERY, started)
 
 
@@ -127,8 +126,7 @@ def _on_spark(
     started = time.monotonic()
     settings = project.settings_for(context.partition_key)
     run = _begin(context, project, store)
-    imported = settings.imports().schemas
-    write(Work(run, store.files(settings), settings, lambda: spark.open(settings.spark), imported))
+    write(Work(run, store.files(settings), settings, lambda: spark.open(settings.spark)))
     yield from _told(project, run, stage, started)
 
 

@@ -1,4 +1,4 @@
-"""How Spark prints expressions when it names columns after them: operators, functions, types and default arguments."""
+"""How engines print expressions when they name columns after them: operators, functions, types, default arguments."""
 
 BINARY: dict[str, tuple[int, str]] = {
     "OR": (1, "({} OR {})"),
@@ -164,3 +164,19 @@ SHOWN: dict[str, int] = {
 
 RANKS = frozenset("row_number rank dense_rank percent_rank ntile".split())
 """Functions over a window whose frame is one of rows."""
+
+NAMELESS = "?column?"
+"""What PostgreSQL calls a column that nothing gives a name."""
+
+TYPE_NAMES = {
+    "int": "int4",
+    "bigint": "int8",
+    "smallint": "int2",
+    "decimal": "numeric",
+    "double": "float8",
+    "float": "float4",
+    "boolean": "bool",
+    "char": "bpchar",
+    "varbinary": "bytea",
+}
+"""Types by the names that PostgreSQL has for them itself; columns that are cast are called by them."""

@@ -73,6 +73,21 @@ AGGREGATES = frozenset(
     "MAP_AGG BOOL_AND BOOL_OR EVERY CORR COVAR_POP COVAR_SAMP SKEWNESS KURTOSIS".split()
 )
 
+NAMELESS = frozenset(
+    "EXPLODINGGENERATESERIES GENERATESERIES REGEXP_SPLIT_TO_TABLE STRING_TO_TABLE JSON_OBJECT_KEYS JSONB_OBJECT_KEYS "
+    "GENERATE_SUBSCRIPTS".split()
+)
+"""Functions in the place of tables whose one column has no name of its own."""
+
+PLAIN: dict[str, frozenset[str]] = {"postgres": frozenset({"DATE_PART"})}
+"""Functions that the parser takes for others, although they give another type."""
+
+DOCUMENTS: dict[str, str] = {"JSON_BUILD_OBJECT": "JSON", "JSONB_BUILD_OBJECT": "JSONB"}
+"""Functions of names and values in turn, and the type that they give."""
+
+JSON_OBJECTS = frozenset({"duckdb", "postgres", "bigquery", "mysql"})
+"""The families in which JSON_OBJECT gives a document, not a string."""
+
 SPREADING = frozenset(
     "EXPLODE EXPLODEOUTER EXPLODE_OUTER POSEXPLODE POSEXPLODEOUTER POSEXPLODE_OUTER INLINE INLINE_OUTER STACK "
     "JSON_TUPLE VARIANT_EXPLODE VARIANT_EXPLODE_OUTER".split()
@@ -90,6 +105,7 @@ PRODUCED: dict[str, tuple[str, ...]] = {
     "VARIANT_EXPLODE_OUTER": ("pos", "key", "value"),
     "GENERATESERIES": ("generate_series",),
     "EXPLODINGGENERATESERIES": ("generate_series",),
+    "GENERATESERIES:is_end_exclusive": ("range",),
     "NUMBERS": ("number",),
     "STRING_SPLIT": ("value",),
     "OPENJSON": ("key", "value", "type"),

@@ -19,6 +19,7 @@ class Naming(StrEnum):
     PACKED = "packed"
     VALUE = "value"
     CAPTION = "caption"
+    PRINTED = "printed"
     FUNCTION = "function"
     NONE = "none"
     COL0 = "_col{}"
@@ -32,14 +33,14 @@ class Traits(msgspec.Struct, frozen=True):
     `aliases` says how the names that queries give to their sources are compared, where that is not as tables are.
     `quotes` may stand around names beside those that the grammar knows. `grammar` is the dialect whose grammar it has
     where that is another one, and `definitions` the one in which CREATE, ALTER and DROP without a query are written.
-    `family` is the main dialect whose rules it follows.
-    `alias_first`: an alias hides a column of its name everywhere. `row_names`: the columns of VALUES, counted from 0 or
-    from 1. `row_values`: the alias of a source stands for its whole row. `unnest_expands`: rows and maps become several
-    columns. `label_first`: UNPIVOT puts the name of a column before its value. `generator_names`: the columns of a
-    function that makes rows have names of their own in a select list. `pattern_columns`: a quoted name may be one.
-    `positions`: `$1` is the first column. `column_sets`: an item of a select list may stand for several columns.
-    `decorators`: what stands behind this sign in the name of a table is a part or a version of it.
-    `flattens`: EXPLODE is FLATTEN, with six columns of its own.
+    `family` is the main dialect whose rules it follows. `alias_first`: an alias hides a column of its name
+    everywhere. `row_names`: the columns of VALUES, counted from 0 or from 1. `row_values`: the alias of a source
+    stands for its whole row. `unnest_expands`: rows and maps become several columns. `alias_names_element`: the alias
+    of a function that makes one column is the name of it. `label_first`: UNPIVOT puts the name of a column before its
+    value. `generator_names`: the columns of a function that makes rows have names of their own in a select list.
+    `pattern_columns`: a quoted name may be one. `positions`: `$1` is the first column. `column_sets`: an item of a
+    select list may stand for several columns. `decorators`: what stands behind this sign in the name of a table is a
+    part or a version of it. `flattens`: EXPLODE is FLATTEN, with six columns of its own.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Traits(msgspec.Struct, frozen=True):
     row_names: str = "column{1}"
     row_values: bool = False
     unnest_expands: bool = False
+    alias_names_element: bool = False
     label_first: bool = True
     generator_names: bool = False
     pattern_columns: bool = False
@@ -100,6 +102,7 @@ _POSTGRES = Traits(
     short_insert=True,
     row_values=True,
     unnest_expands=True,
+    alias_names_element=True,
 )
 _SPARK = Traits(
     "spark",
@@ -176,6 +179,7 @@ _ROWS: dict[str, Traits] = {
     "dune": _TRINO,
     "duckdb": Traits(
         "duckdb",
+        naming=Naming.PRINTED,
         lateral_alias=True,
         alias_in_where=True,
         alias_in_having=True,

@@ -31,9 +31,8 @@ class AnalysisSettings(Section):
     default_catalog: str = ""
     default_schema: str = ""
     search_path: tuple[str, ...] = ()
-    case_sensitivity: Literal["dialect", "lower", "upper", "exact"] = "dialect"
+    case_sensitivity: Literal["dialect", "sensitive", "insensitive"] = "dialect"
     allow_implied: bool = True
-    schemas: tuple[str, ...] = ()
     limits: LimitSettings = LimitSettings()
 
 
@@ -46,9 +45,8 @@ class SystemSettings(Section):
     default_catalog: str | None = None
     default_schema: str | None = None
     search_path: tuple[str, ...] | None = None
-    case_sensitivity: Literal["dialect", "lower", "upper", "exact"] | None = None
+    case_sensitivity: Literal["dialect", "sensitive", "insensitive"] | None = None
     allow_implied: bool | None = None
-    schemas: tuple[str, ...] | None = None
 
 
 class SparkSettings(Section):

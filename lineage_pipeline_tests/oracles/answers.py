@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "oracle"
@@ -12,12 +13,15 @@ Sources = frozenset[str]
 
 @dataclass(frozen=True)
 class Answered:
-    """One column of a result: what it is called, what it holds, and the columns that its values come from."""
+    """One column of a result: what it is called, what it holds, and the columns that its values come from.
+
+    An engine that does not say whether it may be null, or where it comes from, leaves that open.
+    """
 
     name: str
     type: str | None
-    nullable: bool
-    sources: Sources
+    nullable: bool = True
+    sources: Sources = frozenset()
 
 
 Answer = tuple[Answered, ...]
@@ -43,9 +47,10 @@ def questions(folder: str) -> list[Question]:
     return found
 
 
-def tables() -> dict[str, str]:
-    """The tables that the queries read: by name, their columns as a list of definitions."""
-    text = (FIXTURES / "tables.txt").read_text()
+@cache
+def tables(folder: str) -> dict[str, str]:
+    """The tables that the queries of a folder read: by name, their columns as a list of definitions."""
+    text = (FIXTURES / folder / "tables.txt").read_text()
     return dict(re.findall(r"^(\w+)\(\n(.*?)^\)$", text, flags=re.MULTILINE | re.DOTALL))
 
 

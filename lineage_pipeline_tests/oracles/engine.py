@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 
+from lineage_pipeline.dialects.folding import Folding
+from lineage_pipeline.dialects.traits import TRAITS
 from lineage_pipeline.pipeline import analyse
 from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options, SchemaColumn, TableSchema
 from lineage_pipeline.vocabulary.sets import EdgeType, ObjectKind, Origin
@@ -13,7 +15,7 @@ from lineage_pipeline_tests.oracles.answers import Answer, Answered, tables
 @cache
 def _schemas(dialect: str) -> dict[str, TableSchema]:
     """The tables of the fixtures."""
-    return schemas(tables(), dialect)
+    return schemas(tables(dialect), dialect)
 
 
 def schemas(tables: Mapping[str, str], dialect: str) -> dict[str, TableSchema]:
@@ -35,12 +37,13 @@ def lineage(sql: str, dialect: str, given: Mapping[str, TableSchema] | None = No
 def ask(sql: str, dialect: str, given: Mapping[str, TableSchema] | None = None) -> Answer:
     """What the engine says about a query."""
     found = lineage(sql, dialect, given)
+    folds = TRAITS[dialect].columns is Folding.LOWER
     sources: dict[str, set[str]] = defaultdict(set)
     for edge in found.column_edges:
         if edge.to_object == "query" and edge.type is EdgeType.DIRECT:
             sources[edge.to_column].add(f"{edge.from_object}.{edge.from_column}")
     return tuple(
-        Answered(row.written, row.type, row.nullable, frozenset(sources[row.name]))
+        Answered(row.name if folds else row.written, row.type, row.nullable, frozenset(sources[row.name]))
         for row in found.columns
         if row.object == "query"
     )

@@ -39,7 +39,7 @@ def _jvm() -> Any:
 @cache
 def _ground() -> Any:
     """The session once the tables of the fixtures are there."""
-    create(tables())
+    create(tables("spark"))
     return _session()
 
 
@@ -63,7 +63,7 @@ class _Schema(msgspec.Struct):
 def ask(sql: str) -> Answer:
     """What Spark says about a query."""
     frame = _ground().sql(sql)
-    found = outputs(frame.queryExecution().analyzed().toJSON(), tables().keys())
+    found = outputs(frame.queryExecution().analyzed().toJSON(), tables("spark").keys())
     columns = _columns(frame)
     return tuple(replace(column, sources=sources) for column, sources in zip(columns, found, strict=True))
 

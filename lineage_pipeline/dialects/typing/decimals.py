@@ -115,8 +115,8 @@ def rounded(digits: Digits, to: int) -> Digits:
     return min(whole + scale, CAP), scale
 
 
-def literal_digits(text: str) -> Digits:
-    """The digits of a number as it is written."""
+def literal_digits(text: str, leading_zero: bool = False) -> Digits:
+    """The digits of a number as it is written; in some families a zero before the point is one, too."""
     whole, _, behind = text.lstrip("+-").partition(".")
-    whole = whole.lstrip("0")
+    whole = whole if leading_zero else whole.lstrip("0")
     return max(len(whole) + len(behind), 1), len(behind)

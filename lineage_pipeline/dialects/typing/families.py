@@ -4,64 +4,9 @@ from functools import lru_cache
 
 import msgspec
 
+from lineage_pipeline.dialects.typing.family import UNKNOWN as UNKNOWN
+from lineage_pipeline.dialects.typing.family import Family as Family
 from lineage_pipeline.dialects.typing.shapes import Shape, shape_of
-
-UNKNOWN = "UNKNOWN"
-"""The type of a constant that takes whatever type is asked of it."""
-
-
-class Family(msgspec.Struct, frozen=True):
-    """The types of one family, by what they are for.
-
-    `integers` go from narrow to wide; `digits` is how many digits each of them has. `cap` limits the digits of a
-    decimal (0: nothing does), `plain` is what a decimal without parameters means. `notation` writes an array, a map, a
-    struct and one of its members. `strings` are the types that hold text; where `bare_strings`, a value that is read
-    has the type without a length. `null` is the type of NULL, and `literal` that of a string that is written out,
-    which fits everywhere where it is not known; `settled` says what becomes of such types in a result.
-    """
-
-    name: str
-    integers: tuple[str, ...]
-    digits: tuple[int, ...]
-    integer: str
-    bigint: str
-    decimal: str
-    real: str
-    double: str
-    string: str
-    boolean: str
-    binary: str
-    date: str = "DATE"
-    time: str = "TIME"
-    timestamp: str = "TIMESTAMP"
-    zoned: str = "TIMESTAMP"
-    interval: str = "INTERVAL"
-    aliases: dict[str, str] = {}
-    cap: int = 38
-    plain: str = ""
-    notation: tuple[str, str, str, str] = ("ARRAY<{}>", "MAP<{},{}>", "STRUCT<{}>", "{}:{}")
-    strings: tuple[str, ...] = ("STRING", "VARCHAR", "CHAR", "TEXT")
-    bare_strings: bool = False
-    null: str | None = None
-    literal: str = ""
-    settled: dict[str, str] = {}
-
-    def array(self, kind: str) -> str:
-        """An array of a type."""
-        return self.notation[0].format(kind)
-
-    def map(self, key: str, kind: str) -> str:
-        """A map from one type to another."""
-        return self.notation[1].format(key, kind)
-
-    def struct(self, members: list[tuple[str, str]]) -> str:
-        """A struct of named members."""
-        return self.notation[2].format(",".join(self.notation[3].format(name, kind) for name, kind in members))
-
-    def numeric(self, precision: int, scale: int) -> str:
-        """A decimal."""
-        return f"{self.decimal}({precision},{scale})"
-
 
 _WORDS = {"INT": "INTEGER", "INT4": "INTEGER", "INT8": "BIGINT", "INT2": "SMALLINT", "INT1": "TINYINT"}
 
@@ -89,7 +34,7 @@ SPARK = Family(
         **{"NUMERIC": "DECIMAL", "DEC": "DECIMAL", "TEXT": "STRING", "BOOL": "BOOLEAN", "NULL": "VOID"},
         **{"DOUBLE PRECISION": "DOUBLE", "TIMESTAMPNTZ": "TIMESTAMP_NTZ", "TIMESTAMP_LTZ": "TIMESTAMP"},
     },
-    plain="DECIMAL(10,0)",
+    alone={"DECIMAL": "DECIMAL(10,0)"},
     bare_strings=True,
     null="VOID",
 )
@@ -111,9 +56,19 @@ DUCKDB = Family(
         **{"TEXT": "VARCHAR", "STRING": "VARCHAR", "CHAR": "VARCHAR", "BPCHAR": "VARCHAR", "NUMERIC": "DECIMAL"},
         **{"REAL": "FLOAT", "FLOAT4": "FLOAT", "FLOAT8": "DOUBLE", "LONG": "BIGINT", "BOOL": "BOOLEAN"},
         **{"TIMESTAMPTZ": "TIMESTAMP WITH TIME ZONE", "DATETIME": "TIMESTAMP", "BYTEA": "BLOB", "VARBINARY": "BLOB"},
-        **{"BINARY": "BLOB", "DOUBLE PRECISION": "DOUBLE", "INT128": "HUGEINT"},
+        **{"BINARY": "BLOB", "DOUBLE PRECISION": "DOUBLE", "INT128": "HUGEINT", "TIMETZ": "TIME WITH TIME ZONE"},
+        **{
+            "UINT8": "UTINYINT",
+            "UINT16": "USMALLINT",
+            "UINT32": "UINTEGER",
+            "UINT64": "UBIGINT",
+            "UINT128": "UHUGEINT",
+        },
     },
-    plain="DECIMAL(18,3)",
+    alone={"DECIMAL": "DECIMAL(18,3)"},
+    unsigned={"UTINYINT": 3, "USMALLINT": 5, "UINTEGER": 10, "UBIGINT": 20, "UHUGEINT": 38},
+    adapts=True,
+    leading_zero=True,
     notation=("{}[]", "MAP({},{})", "STRUCT({})", "{} {}"),
     strings=("VARCHAR",),
     bare_strings=True,
@@ -137,10 +92,18 @@ POSTGRES = Family(
     aliases={"INTEGER": "INT", "NUMERIC": "DECIMAL", "FLOAT8": "DOUBLE PRECISION", "FLOAT4": "REAL", "BOOL": "BOOLEAN"},
     cap=0,
     notation=("{}[]", "", "", ""),
-    strings=("TEXT", "VARCHAR", "CHAR"),
+    strings=("TEXT", "VARCHAR", "CHAR", "BPCHAR", "NAME"),
     null=UNKNOWN,
     literal=UNKNOWN,
     settled={UNKNOWN: "TEXT"},
+    alone={"CHAR": "CHAR(1)"},
+    sized=False,
+    flat=True,
+    default_first=True,
+    exponents=False,
+    using_widens=True,
+    real_digits=24,
+    results={"VARCHAR": "TEXT"},
 )
 TSQL = Family(
     "tsql",
@@ -157,7 +120,7 @@ TSQL = Family(
     timestamp="DATETIME2",
     zoned="DATETIMEOFFSET",
     aliases={"INTEGER": "INT", "NUMERIC": "DECIMAL", "BOOLEAN": "BIT"},
-    plain="DECIMAL(18,0)",
+    alone={"DECIMAL": "DECIMAL(18,0)"},
     strings=("CHAR", "VARCHAR", "NCHAR", "NVARCHAR", "TEXT"),
     literal="VARCHAR({})",
 )
@@ -180,7 +143,7 @@ SNOWFLAKE = Family(
         **{"FLOAT": "DOUBLE", "REAL": "DOUBLE", "FLOAT8": "DOUBLE", "FLOAT4": "DOUBLE", "DOUBLE PRECISION": "DOUBLE"},
         **{"TEXT": "VARCHAR", "STRING": "VARCHAR"},
     },
-    plain="NUMBER(38,0)",
+    alone={"NUMBER": "NUMBER(38,0)"},
     strings=("VARCHAR", "CHAR"),
 )
 BIGQUERY = Family(
@@ -250,17 +213,24 @@ def own(text: str, name: str) -> str:
         return _nested(shape, family)
     known = family.aliases.get(shape.name, shape.name)
     if not shape.parameters:
-        return family.plain if family.plain and known == family.decimal else known
+        return family.alone.get(known, known)
+    if known == family.decimal and len(shape.parameters) == 1 and shape.numbers:
+        return family.numeric(shape.numbers[0], 0)
+    if family.real_digits and known == "FLOAT":
+        return family.real if int(shape.parameters[0]) <= family.real_digits else family.double
     head, _, rest = known.partition(" ") if known != shape.name else (known, "", "")
     return f"{head}({','.join(shape.parameters)}){' ' + rest if rest else ''}"
 
 
 def _nested(shape: Shape, family: Family) -> str:
     members = [(name, own(kind, family.name)) for name, kind in shape.members]
+    if shape.name == "TUPLE":
+        return f"TUPLE({','.join(kind for _, kind in members)})"
     if shape.name == "MAP" and len(members) == 2:
         return family.map(members[0][1], members[1][1])
     if shape.name in ("ARRAY", "LIST"):
-        return family.array(members[0][1])
+        size = shape.parameters[0] if shape.parameters and not family.flat else ""
+        return family.array(members[0][1], size)
     return family.struct(members) if family.notation[2] else f"{shape.name}"
 
 

@@ -30,12 +30,21 @@ def _reduction(types: Types, family: Family) -> Types:
     return (types[1] if len(types) > 1 else None, member_type(types[0], "") if types else None)
 
 
+def _two_elements(types: Types, family: Family) -> Types:
+    """What was gathered so far, and an element, both of the list's."""
+    kind = member_type(types[0], "") if types else None
+    return (kind, kind)
+
+
 PARAMETERS: dict[str, Callable[[Types, Family], Types]] = {
     **dict.fromkeys(
-        "TRANSFORM ARRAYFILTER FILTER EXISTS FORALL ANY ARRAYSORT LIST_TRANSFORM LIST_FILTER".split(), _element
+        "TRANSFORM ARRAYFILTER FILTER EXISTS FORALL ANY ARRAYSORT LIST_TRANSFORM LIST_FILTER LIST_APPLY".split(),
+        _element,
     ),
     "ZIP_WITH": _elements,
     **dict.fromkeys("MAP_FILTER TRANSFORM_VALUES TRANSFORM_KEYS MAP_ZIP_WITH".split(), _entry),
+    "COMPREHENSION": _element,
+    **dict.fromkeys("LIST_REDUCE ARRAY_REDUCE".split(), _two_elements),
     **dict.fromkeys("REDUCE AGGREGATE".split(), _reduction),
 }
 

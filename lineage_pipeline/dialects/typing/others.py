@@ -6,22 +6,6 @@ from lineage_pipeline.dialects.typing.shapes import shape_of
 from lineage_pipeline.dialects.typing.widening import digits_of
 
 
-def postgres_total(family: Family, types: Types, texts: Texts) -> str | None:
-    """SUM in PostgreSQL: short integers grow long, long ones and decimals have any number of digits."""
-    name = shape_of(types[0] or "").name if types else ""
-    if name in ("SMALLINT", family.integer):
-        return family.bigint
-    return {family.bigint: family.decimal}.get(name, name or None)
-
-
-def postgres_average(family: Family, types: Types, texts: Texts) -> str | None:
-    """AVG in PostgreSQL: any number of digits, or floating."""
-    name = shape_of(types[0] or "").name if types else ""
-    if name in family.integers or name == family.decimal:
-        return family.decimal
-    return family.double if name in (family.real, family.double) else name or None
-
-
 def tsql_total(family: Family, types: Types, texts: Texts) -> str | None:
     """SUM in T-SQL: short integers become integers, decimals as long as they can be."""
     shape = shape_of(types[0] or "") if types else shape_of("")
@@ -59,7 +43,6 @@ def same(family: Family, types: Types, texts: Texts) -> str | None:
 
 
 ROWS: dict[str, dict[str, Rule]] = {
-    "postgres": {"SUM": postgres_total, "AVG": postgres_average},
     "tsql": {"SUM": tsql_total, "AVG": tsql_average},
     "snowflake": {"SUM": wide_total},
     "bigquery": {"SUM": same, "AVG": bigquery_average},

@@ -47,8 +47,14 @@ def array(family: Family, types: Types, texts: Texts) -> str | None:
     return family.array(kind) if kind and family.notation[0] else None
 
 
+SLICE = "SLICE"
+"""The type of a stretch of positions in brackets."""
+
+
 def element(family: Family, types: Types, texts: Texts) -> str | None:
-    """What an array or a map holds."""
+    """What an array or a map holds; a stretch of an array is one, and a part of a string in brackets is a string."""
+    if len(types) > 1 and types[1] == SLICE:
+        return types[0]
     return member_type(types[0], texts[1].strip("'") if len(texts) > 1 else "") if types else None
 
 
@@ -71,6 +77,12 @@ def mapping(family: Family, types: Types, texts: Texts) -> str | None:
     return family.map(kinds[0] or "", kinds[1] or "") if known else None
 
 
+def negated(family: Family, types: Types, texts: Texts) -> str | None:
+    """A number with the other sign; the least integer is one although it is too long without its sign."""
+    least = {"2147483648": family.integer, "9223372036854775808": family.bigint}
+    return least.get(texts[0] if texts else "", types[0] if types else None)
+
+
 BOOLEANS = words(
     "EQ NEQ GT GTE LT LTE AND OR NOT IS IN LIKE ILIKE BETWEEN EXISTS NULLSAFEEQ NULLSAFENEQ REGEXPLIKE STARTSWITH XOR"
 )
@@ -91,6 +103,7 @@ COMMON: dict[str, Rule] = {
     "KWARG": argument(1),
     "ARRAY": array,
     "ELEMENT": element,
+    "SLICE": exactly(SLICE),
     "ARRAYAGG": array_of(0),
     "VARMAP": mapping,
     "MAP": mapping,

@@ -1,11 +1,13 @@
 """The rules of one family together: what a call gives, looked up once for each operator and types of arguments."""
 
-from lineage_pipeline.dialects.typing import duckdb, others, spark
+from lineage_pipeline.dialects.typing import duckdb, others, postgres, spark
 from lineage_pipeline.dialects.typing.arithmetic import Rule, Texts, Types
 from lineage_pipeline.dialects.typing.casts import LENIENT
 from lineage_pipeline.dialects.typing.families import Family, family_of, own
 from lineage_pipeline.dialects.typing.nulls import GENERAL, NULLS
-from lineage_pipeline.dialects.typing.results import COMMON
+from lineage_pipeline.dialects.typing.results import COMMON, CONSTANTS
+from lineage_pipeline.dialects.typing.rowsets import ROWSETS
+from lineage_pipeline.dialects.typing.widening import unsized
 
 MANY = 20_000
 """How many answers are kept."""
@@ -14,9 +16,14 @@ ROWS: dict[str, dict[str, Rule]] = {
     "spark": spark.ROWS,
     "hive": spark.ROWS,
     "duckdb": duckdb.ROWS,
+    "postgres": postgres.ROWS,
     **others.ROWS,
 }
 """The rows that families add to the common ones."""
+
+
+MORE_CONSTANTS: dict[str, frozenset[str]] = {"duckdb": duckdb.CONSTANTS, "postgres": postgres.CONSTANTS}
+"""Operators whose type depends on the values of constants in one family."""
 
 
 class Typing:
@@ -28,13 +35,15 @@ class Typing:
         self.rules: dict[str, Rule] = {**COMMON, **ROWS.get(name, {})}
         self.nulls = NULLS.get(name, GENERAL)
         self.lenient = name in LENIENT
+        self.constants = CONSTANTS | MORE_CONSTANTS.get(name, frozenset())
+        self.rowsets = ROWSETS.get(name, {})
         self.known: dict[tuple[str, Types, Texts], str | None] = {}
 
     def result(self, op: str, types: Types, texts: Texts, otherwise: str) -> str | None:
         """The type that an operator gives; without a rule it is the one that is known beforehand."""
         rule = self.rules.get(op)
         if rule is None:
-            return otherwise or None
+            return self.family.results.get(otherwise, otherwise) or None
         key = (op, types, texts)
         if key in self.known:
             return self.known[key]
@@ -42,7 +51,10 @@ class Typing:
             self.known.clear()
         name = self.family.name
         spelled = tuple([own(kind, name) if kind is not None else None for kind in types])
-        found = self.known[key] = rule(self.family, spelled, texts)
+        found = rule(self.family, spelled, texts)
+        if found is not None and not self.family.sized and op not in postgres.KEPT:
+            found = unsized(found)
+        self.known[key] = found
         return found
 
 

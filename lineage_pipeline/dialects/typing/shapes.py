@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import msgspec
 
-NESTED = frozenset({"ARRAY", "LIST", "MAP", "STRUCT", "ROW"})
+NESTED = frozenset({"ARRAY", "LIST", "MAP", "STRUCT", "ROW", "TUPLE"})
 """Types that are made of others."""
 
 
@@ -26,7 +26,9 @@ def shape_of(text: str) -> Shape:
     """The shape of a type by its text, in the notation of any dialect."""
     text = text.strip()
     if text.endswith("]") and "[" in text:
-        return Shape("ARRAY", (), (("", text[: text.rindex("[")].strip()),))
+        opened = text.rindex("[")
+        size = (text[opened + 1 : -1],) if opened < len(text) - 2 else ()
+        return Shape("ARRAY", size, (("", text[:opened].strip()),))
     start = min((index for index in (text.find("<"), text.find("(")) if index >= 0), default=-1)
     if start < 0:
         return Shape(text)
@@ -53,6 +55,9 @@ def _parts(text: str) -> list[str]:
 
 
 def _member(text: str) -> tuple[str, str]:
+    if text.startswith('"') and '" ' in text:
+        name, _, kind = text[1:].partition('" ')
+        return name, kind.strip()
     name, colon, kind = text.partition(":")
     if not colon or " " in name.strip() or "<" in name or "(" in name:
         name, _, kind = text.partition(" ")

@@ -20,7 +20,41 @@ def common_type(types: Sequence[str | None], family: Family) -> str | None:
             return None
         if item != result:
             result = wider(result, item, family)
-    return result
+    return result if family.sized or len(known) == len(types) or result is None else unsized(result)
+
+
+def unsized(kind: str) -> str:
+    """A type without lengths and digits, as PostgreSQL has it where it is computed."""
+    shape = shape_of(kind)
+    if shape.name == "ARRAY" and shape.members:
+        return f"{unsized(shape.members[0][1])}[]"
+    return "BPCHAR" if shape.name == "CHAR" else shape.name
+
+
+def adapted(types: Sequence[str | None], texts: Sequence[str], family: Family) -> list[str | None]:
+    """The types, those of whole numbers that are written out being the ones of the integers beside them."""
+    whole = [kind for kind, text in zip(types, texts, strict=True) if not is_whole(text)]
+    target = common_type(whole, family) if whole else None
+    if target is None or not (target in family.integers or target in family.unsigned):
+        return list(types)
+    return [
+        target if is_whole(text) and kind in family.integers and fits(text, target, family) else kind
+        for kind, text in zip(types, texts, strict=True)
+    ]
+
+
+def is_whole(text: str) -> bool:
+    """Whether a text is a whole number that is written out."""
+    return text.removeprefix("neg(").removesuffix(")").isdigit()
+
+
+def fits(text: str, target: str, family: Family) -> bool:
+    """Whether a whole number is one of those that an integer type holds."""
+    number = int(text.removeprefix("neg(").removesuffix(")")) * (-1 if text.startswith("neg(") else 1)
+    if target in family.unsigned:
+        return 0 <= number < 1 << (8 << list(family.unsigned).index(target))
+    half = 1 << ((8 << family.integers.index(target)) - 1)
+    return -half <= number < half
 
 
 def wider(left: str, right: str, family: Family) -> str | None:
@@ -30,6 +64,8 @@ def wider(left: str, right: str, family: Family) -> str | None:
     first, second = plain_shape(left, family), plain_shape(right, family)
     if first == second:
         return left
+    if not family.sized:
+        return _first_or_wider(family, first, second)
     for rule in (_numbers, _strings, _moments, _nested, *_MORE.get(family.name, ())):
         found = rule(family, first, second) or rule(family, second, first)
         if found is not None:
@@ -48,6 +84,8 @@ def digits_of(shape: Shape, family: Family) -> decimals.Digits | None:
     """The digits of a decimal, or of an integer as one."""
     if shape.name in family.integers:
         return family.digits[family.integers.index(shape.name)], 0
+    if shape.name in family.unsigned:
+        return family.unsigned[shape.name], 0
     if shape.name != family.decimal:
         return None
     numbers = shape.numbers
@@ -58,14 +96,30 @@ def digits_of(shape: Shape, family: Family) -> decimals.Digits | None:
 
 def is_number(shape: Shape, family: Family) -> bool:
     """Whether a type is one of numbers."""
-    return shape.name in family.integers or shape.name in (family.decimal, family.real, family.double)
+    name = shape.name
+    return name in family.integers or name in (family.decimal, family.real, family.double) or name in family.unsigned
+
+
+def holding(family: Family, left: str, right: str) -> str | None:
+    """The least of the integers, with a sign or without, that holds two others; None where one is no integer."""
+    signed, unsigned = family.integers, list(family.unsigned)
+    if left in signed and right in signed:
+        return signed[max(signed.index(left), signed.index(right))]
+    if left in unsigned and right in unsigned:
+        return unsigned[max(unsigned.index(left), unsigned.index(right))]
+    if right in unsigned and left in signed:
+        left, right = right, left
+    if left not in unsigned or right not in signed:
+        return None
+    above = unsigned.index(left) + 1
+    return signed[max(above, signed.index(right))] if above < len(signed) else family.double
 
 
 def _numbers(family: Family, left: Shape, right: Shape) -> str | None:
     if not is_number(left, family) or not is_number(right, family):
         return None
-    if left.name in family.integers and right.name in family.integers:
-        return family.integers[max(family.integers.index(left.name), family.integers.index(right.name))]
+    if (whole := holding(family, left.name, right.name)) is not None:
+        return whole
     if family.double in (left.name, right.name):
         return family.double
     if family.real in (left.name, right.name):
@@ -157,7 +211,24 @@ def _duckdb_string(family: Family, left: Shape, right: Shape) -> str | None:
 
 
 def _duckdb_boolean(family: Family, left: Shape, right: Shape) -> str | None:
-    return right.name if left.name == family.boolean and right.name in family.integers else None
+    return right.name if left.name == family.boolean and is_number(right, family) else None
+
+
+def _first_or_wider(family: Family, left: Shape, right: Shape) -> str | None:
+    """PostgreSQL keeps the first type unless the other one holds it, and not the other way round."""
+    for chain in (
+        (*family.integers, family.decimal, family.real, family.double),
+        (family.date, family.timestamp, family.zoned),
+        (family.time, "TIMETZ"),
+    ):
+        if left.name in chain and right.name in chain:
+            return max(left.name, right.name, key=chain.index)
+    if left.name == right.name == "ARRAY":
+        inner = common_type([left.members[0][1], right.members[0][1]], family)
+        return family.array(inner) if inner is not None else None
+    if left.name == right.name or (left.name in family.strings and right.name in family.strings):
+        return "BPCHAR" if left.name == "CHAR" else left.name
+    return None
 
 
 _MORE: dict[str, tuple[Wider, ...]] = {

@@ -70,7 +70,7 @@ def _qualified_call(context: Context, base: exp.Expr, function: exp.Expr) -> ir.
     own = context.fold_table(function.name if isinstance(function, exp.Anonymous) else type(function).__name__)
     names = (*(context.table(part) for part in parts), own)
     start, end = context.place(*parts)
-    context.invoke(ir.Invocation(ir.Name(names, own, start, end), args))
+    context.calls.append(ir.Invocation(ir.Name(names, own, start, end), args))
     return ir.Routine(names, ir.Call(".".join(names).upper(), args))
 
 
@@ -117,7 +117,8 @@ def written_path(texts: Sequence[str]) -> tuple[str, ...]:
 def struct(context: Context, node: exp.Expr) -> ir.Expr:
     """A struct that is built: each member under its name, or the name of the column that it is."""
     members = tuple(_member(context, item) for item in node.expressions)
-    return ir.Call("STRUCT", members)
+    document = isinstance(node, exp.JSONObject) and context.traits.family in functions.JSON_OBJECTS
+    return ir.Call("STRUCT", members, 0, "JSON" if document else "")
 
 
 def _member(context: Context, node: exp.Expr) -> ir.Expr:
@@ -145,15 +146,12 @@ def anonymous(context: Context, node: exp.Expr) -> ir.Expr:
     nodes = node.expressions
     if op in functions.PAIRS and nodes and len(nodes) % 2 == 0:
         pairs = zip(nodes[::2], nodes[1::2], strict=True)
-        return ir.Call("STRUCT", tuple(_pair(context, key, value) for key, value in pairs))
+        members = tuple(_pair(context, key, value) for key, value in pairs)
+        return ir.Call("STRUCT", members, 0, functions.DOCUMENTS.get(op, ""))
     if op in functions.PATHS and len(nodes) > 1 and all(isinstance(item, exp.Literal) for item in nodes[1:]):
         keys = written_path([item.name for item in nodes[1:]])
         return ir.Call(op, (ir.Field(expression(context, nodes[0]), keys),), traits_of_name(op) | ir.KEEPING)
-    traits = traits_of_name(op)
-    if not traits and not context.traits.batches:  # T-SQL: a function of the user's own has a schema before its name
-        name = ir.Name((context.fold_table(node.name),), function_name(op), *context.place(node))
-        context.invoke(ir.Invocation(name))
-    return ir.Call(function_name(op), expressions(context, nodes), traits)
+    return ir.Call(function_name(op), expressions(context, nodes), traits_of_name(op))
 
 
 def _pair(context: Context, key: exp.Expr, value: exp.Expr) -> ir.Expr:

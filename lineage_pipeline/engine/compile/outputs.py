@@ -12,7 +12,9 @@ from lineage_pipeline.engine.compile.captions import caption
 from lineage_pipeline.engine.compile.columnsets import column_set, quoted_pattern, star
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.expressions import expression
+from lineage_pipeline.engine.compile.figures import figured
 from lineage_pipeline.engine.compile.items import place_of
+from lineage_pipeline.engine.compile.printed import printed
 from lineage_pipeline.engine.compile.rowsets import produced_names
 from lineage_pipeline.engine.compile.scripts import transformed
 from lineage_pipeline.vocabulary import ir
@@ -73,7 +75,7 @@ def _recommended(context: Context, found: ir.Output, node: exp.Expr, before: Seq
     if isinstance(node, exp.Window):
         number = sum(1 for item in before for _ in item.find_all(exp.Window))
         function = node.find(exp.Func)
-        name = f"{function_name(function)}_window_{number}" if function is not None else found.name
+        name = f"{_function_name(function)}_window_{number}" if function is not None else found.name
         return msgspec.structs.replace(found, name=name, written=name)
     return found
 
@@ -141,16 +143,18 @@ def _implicit_name(context: Context, node: exp.Expr, position: int, start: int, 
         return (f"${number}", f"${number}") if context.traits.positions else ("", "")
     if type(inner) is exp.Column:
         return context.column(inner.this), inner.this.name
-    if isinstance(inner, exp.Dot) and isinstance(inner.expression, exp.Identifier):
-        return context.column(inner.expression), inner.expression.name
     naming = context.traits.naming
+    if isinstance(inner, exp.Dot) and isinstance(inner.expression, exp.Identifier) and naming is not Naming.PRINTED:
+        return context.column(inner.expression), inner.expression.name
     if naming is Naming.NONE:
         return "", ""
     if naming is Naming.FUNCTION:
-        called = _CALLED.match(context.text[context.origin + start : context.origin + end]) if start >= 0 else None
-        name = called[1].lower() if called is not None and isinstance(inner, exp.Func) else function_name(inner)
+        text = context.text[context.origin + start : context.origin + end] if start >= 0 else ""
+        name = figured(node, text)
         return name, name
     if naming is Naming.CAPTION and (shown := _caption(context, node, inner)):
+        return shown.lower(), shown
+    if naming is Naming.PRINTED and (shown := _printed(context, node)):
         return shown.lower(), shown
     if naming in (Naming.VALUE, Naming.CAPTION) and isinstance(inner, exp.Literal):
         return inner.name.lower(), inner.name
@@ -160,17 +164,13 @@ def _implicit_name(context: Context, node: exp.Expr, position: int, start: int, 
 
 def _by_text(naming: Naming, text: str, position: int) -> tuple[str, str]:
     """The name of a column that is called after its text or its position, folded and as it is shown."""
-    if naming not in (Naming.TEXT, Naming.VALUE, Naming.CAPTION, Naming.UPPER, Naming.PACKED):
+    if naming not in (Naming.TEXT, Naming.PRINTED, Naming.VALUE, Naming.CAPTION, Naming.UPPER, Naming.PACKED):
         name = naming.value.format(position)
         return name, name
     name = ("" if naming is Naming.PACKED else " ").join(text.split())
     if naming in (Naming.UPPER, Naming.PACKED):
         return name.upper() or f"_col{position}", name.upper()
     return name.lower() if name else f"_col{position}", name
-
-
-_CALLED = re.compile(r"([A-Za-z_][\w$]*)\s*\(")
-"""A function as it is written; the tree may know it by another name."""
 
 
 def _caption(context: Context, node: exp.Expr, inner: exp.Expr) -> str:
@@ -185,6 +185,13 @@ def _caption(context: Context, node: exp.Expr, inner: exp.Expr) -> str:
     return caption(tokens, context.text, aliases, context.items.tokens) or ""
 
 
+def _printed(context: Context, node: exp.Expr) -> str:
+    """What is printed of an expression where columns are named after all of it."""
+    found = context.items.nodes.get(id(node))
+    tokens = context.items.tokens[found[1] : found[2] + 1] if found is not None else ()
+    return printed(tokens, context.text, context.items.tokens) or ""
+
+
 def _source_names(select: exp.Expr) -> Iterator[str]:
     """The names by which the sources of a select are asked."""
     from_ = select.args.get("from_")
@@ -195,15 +202,5 @@ def _source_names(select: exp.Expr) -> Iterator[str]:
         yield source.alias_or_name
 
 
-def function_name(node: exp.Expr) -> str:
-    """Postgres calls a column after its function or the type it is cast to."""
-    if isinstance(node, exp.Cast):
-        inner = function_name(node.this) if not isinstance(node.this, exp.Column) else node.this.name.lower()
-        return inner if inner != "?column?" else node.args["to"].this.value.lower()
-    if isinstance(node, exp.Window):
-        return function_name(node.this)
-    if isinstance(node, exp.Case):
-        return "case"
-    if isinstance(node, exp.Anonymous):
-        return node.name.lower()
-    return node.sql_name().lower() if isinstance(node, exp.Func) else "?column?"
+def _function_name(node: exp.Func) -> str:
+    return node.name.lower() if isinstance(node, exp.Anonymous) else node.sql_name().lower()

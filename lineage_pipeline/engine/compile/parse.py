@@ -11,6 +11,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokens import Token, Tokenizer, TokenType
 
+from lineage_pipeline.dialects import functions
 from lineage_pipeline.dialects.families import FAMILIES
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.normalise import normalise
@@ -262,4 +263,6 @@ def dialect_of(name: str) -> Dialect:
     dialect = Dialect.get_or_raise(name or None)
     parser.logger.disabled = True  # what sqlglot only warns of comes back as exp.Command and becomes a finding
     _record_items()
+    for function in functions.PLAIN.get(name, ()):
+        dialect.parser_class.FUNCTION_PARSERS.pop(function, None)
     return dialect

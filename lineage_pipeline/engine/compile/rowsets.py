@@ -46,11 +46,18 @@ def rowset(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
         function = function.this
     maker = _MAKERS.get(type(function), _function)
     item = maker(context, function, node)
+    if alias and not columns and context.traits.alias_names_element and _is_nameless(item):
+        columns = (context.fold_column(alias),)
     return (
         msgspec.structs.replace(item, alias=alias or item.alias, columns=columns or item.columns, lateral=True)
         if not isinstance(function, exp.Unnest)
         else _named_elements(item, alias, columns)
     )
+
+
+def _is_nameless(item: ir.Source) -> bool:
+    """Whether a function makes one column that has no name of its own."""
+    return isinstance(item.function, ir.Call) and item.function.op.split(":", 1)[0] in functions.NAMELESS
 
 
 def _named_elements(item: ir.Source, alias: str, columns: tuple[str, ...]) -> ir.Source:
@@ -126,7 +133,7 @@ def _object(context: Context, qualifiers: list[exp.Expr], node: exp.Expr, compil
     parts = [*(context.table(part) for part in qualifiers), context.fold_table(own.name)]
     start, end = context.place(*qualifiers, node)
     name = ir.Name(tuple(parts), own.name, start, end)
-    context.invoke(ir.Invocation(name, compiled.args if isinstance(compiled, ir.Call) else ()))
+    context.calls.append(ir.Invocation(name, compiled.args if isinstance(compiled, ir.Call) else ()))
     return ir.Source(context.called(name), name=name, function=compiled)
 
 
@@ -134,8 +141,9 @@ def _produced(context: Context, function: ir.Expr) -> tuple[str, ...]:
     """The columns that a function in the place of a table makes where nobody names them."""
     if not isinstance(function, ir.Call):
         return ()
-    op = function.op.split(":", 1)[0]
-    return tuple(context.fold_column(name) for name in produced_names(op, function.args))
+    known = functions.PRODUCED.get(function.op)
+    names = known or produced_names(function.op.split(":", 1)[0], function.args)
+    return tuple(context.fold_column(name) for name in names)
 
 
 def produced_names(op: str, args: tuple[ir.Expr, ...]) -> tuple[str, ...]:

@@ -8,6 +8,9 @@ from lineage_pipeline.engine.link.flows import Flows, into_path, united
 from lineage_pipeline.engine.link.model import Members, Value
 from lineage_pipeline.engine.link.shapes import element_type, map_types, struct_members
 
+DOCUMENTS = frozenset({"JSON", "JSONB", "VARIANT", "SUPER"})
+"""Types whose parts are of the same type."""
+
 
 def member(value: Value, path: Sequence[str], fold: Callable[[str], str] = str) -> Value:
     """What a path leads to."""
@@ -26,7 +29,10 @@ def member(value: Value, path: Sequence[str], fold: Callable[[str], str] = str) 
 def _inside(value: Value, path: Sequence[str]) -> Value:
     kind = value.type
     for name in path:
-        kind = dict(struct_members(kind or "", lower=True)).get(name.lower())
+        if (entry := map_types(kind or "")) is not None:
+            kind = entry[1]
+        elif kind not in DOCUMENTS:
+            kind = dict(struct_members(kind or "", lower=True)).get(name.lower())
     text = f"{value.text}.{'.'.join(path)}"
     return Value(into_path(value.flows, path), kind or None, True, text)
 

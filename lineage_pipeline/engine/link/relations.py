@@ -15,7 +15,6 @@ from lineage_pipeline.engine.link.selects import select
 from lineage_pipeline.engine.link.types import common_of, either_nullable, read, settled
 from lineage_pipeline.engine.link.values import value_of
 from lineage_pipeline.vocabulary import ir
-from lineage_pipeline.vocabulary.plan import CALL
 from lineage_pipeline.vocabulary.sets import Subtype
 
 UNKNOWN_INPUT = Input("?", (), True)
@@ -40,11 +39,6 @@ class RelationLinker:
         self.report = report
         self.variables = variables
         self.done: dict[int, Linked] = {}
-        self.functions: Mapping[str, Input] = {
-            call.name.written.upper(): inputs[call.name.parts + CALL]
-            for call in statement.calls
-            if len(call.name.parts) == 1 and call.name.parts + CALL in inputs and call.name.parts not in inputs
-        }
 
     def relation(self, index: int, outer: Scope | None) -> Linked:
         """The relation at an index."""
@@ -62,7 +56,7 @@ class RelationLinker:
 
     def function(self, parts: tuple[str, ...]) -> Input | None:
         """The function of the user's own that a dotted name calls, where it is known."""
-        return self.inputs.get(parts + CALL)
+        return self.inputs.get(parts)
 
 
 def _select(links: RelationLinker, body: ir.Select, index: int, outer: Scope | None) -> Linked:
@@ -142,7 +136,7 @@ def _combined(column: Out, others: Sequence[Out], op: str, typing: Typing) -> Ou
     if not others:
         return column
     values = [column.value, *(other.value for other in others)]
-    kind = common_of(values, typing)
+    kind = settled(common_of(values, typing, written=False), typing.family)
     if op == "EXCEPT":
         return msgspec.structs.replace(column, value=msgspec.structs.replace(column.value, type=kind))
     value = Value(

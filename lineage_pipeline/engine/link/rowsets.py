@@ -5,9 +5,12 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.dialects.typing.rowsets import ELEMENT, SELF
+from lineage_pipeline.dialects.typing.rules import typing_of
 from lineage_pipeline.engine.link.flows import Flows, approximated, changed, united
 from lineage_pipeline.engine.link.members import element, mapped, member, pair, spread
 from lineage_pipeline.engine.link.model import Linked, Members, Out, Value
+from lineage_pipeline.engine.link.shapes import element_type
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.sets import Subtype
 
@@ -29,11 +32,21 @@ def rowset(source: ir.Source, value: Value, args: Sequence[Value], traits: Trait
         found = Rowset(columns)
     else:
         found = MAKERS.get(op, _anything)(made, [_opened(arg) for arg in args], source, traits)
+        kinds = typing_of(traits.family).rowsets.get(op)
+        found = _typed(found, kinds, value.type) if kinds is not None else found
     many = len(found.columns) > len(source.produces)  # EXPLODE of a map makes more than it is known for
     names = source.columns or (() if many else source.produces)
     columns = _fitted(found, names, made, len(args)) if not source.paths else found.columns
     outs = tuple(Out(name, name, item) for name, item in columns)
     return Linked(outs, rest=found.rest)
+
+
+def _typed(found: Rowset, kinds: Sequence[str], own: str | None) -> Rowset:
+    """The columns with the types that they always have, that of the function, or of what it gives a list of."""
+    types = [{SELF: own, ELEMENT: element_type(own or "")}.get(kind, kind) for kind in kinds]
+    pairs = zip(found.columns, types, strict=False)
+    columns = tuple((name, msgspec.structs.replace(item, type=kind)) for (name, item), kind in pairs)
+    return Rowset((*columns, *found.columns[len(columns) :]), found.rest)
 
 
 def _opened(value: Value) -> Value:
@@ -82,7 +95,9 @@ def _unnest(value: Value, args: Sequence[Value], source: ir.Source, traits: Trai
         if len(args) == 1 and not parts and (fields or item.type is None):
             rest = item
     if source.position:
-        columns.append(("ordinality", _plain(value)))
+        family = typing_of(traits.family).family
+        number = family.bigint if family.name else None  # elsewhere it may be the key of a document
+        columns.append(("ordinality", msgspec.structs.replace(_plain(value), type=number)))
     if rest is not None and not source.columns and not source.alias:
         return Rowset((*spread(rest), *columns[1:]), rest)
     return Rowset(tuple(columns), rest if not (traits.unnest_expands and source.columns) else None)
@@ -138,7 +153,7 @@ def _json_tuple(value: Value, args: Sequence[Value], source: ir.Source, traits: 
 
 
 def _rows_from(value: Value, args: Sequence[Value], source: ir.Source, traits: Traits) -> Rowset:
-    return Rowset(tuple((f"column{at}", element(arg)) for at, arg in enumerate(args, 1)))
+    return Rowset(tuple((f"column{at}", arg) for at, arg in enumerate(args, 1)))
 
 
 def _elements(value: Value, args: Sequence[Value], source: ir.Source, traits: Traits) -> Rowset:

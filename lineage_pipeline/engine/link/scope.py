@@ -2,14 +2,19 @@
 
 from collections.abc import Callable, Sequence
 
+import msgspec
+
 from lineage_pipeline.dialects import pseudo
 from lineage_pipeline.dialects.families import VARIABLE_FIRST, VARIABLE_MARKED
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.dialects.typing.families import Family
 from lineage_pipeline.dialects.typing.rules import typing_of
+from lineage_pipeline.dialects.typing.widening import common_type
 from lineage_pipeline.engine.link.flows import Flow, approximated, united
 from lineage_pipeline.engine.link.members import member
 from lineage_pipeline.engine.link.model import Value, Variables
 from lineage_pipeline.engine.link.source import Source
+from lineage_pipeline.engine.link.types import struct_type
 from lineage_pipeline.engine.link.variables import held
 from lineage_pipeline.vocabulary import ir
 
@@ -28,6 +33,7 @@ class Scope:
         self.report = report
         self.sources: list[Source] = []
         self.merged: dict[str, tuple[Source, ...]] = {}
+        self.merged_types: dict[str, str | None] = {}
         self.aliases: dict[str, Value] = {}
         self.hidden: dict[str, Value] = {}
         self.typing = typing_of(traits.family)
@@ -80,7 +86,9 @@ class Scope:
             values = [
                 value for source in self.merged[name] if (value := source.column(name, ref.start, ref.end)) is not None
             ]
-            return _merged(values)
+            found = _merged(values, self.typing.family)
+            kind = self.merged_types.get(name)
+            return found if kind is None or kind == found.type else msgspec.structs.replace(found, type=kind)
         owners = [source for source in self.sources if source.has(name)]
         if len(owners) > 1:  # the element of an array hides the column of its name
             owners = [source for source in owners if source.element] or owners
@@ -90,19 +98,12 @@ class Scope:
             return owners[0].column(name, ref.start, ref.end)
         if self.sees_aliases and name in self.aliases:
             return self.aliases[name]
-        return self._variable(ref, name) or self._undeclared(ref, name)
-
-    def _variable(self, ref: ir.Ref, name: str) -> Value | None:
-        """What a variable of that name holds; a record is a whole row."""
-        variables = self.variables
-        if self.traits.name in VARIABLE_MARKED and not variables.plain:
-            return None
-        if name in variables.scalars:
-            return held(variables.scalars[name], ref.start, ref.end)
-        if name not in variables.records:
-            return None
-        whole = Source(name, (), linked=variables.records[name]).whole(ref.start, ref.end, self.report)
-        return held(whole, ref.start, ref.end)
+        if name in self.variables.scalars and self.traits.name not in VARIABLE_MARKED:
+            return held(self.variables.scalars[name], ref.start, ref.end)
+        if name in self.variables.records and self.traits.name not in VARIABLE_MARKED:
+            whole = Source(name, (), linked=self.variables.records[name]).whole(ref.start, ref.end, self.report)
+            return held(whole, ref.start, ref.end)
+        return self._undeclared(ref, name)
 
     def _undeclared(self, ref: ir.Ref, name: str) -> Value | None:
         """A name that no source is known to have: a word of the engine, a whole row, or a column all the same."""
@@ -112,7 +113,9 @@ class Scope:
             return Value(text=name.lower())
         rows = [source for source in self.sources if source.alias == name]
         if rows and self.traits.row_values and (rows[0].is_renamed() or not rows[0].is_open()):
-            return rows[0].whole(ref.start, ref.end, self.report)
+            row = rows[0].whole(ref.start, ref.end, self.report)
+            kind = struct_type(row.members or (), self.typing.family)
+            return row if kind is None else msgspec.structs.replace(row, type=kind)
         stored = [source for source in self.sources if self._stores(source, name)]
         opened = [source for source in self.sources if source.is_open() or source.is_bare()]
         candidates = stored or opened
@@ -146,10 +149,7 @@ class Scope:
 
     def _record(self, ref: ir.Ref) -> Value | None:
         """A column of a record or cursor variable."""
-        variables = self.variables
-        record = variables.records.get(ref.parts[0])
-        if record is None and ref.parts[0] == variables.module and ref.parts[1] in variables.scalars:
-            return member(held(variables.scalars[ref.parts[1]], ref.start, ref.end), ref.parts[2:])
+        record = self.variables.records.get(ref.parts[0])
         if record is None:
             return None
         value = Source(ref.parts[0], (), linked=record).column(ref.parts[1], ref.start, ref.end)
@@ -201,14 +201,14 @@ class Scope:
         self.report("UNKNOWN_COLUMN", ref.start, ref.end, column=written, candidates=candidates)
 
 
-def _merged(values: Sequence[Value]) -> Value:
+def _merged(values: Sequence[Value], family: Family) -> Value:
     """The one column that USING makes of several."""
     if len(values) == 1:
         return values[0]
     flows = united(value.flows for value in values)
     return Value(
         flows,
-        values[0].type,
+        common_type([value.type for value in values], family),
         all(value.nullable for value in values),
         f"coalesce({', '.join(sorted(value.text for value in values))})",
     )

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from lineage_pipeline.dialects.folding import spoken
+from lineage_pipeline.dialects.typing.families import UNKNOWN
+from lineage_pipeline.dialects.typing.widening import common_type
 from lineage_pipeline.engine.link.calls import aggregates
 from lineage_pipeline.engine.link.canonical import lines
 from lineage_pipeline.engine.link.flows import Flows, influence, united
@@ -15,6 +17,7 @@ from lineage_pipeline.engine.link.rowsets import rowset
 from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.source import Source
 from lineage_pipeline.engine.link.stars import GENERATED, Links, expanded, generated, out_of
+from lineage_pipeline.engine.link.types import settled
 from lineage_pipeline.engine.link.values import value_of
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.sets import Subtype
@@ -147,6 +150,9 @@ def _join_condition(links: Links, join: ir.Join, scope: Scope, added: Source, in
         values = [value for item in (*first, added) if (value := item.column(name, key.start, key.end)) is not None]
         indirect.append(influence(united(value.flows for value in values), Subtype.JOIN))
         texts.append(" = ".join(sorted(value.text for value in values)))
+        if scope.typing.family.using_widens:
+            types = [scope.merged_types.get(name), *(value.type for value in values)]
+            scope.merged_types[name] = common_type([kind for kind in types if kind], scope.typing.family)
         scope.merged[name] = {"right": (added,), "full": (*first, added)}.get(join.side, first or (added,))
     if using:  # the columns that a join merges stand before all others
         scope.merged = {key.parts[0]: scope.merged[key.parts[0]] for key in using} | scope.merged
@@ -201,8 +207,8 @@ def _outputs(links: Links, body: ir.Select, scope: Scope) -> tuple[list[Out], li
             columns.extend(expanded(links, output, scope, openings))
             continue
         value = value_of(output.expr, scope, links)
-        if value.type in scope.typing.family.settled:
-            value = msgspec.structs.replace(value, type=scope.typing.family.settled[value.type or ""])
+        if value.type is not None and UNKNOWN in value.type:
+            value = msgspec.structs.replace(value, type=settled(value.type, scope.typing.family))
         made = generated(output, value) if output.name in GENERATED else ()
         columns.extend(made or (out_of(output, output.name, value),))
         if output.name:
@@ -243,7 +249,7 @@ def _with_aliases(scope: Scope, named: dict[str, Value]) -> Scope:
         return scope
     inner = Scope(scope.traits, scope, scope.report, scope.variables)
     inner.sources, inner.merged, inner.aliases, inner.hidden = scope.sources, scope.merged, named, scope.hidden
-    inner.outer = scope.outer
+    inner.merged_types, inner.outer = scope.merged_types, scope.outer
     inner.sees_aliases = True
     return inner
 

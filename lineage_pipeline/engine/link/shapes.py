@@ -17,8 +17,8 @@ def struct_members(text: str, *, lower: bool = False) -> list[tuple[str, str]]:
 
 def element_type(text: str) -> str | None:
     """The type of the elements of an array, or None where it is none."""
-    if text.endswith("[]"):
-        return text[:-2]
+    if text.endswith("]"):
+        return text[: text.rindex("[")]
     if not text.upper().startswith(("ARRAY<", "ARRAY(", "LIST<", "LIST(")) or text[-1] not in ">)":
         return None
     parts = _parts(text)

@@ -7,18 +7,30 @@ import msgspec
 from lineage_pipeline.dialects.typing.arithmetic import Texts
 from lineage_pipeline.dialects.typing.casts import is_widening, may_fail, operands_fail
 from lineage_pipeline.dialects.typing.decimals import literal_digits
-from lineage_pipeline.dialects.typing.families import Family, as_read
-from lineage_pipeline.dialects.typing.results import CONSTANTS
+from lineage_pipeline.dialects.typing.families import UNKNOWN, Family, as_read
 from lineage_pipeline.dialects.typing.rules import Typing
-from lineage_pipeline.dialects.typing.widening import common_type
+from lineage_pipeline.dialects.typing.widening import adapted, common_type
 from lineage_pipeline.engine.link.model import Input, Value
 from lineage_pipeline.vocabulary import ir
 
 
-def common_of(values: Sequence[Value], typing: Typing) -> str | None:
-    """The least type that holds all of several values, or None where that is not known; NULL fits everywhere."""
+def common_of(values: Sequence[Value], typing: Typing, written: bool = True) -> str | None:
+    """The least type that holds all of several values, or None where that is not known; NULL fits everywhere.
+
+    Values that are columns of results are not `written` here: what they take the type of is decided elsewhere.
+    """
+    family = typing.family
+    if not family.sized:
+        return common_type([value.type if written else _asked(value) for value in values], family)
     types = [value.type for value in values if value.text != "null"]
-    return common_type(types, typing.family) if types else typing.family.null
+    if family.adapts and written and len(types) > 1:
+        types = adapted(types, [value.text for value in values if value.text != "null"], family)
+    return common_type(types, family) if types else family.null
+
+
+def _asked(value: Value) -> str | None:
+    """The type of a value; a constant that is written out takes the one that is asked of it."""
+    return UNKNOWN if not value.flows and (value.text == "null" or value.text[:1] == "'") else value.type
 
 
 def literal_type(literal: ir.Literal, family: Family) -> str | None:
@@ -38,17 +50,21 @@ def _number_type(text: str, family: Family) -> str | None:
             return None
         if family.integers and len(text) < 20 and int(text) <= 2**63 - 1:
             return family.bigint
+        if family.unsigned and len(text) < 40:
+            return family.integers[-1]
         return family.numeric(*literal_digits(text)) if family.cap else family.decimal
     if not family.name:
         return None
-    if "e" in text or "E" in text:
+    if family.exponents and ("e" in text or "E" in text):
         return family.double
-    return family.numeric(*literal_digits(text)) if family.cap else family.decimal
+    return family.numeric(*literal_digits(text, family.leading_zero)) if family.cap else family.decimal
 
 
 def settled(kind: str | None, family: Family) -> str | None:
     """The type of a column of a result: what would take any type has one there."""
-    return family.settled.get(kind, kind) if kind is not None and family.settled else kind
+    if kind is None or not family.settled or UNKNOWN not in kind:
+        return kind
+    return kind.replace(UNKNOWN, family.settled[UNKNOWN])
 
 
 def base_of(op: str) -> str:
@@ -59,7 +75,7 @@ def base_of(op: str) -> str:
 def call_type(call: ir.Call, op: str, args: Sequence[Value], typing: Typing) -> str | None:
     """The type of an operator or function."""
     types = tuple([arg.type for arg in args])
-    texts: Texts = tuple([arg.text if not arg.flows else "" for arg in args]) if op in CONSTANTS else ()
+    texts: Texts = tuple([arg.text if not arg.flows else "" for arg in args]) if op in typing.constants else ()
     return typing.result(op, types, texts, call.result)
 
 

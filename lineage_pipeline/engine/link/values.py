@@ -1,6 +1,6 @@
 """Values: what each kind of expression makes of its parts. `VALUES` says who evaluates what."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -8,6 +8,7 @@ import msgspec
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.dialects.typing.families import as_read
 from lineage_pipeline.dialects.typing.lambdas import parameter_types
+from lineage_pipeline.dialects.typing.rules import Typing
 from lineage_pipeline.engine.link.calls import SIDE_ARGUMENTS, counted, gathered, guarded, renamed, row_of
 from lineage_pipeline.engine.link.canonical import call_text, shortened
 from lineage_pipeline.engine.link.flows import NONE, changed, influence, united
@@ -36,7 +37,6 @@ class Links(Protocol):
 
     traits: Traits
     variables: Variables
-    functions: Mapping[str, Input]
 
     def relation(self, index: int, outer: Scope | None) -> Linked:
         """The relation at an index."""
@@ -79,13 +79,6 @@ def _call(expr: ir.Call, scope: Scope, links: Links) -> Value:
         return special(expr, scope, links)
     if op in links.variables.scalars:  # PL/SQL: an element of a collection
         return links.variables.scalars[op]
-    if links.functions and op in links.functions:
-        return returned(_plain(expr, op, scope, links), links.functions[op])
-    return _plain(expr, op, scope, links)
-
-
-def _plain(expr: ir.Call, op: str, scope: Scope, links: Links) -> Value:
-    """What a call makes of its arguments."""
     args = _arguments(op, expr, scope, links)
     kind = call_type(expr, op, args, scope.typing)
     nullable = call_nullable(op, args, scope.typing, kind)
@@ -139,7 +132,7 @@ def _struct(expr: ir.Call, scope: Scope, links: Links) -> Value:
         values.append(value)
     flows = changed(united(value.flows for value in values), Subtype.TRANSFORMATION, keeping=not known)
     text = call_text(expr.op, [value.text for value in values])
-    kind = struct_type(members, scope.typing.family) if known else None
+    kind = expr.result or (struct_type(members, scope.typing.family) if known else None)
     return Value(flows, kind, False, text, tuple(members) if known else None)
 
 
@@ -189,12 +182,20 @@ def _case(expr: ir.Case, scope: Scope, links: Links) -> Value:
     )
     branches = [f"when {when.text} then {then.text}" for when, then in zip(conditions, values, strict=False)]
     default = f" else {values[-1].text}" if expr.default is not None else ""
-    kind = common_of(values, scope.typing)
+    kind = _case_type(values, expr.default is not None, scope.typing)
     nullable = expr.default is None or either_nullable(values, kind, scope.typing)
     text = shortened(f"case {' '.join(branches)}{default} end")
     decided = united(influence(condition.flows, Subtype.CONDITIONAL) for condition in conditions)
     members = mapped(common(values), lambda own: united([changed(own, Subtype.TRANSFORMATION, keeping=True), decided]))
     return Value(flows, kind, nullable, text, members)
+
+
+def _case_type(values: Sequence[Value], has_default: bool, typing: Typing) -> str | None:
+    """The type of a CASE; in some dialects that of ELSE comes first."""
+    if not typing.family.default_first:
+        return common_of(values, typing)
+    default = values[-1] if has_default else Value(NONE, typing.family.null, True, "null")
+    return common_of([default, *(values[:-1] if has_default else values)], typing)
 
 
 def _over(expr: ir.Over, scope: Scope, links: Links) -> Value:
@@ -225,7 +226,9 @@ def _sub(expr: ir.Sub, scope: Scope, links: Links) -> Value:
     if expr.mode.startswith("array"):
         made = gathered(body)
         members = mapped(made.members, lambda own: united([own, inside]))
-        return Value(united([made.flows, inside]), None, False, text, members)
+        family = scope.typing.family
+        kind = family.array(body.type) if body.type and family.notation[0] else None
+        return Value(united([made.flows, inside]), kind, False, text, members)
     lefts = (changed(arg.flows, Subtype.TRANSFORMATION) for arg in args)
     flows = united([*lefts, changed(body.flows, Subtype.TRANSFORMATION), inside])
     nullable = tested_nullable(expr.mode, [*args, body], scope.typing)
@@ -235,7 +238,11 @@ def _sub(expr: ir.Sub, scope: Scope, links: Links) -> Value:
 def _field(expr: ir.Field, scope: Scope, links: Links) -> Value:
     inner = value_of(expr.arg, scope, links)
     path = [part for part in expr.path if part != "[]"]
-    found = member(inner, path) if path else element(inner)
+    if not path and scope.typing.family.flat and isinstance(expr.arg, ir.Field) and expr.arg.path[-1] == "[]":
+        return inner  # one element of an array of several dimensions
+    found = member(inner, path) if path else element(inner) if expr.path else inner
+    if found.type is None and inner.type == scope.typing.family.string:
+        found = msgspec.structs.replace(found, type=inner.type)  # a character of a string
     return msgspec.structs.replace(found, nullable=True, text=f"{inner.text}.{'.'.join(expr.path)}")
 
 

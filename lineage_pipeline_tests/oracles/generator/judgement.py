@@ -59,16 +59,17 @@ class Judgement:
         """How many of a hundred columns something holds of."""
         return 100 * sum(map(holds, self.columns)) / max(len(self.columns), 1)
 
-    def figure(self, engine: str) -> str:
-        """What a run found, in a line."""
-        shares = {
+    def figure(self, engine: str, kind: str = "generated", knows_nulls: bool = True) -> str:
+        """What a run found, in a line; not every engine says what may be null."""
+        shares: dict[str, Callable[[Compared], bool]] = {
             "names": lambda column: column.named,
             "types": lambda column: column.typed,
-            "nullability": lambda column: column.nulled,
-            "not null where it knows nulls": lambda column: column.unsound,
         }
+        if knows_nulls:
+            shares["nullability"] = lambda column: column.nulled
+            shares["not null where it knows nulls"] = lambda column: column.unsound
         exact = ", ".join(f"{name} {self.share(holds):.2f} %" for name, holds in shares.items())
-        taken = f"{self.queries - len(self.refused)} of {self.queries} generated queries taken"
+        taken = f"{self.queries - len(self.refused)} of {self.queries} {kind} queries taken"
         return f"{engine}: {taken}, {len(self.columns)} columns; exact: {exact}"
 
 

@@ -1,0 +1,34 @@
+"""The types of the columns of functions that stand where tables stand."""
+
+Columns = dict[str, tuple[str, ...]]
+"""By function, the types of its columns in order."""
+
+SELF = "="
+"""The type that the function gives where it stands in an expression."""
+
+ELEMENT = "[]"
+"""The type of which it gives a list there."""
+
+_POSTGRES: Columns = {
+    "JSON_EACH": ("TEXT", "JSON"),
+    "JSONB_EACH": ("TEXT", "JSONB"),
+    "JSON_EACH_TEXT": ("TEXT", "TEXT"),
+    "JSONB_EACH_TEXT": ("TEXT", "TEXT"),
+    "JSON_ARRAY_ELEMENTS": ("JSON",),
+    "JSONB_ARRAY_ELEMENTS": ("JSONB",),
+    "JSON_ARRAY_ELEMENTS_TEXT": ("TEXT",),
+    "JSONB_ARRAY_ELEMENTS_TEXT": ("TEXT",),
+    "JSON_OBJECT_KEYS": ("TEXT",),
+    "JSONB_OBJECT_KEYS": ("TEXT",),
+    "REGEXP_SPLIT_TO_TABLE": ("TEXT",),
+    "STRING_TO_TABLE": ("TEXT",),
+    "GENERATE_SUBSCRIPTS": ("INT",),
+    "EXPLODINGGENERATESERIES": (SELF,),
+    "GENERATESERIES": (SELF,),
+}
+
+ROWSETS: dict[str, Columns] = {
+    "postgres": _POSTGRES,
+    "duckdb": {"GENERATESERIES": (ELEMENT,), "RANGE": (ELEMENT,)},
+}
+"""By family, what is known."""

@@ -1,0 +1,34 @@
+"""Where we differ from an engine: the reason, and the columns that show it, by the titles of their queries."""
+
+DUCKDB: dict[str, tuple[str, ...]] = {
+    "the parser drops the sign +": ("names: nested sums | (+(id))",),
+    "the parser writes a zero before a point": ("decimals: constants | e",),
+    "a reference shows its own letters, not those of the column": (
+        "names: upper case | id",
+        "names: upper case | amount",
+    ),
+    "members that a function adds to a struct are not named in the tree": (
+        "nested: struct of columns | a",
+        "moments: a struct of parts | a",
+    ),
+    "UNNEST of structs makes columns that only types tell": (
+        "nested: unnest of a struct in the select list | k",
+        "nested: unnest of a struct in the select list | v",
+        "nested: unnest of structs | k",
+        "nested: unnest of structs | v",
+    ),
+}
+
+POSTGRES: dict[str, tuple[str, ...]] = {
+    "the parser drops the sign +": ("arithmetic: signs | d",),
+    "the parser takes the sign @ for a variable": ("arithmetic: signs | g", "arithmetic: signs | h"),
+    "the parser does not read USING (…) AS alias": (
+        "joins: using with an alias | id",
+        "joins: using with an alias | amount",
+    ),
+    "a function behind the name of a schema is somebody's own": ("names: a function with its schema | upper",),
+    "the types in a list of columns behind a function are not kept": (
+        "strings: records | a",
+        "strings: records | b",
+    ),
+}
