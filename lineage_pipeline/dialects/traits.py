@@ -2,6 +2,7 @@
 
 import difflib
 from enum import StrEnum
+from functools import cache
 
 import msgspec
 
@@ -271,6 +272,7 @@ CASES = {"lower": Folding.INSENSITIVE, "upper": Folding.UPPER, "exact": Folding.
 """How names are compared where the settings do not leave that to the dialect."""
 
 
+@cache
 def traits_of(dialect: str, case: str = "dialect") -> Traits | None:
     """The traits of a dialect by one of its names, or None where it is not known."""
     name = dialect.lower()

@@ -12,6 +12,7 @@ from lineage_pipeline.engine.compile.nested import Blocks
 from lineage_pipeline.engine.compile.parse import SURPRISES
 from lineage_pipeline.engine.compile.pieces import Piece, split
 from lineage_pipeline.engine.compile.spoken import spoken
+from lineage_pipeline.engine.compile.words import keywords
 
 
 def pieces_of(tokens: Sequence[Token], traits: Traits, text: str) -> list[Piece]:
@@ -34,28 +35,29 @@ def cut(tokens: Sequence[Token], traits: Traits, text: str) -> Iterator[Piece]:
         for statement in split(tokens):
             yield from arms(statement)
         return
+    yield from _batches(tokens, traits)
+
+
+def _batches(tokens: Sequence[Token], traits: Traits) -> Iterator[Piece]:
     begin, ordinal = 0, 0
-    for index, token in enumerate(tokens):
-        if len(token.text) == 2 and index >= begin and _is_separator(tokens, index):
-            pieces = Cutter(tokens[begin:index], traits, ordinal).batch()
-            yield from pieces
-            begin = index + 1
-            if (
-                begin < len(tokens)
-                and tokens[begin].token_type is TokenType.NUMBER
-                and tokens[begin].line == token.line
-            ):
-                begin += 1
-            yield Piece(tokens[index:begin], kind="GO")
-            ordinal += len(pieces) + 1
-    yield from Cutter(tokens[begin:], traits, ordinal).batch()
+    words = keywords(tokens)
+    for index in [index for index, word in enumerate(words) if word == "GO"] if "GO" in words else ():
+        if not _is_separator(tokens, index):
+            continue
+        pieces = Cutter(tokens[begin:index], words[begin:index], traits, ordinal).batch()
+        yield from pieces
+        begin = index + 1
+        counted = begin < len(tokens) and tokens[begin].token_type is TokenType.NUMBER
+        if counted and tokens[begin].line == tokens[index].line:
+            begin += 1
+        yield Piece(tokens[index:begin], kind="GO")
+        ordinal += len(pieces) + 1
+    yield from Cutter(tokens[begin:], words[begin:], traits, ordinal).batch()
 
 
 def _is_separator(tokens: Sequence[Token], index: int) -> bool:
-    """Whether a token is a GO that stands alone on its line, but for a count."""
+    """Whether a GO stands alone on its line, but for a count."""
     token = tokens[index]
-    if len(token.text) != 2 or token.text.upper() != "GO" or token.token_type is TokenType.STRING:
-        return False
     if index and tokens[index - 1].line == token.line and tokens[index - 1].token_type is not TokenType.SEMICOLON:
         return False
     following = tokens[index + 1] if index + 1 < len(tokens) else None

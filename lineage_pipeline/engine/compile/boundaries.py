@@ -10,24 +10,29 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.procedural import BEGINS, BELONGS, DIRECTIVES, EXPECTS, HEADER_OPTIONS
 from lineage_pipeline.dialects.traits import Traits
-from lineage_pipeline.engine.compile.words import behind_brackets, keywords
+from lineage_pipeline.engine.compile.words import behind_brackets
 
 _COLON = TokenType.COLON
-_MARKS = BEGINS | {"(", ")", ";", ":", "CASE", "END", "VALUES"}
-"""The words that decide where a statement ends."""
+_BEFORE_NAMES = frozenset({"@", "."})
+_MARKS = BEGINS | _BEFORE_NAMES | {"(", ")", ";", ":", "CASE", "END", "VALUES"}
+"""The words that decide where a statement ends, and what they are not."""
 
 
 class Reader:
     """The tokens of a batch with their keywords; what stands behind `@` or a dot is a name and no keyword."""
 
-    def __init__(self, tokens: Sequence[Token], traits: Traits) -> None:
+    def __init__(self, tokens: Sequence[Token], words: list[str], traits: Traits) -> None:
         """Start at the first token."""
         self.tokens = tokens
-        self.words = keywords(tokens)
-        for index, word in enumerate(self.words[:-1]):
-            if word in ("@", "."):
+        self.words = [*words, ""]  # what stands behind the last mark may be looked at
+        self.marks = []
+        for index in [index for index, word in enumerate(words) if word in _MARKS]:
+            word = self.words[index]
+            if word in _BEFORE_NAMES:
                 self.words[index + 1] = ""
-        self.marks = [index for index, word in enumerate(self.words) if word in _MARKS]
+            elif word:
+                self.marks.append(index)
+        self.words.pop()
         self.traits = traits
         self.index = 0
 

@@ -35,8 +35,7 @@ class Context:
         self.items = items
         self.traits = traits
         self.dialect = traits.name
-        self._columns, self._tables = _folds(traits.columns), _folds(traits.tables)
-        self._aliases = _folds(traits.aliases or traits.tables)
+        self._columns, self._tables, self._aliases = _folds_of(traits)
         self.compile_query, self.compile_change = compilers
         self.relations: list[ir.Relation | None] = []
         self.ctes: Mapping[str, int] = {}
@@ -117,6 +116,18 @@ class Context:
         name = args.get("this")
         return self._columns[bool(args.get("quoted"))](name if type(name) is str else identifier.name)
 
+    def reference(self, table: exp.Expr, name: exp.Expr) -> ir.Ref:
+        """A column by its qualifier and its name: nothing is more frequent, so that nothing is asked twice."""
+        of_table, of_name = table.args, name.args
+        if len(of_table) > 2 or type(of_table["this"]) is not str or type(of_name["this"]) is not str:
+            return ir.Ref((self.alias(table), self.column(name)), *self.stretch(table, name))
+        owner = self._aliases[bool(of_table.get("quoted"))](of_table["this"])
+        own = self._columns[bool(of_name.get("quoted"))](of_name["this"])
+        start, end, origin = table.meta.get("start"), name.meta.get("end"), self.origin
+        if start is None or end is None or start < origin:
+            return ir.Ref((owner, own), *self.stretch(table, name))
+        return ir.Ref((owner, own), start - origin, end + 1 - origin)
+
     def contains(self, text: str) -> bool:
         """Whether a text stands anywhere in the statement."""
         return self.text.find(text, self.origin, self.tokens[-1].end + 1) >= 0
@@ -192,6 +203,19 @@ Folds = tuple[Callable[[str], str], Callable[[str], str]]
 """How unquoted and quoted names are folded."""
 
 
+_FOLDS: dict[int, tuple[Traits, tuple[Folds, Folds, Folds]]] = {}
+"""The folds of traits by their id; the traits are kept beside it, so that no others can get the same one."""
+
+
+def _folds_of(traits: Traits) -> tuple[Folds, Folds, Folds]:
+    """How the names of columns, objects and aliases are folded."""
+    found = _FOLDS.get(id(traits))
+    if found is None:
+        folds = _folds(traits.columns), _folds(traits.tables), _folds(traits.aliases or traits.tables)
+        found = _FOLDS[id(traits)] = (traits, folds)
+    return found[1]
+
+
 @cache
 def _folds(folding: Folding) -> Folds:
     """What `fold` does, as methods of `str`: there are many names."""
@@ -201,6 +225,30 @@ def _folds(folding: Folding) -> Folds:
 
 def name_of(context: Context, table: exp.Expr) -> ir.Name:
     """The name in a table node: its parts from the outermost in, `db..t` keeping its empty part."""
+    return _plain_name(context, table) or _any_name(context, table)
+
+
+def _plain_name(context: Context, table: exp.Expr) -> ir.Name | None:
+    """A name of plain parts, as most are; None where there is more to it."""
+    args, traits = table.args, context.traits
+    last, schema, catalog = args.get("this"), args.get("db"), args.get("catalog")
+    if type(last) is not exp.Identifier or traits.file_tables or traits.virtual:
+        return None
+    parts = (last,) if schema is None else (schema, last) if catalog is None else (catalog, schema, last)
+    for part in parts[:-1]:
+        if type(part) is not exp.Identifier:
+            return None
+    names = tuple([context.table(part) for part in parts])
+    if (schema is None and catalog is not None) or names[-1][:1] in _MARKED or (traits.decorators or "\0") in names[-1]:
+        return None
+    return ir.Name(names, last.name, *context.stretch(parts[0], last))
+
+
+_MARKED = ("", "#")
+"""What a name begins with that is none, or that of a temporary table."""
+
+
+def _any_name(context: Context, table: exp.Expr) -> ir.Name:
     args = table.args
     identifiers = [part for part in (args.get("catalog"), args.get("db"), args.get("this")) if part is not None]
     if args.get("db") is None and args.get("catalog") is not None:

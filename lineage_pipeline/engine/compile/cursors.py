@@ -22,16 +22,17 @@ Parts = tuple[tuple[str, object], ...]
 class Cursors(Reader):
     """One batch on its way to pieces; `ordinal` is the number that its first piece will have in the file."""
 
-    def __init__(self, tokens: Sequence[Token], traits: Traits, ordinal: int) -> None:
+    def __init__(self, tokens: Sequence[Token], words: list[str], traits: Traits, ordinal: int) -> None:
         """Start at the first token of a batch."""
-        super().__init__(tokens, traits)
+        super().__init__(tokens, words, traits)
         self.ordinal = ordinal
         self.pieces: list[Piece] = []
         self.header: Header | None = None
 
     def emit(self, begin: int, end: int, parent: int, kind: str | None = None, parts: Parts = ()) -> int:
         """Keep the tokens of one piece, go on behind it, and return its place in the list."""
-        self.pieces.append(Piece(self.tokens[begin:end], parent, kind, parts))
+        words = self.words[begin:end] if kind is None else ()
+        self.pieces.append(Piece(self.tokens[begin:end], parent, kind, parts, words=words))
         self.index = end
         return len(self.pieces) - 1
 

@@ -37,7 +37,7 @@ def create(context: Context, tree: exp.Expr) -> dict[str, Any]:
     definition = ir.Definition(
         name=name,
         kind=_kind(properties, kind),
-        columns=tuple(column_def(context, item) for item in items if isinstance(item, exp.ColumnDef)),
+        columns=tuple([column_def(context, item) for item in items if type(item) is exp.ColumnDef]),
         constraints=tuple(_constraints(context, items)),
         relation=_body(context, tree, body),
         header=_header(context, items) if isinstance(body, exp.Expr) else (),
@@ -147,7 +147,11 @@ def _like(context: Context, properties: dict[type[exp.Expr], exp.Expr], items: l
 
 def column_def(context: Context, node: exp.Expr) -> ir.ColumnDef:
     """A declared column with its type and constraints."""
-    constraints = node.args.get("constraints") or ()
+    constraints = node.args.get("constraints")
+    if not constraints:
+        name, kind = node.args["this"], spelling(node.args.get("kind"), context.dialect)
+        start, end = context.place_of(name)
+        return ir.ColumnDef(context.column(name), name.name, kind, start=start, end=end)
     kinds: dict[type[exp.Expr], exp.Expr] = {
         type(item.args["kind"]): item.args["kind"] for item in constraints if isinstance(item, exp.ColumnConstraint)
     }

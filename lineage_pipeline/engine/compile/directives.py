@@ -42,7 +42,7 @@ def client_lines(text: str, traits: Traits) -> Client:
     """A text without the lines that are meant for the client, and these as statements."""
     client = Client(text)
     rules = DIRECTIVES.get(traits.family)
-    if rules is None or not ("\\g" in text or any(map(_MAYBE.match, text.split("\n")))):
+    if rules is None or not _may_speak(text):
         return client
     rows = [match.span(1) for match in rules.data.finditer(text)] if rules.data is not None else []
     for start, end in rows:
@@ -57,12 +57,23 @@ def client_lines(text: str, traits: Traits) -> Client:
     return client
 
 
-_MAYBE = re.compile(
-    r"[ \t]*(?:[\\@!/]|(?:set|prompt|rem|remark|spool|whenever|define|column|col|connect|conn|delimiter|source|ttitle|"
-    r"variable|print|accept|host|start|clear|break|undefine|quit|show|desc)\b)",
-    re.IGNORECASE,
+_WORDS = (
+    "set prompt rem remark spool whenever define column col connect conn delimiter source ttitle variable print accept "
+    "host start clear break undefine quit show desc".split()
 )
+_MAYBE = re.compile(rf"[\\@!/]|(?:{'|'.join(_WORDS)})\b")
 """What a script with such lines has at the beginning of one of them, at least."""
+
+_STARTS = frozenset(word[:3] for word in _WORDS)
+_SIGNS = frozenset("\\@!/")
+
+
+def _may_speak(text: str) -> bool:
+    """Whether a script may have lines for the client: few have, and their first letters tell at little cost."""
+    if "\\g" in text:
+        return True
+    lines = map(str.lstrip, text.lower().split("\n"))
+    return any(map(_MAYBE.match, [line for line in lines if line[:3] in _STARTS or line[:1] in _SIGNS]))
 
 
 def _line(client: Client, rules: Directives, position: int, line: str, opened: bool) -> bool:

@@ -26,7 +26,7 @@ def column(context: Context, node: exp.Expr) -> ir.Expr:
             if folded in context.named and context.expansions < _MOST_EXPANSIONS:
                 return _written_out(context, folded)
             return ir.Ref((folded,), *context.place_of(name))
-        return ir.Ref((context.alias(table), context.column(name)), *context.stretch(table, name))
+        return context.reference(table, name)
     identifiers = [part for key in ("catalog", "db", "table", "this") if (part := node.args.get(key)) is not None]
     last = identifiers[-1]
     if isinstance(last, exp.Star):

@@ -1,7 +1,8 @@
 """The outside of a script: the names that its statements define, write, read and drop."""
 
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, count
+from operator import add
 
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.plan import Face, ScriptFace
@@ -9,8 +10,8 @@ from lineage_pipeline.vocabulary.plan import Face, ScriptFace
 
 def face_of(script: ir.Script, text: str) -> ScriptFace:
     """What the object graph needs to know of a script."""
-    lengths = [len(line) + 1 for line in text.split("\n")]
-    lines = tuple(accumulate(lengths[:-1], initial=0))
+    lengths = map(len, text.split("\n")[:-1])
+    lines = tuple(map(add, accumulate(lengths, initial=0), count()))
     return ScriptFace(tuple(_face(placed) for placed in script.statements), lines)
 
 
@@ -30,13 +31,13 @@ def _face(placed: ir.Placed) -> Face:
             definition and definition.columns and definition.relation == ir.NOWHERE and definition.like is None
         ),
         like=definition.like if definition else None,
-        writes=tuple(write.target for write in statement.writes),
+        writes=tuple([write.target for write in statement.writes]),
         reads=tuple(dict.fromkeys(_reads(statement))),
-        stars=tuple(dict.fromkeys(_stars(statement))),
-        alters=tuple(dict.fromkeys(alteration.name for alteration in statement.alterations if alteration.to is None)),
-        renames=tuple((item.name, item.to) for item in statement.alterations if item.to is not None),
-        drops=tuple(drop.name for drop in statement.drops),
-        calls=tuple(call.name for call in statement.calls),
+        stars=tuple(dict.fromkeys(_stars(statement))) if _has_star(statement) else (),
+        alters=tuple(dict.fromkeys([item.name for item in statement.alterations if item.to is None])),
+        renames=tuple([(item.name, item.to) for item in statement.alterations if item.to is not None]),
+        drops=tuple([drop.name for drop in statement.drops]),
+        calls=tuple([call.name for call in statement.calls]),
         context=statement.context,
         has_result=statement.result != ir.NOWHERE,
         empty=definition is not None and _is_empty(definition),
@@ -58,12 +59,22 @@ def _reads(statement: ir.Statement) -> Iterator[ir.Name]:
     """The objects that a statement names as sources; what it changes, named at the same place, is not one of them."""
     changed = {write.target for write in statement.writes}
     for relation in statement.relations:
-        if isinstance(relation, ir.Select):
-            yield from (source.name for source in relation.sources if source.name and source.name not in changed)
+        if type(relation) is ir.Select:
+            yield from [source.name for source in relation.sources if source.name and source.name not in changed]
     yield from statement.reads
     definition = statement.definition
     if definition is not None and definition.like is not None and definition.kind != "synonym":
         yield definition.like
+
+
+def _has_star(statement: ir.Statement) -> bool:
+    """Whether a star stands in a select list anywhere: most statements have none."""
+    for relation in statement.relations:
+        if type(relation) is ir.Select:
+            for output in relation.outputs:
+                if type(output) is ir.Star:
+                    return True
+    return False
 
 
 def _stars(statement: ir.Statement) -> Iterator[ir.Name]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokens import TokenType
 
+from lineage_pipeline.engine.compile.pieces import Piece
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import Limits
 
@@ -11,15 +12,16 @@ _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END)
 
 
-def over_limits(tokens: Sequence[Token], limits: Limits) -> ir.Finding | None:
+def over_limits(piece: Piece, limits: Limits) -> ir.Finding | None:
     """Why a statement must not reach the parser, if it must not."""
+    tokens = piece.tokens
     end = tokens[-1].end + 1 - tokens[0].start
     if len(tokens) > limits.tokens:
         return _over("the statement", f"{limits.tokens} tokens", end)
     if len(tokens) <= limits.depth:
         return None
-    kinds = [token.token_type for token in tokens]
-    if sum(kinds.count(kind) for kind in _OPENING) > limits.depth and _deepest(kinds) > limits.depth:
+    kinds = piece.kinds
+    if sum(map(kinds.count, _OPENING)) > limits.depth and _deepest(kinds) > limits.depth:
         return _over("the nesting", f"{limits.depth} levels", end)
     return None
 

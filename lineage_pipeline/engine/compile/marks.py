@@ -2,23 +2,44 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from operator import attrgetter
 
 from sqlglot.tokens import Token, TokenType
 
+from lineage_pipeline.engine.compile.pieces import Piece
 from lineage_pipeline.vocabulary import ir
 
+_TEXT = attrgetter("text")
 _EXACT = (TokenType.STRING, TokenType.IDENTIFIER)
 
 
-def fingerprint(tokens: Sequence[Token]) -> str:
+def fingerprint(piece: Piece, text: str) -> str:
     """The same for two statements that differ in layout, comments and letter case of unquoted words only."""
-    words = "\0".join([token.text for token in tokens])
-    exact = "\0".join([token.text for token in tokens if token.token_type in _EXACT])
-    return hashlib.sha256(f"{words.lower()}\0{exact}".encode()).hexdigest()[:16]
+    written = text[piece.start : piece.end] if piece.use is None and piece.stop < 0 else "'"
+    exact = ""
+    if any(map(written.__contains__, _MARKS)):
+        texts = list(map(_TEXT, piece.tokens))
+        exact = "\0".join([word for word, kind in zip(texts, piece.kinds, strict=True) if kind in _EXACT])
+        written = "".join(texts)
+    said = "".join(written.split()).lower()
+    return hashlib.sha256(f"{said}\0{exact}".encode()).hexdigest()[:16]
 
 
-def pragmas(tokens: Sequence[Token]) -> Iterator[str]:
-    """What comments say to this program."""
+_MARKS = ("'", '"', "`", "[", "--", "/*", "#", "//", "$")
+"""Where none of these stands, the words of a statement are its text: nothing is quoted, nothing is a comment."""
+
+
+@lru_cache(maxsize=1)
+def _speaks(text: str) -> bool:
+    """Whether a text may say anything to this program; hardly any does."""
+    return "lineage:" in text.lower()
+
+
+def pragmas(tokens: Sequence[Token], text: str) -> Iterator[str]:
+    """What comments in a statement of a text say to this program."""
+    if not _speaks(text):
+        return
     for comments in [token.comments for token in tokens if token.comments]:
         for comment in comments:
             if comment.strip().lower().startswith("lineage:"):

@@ -15,12 +15,12 @@ _COMPOUND_MARKS = "+-*/%"
 _COMPOUND = (TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.MOD)
 
 
-def normalise(tokens: Sequence[Token], traits: Traits) -> list[Token]:
-    """The tokens that the parser gets to see."""
+def normalise(tokens: Sequence[Token], traits: Traits, known: Sequence[str] = ()) -> list[Token]:
+    """The tokens that the parser gets to see; `known` are their keywords, where somebody knows them."""
     clauses = DROPPED.get(traits.family)
     if clauses is None:
         return list(tokens)
-    written = keywords(tokens)
+    written = known or keywords(tokens)
     words = set(written)
     kept = list(tokens)
     defines = _defines_table(tokens)
@@ -28,11 +28,20 @@ def normalise(tokens: Sequence[Token], traits: Traits) -> list[Token]:
     present = [item for item in clauses if item.words[0] in words and (not item.within or first in item.within)]
     if present:
         kept = _without_clauses(kept, present)
-    if traits.batches and (defines or ("WITH", "(") in zip(written, written[1:], strict=False)):
+    if traits.batches and ((defines and not _STORAGE.isdisjoint(words)) or _hints(written, words)):
         kept = _without_storage(kept)
     if "XMLNAMESPACES" in words:
         kept = _without_namespaces(kept)
     return _assignments(kept) if "=" in words and any(mark in words for mark in _COMPOUND_MARKS) else kept
+
+
+_STORAGE = frozenset({"WITH", "INDEX", "ON"})
+"""What the storage of a table is described with."""
+
+
+def _hints(written: Sequence[str], words: set[str]) -> bool:
+    """Whether a WITH with brackets stands anywhere."""
+    return "WITH" in words and ("WITH", "(") in zip(written, written[1:], strict=False)
 
 
 def _defines_table(tokens: Sequence[Token]) -> bool:

@@ -30,7 +30,7 @@ def _numbered(items: Iterator[ir.Output | ir.Star]) -> Iterator[ir.Output | ir.S
     """BigQuery counts only the columns that have no name."""
     unnamed = 0
     for item in items:
-        if isinstance(item, ir.Output) and _F0.match(item.name):
+        if type(item) is ir.Output and item.name[-1:] == "_" and _F0.match(item.name):
             name = Naming.F0.value.format(unnamed)
             item, unnamed = msgspec.structs.replace(item, name=name, written=name), unnamed + 1
         yield item
@@ -44,26 +44,60 @@ def _items(context: Context, select: exp.Expr) -> Iterator[ir.Output | ir.Star]:
     if items and type(items[0].args.get("this") if type(items[0]) is exp.Alias else items[0]) is exp.QueryTransform:
         yield from transformed(context, items)
         return
+    plain = not (context.named or context.traits.column_sets or context.traits.pattern_columns)
     for position, node in enumerate(items):
-        kind = type(node)
-        if kind is exp.Star or (kind is exp.Column and type(node.args["this"]) is exp.Star):
-            yield star(context, node, select)
-        elif kind is exp.Aliases:
-            yield from _several(context, node)
-        elif kind is exp.Dot and type(node.expression) is exp.Star:
-            yield _struct_star(context, node)
-        elif context.traits.column_sets and (chosen := column_set(context, node)) is not None:
-            yield chosen
-        elif context.traits.pattern_columns and (pattern := quoted_pattern(node)):
-            yield ir.Star((), *context.place(node.this), pattern=pattern)
+        simple = _simple(context, node) if plain else None
+        if simple is not None:
+            yield simple
         else:
-            found = output(context, node, position)
-            if context.traits.generator_names and kind is not exp.Alias and (parts := _generated(found)):
-                yield from parts
-                continue
-            if context.traits.naming is Naming.C0 and found.name.startswith("_c"):
-                found = _recommended(context, found, node, items[:position])
+            yield from _item(context, select, items, position)
+
+
+def _item(
+    context: Context, select: exp.Expr, items: Sequence[exp.Expr], position: int
+) -> Iterator[ir.Output | ir.Star]:
+    """What one item of a select list stands for."""
+    node = items[position]
+    kind = type(node)
+    if kind is exp.Star or (kind is exp.Column and type(node.args["this"]) is exp.Star):
+        yield star(context, node, select)
+    elif kind is exp.Aliases:
+        yield from _several(context, node)
+    elif kind is exp.Dot and type(node.expression) is exp.Star:
+        yield _struct_star(context, node)
+    elif context.traits.column_sets and (chosen := column_set(context, node)) is not None:
+        yield chosen
+    elif context.traits.pattern_columns and (pattern := quoted_pattern(node)):
+        yield ir.Star((), *context.place(node.this), pattern=pattern)
+    else:
+        found = output(context, node, position)
+        if context.traits.generator_names and kind is not exp.Alias and (parts := _generated(found)):
+            yield from parts
+        elif context.traits.naming is Naming.C0 and found.name.startswith("_c"):
+            yield _recommended(context, found, node, items[:position])
+        else:
             yield found
+
+
+def _simple(context: Context, node: exp.Expr) -> ir.Output | None:
+    """A column with a qualifier, under its own name or an alias, as most items are; None for everything else."""
+    args, alias = node.args, None
+    if type(node) is exp.Alias:
+        alias, node = args.get("alias"), args["this"]
+        if type(node) is not exp.Column or type(alias) is not exp.Identifier:
+            return None
+        args = node.args
+    elif type(node) is not exp.Column:
+        return None
+    name, table = args["this"], args.get("table")
+    if table is None or type(name) is not exp.Identifier or args.get("db") is not None:
+        return None
+    ref = context.reference(table, name)
+    if ref.start < 0:
+        return None
+    if alias is None:
+        return ir.Output(ref.parts[1], name.name, ref, ref.start, ref.end)
+    return ir.Output(context.column(alias), alias.name, ref, ref.start, ref.end)
 
 
 def _recommended(context: Context, found: ir.Output, node: exp.Expr, before: Sequence[exp.Expr]) -> ir.Output:

@@ -53,10 +53,10 @@ def tokenize(text: str, traits: Traits) -> list[Token] | Failure:
     """The tokens of a text, or where it stops being one."""
     dialect = dialect_of(traits.grammar or traits.name)
     family = FAMILIES.get(traits.name)
-    tokenizer = _tokenizer(type(dialect), traits.quotes, family is not None and family.dollars)(dialect=dialect)
+    tokenizer = _tokenizer(dialect, traits.quotes, family is not None and family.dollars)
     marked = _ARGUMENT.sub(":", text) if "$" in text and tokenizer.HEREDOC_TAG_IS_IDENTIFIER else text
     try:
-        tokens = list(tokenizer.tokenize(marked))
+        tokens = tokenizer.tokenize(marked)
         return tokens if marked is text else [_argument(token, text) for token in tokens]
     except TokenError as error:
         return Failure(_first_line(str(error)), 0, len(text))
@@ -73,7 +73,7 @@ def _argument(token: Token, text: str) -> Token:
 
 
 @cache
-def _tokenizer(dialect: type[Dialect], quotes: str, dollars: bool) -> type[Tokenizer]:
+def _tokenizer(dialect: Dialect, quotes: str, dollars: bool) -> Tokenizer:
     """A tokenizer with further quotes, which does not swallow what stands behind GO, CALL or REPLACE."""
     base = dialect.tokenizer_class
     changes: dict[str, Any] = {"COMMANDS": set()}
@@ -81,14 +81,15 @@ def _tokenizer(dialect: type[Dialect], quotes: str, dollars: bool) -> type[Token
         changes["RAW_STRINGS"] = [*base.RAW_STRINGS, "$$"]
     if quotes:
         changes["IDENTIFIERS"] = [*base.IDENTIFIERS, *quotes]
-    if dialect is Dialect:
+    if type(dialect) is Dialect:
         changes["KEYWORDS"] = {**base.KEYWORDS, "MATCH_RECOGNIZE": TokenType.MATCH_RECOGNIZE}
-    return type("OwnTokenizer", (base,), changes)
+    tokenizer: Tokenizer = type("OwnTokenizer", (base,), changes)(dialect=dialect)
+    return tokenizer
 
 
 def parse(piece: Piece, text: str, traits: Traits) -> tuple[exp.Expr, Items] | Failure:
     """The tree of one statement and the places of its expressions, or why there is none."""
-    tokens, outputs = without_output(rewritten(normalise(piece.tokens, traits), traits), traits)
+    tokens, outputs = without_output(rewritten(normalise(piece.tokens, traits, piece.words), traits), traits)
     if text.find("|>", piece.start, piece.end) >= 0:
         tokens = unpiped(tokens)
     grammar = _grammar(piece.tokens, traits)
@@ -128,7 +129,7 @@ def _with_outputs(tree: exp.Expr, items: Items, clauses: Sequence[tuple[exp.Expr
 
 
 def _parsed(tokens: list[Token], piece: Piece, text: str, grammar: str) -> tuple[exp.Expr, Items] | Failure:
-    instance = dialect_of(grammar).parser()
+    instance = _parser(grammar)
     items = _ITEMS[id(instance)] = Items(tokens)
     try:
         trees = _trees(instance, tokens, text)
@@ -143,6 +144,12 @@ def _parsed(tokens: list[Token], piece: Piece, text: str, grammar: str) -> tuple
     if len(trees) != 1 or trees[0] is None:
         return Failure("more than one statement without a separator", piece.start, piece.end)
     return trees[0], items
+
+
+@cache
+def _parser(grammar: str) -> parser.Parser:
+    """The parser of a dialect: it starts afresh with every list of tokens."""
+    return dialect_of(grammar).parser()
 
 
 def _trees(instance: parser.Parser, tokens: list[Token], text: str) -> list[exp.Expr | None]:

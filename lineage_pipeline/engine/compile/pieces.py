@@ -1,6 +1,8 @@
 """Pieces: the tokens of each statement of a script, and what they stand for."""
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -8,6 +10,8 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.engine.compile.calls import Run
 from lineage_pipeline.vocabulary import ir
+
+_KIND = attrgetter("token_type")
 
 
 class Use(msgspec.Struct, frozen=True):
@@ -22,11 +26,12 @@ class Use(msgspec.Struct, frozen=True):
     records: frozenset[str] = frozenset()
 
 
-class Piece(msgspec.Struct, frozen=True):
+class Piece(msgspec.Struct, frozen=True, dict=True):
     """The tokens of one statement; one that needs no parser brings its `kind`, and `stop` where others lie inside.
 
     One that runs a text says in `run` how the text is made; one that is `aside` is meant for the client.
-    Where the tokens stand for something else than themselves, `use` says what becomes of them.
+    Where the tokens stand for something else than themselves, `use` says what becomes of them. `words` are the
+    keywords that the tokens may be, where the cutter knows them.
     """
 
     tokens: Sequence[Token]
@@ -38,6 +43,12 @@ class Piece(msgspec.Struct, frozen=True):
     run: Run | None = None
     use: Use | None = None
     aside: bool = False
+    words: Sequence[str] = ()
+
+    @cached_property
+    def kinds(self) -> list[TokenType]:
+        """The kinds of the tokens."""
+        return list(map(_KIND, self.tokens))
 
     @property
     def start(self) -> int:

@@ -203,8 +203,7 @@ def _flow(tokens: list[Token]) -> list[Token]:
 def _redefined(tokens: list[Token]) -> list[Token]:
     """A view that gets another query is made anew."""
     view = _at_depth(tokens[:4], "VIEW")
-    query = _at_depth(tokens, "AS")
-    if view < 0 or query < 0:
+    if view < 0 or _at_depth(tokens, "AS") < 0:
         return tokens
     return [*(made(word, tokens[0]) for word in ("CREATE", "OR", "REPLACE")), *tokens[1:]]
 
@@ -212,8 +211,8 @@ def _redefined(tokens: list[Token]) -> list[Token]:
 def _recursive_view(tokens: list[Token]) -> list[Token]:
     """`CREATE RECURSIVE VIEW v (a) AS query` with the query as a recursive CTE of the view's name."""
     at = next((index for index, token in enumerate(tokens[:6]) if keyword(token) == "RECURSIVE"), 0)
-    body = _at_depth(tokens, "AS")
-    if not at or body < 0 or keyword(tokens[at + 1]) != "VIEW":
+    body = _at_depth(tokens, "AS") if at else -1
+    if body < 0 or keyword(tokens[at + 1]) != "VIEW":
         return tokens
     end = at + (6 if keyword(tokens[at + 2]) == "IF" else 3)
     while end < body and tokens[end].token_type is TokenType.DOT:

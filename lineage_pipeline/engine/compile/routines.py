@@ -18,6 +18,7 @@ from lineage_pipeline.engine.compile.words import dotted_name, is_name
 from lineage_pipeline.vocabulary import ir
 
 _ROWS = ir.Name(ir.ROWS)
+_BEHIND_DEFINER = frozenset({*MODULES, "VIEW", "SQL"})
 
 
 class Routines(Headers):
@@ -43,16 +44,14 @@ class Routines(Headers):
         """The word that says which kind of module is created here; 0 where none is."""
         if self.word() not in ("CREATE", "REPLACE"):
             return 0
-        at = self.index + 1
-        while at < len(self.words) and self.words[at] in BEFORE_MODULE:
-            if self.words[at] == "DEFINER":
-                while at < len(self.words) and self.words[at] not in MODULES and self.words[at] not in ("VIEW", "SQL"):
-                    at += 1
-            else:
-                at += 1
-        if self.words[at : at + 2] == ["TYPE", "BODY"]:
-            return at
-        return at if at < len(self.words) and self.words[at] in MODULES else 0
+        ahead = 1
+        while self.word(ahead) in BEFORE_MODULE:
+            ahead += 1
+            if self.word(ahead - 1) == "DEFINER":
+                while self.index + ahead < len(self.tokens) and self.word(ahead) not in _BEHIND_DEFINER:
+                    ahead += 1
+        word = self.word(ahead)
+        return self.index + ahead if word in MODULES or (word == "TYPE" and self.word(ahead + 1) == "BODY") else 0
 
     def routine(self, parent: int) -> None:
         """A module with everything inside."""

@@ -22,8 +22,9 @@ def alias_of(context: Context, node: exp.Expr) -> tuple[str, tuple[str, ...]]:
     alias = node.args.get("alias")
     if not isinstance(alias, exp.TableAlias):
         return "", ()
-    columns = tuple(context.column(_name(column)) for column in alias.args.get("columns") or ())
-    return (context.alias(alias.this) if alias.this is not None else ""), columns
+    name, listed = alias.args.get("this"), alias.args.get("columns")
+    columns = tuple([context.column(_name(column)) for column in listed]) if listed else ()
+    return (context.alias(name) if name is not None else ""), columns
 
 
 def _name(node: exp.Expr) -> exp.Expr:

@@ -44,11 +44,11 @@ def _select(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Select:
         where=where,
         group=_group(context, group),
         group_all=bool(group is not None and group.args.get("all")),
-        having=both(_conditions(context, node, "having")),
-        qualify=both(_conditions(context, node, "qualify")),
+        having=_condition(context, node, "having"),
+        qualify=_condition(context, node, "qualify"),
         order=() if every else order,
         distinct=distinct is not None and on is None,
-        distinct_on=expressions(context, [*(on.expressions if on is not None else ()), *_limited_by(node)]),
+        distinct_on=expressions(context, _first_rows(node, on)),
         limit=limit,
         grouping=_grouping(group),
         order_all=every,
@@ -69,6 +69,11 @@ def _as_value(context: Context, node: exp.Expr, index: int) -> int:
 
 
 # ── conditions ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _condition(context: Context, node: exp.Expr, clause: str) -> ir.Expr | None:
+    found = node.args.get(clause)
+    return expression(context, found.this) if found is not None else None
 
 
 def _conditions(context: Context, node: exp.Expr, *clauses: str) -> list[ir.Expr]:
@@ -133,14 +138,21 @@ def _grouping(group: exp.Expr | None) -> str:
     return " ".join([*named, *inside]).upper()
 
 
-def _limited_by(node: exp.Expr) -> list[exp.Expr]:
-    """LIMIT n BY keys: the first rows of each key."""
+def _first_rows(node: exp.Expr, on: exp.Expr | None) -> list[exp.Expr]:
+    """DISTINCT ON keys and LIMIT n BY keys: the first rows of each key."""
     limit = node.args.get("limit")
-    return list(limit.expressions) if isinstance(limit, exp.Limit) else []
+    limited = limit.expressions if isinstance(limit, exp.Limit) else ()
+    return [*(on.expressions if on is not None else ()), *limited]
+
+
+_ORDERS = ("order", "limit", "offset", "sort", "distribute", "cluster", "sample")
 
 
 def order_and_limit(context: Context, node: exp.Expr) -> tuple[tuple[ir.Expr, ...], str]:
     """What sorts the rows, and how many of them are kept."""
+    args = node.args
+    if not any(map(args.get, _ORDERS)):
+        return (), ""
     keys: list[exp.Expr] = []
     for clause in ("order", "sort", "distribute", "cluster"):
         order = node.args.get(clause)

@@ -94,7 +94,7 @@ def _failed(start: int, end: int, finding: ir.Finding, kind: str = "UNKNOWN", pa
 
 
 def _compile(piece: Piece, text: str, traits: Traits, limits: Limits, declared: Mapping[str, str]) -> ir.Placed:
-    excess = over_limits(piece.tokens, limits)
+    excess = over_limits(piece, limits)
     kind = piece.use.kind if piece.use is not None and piece.use.kind else _first_words(piece.tokens)
     if excess is not None:
         return _failed(piece.start, piece.end, excess, kind, piece.parent)
@@ -102,7 +102,7 @@ def _compile(piece: Piece, text: str, traits: Traits, limits: Limits, declared: 
         return ir.Placed(piece.start, piece.end, piece.parent, _cut_statement(piece, text, traits))
     first = piece.tokens[0].text.upper() if piece.use is None else ""
     if first in _SKIPPED:
-        return ir.Placed(piece.start, piece.end, piece.parent, _silent(kind.split(" ")[0], piece))
+        return ir.Placed(piece.start, piece.end, piece.parent, _silent(kind.split(" ")[0], piece, text))
     if first in READERS:
         context = Context(text, piece, Items(piece.tokens), traits, COMPILERS)
         parts = _guarded(context, piece, read)
@@ -118,7 +118,7 @@ def _compile(piece: Piece, text: str, traits: Traits, limits: Limits, declared: 
         if parts is not None:
             return ir.Placed(piece.start, piece.end, piece.parent, _assembled(context, parts, piece))
         if _is_silent(piece.tokens):
-            return ir.Placed(piece.start, piece.end, piece.parent, _silent(kind, piece))
+            return ir.Placed(piece.start, piece.end, piece.parent, _silent(kind, piece, text))
         start, end = parsed.start - piece.start, parsed.end - piece.start
         return _failed(
             piece.start, piece.end, _finding("PARSE_ERROR", start, end, reason=parsed.reason), kind, piece.parent
@@ -145,12 +145,12 @@ def _statement(piece: Piece, tree: exp.Expr, context: Context) -> ir.Statement:
     if isinstance(tree, exp.Command):
         if _is_silent(piece.tokens):
             path = search_path(piece.tokens, context.traits) if kind == "SET" else ()
-            return msgspec.structs.replace(_silent(kind, piece), context=path)
+            return msgspec.structs.replace(_silent(kind, piece, context.text), context=path)
         unsupported = _finding("UNSUPPORTED_SYNTAX", 0, piece.end - piece.start, construct=kind)
-        return ir.Statement(kind, "failed", findings=(unsupported,), fingerprint=fingerprint(piece.tokens))
+        return ir.Statement(kind, "failed", findings=(unsupported,), fingerprint=fingerprint(piece, context.text))
     parts = _guarded(context, piece, lambda context: _parts(context, tree, piece))
     if parts is None and _is_silent(piece.tokens):
-        return _silent(kind, piece)
+        return _silent(kind, piece, context.text)
     if parts is None:
         context.report("UNSUPPORTED_SYNTAX", piece.start, piece.end, construct=kind)
         parts = {"kind": kind, "status": "partial"}
@@ -187,10 +187,10 @@ def _assembled(context: Context, parts: dict[str, object], piece: Piece) -> ir.S
         parts = {**parts, "writes": (*context.changes, *cast(tuple[ir.Write, ...], parts.get("writes", ())))}
     return ir.Statement(
         **{**defaults, **parts},  # type: ignore[arg-type]
-        pragmas=tuple(pragmas(piece.tokens)),
+        pragmas=tuple(pragmas(piece.tokens, context.text)),
         features=tuple(sorted(context.features)),
         complexity=complexity(relations),
-        fingerprint=fingerprint(piece.tokens),
+        fingerprint=fingerprint(piece, context.text),
         ctes=tuple(context.common),
     )
 
@@ -201,8 +201,9 @@ def _cut_statement(piece: Piece, text: str, traits: Traits) -> ir.Statement:
     return _assembled(context, {"kind": piece.kind, **dict(piece.parts)}, piece)
 
 
-def _silent(kind: str, piece: Piece) -> ir.Statement:
-    return ir.Statement(kind, "analysed", fingerprint=fingerprint(piece.tokens), pragmas=tuple(pragmas(piece.tokens)))
+def _silent(kind: str, piece: Piece, text: str) -> ir.Statement:
+    said = tuple(pragmas(piece.tokens, text))
+    return ir.Statement(kind, "analysed", fingerprint=fingerprint(piece, text), pragmas=said)
 
 
 def _is_silent(tokens: Sequence[Token]) -> bool:

@@ -71,12 +71,12 @@ def _side(join: exp.Expr) -> str:
 
 def source(context: Context, node: exp.Expr, join: ir.Join | None, query: CompileQuery) -> Iterator[ir.Source]:
     """One item of a FROM clause, and those that are joined to it inside brackets."""
-    if isinstance(node, exp.Final):  # ClickHouse: the table after its parts have been merged
+    if type(node) is exp.Final:  # ClickHouse: the table after its parts have been merged
         inner_table = node.this
         if node.args.get("alias") is not None:
             inner_table.set("alias", node.args["alias"])
         node = inner_table
-    if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table) and not _is_named(node):
+    if type(node) is exp.Subquery and isinstance(node.this, exp.Table) and not _is_named(node):
         yield from _bracketed(context, node, join, query)
         return
     compiler = _SOURCES.get(type(node))
@@ -85,7 +85,7 @@ def source(context: Context, node: exp.Expr, join: ir.Join | None, query: Compil
         item = pivoted(context, item, pivot)
     if context.traits.implicit_unnest:
         context.visible |= {item.alias}
-    yield msgspec.structs.replace(item, join=join)
+    yield item if join is None else msgspec.structs.replace(item, join=join)
     for inner in (*(node.args.get("joins") or ()), *(node.args.get("laterals") or ())):
         yield from joined(context, inner, query)
 
@@ -116,7 +116,7 @@ def _bracketed(context: Context, node: exp.Expr, join: ir.Join | None, query: Co
 
 def _table(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
     alias, columns = alias_of(context, node)
-    if isinstance(node.this, exp.Func) or node.args.get("rows_from"):
+    if type(node.this) is not exp.Identifier and (isinstance(node.this, exp.Func) or node.args.get("rows_from")):
         return rowset(context, node, query)
     name = name_of(context, node)
     called = spoken(name.parts, context.traits.aliases)

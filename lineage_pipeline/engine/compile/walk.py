@@ -24,7 +24,7 @@ def expression(context: Context, node: exp.Expr) -> ir.Expr:
 
 def expressions(context: Context, nodes: Iterable[exp.Expr]) -> tuple[ir.Expr, ...]:
     """The IR of several expressions."""
-    return tuple(expression(context, node) for node in nodes)
+    return tuple([expression(context, node) for node in nodes])
 
 
 def optional(context: Context, node: exp.Expr | None) -> ir.Expr | None:

@@ -1,6 +1,7 @@
 """A walk over the tokens of a script or of a quoted body, leaving pieces behind."""
 
 from abc import abstractmethod
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Self
 
@@ -11,7 +12,7 @@ from lineage_pipeline.dialects.families import Family
 from lineage_pipeline.dialects.folding import fold
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.pieces import Piece, Use
-from lineage_pipeline.engine.compile.words import keywords
+from lineage_pipeline.engine.compile.words import keyword, keywords
 from lineage_pipeline.vocabulary import ir
 
 OPEN, CLOSE, SEMICOLON = TokenType.L_PAREN, TokenType.R_PAREN, TokenType.SEMICOLON
@@ -45,6 +46,7 @@ class Walker:
         self.module = Module()
         self.records: set[str] = set()
         self._words: list[str] = []
+        self._semicolons = [at for at, token in enumerate(tokens) if token.token_type is SEMICOLON]
 
     @property
     def words(self) -> list[str]:
@@ -75,7 +77,9 @@ class Walker:
     def word(self, ahead: int = 0) -> str:
         """The keyword at or ahead of the current token."""
         index = self.index + ahead
-        return self.words[index] if index < len(self.words) else ""
+        if index >= len(self.tokens):
+            return ""
+        return self._words[index] if self._words else keyword(self.tokens[index])
 
     def kind(self, index: int) -> TokenType | None:
         """The type of a token, if there is one."""
@@ -124,13 +128,11 @@ class Walker:
     def end(self, begin: int | None = None) -> int:
         """The semicolon that ends a statement, or the end of the text."""
         index = self.index if begin is None else begin
-        tokens, count = self.tokens, len(self.tokens)
-        slashes = self.family.result_word
-        while index < count and (kind := tokens[index].token_type) is not SEMICOLON:
-            if slashes and kind is _SLASH and self.is_terminator(index):
-                break
-            index += 1
-        return index
+        following = bisect_left(self._semicolons, index)
+        end = self._semicolons[following] if following < len(self._semicolons) else len(self.tokens)
+        if self.family.result_word:
+            return next((at for at in range(index, end) if self.is_terminator(at)), end)
+        return end
 
     def is_terminator(self, index: int) -> bool:
         """Whether a slash stands alone on its line: SQL*Plus runs what stands before it."""
