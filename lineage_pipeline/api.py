@@ -9,16 +9,17 @@ import msgspec
 
 from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.discover.gather import input_files
-from lineage_pipeline.discover.schema import SchemaMapping, imported_schemas
+from lineage_pipeline.discover.schemas.folding import fold_tables, schema_metadata
+from lineage_pipeline.discover.schemas.model import SchemaGiven, with_hints
 from lineage_pipeline.engine.diff.compare import diff as compare
 from lineage_pipeline.engine.diff.policy import Policy
 from lineage_pipeline.export.json import lineage_document
 from lineage_pipeline.graphs import Graphs
-from lineage_pipeline.pipeline import Workings, work_out
+from lineage_pipeline.pipeline import Workings, settle, work_out
 from lineage_pipeline.settings import Settings, load_settings
 from lineage_pipeline.vocabulary.analysis import InputFile, Limits, Lineage, Options
 from lineage_pipeline.vocabulary.graph import Graph
-from lineage_pipeline.vocabulary.tables import Change
+from lineage_pipeline.vocabulary.tables import Change, Diagnostic
 
 
 class Analysis(msgspec.Struct, frozen=True, dict=True, eq=False):
@@ -57,7 +58,7 @@ def analyze(
     sql: str,
     *,
     dialect: str | None = None,
-    schema: SchemaMapping | None = None,
+    schema: SchemaGiven | None = None,
     default_catalog: str | None = None,
     default_schema: str | None = None,
     search_path: Sequence[str] | None = None,
@@ -65,7 +66,7 @@ def analyze(
     allow_implied: bool = True,
     limits: Limits | None = None,
 ) -> Analysis:
-    """The lineage of one text; `schema` maps tables to their columns, with or without types."""
+    """The lineage of one text; `schema` maps tables to their columns, or is a whole document with hints."""
     options = Options(
         dialect=dialect or "",
         default_catalog=default_catalog or "",
@@ -75,9 +76,10 @@ def analyze(
         allow_implied=allow_implied,
         limits=limits or Limits(),
     )
-    imported = imported_schemas(schema, options) if schema else {}
-    workings = work_out([InputFile("-", sql, options)], imported)
-    return Analysis(workings.lineage, workings)
+    metadata = schema_metadata(schema or {})
+    options = with_hints(options, metadata)
+    imports = fold_tables(metadata.tables, options)
+    return _analysis(work_out([InputFile("-", sql, options)], imports.schemas), imports.findings)
 
 
 def scan(path: str | Path, *, dialect: str | None = None, settings: Settings | None = None) -> Analysis:
@@ -85,12 +87,28 @@ def scan(path: str | Path, *, dialect: str | None = None, settings: Settings | N
     folder = Path(path)
     rules = settings or load_settings(folder, {"analysis": {"dialect": dialect}}, {})
     discovery = discover_folder(folder, rules)
-    workings = work_out(input_files(discovery, rules))
+    imports = rules.imports()
+    workings = work_out(input_files(discovery, rules), imports.schemas)
+    return _analysis(workings, discovery.diagnostics + imports.findings)
+
+
+def _analysis(workings: Workings, findings: tuple[Diagnostic, ...]) -> Analysis:
+    """The analysis with what was found before it began."""
     lineage = workings.lineage
-    joint = msgspec.structs.replace(lineage, diagnostics=discovery.diagnostics + lineage.diagnostics)
-    return Analysis(joint, workings)
+    return Analysis(msgspec.structs.replace(lineage, diagnostics=findings + lineage.diagnostics), workings)
 
 
 def diff(base: Analysis, head: Analysis, *, policy: Mapping[str, Any] | None = None) -> tuple[Change, ...]:
     """What changed from one analysis to another, and whom it breaks."""
-    return compare(base.lineage, head.lineage, Policy(**(policy or {})))
+    sides = settle(base.workings, head.workings)
+    before, after = (
+        whole if mine is whole.workings else _analysis(mine, _before(whole))
+        for mine, whole in zip(sides, (base, head), strict=True)
+    )
+    return compare(before.lineage, after.lineage, Policy(**(policy or {})))
+
+
+def _before(analysis: Analysis) -> tuple[Diagnostic, ...]:
+    """What was found before the analysis began."""
+    own = len(analysis.workings.lineage.diagnostics)
+    return analysis.lineage.diagnostics[: len(analysis.lineage.diagnostics) - own]

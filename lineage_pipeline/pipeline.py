@@ -10,7 +10,7 @@
 """
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import msgspec
@@ -18,9 +18,11 @@ import msgspec
 from lineage_pipeline.dialects.traits import GENERIC, Traits, traits_of
 from lineage_pipeline.engine.compile.interface import face_of
 from lineage_pipeline.engine.compile.source import compile_source
+from lineage_pipeline.engine.diff.contested import contested, defined
 from lineage_pipeline.engine.graph.build import File, build_plan
 from lineage_pipeline.engine.graph.statements import statement_rows
 from lineage_pipeline.engine.link.columns import column_rows, constraint_rows, inferred_rows
+from lineage_pipeline.engine.link.conflicts import conflict_rows
 from lineage_pipeline.engine.link.inference import passed, requested
 from lineage_pipeline.engine.link.rows import Passing, edge_rows, facet_rows, finding_rows, passing_rows
 from lineage_pipeline.engine.link.schemas import SchemaRegistry
@@ -60,6 +62,7 @@ class Workings(msgspec.Struct, frozen=True):
     plan: Plan
     registry: SchemaRegistry
     lineage: Lineage
+    imported: Mapping[str, TableSchema] = {}
 
 
 def analyse(
@@ -72,13 +75,30 @@ def analyse(
 
 def work_out(files: Iterable[InputFile], imported: Mapping[str, TableSchema] | None = None) -> Workings:
     """The lineage of a set of files without the reach of columns, and how it came about."""
-    schemas = imported or {}
     with _relaxed_collector():
-        compiled = [compile_file(file) for file in files]
-        plan = build_plan([File(item.file.path, item.face, item.file.options) for item in compiled], schemas)
-        registry = resolve_schemas(compiled, plan, schemas)
-        linked = link_files(compiled, plan, registry)
-        return Workings(tuple(compiled), plan, registry, assemble(compiled, plan, registry, linked))
+        return link_together([compile_file(file) for file in files], imported or {})
+
+
+def link_together(compiled: Sequence[Compiled], imported: Mapping[str, TableSchema]) -> Workings:
+    """All that follows once the files are compiled."""
+    plan = build_plan([File(item.file.path, item.face, item.file.options) for item in compiled], imported)
+    registry = resolve_schemas(compiled, plan, imported)
+    linked = link_files(compiled, plan, registry)
+    return Workings(tuple(compiled), plan, registry, assemble(compiled, plan, registry, linked), imported)
+
+
+def settle(base: Workings, head: Workings) -> tuple[Workings, Workings]:
+    """Both sides of a comparison: where head changed a definition, it counts, and not what is imported."""
+    changed = contested(base.lineage, head.lineage)
+    if not changed:
+        return base, head
+    return _without(base, changed & defined(base.lineage)), _without(head, changed)
+
+
+def _without(side: Workings, objects: Collection[str]) -> Workings:
+    """One side, linked again without the imported schemas of some objects."""
+    dropped = {side.plan.objects[name].imported for name in objects if name in side.plan.objects}
+    return link_together(side.compiled, {key: one for key, one in side.imported.items() if key not in dropped})
 
 
 @contextmanager
@@ -129,6 +149,7 @@ def link_files(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistr
             if (path, ordinal) in registry.linked
         }
         linked = link_script(item.script, bound, registry.inputs, item.traits, done)
+        gathered.findings.extend(conflict_rows(item.text, item.script, registry.disputed))
         for ordinal, placed in enumerate(item.script.statements):
             gathered.findings.extend(finding_rows(item.text, placed, placed.statement.findings, Stage.PARSING))
             result = linked.statements.get(ordinal)

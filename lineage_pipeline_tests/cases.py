@@ -1,7 +1,8 @@
 """Fixtures: SQL files that say what they expect.
 
 A case begins with `-- title:`; further `-- key: value` lines are its settings (`dialect`, `schema`, `catalog`, `path`,
-`given`: a table that is known from elsewhere). Then the SQL, then what is expected of it:
+`given`: a table that is known from elsewhere, with `...` where it may have more columns; `implied`: `no` where
+definitions say nothing of columns). Then the SQL, then what is expected of it:
 
     --> view.column type not null <- table.column, other.column:aggregation
     --> view.* <- table.status:filter
@@ -60,7 +61,7 @@ def _setting(line: str) -> tuple[str, str]:
 def _case(file: Path, block: str, common: tuple[tuple[str, str], ...]) -> Case:
     title, *rest = block.splitlines()
     own = []
-    while rest and re.match(r"-- (dialect|schema|catalog|given|path): ", rest[0]):
+    while rest and re.match(r"-- (dialect|schema|catalog|given|path|implied): ", rest[0]):
         own.append(_setting(rest.pop(0)))
     sql = [line for line in rest if not line.startswith(("-->", "--!"))]
     expected = tuple(line for line in rest if line.startswith(("-->", "--!")))
@@ -79,6 +80,7 @@ def inputs_of(case: Case) -> tuple[list[InputFile], dict[str, TableSchema]]:
         default_catalog=case.setting("catalog"),
         default_schema=case.setting("schema"),
         search_path=tuple(case.setting("path").split()),
+        allow_implied=case.setting("implied") != "no",
     )
     given = dict(_given(value) for key, value in case.settings if key == "given")
     return [InputFile("-", case.sql, options)], given
@@ -88,12 +90,15 @@ def _given(text: str) -> tuple[str, TableSchema]:
     match = GIVEN.match(text)
     assert match is not None, text
     columns = []
-    for part in _items(match[2]):
+    parts = [part.strip() for part in _items(match[2])]
+    for part in parts:
+        if part == "...":
+            continue
         name, _, kind = part.strip().partition(" ")
         nullable = not kind.endswith("not null")
         kind = kind.removesuffix("not null").strip()
         columns.append(SchemaColumn(name, name, kind.upper() or None, nullable))
-    return match[1], TableSchema(match[1], ObjectKind.TABLE, Origin.IMPORTED, tuple(columns))
+    return match[1], TableSchema(match[1], ObjectKind.TABLE, Origin.IMPORTED, tuple(columns), "..." in parts)
 
 
 def _items(text: str) -> list[str]:

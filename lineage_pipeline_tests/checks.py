@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lineage_pipeline.discover.schema import imported_schemas
+from lineage_pipeline.discover.schemas.folding import imported_schemas
 from lineage_pipeline.engine.trace.graph import ColumnRef, column_graph
 from lineage_pipeline.engine.trace.walk import upstream
 from lineage_pipeline.pipeline import analyse

@@ -20,6 +20,9 @@ def test_analyze_gives_the_documented_keys() -> None:
         "nullable": True,
         "origin": "implied",
         "approximate": False,
+        "path": "-",
+        "statement": 0,
+        "description": None,
     }
 
 

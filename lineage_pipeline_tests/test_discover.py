@@ -22,7 +22,9 @@ from lineage_pipeline.discover.git import (
     toplevel,
 )
 from lineage_pipeline.discover.globs import matches
-from lineage_pipeline.discover.schema import SchemaMapping, imported_schemas, read_schema
+from lineage_pipeline.discover.schemas.folding import imported_schemas
+from lineage_pipeline.discover.schemas.model import SchemaMapping
+from lineage_pipeline.discover.schemas.reading import read_schema
 from lineage_pipeline.engine.graph.scopes import natural
 from lineage_pipeline.settings import Settings, load_settings
 from lineage_pipeline.vocabulary.analysis import Options
@@ -170,7 +172,7 @@ def test_imported_schemas_are_named_as_the_dialect_names_them() -> None:
 def test_a_schema_file_of_another_shape_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "s.json").write_text('{"t": 3}')
     with pytest.raises(LineageError, match="s.json: Expected"):
-        read_schema(tmp_path / "s.json")
+        read_schema(str(tmp_path / "s.json"), Options())
 
 
 def test_a_revision_is_read_without_touching_the_working_tree(repo: Path) -> None:

@@ -1,5 +1,6 @@
 """Spark gives the rows that one process gives, with work that is counted."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,7 +59,9 @@ class Ground:
         from lineage_pipeline.spark.work import Work
 
         opened = self.begin(found, run)
-        work = Work(opened, Files(self.settings.warehouse), self.settings, lambda: session(self.settings.spark))
+        imported = self.settings.imports().schemas
+        files = Files(self.settings.warehouse)
+        work = Work(opened, files, self.settings, lambda: session(self.settings.spark), imported)
         stages.write_statements(work)
         stages.write_object_graph(work)
         stages.write_schemas(work)
@@ -126,6 +129,18 @@ def test_hard_files_take_a_handful_of_jobs_and_what_is_known_is_not_done_again(t
     (tmp_path / "12_new.sql").write_text("create view n as select id from raw.a;\n", encoding="utf-8")
     place.analyse(discover_folder(tmp_path, place.settings))
     assert sorted(compiled(place)) == [1, len(set(HARD.values()))]
+
+
+def test_imported_schemas_win_on_spark_as_they_do_in_process(tmp_path: Path) -> None:
+    known = {"raw.a": {"id": "bigint", "more": "int"}, "nowhere": ["one"], "b": {"x": "int", "y": "int"}, "v": ["id"]}
+    table = {"name": "other", "columns": ["k"], "partial": True}
+    files = {**HARD, "known.json": json.dumps(known), "part.json": json.dumps({"tables": [table]})}
+    place = ground(tmp_path, files, '[analysis]\nschemas = ["known.json", "part.json"]\n')
+    found = discover_folder(tmp_path, place.settings)
+    expected = pipeline.analyse(input_files(found, place.settings), place.settings.imports().schemas)
+    assert "SCHEMA_CONFLICT" in {row.code for row in expected.diagnostics}
+    assert {row.origin for row in expected.columns} == {Origin.IMPORTED, Origin.IMPLIED, Origin.INFERRED}
+    assert canonical(place.analyse(found)) == canonical(expected)
 
 
 def compiled(place: Ground) -> list[int]:

@@ -44,10 +44,12 @@ EXTRAS = {
     "openlineage": "export",
     "openpyxl": "export",
     "pandas": "pipeline",
+    "psycopg": "catalog",
     "pyspark": "pipeline",
     "rustworkx": "pipeline",
     "starlette": "web",
     "uvicorn": "web",
+    "yaml": "catalog",
 }
 """The extra of our package that brings a module."""
 

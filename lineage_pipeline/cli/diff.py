@@ -1,13 +1,14 @@
 """`lineage diff`: what changed between two folders or revisions, and whom it breaks."""
 
 import os
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lineage_pipeline.cli.words import Dialect, Output, put
+from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, placed, put
 
 if TYPE_CHECKING:
     from lineage_pipeline.discover.gather import Discovery
@@ -28,6 +29,8 @@ def diff(
     base: Annotated[str, typer.Argument(help=HELP, metavar="BASE")],
     head: Annotated[str, typer.Argument(help=HELP + " WORKTREE: its files as they are.", metavar="HEAD")],
     dialect: Dialect = None,
+    schema: Schemas = None,
+    allow_implied: AllowImplied = None,
     format: Annotated[
         ReportFormat, typer.Option("--format", "-f", help="How to write the result.")
     ] = ReportFormat.TEXT,
@@ -37,26 +40,27 @@ def diff(
 
     Example: lineage diff main WORKTREE --format markdown
     """
-    from lineage_pipeline.cli.subject import subject_of
+    from lineage_pipeline.cli.subject import lineages_of
     from lineage_pipeline.engine import diff as changes
     from lineage_pipeline.export import REPORTERS, Comparison
 
-    found = [_side(side, dialect) for side in (base, head)]
-    before, after = (subject_of(discovery, settings, settings).lineage for discovery, settings in found)
+    flags = {"dialect": dialect, "allow_implied": allow_implied, "schemas": placed(schema)}
+    found = [_side(side, flags) for side in (base, head)]
+    before, after = lineages_of(*found)
     policy = changes.Policy(**found[1][1].diff.model_dump(mode="json"))
     keys = [discovery.key for discovery, _ in found]
     comparison = Comparison(keys[0], keys[1], tuple(changes.diff(before, after, policy)))
     put(REPORTERS[format].write(comparison), output)
 
 
-def _side(side: str, dialect: str | None) -> "tuple[Discovery, Settings]":
+def _side(side: str, analysis: Mapping[str, Any]) -> "tuple[Discovery, Settings]":
     """Read one side: a folder where there is one of this name, else a revision."""
     from lineage_pipeline.discover.folder import discover_folder
     from lineage_pipeline.discover.git import discover_revision, is_repository, toplevel
     from lineage_pipeline.settings import load_settings
     from lineage_pipeline.vocabulary.errors import LineageError
 
-    flags = {"analysis": {"dialect": dialect}}
+    flags = {"analysis": analysis}
     if Path(side).is_dir():
         settings = load_settings(Path(side), flags, os.environ)
         return discover_folder(Path(side), settings), settings

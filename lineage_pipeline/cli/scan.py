@@ -6,12 +6,14 @@ from typing import Annotated
 
 import typer
 
-from lineage_pipeline.cli.words import Dialect, Format, FormatOption, Output, put, say
+from lineage_pipeline.cli.words import AllowImplied, Dialect, Format, FormatOption, Output, Schemas, placed, put, say
 
 
 def scan(
     path: Annotated[Path, typer.Argument(help="A folder with SQL files.", metavar="PATH")] = Path(),
     dialect: Dialect = None,
+    schema: Schemas = None,
+    allow_implied: AllowImplied = None,
     format: FormatOption = Format.TEXT,
     output: Output = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compile every file anew.")] = False,
@@ -25,7 +27,8 @@ def scan(
     from lineage_pipeline.export import EXPORTERS
     from lineage_pipeline.settings import load_settings
 
-    settings = load_settings(path, {"analysis": {"dialect": dialect}}, os.environ)
+    flags = {"dialect": dialect, "allow_implied": allow_implied, "schemas": placed(schema)}
+    settings = load_settings(path, {"analysis": flags}, os.environ)
     discovery = discover_folder(path, settings)
     if not discovery.files:
         say(f"lineage: no file below {path} fits {', '.join(settings.include)}")

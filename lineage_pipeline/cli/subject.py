@@ -1,47 +1,63 @@
 """From discovered files to what an exporter takes, in this process."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from lineage_pipeline.discover.gather import Discovery, Rules, input_files
-from lineage_pipeline.discover.schema import SchemaMapping, imported_schemas
+from lineage_pipeline.discover.schemas.model import Imports
 from lineage_pipeline.export import Naming, Subject
 from lineage_pipeline.settings import Settings
-from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, TableSchema
+from lineage_pipeline.vocabulary.analysis import Lineage
 from lineage_pipeline.vocabulary.codes import CODES
 from lineage_pipeline.vocabulary.sets import Level, Status
 
 if TYPE_CHECKING:
     from lineage_pipeline.graphs import Graphs
 
+Side = tuple[Discovery, Settings]
+"""One side of a comparison: its files, and how they are read."""
 
-def subject_of(discovery: Discovery, rules: Rules, settings: Settings, schema: SchemaMapping | None = None) -> Subject:
+
+def subject_of(discovery: Discovery, rules: Rules, settings: Settings, imports: Imports | None = None) -> Subject:
     """Analyse what was found; the findings of discovery come first."""
     from lineage_pipeline import pipeline  # not before the input is known to be usable: it takes a moment
 
     files = list(input_files(discovery, rules))
-    lineage = pipeline.analyse(files, _imported(schema, files), reach=False)
+    given = imports or settings.imports()
+    lineage = _joint(discovery, given, pipeline.analyse(files, given.schemas, reach=False))
     texts = {file.path: file.text for file in files}
-    return Subject(_joint(discovery, lineage), discovery.snapshot, discovery.files, texts, naming_of(settings))
+    return Subject(lineage, discovery.snapshot, discovery.files, texts, naming_of(settings))
 
 
-def graphs_of(discovery: Discovery, rules: Rules, schema: SchemaMapping | None = None) -> tuple[Lineage, "Graphs"]:
+def lineages_of(base: Side, head: Side) -> tuple[Lineage, Lineage]:
+    """Analyse the two sides of a comparison."""
+    from lineage_pipeline import pipeline
+
+    def work_out(side: Side) -> "pipeline.Workings":
+        discovery, settings = side
+        return pipeline.work_out(input_files(discovery, settings), settings.imports().schemas)
+
+    settled = pipeline.settle(work_out(base), work_out(head))
+    before, after = (
+        _joint(discovery, settings.imports(), workings.lineage)
+        for (discovery, settings), workings in zip((base, head), settled, strict=True)
+    )
+    return before, after
+
+
+def graphs_of(discovery: Discovery, rules: Rules, imports: Imports) -> tuple[Lineage, "Graphs"]:
     """Analyse what was found and keep what its graphs are made of."""
     from lineage_pipeline import graphs, pipeline
 
     files = list(input_files(discovery, rules))
-    workings = pipeline.work_out(files, _imported(schema, files))
-    return _joint(discovery, workings.lineage), graphs.Graphs(workings)
+    workings = pipeline.work_out(files, imports.schemas)
+    return _joint(discovery, imports, workings.lineage), graphs.Graphs(workings)
 
 
-def _imported(schema: SchemaMapping | None, files: Sequence[InputFile]) -> dict[str, TableSchema]:
-    return imported_schemas(schema, files[0].options) if schema and files else {}
-
-
-def _joint(discovery: Discovery, lineage: Lineage) -> Lineage:
-    return msgspec.structs.replace(lineage, diagnostics=discovery.diagnostics + lineage.diagnostics)
+def _joint(discovery: Discovery, imports: Imports, lineage: Lineage) -> Lineage:
+    diagnostics = (*discovery.diagnostics, *imports.findings, *lineage.diagnostics)
+    return msgspec.structs.replace(lineage, diagnostics=diagnostics)
 
 
 def naming_of(settings: Settings) -> Naming:

@@ -8,6 +8,19 @@ from typing import Annotated
 import typer
 
 Dialect = Annotated[str | None, typer.Option("--dialect", "-d", help="Read the SQL as this dialect.")]
+Schemas = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--schema",
+        help="Columns of tables: a JSON, YAML, CSV or DDL file, dbt's manifest or catalog, or a catalog by address; "
+        "may be repeated, the first that knows a table wins.",
+        metavar="FILE|URL",
+    ),
+]
+AllowImplied = Annotated[
+    bool | None,
+    typer.Option("--allow-implied/--no-implied", help="Whether CREATE and ALTER say what columns a table has."),
+]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file, not to stdout.")]
 
 
@@ -19,6 +32,13 @@ class Format(StrEnum):
 
 
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
+
+
+def placed(schemas: list[str] | None) -> list[str] | None:
+    """Give places as typed here, so that settings of another folder can take them."""
+    if not schemas:
+        return None
+    return [place if "://" in place else str(Path(place).resolve()) for place in schemas]
 
 
 def put(text: str, output: Path | None = None) -> None:

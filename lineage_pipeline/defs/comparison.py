@@ -16,6 +16,7 @@ from lineage_pipeline.defs.published import (
     events_key,
     is_published,
     policy_of,
+    settled,
     subject_of,
 )
 from lineage_pipeline.defs.resources import Project, StoreResource
@@ -45,7 +46,7 @@ def changes(context: dg.AssetExecutionContext, project: ProjectParam, store: Sto
         yield dg.MaterializeResult(asset_key("changes"), metadata={"base": f"{base} is not in the warehouse"})
     else:
         # Both sides are held here, whole; joins over Parquet take their place when a snapshot outgrows a driver.
-        found = diff(warehouse.load(base), warehouse.load(head), policy_of(settings))
+        found = diff(*settled(warehouse, settings, base, head), policy_of(settings))
         run = warehouse.begin((base, head), context.run.run_id, diff_key(settings))
         run.write("changes", found)
         run.publish()

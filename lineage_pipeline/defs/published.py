@@ -1,14 +1,19 @@
 """What is published, as the stages after it and the summary read it; no Dagster here."""
 
+from collections.abc import Iterator
+
 import msgspec
 
 from lineage_pipeline import __version__
 from lineage_pipeline.defs.home import key_of
 from lineage_pipeline.engine.diff import Policy
+from lineage_pipeline.engine.diff.contested import contested
 from lineage_pipeline.export import Comparison, Naming, Subject
 from lineage_pipeline.settings import Settings
 from lineage_pipeline.store.arrays import from_arrow
 from lineage_pipeline.store.warehouse import Warehouse
+from lineage_pipeline.vocabulary.analysis import InputFile, Lineage
+from lineage_pipeline.vocabulary.sets import Status
 from lineage_pipeline.vocabulary.tables import Change, Snapshot, Source, SqlFile
 
 
@@ -36,6 +41,26 @@ def subject_of(warehouse: Warehouse, settings: Settings, snapshot: str) -> Subje
     configured = settings.openlineage
     naming = Naming(settings.namespaces(), configured.job_namespace, configured.producer)
     return Subject(warehouse.load(snapshot), row, files, texts, naming)
+
+
+def settled(warehouse: Warehouse, settings: Settings, base: str, head: str) -> tuple[Lineage, Lineage]:
+    """Read the two sides of a comparison; where head changed a definition, it counts, and not what is imported."""
+    before, after = warehouse.load(base), warehouse.load(head)
+    if not contested(before, after):
+        return before, after
+    from lineage_pipeline import pipeline
+
+    imported = settings.imports().schemas
+    first, second = (pipeline.work_out(_files(warehouse, settings, key), imported) for key in (base, head))
+    first, second = pipeline.settle(first, second)
+    return first.lineage, second.lineage
+
+
+def _files(warehouse: Warehouse, settings: Settings, snapshot: str) -> Iterator[InputFile]:
+    subject = subject_of(warehouse, settings, snapshot)
+    for file in subject.files:
+        if file.status is not Status.FAILED:
+            yield InputFile(file.path, subject.texts[file.path], settings.options_for(file.path))
 
 
 def is_published(warehouse: Warehouse, snapshot: str, settings: Settings) -> bool:

@@ -30,7 +30,8 @@ def discovery(context: dg.AssetExecutionContext, project: ProjectParam, store: S
     run.write("snapshots", [found.snapshot])
     run.write("sources", found.sources)
     run.write("sql_files", found.files)
-    run.write("diagnostics", found.diagnostics, part=Stage.DISCOVERY.value)
+    imports = project.settings_for(context.partition_key).imports()
+    run.write("diagnostics", (*found.diagnostics, *imports.findings), part=Stage.DISCOVERY.value)
     yield from _told(project, run, Stage.DISCOVERY, started)
 
 
@@ -126,7 +127,8 @@ def _on_spark(
     started = time.monotonic()
     settings = project.settings_for(context.partition_key)
     run = _begin(context, project, store)
-    write(Work(run, store.files(settings), settings, lambda: spark.open(settings.spark)))
+    imported = settings.imports().schemas
+    write(Work(run, store.files(settings), settings, lambda: spark.open(settings.spark), imported))
     yield from _told(project, run, stage, started)
 
 

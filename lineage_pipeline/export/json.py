@@ -7,10 +7,11 @@ from typing import Any
 
 import msgspec
 
+from lineage_pipeline.engine.graph.drops import dropped
 from lineage_pipeline.export.subject import Subject
 from lineage_pipeline.vocabulary.analysis import Lineage
 from lineage_pipeline.vocabulary.graph import Graph
-from lineage_pipeline.vocabulary.sets import EdgeType, Level, ObjectKind, Role, Status
+from lineage_pipeline.vocabulary.sets import EdgeType, Level, ObjectKind, Origin, Role, Status
 from lineage_pipeline.vocabulary.tables import ColumnEdge, ObjectEdge, SqlFile
 
 SCHEMA_VERSION = 1
@@ -20,7 +21,9 @@ STATEMENT_KEYS = (
     *("span", "status", "complexity", "features"),
 )
 OBJECT_KEYS = ("object", "kind", "origin", "level", "temporary", "open")
-COLUMN_KEYS = ("object", "ordinal", "name", "type", "nullable", "origin", "approximate")
+COLUMN_KEYS = (
+    *("object", "ordinal", "name", "type", "nullable", "origin", "approximate", "path", "statement", "description"),
+)
 EDGE_KEYS = (
     *("from_object", "from_column", "to_object", "to_column", "type", "subtype", "masking", "approximate"),
     *("conditional", "expression", "path", "statement", "span", "from_span", "from_path", "hops"),
@@ -132,6 +135,7 @@ def _resolved_schema(lineage: Lineage) -> list[Row]:
         columns[column.object].append(column)
     for constraint in lineage.constraints:
         constraints[constraint.object].append(constraint)
+    gone = dropped(lineage.object_statements)
     definers = {
         row.object: {"path": row.path, "statement": row.ordinal}
         for row in reversed(lineage.object_statements)
@@ -141,12 +145,12 @@ def _resolved_schema(lineage: Lineage) -> list[Row]:
         {
             "object": row.object,
             "origin": row.origin.value,
-            "source_statement": definers.get(row.object),
+            "source_statement": definers.get(row.object) if row.origin is not Origin.IMPORTED else None,
             "updated_at": None,
             "temporary": row.temporary,
             "constraints": pick(constraints[row.object], CONSTRAINT_KEYS),
             "columns": pick(columns[row.object], SCHEMA_COLUMN_KEYS),
         }
         for row in lineage.objects
-        if row.kind not in WITHOUT_SCHEMA
+        if row.kind not in WITHOUT_SCHEMA and row.object not in gone
     ]

@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
+import msgspec
 from pydantic import PrivateAttr, ValidationError
 
 from lineage_pipeline.discover.globs import matches
+from lineage_pipeline.discover.schemas.model import SECRETS, Imports
 from lineage_pipeline.settings.sections import (
     AnalysisSettings,
     DiffSettings,
@@ -41,7 +43,7 @@ CONFIG_VARIABLE = "LINEAGE_CONFIG"  # names the settings file; without it the fi
 
 EXCLUDED = (".venv/**", "**/node_modules/**", "**/dbt_packages/**", "**/target/**", ".lineage/**")
 
-LISTS = frozenset({"search_path", "include", "exclude", "public", "private"})  # with commas, in a variable
+LISTS = frozenset({"search_path", "schemas", "include", "exclude", "public", "private"})  # with commas, in a variable
 Layer = dict[str, Any]
 
 
@@ -60,6 +62,9 @@ class Settings(Section):
 
     _root: Path = PrivateAttr(default=Path())
     _prefix: str = PrivateAttr(default="")
+    _schemas_root: Path = PrivateAttr(default=Path())
+    _secrets: Mapping[str, str] = PrivateAttr(default_factory=dict)
+    _imports: Imports | None = PrivateAttr(default=None)
     _file: Path | None = PrivateAttr(default=None)
 
     @property
@@ -85,17 +90,37 @@ class Settings(Section):
     def options_for(self, path: str) -> Options:
         """Give the options of the first system whose paths fit; its name only where there are several systems."""
         system = next((system for system in self.systems if matches(self._prefix + path, system.paths)), None)
-        options = self.analysis.model_dump(exclude={"limits"})
+        return self._options(system)
+
+    def _options(self, system: SystemSettings | None) -> Options:
+        options = self.analysis.model_dump(exclude={"limits", "schemas"})
         if system:
-            options |= system.model_dump(exclude={"name", "paths"}, exclude_none=True)
+            options |= system.model_dump(exclude={"name", "paths", "schemas"}, exclude_none=True)
         several = len({system.name for system in self.systems}) > 1
         name = system.name if system and several else ""
         return Options(**options, system=name, limits=Limits(**self.analysis.limits.model_dump()))
 
+    def imports(self) -> Imports:
+        """Read the schemas that are imported into each system, once; a system without a list of its own takes all."""
+        if self._imports is None:
+            joint = Imports()
+            for system in self.systems or (None,):
+                places = self.analysis.schemas if system is None or system.schemas is None else system.schemas
+                found = self._read(places, self._options(system)) if places else Imports()
+                joint = Imports({**found.schemas, **joint.schemas}, (*joint.findings, *found.findings))
+            self._imports = joint
+        return self._imports
+
+    def _read(self, places: Iterable[str], options: Options) -> Imports:
+        from lineage_pipeline.discover.schemas.reading import import_schemas  # it takes a moment, and few need it
+
+        return import_schemas(places, options, self._schemas_root, self._secrets)
+
     def analysis_key(self) -> str:
         """Hash what bears on results apart from the files: the engine, and how files are chosen and read."""
         chosen = self.model_dump(mode="json", include={"analysis", "systems", "include", "exclude"})
-        text = json.dumps([engine_version(), self._prefix, chosen], sort_keys=True)
+        schemas = msgspec.json.encode([*sorted(self.imports().schemas.items())]).decode()
+        text = json.dumps([engine_version(), self._prefix, chosen, schemas], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def namespaces(self) -> dict[str, str]:
@@ -109,7 +134,8 @@ class Settings(Section):
         own = load_settings(repo, overrides, environ)
         taken = {name: getattr(own, name) for name in ("analysis", "systems", "include", "exclude", "diff")}
         joint = self.model_copy(update=taken)
-        joint._prefix = own._prefix
+        joint._prefix, joint._schemas_root, joint._secrets = own._prefix, own._schemas_root, own._secrets
+        joint._imports = None
         return joint
 
 
@@ -120,7 +146,9 @@ def load_settings(start: Path, overrides: Mapping[str, Any], environ: Mapping[st
     layer = _parse(file) if file else {}
     for stronger in (_environment_layer(environ), overrides):
         layer = _merge(_loosen_systems(layer, stronger), stronger)
-    return _placed(_validate(layer, str(file or "settings")), file, folder)
+    placed = _placed(_validate(layer, str(file or "settings")), file, folder)
+    placed._secrets = {name: environ[name] for name in SECRETS if name in environ}
+    return placed
 
 
 def find_file(folder: Path) -> Path | None:
@@ -226,7 +254,7 @@ def _placed(settings: Settings, file: Path | None, folder: Path) -> Settings:
     root = file.parent if file else folder
     warehouse = settings.warehouse if "://" in settings.warehouse else str(root / settings.warehouse)
     placed = settings.model_copy(update={"warehouse": warehouse})
-    placed._root, placed._file = root, file
+    placed._root, placed._file, placed._schemas_root = root, file, root
     if folder != root and folder.is_relative_to(root):
         placed._prefix = folder.relative_to(root).as_posix() + "/"
     return placed

@@ -31,8 +31,9 @@ class AnalysisSettings(Section):
     default_catalog: str = ""
     default_schema: str = ""
     search_path: tuple[str, ...] = ()
-    case_sensitivity: Literal["dialect", "sensitive", "insensitive"] = "dialect"
+    case_sensitivity: Literal["dialect", "lower", "upper", "exact"] = "dialect"
     allow_implied: bool = True
+    schemas: tuple[str, ...] = ()
     limits: LimitSettings = LimitSettings()
 
 
@@ -45,8 +46,9 @@ class SystemSettings(Section):
     default_catalog: str | None = None
     default_schema: str | None = None
     search_path: tuple[str, ...] | None = None
-    case_sensitivity: Literal["dialect", "sensitive", "insensitive"] | None = None
+    case_sensitivity: Literal["dialect", "lower", "upper", "exact"] | None = None
     allow_implied: bool | None = None
+    schemas: tuple[str, ...] | None = None
 
 
 class SparkSettings(Section):

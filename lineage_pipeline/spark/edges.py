@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from lineage_pipeline.dialects.traits import GENERIC, Traits, traits_of
+from lineage_pipeline.engine.link.conflicts import conflict_rows
 from lineage_pipeline.engine.link.inference import passed, requested
 from lineage_pipeline.engine.link.model import Input
 from lineage_pipeline.engine.link.rows import Passing, edge_rows, facet_rows, finding_rows, passing_rows
@@ -148,6 +149,8 @@ def _link_file(row: Mapping[str, Any], gathered: Gathered) -> None:
         gathered.facets.extend(facet_rows(text, placed, ordinal, result))
         findings = finding_rows(text, placed, result.findings, Stage.COLUMN_GRAPH)
         gathered.findings |= {finding.id: finding for finding in findings}
+    conflicts = conflict_rows(text, script, {name: one.schema for name, one in seen.items() if one.schema.conflicts})
+    gathered.findings |= {finding.id: finding for finding in conflicts}
     gathered.edges.extend(edges)
     gathered.notes.extend(_notes(edges, passings, {name: one.schema for name, one in seen.items()}))
 

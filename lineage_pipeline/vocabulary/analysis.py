@@ -47,7 +47,10 @@ class InputFile(msgspec.Struct, frozen=True):
 
 
 class SchemaColumn(msgspec.Struct, frozen=True, array_like=True):
-    """A column of a schema; a generated one (identity, computed) takes no value from an INSERT without a list."""
+    """A column of a schema; a generated one (identity, computed) takes no value from an INSERT without a list.
+
+    `origin`, and the `path` and `statement` that brought it, are said where they are not those of the object.
+    """
 
     name: str
     written: str
@@ -56,10 +59,27 @@ class SchemaColumn(msgspec.Struct, frozen=True, array_like=True):
     approximate: bool = False
     description: str | None = None
     generated: bool = False
+    tags: tuple[str, ...] = ()
+    origin: Origin | None = None
+    path: str | None = None
+    statement: int | None = None
+
+
+class Conflict(msgspec.Struct, frozen=True, array_like=True):
+    """A difference between an imported schema and a statement; `column` is one that the statement declares."""
+
+    path: str
+    statement: int
+    difference: str
+    column: str = ""
 
 
 class TableSchema(msgspec.Struct, frozen=True, array_like=True):
-    """The columns of one object, and the parameters of a module; an open schema may have more than are listed."""
+    """The columns of one object, and the parameters of a module; an open schema may have more than are listed.
+
+    `source` is where an imported one was read. Where definitions say otherwise there are `conflicts`, and where those
+    bear on names or order, a star over the object is `disputed`.
+    """
 
     object: str
     kind: ObjectKind
@@ -67,6 +87,12 @@ class TableSchema(msgspec.Struct, frozen=True, array_like=True):
     columns: tuple[SchemaColumn, ...]
     open: bool = False
     parameters: tuple[SchemaColumn, ...] = ()
+    description: str | None = None
+    tags: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
+    source: str = ""
+    conflicts: tuple[Conflict, ...] = ()
+    disputed: bool = False
 
 
 class Lineage(msgspec.Struct, frozen=True):

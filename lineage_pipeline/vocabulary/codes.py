@@ -100,10 +100,18 @@ CODES: dict[str, Code] = {
             "Import the schema again, or correct the definition.",
         ),
         Code(
+            "DUPLICATE_IMPORT",
+            Level.WARNING,
+            "{name} and {first} are both {meaning}; the first one counts",
+            "Two names of an imported schema are the same once they are folded as the dialect folds them.",
+            "Remove one of them, or quote them if the engine tells them apart.",
+        ),
+        Code(
             "APPROXIMATE_LINEAGE",
             Level.INFO,
-            "the columns of {name} are not known, so its star is not expanded",
-            "A star stands over an object without a schema: table-level lineage only.",
+            "{columns} of {name} are not known, so its star {outcome}",
+            "A star stands over an object without a schema: table-level lineage only. Where a part of the schema is "
+            "known, the star gives that part, marked approximate.",
             "Import the schema of the object.",
         ),
         Code(

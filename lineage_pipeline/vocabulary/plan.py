@@ -6,6 +6,12 @@ from lineage_pipeline.vocabulary.ir import Name
 from lineage_pipeline.vocabulary.sets import ObjectKind, Origin, Role
 from lineage_pipeline.vocabulary.tables import Diagnostic, ObjectEdge, ObjectRow, ObjectStatement
 
+CALL = ("()",)
+"""What stands behind the parts of a name that is called, so that a table and a function can share them."""
+
+MODULES = frozenset({ObjectKind.PROCEDURE, ObjectKind.FUNCTION, ObjectKind.TRIGGER})
+"""Kinds of objects that can be called."""
+
 
 class Face(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One statement seen from outside: the names it defines, writes, reads, alters, drops and calls."""
@@ -64,13 +70,17 @@ class Event(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Known(msgspec.Struct, frozen=True):
-    """One object: its row, the statements that make its schema in order, and the objects it needs for that."""
+    """One object: its row, the statements that make its schema in order, and the objects it needs for that.
+
+    `imported` is the name under which an imported schema describes it.
+    """
 
     row: ObjectRow
     kind: ObjectKind
     origin: Origin
     shapers: tuple[Event, ...]
     needs: tuple[str, ...]
+    imported: str = ""
 
 
 class Plan(msgspec.Struct, frozen=True):

@@ -71,6 +71,11 @@ class Context:
         self.relations.append(relation)
         return len(self.relations) - 1
 
+    def invoke(self, call: ir.Invocation) -> None:
+        """Keep a call of what may be a function of the user's own, once for each name."""
+        if all(known.name.parts != call.name.parts for known in self.calls):
+            self.calls.append(call)
+
     def report(self, code: str, start: int, end: int, **values: str) -> None:
         """Keep a finding at absolute offsets."""
         self.findings.append(ir.Finding(code, tuple(values.items()), start - self.origin, end - self.origin))

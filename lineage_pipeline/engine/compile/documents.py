@@ -70,7 +70,7 @@ def _qualified_call(context: Context, base: exp.Expr, function: exp.Expr) -> ir.
     own = context.fold_table(function.name if isinstance(function, exp.Anonymous) else type(function).__name__)
     names = (*(context.table(part) for part in parts), own)
     start, end = context.place(*parts)
-    context.calls.append(ir.Invocation(ir.Name(names, own, start, end), args))
+    context.invoke(ir.Invocation(ir.Name(names, own, start, end), args))
     return ir.Routine(names, ir.Call(".".join(names).upper(), args))
 
 
@@ -151,7 +151,11 @@ def anonymous(context: Context, node: exp.Expr) -> ir.Expr:
     if op in functions.PATHS and len(nodes) > 1 and all(isinstance(item, exp.Literal) for item in nodes[1:]):
         keys = written_path([item.name for item in nodes[1:]])
         return ir.Call(op, (ir.Field(expression(context, nodes[0]), keys),), traits_of_name(op) | ir.KEEPING)
-    return ir.Call(function_name(op), expressions(context, nodes), traits_of_name(op))
+    traits = traits_of_name(op)
+    if not traits and not context.traits.batches:  # T-SQL: a function of the user's own has a schema before its name
+        name = ir.Name((context.fold_table(node.name),), function_name(op), *context.place(node))
+        context.invoke(ir.Invocation(name))
+    return ir.Call(function_name(op), expressions(context, nodes), traits)
 
 
 def _pair(context: Context, key: exp.Expr, value: exp.Expr) -> ir.Expr:

@@ -17,10 +17,14 @@ class Headers(Actions):
     """A walk that knows the headers of modules."""
 
     def scalar(self, name: ir.Name, behind: int, end: int) -> tuple[str, ...]:
-        """The one column of a function in SQL that returns a value of a type of the language: it has its name."""
+        """The one column of a function in SQL that returns a value: it has its name.
+
+        In PL/pgSQL a type that is none of the language's own may be that of a row.
+        """
         at = self.find(("RETURNS",), behind, end) + 1
-        plain = self.kind(at) not in (TokenType.VAR, TokenType.IDENTIFIER, TokenType.TABLE, None)
-        return (name.parts[-1],) if self.family.equals and at < end and plain else ()
+        rows = (TokenType.VAR, TokenType.IDENTIFIER) if self.family.equals else ()
+        plain = self.kind(at) not in (*rows, TokenType.TABLE, None)
+        return (name.parts[-1],) if at < end and plain else ()
 
     def language(self, begin: int, end: int) -> str:
         """The language that a header names."""

@@ -107,7 +107,9 @@ class Routines(Headers):
         definition = ir.Definition(name, kind, columns, replace=True, parameters=given, outputs=outputs)
         parts: Parts = (("definition", definition), *self.numbered(given))
         label = f"CREATE {kind.upper()}"
-        names = tuple(column.name for column in columns) or self.scalar(name, behind, min(body, end))
+        names = tuple(column.name for column in columns)
+        if not names and kind == "function":
+            names = self.scalar(name, behind, min(body, end))
         module = Module(kind, name, names, inline=self.language(behind, end) == "SQL")
         if self.words[behind : behind + 2] == ["RETURNS", "TRIGGER"]:
             module = Module("trigger", name, watched=_ROWS)

@@ -134,7 +134,7 @@ def _object(context: Context, qualifiers: list[exp.Expr], node: exp.Expr, compil
     parts = [*(context.table(part) for part in qualifiers), context.fold_table(own.name)]
     start, end = context.place(*qualifiers, node)
     name = ir.Name(tuple(parts), own.name, start, end)
-    context.calls.append(ir.Invocation(name, compiled.args if isinstance(compiled, ir.Call) else ()))
+    context.invoke(ir.Invocation(name, compiled.args if isinstance(compiled, ir.Call) else ()))
     return ir.Source(context.called(name), name=name, function=compiled)
 
 

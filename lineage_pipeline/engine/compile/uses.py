@@ -46,8 +46,9 @@ def _result(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Parts:
 
 def _discard(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Parts:
     parts.pop("result", None)
-    called = (ir.Invocation(use.target),) if use.target is not None else ()
-    return {**parts, "calls": (*context.calls, *called)}
+    if use.target is not None:
+        context.invoke(ir.Invocation(use.target))
+    return {**parts, "calls": tuple(context.calls)}
 
 
 def _call(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Parts:
@@ -63,7 +64,8 @@ def _call(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Parts:
         values.append(argument.args[1] if isinstance(argument, ir.Call) and named else argument)
     if use.target is None:
         return parts
-    return {**parts, "calls": (ir.Invocation(use.target, tuple(values), tuple(names), use.variables),)}
+    own = ir.Invocation(use.target, tuple(values), tuple(names), use.variables)
+    return {**parts, "calls": (own, *(call for call in context.calls if call.name.written != "CALLED"))}
 
 
 def _name(expr: ir.Expr | None) -> str:

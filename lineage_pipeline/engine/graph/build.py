@@ -9,7 +9,7 @@ from lineage_pipeline.engine.graph.names import Namespace, namespace
 from lineage_pipeline.engine.graph.order import components, levels
 from lineage_pipeline.engine.graph.references import References
 from lineage_pipeline.engine.graph.scopes import Scopes, natural
-from lineage_pipeline.vocabulary.analysis import Options
+from lineage_pipeline.vocabulary.analysis import Options, TableSchema
 from lineage_pipeline.vocabulary.codes import diagnose
 from lineage_pipeline.vocabulary.places import Text
 from lineage_pipeline.vocabulary.plan import Face, Known, Plan, ScriptFace
@@ -25,10 +25,10 @@ class File(msgspec.Struct, frozen=True):
     options: Options
 
 
-def build_plan(files: Iterable[File], imported: Collection[str] = ()) -> Plan:
+def build_plan(files: Iterable[File], imported: Mapping[str, TableSchema] | None = None) -> Plan:
     """The objects of a snapshot, what every name stands for, and in which order schemas can be worked out."""
     ordered = sorted(files, key=lambda file: natural(file.path))
-    drafts = Drafts(imported)
+    drafts = Drafts(imported or {})
     walks = [(file, list(walk(file))) for file in ordered]
     for _, steps in walks:
         for _, face, space, scopes in steps:
@@ -45,7 +45,7 @@ def build_plan(files: Iterable[File], imported: Collection[str] = ()) -> Plan:
     edges = references.edges()
     ranks = levels(objects, edges)
     groups = components({name: [need for need in known.needs if need != name] for name, known in objects.items()})
-    opened = _open(groups, objects, references.stars, drafts.empty())
+    opened = _open(groups, objects, references.stars, drafts.empty(objects))
     leveled = {
         name: msgspec.structs.replace(known, row=_finished(known.row, ranks[name], name in opened))
         for name, known in sorted(objects.items())

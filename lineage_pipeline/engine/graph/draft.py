@@ -1,24 +1,24 @@
 """Objects while they are being found: who defines, writes, alters and drops each of them."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from lineage_pipeline.engine.graph.homes import Homes
-from lineage_pipeline.engine.graph.names import Namespace, Parts, ends_alike, is_outside, quote, split_id, split_parts
+from lineage_pipeline.engine.graph.imported import Imported
+from lineage_pipeline.engine.graph.names import TEMPORARY_SCHEMAS, Namespace, Parts, id_parts, quote, split_parts
+from lineage_pipeline.engine.graph.objects import Draft, unknown
 from lineage_pipeline.engine.graph.scopes import Scopes
 from lineage_pipeline.engine.graph.watchers import Watchers
+from lineage_pipeline.vocabulary.analysis import TableSchema
 from lineage_pipeline.vocabulary.codes import diagnose
 from lineage_pipeline.vocabulary.ir import Name
 from lineage_pipeline.vocabulary.places import Text
-from lineage_pipeline.vocabulary.plan import Event, Face, Known, ScriptFace
+from lineage_pipeline.vocabulary.plan import MODULES, Event, Face, Known, ScriptFace
 from lineage_pipeline.vocabulary.sets import ObjectKind, Origin, Role, Stage
 from lineage_pipeline.vocabulary.tables import Diagnostic, ObjectRow
 
 if TYPE_CHECKING:
     from lineage_pipeline.engine.graph.references import References
-
-TEMPORARY_SCHEMAS = frozenset({"", "tempdb", "pg_temp", "temp", "global_temp", "session", "_session"})
-"""Where temporary objects are found under a qualified name."""
 
 _KINDS = {
     "table": ObjectKind.TABLE,
@@ -28,39 +28,12 @@ _KINDS = {
 }
 
 
-class Draft:
-    """One object while it is being found."""
-
-    def __init__(self, space: Namespace, parts: Parts, written: str, scope: str = "") -> None:
-        """Start with its name; `scope` is the script or module that a temporary object lives in."""
-        self.space = space
-        self.parts = parts
-        self.qualified: Parts = ()
-        self.written = written
-        self.scope = scope
-        self.imported = ""  # the id under which an imported schema knows it, where that has other parts
-        self.kind = ObjectKind.TABLE if not scope else ObjectKind.TEMP_TABLE
-        if is_outside(parts):
-            self.kind = ObjectKind.EXTERNAL
-        self.definitions: list[tuple[Event, Face]] = []
-        self.shapers: list[Event] = []
-        self.writers: list[Event] = []
-        self.results: list[Event] = []
-        self.dropped = False
-
-    def exists(self, name: Name, scopes: Scopes, reading: bool) -> bool:
-        """Whether this temporary object has been created at one point of a script; marked names are not asked."""
-        first = self.definitions[0][0] if self.definitions and name.parts[-1][:1] not in ("#", "@") else None
-        return first is None or first.path != scopes.path or first.ordinal <= scopes.ordinal - reading
-
-
 class Drafts:
     """All objects of a snapshot while they are being found."""
 
-    def __init__(self, imported: Collection[str]) -> None:
-        """Start with the ids that an imported schema knows."""
-        self.imported = frozenset(imported)
-        self._imported: dict[str, list[tuple[Parts, str]]] = {}
+    def __init__(self, imported: Mapping[str, TableSchema]) -> None:
+        """Start with what is imported."""
+        self.imported = Imported(imported)
         self.drafts: dict[str, Draft] = {}
         self.synonyms: dict[str, tuple[Name, Namespace]] = {}
         self.repeated: list[tuple[str, Event, Event]] = []
@@ -70,6 +43,7 @@ class Drafts:
         self.queries = 0
         self.homes = Homes()
         self.watchers = Watchers()
+        self.modules: set[str] = set()
 
     def prepare(self, face: Face, space: Namespace, scopes: Scopes) -> None:
         """Take in what has to be known before any name is looked up: calls, and temporary objects that are created."""
@@ -87,7 +61,7 @@ class Drafts:
         elif face.defines is not None:
             self._define(face.defines, Event(path, ordinal, Role.DEFINE), face, space, scopes)
         for name in face.alters:
-            draft = self.find(name, space, scopes)
+            draft = self.find(name, space, scopes) or self.catalogued(name, space)
             if draft is not None:
                 draft.shapers.append(Event(path, ordinal, Role.ALTER))
         for name, to in face.renames:
@@ -97,7 +71,16 @@ class Drafts:
         for name in face.drops:
             draft = self.find(name, space, scopes)
             if draft is not None:
-                draft.dropped = True
+                draft.drop(scopes)
+
+    def catalogued(self, name: Name, space: Namespace) -> Draft | None:
+        """The object that only an imported schema knows, from now on one of ours."""
+        identity = self.imported.find(space, name.parts) if self.imported.schemas else ""
+        if not identity:
+            return None
+        draft = unknown(space, id_parts(identity, space.system), name.written)
+        draft.imported = identity
+        return self.drafts.setdefault(identity, draft)
 
     def _write(self, name: Name, event: Event, space: Namespace, scopes: Scopes) -> None:
         for point in self.watchers.given(name, space, scopes):
@@ -124,7 +107,11 @@ class Drafts:
         draft.definitions.append((event, face))
         self.defined[event.path, event.ordinal] = draft
         draft.written = name.written
-        draft.kind = ObjectKind.TEMP_TABLE if temporary else _KINDS.get(face.define_kind, ObjectKind.TABLE)
+        draft.kind = _KINDS.get(face.define_kind, ObjectKind.TABLE)
+        if draft.kind in MODULES:
+            self.modules.add(name.parts[-1])
+        elif temporary:
+            draft.kind = ObjectKind.TEMP_TABLE
         draft.shapers = [event]
         draft.dropped = False
 
@@ -177,7 +164,7 @@ class Drafts:
     def find(self, name: Name, space: Namespace, scopes: Scopes, *, reading: bool = False) -> Draft | None:
         """The object that a name stands for at one point of a script, if it has been seen."""
         local = self.drafts.get(self.temporary_id(name, space, scopes))
-        local = local if local is not None and local.kind is ObjectKind.TEMP_TABLE else None
+        local = local if local is not None and (local.scope or local.kind is ObjectKind.TEMP_TABLE) else None
         if local is not None and self._means(name, local, space) and local.exists(name, scopes, reading):
             return local
         if self.synonyms:
@@ -203,29 +190,19 @@ class Drafts:
         scope = self.home(name, space, scopes)
         return f"{scope}.{last}" if scope else last
 
-    def imported_id(self, space: Namespace, parts: Parts) -> str:
-        """The imported object that a name stands for: exactly, by the search path, or by the end of its name.
+    def empty(self, objects: Mapping[str, Known]) -> set[str]:
+        """The objects whose definition says nothing of columns, and those of which only a part is imported."""
+        found = {name for name, known in objects.items() if self.imported.is_partial(known)}
+        for name, draft in self.drafts.items():
+            if draft.definitions and draft.definitions[-1][1].empty and not objects[name].imported:
+                found.add(name)
+        return found
 
-        Names of imported schemas may have more or fewer parts than references; a match must be the only one.
-        """
-        for item in space.candidates(parts):
-            if space.id(item) in self.imported:
-                return space.id(item)
-        if not self._imported and self.imported:
-            for key in sorted(self.imported):
-                found = split_id(key)
-                self._imported.setdefault(found[-1], []).append((found, key))
-        wanted = tuple(quote(part, space.traits.tables) for part in space.complete(parts) if part)
-        same = [key for found, key in self._imported.get(wanted[-1], ()) if ends_alike(found, wanted)]
-        return same[0] if len(same) == 1 else ""
-
-    def empty(self) -> set[str]:
-        """The objects whose definition says nothing of columns."""
-        return {
-            name
-            for name, draft in self.drafts.items()
-            if draft.definitions and draft.definitions[-1][1].empty and name not in self.imported
-        }
+    def _import(self, name: str, draft: Draft) -> str:
+        """The imported schema that describes an object, which may know it by more or fewer parts."""
+        if not self.imported.schemas or draft.scope or draft.kind in (ObjectKind.QUERY, ObjectKind.TEMP_TABLE):
+            return ""
+        return name if name in self.imported.schemas else self.imported.find(draft.space, draft.parts)
 
     def home(self, name: Name, space: Namespace, scopes: Scopes) -> str:
         """The scope in which a temporary object lives: here, in a module that calls this one, or everywhere."""
@@ -237,18 +214,22 @@ class Drafts:
         return {name: self._known(name, draft, references) for name, draft in self.drafts.items()}
 
     def _known(self, name: str, draft: Draft, references: "References") -> Known:
-        origin = self._origin(name, draft)
+        imported = self._import(name, draft)
+        origin = Origin.IMPORTED if imported else self._origin(draft)
         shapers = (*draft.shapers, *draft.results[:1]) or tuple(draft.writers)
         if draft.definitions and draft.definitions[-1][1].empty:  # a definition that says nothing of columns
             shapers = (*shapers, *draft.writers)
-        if origin is Origin.UNKNOWN:  # a definition that may not imply a schema shapes nothing
-            shapers = ()
+        if imported:
+            shapers = tuple(draft.shapers)
+        if origin is Origin.UNKNOWN or (imported and not draft.space.implied):
+            shapers = ()  # a definition that may not imply a schema shapes nothing
         needs: list[str] = []
         for event in shapers:
             needs.extend(references.inputs.get((event.path, event.ordinal), ()))
         if draft.definitions and draft.definitions[-1][1].has_columns:
             needs = []
         definition = draft.definitions[-1] if draft.definitions else None
+        kind = self.imported.schemas[imported].kind if imported and draft.kind is ObjectKind.UNKNOWN else draft.kind
         parts = (
             {"catalog": "", "schema": draft.scope, "name": draft.parts[-1]} if draft.scope else split_parts(draft.parts)
         )
@@ -256,7 +237,7 @@ class Drafts:
             object=name,
             system=draft.space.system,
             written=draft.written,
-            kind=draft.kind,
+            kind=kind,
             origin=origin,
             level=0,
             temporary=draft.kind is ObjectKind.TEMP_TABLE,
@@ -267,11 +248,10 @@ class Drafts:
             owners=(),
             **parts,
         )
-        return Known(row, draft.kind, origin, shapers, tuple(dict.fromkeys(needs)))
+        return Known(row, kind, origin, shapers, tuple(dict.fromkeys(needs)), imported)
 
-    def _origin(self, name: str, draft: Draft) -> Origin:
-        if name in self.imported:
-            return Origin.IMPORTED
+    @staticmethod
+    def _origin(draft: Draft) -> Origin:
         silent = not draft.space.implied and draft.kind is not ObjectKind.TEMP_TABLE
         if draft.kind is ObjectKind.QUERY or (draft.definitions and not silent):
             return Origin.IMPLIED
@@ -287,10 +267,3 @@ class Drafts:
                 start, other_start = (faces[item.path].statements[item.ordinal].start for item in (event, other))
                 values = {"name": name, "other": f"{other.path}:{there.position(other_start)[0]}"}
                 yield diagnose("DUPLICATE_DEFINITION", values, here, start, Stage.OBJECT_GRAPH, name)
-
-
-def unknown(space: Namespace, parts: Parts, written: str) -> Draft:
-    """An object that is only read."""
-    draft = Draft(space, parts, written)
-    draft.kind = ObjectKind.EXTERNAL if is_outside(parts) else ObjectKind.UNKNOWN
-    return draft

@@ -16,6 +16,9 @@ _PLAIN = {
     Folding.EXACT: re.compile(r"[#@]*[A-Za-z_][A-Za-z0-9_$#@]*\Z"),
 }
 
+TEMPORARY_SCHEMAS = frozenset({"", "tempdb", "pg_temp", "temp", "global_temp", "session", "_session"})
+"""Where temporary objects are found under a qualified name."""
+
 Parts = tuple[str, ...]
 
 

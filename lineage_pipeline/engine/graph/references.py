@@ -4,14 +4,17 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from lineage_pipeline.engine.graph.draft import Drafts, unknown
-from lineage_pipeline.engine.graph.names import Namespace, id_parts
+import msgspec
+
+from lineage_pipeline.engine.graph.draft import Drafts
+from lineage_pipeline.engine.graph.names import Namespace
+from lineage_pipeline.engine.graph.objects import Draft, unknown
 from lineage_pipeline.engine.graph.scopes import Scopes
 from lineage_pipeline.engine.graph.watchers import Point
 from lineage_pipeline.vocabulary.codes import diagnose
 from lineage_pipeline.vocabulary.ir import ROWS, Name
 from lineage_pipeline.vocabulary.places import Text
-from lineage_pipeline.vocabulary.plan import Bound, Event, Face
+from lineage_pipeline.vocabulary.plan import CALL, MODULES, Bound, Event, Face
 from lineage_pipeline.vocabulary.sets import EdgeKind, ObjectKind, Role, Stage
 from lineage_pipeline.vocabulary.tables import Diagnostic, ObjectEdge, ObjectStatement, StatementRef
 
@@ -120,6 +123,20 @@ class References:
         meant, space = self.drafts.meant(name, space)
         return self.drafts.id_of(draft) if draft is not None else space.id(space.complete(meant.parts))
 
+    def _callee(self, name: Name, space: Namespace, scopes: Scopes) -> Draft | None:
+        """The module that a name calls: one beside or inside the module around, in its package, or any other."""
+        if name.parts[-1] not in self.drafts.modules:
+            return None
+        around = scopes.statements[scopes.module].defines if scopes.module >= 0 else None
+        prefixes = [around.parts[:size] for size in range(len(around.parts), 0, -1)] if around is not None else []
+        tried = [*((*prefix, *name.parts) for prefix in prefixes), name.parts, (space.schema, *name.parts)]
+        tried.extend(name.parts[size:] for size in range(1, len(name.parts) - 1))  # a schema before a package
+        for parts in tried:
+            draft = self.drafts.find(msgspec.structs.replace(name, parts=parts), space, scopes)
+            if draft is not None and draft.kind in MODULES:
+                return draft
+        return None
+
     def _targets(self, name: Name, path: str, step: Step, names: dict[tuple[str, ...], str]) -> list[str]:
         """What a name that is written stands for, likewise."""
         if name.parts == ROWS:
@@ -131,15 +148,14 @@ class References:
         draft = self.drafts.find(name, space, scopes, reading=True)
         if draft is None:
             meant, space = self.drafts.meant(name, space)
+            draft = self.drafts.catalogued(meant, space)
+        if draft is None:
             parts = space.complete(meant.parts)
-            identity = self.drafts.imported_id(space, meant.parts)
-            parts = id_parts(identity, space.system) if identity else parts
-            identity = identity or space.id(parts)
-            draft = self.drafts.drafts.setdefault(identity, unknown(space, parts, name.written))
-            draft.imported = identity if identity in self.drafts.imported else ""
+            draft = self.drafts.drafts.setdefault(space.id(parts), unknown(space, parts, name.written))
         identity = self.drafts.id_of(draft)
         names[name.parts] = identity
-        if draft.kind is ObjectKind.UNKNOWN and identity not in self.drafts.imported:
+        strange = draft.kind is ObjectKind.UNKNOWN or (draft.drops and draft.is_gone(scopes))
+        if strange and identity not in self.drafts.imported.schemas:
             text, offset = Text(path, self.lines[path]), face.start + max(name.start, 0)
             self.findings.append(
                 diagnose("UNKNOWN_TABLE", {"name": identity}, text, offset, Stage.OBJECT_GRAPH, identity)
@@ -149,10 +165,10 @@ class References:
     def _call(self, name: Name, path: str, step: Step, names: dict[tuple[str, ...], str]) -> str:
         """The module that is called, where it is known; whoever calls it depends on it."""
         ordinal, face, space, scopes = step
-        draft = self.drafts.find(name, space, scopes)
+        draft = self._callee(name, space, scopes)
         if draft is None:
             return ""
-        identity = names[name.parts] = self.drafts.id_of(draft)
+        identity = names[name.parts + CALL] = self.drafts.id_of(draft)
         self._parts.add((identity, path, ordinal, Role.CALL))
         module = scopes.module
         caller = scopes.statements[module].defines if module >= 0 else face.defines

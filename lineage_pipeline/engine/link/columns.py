@@ -15,8 +15,11 @@ def column_rows(schemas: Mapping[str, TableSchema], objects: Mapping[str, Known]
     """The columns that definitions and imports give."""
     for name, schema in sorted(schemas.items()):
         shapers = objects[name].shapers
-        origin = Origin.INFERRED if schema.origin is Origin.UNKNOWN else schema.origin
+        first = (shapers[0].path, shapers[0].ordinal) if shapers else (None, None)
+        usual = Origin.INFERRED if schema.origin is Origin.UNKNOWN else schema.origin
         for ordinal, column in enumerate((*schema.columns, *schema.parameters), 1):
+            origin = column.origin or usual
+            source = (column.path, column.statement) if column.path is not None else first
             yield Column(
                 object=name,
                 ordinal=ordinal,
@@ -26,9 +29,9 @@ def column_rows(schemas: Mapping[str, TableSchema], objects: Mapping[str, Known]
                 nullable=column.nullable,
                 origin=origin,
                 approximate=column.approximate,
-                path=shapers[0].path if shapers and origin is not Origin.IMPORTED else None,
-                statement=shapers[0].ordinal if shapers and origin is not Origin.IMPORTED else None,
-                tags=(),
+                path=source[0] if origin is not Origin.IMPORTED else None,
+                statement=source[1] if origin is not Origin.IMPORTED else None,
+                tags=column.tags,
                 description=column.description,
             )
 

@@ -9,7 +9,7 @@ from lineage_pipeline.engine.link.steps import MARK, Steps, inner_of, keys
 from lineage_pipeline.engine.link.watched import watched
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.inside import ROWS, Feed, Inner, InnerColumn, Inside, Mention, Reading, set_by
-from lineage_pipeline.vocabulary.plan import Bound
+from lineage_pipeline.vocabulary.plan import CALL, Bound
 from lineage_pipeline.vocabulary.sets import EdgeType, NodeType, Operation, Subtype
 
 WRITES = {
@@ -231,6 +231,11 @@ def _mentions(statement: ir.Statement, bound: Bound) -> Iterator[Mention]:
         if known is not None and known not in seen:
             seen.add(known)
             yield Mention(known, name.written, name.start, name.end)
+    for call in statement.calls:
+        known = names.get(call.name.parts + CALL)
+        if known is not None and known not in seen:
+            seen.add(known)
+            yield Mention(known, call.name.written, call.name.start, call.name.end)
 
 
 def _named(statement: ir.Statement) -> Iterator[ir.Name]:
@@ -248,10 +253,9 @@ def _named(statement: ir.Statement) -> Iterator[ir.Name]:
             yield alteration.to
     yield from (drop.name for drop in statement.drops)
     yield from statement.reads
-    yield from (call.name for call in statement.calls)
 
 
 def _calls(statement: ir.Statement, bound: Bound) -> Iterator[Mention]:
     names = dict(bound.names)
     for call in statement.calls:
-        yield Mention(names.get(call.name.parts, ""), ".".join(call.name.parts), call.name.start, call.name.end)
+        yield Mention(names.get(call.name.parts + CALL, ""), ".".join(call.name.parts), call.name.start, call.name.end)

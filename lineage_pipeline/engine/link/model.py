@@ -69,7 +69,10 @@ class InputColumn(msgspec.Struct, frozen=True, gc=False):
 
 
 class Input(msgspec.Struct, frozen=True):
-    """An object that a statement reads; what is asked of an open temporary one `passes` on to those behind it."""
+    """An object that a statement reads; what is asked of an open temporary one `passes` on to those behind it.
+
+    Where it is `disputed` which columns it has, what a star takes of it is not certain.
+    """
 
     object: str
     columns: tuple[InputColumn, ...]
@@ -78,10 +81,17 @@ class Input(msgspec.Struct, frozen=True):
     indirect: Flows = NONE
     passes: tuple[Opening, ...] = ()
     parameters: tuple[str, ...] = ()
+    disputed: bool = False
 
 
 class Variables(msgspec.Struct):
-    """What variables hold at one point of a script: scalars a value each, records and cursors all their columns."""
+    """What variables hold at one point of a script: scalars a value each, records and cursors all their columns.
+
+    The name of the `module` around may stand before that of a variable; where queries mark variables, those of a
+    function are `plain` all the same.
+    """
 
     scalars: dict[str, Value] = {}
     records: dict[str, Linked] = {}
+    module: str = ""
+    plain: bool = False

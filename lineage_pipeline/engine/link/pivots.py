@@ -5,7 +5,7 @@ import msgspec
 from lineage_pipeline.engine.link.flows import NONE, Flows, influence, united
 from lineage_pipeline.engine.link.model import Linked, Out, Value
 from lineage_pipeline.engine.link.scope import Scope
-from lineage_pipeline.engine.link.source import Source
+from lineage_pipeline.engine.link.source import Source, unexpanded
 from lineage_pipeline.engine.link.stars import Links, expanded
 from lineage_pipeline.engine.link.types import common_of
 from lineage_pipeline.engine.link.values import value_of
@@ -47,7 +47,7 @@ def _rest(links: Links, body: ir.Pivot, scope: Scope, decided: Flows, used: set[
     if not body.open:
         return None
     place = (body.keys[0].start, body.keys[0].end) if body.keys else (0, 0)
-    links.report("APPROXIMATE_LINEAGE", *place, name="this pivot")
+    links.report("APPROXIMATE_LINEAGE", *place, **unexpanded("this pivot"))
     values = [value_of(expr, scope, links) for expr in body.open]
     for expr in body.open:
         used.update(_named(expr))

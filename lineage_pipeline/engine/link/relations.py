@@ -15,6 +15,7 @@ from lineage_pipeline.engine.link.selects import select
 from lineage_pipeline.engine.link.types import common_of, either_nullable, read, settled
 from lineage_pipeline.engine.link.values import value_of
 from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.plan import CALL
 from lineage_pipeline.vocabulary.sets import Subtype
 
 UNKNOWN_INPUT = Input("?", (), True)
@@ -39,6 +40,11 @@ class RelationLinker:
         self.report = report
         self.variables = variables
         self.done: dict[int, Linked] = {}
+        self.functions: Mapping[str, Input] = {
+            call.name.written.upper(): inputs[call.name.parts + CALL]
+            for call in statement.calls
+            if len(call.name.parts) == 1 and call.name.parts + CALL in inputs and call.name.parts not in inputs
+        }
 
     def relation(self, index: int, outer: Scope | None) -> Linked:
         """The relation at an index."""
@@ -56,7 +62,7 @@ class RelationLinker:
 
     def function(self, parts: tuple[str, ...]) -> Input | None:
         """The function of the user's own that a dotted name calls, where it is known."""
-        return self.inputs.get(parts)
+        return self.inputs.get(parts + CALL)
 
 
 def _select(links: RelationLinker, body: ir.Select, index: int, outer: Scope | None) -> Linked:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.link.conflicts import Definition, reconciled
 from lineage_pipeline.engine.link.model import Input
 from lineage_pipeline.engine.link.statement import LinkedStatement, input_of, link_statement, schema_columns
 from lineage_pipeline.engine.link.variables import parameter_node
@@ -13,7 +14,8 @@ from lineage_pipeline.vocabulary.analysis import SchemaColumn, TableSchema
 from lineage_pipeline.vocabulary.plan import Bound, Event, Known
 from lineage_pipeline.vocabulary.sets import Role
 
-StatementAt = Callable[[str, int], tuple[ir.Statement, Bound, Traits]]
+Shaper = tuple[ir.Statement, Bound, Traits]
+StatementAt = Callable[[str, int], Shaper]
 """The statement at a path and an ordinal, with what its names stand for."""
 
 
@@ -30,6 +32,7 @@ class SchemaRegistry:
         self.schemas: dict[str, TableSchema] = {}
         self.inputs: dict[str, Input] = {}
         self.linked: dict[tuple[str, int], LinkedStatement] = {}
+        self.disputed: dict[str, TableSchema] = {}
 
     def resolve(self, order: Iterable[Iterable[str]]) -> dict[str, TableSchema]:
         """The schemas of all objects of groups that stand in order of need."""
@@ -40,12 +43,14 @@ class SchemaRegistry:
 
     def _keep(self, schema: TableSchema) -> None:
         self.schemas[schema.object] = schema
+        if schema.conflicts:
+            self.disputed[schema.object] = schema
         self.inputs[schema.object] = input_of(schema, self.objects[schema.object].row.temporary)
 
     def _schema(self, name: str) -> TableSchema:
         known = self.objects[name]
-        if name in self.imported:
-            return msgspec.structs.replace(self.imported[name], object=name, kind=known.kind)
+        if known.imported:
+            return self._imported(name, known)
         columns: tuple[SchemaColumn, ...] = ()
         parameters: tuple[SchemaColumn, ...] = ()
         for event in known.shapers:
@@ -53,6 +58,19 @@ class SchemaRegistry:
             if event.role is Role.DEFINE:
                 parameters = self._parameters(event)
         return TableSchema(name, known.kind, known.origin, columns, known.row.open, parameters)
+
+    def _imported(self, name: str, known: Known) -> TableSchema:
+        """The imported schema, held against the statements that define or alter the object."""
+        given = msgspec.structs.replace(self.imported[known.imported], object=name, kind=known.kind)
+        if not known.shapers:
+            return given
+        first, last = known.shapers[0], known.shapers[-1]
+        columns = given.columns if first.role is Role.ALTER else ()
+        for event in known.shapers:
+            columns = self._shaped(name, event, columns)
+        statement, _, traits = self.statement_at(first.path, first.ordinal)
+        declares = not takes_query(statement, first.role)
+        return reconciled(given, Definition(columns, last, declares, traits.family))
 
     def _parameters(self, event: Event) -> tuple[SchemaColumn, ...]:
         """The parameters of a module, as columns that only the module itself reads."""
@@ -66,7 +84,7 @@ class SchemaRegistry:
         """The columns of an object after one more statement."""
         statement, bound, traits = self.statement_at(event.path, event.ordinal)
         if event.role is Role.ALTER:
-            return altered(columns, statement.alterations)
+            return _since(columns, altered(columns, statement.alterations), event)
         definition = statement.definition
         if definition is not None and not takes_query(statement, event.role):
             model = self.schemas.get(dict(bound.names).get(definition.like.parts, "")) if definition.like else None
@@ -88,6 +106,15 @@ class SchemaRegistry:
         if place not in self.linked:
             self.linked[place] = link_statement(statement, bound, self.inputs, traits)
         return self.linked[place]
+
+
+def _since(before: tuple[SchemaColumn, ...], after: tuple[SchemaColumn, ...], event: Event) -> tuple[SchemaColumn, ...]:
+    """The columns after an alteration; those that it adds or renames come from it."""
+    names = {column.name for column in before}
+    return tuple(
+        column if column.name in names else msgspec.structs.replace(column, path=event.path, statement=event.ordinal)
+        for column in after
+    )
 
 
 def takes_query(statement: ir.Statement, role: Role) -> bool:

@@ -98,12 +98,19 @@ class Scope:
             return owners[0].column(name, ref.start, ref.end)
         if self.sees_aliases and name in self.aliases:
             return self.aliases[name]
-        if name in self.variables.scalars and self.traits.name not in VARIABLE_MARKED:
-            return held(self.variables.scalars[name], ref.start, ref.end)
-        if name in self.variables.records and self.traits.name not in VARIABLE_MARKED:
-            whole = Source(name, (), linked=self.variables.records[name]).whole(ref.start, ref.end, self.report)
-            return held(whole, ref.start, ref.end)
-        return self._undeclared(ref, name)
+        return self._variable(ref, name) or self._undeclared(ref, name)
+
+    def _variable(self, ref: ir.Ref, name: str) -> Value | None:
+        """What a variable of that name holds; a record is a whole row."""
+        variables = self.variables
+        if self.traits.name in VARIABLE_MARKED and not variables.plain:
+            return None
+        if name in variables.scalars:
+            return held(variables.scalars[name], ref.start, ref.end)
+        if name not in variables.records:
+            return None
+        whole = Source(name, (), linked=variables.records[name]).whole(ref.start, ref.end, self.report)
+        return held(whole, ref.start, ref.end)
 
     def _undeclared(self, ref: ir.Ref, name: str) -> Value | None:
         """A name that no source is known to have: a word of the engine, a whole row, or a column all the same."""
@@ -149,7 +156,10 @@ class Scope:
 
     def _record(self, ref: ir.Ref) -> Value | None:
         """A column of a record or cursor variable."""
-        record = self.variables.records.get(ref.parts[0])
+        variables = self.variables
+        record = variables.records.get(ref.parts[0])
+        if record is None and ref.parts[0] == variables.module and ref.parts[1] in variables.scalars:
+            return member(held(variables.scalars[ref.parts[1]], ref.start, ref.end), ref.parts[2:])
         if record is None:
             return None
         value = Source(ref.parts[0], (), linked=record).column(ref.parts[1], ref.start, ref.end)

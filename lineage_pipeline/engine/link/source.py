@@ -11,6 +11,13 @@ from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.tables import Hop
 
 
+def unexpanded(name: str, known: bool = False) -> dict[str, str]:
+    """How a finding says that a star stands for more than is known."""
+    if known:
+        return {"columns": "some columns", "name": name, "outcome": "gives only the others"}
+    return {"columns": "the columns", "name": name, "outcome": "is not expanded"}
+
+
 class Source(msgspec.Struct):
     """A source of a select: an object, or a relation; what a function makes is a relation as well.
 
@@ -46,6 +53,10 @@ class Source(msgspec.Struct):
         if self.input is not None:
             return self.input.open
         return bool(self.linked.openings) if self.linked is not None else False
+
+    def is_vague(self) -> bool:
+        """Whether a star takes columns of an object of which not all are known, or of which it is disputed which."""
+        return self.input is not None and self.input.disputed
 
     def makes_anything(self) -> bool:
         """Whether whatever is asked of the source is made of the same thing."""
@@ -138,7 +149,7 @@ class Source(msgspec.Struct):
             return self.at(0, self.alias, start, end)
         openings = self.openings(ir.Star((), start, end))
         for opening in openings:
-            report("APPROXIMATE_LINEAGE", start, end, name=opening.object)
+            report("APPROXIMATE_LINEAGE", start, end, **unexpanded(opening.object))
         members = tuple(
             (name, self.at(position, name, start, end))
             for position, name in enumerate(self.names())

@@ -1,7 +1,7 @@
 """Stars and generators of a select list: one item that stands for several columns."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 import msgspec
@@ -12,7 +12,7 @@ from lineage_pipeline.engine.link.flows import ROW, approximated
 from lineage_pipeline.engine.link.members import spread
 from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value, Variables
 from lineage_pipeline.engine.link.scope import Report, Scope
-from lineage_pipeline.engine.link.source import Source
+from lineage_pipeline.engine.link.source import Source, unexpanded
 from lineage_pipeline.engine.link.values import PARTS, value_of
 from lineage_pipeline.vocabulary import ir
 
@@ -23,6 +23,7 @@ class Links(Protocol):
     traits: Traits
     report: Report
     variables: Variables
+    functions: Mapping[str, Input]
 
     def relation(self, index: int, outer: Scope | None) -> Linked:
         """The relation at an index."""
@@ -100,6 +101,8 @@ def _starred(links: Links, star: ir.Star, scope: Scope, openings: list[Opening])
                 continue
             if star.qualifier or name not in scope.merged:
                 value = source.at(position, name, star.start, star.end)
+                if source.is_vague():
+                    value = msgspec.structs.replace(value, flows=approximated(value.flows))
                 members = spread(value) if source.element and position == 0 else ()
                 yield from members or ((name, value),)
 
@@ -108,9 +111,10 @@ def _report_unknown(links: Links, star: ir.Star, source: Source, openings: list[
     for opening in source.openings(star):
         openings.append(opening)
         if source.input is not None:
-            links.report("APPROXIMATE_LINEAGE", star.start, star.end, name=opening.object)
+            known = source.is_vague() and bool(source.input.columns)
+            links.report("APPROXIMATE_LINEAGE", star.start, star.end, **unexpanded(opening.object, known))
     if source.makes_anything() and not source.names():
-        links.report("APPROXIMATE_LINEAGE", star.start, star.end, name=source.alias or "a function")
+        links.report("APPROXIMATE_LINEAGE", star.start, star.end, **unexpanded(source.alias or "a function"))
 
 
 def _struct_members(links: Links, star: ir.Star, scope: Scope, openings: list[Opening]) -> Iterator[tuple[str, Value]]:
@@ -124,7 +128,7 @@ def _struct_members(links: Links, star: ir.Star, scope: Scope, openings: list[Op
     if rows:
         openings.extend(Opening(flow.object, star.start, star.end, star.exclude) for flow in rows)
     elif not members:
-        links.report("APPROXIMATE_LINEAGE", star.start, star.end, name=".".join(star.qualifier))
+        links.report("APPROXIMATE_LINEAGE", star.start, star.end, **unexpanded(".".join(star.qualifier)))
         yield star.qualifier[-1], Value(approximated(value.flows), None, True, value.text)
     yield from members
 

@@ -17,7 +17,8 @@ from lineage_pipeline.engine.link.variables import Environment, parameter_node
 from lineage_pipeline.engine.link.watched import merged, watched
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import SchemaColumn, TableSchema
-from lineage_pipeline.vocabulary.plan import Bound
+from lineage_pipeline.vocabulary.plan import CALL, Bound
+from lineage_pipeline.vocabulary.sets import Origin
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -138,7 +139,7 @@ class StatementLinker:
 
     def _call(self, call: ir.Invocation) -> Iterator[Written]:
         """Hand arguments to the parameters of a module, and take back what it hands back."""
-        callee = self.names.get(call.name.parts, "")
+        callee = self.names.get(call.name.parts + CALL, "")
         known = self.inputs[callee].parameters if callee in self.inputs else ()
         scope = Scope(self.traits, None, self.report, self.environment.visible)
         pairs = []
@@ -277,4 +278,5 @@ def input_of(schema: TableSchema, temporary: bool = False) -> Input:
         for column in schema.columns
     )
     parameters = tuple(parameter.name for parameter in schema.parameters)
-    return Input(schema.object, columns, schema.open, temporary, parameters=parameters)
+    vague = schema.disputed or (schema.open and schema.origin is not Origin.IMPLIED and not temporary)
+    return Input(schema.object, columns, schema.open, temporary, parameters=parameters, disputed=vague)

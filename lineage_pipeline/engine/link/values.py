@@ -1,6 +1,6 @@
 """Values: what each kind of expression makes of its parts. `VALUES` says who evaluates what."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -37,6 +37,7 @@ class Links(Protocol):
 
     traits: Traits
     variables: Variables
+    functions: Mapping[str, Input]
 
     def relation(self, index: int, outer: Scope | None) -> Linked:
         """The relation at an index."""
@@ -79,6 +80,13 @@ def _call(expr: ir.Call, scope: Scope, links: Links) -> Value:
         return special(expr, scope, links)
     if op in links.variables.scalars:  # PL/SQL: an element of a collection
         return links.variables.scalars[op]
+    if links.functions and op in links.functions:
+        return returned(_plain(expr, op, scope, links), links.functions[op])
+    return _plain(expr, op, scope, links)
+
+
+def _plain(expr: ir.Call, op: str, scope: Scope, links: Links) -> Value:
+    """What a call makes of its arguments."""
     args = _arguments(op, expr, scope, links)
     kind = call_type(expr, op, args, scope.typing)
     nullable = call_nullable(op, args, scope.typing, kind)

@@ -81,7 +81,9 @@ class Environment:
         base = around
         if kind in ir.ARMS and around.kind in ir.BRANCHES:
             base = self.frames[-2]  # an arm does not see what the arm before it did
-        visible = Variables(dict(base.visible.scalars), dict(base.visible.records))
+        visible = msgspec.structs.replace(
+            base.visible, scalars=dict(base.visible.scalars), records=dict(base.visible.records)
+        )
         self.frames.append(_frame(kind, ordinal, around.owner, visible, dict(base.types)))
 
     def _close(self, frame: Frame) -> None:
@@ -201,7 +203,8 @@ def _module(ordinal: int, definition: ir.Definition, module: str, around: Variab
     }
     scalars = {name: msgspec.structs.replace(value, text=name) for name, value in scalars.items()}
     types = {parameter.name: parameter.type for parameter in definition.parameters if parameter.type}
-    visible = Variables(around.scalars | scalars, dict(around.records))
+    plain = definition.kind == "function"
+    visible = Variables(around.scalars | scalars, dict(around.records), definition.name.parts[-1], plain)
     frame = _frame(definition.kind, ordinal, module, visible, types)
     frame.outputs = definition.outputs
     return frame

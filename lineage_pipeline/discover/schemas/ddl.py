@@ -1,0 +1,49 @@
+"""DDL files: what their statements define is imported as if a catalog had said it."""
+
+from collections.abc import Iterator
+
+from lineage_pipeline.discover.schemas.model import ImportedColumn, ImportedTable
+from lineage_pipeline.vocabulary.analysis import Options, TableSchema
+from lineage_pipeline.vocabulary.plan import Known
+from lineage_pipeline.vocabulary.sets import ObjectKind, Origin
+
+LASTING = frozenset({ObjectKind.TABLE, ObjectKind.VIEW, ObjectKind.MATERIALIZED_VIEW, ObjectKind.EXTERNAL})
+
+
+def tables_of_ddl(text: str, source: str, options: Options) -> Iterator[ImportedTable]:
+    """Give the tables and views that a script leaves behind, with its alterations and without what it drops."""
+    from lineage_pipeline.dialects.traits import GENERIC, traits_of
+    from lineage_pipeline.engine.compile.interface import face_of
+    from lineage_pipeline.engine.compile.source import compile_source
+    from lineage_pipeline.engine.graph.build import File, build_plan
+    from lineage_pipeline.engine.graph.drops import dropped
+    from lineage_pipeline.engine.link.schemas import SchemaRegistry, Shaper
+
+    script = compile_source(text, options)
+    plan = build_plan([File(source, face_of(script, text), options)])
+    traits = traits_of(options.dialect, options.case_sensitivity) or GENERIC
+
+    def statement_at(path: str, ordinal: int) -> Shaper:
+        return script.statements[ordinal].statement, plan.bound[path][ordinal], traits
+
+    registry = SchemaRegistry(plan.objects, statement_at, {})
+    registry.resolve(plan.order)
+    gone = dropped(plan.object_statements)
+    for name, schema in sorted(registry.schemas.items()):
+        known = plan.objects[name]
+        if schema.origin is Origin.IMPLIED and known.kind in LASTING and name not in gone:
+            yield _table(known, schema, source)
+
+
+def _table(known: Known, schema: TableSchema, source: str) -> ImportedTable:
+    row = known.row
+    columns = tuple(
+        ImportedColumn(
+            column.name, column.type, column.nullable, column.description, column.tags, column.generated, quoted=True
+        )
+        for column in schema.columns
+    )
+    parts = tuple((part, True) for part in (row.catalog, row.schema, row.name) if part)
+    return ImportedTable(
+        parts, columns, schema.kind, schema.open, schema.description, schema.tags, schema.owners, source
+    )
