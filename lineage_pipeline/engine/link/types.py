@@ -33,6 +33,14 @@ def _asked(value: Value) -> str | None:
     return UNKNOWN if not value.flows and (value.text == "null" or value.text[:1] == "'") else value.type
 
 
+def case_type(values: Sequence[Value], has_default: bool, typing: Typing) -> str | None:
+    """The type of a CASE; in some dialects that of ELSE comes first."""
+    if not typing.family.default_first:
+        return common_of(values, typing)
+    default = values[-1] if has_default else Value((), typing.family.null, True, "null")
+    return common_of([default, *(values[:-1] if has_default else values)], typing)
+
+
 def literal_type(literal: ir.Literal, family: Family) -> str | None:
     """The type of a constant."""
     if literal.kind == "number":

@@ -8,7 +8,6 @@ import msgspec
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.dialects.typing.families import as_read
 from lineage_pipeline.dialects.typing.lambdas import parameter_types
-from lineage_pipeline.dialects.typing.rules import Typing
 from lineage_pipeline.engine.link.calls import SIDE_ARGUMENTS, counted, gathered, guarded, renamed, row_of
 from lineage_pipeline.engine.link.canonical import call_text, shortened
 from lineage_pipeline.engine.link.flows import NONE, changed, influence, united
@@ -20,8 +19,8 @@ from lineage_pipeline.engine.link.types import (
     base_of,
     call_nullable,
     call_type,
+    case_type,
     cast_nullable,
-    common_of,
     either_nullable,
     literal_type,
     struct_type,
@@ -190,20 +189,12 @@ def _case(expr: ir.Case, scope: Scope, links: Links) -> Value:
     )
     branches = [f"when {when.text} then {then.text}" for when, then in zip(conditions, values, strict=False)]
     default = f" else {values[-1].text}" if expr.default is not None else ""
-    kind = _case_type(values, expr.default is not None, scope.typing)
+    kind = case_type(values, expr.default is not None, scope.typing)
     nullable = expr.default is None or either_nullable(values, kind, scope.typing)
     text = shortened(f"case {' '.join(branches)}{default} end")
     decided = united(influence(condition.flows, Subtype.CONDITIONAL) for condition in conditions)
     members = mapped(common(values), lambda own: united([changed(own, Subtype.TRANSFORMATION, keeping=True), decided]))
     return Value(flows, kind, nullable, text, members)
-
-
-def _case_type(values: Sequence[Value], has_default: bool, typing: Typing) -> str | None:
-    """The type of a CASE; in some dialects that of ELSE comes first."""
-    if not typing.family.default_first:
-        return common_of(values, typing)
-    default = values[-1] if has_default else Value(NONE, typing.family.null, True, "null")
-    return common_of([default, *(values[:-1] if has_default else values)], typing)
 
 
 def _over(expr: ir.Over, scope: Scope, links: Links) -> Value:
