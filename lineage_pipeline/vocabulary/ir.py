@@ -47,7 +47,10 @@ class Ref(Node, frozen=True, tag="r"):
 
 
 class Literal(Node, frozen=True, tag="l"):
-    """A constant of a class: number, string, boolean, null, date, interval or other."""
+    """A constant of a class: number, string, boolean, null, date, interval or other.
+
+    Inside a conversion, one that says its type itself: typed (`date '2024-01-31'`) or suffixed (`200S`).
+    """
 
     kind: str
     text: str

@@ -79,10 +79,8 @@ def _numbers(op: str, family: Family, shapes: tuple[Shape, Shape], texts: Texts)
 
 def _digits(shape: Shape, text: str, family: Family) -> decimals.Digits | None:
     """The digits of an operand; a whole number that is written out has just those that it shows."""
-    number = text.removeprefix("neg(").removesuffix(")")
-    if shape.name in family.integers and number.isdigit() and family.name in ("spark", "tsql", "hive"):
-        return decimals.literal_digits(number)
-    return digits_of(shape, family)
+    written = decimals.written_digits(text) if shape.name in family.integers else None
+    return written if written and family.name in ("spark", "tsql", "hive") else digits_of(shape, family)
 
 
 def _is_moment(shape: Shape, family: Family) -> bool:
@@ -97,9 +95,12 @@ def moved(op: str, family: Family, left: Shape, right: Shape) -> str | None:
         return wider(left.name, right.name, family) or family.interval if op in ("ADD", "SUB") else None
     if any(intervals):
         span, other = (left, right) if intervals[0] else (right, left)
-        if is_number(other, family) or other.name == family.string:
-            return _longer(family, span) if op in ("MUL", "DIV") else None
+        if op in ("MUL", "DIV"):
+            return _longer(family, span) if is_number(other, family) or other.name == family.string else None
         return _shifted(family, other, span) if op in ("ADD", "SUB") else None
+    if family.name == "spark" and family.string in (left.name, right.name):
+        dates = family.date in (left.name, right.name)
+        return interval("DAY", "DAY" if dates else "SECOND") if op == "SUB" else None
     numbers = [shape for shape in (left, right) if is_number(shape, family)]
     if numbers and op in ("ADD", "SUB"):
         return left.name if right is numbers[0] else right.name
@@ -114,6 +115,8 @@ def _longer(family: Family, span: Shape) -> str:
 
 def _shifted(family: Family, moment: Shape, span: Shape) -> str | None:
     """A date moved by whole days or months stays one in Spark; in most others it becomes a moment."""
+    if moment.name == family.string and family.name == "spark":
+        return family.string
     if moment.name != family.date:
         return moment.name
     return family.date if family.name == "spark" and span.name in _DAYS else family.timestamp

@@ -120,3 +120,9 @@ def literal_digits(text: str, leading_zero: bool = False) -> Digits:
     whole, _, behind = text.lstrip("+-").partition(".")
     whole = whole if leading_zero else whole.lstrip("0")
     return max(len(whole) + len(behind), 1), len(behind)
+
+
+def written_digits(text: str) -> Digits | None:
+    """The digits of a whole number that is written out, or None; Spark does not look at those of a tinyint."""
+    number, _, kind = text.removeprefix("neg(").removesuffix(")").partition("::")
+    return literal_digits(number) if number.isdigit() and kind != "tinyint" else None

@@ -8,9 +8,11 @@ from lineage_pipeline.dialects.typing.results import words
 class Nulls(msgspec.Struct, frozen=True):
     """Operators that never give null, that do where every argument is null, and that do only where one is.
 
-    `reads` are those of the last that read their first argument as a type, which may fail; `calculates` and `compares`
-    are those that may have to convert any of their arguments. In some, one argument decides alone (`by_argument`).
-    Where `recursion`, whatever comes out of a recursion may be null.
+    `reads` are those of the last that read their first argument as a type, which may fail, unless a format says how
+    (`formatted`); `fails_on` are the types that others cannot always read, and `parts` those operators that read their
+    second argument as a type that the first one tells; `converts` are those that may have to convert any of their
+    arguments. Some are of the last only where they work on intervals (`of_spans`). In some, one argument decides alone
+    (`by_argument`). Where `recursion`, whatever comes out of a recursion may be null.
     """
 
     never: frozenset[str]
@@ -18,8 +20,11 @@ class Nulls(msgspec.Struct, frozen=True):
     where_any: frozenset[str]
     by_argument: dict[str, int] = {}
     reads: dict[str, str] = {}
-    calculates: frozenset[str] = frozenset()
-    compares: frozenset[str] = frozenset()
+    formatted: frozenset[str] = frozenset()
+    fails_on: dict[str, frozenset[str]] = {}
+    parts: dict[str, dict[str, str]] = {}
+    converts: frozenset[str] = frozenset()
+    of_spans: frozenset[str] = frozenset()
     recursion: bool = False
 
 
@@ -47,14 +52,15 @@ _SPARK_ANY = words(
     "MAP ESCAPE STRTODATE ADD SUB MUL AND OR NOT NEG EQ NEQ GT GTE LT LTE LIKE BETWEEN IN UPPER LOWER TRIM CONCAT "
     "ABS NEGATIVE POSITIVE ARRAYAPPEND ARRAYCOMPACT ARRAYDISTINCT ARRAYEXCEPT ARRAYINSERT ARRAYINTERSECT "
     "ARRAYPOSITION ARRAYPREPEND ARRAYREMOVE ARRAYSIZE ARRAYSLICE ARRAYSORT ARRAYSZIP ARRAY_UNION CARDINALITY "
-    "FLATTEN GENERATESERIES MAPFROMENTRIES MAPKEYS MAP_CONCAT MAP_ENTRIES MAP_VALUES MAP_ZIP_WITH SHUFFLE "
+    "GENERATESERIES MAPFROMENTRIES MAPKEYS MAP_CONCAT MAP_ENTRIES MAP_VALUES MAP_ZIP_WITH SHUFFLE "
     "STRTOMAP ZIP_WITH ASCII BITLENGTH COLLATION CONTAINS CRC32 FIND_IN_SET FROMBASE64 INITCAP LENGTH LEVENSHTEIN "
     "MD5 OCTET_LENGTH OVERLAY PAD REGEXPCOUNT REGEXPEXTRACT REGEXPEXTRACTALL REGEXPINSTR REGEXPLIKE REGEXPREPLACE "
     "REGEXPSPLIT REPEAT REPLACE REVERSE SHA SOUNDEX STARTSWITH STRPOSITION SUBSTRING SUBSTRINGINDEX TOBASE64 "
     "TRANSLATE DPIPE BINARY SCHEMA_OF_JSON PARSEJSON IS_VARIANT_NULL TOCHAR TONUMBER INTERVAL INTERVALSPAN "
     "MAKEINTERVAL MAKE_DT_INTERVAL MAKE_YM_INTERVAL MAKE_DATE MAKE_TIMESTAMP_NTZ TIMESTAMPFROMPARTS "
     "CONVERTTIMEZONE DATE_PART EXTRACT FROM_CSV NANVL GETBIT STRTOTIME WINDOW PROPERTYEQ KWARG IDENTIFIER "
-    "STRTOUNIX"
+    "STRTOUNIX LEFT ENDSWITH BTRIM ARRAYTOSTRING TIMESTRTOTIME TIMETOSTR BITWISEAND BITWISEOR BITWISEXOR "
+    "TO_TIMESTAMP_NTZ TO_TIMESTAMP_LTZ ILIKE"
 )
 _SPARK_READS = {
     **dict.fromkeys(
@@ -71,11 +77,12 @@ _SPARK_READS = {
         ),
         "TIMESTAMP",
     ),
-    **dict.fromkeys(words("ABS NEG NEGATIVE POSITIVE ATAN2 HYPOT POW"), "DOUBLE"),
+    "TO_TIMESTAMP_NTZ": "TIMESTAMP_NTZ",
+    "TO_TIMESTAMP_LTZ": "TIMESTAMP",
     **dict.fromkeys(
         words(
-            "BIN CHR DATEFROMUNIXDATE SPACE TIMESTAMP_MICROS TIMESTAMP_MILLIS BITWISEAND BITWISEOR BITWISEXOR "
-            "BITWISENOT BITWISELEFTSHIFT BITWISERIGHTSHIFT BITWISECOUNT"
+            "BIN CHR DATEFROMUNIXDATE SPACE TIMESTAMP_MICROS TIMESTAMP_MILLIS BITWISENOT "
+            " BITWISELEFTSHIFT BITWISERIGHTSHIFT BITWISECOUNT"
         ),
         "BIGINT",
     ),
@@ -89,10 +96,21 @@ _SPARK_READS = {
     "DECIMAL": "DECIMAL(10,0)",
 }
 
+_FAILS_ON = {
+    **dict.fromkeys(words("ABS NEG NEGATIVE POSITIVE ATAN2 HYPOT POW"), words("STRING")),
+    "TOCHAR": words("STRING FLOAT DOUBLE"),
+}
+
+_DAYS = words(
+    "YEAR Y YEARS YR YRS YEAROFWEEK QUARTER QTR MONTH MON MONS MONTHS WEEK W WEEKS DAY D DAYS DAYOFWEEK DOW "
+    "DAYOFWEEK_ISO DOW_ISO DOY"
+)
+"""The parts of a moment that its day tells."""
+
 SPARK = Nulls(
     _SPARK_NEVER,
     _ALL - {"ISNULL"},
-    _SPARK_ANY | frozenset(_SPARK_READS),
+    _SPARK_ANY | frozenset(_SPARK_READS) | frozenset(_FAILS_ON),
     {
         **_WRAPPERS,
         **dict.fromkeys(
@@ -102,8 +120,11 @@ SPARK = Nulls(
         "ARRAY_REPEAT": 1,
     },
     _SPARK_READS,
-    words("ADD SUB MUL"),
-    words("EQ NEQ GT GTE LT LTE BETWEEN IN"),
+    words("TSORDSTODATE TO_TIMESTAMP_NTZ TO_TIMESTAMP_LTZ"),
+    _FAILS_ON,
+    dict.fromkeys(("EXTRACT", "DATE_PART"), dict.fromkeys(_DAYS, "DATE")),
+    words("ADD SUB MUL DIV EQ NEQ GT GTE LT LTE BETWEEN IN AND OR BITWISEAND BITWISEOR BITWISEXOR"),
+    words("DIV"),
     recursion=True,
 )
 """What Spark's analyser says."""

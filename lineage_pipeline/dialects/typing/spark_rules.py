@@ -3,6 +3,7 @@
 from lineage_pipeline.dialects.typing import decimals
 from lineage_pipeline.dialects.typing.arithmetic import Texts, Types
 from lineage_pipeline.dialects.typing.families import Family, own
+from lineage_pipeline.dialects.typing.results import element
 from lineage_pipeline.dialects.typing.shapes import member_type, shape_of
 from lineage_pipeline.dialects.typing.widening import common_type, digits_of, interval
 
@@ -64,8 +65,8 @@ def whole(family: Family, types: Types, texts: Texts) -> str | None:
     shape = shape_of(types[0] or "") if types else shape_of("")
     digits = digits_of(shape, family) if shape.name == family.decimal else None
     if len(texts) > 1:
-        shown = digits or (digits_of(shape, family) if shape.name in family.integers else (30, 15))
-        return rounding(family, (family.numeric(*shown) if shown else None, None), texts)
+        shown = digits or digits_of(shape, family) or ((14, 7) if shape.name == family.real else (30, 15))
+        return rounding(family, (family.numeric(*shown), None), texts)
     if digits is None:
         return family.bigint if shape.name else None
     return family.numeric(*(digits if digits[1] == 0 else decimals.bounded(digits[0] - digits[1] + 1, 0)))
@@ -197,3 +198,32 @@ def named_type(family: Family, types: Types, texts: Texts) -> str | None:
 def within(family: Family, types: Types, texts: Texts) -> str | None:
     """An aggregate over an order; one that has no argument gives what is ordered."""
     return types[0] or (types[1] if len(types) > 1 else None) if types else None
+
+
+def cut(family: Family, types: Types, texts: Texts) -> str | None:
+    """A part of a string or of bytes."""
+    return family.binary if types and types[0] == family.binary else family.string
+
+
+def unless_nan(family: Family, types: Types, texts: Texts) -> str | None:
+    """NANVL: short only where both are."""
+    return family.real if set(types) == {family.real} else family.double
+
+
+def or_zero(family: Family, types: Types, texts: Texts) -> str | None:
+    """ZEROIFNULL: a number, or an integer that is zero."""
+    return common_type((types[0], family.integer), family) if types else None
+
+
+def formatted(family: Family, types: Types, texts: Texts) -> str | None:
+    """TO_NUMBER: as many digits as its format shows."""
+    if len(texts) < 2 or not texts[1].startswith("'"):
+        return None
+    whole, _, behind = texts[1].upper().replace("D", ".").partition(".")
+    digits = [sum(character in "09" for character in part) for part in (whole, behind)]
+    return family.numeric(sum(digits), digits[1])
+
+
+def held(family: Family, types: Types, texts: Texts) -> str | None:
+    """GET: what an array holds; one that is asked for by its number is that already."""
+    return element(family, types, texts) or (types[0] if types else None)

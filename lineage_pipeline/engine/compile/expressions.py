@@ -5,6 +5,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from lineage_pipeline.engine.compile import documents
+from lineage_pipeline.engine.compile.constants import typed_constant
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.types import spelling
 from lineage_pipeline.engine.compile.walk import COMPILERS, call, expression, expressions, optional, subquery
@@ -61,7 +62,9 @@ def data_type(context: Context, node: exp.Expr) -> ir.Expr:
 def cast(context: Context, node: exp.Expr) -> ir.Expr:
     """A conversion."""
     safe = isinstance(node, exp.TryCast) or bool(node.args.get("safe"))
-    return ir.Cast(expression(context, node.this), spelling(node.args["to"], context.dialect), safe)
+    to = spelling(node.args["to"], context.dialect)
+    written = typed_constant(context, node.this) if type(node.this) is exp.Literal else None
+    return ir.Cast(written or expression(context, node.this), to, safe and written is None)
 
 
 def inner(context: Context, node: exp.Expr) -> ir.Expr:
@@ -83,8 +86,10 @@ def case(context: Context, node: exp.Expr) -> ir.Expr:
 
 def if_(context: Context, node: exp.Expr) -> ir.Expr:
     """IF, IIF, IFF and the like."""
-    when = (expression(context, node.this), expression(context, node.args["true"]))
-    return ir.Case((when,), optional(context, node.args.get("false")))
+    condition = expression(context, node.this)
+    if type(node.this) is exp.Boolean:  # nobody looks through IF(true, …), as they do through CASE WHEN true
+        condition = ir.Call("PAREN", (condition,))
+    return ir.Case(((condition, expression(context, node.args["true"])),), optional(context, node.args.get("false")))
 
 
 def decode(context: Context, node: exp.Expr) -> ir.Expr:

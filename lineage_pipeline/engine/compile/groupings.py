@@ -1,40 +1,61 @@
-"""ROLLUP, CUBE and GROUPING SETS: which keys group only some of the rows, and are null in the others."""
+"""ROLLUP, CUBE and GROUPING SETS: the keys in them, and which of these group only some of the rows."""
+
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-_PARTS = (exp.Rollup, exp.Cube, exp.GroupingSets)
+_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 _CLAUSES = ("grouping_sets", "cube", "rollup")
 
 
-def partial_keys(group: exp.Expr) -> tuple[int, ...]:
-    """The positions of the keys that are missing from a grouping, among all keys in the order of the clauses.
-
-    Where ROLLUP and its kin stand among the keys, they are such keys themselves.
-    """
-    keys_of = group.expressions
-    among = tuple(place for place, key in enumerate(keys_of) if type(key) in _PARTS)
-    if among or not any(group.args.get(kind) for kind in _CLAUSES):
-        return among
-    plain = [key.sql() for key in keys_of]
-    keys, partial, sets = list(plain), set[int](), list[set[str]]()
-    alone = True
-    for kind in _CLAUSES:
-        for part in group.args.get(kind) or ():
-            own = part.expressions if isinstance(part, exp.Expr) else []
-            alone = alone and bool(own)
-            found = [_names(item) for item in own] if kind == "grouping_sets" else [set()]
-            sets.extend(found)
-            partial.update(
-                len(keys) + place for place, item in enumerate(own) if not all(_names(item) <= names for names in found)
-            )
-            keys.extend(item.sql() for item in own)
-    if not alone or any(set(plain) & names for names in sets):
-        partial.update(place for place, key in enumerate(plain) if not all(key in names for names in sets))
-    return tuple(sorted(partial))
+def grouping_keys(group: exp.Expr) -> list[exp.Expr]:
+    """The columns that group, however they are bracketed into sets."""
+    return list(_flat([*group.expressions, *_clauses(group)]))
 
 
-def _names(item: exp.Expr) -> set[str]:
-    """The keys of one grouping."""
-    if isinstance(item, exp.Tuple):
-        return {part.sql() for part in item.expressions}
-    return {(item.this if isinstance(item, exp.Paren) else item).sql()}
+def partial_keys(group: exp.Expr) -> set[int]:
+    """The ids of the keys that are missing from a grouping, and null in its rows."""
+    sets = [*_clauses(group), *(key for key in group.expressions if isinstance(key, _SETS))]
+    if not sets:
+        return set()
+    plain = [key for key in group.expressions if not isinstance(key, _SETS)]
+    listed = [key for part in sets for key in _flat([part])]
+    groupings = [names for part in sets for names in _groupings(part)]
+    # WITH ROLLUP has no keys of its own; Hive lists all keys first, and the sets of them behind
+    apart = listed and not {key.sql() for key in plain} & {key.sql() for key in listed}
+    always = {key.sql() for key in plain} if apart else set()
+    keys = [*plain, *listed]
+    return {id(key) for key in keys if key.sql() not in always and not all(key.sql() in names for names in groupings)}
+
+
+def grouping_words(group: exp.Expr) -> str:
+    """What keys are bracketed into: ROLLUP, CUBE or GROUPING SETS."""
+    named = [kind for kind in _CLAUSES if group.args.get(kind)]
+    inside = [type(item).__name__ for item in group.expressions if isinstance(item, _SETS)]
+    return " ".join([*named, *inside]).upper()
+
+
+def _clauses(group: exp.Expr) -> list[exp.Expr]:
+    """The clauses behind the keys."""
+    return [part for kind in _CLAUSES for part in group.args.get(kind) or () if isinstance(part, exp.Expr)]
+
+
+def _flat(nodes: Sequence[exp.Expr]) -> Iterator[exp.Expr]:
+    for node in nodes:
+        if isinstance(node, (*_SETS, exp.Tuple)):
+            yield from _flat(node.expressions)
+        elif isinstance(node, exp.Paren):
+            yield from _flat([node.this])
+        else:
+            yield node
+
+
+def _groupings(part: exp.Expr) -> list[set[str]]:
+    """The keys of each grouping that a part makes; ROLLUP and CUBE make one that has none."""
+    if not isinstance(part, exp.GroupingSets):
+        return [set()]
+    return [
+        names
+        for item in part.expressions
+        for names in (_groupings(item) if isinstance(item, _SETS) else [{key.sql() for key in _flat([item])}])
+    ]

@@ -1,13 +1,13 @@
 """Selects: every clause of a SELECT at its place in the IR."""
 
-from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 from sqlglot import exp
 
 from lineage_pipeline.engine.compile.context import CompileQuery, Context
 from lineage_pipeline.engine.compile.expressions import expression, expressions
-from lineage_pipeline.engine.compile.groupings import partial_keys
+from lineage_pipeline.engine.compile.groupings import grouping_keys, grouping_words, partial_keys
 from lineage_pipeline.engine.compile.matches import matched
 from lineage_pipeline.engine.compile.outputs import outputs
 from lineage_pipeline.engine.compile.sources import both, sources
@@ -29,7 +29,6 @@ def select(context: Context, node: exp.Expr, query: CompileQuery) -> int:
 
 
 def _select(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Select:
-    group = node.args.get("group")
     distinct = node.args.get("distinct")
     on = distinct.args.get("on") if distinct is not None else None
     order, limit = order_and_limit(context, node)
@@ -42,18 +41,15 @@ def _select(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Select:
         sources=tuple(items),
         outputs=tuple(outputs(context, node)),
         where=where,
-        group=_group(context, group),
-        group_all=bool(group is not None and group.args.get("all")),
+        **_group(context, node.args.get("group")),
         having=_condition(context, node, "having"),
         qualify=_condition(context, node, "qualify"),
         order=() if every else order,
         distinct=distinct is not None and on is None,
         distinct_on=expressions(context, _first_rows(node, on)),
         limit=limit,
-        grouping=_grouping(group),
         order_all=every,
         value_table=node.args.get("kind") == "VALUE",
-        partial=partial_keys(group) if group is not None else (),
     )
 
 
@@ -106,36 +102,22 @@ def _where(context: Context, node: exp.Expr, items: list[ir.Source]) -> tuple[ir
 
 # ── groups and order ─────────────────────────────────────────────────────────────────────────────────────────────
 
-_GROUPINGS = ("grouping_sets", "cube", "rollup")
-_SETS = (exp.GroupingSets, exp.Cube, exp.Rollup)
 
-
-def _group(context: Context, group: exp.Expr | None) -> tuple[ir.Expr, ...]:
+def _group(context: Context, group: exp.Expr | None) -> dict[str, Any]:
+    """What groups the rows, and which of the keys are missing in some of them."""
     if group is None:
-        return ()
-    keys = list(group.expressions)
-    for kind in _GROUPINGS:
-        keys.extend(part for part in group.args.get(kind) or () if isinstance(part, exp.Expr))
-    return tuple(dict.fromkeys(expressions(context, _keys(keys))))
-
-
-def _keys(nodes: Sequence[exp.Expr]) -> Iterator[exp.Expr]:
-    """The columns that group, however they are bracketed into sets."""
-    for node in nodes:
-        if isinstance(node, (*_SETS, exp.Tuple)):
-            yield from _keys(node.expressions)
-        elif isinstance(node, exp.Paren):
-            yield from _keys([node.this])
-        else:
-            yield node
-
-
-def _grouping(group: exp.Expr | None) -> str:
-    if group is None:
-        return ""
-    named = [kind for kind in _GROUPINGS if group.args.get(kind)]
-    inside = [type(item).__name__ for item in group.expressions if isinstance(item, _SETS)]
-    return " ".join([*named, *inside]).upper()
+        return {}
+    nodes = grouping_keys(group)
+    keys = expressions(context, nodes)
+    every = tuple(dict.fromkeys(keys))
+    missing = partial_keys(group)
+    partial = {every.index(key) for node, key in zip(nodes, keys, strict=True) if id(node) in missing}
+    return {
+        "group": every,
+        "group_all": bool(group.args.get("all")),
+        "grouping": grouping_words(group),
+        "partial": tuple(sorted(partial)),
+    }
 
 
 def _first_rows(node: exp.Expr, on: exp.Expr | None) -> list[exp.Expr]:

@@ -3,6 +3,8 @@
 import hashlib
 from collections.abc import Iterable
 
+from lineage_pipeline.vocabulary import ir
+
 _COMMUTATIVE = frozenset("AND OR ADD MUL EQ NEQ NULLSAFEEQ BITWISEAND BITWISEOR".split())
 _SYMBOLS = {
     "ADD": "+", "SUB": "-", "MUL": "*", "DIV": "/", "MOD": "%", "EQ": "=", "NEQ": "<>", "GT": ">", "GTE": ">=",
@@ -22,6 +24,12 @@ def call_text(op: str, args: list[str]) -> str:
     if symbol is not None and len(args) > 1:
         return shortened("(" + f" {symbol} ".join(args) + ")")
     return shortened(f"{op.lower()}({', '.join(args)})")
+
+
+def cast_text(cast: ir.Cast, text: str) -> str:
+    """A conversion of a value with a text; `200S` is no conversion of `200`."""
+    suffixed = type(cast.arg) is ir.Literal and cast.arg.kind == "suffixed"
+    return f"{text}::{cast.to.lower()}" if suffixed else shortened(f"cast({text} as {cast.to.lower()})")
 
 
 def shortened(text: str) -> str:

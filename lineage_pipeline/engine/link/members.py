@@ -13,7 +13,12 @@ DOCUMENTS = frozenset({"JSON", "JSONB", "VARIANT", "SUPER"})
 
 
 def member(value: Value, path: Sequence[str], fold: Callable[[str], str] = str) -> Value:
-    """What a path leads to."""
+    """What a path leads to; inside of an array of structs, to an array."""
+    inner = element_type(value.type or "")
+    if path and inner is not None and inner.startswith("STRUCT"):
+        single = member(msgspec.structs.replace(value, type=inner), path, fold)
+        kind = f"ARRAY<{single.type}>" if single.type is not None and "<" in (value.type or "") else None
+        return msgspec.structs.replace(single, type=kind, nullable=value.nullable)
     for position, name in enumerate(path):
         if value.members is None:
             return _inside(value, path[position:])

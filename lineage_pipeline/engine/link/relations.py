@@ -144,11 +144,16 @@ def _combined(column: Out, others: Sequence[Out], op: str, typing: Typing) -> Ou
     values = [column.value, *(other.value for other in others)]
     kind = settled(common_of(values, typing, written=False), typing.family)
     if op == "EXCEPT":
-        return msgspec.structs.replace(column, value=msgspec.structs.replace(column.value, type=kind))
+        nullable = either_nullable(values[:1], kind, typing)
+        return msgspec.structs.replace(
+            column, value=msgspec.structs.replace(column.value, type=kind, nullable=nullable)
+        )
     value = Value(
         united(item.flows for item in values),
         kind,
-        either_nullable(values, kind, typing) if op == "UNION" else all(item.nullable for item in values),
+        either_nullable(values, kind, typing)
+        if op == "UNION"
+        else all(either_nullable((item,), kind, typing) for item in values),
         " | ".join(dict.fromkeys(item.text for item in values)),
     )
     return msgspec.structs.replace(column, value=value)

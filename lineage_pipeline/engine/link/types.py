@@ -97,7 +97,7 @@ def struct_type(members: Sequence[tuple[str, Value]], family: Family) -> str | N
 def call_nullable(op: str, args: Sequence[Value], typing: Typing, kind: str | None) -> bool:
     """Whether an operator or function may give null."""
     nulls = typing.nulls
-    if op in nulls.where_any:
+    if op in nulls.where_any or (op in nulls.of_spans and _is_span(args)):
         for arg in args:
             if arg.nullable:
                 return True
@@ -112,17 +112,24 @@ def call_nullable(op: str, args: Sequence[Value], typing: Typing, kind: str | No
     return op not in ("LAG", "LEAD") or len(args) < 3 or either_nullable((args[0], args[2]), kind, typing)
 
 
+def _is_span(args: Sequence[Value]) -> bool:
+    return bool(args) and (args[0].type or "").startswith("INTERVAL")
+
+
 def _conversion_fails(op: str, args: Sequence[Value], typing: Typing) -> bool:
     """Whether an argument has to be converted in a way that may give null."""
     nulls, name = typing.nulls, typing.family.name
     wanted = nulls.reads.get(op)
     if wanted is not None and args:
-        return may_fail(args[0].type, wanted, name) and not (
-            wanted == "DOUBLE" and args[0].type != typing.family.string
-        )
-    if op in nulls.calculates or op in nulls.compares:
+        return may_fail(args[0].type, wanted, name) and not (len(args) > 1 and op in nulls.formatted)
+    if op in nulls.fails_on and args:
+        return args[0].type is None or args[0].type in nulls.fails_on[op]
+    if op in nulls.converts:
         types, texts = tuple([arg.type for arg in args]), tuple([arg.text if not arg.flows else "" for arg in args])
-        return operands_fail(types, texts, op in nulls.calculates, name)
+        return operands_fail(op, types, texts, name)
+    if op in nulls.parts and len(args) > 1:
+        unit = args[0].text.strip("'").upper()
+        return not _is_span(args[1:]) and may_fail(args[1].type, nulls.parts[op].get(unit, "TIMESTAMP"), name)
     return False
 
 
@@ -132,8 +139,24 @@ def either_nullable(values: Sequence[Value], kind: str | None, typing: Typing) -
     return any(value.nullable or (typing.lenient and may_fail(value.type, kind, name)) for value in values)
 
 
+def case_nullable(
+    case: ir.Case, conditions: Sequence[Value], values: Sequence[Value], kind: str | None, typing: Typing
+) -> bool:
+    """Whether a branch of a CASE that can be reached may be null: nothing behind `when true` can."""
+    last = next((at for at, condition in enumerate(conditions) if condition.text == "true"), None)
+    if last is not None:
+        return either_nullable(values[: last + 1], kind, typing)
+    return case.default is None or either_nullable(values, kind, typing)
+
+
+TYPED = frozenset({"typed", "suffixed"})
+"""Constants that say their type themselves, inside of what the parser takes for a conversion."""
+
+
 def cast_nullable(cast: ir.Cast, source: str | None, typing: Typing) -> bool:
-    """Whether a conversion of a value that is not null may give null."""
+    """Whether a conversion of a value that is not null may give null; a constant that says its type never does."""
+    if type(cast.arg) is ir.Literal and cast.arg.kind in TYPED:
+        return False
     name = typing.family.name
     if cast.safe:
         return not (typing.lenient and is_widening(source, cast.to, name))

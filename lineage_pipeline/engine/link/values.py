@@ -9,7 +9,7 @@ from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.dialects.typing.families import as_read
 from lineage_pipeline.dialects.typing.lambdas import parameter_types
 from lineage_pipeline.engine.link.calls import SIDE_ARGUMENTS, counted, gathered, guarded, renamed, row_of
-from lineage_pipeline.engine.link.canonical import call_text, shortened
+from lineage_pipeline.engine.link.canonical import call_text, cast_text, shortened
 from lineage_pipeline.engine.link.flows import NONE, changed, influence, united
 from lineage_pipeline.engine.link.members import common, element, mapped, member
 from lineage_pipeline.engine.link.model import Input, Linked, Value, Variables
@@ -19,9 +19,9 @@ from lineage_pipeline.engine.link.types import (
     base_of,
     call_nullable,
     call_type,
+    case_nullable,
     case_type,
     cast_nullable,
-    either_nullable,
     literal_type,
     struct_type,
     tested_nullable,
@@ -55,7 +55,7 @@ def _ref(expr: ir.Ref, scope: Scope, links: Links) -> Value:
 
 
 def _literal(expr: ir.Literal, scope: Scope, links: Links) -> Value:
-    text = f"'{expr.text}'" if expr.kind == "string" else expr.text.lower()
+    text = f"'{expr.text}'" if expr.kind in ("string", "typed") else expr.text.lower()
     return Value(NONE, literal_type(expr, scope.typing.family), expr.kind == "null", text)
 
 
@@ -169,10 +169,10 @@ def _part(expr: ir.Call, scope: Scope, links: Links) -> Value:
 def _cast(expr: ir.Cast, scope: Scope, links: Links) -> Value:
     inner = value_of(expr.arg, scope, links)
     flows = changed(inner.flows, Subtype.TRANSFORMATION, keeping=True)
-    text = shortened(f"cast({inner.text} as {expr.to.lower()})")
+    text = cast_text(expr, inner.text)
     members = renamed(inner.members, expr.to) if inner.members is not None else None
-    nullable = inner.nullable or cast_nullable(expr, inner.type, scope.typing)
     kind = as_read(expr.to, scope.typing.family.name) if expr.to else None
+    nullable = inner.nullable or cast_nullable(expr, inner.type, scope.typing)
     return Value(flows, kind, nullable, text, members)
 
 
@@ -190,7 +190,7 @@ def _case(expr: ir.Case, scope: Scope, links: Links) -> Value:
     branches = [f"when {when.text} then {then.text}" for when, then in zip(conditions, values, strict=False)]
     default = f" else {values[-1].text}" if expr.default is not None else ""
     kind = case_type(values, expr.default is not None, scope.typing)
-    nullable = expr.default is None or either_nullable(values, kind, scope.typing)
+    nullable = case_nullable(expr, conditions, values, kind, scope.typing)
     text = shortened(f"case {' '.join(branches)}{default} end")
     decided = united(influence(condition.flows, Subtype.CONDITIONAL) for condition in conditions)
     members = mapped(common(values), lambda own: united([changed(own, Subtype.TRANSFORMATION, keeping=True), decided]))
@@ -239,10 +239,12 @@ def _field(expr: ir.Field, scope: Scope, links: Links) -> Value:
     path = [part for part in expr.path if part != "[]"]
     if not path and scope.typing.family.flat and isinstance(expr.arg, ir.Field) and expr.arg.path[-1] == "[]":
         return inner  # one element of an array of several dimensions
-    found = member(inner, path) if path else element(inner) if expr.path else inner
+    base = element(inner) if len(path) < len(expr.path) else inner
+    found = member(base, path) if path else base
     if found.type is None and inner.type == scope.typing.family.string:
         found = msgspec.structs.replace(found, type=inner.type)  # a character of a string
-    return msgspec.structs.replace(found, nullable=True, text=f"{inner.text}.{'.'.join(expr.path)}")
+    nullable = base.nullable or found.nullable
+    return msgspec.structs.replace(found, nullable=nullable, text=f"{inner.text}.{'.'.join(expr.path)}")
 
 
 def _lambda(expr: ir.Lambda, scope: Scope, links: Links) -> Value:
