@@ -58,7 +58,7 @@ def assert_places(lineage: Lineage, texts: Mapping[str, str], whole: bool) -> No
 
 def assert_named(finding: Diagnostic, written: str) -> None:
     """What stands at the place of a finding is what its message is about."""
-    here = bare(re.split(r"[\s(),;=<>+*/|]", written, maxsplit=1)[0])
+    here = bare(re.split(r"[\s(),;=<>+*/|']", written, maxsplit=1)[0])
     name = bare(finding.message.split(" ")[0])
     assert name.endswith(here.split(".")[-1]) or here.startswith(name.split(".")[0]), (finding, written)
 

@@ -25,6 +25,7 @@ BEHIND_QUERY: tuple[tuple[str, ...], ...] = (
 
 KEPT_CLAUSES: tuple[tuple[str, ...], ...] = (
     ("PARTITIONED", "BY"),
+    ("PARTITIONED BY",),
     ("LIKE",),
     ("CLONE",),
     ("INHERITS",),

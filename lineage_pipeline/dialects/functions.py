@@ -125,6 +125,14 @@ PRODUCED: dict[str, tuple[str, ...]] = {
 }
 """The columns that a function in the place of a table makes where nobody names them."""
 
+PRODUCED_IN: dict[str, dict[str, tuple[str, ...]]] = {
+    "spark": {"RANGE": ("id",), "SQL_KEYWORDS": ("keyword", "reserved")},
+}
+"""Those whose names are not the same in all families of dialects."""
+
+TIME_WINDOWS: dict[str, frozenset[str]] = {"spark": frozenset({"WINDOW", "SESSION_WINDOW"})}
+"""Functions among the keys of a group that a query knows by their names, as structs of a start and an end."""
+
 _WINDOW = ("window_start", "window_end", "window_time")
 
 WIDENING: dict[str, tuple[str, ...]] = {
@@ -133,5 +141,7 @@ WIDENING: dict[str, tuple[str, ...]] = {
     "CUMULATE": _WINDOW,
     "SESSION": _WINDOW,
     "EXCLUDE_COLUMNS": (),
+    "APPENDS": ("_CHANGE_TYPE", "_CHANGE_TIMESTAMP"),
+    "CHANGES": ("_CHANGE_TYPE", "_CHANGE_TIMESTAMP"),
 }
 """Functions that give back the rows of a table with these columns added; with none, without those they are told."""

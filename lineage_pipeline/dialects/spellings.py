@@ -94,6 +94,7 @@ SPELLINGS: dict[str, tuple[Spelling, ...]] = {
             ("CACHE LAZY TABLE", "CACHE TABLE"),
         ),
         Spelling(("USING",), values=1, within=frozenset({"INSERT"})),
+        Spelling(("MAX", "RECURSION", "LEVEL"), values=1),
         Spelling(("OPTIONS",), brackets=True, within=frozenset({"INSERT"})),
         Spelling(("SCHEDULE", "CRON"), values=1, within=_DEFINITION),
         Spelling(("SCHEDULE", "EVERY"), values=2, within=_DEFINITION),
@@ -125,3 +126,6 @@ SPELLINGS: dict[str, tuple[Spelling, ...]] = {
     ),
 }
 """The spellings of each family of dialects; those of the empty family are tried for all."""
+
+TABLE_QUERIES = frozenset({"spark", "spark2", "databricks"})
+"""Grammars that know `TABLE t` as a query, although the parser does not say so."""

@@ -50,6 +50,7 @@ class SchemaColumn(msgspec.Struct, frozen=True, array_like=True):
     """A column of a schema; a generated one (identity, computed) takes no value from an INSERT without a list.
 
     `origin`, and the `path` and `statement` that brought it, are said where they are not those of the object.
+    One that is a `partition` stays behind all others.
     """
 
     name: str
@@ -63,6 +64,7 @@ class SchemaColumn(msgspec.Struct, frozen=True, array_like=True):
     origin: Origin | None = None
     path: str | None = None
     statement: int | None = None
+    partition: bool = False
 
 
 class Conflict(msgspec.Struct, frozen=True, array_like=True):

@@ -8,7 +8,7 @@ Every struct is array-like: the order of the fields is the format. Change it tog
 
 import msgspec
 
-IR_VERSION = 1
+IR_VERSION = 2
 """Raised whenever the layout or the meaning of a field changes; part of every compile key."""
 
 NOWHERE = -1
@@ -90,7 +90,7 @@ class Over(Node, frozen=True, tag="o"):
 
 
 class Sub(Node, frozen=True, tag="q"):
-    """A subquery in an expression: `mode` is scalar, exists, in, array or compare; `args` stand on its left."""
+    """A subquery in an expression: `mode` is scalar, exists, in, array, compare, or rows; `args` stand on its left."""
 
     mode: str
     relation: int
@@ -306,7 +306,10 @@ Relation = Select | SetOperation | Values | Pivot | Unpivot | Recursive | Rename
 
 
 class ColumnDef(Node, frozen=True):
-    """A column of a CREATE or ALTER TABLE; `nullable` is None where nothing was said."""
+    """A column of a CREATE or ALTER TABLE; `nullable` is None where nothing was said.
+
+    One that is declared as a `partition` stands behind all others, those that come later too.
+    """
 
     name: str
     written: str
@@ -318,6 +321,7 @@ class ColumnDef(Node, frozen=True):
     comment: str = ""
     start: int = NOWHERE
     end: int = NOWHERE
+    partition: bool = False
 
 
 class ConstraintDef(Node, frozen=True):

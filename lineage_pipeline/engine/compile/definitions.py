@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 from sqlglot import exp
 
+from lineage_pipeline.engine.compile.constraints import constraints
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.expressions import expression
 from lineage_pipeline.engine.compile.outside import outside
@@ -28,17 +30,19 @@ def create(context: Context, tree: exp.Expr) -> dict[str, Any]:
     schema = tree.this
     table = schema.this if isinstance(schema, exp.Schema) else schema
     items = schema.expressions if isinstance(schema, exp.Schema) else []
-    items = [*items, *_partition_columns(properties)]
+    partitions = _partition_columns(properties)
     body = tree.args.get("expression")
     name = name_of(context, table)
     like = _like(context, properties, items)
+    listed = _columns(context, items, partitions)
+    items = [*items, *partitions]
     if isinstance(body, exp.Table) and _takes_structure(context, properties, body):
         like, body = name_of(context, body), None
     definition = ir.Definition(
         name=name,
         kind=_kind(properties, kind),
-        columns=tuple([column_def(context, item) for item in items if type(item) is exp.ColumnDef]),
-        constraints=tuple(_constraints(context, items)),
+        columns=listed,
+        constraints=tuple(constraints(context, items)),
         relation=_body(context, tree, body),
         header=_header(context, items) if isinstance(body, exp.Expr) else (),
         like=like,
@@ -113,6 +117,13 @@ def _partition_columns(properties: dict[type[exp.Expr], exp.Expr]) -> list[exp.E
     )
 
 
+def _columns(context: Context, items: list[exp.Expr], partitions: list[exp.Expr]) -> tuple[ir.ColumnDef, ...]:
+    """The columns that a definition lists, those of partitions behind the others."""
+    own = (column_def(context, item) for item in items if isinstance(item, exp.ColumnDef))
+    last = (msgspec.structs.replace(column_def(context, item), partition=True) for item in partitions)
+    return (*own, *last)
+
+
 def _body(context: Context, tree: exp.Expr, body: object) -> int:
     """The relation that fills what is created: a query, or all of the object that is cloned."""
     if isinstance(body, exp.Query | exp.Values | exp.Table):
@@ -147,13 +158,13 @@ def _like(context: Context, properties: dict[type[exp.Expr], exp.Expr], items: l
 
 def column_def(context: Context, node: exp.Expr) -> ir.ColumnDef:
     """A declared column with its type and constraints."""
-    constraints = node.args.get("constraints")
-    if not constraints:
+    said = node.args.get("constraints")
+    if not said:
         name, kind = node.args["this"], spelling(node.args.get("kind"), context.dialect)
         start, end = context.place_of(name)
         return ir.ColumnDef(context.column(name), name.name, kind, start=start, end=end)
     kinds: dict[type[exp.Expr], exp.Expr] = {
-        type(item.args["kind"]): item.args["kind"] for item in constraints if isinstance(item, exp.ColumnConstraint)
+        type(item.args["kind"]): item.args["kind"] for item in said if isinstance(item, exp.ColumnConstraint)
     }
     computed = kinds.get(exp.ComputedColumnConstraint) or kinds.get(exp.GeneratedAsIdentityColumnConstraint)
     generated = computed.args.get("this") if isinstance(computed, exp.ComputedColumnConstraint) else None
@@ -184,63 +195,6 @@ def _nullable(kinds: dict[type[exp.Expr], exp.Expr]) -> bool | None:
     return None
 
 
-_COLUMN_CONSTRAINTS: dict[type[exp.Expr], str] = {
-    exp.PrimaryKeyColumnConstraint: "primary key",
-    exp.UniqueColumnConstraint: "unique",
-    exp.CheckColumnConstraint: "check",
-    exp.DefaultColumnConstraint: "default",
-    exp.Reference: "foreign key",
-}
-
-_TABLE_CONSTRAINTS: dict[type[exp.Expr], str] = {
-    exp.PrimaryKey: "primary key",
-    exp.UniqueColumnConstraint: "unique",
-    exp.ForeignKey: "foreign key",
-    exp.CheckColumnConstraint: "check",
-}
-
-
-def _constraints(context: Context, items: list[exp.Expr]) -> Iterator[ir.ConstraintDef]:
-    for item in items:
-        if isinstance(item, exp.ColumnDef):
-            for constraint in item.args.get("constraints") or ():
-                kind = _COLUMN_CONSTRAINTS.get(type(constraint.args.get("kind")))
-                if kind is not None:
-                    name = constraint.this.name if isinstance(constraint.args.get("this"), exp.Expr) else ""
-                    yield _constraint(context, constraint.args["kind"], kind, name, (context.column(item.this),))
-        elif isinstance(item, exp.Constraint):
-            for part in item.expressions:
-                kind = _TABLE_CONSTRAINTS.get(type(part))
-                if kind is not None:
-                    yield _constraint(context, part, kind, item.name, _constrained(context, part))
-        elif type(item) in _TABLE_CONSTRAINTS:
-            yield _constraint(context, item, _TABLE_CONSTRAINTS[type(item)], "", _constrained(context, item))
-
-
-def _constrained(context: Context, node: exp.Expr) -> tuple[str, ...]:
-    """The columns of a table constraint, in order."""
-    inner = node.this if isinstance(node.args.get("this"), exp.Schema) else node
-    if isinstance(node, exp.CheckColumnConstraint):
-        return tuple(sorted({context.column(column.this) for column in node.find_all(exp.Column)}))
-    names = []
-    for item in inner.expressions:
-        while not isinstance(item, exp.Identifier) and isinstance(item.args.get("this"), exp.Expr):
-            item = item.this
-        names.append(context.column(item))
-    return tuple(names)
-
-
-def _constraint(context: Context, node: exp.Expr, kind: str, name: str, columns: tuple[str, ...]) -> ir.ConstraintDef:
-    reference = node if isinstance(node, exp.Reference) else node.args.get("reference")
-    target = reference.this if isinstance(reference, exp.Expr) else None
-    table = target.this if isinstance(target, exp.Schema) else target
-    text = ""
-    if kind in ("check", "default") and isinstance(node.args.get("this"), exp.Expr):
-        text = node.this.sql(dialect=context.dialect or None, comments=False)
-    references = name_of(context, table) if isinstance(table, exp.Table) else None
-    return ir.ConstraintDef(kind, name, columns, text, references)
-
-
 def alter(context: Context, tree: exp.Expr) -> dict[str, Any]:
     """ALTER TABLE: columns and constraints added, dropped, renamed or retyped, and the table renamed."""
     kind = str(tree.args.get("kind") or "").upper()
@@ -255,11 +209,11 @@ def alter(context: Context, tree: exp.Expr) -> dict[str, Any]:
 
 def _alteration(context: Context, name: ir.Name, action: exp.Expr) -> Iterator[ir.Alteration]:
     if isinstance(action, exp.AddConstraint):
-        for constraint in _constraints(context, list(action.expressions)):
+        for constraint in constraints(context, list(action.expressions)):
             yield ir.Alteration(name, "constrain", constraint=constraint)
     elif isinstance(action, exp.ColumnDef):
         yield ir.Alteration(name, "add", context.column(action.this), column_def(context, action))
-        for constraint in _constraints(context, [action]):
+        for constraint in constraints(context, [action]):
             yield ir.Alteration(name, "constrain", constraint=constraint)
     elif isinstance(action, exp.Drop):
         yield from _dropped_columns(context, name, action)

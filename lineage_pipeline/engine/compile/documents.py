@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from lineage_pipeline.dialects import functions
 from lineage_pipeline.engine.compile.context import Context
+from lineage_pipeline.engine.compile.named import is_lookup, looked_up
 from lineage_pipeline.engine.compile.operators import function_name, operator, traits_of_name
 from lineage_pipeline.engine.compile.walk import call, expression, expressions
 from lineage_pipeline.vocabulary import ir
@@ -151,6 +152,8 @@ def anonymous(context: Context, node: exp.Expr) -> ir.Expr:
     if op in functions.PATHS and len(nodes) > 1 and all(isinstance(item, exp.Literal) for item in nodes[1:]):
         keys = written_path([item.name for item in nodes[1:]])
         return ir.Call(op, (ir.Field(expression(context, nodes[0]), keys),), traits_of_name(op) | ir.KEEPING)
+    if is_lookup(context, op) and (found := looked_up(context, node)) is not None:
+        return found
     traits = traits_of_name(op)
     if not traits and not context.traits.batches:  # T-SQL: a function of the user's own has a schema before its name
         name = ir.Name((context.fold_table(node.name),), function_name(op), *context.place(node))

@@ -1,8 +1,14 @@
-"""ROLLUP, CUBE and GROUPING SETS: the keys in them, and which of these group only some of the rows."""
+"""Groups: keys in ROLLUP, CUBE and GROUPING SETS, those that group only some rows or none, and windows of time."""
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
 from sqlglot import exp
+
+from lineage_pipeline.dialects import functions
+from lineage_pipeline.engine.compile.context import Context
+from lineage_pipeline.engine.compile.expressions import expressions
+from lineage_pipeline.vocabulary import ir
 
 _SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 _CLAUSES = ("grouping_sets", "cube", "rollup")
@@ -10,7 +16,8 @@ _CLAUSES = ("grouping_sets", "cube", "rollup")
 
 def grouping_keys(group: exp.Expr) -> list[exp.Expr]:
     """The columns that group, however they are bracketed into sets."""
-    return list(_flat([*group.expressions, *_clauses(group)]))
+    plain = () if group.args.get("grouping_sets") else group.expressions
+    return list(_flat([*plain, *_clauses(group)]))
 
 
 def partial_keys(group: exp.Expr) -> set[int]:
@@ -22,10 +29,14 @@ def partial_keys(group: exp.Expr) -> set[int]:
     listed = [key for part in sets for key in _flat([part])]
     groupings = [names for part in sets for names in _groupings(part)]
     # WITH ROLLUP has no keys of its own; Hive lists all keys first, and the sets of them behind
-    apart = listed and not {key.sql() for key in plain} & {key.sql() for key in listed}
-    always = {key.sql() for key in plain} if apart else set()
+    apart = listed and not {key.sql(comments=False) for key in plain} & {key.sql(comments=False) for key in listed}
+    always = {key.sql(comments=False) for key in plain} if apart else set()
     keys = [*plain, *listed]
-    return {id(key) for key in keys if key.sql() not in always and not all(key.sql() in names for names in groupings)}
+    return {
+        id(key)
+        for key in keys
+        if key.sql(comments=False) not in always and not all(key.sql(comments=False) in names for names in groupings)
+    }
 
 
 def grouping_words(group: exp.Expr) -> str:
@@ -57,5 +68,62 @@ def _groupings(part: exp.Expr) -> list[set[str]]:
     return [
         names
         for item in part.expressions
-        for names in (_groupings(item) if isinstance(item, _SETS) else [{key.sql() for key in _flat([item])}])
+        for names in (
+            _groupings(item) if isinstance(item, _SETS) else [{key.sql(comments=False) for key in _flat([item])}]
+        )
     ]
+
+
+def time_windows(context: Context, group: exp.Expr) -> Iterator[ir.Source]:
+    """The windows of time among the keys, as sources of the query: `window.start` is a column of one."""
+    for key in grouping_keys(group):
+        name = key.name.upper() if isinstance(key, exp.Anonymous) else ""
+        if name in functions.TIME_WINDOWS[context.traits.family]:
+            call = ir.Call(name, expressions(context, key.expressions), ir.GENERATOR)
+            produced = (context.fold_column("start"), context.fold_column("end"))
+            yield ir.Source(name.lower(), function=call, produces=produced, lateral=True, join=ir.Join("cross"))
+
+
+def absent_keys(group: exp.Expr) -> list[exp.Expr]:
+    """The keys that no grouping set behind them names: they are null in all rows."""
+    sets = [part for part in group.args.get("grouping_sets") or () if isinstance(part, exp.Expr)]
+    named = {key.sql(comments=False) for key in _flat(sets)}
+    return [key for key in group.expressions if key.sql(comments=False) not in named] if sets else []
+
+
+def blanked(outputs: Sequence[ir.Output | ir.Star], absent: Sequence[ir.Expr]) -> list[ir.Output | ir.Star]:
+    """The outputs with null in the place of such keys."""
+    gone = {repr(_bare(key)) for key in absent}
+    named = {key.parts[-1] for key in absent if isinstance(key, ir.Ref)}
+    return [
+        msgspec.structs.replace(output, expr=_NULL if output.name in named else _without(output.expr, gone))
+        if isinstance(output, ir.Output)
+        else output
+        for output in outputs
+    ]
+
+
+_NULL = ir.Literal("null", "NULL")
+
+
+def _without(expr: ir.Expr, gone: set[str]) -> ir.Expr:
+    """An expression with null in the place of keys outside of aggregates."""
+    if repr(_bare(expr)) in gone:
+        return _NULL
+    if isinstance(expr, ir.Call) and not expr.traits & ir.AGGREGATE and not expr.op.startswith("GROUPING"):
+        return msgspec.structs.replace(expr, args=tuple(_without(arg, gone) for arg in expr.args))
+    if isinstance(expr, ir.Cast | ir.Field):
+        return msgspec.structs.replace(expr, arg=_without(expr.arg, gone))
+    if isinstance(expr, ir.Case):
+        whens = tuple((_without(condition, gone), _without(value, gone)) for condition, value in expr.whens)
+        return ir.Case(whens, _without(expr.default, gone) if expr.default is not None else None)
+    return expr
+
+
+def _bare(expr: ir.Expr) -> ir.Expr:
+    """An expression without places and qualifiers."""
+    if isinstance(expr, ir.Ref):
+        return ir.Ref(expr.parts[-1:], 0, 0)
+    if isinstance(expr, ir.Call):
+        return ir.Call(expr.op, tuple(_bare(arg) for arg in expr.args))
+    return expr

@@ -8,12 +8,14 @@ from typing import Any
 import msgspec
 from sqlglot import exp, parser
 from sqlglot.dialects.dialect import Dialect
-from sqlglot.errors import ParseError, TokenError
+from sqlglot.errors import ErrorLevel, ParseError, TokenError
 from sqlglot.tokens import Token, Tokenizer, TokenType
 
 from lineage_pipeline.dialects import functions
 from lineage_pipeline.dialects.families import FAMILIES
+from lineage_pipeline.dialects.spellings import TABLE_QUERIES
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.compile.failures import Failure, failure, first_line
 from lineage_pipeline.engine.compile.normalise import normalise
 from lineage_pipeline.engine.compile.output import without_output
 from lineage_pipeline.engine.compile.pieces import Piece
@@ -21,6 +23,8 @@ from lineage_pipeline.engine.compile.pipes import unpiped
 from lineage_pipeline.engine.compile.repairs import repaired
 from lineage_pipeline.engine.compile.rewrites import respelled, rewritten
 from lineage_pipeline.engine.compile.skeleton import skeleton
+
+__all__ = ["Failure", "Items", "dialect_of", "parse", "tokenize"]
 
 
 class Items(msgspec.Struct):
@@ -34,19 +38,11 @@ class Items(msgspec.Struct):
     comparisons: dict[int, tuple[int, int]] = {}
 
 
-SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, AssertionError, TokenError)
+SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, AssertionError, TokenError, RuntimeError)
 """What sqlglot raises, beside errors of its own, on some texts that are no SQL."""
 
 _ITEMS: dict[int, Items] = {}
 """What the parsers at work have found, by the id of the parser."""
-
-
-class Failure(msgspec.Struct, frozen=True):
-    """Why a text could not be read, and the characters where the reader stopped."""
-
-    reason: str
-    start: int
-    end: int
 
 
 def tokenize(text: str, traits: Traits) -> list[Token] | Failure:
@@ -59,7 +55,7 @@ def tokenize(text: str, traits: Traits) -> list[Token] | Failure:
         tokens = tokenizer.tokenize(marked)
         return tokens if marked is text else [_argument(token, text) for token in tokens]
     except TokenError as error:
-        return Failure(_first_line(str(error)), 0, len(text))
+        return Failure(first_line(str(error)), 0, len(text))
 
 
 _ARGUMENT = re.compile(r"(?<![\w$])\$(?=\d)")
@@ -89,6 +85,13 @@ def _tokenizer(dialect: Dialect, quotes: str, dollars: bool) -> Tokenizer:
 
 def parse(piece: Piece, text: str, traits: Traits) -> tuple[exp.Expr, Items] | Failure:
     """The tree of one statement and the places of its expressions, or why there is none."""
+    try:
+        return _read(piece, text, traits)
+    except SURPRISES as surprise:  # words in an order that nobody foresaw: they cost their statement
+        return Failure(f"{type(surprise).__name__} before the parser", piece.start, piece.end)
+
+
+def _read(piece: Piece, text: str, traits: Traits) -> tuple[exp.Expr, Items] | Failure:
     tokens, outputs = without_output(rewritten(normalise(piece.tokens, traits, piece.words), traits), traits)
     if text.find("|>", piece.start, piece.end) >= 0:
         tokens = unpiped(tokens)
@@ -109,11 +112,24 @@ def _is_unread(found: tuple[exp.Expr, Items] | Failure) -> bool:
 def _read_again(tokens: list[Token], piece: Piece, text: str, traits: Traits) -> tuple[exp.Expr, Items] | None:
     """The tree of a statement in other words: as the parser knows them, or with what matters alone."""
     others = repaired(respelled(tokens, traits), tokens)
+    grammar = _grammar(piece.tokens, traits)
     for reading in (others, skeleton(others or tokens)):
-        found = _parsed(reading, piece, text, _grammar(piece.tokens, traits)) if reading is not None else None
+        found = _parsed(reading, piece, text, grammar) if reading is not None else None
         if found is not None and not isinstance(found, Failure) and not isinstance(found[0], exp.Command):
             return found
-    return None
+    return _generous(others or tokens, piece, text, grammar)
+
+
+_TOO_MANY = "The number of provided arguments"
+
+
+def _generous(tokens: list[Token], piece: Piece, text: str, grammar: str) -> tuple[exp.Expr, Items] | None:
+    """The tree of a statement in which the only fault is that functions have more arguments than the parser knows."""
+    strict = _parsed(tokens, piece, text, grammar)
+    if not isinstance(strict, Failure) or not strict.reason.startswith(_TOO_MANY):
+        return None
+    found = _parsed(tokens, piece, text, grammar, ErrorLevel.WARN)
+    return found if not isinstance(found, Failure) else None
 
 
 def _with_outputs(tree: exp.Expr, items: Items, clauses: Sequence[tuple[exp.Expr, Items]]) -> tuple[exp.Expr, Items]:
@@ -128,28 +144,33 @@ def _with_outputs(tree: exp.Expr, items: Items, clauses: Sequence[tuple[exp.Expr
     return tree, Items(tokens, nodes, comparisons)
 
 
-def _parsed(tokens: list[Token], piece: Piece, text: str, grammar: str) -> tuple[exp.Expr, Items] | Failure:
-    instance = _parser(grammar)
+def _parsed(
+    tokens: list[Token], piece: Piece, text: str, grammar: str, level: ErrorLevel = ErrorLevel.IMMEDIATE
+) -> tuple[exp.Expr, Items] | Failure:
+    instance = _parser(grammar, level)
     items = _ITEMS[id(instance)] = Items(tokens)
     try:
         trees = _trees(instance, tokens, text)
     except ParseError as error:
-        return _failure(error, piece)
+        return failure(error, piece)
     except RecursionError:
         return Failure("nested too deeply", piece.start, piece.end)
     except SURPRISES as surprise:
         return Failure(f"{type(surprise).__name__} in the parser", piece.start, piece.end)
     finally:
         del _ITEMS[id(instance)]
+    for fault in instance.errors:  # those that it did not stop at
+        if not str(fault).startswith(_TOO_MANY):
+            return failure(fault, piece)
     if len(trees) != 1 or trees[0] is None:
         return Failure("more than one statement without a separator", piece.start, piece.end)
     return trees[0], items
 
 
 @cache
-def _parser(grammar: str) -> parser.Parser:
+def _parser(grammar: str, level: ErrorLevel) -> parser.Parser:
     """The parser of a dialect: it starts afresh with every list of tokens."""
-    return dialect_of(grammar).parser()
+    return dialect_of(grammar).parser(error_level=level)
 
 
 def _trees(instance: parser.Parser, tokens: list[Token], text: str) -> list[exp.Expr | None]:
@@ -173,24 +194,6 @@ def _grammar(tokens: Sequence[Token], traits: Traits) -> str:
     if not traits.definitions or tokens[0].token_type not in _DEFINITIONS:
         return own
     return own if any(token.token_type is TokenType.SELECT for token in tokens) else traits.definitions
-
-
-_TOKEN = re.compile(r"<Token .*?text: (.*?), line: .*?>")
-"""How sqlglot shows a token in its messages."""
-
-
-def _failure(error: ParseError, piece: Piece) -> Failure:
-    detail = error.errors[0] if error.errors else {}
-    reason = _TOKEN.sub(r"\1", _first_line(str(detail.get("description") or error))).rstrip(".")
-    place = (detail.get("line"), detail.get("col"))
-    for token in piece.tokens:
-        if (token.line, token.col) == place:
-            return Failure(reason, token.start, token.end + 1)
-    return Failure(reason, piece.start, piece.end)
-
-
-def _first_line(text: str) -> str:
-    return text.strip().split("\n", 1)[0]
 
 
 # sqlglot keeps the places of names and literals, not of whole expressions. The compiled parser cannot be subclassed,
@@ -268,6 +271,8 @@ def _record_items() -> None:
 def dialect_of(name: str) -> Dialect:
     """sqlglot's dialect of that name, its parser made to record the places of list items."""
     dialect = Dialect.get_or_raise(name or None)
+    if name in TABLE_QUERIES:
+        dialect.parser_class.SUPPORTS_TABLE_QUERY = True
     parser.logger.disabled = True  # what sqlglot only warns of comes back as exp.Command and becomes a finding
     _record_items()
     for function in functions.PLAIN.get(name, ()):

@@ -124,6 +124,16 @@ def _query(stage: Stage, near: Token) -> Tokens:
     return _closed(stage, near, [_new(near, TokenType.STAR, "*")])
 
 
+_BEHIND_FROM = ("WINDOW", "GROUP BY", "HAVING", "QUALIFY")
+"""What a step may say behind its list, and a query says behind its sources."""
+
+
+def _select(stage: Stage, step: Tokens) -> Stage:
+    behind = next((index for index, token in _outside(step) if keyword(token) in _BEHIND_FROM), len(step))
+    base = Stage([], query=_query(stage, step[0]), alias=stage.alias) if stage.tail and step[behind:] else stage
+    return Stage([], query=[*_closed(base, step[0], step[1:behind]), *step[behind:]])
+
+
 def _selecting(*outputs: tuple[TokenType, str]) -> Callable[[Stage, Tokens], Stage]:
     """A step that selects: what is put in stands before what it lists."""
 
@@ -209,9 +219,13 @@ def _joined(stage: Stage, step: Tokens) -> Stage:
     return Stage([*source, *named, *step])
 
 
+_BEGINS = ("(", "SELECT", "FROM", "TABLE", "VALUES", "WITH")
+"""What a query begins with."""
+
+
 def _united(stage: Stage, step: Tokens) -> Stage:
-    """A set operation with one query or more, each in brackets."""
-    opened = next(index for index, token in enumerate(step) if token.token_type is TokenType.L_PAREN)
+    """A set operation with one query or more; several stand in brackets each."""
+    opened = next((index for index, token in enumerate(step) if keyword(token) in _BEGINS), len(step))
     words, queries = step[:opened], list(_split(step[opened:], TokenType.COMMA))
     joined = [token for query in queries for token in (*words, *query)]
     return Stage([], query=[*_bracketed(step[0], _query(stage, step[0])), *joined])
@@ -243,7 +257,7 @@ STEPS: dict[str, Callable[[Stage, Tokens], Stage]] = {
     "DROP": _changing(TokenType.EXCEPT, "EXCEPT", _same),
     "EXTEND": _extend,
     "RENAME": _changing(TokenType.RENAME, "RENAME", _same),
-    "SELECT": _selecting(),
+    "SELECT": _select,
     "SET": _changing(TokenType.REPLACE, "REPLACE", _assigned),
     "TABLESAMPLE": _sampled,
     "WHERE": _where,

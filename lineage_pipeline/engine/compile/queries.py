@@ -75,9 +75,7 @@ def _recursive(context: Context, name: str, body: exp.Expr, columns: tuple[str, 
     outer = context.ctes
     anchors: list[int] = []
     steps: list[int] = []
-    inner_with = body.args.get("with_")
-    for cte in inner_with.expressions if inner_with is not None else ():
-        context.ctes = {**context.ctes, **common_table(context, cte, False)}
+    bind_with(context, body)
     for branch in _branches(body):
         context.ctes = {**context.ctes, name: index}
         context.recursions.discard(index)

@@ -9,6 +9,7 @@ import msgspec
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.engine.compile.blanks import without_blanks
+from lineage_pipeline.engine.compile.idioms import called_windows, nearest_joins, plain_calls, spoken_names
 from lineage_pipeline.engine.compile.past import without_time, without_versions
 from lineage_pipeline.engine.compile.phrases import (
     aliased_views,
@@ -151,5 +152,9 @@ REPAIRS: tuple[Repair, ...] = (
     _repair("|>", piped_stars),
     _repair("SYSTEM_TIME", without_time),
     _repair("VERSIONS BETWEEN", without_versions),
+    _repair("NEAREST BY", nearest_joins),
+    _repair("WINDOW (", called_windows),
+    _repair("IDENTIFIER (", spoken_names),
+    _repair("DISTINCT (", plain_calls),
 )
 """In order; a repair without words is always tried."""

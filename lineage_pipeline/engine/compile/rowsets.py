@@ -9,6 +9,8 @@ from lineage_pipeline.dialects import functions
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.documents import identifiers, written_path
 from lineage_pipeline.engine.compile.expressions import expression
+from lineage_pipeline.engine.compile.models import MODELS
+from lineage_pipeline.engine.compile.named import catalog_query, named_rows, spoken_table
 from lineage_pipeline.engine.compile.operators import traits_of_name
 from lineage_pipeline.engine.compile.outside import outside
 from lineage_pipeline.engine.compile.widening import widened
@@ -90,6 +92,9 @@ def _function(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
     """A function by its name: one that makes rows, one that reads a file, or an object of the user's own."""
     if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
         return _dotted(context, node)
+    told = named_rows(context, node)
+    if told is not None:
+        return told
     compiled = expression(context, node)
     relation = widened(context, compiled)
     if relation != ir.NOWHERE:
@@ -120,12 +125,16 @@ def _file(context: Context, node: exp.Expr) -> ir.Name | None:
 def _dotted(context: Context, node: exp.Expr) -> ir.Source:
     """`db.fn(x)`: an object of the user's own; `t.x.nodes(x)`: a method of a column."""
     function = node.expression
+    qualifiers = list(identifiers(node.this))
+    asked = catalog_query(context, function, qualifiers[0].name) if len(qualifiers) == 2 else None
+    if asked is not None:
+        return asked
     if function.name.upper() in functions.METHODS:
         compiled = expression(context, node)
         traits = ir.GENERATOR | ir.KEEPING
         args = compiled.args if isinstance(compiled, ir.Call) else (compiled,)
         return ir.Source("", function=ir.Call("NODES", args, traits))
-    return _object(context, list(identifiers(node.this)), function, expression(context, function))
+    return _object(context, qualifiers, function, expression(context, function))
 
 
 def _object(context: Context, qualifiers: list[exp.Expr], node: exp.Expr, compiled: ir.Expr) -> ir.Source:
@@ -142,8 +151,9 @@ def _produced(context: Context, function: ir.Expr) -> tuple[str, ...]:
     """The columns that a function in the place of a table makes where nobody names them."""
     if not isinstance(function, ir.Call):
         return ()
-    known = functions.PRODUCED.get(function.op)
-    names = known or produced_names(function.op.split(":", 1)[0], function.args)
+    op = function.op.split(":", 1)[0]
+    own = functions.PRODUCED_IN.get(context.traits.family, {}).get(op)
+    names = own or functions.PRODUCED.get(function.op) or produced_names(op, function.args)
     return tuple(context.fold_column(name) for name in names)
 
 
@@ -194,14 +204,17 @@ def _open_json(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
 
 
 def _xml_table(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
-    args = tuple(expression(context, _unaliased(item)) for item in node.args.get("passing") or ())
+    args = tuple(expression(context, item.unalias()) for item in node.args.get("passing") or ())
     columns = tuple(context.column(item.this) for item in node.args.get("columns") or () if item.args.get("this"))
     call = ir.Call("XMLTABLE", args, traits_of_name("XMLTABLE"))
     return ir.Source("xmltable", function=call, produces=columns or (context.fold_column("column_value"),))
 
 
-def _unaliased(node: exp.Expr) -> exp.Expr:
-    return node.this if isinstance(node, exp.Alias) else node
+def _spoken(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
+    """`IDENTIFIER('t')` or `TABLE('t')`: a table that is named as text."""
+    literal = node.this if isinstance(node, exp.DynamicIdentifier) else node
+    name = spoken_table(context, literal)
+    return ir.Source(context.called(name), name=name) if name is not None else _function(context, node, table)
 
 
 def _document(context: Context, node: exp.Expr, columns: list[tuple[str, tuple[str, ...]]]) -> ir.Source:
@@ -241,11 +254,14 @@ def _at_index(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
 
 _MAKERS: dict[type[exp.Expr], Callable[[Context, exp.Expr, exp.Expr], ir.Source]] = {
     exp.AtIndex: _at_index,
+    exp.DynamicIdentifier: _spoken,
     exp.Explode: _explode,
     exp.JSONTable: _json_table,
+    exp.Literal: _spoken,
     exp.OpenJSON: _open_json,
     exp.Unnest: _unnest,
     exp.XMLTable: _xml_table,
+    **MODELS,
 }
 
 

@@ -5,9 +5,17 @@ from typing import Any
 import msgspec
 from sqlglot import exp
 
+from lineage_pipeline.dialects import functions
 from lineage_pipeline.engine.compile.context import CompileQuery, Context
 from lineage_pipeline.engine.compile.expressions import expression, expressions
-from lineage_pipeline.engine.compile.groupings import grouping_keys, grouping_words, partial_keys
+from lineage_pipeline.engine.compile.groupings import (
+    absent_keys,
+    blanked,
+    grouping_keys,
+    grouping_words,
+    partial_keys,
+    time_windows,
+)
 from lineage_pipeline.engine.compile.matches import matched
 from lineage_pipeline.engine.compile.outputs import outputs
 from lineage_pipeline.engine.compile.sources import both, sources
@@ -36,12 +44,18 @@ def _select(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Select:
     items = list(sources(context, node, query))
     if node.args.get("match") is not None:
         items = matched(context, items, node.args["match"])
+    group = node.args.get("group")
+    if group is not None and context.traits.family in functions.TIME_WINDOWS:
+        items.extend(time_windows(context, group))
     where, items = _where(context, node, items)
+    listed = list(outputs(context, node))
+    if group is not None and group.args.get("grouping_sets"):
+        listed = blanked(listed, expressions(context, absent_keys(group)))
     return ir.Select(
         sources=tuple(items),
-        outputs=tuple(outputs(context, node)),
+        outputs=tuple(listed),
         where=where,
-        **_group(context, node.args.get("group")),
+        **_group(context, group),
         having=_condition(context, node, "having"),
         qualify=_condition(context, node, "qualify"),
         order=() if every else order,

@@ -6,6 +6,7 @@ that the parser cannot read is read once more without them.
 
 from collections.abc import Iterator, Sequence
 
+from sqlglot.parser import Parser
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.definitions import (
@@ -119,7 +120,7 @@ def _items(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
 def _item(tokens: Sequence[Token]) -> Iterator[Token]:
     """A column with its type and what is said of nulls and keys; or a key of the table."""
     first = keyword(tokens[0])
-    if first in TABLE_KEYS:
+    if first in TABLE_KEYS and not _has_type(tokens):
         yield from _table_key(tokens)
         return
     yield tokens[0]
@@ -136,6 +137,11 @@ def _item(tokens: Sequence[Token]) -> Iterator[Token]:
     computed = next((at for at in range(end, len(tokens) - 1) if words[at] == "AS" and words[at + 1] == "("), -1)
     if computed >= 0:
         yield from tokens[computed : behind_brackets(tokens, computed + 1)]
+
+
+def _has_type(tokens: Sequence[Token]) -> bool:
+    """Whether a type stands behind the first word: the word is a name then."""
+    return len(tokens) > 1 and tokens[1].token_type in Parser.TYPE_TOKENS
 
 
 def _ends_type(tokens: Sequence[Token], index: int) -> bool:

@@ -29,7 +29,7 @@ from lineage_pipeline.vocabulary.analysis import Limits, Options
 
 COMPILERS = (query, change)
 
-SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, AssertionError, RecursionError)
+SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, AssertionError, RuntimeError)
 """A tree of a shape that nobody foresaw: a fault of ours, which costs its statement and is said, and nothing else."""
 
 

@@ -118,6 +118,8 @@ def _table(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
     alias, columns = alias_of(context, node)
     if type(node.this) is not exp.Identifier and (isinstance(node.this, exp.Func) or node.args.get("rows_from")):
         return rowset(context, node, query)
+    if isinstance(node.this, exp.Values):  # in brackets of its own
+        return ir.Source(alias, relation=query(context, node.this), columns=columns)
     name = name_of(context, node)
     called = spoken(name.parts, context.traits.aliases)
     if len(called) == 1:

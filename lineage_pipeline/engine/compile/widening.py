@@ -11,7 +11,7 @@ def widened(context: Context, function: ir.Expr) -> int:
     """The relation that such a function makes of the query among its arguments, or nowhere."""
     if not isinstance(function, ir.Call) or function.op not in functions.WIDENING:
         return ir.NOWHERE
-    arguments = [_plain(argument) for argument in function.args]
+    arguments = [_plain(context, argument) for argument in function.args]
     tables = [argument.relation for argument in arguments if isinstance(argument, ir.Sub)]
     if not tables:
         return ir.NOWHERE
@@ -19,13 +19,20 @@ def widened(context: Context, function: ir.Expr) -> int:
     added = functions.WIDENING[function.op]
     everything = ir.Star((), ir.NOWHERE, ir.NOWHERE, () if added else tuple(ref.parts[-1] for ref in described))
     made = ir.Call(function.op, described)
-    outputs = (ir.Output(name, name, made, ir.NOWHERE, ir.NOWHERE) for name in added)
+    outputs = (ir.Output(context.fold_column(name), name, made, ir.NOWHERE, ir.NOWHERE) for name in added)
     return context.add(ir.Select((ir.Source("", relation=tables[0]),), (everything, *outputs)))
 
 
-def _plain(argument: ir.Expr) -> ir.Expr:
-    """The value of an argument that is given by name."""
-    return argument.args[-1] if isinstance(argument, ir.Call) and argument.op == "KWARG" else argument
+def _plain(context: Context, argument: ir.Expr) -> ir.Expr:
+    """The value of an argument that is given by name; a table among them is the query of all its rows."""
+    if isinstance(argument, ir.Call) and argument.op == "KWARG":
+        argument = argument.args[-1]
+    if isinstance(argument, ir.Call) and argument.op == "TABLE" and isinstance(argument.args[0], ir.Ref):
+        table = argument.args[0]
+        name = ir.Name(table.parts, table.parts[-1], table.start, table.end)
+        star = ir.Star((), ir.NOWHERE, ir.NOWHERE)
+        return ir.Sub("scalar", context.add(ir.Select((ir.Source("", name=name),), (star,))))
+    return argument
 
 
 def _described(arguments: list[ir.Expr]) -> Iterator[ir.Ref]:

@@ -8,6 +8,7 @@ from sqlglot import exp
 from lineage_pipeline.engine.compile.changes import assigned_value, assignments
 from lineage_pipeline.engine.compile.context import Context, name_of, target_of
 from lineage_pipeline.engine.compile.expressions import optional
+from lineage_pipeline.engine.compile.named import named_table
 from lineage_pipeline.engine.compile.outside import outside
 from lineage_pipeline.engine.compile.queries import bind_with, query
 from lineage_pipeline.engine.compile.returning import returned
@@ -38,7 +39,10 @@ def insert(context: Context, tree: exp.Expr) -> dict[str, Any]:
 
 
 def _address(context: Context, node: exp.Expr) -> ir.Name | None:
-    """The folder or the function that rows are sent to, named by its first string."""
+    """The folder or the function that rows are sent to: the table that it is told, or its first string."""
+    told = named_table(context, node)
+    if told is not None:
+        return told
     literal = next((item for item in node.find_all(exp.Literal) if item.args.get("is_string")), None)
     return outside(literal.name, context.traits, *context.place(literal)) if literal is not None else None
 

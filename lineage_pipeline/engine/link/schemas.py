@@ -134,6 +134,7 @@ def declared(definition: ir.Definition) -> tuple[SchemaColumn, ...]:
             column.name not in keys and column.nullable is not False,
             description=column.comment or None,
             generated=column.identity or column.computed is not None,
+            partition=column.partition,
         )
         for column in definition.columns
     )
@@ -147,13 +148,13 @@ def altered(columns: tuple[SchemaColumn, ...], alterations: Iterable[ir.Alterati
         position = next((index for index, column in enumerate(result) if column.name == item.column), None)
         if item.action == "add" and change is not None and position is None:
             generated = change.identity or change.computed is not None
-            result.append(
-                SchemaColumn(
-                    change.name, change.written, change.type or None, change.nullable is not False, generated=generated
-                )
+            nullable = change.nullable is not False
+            result.insert(
+                _behind_data(result),
+                SchemaColumn(change.name, change.written, change.type or None, nullable, generated=generated),
             )
         elif item.action == "clear":
-            result.clear()
+            result = [column for column in result if column.partition]
         elif position is None:
             continue
         elif item.action == "comment" and change is not None:
@@ -167,6 +168,11 @@ def altered(columns: tuple[SchemaColumn, ...], alterations: Iterable[ir.Alterati
             nullable = old.nullable if change.nullable is None else change.nullable
             result[position] = msgspec.structs.replace(old, type=change.type or old.type, nullable=nullable)
     return tuple(result)
+
+
+def _behind_data(columns: list[SchemaColumn]) -> int:
+    """Where a further column stands: before the partitions, behind all others."""
+    return next((at for at, column in enumerate(columns) if column.partition), len(columns))
 
 
 def constraints_of(

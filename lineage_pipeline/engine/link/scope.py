@@ -172,6 +172,9 @@ class Scope:
         owners = [source for source in owners if source.element] or owners
         if not owners and self.sees_aliases and name in self.aliases:
             return member(self.aliases[name], ref.parts[1:])
+        stored = [source for source in self.sources if self._stores(source, name)] if not owners else []
+        if stored:
+            return member(stored[0].stored(name, ref.start, ref.end), ref.parts[1:])
         if not owners:
             owners = [source for source in self.sources if source.is_open() or source.is_bare()]
             if len(owners) > 1:

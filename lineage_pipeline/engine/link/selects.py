@@ -192,6 +192,9 @@ def _function(links: Links, source: ir.Source, scope: Scope) -> Source:
         return Source(source.alias, parts, input=found, columns=source.columns)
     args = source.function.args if isinstance(source.function, ir.Call) else ()
     linked = rowset(source, value, [value_of(arg, scope, links) for arg in args], links.traits)
+    if args and isinstance(args[0], ir.Sub) and args[0].mode == "rows":
+        given = links.relation(args[0].relation, scope)
+        linked = given if given.openings else msgspec.structs.replace(given, rest=linked.rest or value)
     element = bool(source.columns) and source.alias == source.columns[0]
     return Source(source.alias, (), linked=linked, element=element)
 

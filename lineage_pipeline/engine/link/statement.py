@@ -40,7 +40,7 @@ class LinkedStatement(msgspec.Struct, frozen=True):
     findings: tuple[ir.Finding, ...]
 
 
-SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, AssertionError, RecursionError)
+SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, AssertionError, RuntimeError)
 """A statement of a shape that nobody foresaw: a fault of ours, which costs that statement and is said."""
 
 

@@ -27,6 +27,7 @@ from lineage_pipeline.engine.link.types import (
     tested_nullable,
 )
 from lineage_pipeline.engine.link.variables import read_variable, returned
+from lineage_pipeline.engine.link.wholes import whole
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.sets import Subtype
 
@@ -219,7 +220,7 @@ def _sub(expr: ir.Sub, scope: Scope, links: Links) -> Value:
         return Value(linked.indirect, scope.typing.family.boolean, tested_nullable("exists", [], scope.typing), text)
     body = row_of(linked) if len(outputs) != 1 or expr.mode.endswith("struct") else outputs[0]
     inside = linked.indirect
-    if expr.mode.startswith("scalar"):
+    if expr.mode.startswith(("scalar", "rows")):
         members = mapped(body.members, lambda own: united([own, inside]))
         return Value(united([body.flows, inside]), body.type, True, text, members)
     if expr.mode.startswith("array"):
@@ -269,14 +270,6 @@ def _parameter(expr: ir.Call, scope: Scope, links: Links) -> Value:
     return known or Value(text=call_text(expr.op, [arg.text for arg in args]))
 
 
-def _whole(expr: ir.Whole, scope: Scope, links: Links) -> Value:
-    sources = [source for source in scope.sources if not expr.qualifier or source.answers(expr.qualifier)]
-    values = [source.whole(expr.start, expr.end, scope.report, expr.exclude) for source in sources]
-    known = all(value.members is not None for value in values)
-    members = tuple(item for value in values for item in value.members or ()) if known else None
-    return Value(united(value.flows for value in values), None, True, "*", members)
-
-
 _CALLS: dict[str, Callable[[ir.Call, Scope, Links], Value]] = {
     "STRUCT": _struct,
     "PART": _part,
@@ -296,5 +289,5 @@ VALUES: dict[type, Callable[[Any, Scope, Links], Value]] = {
     ir.Field: _field,
     ir.Lambda: _lambda,
     ir.Routine: lambda expr, scope, links: returned(value_of(expr.call, scope, links), links.function(expr.parts)),
-    ir.Whole: _whole,
+    ir.Whole: lambda expr, scope, links: whole(expr, scope),
 }

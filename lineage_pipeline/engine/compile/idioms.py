@@ -1,0 +1,70 @@
+"""Phrases of single engines that the parser does not know: each becomes one that says the same of columns."""
+
+from collections.abc import Sequence
+
+from sqlglot.tokens import Token, TokenType
+
+from lineage_pipeline.engine.compile.words import keyword, made
+
+
+def nearest_joins(tokens: Sequence[Token]) -> list[Token]:
+    """Spark: `JOIN t APPROX NEAREST 3 BY DISTANCE x` as `JOIN t ON x`: what says how near two rows are."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        end = _behind_nearest(tokens, index)
+        kept.append(made("ON", tokens[index]) if end > index else tokens[index])
+        index = max(end, index + 1)
+    return kept
+
+
+def _behind_nearest(tokens: Sequence[Token], index: int) -> int:
+    """The token behind the words of such a join that begin at a token, or that token where they do not."""
+    words = [keyword(token) for token in tokens[index : index + 5]]
+    if words[:2] not in (["APPROX", "NEAREST"], ["EXACT", "NEAREST"]):
+        return index
+    by = next((at for at in (2, 3) if words[at : at + 1] == ["BY"]), 0)
+    return index + by + 2 if by and words[by + 1 : by + 2] in (["DISTANCE"], ["SIMILARITY"]) else index
+
+
+def spoken_names(tokens: Sequence[Token]) -> list[Token]:
+    """`IDENTIFIER('name')` as that name: sqlglot knows it in the place of a table and not of a function or an alias."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        inside = [token.token_type for token in tokens[index + 1 : index + 4]]
+        if keyword(tokens[index]) == "IDENTIFIER" and inside == [
+            TokenType.L_PAREN,
+            TokenType.STRING,
+            TokenType.R_PAREN,
+        ]:
+            named = tokens[index + 2]
+            simple = named.text.isidentifier()
+            kind = TokenType.VAR if simple else TokenType.IDENTIFIER
+            kept.append(Token(kind, named.text, named.line, named.col, -1, -1))
+            index += 4
+        else:
+            kept.append(tokens[index])
+            index += 1
+    return kept
+
+
+def called_windows(tokens: Sequence[Token]) -> list[Token]:
+    """Spark: `window(time, '5 minutes')` is a function, no clause."""
+    return [
+        Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end, token.comments)
+        if keyword(token) == "WINDOW" and index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.L_PAREN
+        else token
+        for index, token in enumerate(tokens)
+    ]
+
+
+def plain_calls(tokens: Sequence[Token]) -> list[Token]:
+    """`f(DISTINCT x, y)` without its word: sqlglot takes both arguments for one."""
+    kept: list[Token] = []
+    for index, token in enumerate(tokens):
+        before = tokens[index - 1].token_type if index else None
+        called = index > 1 and tokens[index - 2].token_type is not TokenType.IN
+        if not (keyword(token) == "DISTINCT" and before is TokenType.L_PAREN and called):
+            kept.append(token)
+    return kept
