@@ -4,6 +4,7 @@ from lineage_pipeline.dialects.typing import duckdb, others, postgres, spark
 from lineage_pipeline.dialects.typing.arithmetic import Rule, Texts, Types
 from lineage_pipeline.dialects.typing.casts import LENIENT
 from lineage_pipeline.dialects.typing.families import Family, family_of, own
+from lineage_pipeline.dialects.typing.fitting import FITS
 from lineage_pipeline.dialects.typing.nulls import GENERAL, NULLS
 from lineage_pipeline.dialects.typing.results import COMMON, CONSTANTS
 from lineage_pipeline.dialects.typing.rowsets import ROWSETS
@@ -37,6 +38,7 @@ class Typing:
         self.lenient = name in LENIENT
         self.constants = CONSTANTS | MORE_CONSTANTS.get(name, frozenset())
         self.rowsets = ROWSETS.get(name, {})
+        self.fits = name if name in FITS else ""
         self.known: dict[tuple[str, Types, Texts], str | None] = {}
 
     def result(self, op: str, types: Types, texts: Texts, otherwise: str) -> str | None:

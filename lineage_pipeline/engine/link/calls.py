@@ -10,6 +10,14 @@ from lineage_pipeline.engine.link.types import base_of
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.sets import Subtype
 
+WRAPPERS = frozenset(
+    "DISTINCT IGNORENULLS RESPECTNULLS LIMIT WHERE KWARG PROPERTYEQ OUTERJOIN PRIOR CONNECTBYROOT".split()
+)
+"""Operators that leave the value as it is."""
+
+ANY_OF = frozenset({"COALESCE", "ARRAY", "ARRAYCONCAT", "GREATEST", "LEAST"})
+"""Functions whose value is, or holds, any of their arguments."""
+
 SIDE_ARGUMENTS = {
     "FILTER": Subtype.CONDITIONAL,
     "ORDER": Subtype.WINDOW,

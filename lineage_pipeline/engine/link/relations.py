@@ -7,6 +7,7 @@ import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.dialects.typing.rules import Typing, typing_of
+from lineage_pipeline.engine.link.fitting import report_united
 from lineage_pipeline.engine.link.flows import Flows, influence, united
 from lineage_pipeline.engine.link.model import Input, Linked, Out, Value, Variables
 from lineage_pipeline.engine.link.pivots import pivot, unpivot
@@ -117,6 +118,8 @@ def _by_position(links: RelationLinker, body: ir.SetOperation, branches: Sequenc
     columns = []
     for position, column in enumerate(first.columns):
         others = [branch.columns[position] for branch in branches[1:] if position < len(branch.columns)]
+        if links.typing.fits:
+            report_united(column, others, links.typing.fits, links.report)
         columns.append(_combined(column, others, body.op, links.typing))
     return tuple(columns)
 

@@ -6,6 +6,7 @@ import msgspec
 
 from lineage_pipeline.dialects.folding import spoken
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.link.fitting import report_stored
 from lineage_pipeline.engine.link.flows import NONE, Flow, Flows, approximated, united
 from lineage_pipeline.engine.link.model import Input, InputColumn, Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.relations import RelationLinker
@@ -196,6 +197,7 @@ class StatementLinker:
             pairs = list(_named(linked.columns, ()))
         else:
             pairs = self._positional(write, target, own, linked)
+        report_stored(target, own, pairs, self.traits.family, self.report)
         return self._written(target, write.mode, pairs, linked, write.conditional)
 
     def _loaded(self, write: ir.Write, own: Input | None) -> list[tuple[str, Out]]:

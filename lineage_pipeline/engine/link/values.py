@@ -8,8 +8,18 @@ import msgspec
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.dialects.typing.families import as_read
 from lineage_pipeline.dialects.typing.lambdas import parameter_types
-from lineage_pipeline.engine.link.calls import SIDE_ARGUMENTS, counted, gathered, guarded, renamed, row_of
+from lineage_pipeline.engine.link.calls import (
+    ANY_OF,
+    SIDE_ARGUMENTS,
+    WRAPPERS,
+    counted,
+    gathered,
+    guarded,
+    renamed,
+    row_of,
+)
 from lineage_pipeline.engine.link.canonical import call_text, cast_text, shortened
+from lineage_pipeline.engine.link.fitting import COMPARED, report_compared
 from lineage_pipeline.engine.link.flows import NONE, changed, influence, united
 from lineage_pipeline.engine.link.members import common, element, mapped, member
 from lineage_pipeline.engine.link.model import Input, Linked, Value, Variables
@@ -64,15 +74,6 @@ def _variable(expr: ir.Variable, scope: Scope, links: Links) -> Value:
     return read_variable(links.variables, expr)
 
 
-_WRAPPERS = frozenset(
-    "DISTINCT IGNORENULLS RESPECTNULLS LIMIT WHERE KWARG PROPERTYEQ OUTERJOIN PRIOR CONNECTBYROOT".split()
-)
-"""Operators that leave the value as it is."""
-
-_ANY_OF = frozenset({"COALESCE", "ARRAY", "ARRAYCONCAT", "GREATEST", "LEAST"})
-"""Functions whose value is, or holds, any of their arguments."""
-
-
 def _call(expr: ir.Call, scope: Scope, links: Links) -> Value:
     op = base_of(expr.op)
     special = _CALLS.get(op)
@@ -88,6 +89,8 @@ def _call(expr: ir.Call, scope: Scope, links: Links) -> Value:
 def _plain(expr: ir.Call, op: str, scope: Scope, links: Links) -> Value:
     """What a call makes of its arguments."""
     args = _arguments(op, expr, scope, links)
+    if scope.typing.fits and op in COMPARED and args:
+        report_compared(expr.args, args, scope.typing.fits, scope.report)
     kind = call_type(expr, op, args, scope.typing)
     nullable = call_nullable(op, args, scope.typing, kind)
     text = call_text(expr.op, [arg.text for arg in args])
@@ -96,16 +99,14 @@ def _plain(expr: ir.Call, op: str, scope: Scope, links: Links) -> Value:
         return guarded(expr, side, args, Value(NONE, kind, nullable, text))
     flows = united(arg.flows for arg in args)
     members = None
-    if op in _WRAPPERS:
+    if op in WRAPPERS:
         members = args[0].members if args else None
     else:
         subtype = Subtype.AGGREGATION if expr.traits & ir.AGGREGATE else Subtype.TRANSFORMATION
         keeping = bool(expr.traits & ir.KEEPING)
         flows = changed(flows, subtype, bool(expr.traits & ir.MASKING), keeping)
         if keeping and any(arg.members is not None for arg in args):
-            members = mapped(
-                common(args if op in _ANY_OF else args[:1]), lambda own: changed(own, subtype, False, True)
-            )
+            members = mapped(common(args if op in ANY_OF else args[:1]), lambda own: changed(own, subtype, False, True))
     return Value(flows, kind, nullable, text, members)
 
 
@@ -219,6 +220,8 @@ def _sub(expr: ir.Sub, scope: Scope, links: Links) -> Value:
     if expr.mode == "exists":
         return Value(linked.indirect, scope.typing.family.boolean, tested_nullable("exists", [], scope.typing), text)
     body = row_of(linked) if len(outputs) != 1 or expr.mode.endswith("struct") else outputs[0]
+    if args and scope.typing.fits and len(outputs) == 1:
+        report_compared((expr.args[0], expr), (args[0], body), scope.typing.fits, scope.report)
     inside = linked.indirect
     if expr.mode.startswith(("scalar", "rows")):
         members = mapped(body.members, lambda own: united([own, inside]))
@@ -246,10 +249,6 @@ def _field(expr: ir.Field, scope: Scope, links: Links) -> Value:
         found = msgspec.structs.replace(found, type=inner.type)  # a character of a string
     nullable = base.nullable or found.nullable
     return msgspec.structs.replace(found, nullable=nullable, text=f"{inner.text}.{'.'.join(expr.path)}")
-
-
-def _lambda(expr: ir.Lambda, scope: Scope, links: Links) -> Value:
-    return _anonymous(expr, (), scope, links)
 
 
 def _anonymous(expr: ir.Lambda, types: Sequence[str | None], scope: Scope, links: Links) -> Value:
@@ -287,7 +286,7 @@ VALUES: dict[type, Callable[[Any, Scope, Links], Value]] = {
     ir.Over: _over,
     ir.Sub: _sub,
     ir.Field: _field,
-    ir.Lambda: _lambda,
+    ir.Lambda: lambda expr, scope, links: _anonymous(expr, (), scope, links),
     ir.Routine: lambda expr, scope, links: returned(value_of(expr.call, scope, links), links.function(expr.parts)),
     ir.Whole: lambda expr, scope, links: whole(expr, scope),
 }

@@ -1,0 +1,70 @@
+"""Types that do not fit: values that are compared, united or stored although no engine of the family would do it."""
+
+from collections.abc import Iterator, Sequence
+
+from lineage_pipeline.dialects.typing.fitting import FITS, kind_of, misfits
+from lineage_pipeline.engine.link.model import Input, Out, Value
+from lineage_pipeline.engine.link.scope import Report
+from lineage_pipeline.vocabulary import ir
+
+COMPARED = frozenset("EQ NEQ GT GTE LT LTE NULLSAFEEQ NULLSAFENEQ BETWEEN IN".split())
+"""Operators that compare their first argument with each of the others."""
+
+
+def report_compared(parts: Sequence[ir.Expr], args: Sequence[Value], family: str, report: Report) -> None:
+    """Say which values are compared that cannot be; it stands at the first column that is named."""
+    first = args[0]
+    for part, other in zip(parts[1:], args[1:], strict=False):
+        if isinstance(part, ir.Sub) and part.mode == "compare":  # ANY and ALL: it stands for each of its rows
+            continue
+        if misfits(first.type, other.type, family, "compares") and not _settles(family, first, other):
+            place = next((ref for expr in (parts[0], part) for ref in _refs(expr)), None)
+            start, end = (place.start, place.end) if place is not None else (0, 0)
+            names = " and ".join(_named(expr, value) for expr, value in ((parts[0], first), (part, other)))
+            report("TYPE_MISMATCH", start, end, column=names, left=str(first.type), right=str(other.type))
+
+
+def report_stored(
+    target: str, own: Input | None, pairs: Sequence[tuple[str, Out]], family: str, report: Report
+) -> None:
+    """Say which values go into columns that cannot hold them."""
+    if own is None or family not in FITS:
+        return
+    types = {column.name: column.type for column in own.columns}
+    for name, out in pairs:
+        wanted = types.get(name)
+        if misfits(out.value.type, wanted, family, "stores") and not _settles(family, out.value):
+            place = max(out.start, 0), max(out.end, 0)
+            report("TYPE_MISMATCH", *place, column=f"{target}.{name}", left=str(out.value.type), right=str(wanted))
+
+
+def report_united(column: Out, others: Sequence[Out], family: str, report: Report) -> None:
+    """Say which columns a set operation puts together that cannot be one."""
+    for other in others:
+        if misfits(column.value.type, other.value.type, family, "unites") and not _settles(
+            family, column.value, other.value
+        ):
+            name = column.written or column.name or "a column of a set operation"
+            place = max(other.start, 0), max(other.end, 0)
+            report("TYPE_MISMATCH", *place, column=name, left=str(other.value.type), right=str(column.value.type))
+
+
+def _settles(family: str, *values: Value) -> bool:
+    """Whether one of the values is a constant text or NULL, which takes the type that is asked of it."""
+    return any(not value.flows and kind_of(value.type or "", family) in ("string", "") for value in values)
+
+
+def _refs(expr: ir.Expr) -> Iterator[ir.Ref]:
+    """The columns that an expression names, from the left."""
+    match expr:
+        case ir.Ref():
+            yield expr
+        case ir.Call():
+            for arg in expr.args:
+                yield from _refs(arg)
+        case ir.Cast() | ir.Field() | ir.Over():
+            yield from _refs(expr.arg)
+
+
+def _named(expr: ir.Expr, value: Value) -> str:
+    return ".".join(expr.parts) if isinstance(expr, ir.Ref) else value.text

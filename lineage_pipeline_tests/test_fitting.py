@@ -1,0 +1,158 @@
+"""What engines refuse to compare, to unite and to store is what we warn of: the engines themselves are asked."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import permutations
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from lineage_pipeline import analyze, scan
+from lineage_pipeline.dialects.typing.fitting import ALL, FITS, misfits
+from lineage_pipeline_tests.oracles.answers import questions
+from lineage_pipeline_tests.oracles.server import binaries, running
+
+ROOT = Path(__file__).parent.parent
+WAYS = {
+    "compares": "select 1 as x from t where c_{0} = c_{1}",
+    "unites": "select c_{0} from t union all select c_{1} from t",
+    "stores": "insert into t (c_{1}) select c_{0} from t",
+}
+DUCKDB = {
+    "number": ("INTEGER", "1"),
+    "string": ("VARCHAR", "'1'"),
+    "boolean": ("BOOLEAN", "true"),
+    "date": ("DATE", "date '2024-01-01'"),
+    "time": ("TIME", "time '10:00'"),
+    "moment": ("TIMESTAMP", "timestamp '2024-01-01'"),
+    "interval": ("INTERVAL", "interval 1 day"),
+    "binary": ("BLOB", "'1'::blob"),
+    "uuid": ("UUID", "uuid()"),
+}
+POSTGRES = {name: kind for name, (kind, _) in DUCKDB.items()} | {"string": "TEXT", "binary": "BYTEA"}
+SPARK = {"number": "INT", "string": "STRING", "boolean": "BOOLEAN", "date": "DATE", "moment": "TIMESTAMP"}
+
+Refuses = Callable[[str], bool]
+
+
+def compare(refuses: Refuses, types: dict[str, str], family: str, spared: frozenset[str] = frozenset()) -> None:
+    """Hold our rows against an engine, for every pair of kinds and every way."""
+    for way, query in WAYS.items():
+        for pair in permutations(types, 2):
+            if way == "compares" and spared == {*pair}:
+                continue
+            expected = refuses(query.format(*pair))
+            assert misfits(types[pair[0]], types[pair[1]], family, way) == expected, (way, *pair)
+
+
+def test_duckdb_refuses_what_we_warn_of() -> None:
+    assert set(DUCKDB) == set(ALL)
+    with duckdb.connect() as connection:
+        columns = ", ".join(f"c_{name} {kind}" for name, (kind, _) in DUCKDB.items())
+        connection.execute(f"create table t ({columns})")
+        connection.execute(f"insert into t values ({', '.join(value for _, value in DUCKDB.values())})")
+
+        def refuses(sql: str) -> bool:
+            connection.execute("begin")
+            try:
+                connection.execute(sql).fetchall()
+            except duckdb.Error as error:
+                return "Unimplemented type for cast" in str(error)  # any other depends on the value
+            finally:
+                connection.execute("rollback")
+            return False
+
+        compare(refuses, {name: kind for name, (kind, _) in DUCKDB.items()}, "duckdb")
+
+
+@contextmanager
+def postgres() -> Iterator[Refuses]:
+    import psycopg
+
+    programs = binaries()
+    if programs is None:
+        pytest.skip("no PostgreSQL server is installed: `apt install postgresql`, or pass over `-m postgres`")
+    with running(programs) as home, psycopg.connect(host=home, user="lineage", dbname="postgres") as connection:
+        connection.autocommit = True
+        connection.execute(f"create table t ({', '.join(f'c_{name} {kind}' for name, kind in POSTGRES.items())})")
+
+        def refuses(sql: str) -> bool:
+            try:
+                connection.execute(f"explain {sql}".encode())
+            except (psycopg.errors.UndefinedFunction, psycopg.errors.DatatypeMismatch, psycopg.errors.CannotCoerce):
+                return True
+            return False
+
+        yield refuses
+
+
+@pytest.mark.postgres
+def test_postgres_refuses_what_we_warn_of() -> None:
+    with postgres() as refuses:
+        compare(refuses, POSTGRES, "postgres")
+
+
+@pytest.mark.spark
+def test_spark_refuses_what_we_warn_of(tmp_path: Path) -> None:
+    from pyspark.errors import AnalysisException
+
+    from lineage_pipeline.settings import load_settings
+    from lineage_pipeline.spark.session import session
+
+    spark = session(load_settings(tmp_path, {}, {}).spark)
+    columns = ", ".join(f"c_{name} {kind}" for name, kind in SPARK.items())
+    spark.sql(f"create table fitting ({columns}) using parquet location '{tmp_path}/fitting'")
+
+    def refuses(sql: str) -> bool:
+        try:
+            spark.sql(sql.replace(" t ", " fitting ").removesuffix(" t") + (" fitting" if sql.endswith(" t") else ""))
+        except AnalysisException:
+            return True
+        return False
+
+    try:
+        compare(refuses, SPARK, "spark", frozenset({"number", "boolean"}))
+    finally:
+        spark.sql("drop table fitting")
+
+
+@pytest.mark.parametrize("name", sorted(FITS))
+def test_a_kind_fits_itself_and_what_may_be_anything(name: str) -> None:
+    for way in WAYS:
+        assert not misfits("INT", "BIGINT", name, way)
+        assert not misfits("JSON", "DATE", name, way)
+        assert not misfits(None, "DATE", name, way)
+
+
+def test_no_query_that_spark_takes_has_types_that_do_not_fit() -> None:
+    for question in questions("spark"):
+        found = analyze(question.sql, dialect="spark").lineage.diagnostics
+        assert [row.message for row in found if row.code == "TYPE_MISMATCH"] == [], question.title
+
+
+FINDINGS = Path(__file__).parent / "fixtures" / "findings.txt"
+
+
+def test_the_example_warehouses_have_exactly_these_findings(request: pytest.FixtureRequest) -> None:
+    lines = []
+    for folder in sorted(ROOT.glob("sql_assets/*/*/")):
+        for row in scan(folder).lineage.diagnostics:
+            place = f"{folder.relative_to(ROOT / 'sql_assets').as_posix()}/{row.path}:{row.line}:{row.column}"
+            lines.append(f"{place} {row.severity} {row.code} {row.message}\n")
+    if request.config.getoption("--accept"):
+        FINDINGS.write_text("".join(lines))
+    assert FINDINGS.read_text() == "".join(lines)
+
+
+def test_the_findings_of_the_examples_would_not_pass_unseen(tmp_path: Path) -> None:
+    (tmp_path / "lineage.toml").write_text('[analysis]\ndialect = "tsql"\n')
+    (tmp_path / "1.sql").write_text("create table t (d date, n int);\ninsert into t select n from t;\n")
+    (tmp_path / "2.sql").write_text("select d from t union all select n from t union select n, n from t;\n")
+    found = [(row.path, row.line, row.column, row.code) for row in scan(tmp_path).lineage.diagnostics]
+    assert found == [
+        ("1.sql", 2, 13, "INSERT_ARITY_MISMATCH"),
+        ("1.sql", 2, 22, "TYPE_MISMATCH"),
+        ("2.sql", 1, 34, "TYPE_MISMATCH"),
+        ("2.sql", 1, 56, "SET_OPERATION_MISMATCH"),
+    ]
