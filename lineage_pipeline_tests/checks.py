@@ -51,10 +51,14 @@ def known(dialect: str) -> dict[str, TableSchema]:
 
 
 def lineage_of(program: Program, text: str, names: Mapping[str, str] | None = None) -> Lineage:
-    """What the engine makes of a generated text; nothing in it is beyond the engine, so that it finds nothing."""
+    """What the engine makes of a generated text; nothing in it is beyond the engine, so that it finds nothing.
+
+    Whether types fit is not asked: expressions are drawn by lot.
+    """
     written, dialect = named(text, names), program.flavour.dialect
     lineage = analyse([InputFile("-", written, Options(dialect))], known(dialect), reach=False)
-    assert not lineage.diagnostics, (written, lineage.diagnostics)
+    found = [row for row in lineage.diagnostics if row.code != "TYPE_MISMATCH"]
+    assert not found, (written, found)
     assert_sound(lineage, {"-": written})
     return lineage
 

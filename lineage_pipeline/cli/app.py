@@ -26,6 +26,7 @@ VERBS: dict[str, Verb] = {
     "analyze": Verb("analyze", "analyze"),
     "scan": Verb("scan", "scan"),
     "diff": Verb("diff", "diff"),
+    "verify": Verb("verify", "verify"),
     "explain": Verb("explain", "explain"),
     "doctor": Verb("doctor", "doctor"),
     "run": Verb("run", "run"),

@@ -100,6 +100,20 @@ class Settings(Section):
         name = system.name if system and several else ""
         return Options(**options, system=name, limits=Limits(**self.analysis.limits.model_dump()))
 
+    def options_of(self, name: str) -> Options:
+        """Give the options of a system by its name; without one, those of the only or the first system."""
+        named = [system for system in self.systems if name in ("", system.name)]
+        if name and not named:
+            hint = suggestion(name, (system.name for system in self.systems))
+            raise LineageError(f"there is no system {name} in the settings; {hint}")
+        return self._options(named[0] if named else None)
+
+    def completed(self, dialect: str, default_schema: str) -> Self:
+        """Give settings in which an engine says what they leave open: its dialect, and where bare names live."""
+        said = {"dialect": dialect, "default_schema": default_schema}
+        blank = {key: value for key, value in said.items() if not getattr(self.analysis, key)}
+        return self.model_copy(update={"analysis": self.analysis.model_copy(update=blank)})
+
     def imports(self) -> Imports:
         """Read the schemas that are imported into each system, once; a system without a list of its own takes all."""
         if self._imports is None:

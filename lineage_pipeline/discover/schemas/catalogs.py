@@ -15,6 +15,7 @@ class Catalog(Protocol):
     """What a catalog can do: it is configured by its address, lists its tables, and gives one of them."""
 
     dialect: str
+    default_schema: str
 
     @classmethod
     def configure(cls, url: str, environ: Mapping[str, str], root: Path) -> Self:
@@ -38,6 +39,7 @@ class _Queried:
     """A catalog that one query reads whole."""
 
     dialect = ""
+    default_schema = ""
 
     def __init__(self, url: str, environ: Mapping[str, str], root: Path) -> None:
         """Keep the address."""
@@ -91,6 +93,7 @@ class DuckDbCatalog(_Queried):
     """A DuckDB file, opened for reading only: `duckdb:///path/to/file.duckdb`."""
 
     dialect = "duckdb"
+    default_schema = "main"
 
     def rows(self) -> Rows:
         """Ask for the columns of tables and views of the file itself."""
@@ -112,6 +115,7 @@ class PostgresCatalog(_Queried):
     """A PostgreSQL database: `postgresql://user@host/database`; the password is PGPASSWORD or a password file."""
 
     dialect = "postgres"
+    default_schema = "public"
 
     @staticmethod
     def _secret() -> str:

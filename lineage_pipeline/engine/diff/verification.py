@@ -1,0 +1,102 @@
+"""Our columns against those of the user's own engine: the objects that the repository defines, name by name."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from lineage_pipeline.dialects.typing.sameness import same
+from lineage_pipeline.vocabulary.analysis import Lineage, SchemaColumn, TableSchema
+from lineage_pipeline.vocabulary.sets import ObjectKind, Origin
+from lineage_pipeline.vocabulary.tables import Column, ObjectRow
+
+COMPARED = frozenset({ObjectKind.TABLE, ObjectKind.VIEW, ObjectKind.MATERIALIZED_VIEW, ObjectKind.EXTERNAL})
+STRANGE = {"UNKNOWN_TABLE": "unknown table", "UNKNOWN_COLUMN": "unknown column"}
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """One thing that the engine has otherwise than we say; `path` and `line` are where ours comes from."""
+
+    object: str
+    column: str | None
+    kind: str
+    ours: str | None
+    theirs: str | None
+    path: str | None
+    line: int | None
+
+
+class Verification(msgspec.Struct, frozen=True):
+    """What was compared, and what differs; a type that we do not know is counted, and is no difference."""
+
+    objects: int
+    columns: int
+    unknown_types: int
+    differences: tuple[Difference, ...]
+
+
+def defined(lineage: Lineage, gone: frozenset[str]) -> tuple[ObjectRow, ...]:
+    """The lasting objects that statements define."""
+    return tuple(
+        row
+        for row in lineage.objects
+        if row.kind in COMPARED and row.path is not None and not row.temporary and row.object not in gone
+    )
+
+
+def verify(
+    lineage: Lineage, theirs: Mapping[str, TableSchema], family: str, gone: frozenset[str] = frozenset()
+) -> Verification:
+    """Compare the objects of a lineage with what an engine says of them; `theirs` goes by our own ids."""
+    columns: dict[str, list[Column]] = defaultdict(list)
+    for column in lineage.columns:
+        if column.origin is not Origin.INFERRED:
+            columns[column.object].append(column)
+    rows = defined(lineage, gone)
+    found = [item for row in rows for item in _object(row, columns[row.object], theirs.get(row.object), family)]
+    found.extend(
+        Difference(row.object or "?", None, STRANGE[row.code], row.message, None, row.path, row.line)
+        for row in lineage.diagnostics
+        if row.code in STRANGE
+    )
+    known = [column for row in rows if row.object in theirs for column in columns[row.object]]
+    return Verification(
+        len(rows), len(known), sum(column.type is None for column in known), tuple(sorted(found, key=_order))
+    )
+
+
+def _order(item: Difference) -> tuple[str, str, str, int]:
+    return item.object, item.kind, item.column or "", item.line or 0
+
+
+def _object(row: ObjectRow, ours: Sequence[Column], theirs: TableSchema | None, family: str) -> Iterator[Difference]:
+    if theirs is None:
+        yield _difference(row, None, "missing object", row.kind.value, None)
+        return
+    known = {column.name: column for column in ours}
+    given = {column.name: column for column in theirs.columns}
+    for name, column in known.items():
+        if name not in given:
+            yield _difference(row, name, "missing column", column.type or "of a type that is not known", None)
+    for name, other in given.items():
+        if name not in known and not row.open:
+            yield _difference(row, name, "further column", None, other.type)
+    yield from _types(row, known, given, family)
+    shared = [name for name in known if name in given]
+    order = [name for name in given if name in known]
+    if shared != order:
+        yield _difference(row, None, "order", ", ".join(shared), ", ".join(order))
+
+
+def _types(
+    row: ObjectRow, ours: Mapping[str, Column], theirs: Mapping[str, SchemaColumn], family: str
+) -> Iterator[Difference]:
+    for name, column in ours.items():
+        other = theirs.get(name)
+        if other is None or not column.type or not other.type or same(column.type, other.type, family):
+            continue
+        yield _difference(row, name, "type", column.type, other.type)
+
+
+def _difference(row: ObjectRow, column: str | None, kind: str, ours: str | None, theirs: str | None) -> Difference:
+    return Difference(row.object, column, kind, ours, theirs, row.path, row.line)
