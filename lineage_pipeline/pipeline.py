@@ -12,6 +12,7 @@
 import gc
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import attrgetter
 
 import msgspec
 
@@ -172,16 +173,14 @@ def assemble(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistry,
     columns = [*column_rows(schemas, plan.objects), *inferred_rows(wanted, schemas)]
     scripts = {item.file.path: item.script for item in compiled}
     return Lineage(
-        statements=tuple(sorted(statements, key=lambda row: (row.path, row.ordinal))),
+        statements=tuple(sorted(statements, key=attrgetter("path", "ordinal"))),
         objects=tuple(known.row for _, known in sorted(plan.objects.items())),
         object_statements=plan.object_statements,
         object_edges=plan.object_edges,
-        columns=tuple(sorted(columns, key=lambda row: (row.object, row.ordinal))),
+        columns=tuple(sorted(columns, key=attrgetter("object", "ordinal"))),
         constraints=tuple(constraint_rows(plan.objects, scripts)),
-        column_edges=tuple(sorted(edges, key=_edge_key)),
-        facets=tuple(
-            sorted(linked.facets, key=lambda row: (row.object, row.column, row.name, row.path, row.statement))
-        ),
+        column_edges=tuple(sorted(edges, key=_edge_key if carried else attrgetter("path", "statement"))),
+        facets=tuple(sorted(linked.facets, key=attrgetter("object", "column", "name", "path", "statement"))),
         diagnostics=tuple(
             sorted({row.id: row for row in (*plan.diagnostics, *linked.findings)}.values(), key=_finding_key)
         ),

@@ -1,6 +1,7 @@
 """The INSERTs of `FROM source INSERT … INSERT …`: each is a statement with the source behind its select list."""
 
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 
 from sqlglot.tokens import Token, TokenType
 
@@ -11,7 +12,8 @@ _CLAUSES = frozenset("WHERE GROUP HAVING ORDER SORT DISTRIBUTE CLUSTER LIMIT UNI
 
 def arms(tokens: Sequence[Token]) -> Iterator[Piece]:
     """A statement, or each INSERT of `FROM source INSERT … INSERT …` with the source behind its select list."""
-    start, heads = _inserts(tokens) if tokens[0].token_type in _SOURCE_FIRST else (-1, [])
+    several = tokens[0].token_type in _SOURCE_FIRST and _INSERT in map(_KIND, tokens)
+    start, heads = _inserts(tokens) if several else (-1, [])
     if not heads:
         yield Piece(tokens)
         return
@@ -26,6 +28,8 @@ def arms(tokens: Sequence[Token]) -> Iterator[Piece]:
 
 
 _SOURCE_FIRST = (TokenType.FROM, TokenType.WITH)
+_INSERT = TokenType.INSERT
+_KIND = attrgetter("token_type")
 
 
 def _inserts(tokens: Sequence[Token]) -> tuple[int, list[int]]:

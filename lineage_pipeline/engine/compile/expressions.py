@@ -36,7 +36,7 @@ def column(context: Context, node: exp.Expr) -> ir.Expr:
     parts = [context.alias(part) for part in identifiers[:-1]]
     if isinstance(last, exp.Parameter):
         return variable(context, last, *parts)
-    return ir.Ref((*parts, context.column(last)), *context.place(*identifiers))
+    return ir.Ref((*parts, context.column(last)), *context.stretch(identifiers[0], last))
 
 
 def literal(context: Context, node: exp.Expr) -> ir.Expr:

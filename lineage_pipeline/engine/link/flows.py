@@ -1,6 +1,7 @@
 """Flows: the way of one input column into a value, and how ways compose."""
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 import msgspec
 
@@ -8,7 +9,7 @@ from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.sets import EdgeType, Subtype
 from lineage_pipeline.vocabulary.tables import Hop
 
-DIRECT, INDIRECT = EdgeType.DIRECT, EdgeType.INDIRECT
+DIRECT, INDIRECT, IDENTITY = EdgeType.DIRECT, EdgeType.INDIRECT, Subtype.IDENTITY
 _RANK = {Subtype.IDENTITY: 0, Subtype.TRANSFORMATION: 1, Subtype.AGGREGATION: 2}
 
 
@@ -31,6 +32,9 @@ class Flow(msgspec.Struct, frozen=True, gc=False):
     keeps: bool = True
 
 
+_IDENTITY = attrgetter("object", "column", "path", "type", "subtype", "masking", "approximate", "start")
+"""What tells two flows into one value apart."""
+
 Flows = tuple[Flow, ...]
 NONE: Flows = ()
 
@@ -52,13 +56,24 @@ def changed(flows: Flows, subtype: Subtype, masking: bool = False, keeping: bool
 def influence(flows: Flows, subtype: Subtype) -> Flows:
     """The flows of a value that only decides about another one."""
     return tuple(
-        flow if flow.subtype is subtype else _with(flow, INDIRECT, subtype, flow.masking, False) for flow in flows
+        [flow if flow.subtype is subtype else _with(flow, INDIRECT, subtype, flow.masking, False) for flow in flows]
     )
 
 
 def _with(flow: Flow, kind: EdgeType, subtype: Subtype, masking: bool, keeps: bool) -> Flow:
-    place = (flow.approximate, flow.start, flow.end, flow.hops)
-    return Flow(flow.object, flow.column, flow.path, kind, subtype, masking, *place, keeps)
+    return Flow(
+        flow.object,
+        flow.column,
+        flow.path,
+        kind,
+        subtype,
+        masking,
+        flow.approximate,
+        flow.start,
+        flow.end,
+        flow.hops,
+        keeps,
+    )
 
 
 def approximated(flows: Flows) -> Flows:
@@ -68,7 +83,24 @@ def approximated(flows: Flows) -> Flows:
 
 def through(flows: Flows, hop: Hop) -> Flows:
     """The flows after passing a column of a relation inside the statement."""
-    return tuple(msgspec.structs.replace(flow, hops=(*flow.hops, hop)) for flow in flows)
+    return tuple(
+        [
+            Flow(
+                flow.object,
+                flow.column,
+                flow.path,
+                flow.type,
+                flow.subtype,
+                flow.masking,
+                flow.approximate,
+                flow.start,
+                flow.end,
+                (*flow.hops, hop),
+                flow.keeps,
+            )
+            for flow in flows
+        ]
+    )
 
 
 def entering(flows: Flows, start: int, end: int, hop: Hop) -> Flows:
@@ -107,6 +139,5 @@ def united(parts: Iterable[Flows]) -> Flows:
     found = {}
     for part in parts:
         for flow in part:
-            kind = (flow.type, flow.subtype, flow.masking, flow.approximate)
-            found[flow.object, flow.column, flow.path, *kind, flow.start] = flow
+            found[_IDENTITY(flow)] = flow
     return tuple(found.values())

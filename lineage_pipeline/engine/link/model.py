@@ -1,5 +1,8 @@
 """What the linker passes between its parts: linked columns and relations, sources and inputs."""
 
+from collections.abc import Sequence
+from functools import cached_property
+
 import msgspec
 
 from lineage_pipeline.engine.link.flows import NONE, Flows
@@ -68,7 +71,12 @@ class InputColumn(msgspec.Struct, frozen=True, gc=False):
     generated: bool = False
 
 
-class Input(msgspec.Struct, frozen=True):
+def numbered(names: Sequence[str]) -> dict[str, int]:
+    """Where each name stands; of two that are the same the first counts."""
+    return dict(zip(reversed(names), range(len(names) - 1, -1, -1), strict=True))
+
+
+class Input(msgspec.Struct, frozen=True, dict=True):
     """An object that a statement reads; what is asked of an open temporary one `passes` on to those behind it.
 
     Where it is `disputed` which columns it has, what a star takes of it is not certain.
@@ -82,6 +90,11 @@ class Input(msgspec.Struct, frozen=True):
     passes: tuple[Opening, ...] = ()
     parameters: tuple[str, ...] = ()
     disputed: bool = False
+
+    @cached_property
+    def positions(self) -> dict[str, int]:
+        """Where each column stands: many statements read the same object."""
+        return numbered([column.name for column in self.columns])
 
 
 class Variables(msgspec.Struct):

@@ -1,6 +1,7 @@
 """Rows: linked statements at their places in a file become edges, facets and findings."""
 
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 import msgspec
 
@@ -47,13 +48,13 @@ class Places:
             found = self.known[key] = self.text.span(self.origin + start, self.origin + end)
         return found
 
-    def use(self, flow: Flow, out: Out | None) -> Use:
+    def use(self, flow: Flow, out: Out | None) -> tuple[str, Span | None, Span | None]:
         """One use of an input: the expression it goes into, or itself where it only decides about rows."""
         from_span = self.span(flow.start, flow.end)
         if out is None:
-            return Use(self.words(from_span), None, from_span)
+            return self.words(from_span), None, from_span
         span = self.span(out.start, out.end)
-        return Use(self.words(span), span, from_span)
+        return self.words(span), span, from_span
 
     def words(self, span: Span | None) -> str:
         """What is written at a place."""
@@ -63,7 +64,7 @@ class Places:
 _UNSEEN = Span(0, 0, 0, 0, 0, 0)
 
 
-def edge_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStatement) -> Iterator[ColumnEdge]:
+def edge_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStatement) -> list[ColumnEdge]:
     """The edges of one statement; several uses of one input are one row."""
     grouped: dict[tuple[str, ...], list[tuple[Flow, Out | None, bool]]] = {}
     key: tuple[str, ...]
@@ -81,21 +82,23 @@ def edge_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStateme
             key = (flow.object, "*", "", target, "*", flow.type, flow.subtype)
             grouped.setdefault(key, []).append((flow, None, conditional))
     places = Places(text, placed.start)
-    for key in sorted(grouped):
-        yield _edge(places, ordinal, key, grouped[key])
+    return [_edge(places, ordinal, key, uses) for key, uses in sorted(grouped.items(), key=_FIRST)]
+
+
+_FIRST = itemgetter(0)
 
 
 def _edge(places: Places, ordinal: int, key: tuple[str, ...], uses: list[tuple[Flow, Out | None, bool]]) -> ColumnEdge:
     if len(uses) > 1:
         uses = sorted(uses, key=lambda use: (use[0].start < 0, use[0].start, use[1].start if use[1] else 0))
     first, out, conditional = uses[0]
-    use, others = places.use(first, out), list[Use]()
-    masking, approximate = first.masking, first.approximate
+    expression, span, from_span = places.use(first, out)
+    masking, approximate, others = first.masking, first.approximate, tuple[Use, ...]()
     if len(uses) > 1:  # few inputs are used twice, and there are many edges
         masking = all(flow.masking for flow, _, _ in uses)
         approximate = any(flow.approximate for flow, _, _ in uses)
         conditional = all(guarded for _, _, guarded in uses)
-        use, *others = dict.fromkeys(places.use(flow, out) for flow, out, _ in uses)
+        others = tuple([Use(*use) for use in dict.fromkeys(places.use(flow, out) for flow, out, _ in uses)][1:])
     from_object, from_column, path, to_object, to_column, _, _ = key
     return ColumnEdge(
         path=places.text.path,
@@ -110,11 +113,11 @@ def _edge(places: Places, ordinal: int, key: tuple[str, ...], uses: list[tuple[F
         masking=masking,
         approximate=approximate,
         conditional=conditional,
-        expression=use.expression,
-        span=use.span,
-        from_span=use.from_span,
+        expression=expression,
+        span=span,
+        from_span=from_span,
         hops=first.hops,
-        uses=tuple(others),
+        uses=others,
     )
 
 

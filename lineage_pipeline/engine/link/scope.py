@@ -143,6 +143,13 @@ class Scope:
 
     def _qualified(self, ref: ir.Ref) -> Value | None:
         parts = ref.parts
+        if len(parts) == 2:  # only an alias answers to one word
+            owner = parts[0]
+            for source in self.sources:
+                if source.alias == owner:
+                    position = source.positions.get(parts[1])
+                    if position is not None:
+                        return source.at(position, parts[1], ref.start, ref.end)
         for size in range(len(parts) - 1, 0, -1):
             qualifier = parts[:size]
             for source in self.sources:

@@ -209,13 +209,16 @@ def _outputs(links: Links, body: ir.Select, scope: Scope) -> tuple[list[Out], li
         if isinstance(output, ir.Star):
             columns.extend(expanded(links, output, scope, openings))
             continue
-        value = value_of(output.expr, scope, links)
+        value, name = value_of(output.expr, scope, links), output.name
         if value.type is not None and UNKNOWN in value.type:
             value = msgspec.structs.replace(value, type=settled(value.type, scope.typing.family))
-        made = generated(output, value) if output.name in GENERATED else ()
-        columns.extend(made or (out_of(output, output.name, value),))
-        if output.name:
-            scope.aliases.setdefault(output.name, value)
+        made = generated(output, value) if name in GENERATED else ()
+        if made:
+            columns.extend(made)
+        else:
+            columns.append(out_of(output, name, value))
+        if name:
+            scope.aliases.setdefault(name, value)
     return columns, openings
 
 

@@ -4,9 +4,19 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from lineage_pipeline.engine.link.flows import ROW, Flow, Flows, approximated, entering, through, united
+from lineage_pipeline.engine.link.flows import (
+    DIRECT,
+    IDENTITY,
+    ROW,
+    Flow,
+    Flows,
+    approximated,
+    entering,
+    through,
+    united,
+)
 from lineage_pipeline.engine.link.members import mapped, member
-from lineage_pipeline.engine.link.model import Input, Linked, Opening, Value
+from lineage_pipeline.engine.link.model import Input, Linked, Opening, Value, numbered
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.tables import Hop
 
@@ -36,9 +46,10 @@ class Source(msgspec.Struct):
 
     def __post_init__(self) -> None:
         """Number the columns that are known; of two with one name the first counts."""
-        self.positions = {}
-        for position, name in enumerate(self.names()):
-            self.positions.setdefault(name, position)
+        if self.input is not None and not self.columns:
+            self.positions = self.input.positions
+        else:
+            self.positions = numbered(self.names())
 
     def names(self) -> list[str]:
         """The columns that are known, in order."""
@@ -110,13 +121,15 @@ class Source(msgspec.Struct):
         if self.columns and self._is_unlisted(position):
             return self._unlisted(name, start, end)
         if self.input is not None:
-            column = self.input.columns[position]
-            flows: Flows = (Flow(self.input.object, column.name, start=start, end=end, approximate=column.approximate),)
-            if column.flows is not None and self.input.object:
-                flows = entering(column.flows, start, end, Hop(self.input.object, column.name))
-            elif column.flows is not None:  # rows of any of several tables
+            column, owner = self.input.columns[position], self.input.object
+            name = column.name
+            if column.flows is None:
+                flows: Flows = (Flow(owner, name, "", DIRECT, IDENTITY, False, column.approximate, start, end),)
+            elif owner:
+                flows = entering(column.flows, start, end, Hop(owner, name))
+            else:  # rows of any of several tables
                 flows = tuple(msgspec.structs.replace(flow, start=start, end=end) for flow in column.flows)
-            return Value(flows, column.type, column.nullable or self.nullable, f"{self.input.object}.{column.name}")
+            return Value(flows, column.type, column.nullable or self.nullable, f"{owner}.{name}")
         known = self.passed.get((position, self.nullable))
         if known is None:
             known = self.passed[position, self.nullable] = self._passed_on(position, name)

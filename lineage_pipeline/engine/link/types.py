@@ -10,6 +10,7 @@ from lineage_pipeline.dialects.typing.decimals import literal_digits
 from lineage_pipeline.dialects.typing.families import UNKNOWN, Family, as_read
 from lineage_pipeline.dialects.typing.rules import Typing
 from lineage_pipeline.dialects.typing.widening import adapted, common_type
+from lineage_pipeline.engine.link.flows import NONE
 from lineage_pipeline.engine.link.model import Input, Value
 from lineage_pipeline.vocabulary import ir
 
@@ -39,6 +40,24 @@ def case_type(values: Sequence[Value], has_default: bool, typing: Typing) -> str
         return common_of(values, typing)
     default = values[-1] if has_default else Value((), typing.family.null, True, "null")
     return common_of([default, *(values[:-1] if has_default else values)], typing)
+
+
+_LITERALS: dict[tuple[str, str, str], Value] = {}
+"""What constants come to: the same few stand in many places."""
+
+_MOST_LITERALS = 20_000
+
+
+def literal_value(literal: ir.Literal, family: Family) -> Value:
+    """What a constant comes to."""
+    key = (family.name, literal.kind, literal.text)
+    known = _LITERALS.get(key)
+    if known is None:
+        text = f"'{literal.text}'" if literal.kind in ("string", "typed") else literal.text.lower()
+        known = Value(NONE, literal_type(literal, family), literal.kind == "null", text)
+        if len(_LITERALS) < _MOST_LITERALS:
+            _LITERALS[key] = known
+    return known
 
 
 def literal_type(literal: ir.Literal, family: Family) -> str | None:

@@ -32,7 +32,7 @@ from lineage_pipeline.engine.link.types import (
     case_nullable,
     case_type,
     cast_nullable,
-    literal_type,
+    literal_value,
     struct_type,
     tested_nullable,
 )
@@ -66,8 +66,7 @@ def _ref(expr: ir.Ref, scope: Scope, links: Links) -> Value:
 
 
 def _literal(expr: ir.Literal, scope: Scope, links: Links) -> Value:
-    text = f"'{expr.text}'" if expr.kind in ("string", "typed") else expr.text.lower()
-    return Value(NONE, literal_type(expr, scope.typing.family), expr.kind == "null", text)
+    return literal_value(expr, scope.typing.family)
 
 
 def _variable(expr: ir.Variable, scope: Scope, links: Links) -> Value:
@@ -97,7 +96,7 @@ def _plain(expr: ir.Call, op: str, scope: Scope, links: Links) -> Value:
     side = SIDE_ARGUMENTS.get(op)
     if side is not None and args:
         return guarded(expr, side, args, Value(NONE, kind, nullable, text))
-    flows = united(arg.flows for arg in args)
+    flows = united([arg.flows for arg in args])
     members = None
     if op in WRAPPERS:
         members = args[0].members if args else None
@@ -113,7 +112,7 @@ def _plain(expr: ir.Call, op: str, scope: Scope, links: Links) -> Value:
 def _arguments(op: str, expr: ir.Call, scope: Scope, links: Links) -> list[Value]:
     """The arguments of a call; those of an anonymous function are what the arguments before it hold."""
     parts = counted(op, expr.args)
-    if not any(type(part) is ir.Lambda for part in parts):
+    if ir.Lambda not in map(type, parts):
         return [value_of(part, scope, links) for part in parts]
     values: list[Value] = []
     for part in parts:
