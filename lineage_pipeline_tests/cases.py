@@ -7,6 +7,9 @@ definitions say nothing of columns). Then the SQL, then what is expected of it:
     --> view.column type not null <- table.column, other.column:aggregation
     --> view.* <- table.status:filter
     --! CODE line:column message
+
+A case of several files begins each of them with `-- file: path`, behind which it may say `key=value`: the dialect,
+system, catalog, schema and search path (with commas) of the file, and how its names are compared (`case`).
 """
 
 import re
@@ -86,6 +89,27 @@ def inputs_of(case: Case) -> tuple[list[InputFile], dict[str, TableSchema]]:
     return [InputFile("-", case.sql, options)], given
 
 
+def repository_of(case: Case) -> tuple[list[InputFile], dict[str, TableSchema]]:
+    """The files that a case consists of, and the schemas that are given."""
+    given = dict(_given(value) for key, value in case.settings if key == "given")
+    _, *parts = re.split(r"^-- file: (.*)\n", case.sql, flags=re.MULTILINE)
+    return [_file(head, text, case) for head, text in zip(parts[::2], parts[1::2], strict=True)], given
+
+
+def _file(head: str, text: str, case: Case) -> InputFile:
+    path, *said = head.split()
+    own = {"dialect": case.setting("dialect"), **dict(item.split("=", 1) for item in said)}
+    options = Options(
+        own["dialect"],
+        own.get("system", ""),
+        default_catalog=own.get("catalog", ""),
+        default_schema=own.get("schema", ""),
+        search_path=tuple(own["path"].split(",")) if "path" in own else (),
+        case_sensitivity=own.get("case", "dialect"),
+    )
+    return InputFile(path, text, options)
+
+
 def _given(text: str) -> tuple[str, TableSchema]:
     match = GIVEN.match(text)
     assert match is not None, text
@@ -128,7 +152,8 @@ def render(lineage: Lineage) -> tuple[str, ...]:
     for (target, name), edges in sorted(inputs.items()):
         lines.append(_line(target, name, "", edges))
     for row in lineage.diagnostics:
-        lines.append(f"--! {row.code} {row.line}:{row.column} {row.message}")
+        file = "" if row.path == "-" else f"{row.path}:"
+        lines.append(f"--! {row.code} {file}{row.line}:{row.column} {row.message}")
     return tuple(lines)
 
 

@@ -5,7 +5,7 @@ import pytest
 from lineage_pipeline.pipeline import analyse
 from lineage_pipeline.vocabulary.analysis import InputFile, Options
 from lineage_pipeline.vocabulary.sets import Subtype
-from lineage_pipeline_tests.cases import Case, accept, analysed, cases, render
+from lineage_pipeline_tests.cases import Case, accept, analysed, cases, render, repository_of
 
 
 @pytest.mark.parametrize("case", cases("link"), ids=lambda case: f"{case.file.stem}: {case.title}")
@@ -14,6 +14,18 @@ def test_fixture(case: Case, request: pytest.FixtureRequest) -> None:
         accept(case.file)
         return
     assert render(analysed(case)) == case.expected
+
+
+def _repository(case: Case) -> tuple[str, ...]:
+    return render(analyse(*repository_of(case), reach=False))
+
+
+@pytest.mark.parametrize("case", cases("repository"), ids=lambda case: f"{case.file.stem}: {case.title}")
+def test_repository(case: Case, request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--accept"):
+        accept(case.file, _repository)
+        return
+    assert _repository(case) == case.expected
 
 
 def test_the_keys_of_using_stand_where_they_are_named() -> None:

@@ -4,11 +4,15 @@ from enum import StrEnum
 
 
 class Folding(StrEnum):
-    """How names are compared: which unquoted ones are folded, and whether quotes keep the case."""
+    """How names are compared: which unquoted ones are folded, and whether quotes keep the case.
+
+    `INSENSITIVE` and `CAPITAL` fold quoted ones too, to lower and to upper case.
+    """
 
     LOWER = "lower"
     UPPER = "upper"
     INSENSITIVE = "insensitive"
+    CAPITAL = "capital"
     EXACT = "exact"
 
 
@@ -18,7 +22,7 @@ def fold(text: str, quoted: bool, folding: Folding) -> str:
         return text
     if folding is Folding.INSENSITIVE or (folding is Folding.LOWER and not quoted):
         return text.lower()
-    return text.upper() if folding is Folding.UPPER and not quoted else text
+    return text.upper() if folding is Folding.CAPITAL or (folding is Folding.UPPER and not quoted) else text
 
 
 def spoken(parts: tuple[str, ...], aliases: Folding | None) -> tuple[str, ...]:

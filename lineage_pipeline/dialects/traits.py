@@ -268,7 +268,7 @@ ALIASES = {
 }
 
 
-CASES = {"lower": Folding.INSENSITIVE, "upper": Folding.UPPER, "exact": Folding.EXACT}
+CASES = {"lower": Folding.INSENSITIVE, "upper": Folding.CAPITAL, "exact": Folding.EXACT}
 """How names are compared where the settings do not leave that to the dialect."""
 
 

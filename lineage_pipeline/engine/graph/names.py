@@ -13,6 +13,7 @@ _PLAIN = {
     Folding.LOWER: re.compile(r"[#@]*[a-z_][a-z0-9_$#@]*\Z"),
     Folding.INSENSITIVE: re.compile(r"[#@]*[a-z_][a-z0-9_$#@]*\Z"),
     Folding.UPPER: re.compile(r"[#@]*[A-Z_][A-Z0-9_$#@]*\Z"),
+    Folding.CAPITAL: re.compile(r"[#@]*[A-Z_][A-Z0-9_$#@]*\Z"),
     Folding.EXACT: re.compile(r"[#@]*[A-Za-z_][A-Za-z0-9_$#@]*\Z"),
 }
 
@@ -102,7 +103,9 @@ def namespace(options: Options) -> Namespace:
 
 
 def _folded(name: str, traits: Traits) -> str:
-    return {Folding.UPPER: name.upper(), Folding.EXACT: name}.get(traits.tables, name.lower())
+    upper = name.upper()
+    cases = {Folding.UPPER: upper, Folding.CAPITAL: upper, Folding.EXACT: name}
+    return cases.get(traits.tables, name.lower())
 
 
 def is_outside(parts: Parts) -> bool:

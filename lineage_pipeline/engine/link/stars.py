@@ -52,7 +52,7 @@ def expanded(links: Links, star: ir.Star, scope: Scope, openings: list[Opening])
     """The columns that a star stands for, in order; merged ones come first and once."""
     replaced = {output.name: output for output in star.replace}
     renamed = dict(star.rename)
-    ignoring = re.IGNORECASE if links.traits.columns is Folding.INSENSITIVE else re.NOFLAG
+    ignoring = re.IGNORECASE if links.traits.columns in (Folding.INSENSITIVE, Folding.CAPITAL) else re.NOFLAG
     pattern = re.compile(star.pattern, ignoring) if star.pattern else None
     for name, value in _starred(links, star, scope, openings):
         match = pattern.search(name) if pattern is not None else None
