@@ -131,6 +131,9 @@ def _alter(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
         if cursor.take(*words):
             yield ir.Alteration(name, "retype", column, ir.ColumnDef(column, written, "", allowed))
             return
+    if cursor.word() in ("SET", "UNSET") and cursor.word(1) == "TAG":  # a list of tags, and of columns with theirs
+        cursor.index = len(cursor.tokens)
+        return
     if cursor.take("COMMENT"):
         yield ir.Alteration(name, "comment", column, ir.ColumnDef(column, written, "", comment=cursor.string()))
         return

@@ -57,10 +57,21 @@ class Cursor:
         """The dotted name that stands here, going on behind it."""
         if not is_name(self.tokens, self.index):
             return None
+        if self.word() == "IDENTIFIER" and (spoken := self._spoken_name()) is not None:
+            return spoken
         name, self.index = dotted_name(self.tokens, self.index, 0, self.traits)
         if self.shift:
             return ir.Name(name.parts, name.written, name.start + self.shift, name.end + self.shift)
         return name
+
+    def _spoken_name(self) -> ir.Name | None:
+        """The name in `IDENTIFIER('db.t')`, going on behind it."""
+        inside = [token.token_type for token in self.tokens[self.index + 1 : self.index + 4]]
+        if inside != [TokenType.L_PAREN, TokenType.STRING, TokenType.R_PAREN]:
+            return None
+        parts = self.tokens[self.index + 2].text.split(".")
+        self.index += 4
+        return ir.Name(tuple(fold(part, False, self.traits.tables) for part in parts), parts[-1])
 
     def column(self) -> str:
         """The name of a column that stands here, going on behind it."""

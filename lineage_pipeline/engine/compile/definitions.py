@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from lineage_pipeline.engine.compile.constraints import constraints
 from lineage_pipeline.engine.compile.context import Context, name_of
+from lineage_pipeline.engine.compile.dictionaries import dictionary
 from lineage_pipeline.engine.compile.expressions import expression
 from lineage_pipeline.engine.compile.outside import outside
 from lineage_pipeline.engine.compile.queries import bind_with, query
@@ -23,6 +24,8 @@ def create(context: Context, tree: exp.Expr) -> dict[str, Any]:
     kind = str(tree.args.get("kind") or "").upper()
     if kind in _MODULES:
         return _module(context, tree, kind)
+    if kind == "DICTIONARY" and isinstance(tree.this, exp.Schema):
+        return dictionary(context, tree, _columns(context, tree.this.expressions, []))
     if kind not in _RELATIONS:
         return {"kind": f"CREATE {kind}"}
     bind_with(context, tree)

@@ -94,9 +94,16 @@ def _insert_arm(context: Context, then: exp.Expr, merged: _Merge, condition: ir.
         items = items[0].expressions
     for item in items:
         qualify(item, visible)
-    chosen = tuple(ir.Output("", "", assigned_value(context, item), *context.item_place(item)) for item in items)
+    chosen = tuple(_chosen(context, item, columns is not None) for item in items)
     relation = context.add(ir.Select(merged.sources, chosen, condition))
     return ir.Write(merged.target, relation, "insert", columns, conditional=True)
+
+
+def _chosen(context: Context, item: exp.Expr, listed: bool) -> ir.Output:
+    """A value of an insert; where nobody lists the columns, one that is a column has its name, as in a select list."""
+    name = item.this if isinstance(item, exp.Column) and not listed else None
+    called = (context.column(name), name.name) if isinstance(name, exp.Identifier) else ("", "")
+    return ir.Output(*called, assigned_value(context, item), *context.item_place(item))
 
 
 def _star_arm(

@@ -125,6 +125,7 @@ def _inner(context: Context, tokens: Sequence[Token]) -> Parts | None:
 
 _CREATED: dict[str, Reader] = {
     "ALIAS": _synonym,
+    "CORTEX": _with_statement("CREATE CORTEX SEARCH SERVICE"),
     "PIPE": _with_statement("CREATE PIPE"),
     "STREAM": _stream,
     "SYNONYM": _synonym,
