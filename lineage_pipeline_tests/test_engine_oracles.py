@@ -6,11 +6,23 @@ from collections.abc import Callable
 import pytest
 
 from lineage_pipeline_tests.oracles import differences, duckdb, postgres
+from lineage_pipeline_tests.oracles.generator.cells import cells
+from lineage_pipeline_tests.oracles.generator.duckdb import DUCKDB as DUCKDB_GRAMMAR
+from lineage_pipeline_tests.oracles.generator.grid import grid, summary
+from lineage_pipeline_tests.oracles.generator.judgement import Judgement
+from lineage_pipeline_tests.oracles.generator.postgres import POSTGRES as POSTGRES_GRAMMAR
 from lineage_pipeline_tests.oracles.server import binaries
-from lineage_pipeline_tests.oracles.trial import Engine, titled, written
+from lineage_pipeline_tests.oracles.trial import Engine, generated, titled, written
 
-DUCKDB = Engine("DuckDB's binder", "duckdb", duckdb.describe, duckdb.create, differences.DUCKDB)
-POSTGRES = Engine("PostgreSQL's catalogue", "postgres", postgres.describe, postgres.create, differences.POSTGRES)
+DUCKDB = Engine("DuckDB's binder", "duckdb", duckdb.describe, duckdb.create, DUCKDB_GRAMMAR, differences.DUCKDB)
+POSTGRES = Engine(
+    "PostgreSQL's catalogue",
+    "postgres",
+    postgres.describe,
+    postgres.create,
+    POSTGRES_GRAMMAR,
+    differences.POSTGRES,
+)
 ENGINES = [
     pytest.param(DUCKDB, id="duckdb"),
     pytest.param(
@@ -26,6 +38,8 @@ ENGINES = [
     ),
 ]
 MANY_DIFFERENCES = 15
+SEED = 1
+FEW, MANY = 500, 10_000
 Recorded = Callable[[str, object], None]
 
 
@@ -44,3 +58,28 @@ def test_differences_from_engines_have_reasons(engine: Engine) -> None:
     differing = [column for column in written(engine).columns if not (column.named and column.typed)]
     assert sorted(titled(engine, differing)) == sorted(listed), "what differs needs a reason"
     assert len(listed) <= MANY_DIFFERENCES
+
+
+def _holds(found: Judgement, engine: Engine) -> None:
+    assert len(found.refused) <= 0.01 * found.queries, found.refused[0]
+    assert found.empty(cells(engine.grammar)) == []
+    assert [column.sql for column in found.columns if not column.named] == []
+    assert found.share(lambda column: column.typed) > 99.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ENGINES)
+def test_engines_agree_on_generated_queries(engine: Engine, record_property: Recorded) -> None:
+    found = generated(engine, SEED, FEW)
+    record_property("figure", found.figure(engine.name, knows_nulls=False))
+    record_property("figure", "\n".join(summary(engine.grammar, found.seen)))
+    _holds(found, engine)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("engine", ENGINES)
+def test_engines_agree_on_many_generated_queries(engine: Engine, record_property: Recorded) -> None:
+    found = generated(engine, SEED, MANY)
+    record_property("figure", found.figure(engine.name, knows_nulls=False))
+    record_property("figure", "\n".join(grid(engine.grammar, found.seen)))
+    _holds(found, engine)

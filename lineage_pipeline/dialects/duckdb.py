@@ -51,6 +51,9 @@ UNITS = {
 }
 """Units of intervals, and how their numbers are converted."""
 
+USUAL_FRAME = "RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
+"""The frame that goes without saying."""
+
 TYPES = {
     "INT": "INTEGER",
     "REAL": "FLOAT",

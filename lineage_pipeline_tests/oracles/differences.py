@@ -1,6 +1,13 @@
 """Where we differ from an engine: the reason, and the columns that show it, by the titles of their queries."""
 
+_BINDS = {
+    "the parser binds :: tighter than the type before a constant": (
+        "moments: a constant of a type that is converted | a",
+    )
+}
+
 DUCKDB: dict[str, tuple[str, ...]] = {
+    **_BINDS,
     "the parser drops the sign +": ("names: nested sums | (+(id))",),
     "the parser writes a zero before a point": ("decimals: constants | e",),
     "a reference shows its own letters, not those of the column": (
@@ -20,6 +27,7 @@ DUCKDB: dict[str, tuple[str, ...]] = {
 }
 
 POSTGRES: dict[str, tuple[str, ...]] = {
+    **_BINDS,
     "the parser drops the sign +": ("arithmetic: signs | d",),
     "the parser takes the sign @ for a variable": ("arithmetic: signs | g", "arithmetic: signs | h"),
     "the parser does not read USING (…) AS alias": (

@@ -66,11 +66,23 @@ def spelt(kind: str) -> str:
     return f"{known}{digits}{arrays}".upper()
 
 
+def _described(connection: psycopg.Connection, sql: str) -> Answer:
+    """What PostgreSQL says about the columns of a statement."""
+    connection.pgconn.prepare(b"", sql.encode())
+    found = connection.pgconn.describe_prepared(b"")
+    kinds = [(found.ftype(at), found.fmod(at)) for at in range(found.nfields)]
+    texts = [connection.execute("select format_type(%s, %s)", kind).fetchone() for kind in kinds]
+    names = [(found.fname(at) or b"").decode() for at in range(found.nfields)]
+    return tuple(Answered(name, spelt(text[0])) for name, text in zip(names, texts, strict=True) if text is not None)
+
+
 def describe(sql: str) -> Answer | str:
     """What PostgreSQL says about the columns of a view that is defined by a query, or why it refuses it."""
     connection = _ground()
     try:
         connection.execute(f"create temporary view asked as {sql}".encode())
+    except psycopg.errors.DuplicateColumn:  # no view has two columns of one name: the statement is described instead
+        return _described(connection, sql)
     except psycopg.Error as refusal:
         return str(refusal).partition("\n")[0]
     rows = connection.execute(COLUMNS).fetchall()

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from lineage_pipeline_tests.oracles import engine
-from lineage_pipeline_tests.oracles.answers import Answer, Question, questions
+from lineage_pipeline_tests.oracles.answers import questions
+from lineage_pipeline_tests.oracles.generator.grammar import Grammar
 from lineage_pipeline_tests.oracles.generator.judgement import Asked, Compared, Judgement, judge
-from lineage_pipeline_tests.oracles.generator.writer import Generated
+from lineage_pipeline_tests.oracles.generator.scopes import tables as generated_tables
+from lineage_pipeline_tests.oracles.generator.writer import Generated, generate
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,7 @@ class Engine:
     dialect: str
     describe: Asked
     create: Callable[[Mapping[str, str]], None]
+    grammar: Grammar
     differences: Mapping[str, tuple[str, ...]]
 
     def __hash__(self) -> int:
@@ -25,18 +28,24 @@ class Engine:
         return hash(self.dialect)
 
 
-def _ours(dialect: str) -> Callable[[str], Answer]:
-    return lambda sql: engine.ask(sql, dialect)
-
-
 @cache
 def written(asked: Engine) -> Judgement:
     """What came of the queries that are written by hand."""
     made = (Generated(question.sql, (), ()) for question in questions(asked.dialect))
-    return judge(made, asked.describe, _ours(asked.dialect))
+    return judge(made, asked.describe, lambda sql: engine.ask(sql, asked.dialect))
+
+
+@cache
+def generated(asked: Engine, seed: int, count: int) -> Judgement:
+    """What came of so many queries that are generated."""
+    wanted = generated_tables(asked.grammar, seed)
+    asked.create(wanted)
+    given = engine.schemas(wanted, asked.dialect)
+    made = generate(asked.grammar, seed, count)
+    return judge(made, asked.describe, lambda sql: engine.ask(sql, asked.dialect, given))
 
 
 def titled(asked: Engine, columns: list[Compared]) -> list[str]:
     """Columns by the titles of their queries and what the engine calls them."""
-    titles: dict[str, Question] = {question.sql: question for question in questions(asked.dialect)}
-    return [f"{titles[column.sql].title} | {column.theirs.name}" for column in columns]
+    titles = {question.sql: question.title for question in questions(asked.dialect)}
+    return [f"{titles[column.sql]} | {column.theirs.name}" for column in columns]

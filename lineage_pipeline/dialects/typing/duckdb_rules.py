@@ -4,7 +4,15 @@ from lineage_pipeline.dialects.typing import decimals
 from lineage_pipeline.dialects.typing.arithmetic import Rule, Texts, Types, arithmetic, moved
 from lineage_pipeline.dialects.typing.family import UNKNOWN, Family
 from lineage_pipeline.dialects.typing.shapes import Shape, shape_of
-from lineage_pipeline.dialects.typing.widening import adapted, common_type, digits_of, holding, is_number, is_whole
+from lineage_pipeline.dialects.typing.widening import (
+    adapted,
+    common_type,
+    digits_of,
+    folded,
+    holding,
+    is_number,
+    is_whole,
+)
 
 ROUNDED = 18
 """The most digits of a decimal that fits into a machine word."""
@@ -91,8 +99,7 @@ def decimal(op: str, family: Family, left: decimals.Digits, right: decimals.Digi
 
 def widest(family: Family, types: Types, texts: Texts) -> str | None:
     """The least type that holds all arguments; constants take that of the others."""
-    kinds = types if not texts else adapted(types, texts, family)
-    return common_type([kind for kind in kinds if kind != family.null] or [family.null], family)
+    return folded(types, texts or [""] * len(types), family)
 
 
 def array(family: Family, types: Types, texts: Texts) -> str | None:
@@ -164,6 +171,15 @@ def discrete(family: Family, types: Types, texts: Texts) -> str | None:
     return family.array(kind) if kind and shape_at(types, 1).name == "ARRAY" else kind
 
 
+def approximate(family: Family, types: Types, texts: Texts) -> str | None:
+    """APPROX_QUANTILE, which has no form for the shortest integers nor for those without a sign."""
+    name = shape_at(types).name
+    if name == family.real:
+        return family.double
+    short = name == "TINYINT" or name in family.unsigned
+    return ("HUGEINT" if name in ("UBIGINT", "UHUGEINT") else family.bigint) if short else types[0] if types else None
+
+
 def within(family: Family, types: Types, texts: Texts) -> str | None:
     """An aggregate over an order; those that have a share alone give what is ordered, or lies between."""
     kind, ordered = types[0], types[1] if len(types) > 1 else None
@@ -192,19 +208,23 @@ def rounded(family: Family, types: Types, texts: Texts) -> str | None:
     """ROUND: a decimal keeps as many digits behind the point as are asked for."""
     shape = shape_at(types)
     digits = digits_of(shape, family)
+    if shape.name in family.unsigned:
+        return family.bigint if digits is not None and digits[0] < 20 else "HUGEINT"
     if shape.name != family.decimal or digits is None:
         return types[0] if types else None
     text = texts[1] if len(texts) > 1 else "0"
     if not is_whole(text):
         return types[0]
-    wanted = 0 if text.startswith("neg(") else int(text)
-    return family.numeric(digits[0], min(wanted, digits[1]))
+    if text.startswith("neg("):
+        return family.numeric(digits[0] + (digits[1] == 0), 0)
+    return family.numeric(digits[0], min(int(text), digits[1]))
 
 
 def date_truncated(family: Family, types: Types, texts: Texts) -> str | None:
     """DATE_TRUNC: a date becomes a moment."""
-    name = shape_at(types).name
-    return family.timestamp if name == family.date else name or None
+    moments = (family.date, family.timestamp, family.zoned, family.interval)
+    name = next((shape_of(kind or "").name for kind in types if shape_of(kind or "").name in moments), None)
+    return family.timestamp if name == family.date else name
 
 
 def bucketed(family: Family, types: Types, texts: Texts) -> str | None:

@@ -94,6 +94,7 @@ ROWS: dict[str, Rule] = {
     **dict.fromkeys(words("GENERATESERIES EXPLODINGGENERATESERIES"), rules.series),
     **dict.fromkeys(words("EXPLODE UNNEST"), rules.unnested),
     **{op: rules.operator(op) for op in ("ADD", "SUB", "MUL", "DIV", "MOD")},
+    "ARRAY": rules.array,
     "ARRAYAGG": array_of(0),
     "AVG": rules.average,
     "SUM": rules.total,

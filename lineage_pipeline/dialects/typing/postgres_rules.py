@@ -47,7 +47,7 @@ def operator(op: str) -> Rule:
         if left in _SELF or right in _SELF:
             return left if left in _SELF else right
         found = plain(family, types, texts)
-        return family.double if found == family.real and left != right else found
+        return family.double if found == family.real and left != right and UNKNOWN not in (left, right) else found
 
     return rule
 
@@ -131,12 +131,39 @@ def bound(family: Family, types: Types, texts: Texts) -> str | None:
 def nullif(family: Family, types: Types, texts: Texts) -> str | None:
     """NULLIF: the first value, as what the two are compared as."""
     kind, name, other = types[0], name_of(types), name_of(types, 1)
-    if kind == UNKNOWN or name == "VARCHAR":
-        return family.string
-    if other in (name, UNKNOWN) or (name in family.integers and other in family.integers):
+    if name in _STRINGS:
+        return _compared(family, kind, name, other)
+    if other in (name, UNKNOWN) or any(name in group and other in group for group in _COMPARED):
         return kind
+    if name == family.real:
+        return kind
+    if other == family.real:
+        return family.double
     merged = common_type(types[:2], family)
     return kind if merged is None or name_of((merged,)) == name else merged
+
+
+_STRINGS = frozenset({"TEXT", "VARCHAR", "CHAR", "BPCHAR", UNKNOWN})
+_COMPARED = (
+    frozenset({"SMALLINT", "INT", "BIGINT"}),
+    frozenset({"REAL", "DOUBLE PRECISION"}),
+    frozenset({"DATE", "TIMESTAMP", "TIMESTAMPTZ"}),
+)
+"""Types that are compared with each other as they are."""
+
+
+def _compared(family: Family, kind: str | None, name: str, other: str) -> str | None:
+    """The first of two strings, as what the two are compared as: padded ones as such, all others as texts."""
+    padded = ("CHAR", "BPCHAR")
+    if family.string in (name, other) or not (name in padded or other in padded):
+        return family.string
+    return kind if name in padded else "BPCHAR"
+
+
+def array(family: Family, types: Types, texts: Texts) -> str | None:
+    """An array that is written out; strings in it are texts."""
+    kind = common_type(types, family) if types else UNKNOWN
+    return family.array(family.string if kind == UNKNOWN else kind) if kind else None
 
 
 def truncated(family: Family, types: Types, texts: Texts) -> str | None:

@@ -32,15 +32,32 @@ def unsized(kind: str) -> str:
 
 
 def adapted(types: Sequence[str | None], texts: Sequence[str], family: Family) -> list[str | None]:
-    """The types, those of whole numbers that are written out being the ones of the integers beside them."""
-    whole = [kind for kind, text in zip(types, texts, strict=True) if not is_whole(text)]
-    target = common_type(whole, family) if whole else None
-    if target is None or not (target in family.integers or target in family.unsigned):
+    """The types of two operands, that of a whole number that is written out being the one of the integer beside it."""
+    if len(types) != 2 or is_whole(texts[0]) == is_whole(texts[1]):
         return list(types)
-    return [
-        target if is_whole(text) and kind in family.integers and fits(text, target, family) else kind
-        for kind, text in zip(types, texts, strict=True)
-    ]
+    written = 0 if is_whole(texts[0]) else 1
+    beside = types[1 - written]
+    if types[written] not in family.integers or not (beside in family.integers or beside in family.unsigned):
+        return list(types)
+    return [beside, beside] if fits(texts[written], beside or "", family) else list(types)
+
+
+def folded(types: Sequence[str | None], texts: Sequence[str], family: Family) -> str | None:
+    """The least type that holds values one after the other; a whole number that is written out takes the type of the
+    one value beside it, unless NULL or another one stood there before.
+    """
+    found, constant, nothing = family.null, "", False
+    for kind, text in zip(types, texts, strict=True):
+        if kind == family.null:
+            nothing, constant = True, ""
+            continue
+        written = text if is_whole(text) else ""
+        if found == family.null:
+            found, constant = kind, "" if nothing else written
+            continue
+        sides = adapted([found, kind], [constant, written], family)
+        found, constant = common_type(sides, family), ""
+    return found
 
 
 def is_whole(text: str) -> bool:
@@ -127,7 +144,8 @@ def _numbers(family: Family, left: Shape, right: Shape) -> str | None:
     first, second = digits_of(left, family), digits_of(right, family)
     if not family.cap or first is None or second is None:
         return family.decimal
-    merge = decimals.spark_common if family.name == "spark" else decimals.common
+    gives_way = family.name == "spark" or (family.name == "duckdb" and left.name == right.name)
+    merge = decimals.spark_common if gives_way else decimals.common
     return family.numeric(*merge(first, second))
 
 
@@ -206,7 +224,9 @@ def interval(first: str, last: str) -> str:
 
 
 def _duckdb_string(family: Family, left: Shape, right: Shape) -> str | None:
-    """DuckDB writes everything beside a string as a string."""
+    """DuckDB writes everything beside a string as a string, but for identifiers."""
+    if right.name == "UUID":
+        return right.name
     return family.string if left.name == family.string and not right.members else None
 
 

@@ -5,14 +5,19 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from lineage_pipeline.dialects.captions import NAMELESS, TYPE_NAMES
+from lineage_pipeline.dialects.captions import BARE, NAMELESS, TYPE_NAMES
 
 Figure = tuple[str, bool]
 """A name, and whether it is strong: a weak one gives way to what stands around the expression."""
 
-_CALLED = re.compile(r"([A-Za-z_][\w$]*)\s*(\(|\Z)")
+_WORD = re.compile(r"([A-Za-z_][\w$]*)\s*")
 _OPENED = re.compile(r"(?:cast\s*)?\(\s*", re.IGNORECASE)
-"""How a function is written, and what may stand before it."""
+_BEHIND = re.compile(r"\s*(?:\Z|::|\)|\[|,|(?:as|over|filter|within|collate|end|from)\b)", re.IGNORECASE)
+"""A name, what may stand before a function, and what may stand behind one that is no part of a larger expression."""
+
+_WINDOWED = re.compile(r"\s*(?:over|filter|within)\b", re.IGNORECASE)
+_SELECTED = re.compile(r"\(*\s*select\s+(?:distinct\s+)?", re.IGNORECASE)
+_NESTING = re.compile(r"'[^']*'|\"[^\"]*\"|[()]|\b(?:case|else|end)\b", re.IGNORECASE)
 
 
 def figured(node: exp.Expr, text: str) -> str:
@@ -28,7 +33,39 @@ def _figure(node: exp.Expr, text: str) -> Figure:
         return _cast(node, text)
     if isinstance(node, exp.Query):
         return _query(node, text)
-    return _function(node, text) if isinstance(node, exp.Func) else ("", False)
+    called = _called(text)
+    if called and not (isinstance(node, exp.Binary) and _WINDOWED.match(text, _closed(text, text.find("(")))):
+        return called, True
+    if text or not isinstance(node, exp.Func) or isinstance(node, exp.Binary | exp.Connector):
+        return "", False
+    return (node.name if isinstance(node, exp.Anonymous) else node.sql_name()).lower(), True
+
+
+def _called(text: str) -> str:
+    """The function that a text calls, and nothing else; one that is written as an operator has no name."""
+    word = _WORD.match(text)
+    if word is None:
+        return ""
+    end = word.end()
+    if text[end : end + 1] == "(":
+        end = _closed(text, end)
+    elif word[1].upper() not in BARE:
+        return ""
+    return word[1].lower() if end and _BEHIND.match(text, end) else ""
+
+
+def _closed(text: str, start: int) -> int:
+    """Where the bracket that opens at a place is closed, or 0."""
+    depth, quote = 0, ""
+    for index in range(start, len(text)):
+        sign = text[index]
+        if quote or sign in "'\"":
+            quote = "" if sign == quote else quote or sign
+        elif sign in "()":
+            depth += 1 if sign == "(" else -1
+            if not depth:
+                return index + 1
+    return 0
 
 
 def _named(node: exp.Expr, text: str) -> Figure:
@@ -47,7 +84,7 @@ def _cast(node: exp.Expr, text: str) -> Figure:
     """A conversion: a column keeps its name, all else is called by the type."""
     if isinstance(node.this, exp.IntDiv):  # DIV(a, b), which the parser takes apart
         return "div", True
-    name, strong = _figure(node.this, _OPENED.sub("", text) if text[:4].lower() == "cast" else text)
+    name, strong = _figure(node.this, _OPENED.sub("", text, count=1) if text[:4].lower() == "cast" else text)
     return (name, True) if strong else (_type(node.args["to"]), False)
 
 
@@ -62,8 +99,20 @@ def _type(kind: exp.Expr) -> str:
 
 def _case(node: exp.Expr, text: str) -> Figure:
     default = node.args.get("default")
-    name, strong = _figure(default, "") if default is not None else ("", False)
+    name, strong = _figure(default, _otherwise(text)) if default is not None else ("", False)
     return (name, True) if strong else ("case", False)
+
+
+def _otherwise(text: str) -> str:
+    """What stands behind the ELSE of a CASE."""
+    brackets = cases = 0
+    for match in _NESTING.finditer(text):
+        word = match[0].lower()
+        brackets += (word == "(") - (word == ")")
+        cases += (word == "case") - (word == "end")
+        if word == "else" and cases == 1 and not brackets:
+            return text[match.end() :].strip()
+    return ""
 
 
 def _query(node: exp.Expr, text: str) -> Figure:
@@ -73,7 +122,8 @@ def _query(node: exp.Expr, text: str) -> Figure:
     first = node.expressions[0] if isinstance(node, exp.Select) and node.expressions else None
     if first is None or isinstance(first, exp.Star):
         return "", False
-    return (first.alias, True) if isinstance(first, exp.Alias) else _figure(first, "")
+    inside = _SELECTED.sub("", text, count=1) if _SELECTED.match(text) else ""
+    return (first.alias, True) if isinstance(first, exp.Alias) else _figure(first, inside)
 
 
 def _always(name: str, strong: bool = True) -> Callable[[exp.Expr, str], Figure]:
@@ -87,22 +137,10 @@ def _member(node: exp.Expr, text: str) -> Figure:
 
 
 def _trim(node: exp.Expr, text: str) -> Figure:
-    written = _CALLED.match(text)
-    if written is not None and written[1].lower() != "trim":
-        return written[1].lower(), True
+    written = _called(text)
+    if written not in ("", "trim"):
+        return written, True
     return {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position") or ""), "btrim"), True
-
-
-def _function(node: exp.Expr, text: str) -> Figure:
-    """A function by the name that was written; one that was written as an operator has none."""
-    written = _CALLED.match(text)
-    if written is not None:
-        return written[1].lower(), True
-    if isinstance(node, exp.Anonymous):
-        return node.name.lower(), True
-    if text or isinstance(node, exp.Binary | exp.Connector) or not isinstance(node, exp.Func):
-        return "", False
-    return node.sql_name().lower(), True
 
 
 _FIGURES: dict[type[exp.Expr], Callable[[exp.Expr, str], Figure]] = {

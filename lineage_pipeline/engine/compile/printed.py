@@ -6,7 +6,8 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects import duckdb as rows
 from lineage_pipeline.engine.compile.operands import Unprintable
-from lineage_pipeline.engine.compile.printed_operands import PrintedOperands, quoted
+from lineage_pipeline.engine.compile.printed_operands import PrintedOperands
+from lineage_pipeline.engine.compile.prints import quoted
 
 
 def printed(tokens: Sequence[Token], text: str, around: Sequence[Token]) -> str | None:
@@ -29,12 +30,13 @@ class Printed(PrintedOperands):
         special = self.WORDED.get(word)
         if special is not None:
             return special(self, word)
-        if word == "EXISTS" or self.is_query(1):
-            raise Unprintable
+        if word == "EXISTS" and self.is_query(1):
+            return f"EXISTS{self.bracketed()}"
         self.expect("(")
         inside = self.inside()
         if word == "COUNT" and inside in ("", "*"):
-            return self.behind("count_star", "count_star()")
+            found = self.behind("count", "count()")
+            return found if " OVER (" in found else found.replace("count()", "count_star()", 1)
         found = rows.FUNCTIONS.get(name.lower()) or quoted(name.lower())
         return self.behind(name.lower(), f"{found}({inside})")
 
@@ -103,8 +105,8 @@ class Printed(PrintedOperands):
             parts.append(f"PARTITION BY {', '.join(keys)}")
         if self.taken("ORDER BY"):
             parts.append(f"ORDER BY {self.order()}")
-        if self.word() in ("ROWS", "RANGE", "GROUPS"):
-            parts.append(self.frame())
+        if self.word() in ("ROWS", "RANGE", "GROUPS") and (frame := self.frame()) != rows.USUAL_FRAME:
+            parts.append(frame)
         self.expect(")")
         return " ".join(parts)
 
@@ -129,7 +131,9 @@ class Printed(PrintedOperands):
     def extract(self, name: str) -> str:
         """EXTRACT, whose unit stands before FROM."""
         self.expect("(")
-        unit = self.raw() if self.kind() is TokenType.STRING else f"'{self.next().text.upper()}'"
+        unit = self.raw() if self.kind() is TokenType.STRING else self.next().text
+        if unit[0] != "'":
+            unit = f"'{unit.upper() if unit.lower() in rows.UNITS else unit}'"
         self.expect("FROM")
         value = self.expression()
         self.expect(")")
@@ -173,7 +177,7 @@ class Printed(PrintedOperands):
     def type(self) -> str:
         """A type by the name that the grammar has for it, or as it is written."""
         name = self.next().text
-        if name.upper() == "DOUBLE" and self.taken("PRECISION"):
+        if name.upper() == "DOUBLE PRECISION" or (name.upper() == "DOUBLE" and self.taken("PRECISION")):
             found = "DOUBLE"
         elif name.upper() == "CHARACTER" and self.taken("VARYING"):
             found = "VARCHAR"

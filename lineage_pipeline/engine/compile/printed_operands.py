@@ -1,29 +1,13 @@
 """Captions of DuckDB: operators in full brackets, constants, names, lists and structs."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 
 from sqlglot.tokens import TokenType
 
 from lineage_pipeline.dialects import duckdb as rows
 from lineage_pipeline.engine.compile.captions import Calls
 from lineage_pipeline.engine.compile.operands import Unprintable
-
-
-class Joined(str):
-    """Conditions that one word joins: more of them join without brackets of their own."""
-
-    word: str
-    parts: tuple[str, ...]
-
-
-def joined(word: str, *sides: str) -> Joined:
-    """Conditions joined by AND or OR."""
-    parts: list[str] = []
-    for side in sides:
-        parts.extend(side.parts if isinstance(side, Joined) and side.word == word else [side])
-    found = Joined(f"({f' {word} '.join(parts)})")
-    found.word, found.parts = word, tuple(parts)
-    return found
+from lineage_pipeline.engine.compile.prints import joined, quoted
 
 
 class PrintedOperands(Calls):
@@ -85,7 +69,7 @@ class PrintedOperands(Calls):
     def membership(self, left: str) -> str:
         """IN over values, or over a list."""
         if self.is_query(1):
-            raise Unprintable
+            return f"({left} = ANY{self.bracketed()})"
         if self.kind() is not TokenType.L_PAREN:
             return f"contains({self.expression(rows.PREDICATE + 1)}, {left})"
         return f"({left} IN ({', '.join(self.arguments())}))"
@@ -186,9 +170,9 @@ class PrintedOperands(Calls):
         return quoted(self.next().text)
 
     def bracketed(self) -> str:
-        """An expression or a row; queries are printed by nobody."""
+        """An expression, a row or a query."""
         if self.is_query(1):
-            raise Unprintable
+            return self.query()
         self.index += 1
         parts = [self.expression()]
         several = False
@@ -198,6 +182,28 @@ class PrintedOperands(Calls):
                 parts.append(self.expression())
         self.expect(")")
         return f'"row"({", ".join(parts)})' if several else parts[0]
+
+    def query(self) -> str:
+        """A plain query over one table; others have no caption."""
+        self.index += 1
+        self.expect("SELECT")
+        found = f"SELECT {'DISTINCT ' if self.taken('DISTINCT') else ''}{self.item()}"
+        while self.taken(","):
+            found += f", {self.item()}"
+        if self.taken("FROM"):
+            found += f" FROM {self.name()}"
+            if self.taken("AS") or self.kind() is TokenType.VAR:
+                found += f" AS {self.identifier()}"
+        for word in ("WHERE", "LIMIT"):
+            if self.taken(word):
+                found += f" {word} {self.expression()}"
+        self.expect(")")
+        return f"({found})"
+
+    def item(self) -> str:
+        """An item of a select list."""
+        found = self.expression()
+        return f"{found} AS {self.identifier()}" if self.taken("AS") else found
 
     def listed(self) -> str:
         """A list that is written out, or made of another one."""
@@ -277,9 +283,3 @@ class PrintedOperands(Calls):
         TokenType.STRING: raw,
         TokenType.NUMBER: raw,
     }
-
-
-def quoted(name: str, keywords: Collection[str] = rows.KEYWORDS) -> str:
-    """A name, in quotes where it is a keyword or no plain word."""
-    plain = name.isidentifier() and name.isascii()
-    return name if plain and name.lower() not in keywords else f'"{name}"'

@@ -9,7 +9,7 @@ from lineage_pipeline.dialects.typing.casts import is_widening, may_fail, operan
 from lineage_pipeline.dialects.typing.decimals import literal_digits
 from lineage_pipeline.dialects.typing.families import UNKNOWN, Family, as_read
 from lineage_pipeline.dialects.typing.rules import Typing
-from lineage_pipeline.dialects.typing.widening import adapted, common_type
+from lineage_pipeline.dialects.typing.widening import common_type, folded
 from lineage_pipeline.engine.link.flows import NONE
 from lineage_pipeline.engine.link.model import Input, Value
 from lineage_pipeline.vocabulary import ir
@@ -23,9 +23,9 @@ def common_of(values: Sequence[Value], typing: Typing, written: bool = True) -> 
     family = typing.family
     if not family.sized:
         return common_type([value.type if written else _asked(value) for value in values], family)
+    if family.adapts and written and len(values) > 1:
+        return folded([value.type for value in values], [value.text for value in values], family)
     types = [value.type for value in values if value.text != "null"]
-    if family.adapts and written and len(types) > 1:
-        types = adapted(types, [value.text for value in values if value.text != "null"], family)
     return common_type(types, family) if types else family.null
 
 
@@ -37,7 +37,8 @@ def _asked(value: Value) -> str | None:
 def case_type(values: Sequence[Value], has_default: bool, typing: Typing) -> str | None:
     """The type of a CASE; in some dialects that of ELSE comes first."""
     if not typing.family.default_first:
-        return common_of(values, typing)
+        gap = [] if has_default or not typing.family.adapts else [Value((), typing.family.null, True, "null")]
+        return common_of([*gap, *values], typing)
     default = values[-1] if has_default else Value((), typing.family.null, True, "null")
     return common_of([default, *(values[:-1] if has_default else values)], typing)
 

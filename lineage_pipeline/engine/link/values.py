@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
-from lineage_pipeline.dialects.typing.families import as_read
+from lineage_pipeline.dialects.typing.families import UNKNOWN, as_read
 from lineage_pipeline.dialects.typing.lambdas import parameter_types
 from lineage_pipeline.engine.link.calls import (
     ANY_OF,
@@ -244,8 +244,9 @@ def _field(expr: ir.Field, scope: Scope, links: Links) -> Value:
         return inner  # one element of an array of several dimensions
     base = element(inner) if len(path) < len(expr.path) else inner
     found = member(base, path) if path else base
-    if found.type is None and inner.type == scope.typing.family.string:
-        found = msgspec.structs.replace(found, type=inner.type)  # a character of a string
+    family = scope.typing.family
+    if found.type is None and inner.type in (family.string, UNKNOWN):
+        found = msgspec.structs.replace(found, type=family.string)  # a character of a string
     nullable = base.nullable or found.nullable
     return msgspec.structs.replace(found, nullable=nullable, text=f"{inner.text}.{'.'.join(expr.path)}")
 
