@@ -237,7 +237,7 @@ def _plain_name(context: Context, table: exp.Expr) -> ir.Name | None:
     """A name of plain parts, as most are; None where there is more to it."""
     args, traits = table.args, context.traits
     last, schema, catalog = args.get("this"), args.get("db"), args.get("catalog")
-    if type(last) is not exp.Identifier or traits.file_tables or traits.virtual:
+    if type(last) is not exp.Identifier or (traits.file_tables and FILE.search(last.name)):
         return None
     parts = (last,) if schema is None else (schema, last) if catalog is None else (catalog, schema, last)
     for part in parts[:-1]:
@@ -245,6 +245,8 @@ def _plain_name(context: Context, table: exp.Expr) -> ir.Name | None:
             return None
     names = tuple([context.table(part) for part in parts])
     if (schema is None and catalog is not None) or names[-1][:1] in _MARKED or (traits.decorators or "\0") in names[-1]:
+        return None
+    if traits.virtual and names[0] in traits.virtual:
         return None
     return ir.Name(names, last.name, *context.stretch(parts[0], last))
 

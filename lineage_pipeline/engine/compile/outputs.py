@@ -80,7 +80,7 @@ def _item(
 
 
 def _simple(context: Context, node: exp.Expr) -> ir.Output | None:
-    """A column with a qualifier, under its own name or an alias, as most items are; None for everything else."""
+    """A column under its own name or an alias, as most items are; None for everything else."""
     args, alias = node.args, None
     if type(node) is exp.Alias:
         alias, node = args.get("alias"), args["this"]
@@ -90,13 +90,13 @@ def _simple(context: Context, node: exp.Expr) -> ir.Output | None:
     elif type(node) is not exp.Column:
         return None
     name, table = args["this"], args.get("table")
-    if table is None or type(name) is not exp.Identifier or args.get("db") is not None:
+    if type(name) is not exp.Identifier or args.get("db") is not None:
         return None
-    ref = context.reference(table, name)
-    if ref.start < 0:
+    ref = expression(context, node) if table is None else context.reference(table, name)
+    if type(ref) is not ir.Ref or ref.start < 0:
         return None
     if alias is None:
-        return ir.Output(ref.parts[1], name.name, ref, ref.start, ref.end)
+        return ir.Output(ref.parts[-1], name.name, ref, ref.start, ref.end)
     return ir.Output(context.column(alias), alias.name, ref, ref.start, ref.end)
 
 
