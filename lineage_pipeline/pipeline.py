@@ -10,7 +10,7 @@
 """
 
 import gc
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 
@@ -29,6 +29,7 @@ from lineage_pipeline.engine.link.rows import Passing, edge_rows, facet_rows, fi
 from lineage_pipeline.engine.link.schemas import SchemaRegistry
 from lineage_pipeline.engine.link.script import link_script
 from lineage_pipeline.engine.trace.reach import column_reach
+from lineage_pipeline.engine.trace.tags import with_tags
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, TableSchema
 from lineage_pipeline.vocabulary.places import Text
@@ -82,7 +83,8 @@ def work_out(files: Iterable[InputFile], imported: Mapping[str, TableSchema] | N
 
 def link_together(compiled: Sequence[Compiled], imported: Mapping[str, TableSchema]) -> Workings:
     """All that follows once the files are compiled."""
-    plan = build_plan([File(item.file.path, item.face, item.file.options) for item in compiled], imported)
+    files = [File(item.file.path, item.face, item.file.options, item.file.owners) for item in compiled]
+    plan = build_plan(files, imported)
     registry = resolve_schemas(compiled, plan, imported)
     linked = link_files(compiled, plan, registry)
     return Workings(tuple(compiled), plan, registry, assemble(compiled, plan, registry, linked), imported)
@@ -96,10 +98,16 @@ def settle(base: Workings, head: Workings) -> tuple[Workings, Workings]:
     return _without(base, changed & defined(base.lineage)), _without(head, changed)
 
 
-def _without(side: Workings, objects: Collection[str]) -> Workings:
-    """One side, linked again without the imported schemas of some objects."""
-    dropped = {side.plan.objects[name].imported for name in objects if name in side.plan.objects}
-    return link_together(side.compiled, {key: one for key, one in side.imported.items() if key not in dropped})
+def _without(side: Workings, objects: frozenset[str]) -> Workings:
+    """One side, linked again; the imported schemas of some objects yield to definitions, or go where there is none."""
+    schemas = dict(side.imported)
+    made = defined(side.lineage)
+    for name in objects & side.plan.objects.keys():
+        key = side.plan.objects[name].imported
+        schema = schemas.pop(key, None)
+        if schema is not None and name in made:
+            schemas[key] = msgspec.structs.replace(schema, yields=True)
+    return link_together(side.compiled, schemas)
 
 
 @contextmanager
@@ -170,7 +178,9 @@ def assemble(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistry,
     statements: list[StatementRow] = []
     for item in compiled:
         statements.extend(statement_rows(item.text, item.script, plan.bound[item.file.path]))
-    columns = [*column_rows(schemas, plan.objects), *inferred_rows(wanted, schemas)]
+    columns = [*column_rows(schemas, plan.objects), *inferred_rows(wanted, schemas, plan.objects)]
+    if plan.tagged:
+        columns = with_tags(columns, edges)
     scripts = {item.file.path: item.script for item in compiled}
     return Lineage(
         statements=tuple(sorted(statements, key=attrgetter("path", "ordinal"))),

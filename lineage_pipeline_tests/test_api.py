@@ -22,6 +22,7 @@ def test_analyze_gives_the_documented_keys() -> None:
         "approximate": False,
         "path": "-",
         "statement": 0,
+        "tags": (),
         "description": None,
     }
 

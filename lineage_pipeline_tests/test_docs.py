@@ -33,6 +33,7 @@ PAGES = (
     "CHANGELOG.md",
     "docs/findings.md",
     "docs/graphs.md",
+    "docs/schemas.md",
     "docs/tables.md",
 )
 MADE = "Made from the code by `make accept`; do not edit.\n"

@@ -5,7 +5,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from lineage_pipeline.discover.decode import decode
 from lineage_pipeline.discover.gather import Discovery, RawFile, Rules, gather
+from lineage_pipeline.discover.owners import PLACES, Owners, parse_owners
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.tables import Snapshot
 
@@ -29,7 +31,13 @@ def discover_folder(folder: Path, rules: Rules, *, name: str = "") -> Discovery:
         files=0,
         analysis_key="",
     )
-    return gather(snapshot, read_folder(folder, rules), rules)
+    return gather(snapshot, read_folder(folder, rules), rules, owners=_owners(folder))
+
+
+def _owners(folder: Path) -> Owners | None:
+    """Read who owns the files, where somebody says so."""
+    found = next((folder / place for place in PLACES if (folder / place).is_file()), None)
+    return parse_owners(decode(_read_file(found, "").content).text) if found is not None else None
 
 
 def read_folder(folder: Path, rules: Rules) -> Iterator[RawFile]:

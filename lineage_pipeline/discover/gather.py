@@ -7,6 +7,7 @@ from typing import Protocol
 import msgspec
 
 from lineage_pipeline.discover.decode import decode
+from lineage_pipeline.discover.owners import Owners
 from lineage_pipeline.engine.graph.scopes import natural
 from lineage_pipeline.vocabulary.analysis import InputFile, Options
 from lineage_pipeline.vocabulary.codes import CODES
@@ -50,7 +51,11 @@ class Discovery(msgspec.Struct, frozen=True):
 
 
 def gather(
-    snapshot: Snapshot, raw_files: Iterable[RawFile], rules: Rules, findings: Iterable[Diagnostic] = ()
+    snapshot: Snapshot,
+    raw_files: Iterable[RawFile],
+    rules: Rules,
+    findings: Iterable[Diagnostic] = (),
+    owners: Owners | None = None,
 ) -> Discovery:
     """Read all files into rows; a snapshot without a commit is named after what it holds."""
     files: list[SqlFile] = []
@@ -58,7 +63,7 @@ def gather(
     diagnostics = list(findings)
     for raw in sorted(raw_files, key=lambda raw: natural(raw.path)):
         file, source, problem = _read(raw, rules)
-        files.append(file)
+        files.append(msgspec.structs.replace(file, owners=owners.of(raw.path)) if owners else file)
         sources[source.source_hash] = source
         if problem:
             diagnostics.append(finding("ENCODING_ERROR", raw.path, reason=problem))
@@ -77,7 +82,7 @@ def input_files(discovery: Discovery, rules: Rules) -> Iterator[InputFile]:
     texts = {source.source_hash: source.rendered for source in discovery.sources}
     for file in discovery.files:
         if file.status is not Status.FAILED:
-            yield InputFile(file.path, texts[file.source_hash], rules.options_for(file.path))
+            yield InputFile(file.path, texts[file.source_hash], rules.options_for(file.path), file.owners)
 
 
 def finding(code: str, path: str | None, **values: str) -> Diagnostic:

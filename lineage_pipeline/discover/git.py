@@ -8,8 +8,10 @@ from pathlib import Path
 
 import msgspec
 
+from lineage_pipeline.discover.decode import decode
 from lineage_pipeline.discover.folder import discover_folder, repository_name
 from lineage_pipeline.discover.gather import Discovery, RawFile, Rules, finding, gather
+from lineage_pipeline.discover.owners import PLACES, Owners, parse_owners
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.tables import Diagnostic, Snapshot
 
@@ -69,8 +71,17 @@ def discover_revision(repo: Path, revision: str, rules: Rules, *, name: str = ""
         files=0,
         analysis_key="",
     )
-    blobs = [blob for blob in list_blobs(top, commit.id) if rules.selects(blob.path)]
-    return gather(snapshot, read_blobs(top, blobs), rules, findings)
+    tree = list(list_blobs(top, commit.id))
+    blobs = [blob for blob in tree if rules.selects(blob.path)]
+    return gather(snapshot, read_blobs(top, blobs), rules, findings, _owners(top, tree))
+
+
+def _owners(repo: Path, tree: Iterable[Blob]) -> Owners | None:
+    """Read who owns the files of a revision, where it says so."""
+    known = {blob.path: blob for blob in tree if blob.path in PLACES}
+    found = next((known[place] for place in PLACES if place in known), None)
+    files = list(read_blobs(repo, [found])) if found is not None else []
+    return parse_owners(decode(files[0].content).text) if files else None
 
 
 def toplevel(path: Path) -> Path:

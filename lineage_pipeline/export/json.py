@@ -20,9 +20,10 @@ STATEMENT_KEYS = (
     *("path", "ordinal", "kind", "target", "targets", "parent", "reads", "preview"),
     *("span", "status", "complexity", "features"),
 )
-OBJECT_KEYS = ("object", "kind", "origin", "level", "temporary", "open")
+OBJECT_KEYS = ("object", "kind", "origin", "level", "temporary", "open", "tags", "owners", "description")
 COLUMN_KEYS = (
-    *("object", "ordinal", "name", "type", "nullable", "origin", "approximate", "path", "statement", "description"),
+    *("object", "ordinal", "name", "type", "nullable", "origin", "approximate", "path", "statement", "tags"),
+    "description",
 )
 EDGE_KEYS = (
     *("from_object", "from_column", "to_object", "to_column", "type", "subtype", "masking", "approximate"),

@@ -16,6 +16,7 @@ from lineage_pipeline.discover.schemas.model import SECRETS, Imports
 from lineage_pipeline.settings.sections import (
     AnalysisSettings,
     DiffSettings,
+    LabelSettings,
     OpenLineageSettings,
     RepositorySettings,
     Section,
@@ -23,7 +24,7 @@ from lineage_pipeline.settings.sections import (
     SystemSettings,
 )
 from lineage_pipeline.store.engine import engine_version
-from lineage_pipeline.vocabulary.analysis import Limits, Options
+from lineage_pipeline.vocabulary.analysis import Label, Limits, Options
 from lineage_pipeline.vocabulary.errors import LineageError
 
 __all__ = [
@@ -57,6 +58,7 @@ class Settings(Section):
     openlineage: OpenLineageSettings = OpenLineageSettings()
     repositories: tuple[RepositorySettings, ...] = ()
     diff: DiffSettings = DiffSettings()
+    labels: tuple[LabelSettings, ...] = ()
     include: tuple[str, ...] = ("*.sql", "*.SQL")
     exclude: tuple[str, ...] = EXCLUDED
 
@@ -98,7 +100,8 @@ class Settings(Section):
             options |= system.model_dump(exclude={"name", "paths", "schemas"}, exclude_none=True)
         several = len({system.name for system in self.systems}) > 1
         name = system.name if system and several else ""
-        return Options(**options, system=name, limits=Limits(**self.analysis.limits.model_dump()))
+        labels = tuple(Label(**label.model_dump()) for label in self.labels)
+        return Options(**options, system=name, limits=Limits(**self.analysis.limits.model_dump()), labels=labels)
 
     def options_of(self, name: str) -> Options:
         """Give the options of a system by its name; without one, those of the only or the first system."""
@@ -132,7 +135,7 @@ class Settings(Section):
 
     def analysis_key(self) -> str:
         """Hash what bears on results apart from the files: the engine, and how files are chosen and read."""
-        chosen = self.model_dump(mode="json", include={"analysis", "systems", "include", "exclude"})
+        chosen = self.model_dump(mode="json", include={"analysis", "systems", "include", "exclude", "labels"})
         schemas = msgspec.json.encode([*sorted(self.imports().schemas.items())]).decode()
         text = json.dumps([engine_version(), self._prefix, chosen, schemas], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -146,7 +149,7 @@ class Settings(Section):
     def for_repository(self, repo: Path, overrides: Mapping[str, Any], environ: Mapping[str, str]) -> Self:
         """Take from the repository's own file how to read and judge it; where to work stays as it is here."""
         own = load_settings(repo, overrides, environ)
-        taken = {name: getattr(own, name) for name in ("analysis", "systems", "include", "exclude", "diff")}
+        taken = {name: getattr(own, name) for name in ("analysis", "systems", "include", "exclude", "diff", "labels")}
         joint = self.model_copy(update=taken)
         joint._prefix, joint._schemas_root, joint._secrets = own._prefix, own._schemas_root, own._secrets
         joint._imports = None

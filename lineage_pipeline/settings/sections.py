@@ -51,6 +51,15 @@ class SystemSettings(Section):
     schemas: tuple[str, ...] | None = None
 
 
+class LabelSettings(Section):
+    """Tags and owners for objects by patterns of their ids; with patterns of columns, the tags are for those."""
+
+    objects: tuple[str, ...] = ("*",)
+    columns: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
+
+
 class SparkSettings(Section):
     """Where Spark runs, and what it is told beyond our own defaults."""
 

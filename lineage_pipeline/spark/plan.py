@@ -65,12 +65,12 @@ def ranks(plan: Plan) -> dict[str, int]:
 
 
 def _plan(work: Work) -> Planned:
-    options = {entry.path: entry.options for entry in work.entries}
+    entries = {entry.path: entry for entry in work.entries}
     files: list[File] = []
     findings: list[Diagnostic] = []
     for row in scripts(work, "face", "findings").drop("dialect").toArrow().to_pylist():
         face = msgspec.msgpack.decode(row["face"], type=ScriptFace)
-        files.append(File(row["path"], face, options[row["path"]]))
+        files.append(File(row["path"], face, entries[row["path"]].options, entries[row["path"]].owners))
         text = Text(row["path"], face.lines)
         for placed in msgspec.msgpack.decode(row["findings"], type=list[ir.Placed]):
             findings.extend(finding_rows(text, placed, placed.statement.findings, Stage.PARSING))

@@ -12,6 +12,7 @@ from lineage_pipeline.spark.plan import planned
 from lineage_pipeline.spark.reach import reach_rows
 from lineage_pipeline.spark.schemas import public_rows, resolve_schemas, schema_rows
 from lineage_pipeline.spark.statements import write_statements
+from lineage_pipeline.spark.tags import tagged
 from lineage_pipeline.spark.work import Work
 from lineage_pipeline.vocabulary.sets import Stage
 
@@ -34,9 +35,13 @@ def write_object_graph(work: Work) -> None:
 def write_schemas(work: Work) -> None:
     """Write the columns that definitions give, and behind them those that only readers know."""
     _link(work)  # who reads an unknown column is known only now
-    inferred = infer_columns(work)
-    work.adopt("columns", public_rows(work, schema_rows(work), "column"))
-    work.run.write("columns", inferred_rows(inferred.columns, inferred.schemas), part=INFERRED)
+    inferred, plan = infer_columns(work), planned(work).plan
+    rows = public_rows(work, schema_rows(work), "column")
+    further = list(inferred_rows(inferred.columns, inferred.schemas, plan.objects))
+    if plan.tagged:
+        rows, further = tagged(work, rows, further)
+    work.adopt("columns", rows)
+    work.run.write("columns", further, part=INFERRED)
     work.adopt("constraints", public_rows(work, schema_rows(work), "constraint"))
 
 

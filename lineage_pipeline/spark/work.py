@@ -40,12 +40,13 @@ class Rules(Protocol):
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One file of the snapshot: which content it has, how that is read, and the key of what it compiles to."""
+    """One file of the snapshot: which content it has, how that is read, the key of what it compiles to, its owners."""
 
     path: str
     source: str
     key: str
     options: Options
+    owners: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,11 @@ class Work:
     @cached_property
     def key(self) -> str:
         """Name what the whole analysis depends on: every file, and all that bears on how it is read."""
-        parts = [self.rules.analysis_key(), [(entry.path, entry.key) for entry in self.entries], self.imported]
+        parts = [
+            self.rules.analysis_key(),
+            [(entry.path, entry.key, entry.owners) for entry in self.entries],
+            self.imported,
+        ]
         return _hash(parts)
 
     def place(self, name: str) -> str:
@@ -122,7 +127,9 @@ class Work:
 
 def _entry(file: SqlFile, options: Options) -> Entry:
     reading = Options(dialect=options.dialect, limits=options.limits)  # the rest bears on names only
-    return Entry(file.path, file.source_hash, _hash([file.source_hash, reading, engine_version()]), options)
+    return Entry(
+        file.path, file.source_hash, _hash([file.source_hash, reading, engine_version()]), options, file.owners
+    )
 
 
 def _hash(parts: object) -> str:

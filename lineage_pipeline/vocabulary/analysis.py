@@ -25,6 +25,15 @@ class Limits(msgspec.Struct, frozen=True):
     depth: int = 200
 
 
+class Label(msgspec.Struct, frozen=True):
+    """Tags and owners for the objects whose ids fit a pattern; with patterns of columns, the tags are for those."""
+
+    objects: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
+
+
 class Options(msgspec.Struct, frozen=True):
     """What the analysis of one system is told: its dialect, how names are completed and compared, its limits."""
 
@@ -36,14 +45,16 @@ class Options(msgspec.Struct, frozen=True):
     case_sensitivity: str = "dialect"
     allow_implied: bool = True
     limits: Limits = Limits()
+    labels: tuple[Label, ...] = ()
 
 
 class InputFile(msgspec.Struct, frozen=True):
-    """A source as the engine sees it: where it lies, what it says, and how to read it."""
+    """A source as the engine sees it: where it lies, what it says, how to read it, and who owns it."""
 
     path: str
     text: str
     options: Options
+    owners: tuple[str, ...] = ()
 
 
 class SchemaColumn(msgspec.Struct, frozen=True, array_like=True):
@@ -80,7 +91,7 @@ class TableSchema(msgspec.Struct, frozen=True, array_like=True):
     """The columns of one object, and the parameters of a module; an open schema may have more than are listed.
 
     `source` is where an imported one was read. Where definitions say otherwise there are `conflicts`, and where those
-    bear on names or order, a star over the object is `disputed`.
+    bear on names or order, a star over the object is `disputed`. One that `yields` says nothing against a definition.
     """
 
     object: str
@@ -95,6 +106,7 @@ class TableSchema(msgspec.Struct, frozen=True, array_like=True):
     source: str = ""
     conflicts: tuple[Conflict, ...] = ()
     disputed: bool = False
+    yields: bool = False
 
 
 class Lineage(msgspec.Struct, frozen=True):

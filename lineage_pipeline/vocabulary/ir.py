@@ -322,6 +322,7 @@ class ColumnDef(Node, frozen=True):
     start: int = NOWHERE
     end: int = NOWHERE
     partition: bool = False
+    tags: tuple[str, ...] = ()
 
 
 class ConstraintDef(Node, frozen=True):
@@ -356,6 +357,7 @@ class Definition(Node, frozen=True):
     parameters: tuple[ColumnDef, ...] = ()
     outputs: tuple[str, ...] = ()
     watches: Name | None = None
+    tags: tuple[str, ...] = ()
 
 
 class Write(Node, frozen=True):
@@ -374,7 +376,10 @@ class Write(Node, frozen=True):
 
 
 class Alteration(Node, frozen=True):
-    """A change to an existing object: add, drop, rename, retype, nullable, rename table, swap or constraint."""
+    """A change to an existing object: add, drop, rename, retype, comment, tag, rename table, swap or constraint.
+
+    A comment and tags stand in `definition`; without a column they are those of the object itself.
+    """
 
     name: Name
     action: str

@@ -38,6 +38,9 @@ class Face(msgspec.Struct, frozen=True, array_like=True, gc=False):
     empty: bool = False
     watches: Name | None = None
     transitions: tuple[str, ...] = ()
+    comment: str = ""
+    tags: tuple[str, ...] = ()
+    tagged: bool = False
 
 
 class ScriptFace(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -72,7 +75,7 @@ class Event(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class Known(msgspec.Struct, frozen=True):
     """One object: its row, the statements that make its schema in order, and the objects it needs for that.
 
-    `imported` is the name under which an imported schema describes it.
+    `imported` is the name under which an imported schema describes it, `labels` are tags for columns by patterns.
     """
 
     row: ObjectRow
@@ -81,10 +84,11 @@ class Known(msgspec.Struct, frozen=True):
     shapers: tuple[Event, ...]
     needs: tuple[str, ...]
     imported: str = ""
+    labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """The object graph of one snapshot."""
+    """The object graph of one snapshot; `tagged` says whether columns may have tags at all."""
 
     objects: dict[str, Known]
     bound: dict[str, tuple[Bound, ...]]
@@ -92,3 +96,4 @@ class Plan(msgspec.Struct, frozen=True):
     object_statements: tuple[ObjectStatement, ...]
     object_edges: tuple[ObjectEdge, ...]
     diagnostics: tuple[Diagnostic, ...]
+    tagged: bool = False

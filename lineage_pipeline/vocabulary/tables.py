@@ -108,6 +108,7 @@ class ObjectRow(msgspec.Struct, frozen=True):
     line: int | None
     tags: tuple[str, ...]
     owners: tuple[str, ...]
+    description: str | None = None
 
 
 class ObjectStatement(msgspec.Struct, frozen=True):

@@ -14,5 +14,6 @@ select
     objects.path,
     objects.line,
     objects.tags,
-    objects.owners
+    objects.owners,
+    objects.description
 from {{ source('lineage', 'objects') }} as objects

@@ -15,6 +15,7 @@ from lineage_pipeline.dialects.alterations import (
     PASSED_OVER,
 )
 from lineage_pipeline.engine.compile.cursor import Cursor
+from lineage_pipeline.engine.compile.labels import NOTHING, options_at, tags_at
 from lineage_pipeline.engine.compile.words import keyword
 from lineage_pipeline.vocabulary import ir
 
@@ -137,6 +138,10 @@ def _alter(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
     if cursor.take("COMMENT"):
         yield ir.Alteration(name, "comment", column, ir.ColumnDef(column, written, "", comment=cursor.string()))
         return
+    if cursor.word() == "SET" and cursor.word(1) in LABELS:
+        cursor.take("SET")
+        yield from labelled(cursor, name, column)
+        return
     typed = cursor.take("TYPE") or cursor.take("SET", "DATA", "TYPE") or cursor.take("SET", "TYPE")
     if not typed and cursor.word() in ("SET", "DROP", "ADD", "RESET", "RESTART", "UNSET", "OPTIONS", "FIRST", "AFTER"):
         cursor.rest()
@@ -235,8 +240,32 @@ def _set(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
         if schema is not None:
             parts = (*schema.parts, name.parts[-1])
             yield ir.Alteration(name, "rename table", to=ir.Name(parts, name.written, schema.start, schema.end))
+    elif cursor.word() in LABELS:
+        yield from labelled(cursor, name, "")
     else:
         cursor.rest()
+
+
+LABELS = frozenset({"TAG", "TAGS", "COMMENT", "OPTIONS"})
+"""What SET puts onto an object or a column for people and policies."""
+
+
+def labelled(cursor: Cursor, name: ir.Name, column: str) -> Found:
+    """A comment or tags that a statement sets, on a column or on the object itself."""
+    comment, tags = NOTHING
+    word = cursor.take_any(*LABELS)
+    if word == "COMMENT":
+        cursor.index += not cursor.done and cursor.tokens[cursor.index].text == "="
+        comment = cursor.string()
+    elif word == "OPTIONS":
+        comment, tags = options_at(cursor)
+    else:
+        tags = tags_at(cursor)
+    if comment:
+        yield ir.Alteration(name, "comment", column, ir.ColumnDef(column, "", "", comment=comment))
+    if tags:
+        yield ir.Alteration(name, "tag", column, ir.ColumnDef(column, "", "", tags=tags))
+    cursor.rest()
 
 
 def _comment(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:

@@ -10,7 +10,9 @@ from lineage_pipeline.engine.compile.constraints import constraints
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.dictionaries import dictionary
 from lineage_pipeline.engine.compile.expressions import expression
+from lineage_pipeline.engine.compile.labels import NOTHING, label_of
 from lineage_pipeline.engine.compile.outside import outside
+from lineage_pipeline.engine.compile.properties import partition_columns, properties_of
 from lineage_pipeline.engine.compile.queries import bind_with, query
 from lineage_pipeline.engine.compile.types import spelling
 from lineage_pipeline.vocabulary import ir
@@ -29,11 +31,11 @@ def create(context: Context, tree: exp.Expr) -> dict[str, Any]:
     if kind not in _RELATIONS:
         return {"kind": f"CREATE {kind}"}
     bind_with(context, tree)
-    properties = _properties(tree)
+    properties = properties_of(tree)
     schema = tree.this
     table = schema.this if isinstance(schema, exp.Schema) else schema
     items = schema.expressions if isinstance(schema, exp.Schema) else []
-    partitions = _partition_columns(properties)
+    partitions = partition_columns(properties)
     body = tree.args.get("expression")
     name = name_of(context, table)
     like = _like(context, properties, items)
@@ -41,6 +43,7 @@ def create(context: Context, tree: exp.Expr) -> dict[str, Any]:
     items = [*items, *partitions]
     if isinstance(body, exp.Table) and _takes_structure(context, properties, body):
         like, body = name_of(context, body), None
+    comment, tags = label_of(tree.args["properties"].expressions) if properties else NOTHING
     definition = ir.Definition(
         name=name,
         kind=_kind(properties, kind),
@@ -52,6 +55,8 @@ def create(context: Context, tree: exp.Expr) -> dict[str, Any]:
         temporary=_is_temporary(context, properties, name),
         replace=bool(tree.args.get("replace")),
         if_absent=bool(tree.args.get("exists")),
+        comment=comment,
+        tags=tags,
     )
     label = f"CREATE {'MATERIALIZED ' if exp.MaterializedProperty in properties else ''}{kind}"
     return {"kind": label, "definition": definition, **_sent_on(context, properties, definition)}
@@ -95,11 +100,6 @@ def _takes_structure(context: Context, properties: dict[type[exp.Expr], exp.Expr
     return context.traits.as_table_is_like or (data is not None and bool(data.args.get("no")))
 
 
-def _properties(tree: exp.Expr) -> dict[type[exp.Expr], exp.Expr]:
-    properties = tree.args.get("properties")
-    return {type(item): item for item in properties.expressions} if properties is not None else {}
-
-
 def _module(context: Context, tree: exp.Expr, kind: str) -> dict[str, Any]:
     """A procedure, function or trigger: an object of its own."""
     header = tree.this
@@ -107,17 +107,6 @@ def _module(context: Context, tree: exp.Expr, kind: str) -> dict[str, Any]:
     if not isinstance(table, exp.Table):
         return {"kind": f"CREATE {kind}"}
     return {"kind": f"CREATE {kind}", "definition": ir.Definition(name_of(context, table), kind.lower())}
-
-
-def _partition_columns(properties: dict[type[exp.Expr], exp.Expr]) -> list[exp.Expr]:
-    """The columns that Hive and Spark declare beside the others."""
-    partitioned = properties.get(exp.PartitionedByProperty)
-    schema = partitioned.this if partitioned is not None else None
-    return (
-        [item for item in schema.expressions if isinstance(item, exp.ColumnDef)]
-        if isinstance(schema, exp.Schema)
-        else []
-    )
 
 
 def _columns(context: Context, items: list[exp.Expr], partitions: list[exp.Expr]) -> tuple[ir.ColumnDef, ...]:
@@ -144,7 +133,7 @@ def _body(context: Context, tree: exp.Expr, body: object) -> int:
 
 def _path(tree: exp.Expr) -> exp.Expr | None:
     """Spark: the file that a view without a query shows."""
-    options = _properties(tree).get(exp.OptionsProperty)
+    options = properties_of(tree).get(exp.OptionsProperty)
     if options is None or str(tree.args.get("kind") or "").upper() != "VIEW":
         return None
     return next((item.args["value"] for item in options.expressions if item.this.name.lower() == "path"), None)
@@ -171,7 +160,7 @@ def column_def(context: Context, node: exp.Expr) -> ir.ColumnDef:
     }
     computed = kinds.get(exp.ComputedColumnConstraint) or kinds.get(exp.GeneratedAsIdentityColumnConstraint)
     generated = computed.args.get("this") if isinstance(computed, exp.ComputedColumnConstraint) else None
-    comment = kinds.get(exp.CommentColumnConstraint)
+    comment, tags = label_of(kinds.values())
     default = kinds.get(exp.DefaultColumnConstraint)
     identity = exp.GeneratedAsIdentityColumnConstraint in kinds or exp.AutoIncrementColumnConstraint in kinds
     start, end = context.place_of(node.this)
@@ -183,9 +172,10 @@ def column_def(context: Context, node: exp.Expr) -> ir.ColumnDef:
         default=default.this.sql(dialect=context.dialect or None, comments=False) if default is not None else "",
         computed=expression(context, generated) if isinstance(generated, exp.Expr) else None,
         identity=identity,
-        comment=comment.this.name if comment is not None else "",
+        comment=comment,
         start=start,
         end=end,
+        tags=tags,
     )
 
 

@@ -18,6 +18,7 @@ def face_of(script: ir.Script, text: str) -> ScriptFace:
 def _face(placed: ir.Placed) -> Face:
     statement = placed.statement
     definition = statement.definition
+    comment, tags = _label(statement)
     return Face(
         kind=statement.kind,
         start=placed.start,
@@ -43,7 +44,28 @@ def _face(placed: ir.Placed) -> Face:
         empty=definition is not None and _is_empty(definition),
         watches=definition.watches if definition else None,
         transitions=definition.header if definition and definition.watches else (),
+        comment=comment,
+        tags=tags,
+        tagged=_is_tagged(statement),
     )
+
+
+def _label(statement: ir.Statement) -> tuple[str, tuple[str, ...]]:
+    """What a statement says of the whole object that it defines or alters."""
+    definition = statement.definition
+    comment, tags = (definition.comment, definition.tags) if definition is not None else ("", ())
+    for item in statement.alterations:
+        if item.definition is not None and not item.column and item.action in ("comment", "tag"):
+            comment, tags = item.definition.comment or comment, (*tags, *item.definition.tags)
+    return comment, tags
+
+
+def _is_tagged(statement: ir.Statement) -> bool:
+    """Whether a statement puts tags onto columns."""
+    definition = statement.definition
+    listed = definition.columns if definition is not None else ()
+    altered = [item.definition for item in statement.alterations if item.definition is not None]
+    return any(column.tags for column in (*listed, *altered))
 
 
 _COLUMNLESS = ("procedure", "function", "trigger", "synonym")

@@ -159,6 +159,11 @@ def _comment(context: Context, cursor: Cursor) -> Parts:
             table = ir.Name(name.parts[:-1], name.parts[-2], name.start, name.end)
             described = ir.ColumnDef(column, "", "", comment=cursor.string())
             return {"kind": "COMMENT", "alterations": (ir.Alteration(table, "comment", column, described),)}
+    elif cursor.take("TABLE") or cursor.take("VIEW") or cursor.take("MATERIALIZED", "VIEW"):
+        name = cursor.name()
+        if name is not None and cursor.take("IS"):
+            described = ir.ColumnDef("", "", "", comment=cursor.string())
+            return {"kind": "COMMENT", "alterations": (ir.Alteration(name, "comment", "", described),)}
     return {"kind": "COMMENT"}
 
 

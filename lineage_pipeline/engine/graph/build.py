@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 import msgspec
 
 from lineage_pipeline.engine.graph.draft import Drafts
+from lineage_pipeline.engine.graph.labels import may_tag
 from lineage_pipeline.engine.graph.names import Namespace, namespace
 from lineage_pipeline.engine.graph.order import components, levels
 from lineage_pipeline.engine.graph.references import References
@@ -23,6 +24,7 @@ class File(msgspec.Struct, frozen=True):
     path: str
     face: ScriptFace
     options: Options
+    owners: tuple[str, ...] = ()
 
 
 def build_plan(files: Iterable[File], imported: Mapping[str, TableSchema] | None = None) -> Plan:
@@ -38,6 +40,7 @@ def build_plan(files: Iterable[File], imported: Mapping[str, TableSchema] | None
         for ordinal, face, space, scopes in steps:
             drafts.define(file.path, ordinal, face, space, scopes)
     references = References(drafts)
+    references.owners = {file.path: file.owners for file in ordered if file.owners}
     for file, steps in walks:
         references.resolve(file.path, file.face.lines, steps)
     faces = {file.path: file.face for file in ordered}
@@ -57,6 +60,7 @@ def build_plan(files: Iterable[File], imported: Mapping[str, TableSchema] | None
         object_statements=references.parts(),
         object_edges=edges,
         diagnostics=(*references.findings, *drafts.duplicates(faces), *_cycles(groups, objects)),
+        tagged=any(may_tag(file.face.statements, file.options.labels, imported or {}) for file in ordered),
     )
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from lineage_pipeline.engine.graph.homes import Homes
 from lineage_pipeline.engine.graph.imported import Imported
+from lineage_pipeline.engine.graph.labels import labelled
 from lineage_pipeline.engine.graph.names import TEMPORARY_SCHEMAS, Namespace, Parts, id_parts, quote, split_parts
 from lineage_pipeline.engine.graph.objects import Draft, unknown
 from lineage_pipeline.engine.graph.scopes import Scopes
@@ -64,6 +65,7 @@ class Drafts:
             draft = self.find(name, space, scopes) or self.catalogued(name, space)
             if draft is not None:
                 draft.shapers.append(Event(path, ordinal, Role.ALTER))
+                draft.comment, draft.tags = face.comment or draft.comment, (*draft.tags, *face.tags)
         for name, to in face.renames:
             self._rename(name, to, Event(path, ordinal, Role.ALTER), space, scopes)
         for name in face.writes:
@@ -105,6 +107,7 @@ class Drafts:
         if draft.definitions and not draft.dropped and not face.replace and not temporary:
             self.repeated.append((self.id_of(draft), draft.definitions[-1][0], event))
         draft.definitions.append((event, face))
+        draft.comment, draft.tags = face.comment, face.tags
         self.defined[event.path, event.ordinal] = draft
         draft.written = name.written
         draft.kind = _KINDS.get(face.define_kind, ObjectKind.TABLE)
@@ -230,6 +233,8 @@ class Drafts:
             needs = []
         definition = draft.definitions[-1] if draft.definitions else None
         kind = self.imported.schemas[imported].kind if imported and draft.kind is ObjectKind.UNKNOWN else draft.kind
+        owners = references.owners.get(definition[0].path, ()) if definition else ()
+        label = labelled(name, draft, self.imported.schemas.get(imported), owners)
         parts = (
             {"catalog": "", "schema": draft.scope, "name": draft.parts[-1]} if draft.scope else split_parts(draft.parts)
         )
@@ -244,11 +249,12 @@ class Drafts:
             open=False,
             path=definition[0].path if definition else None,
             line=references.line(definition[0].path, definition[1].start) if definition else None,
-            tags=(),
-            owners=(),
+            tags=label.tags,
+            owners=label.owners,
+            description=label.description,
             **parts,
         )
-        return Known(row, kind, origin, shapers, tuple(dict.fromkeys(needs)), imported)
+        return Known(row, kind, origin, shapers, tuple(dict.fromkeys(needs)), imported, label.columns)
 
     @staticmethod
     def _origin(draft: Draft) -> Origin:

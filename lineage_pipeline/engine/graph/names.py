@@ -7,7 +7,7 @@ import msgspec
 
 from lineage_pipeline.dialects.folding import Folding
 from lineage_pipeline.dialects.traits import GENERIC, Traits, traits_of
-from lineage_pipeline.vocabulary.analysis import Options
+from lineage_pipeline.vocabulary.analysis import Label, Options
 
 _PLAIN = {
     Folding.LOWER: re.compile(r"[#@]*[a-z_][a-z0-9_$#@]*\Z"),
@@ -43,6 +43,7 @@ class Namespace(msgspec.Struct, frozen=True):
     schema: str
     path: tuple[str, ...]
     implied: bool = True
+    labels: tuple[Label, ...] = ()
 
     def complete(self, parts: Parts) -> Parts:
         """The parts of a name with what is missing filled in from the defaults."""
@@ -99,6 +100,7 @@ def namespace(options: Options) -> Namespace:
         _folded(options.default_schema, traits),
         tuple(_folded(item, traits) for item in options.search_path),
         options.allow_implied,
+        options.labels,
     )
 
 

@@ -26,6 +26,8 @@ class Draft:
         self.writers: list[Event] = []
         self.results: list[Event] = []
         self.dropped = False
+        self.comment = ""
+        self.tags: tuple[str, ...] = ()
         self.drops: list[tuple[str, int, int]] = []  # where it is dropped for certain: path, ordinal and module
 
     def drop(self, scopes: Scopes) -> None:

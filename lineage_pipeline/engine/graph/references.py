@@ -32,6 +32,7 @@ class References:
         self.stars: dict[str, set[str]] = defaultdict(set)
         self.findings: list[Diagnostic] = []
         self.lines: dict[str, Sequence[int]] = {}
+        self.owners: dict[str, Sequence[str]] = {}
         self._parts: set[tuple[str, str, int, Role]] = set()
         self._edges: dict[tuple[str, str, EdgeKind], set[StatementRef]] = defaultdict(set)
 

@@ -1,7 +1,8 @@
 """The registry's rows: columns and constraints of every object."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 
 from lineage_pipeline.engine.link.schemas import constraints_of
 from lineage_pipeline.vocabulary import ir
@@ -16,6 +17,7 @@ def column_rows(schemas: Mapping[str, TableSchema], objects: Mapping[str, Known]
     for name, schema in sorted(schemas.items()):
         shapers = objects[name].shapers
         first = (shapers[0].path, shapers[0].ordinal) if shapers else (None, None)
+        labels = objects[name].labels
         usual = Origin.INFERRED if schema.origin is Origin.UNKNOWN else schema.origin
         for ordinal, column in enumerate((*schema.columns, *schema.parameters), 1):
             origin = column.origin or usual
@@ -31,12 +33,19 @@ def column_rows(schemas: Mapping[str, TableSchema], objects: Mapping[str, Known]
                 approximate=column.approximate,
                 path=source[0] if origin is not Origin.IMPORTED else None,
                 statement=source[1] if origin is not Origin.IMPORTED else None,
-                tags=column.tags,
+                tags=tags_of(column.name, column.tags, labels) if labels else column.tags,
                 description=column.description,
             )
 
 
-def inferred_rows(requests: set[tuple[str, str]], schemas: Mapping[str, TableSchema]) -> Iterator[Column]:
+def tags_of(name: str, own: Sequence[str], labels: Sequence[tuple[str, tuple[str, ...]]]) -> tuple[str, ...]:
+    """The tags of a column: its own, and those of the patterns that its name fits."""
+    return tuple(sorted({*own, *(tag for pattern, tags in labels if fnmatchcase(name, pattern) for tag in tags)}))
+
+
+def inferred_rows(
+    requests: set[tuple[str, str]], schemas: Mapping[str, TableSchema], objects: Mapping[str, Known]
+) -> Iterator[Column]:
     """The columns that are known only because somebody reads them, numbered by name behind the known ones."""
     grouped: dict[str, list[str]] = {}
     for name, column in sorted(requests):
@@ -44,7 +53,8 @@ def inferred_rows(requests: set[tuple[str, str]], schemas: Mapping[str, TableSch
     for name, columns in grouped.items():
         known = schemas[name]
         for ordinal, column in enumerate(columns, len(known.columns) + len(known.parameters) + 1):
-            yield Column(name, ordinal, column, column, None, True, Origin.INFERRED, True, None, None, (), None)
+            tags = tags_of(column, (), objects[name].labels) if objects[name].labels else ()
+            yield Column(name, ordinal, column, column, None, True, Origin.INFERRED, True, None, None, tags, None)
 
 
 def constraint_rows(objects: Mapping[str, Known], scripts: Mapping[str, ir.Script]) -> Iterator[Constraint]:

@@ -27,6 +27,9 @@ def reconciled(imported: TableSchema, made: Definition) -> TableSchema:
     """The imported schema with what only the definition knows, and the differences between the two."""
     given = {column.name: column for column in imported.columns}
     defined = {column.name: column for column in made.columns}
+    if imported.yields:
+        own = tuple(_described(_implied(column, made.event), given.get(column.name)) for column in made.columns)
+        return msgspec.structs.replace(imported, columns=own, open=False)
     columns = [_filled(column, defined.get(column.name)) for column in imported.columns]
     if imported.open:  # only a part is imported: the definition has the rest, and the order
         known = {column.name: column for column in columns}
@@ -37,6 +40,14 @@ def reconciled(imported: TableSchema, made: Definition) -> TableSchema:
     )
     disputed = bool(given.keys() - defined.keys()) if imported.open else [*given] != [*defined]
     return msgspec.structs.replace(imported, columns=tuple(columns), open=False, conflicts=conflicts, disputed=disputed)
+
+
+def _described(column: SchemaColumn, given: SchemaColumn | None) -> SchemaColumn:
+    """A column of the definition with what an import says of it for people."""
+    if given is None:
+        return column
+    tags = tuple(sorted({*column.tags, *given.tags}))
+    return msgspec.structs.replace(column, description=given.description or column.description, tags=tags)
 
 
 def _implied(column: SchemaColumn, event: Event) -> SchemaColumn:
@@ -53,6 +64,7 @@ def _filled(column: SchemaColumn, defined: SchemaColumn | None) -> SchemaColumn:
         type=column.type or defined.type,
         description=column.description or defined.description,
         generated=column.generated or defined.generated,
+        tags=tuple(sorted({*column.tags, *defined.tags})),
     )
 
 

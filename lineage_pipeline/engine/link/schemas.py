@@ -135,6 +135,7 @@ def declared(definition: ir.Definition) -> tuple[SchemaColumn, ...]:
             description=column.comment or None,
             generated=column.identity or column.computed is not None,
             partition=column.partition,
+            tags=column.tags,
         )
         for column in definition.columns
     )
@@ -159,6 +160,9 @@ def altered(columns: tuple[SchemaColumn, ...], alterations: Iterable[ir.Alterati
             continue
         elif item.action == "comment" and change is not None:
             result[position] = msgspec.structs.replace(result[position], description=change.comment or None)
+        elif item.action == "tag" and change is not None:
+            joint = tuple(sorted({*result[position].tags, *change.tags}))
+            result[position] = msgspec.structs.replace(result[position], tags=joint)
         elif item.action == "drop":
             del result[position]
         elif item.action == "rename" and change is not None:

@@ -267,7 +267,8 @@ def schema_columns(written: Written, declared: Sequence[ir.ColumnDef] = ()) -> t
         shown = given.written if given is not None else out.written if out.name == name and out.written else name
         kind = given.type if given is not None and given.type else out.value.type
         nullable = out.value.nullable if given is None or given.nullable is None else given.nullable
-        columns.append(SchemaColumn(name, shown, kind, nullable, out.approximate))
+        comment, tags = (given.comment or None, given.tags) if given is not None else (None, ())
+        columns.append(SchemaColumn(name, shown, kind, nullable, out.approximate, comment, tags=tags))
     return tuple(columns)
 
 

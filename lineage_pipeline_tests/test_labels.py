@@ -1,0 +1,226 @@
+"""Tags, owners and descriptions come from settings, DDL, imports and CODEOWNERS; tags travel up to what masks them."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lineage_pipeline import diff, scan
+from lineage_pipeline.discover.git import discover_revision
+from lineage_pipeline.discover.owners import parse_owners
+from lineage_pipeline.pipeline import analyse
+from lineage_pipeline.settings import load_settings
+from lineage_pipeline.vocabulary.analysis import InputFile, Label, Lineage, Options
+
+SNOWFLAKE = """
+create table t (a int with tag (pii = 'email', cost = 'x') comment 'An address', b int)
+with tag (team = 'q') comment = 'T';
+alter table t set tag level = 'gold', gov.owner = 'me';
+alter table t modify column b set tag fin = '1';
+create view v (x comment 'First', y) comment = 'V' as select a, b from t;
+"""
+BIGQUERY = """
+create table d.t (a int64 options (description = 'An address', policy_tags = ['pii']))
+options (description = 'T', labels = [('team', 'q')]);
+alter table d.t set options (description = 'New', labels = [('level', 'gold')]);
+"""
+DATABRICKS = """
+create table t (a int comment 'An address', b int) comment 'T';
+alter table t set tags ('team' = 'q', 'level');
+alter table t alter column a set tags ('pii' = 'email');
+"""
+POSTGRES = """
+create table t (a int, b int);
+comment on table t is 'T';
+comment on column t.a is 'An address';
+create materialized view m as select a from t;
+comment on materialized view m is 'M';
+"""
+
+
+def analysed(sql: str, dialect: str = "postgres", labels: tuple[Label, ...] = ()) -> Lineage:
+    return analyse([InputFile("-", sql, Options(dialect, labels=labels))], reach=False)
+
+
+def objects(lineage: Lineage) -> dict[str, tuple[tuple[str, ...], str | None]]:
+    return {row.object: (row.tags, row.description) for row in lineage.objects}
+
+
+def columns(lineage: Lineage) -> dict[str, tuple[tuple[str, ...], str | None]]:
+    found = {f"{row.object}.{row.name}": (row.tags, row.description) for row in lineage.columns}
+    return {name: said for name, said in found.items() if said != ((), None)}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "of_objects", "of_columns"),
+    [
+        (
+            "snowflake",
+            SNOWFLAKE,
+            {"T": (("gov.owner=me", "level=gold", "team=q"), "T"), "V": ((), "V")},
+            {
+                "T.A": (("cost=x", "pii=email"), "An address"),
+                "T.B": (("fin=1",), None),
+                "V.X": (("cost=x", "pii=email"), "First"),
+                "V.Y": (("fin=1",), None),
+            },
+        ),
+        ("bigquery", BIGQUERY, {"d.t": (("level=gold", "team=q"), "New")}, {"d.t.a": (("pii",), "An address")}),
+        ("databricks", DATABRICKS, {"t": (("level", "team=q"), "T")}, {"t.a": (("pii=email",), "An address")}),
+        ("postgres", POSTGRES, {"t": ((), "T"), "m": ((), "M")}, {"t.a": ((), "An address")}),
+    ],
+)
+def test_statements_say_what_objects_and_columns_are(
+    dialect: str, sql: str, of_objects: dict[str, object], of_columns: dict[str, object]
+) -> None:
+    lineage = analysed(sql, dialect)
+    assert lineage.diagnostics == ()
+    assert objects(lineage) == of_objects
+    assert columns(lineage) == of_columns
+
+
+def test_a_definition_made_anew_has_only_what_it_says_itself() -> None:
+    sql = "create table t (a int with tag (x = '1')) comment = 'old'; create or replace table t (a int);"
+    lineage = analysed(sql, "snowflake")
+    assert objects(lineage) == {"T": ((), None)}
+    assert columns(lineage) == {}
+
+
+def test_tags_travel_with_values_and_stop_at_what_masks_them() -> None:
+    sql = """
+    create table customers (id int, email text, born date);
+    create temp table step as select id, lower(email) as mail from customers;
+    create view plain as select mail, concat(mail, '!') as loud, id from step;
+    create view hidden as select md5(email) as hash, count(email) as emails, max(born) as youngest from customers;
+    create view filtered as select id from customers where email like '%.org';
+    create view asked as select p.mail from plain p;
+    """
+    lineage = analysed(sql, labels=(Label(("customers",), ("email", "b*"), ("pii",)),))
+    assert {name for name, (tags, _) in columns(lineage).items() if "pii" in tags} == {
+        "customers.email",
+        "customers.born",
+        "plain.mail",
+        "plain.loud",
+        "hidden.youngest",
+        "asked.mail",
+    }
+
+
+def test_a_circle_of_loads_ends() -> None:
+    sql = "create table a (x int); create table b (x int); insert into a select x from b; insert into b select x from a"
+    lineage = analysed(sql, labels=(Label(("a",), ("x",), ("t",)),))
+    assert columns(lineage) == {"a.x": (("t",), None), "b.x": (("t",), None)}
+
+
+@pytest.mark.parametrize(
+    ("path", "owners"),
+    [
+        ("README.md", ("@all",)),
+        ("sql/core/a.sql", ("@core", "me@example.com")),
+        ("deep/sql/core/a.sql", ("@all",)),
+        ("sql/free/a.sql", ()),
+        ("x/y/special.sql", ("@special",)),
+        ("sql/with space/a.sql", ("@space",)),
+    ],
+)
+def test_the_last_line_that_fits_owns_a_file(path: str, owners: tuple[str, ...]) -> None:
+    text = """# who
+*       @all
+/sql/core/  @core me@example.com   # both
+[Section]
+special.sql @special
+/sql/free
+/sql/with\\ space/ @space
+"""
+    assert parse_owners(text).of(path) == owners
+
+
+def write(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+FILES = {
+    "lineage.toml": """
+[analysis]
+dialect = "postgres"
+schemas = ["manifest.json"]
+[[labels]]
+objects = ["raw.*"]
+owners = ["ingest"]
+tags = ["source"]
+[[labels]]
+objects = ["*"]
+columns = ["*mail*"]
+tags = ["pii"]
+""",
+    "manifest.json": json.dumps(
+        {
+            "child_map": {},
+            "nodes": {
+                "model.p.v": {
+                    "resource_type": "model",
+                    "schema": "core",
+                    "name": "v",
+                    "meta": {"owner": "analytics"},
+                    "tags": ["nightly"],
+                    "description": "All there is",
+                    "columns": {"total": {"name": "total", "meta": {"finance": True}, "description": "In euro"}},
+                }
+            },
+            "sources": {},
+        }
+    ),
+    ".github/CODEOWNERS": "sql/ @warehouse\n",
+    "sql/1.sql": "create table raw.t (id int, email text, total int);",
+    "sql/2.sql": "create view core.v as select email, total from raw.t;",
+    "sql/3.sql": "create view core.w as select total from core.v;",
+}
+
+
+def test_every_source_adds_its_own(tmp_path: Path) -> None:
+    lineage = scan(write(tmp_path, FILES)).lineage
+    assert {row.object: (row.tags, row.owners, row.description) for row in lineage.objects} == {
+        "raw.t": (("source",), ("ingest", "@warehouse"), None),
+        "core.v": (("nightly",), ("analytics", "@warehouse"), "All there is"),
+        "core.w": ((), ("@warehouse",), None),
+    }
+    assert columns(lineage) == {
+        "raw.t.email": (("pii",), None),
+        "core.v.email": (("pii",), None),
+        "core.v.total": (("finance",), "In euro"),
+        "core.w.total": (("finance",), None),
+    }
+
+
+def test_owners_are_told_of_what_breaks_them(tmp_path: Path) -> None:
+    base = scan(write(tmp_path / "base", FILES))
+    changed = {"sql/1.sql": "create table raw.t (id int, email text);"}
+    head = scan(write(tmp_path / "head", FILES | changed))
+    consumers = {
+        (reader.object, reader.owners)
+        for change in diff(base, head)
+        if (change.rule, change.object) == ("COL001", "raw.t")
+        for reader in change.consumers
+    }
+    assert ("core.v", ("analytics", "@warehouse")) in consumers
+    document = base.to_dict()
+    assert document["objects"][0]["owners"] == ("analytics", "@warehouse")
+    assert [row["tags"] for row in document["columns"] if row["object"] == "core.w"] == [("finance",)]
+
+
+def test_a_revision_has_the_owners_of_its_own_time(tmp_path: Path) -> None:
+    def git(*arguments: str) -> None:
+        names = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
+        subprocess.run(["git", *names, *arguments], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+
+    write(tmp_path, {"a.sql": "select 1", "CODEOWNERS": "* @before\n"})
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-q", "-m", "one")
+    write(tmp_path, {"CODEOWNERS": "* @after\n"})
+    found = discover_revision(tmp_path, "HEAD", load_settings(tmp_path, {}, {}))
+    assert [file.owners for file in found.files] == [("@before",)]
