@@ -134,14 +134,15 @@ def test_hard_files_take_a_handful_of_jobs_and_what_is_known_is_not_done_again(t
 def test_imported_schemas_win_on_spark_as_they_do_in_process(tmp_path: Path) -> None:
     known = {"raw.a": {"id": "bigint", "more": "int"}, "nowhere": ["one"], "b": {"x": "int", "y": "int"}, "v": ["id"]}
     table = {"name": "other", "columns": ["k"], "partial": True}
-    labels = '[[labels]]\nobjects = ["raw.*", "other"]\ncolumns = ["id", "three"]\ntags = ["t"]\nowners = ["me"]\n'
+    labels = '[[labels]]\nobjects = ["RAW.*", "OTHER"]\ncolumns = ["ID", "THREE"]\ntags = ["t"]\nowners = ["me"]\n'
     files = {
         **HARD,
         "known.json": json.dumps(known),
         "part.json": json.dumps({"tables": [table]}),
         "CODEOWNERS": "* @x",
     }
-    place = ground(tmp_path, files, f'{labels}[analysis]\nschemas = ["known.json", "part.json"]\n')
+    names = 'case_sensitivity = "upper"\nschemas = ["known.json", "part.json"]\n'
+    place = ground(tmp_path, files, f"{labels}[analysis]\n{names}")
     found = discover_folder(tmp_path, place.settings)
     expected = pipeline.analyse(input_files(found, place.settings), place.settings.imports().schemas)
     assert "SCHEMA_CONFLICT" in {row.code for row in expected.diagnostics}

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
+from lineage_pipeline.dialects.traits import GENERIC, Traits, traits_of
 from lineage_pipeline.engine.compile.interface import face_of
 from lineage_pipeline.engine.compile.source import compile_source
 from lineage_pipeline.spark.frames import Batches, batch, spark_schema
@@ -58,6 +59,12 @@ def scripts(work: Work, *columns: str) -> DataFrame:
     return joined.select("path", "dialect", *columns)
 
 
+def traits_at(dialect: str) -> Traits:
+    """Give the traits of a file by its column `dialect`, which says how names are compared as well."""
+    name, _, case = dialect.rpartition(" ")
+    return traits_of(name, case) or GENERIC
+
+
 def _sources(work: Work) -> DataFrame:
     # A file of sources may hold those of other snapshots too, and two files the same one.
     return work.table("sources").select("source_hash", "rendered").dropDuplicates(["source_hash"])
@@ -96,7 +103,7 @@ def _entries(entries: Sequence[Entry], held: dict[str, str]) -> pa.Table:
         "source_hash": [entry.source for entry in entries],
         "key": [entry.key for entry in entries],
         "batch": [held[entry.key] for entry in entries],
-        "dialect": [entry.options.dialect for entry in entries],
+        "dialect": [f"{entry.options.dialect} {entry.options.case_sensitivity}" for entry in entries],
     }
     return pa.Table.from_pydict(columns, schema=ENTRIES)
 

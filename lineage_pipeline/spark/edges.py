@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from lineage_pipeline.dialects.traits import GENERIC, Traits, traits_of
+from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.conflicts import conflict_rows
 from lineage_pipeline.engine.link.inference import passed, requested
 from lineage_pipeline.engine.link.model import Input
@@ -16,7 +16,7 @@ from lineage_pipeline.engine.link.rows import Passing, edge_rows, facet_rows, fi
 from lineage_pipeline.engine.link.schemas import takes_query
 from lineage_pipeline.engine.link.script import link_script
 from lineage_pipeline.engine.link.statement import LinkedStatement, input_of, link_statement
-from lineage_pipeline.spark.compile import scripts
+from lineage_pipeline.spark.compile import scripts, traits_at
 from lineage_pipeline.spark.frames import Batches, row_array, row_schema, spark_schema, sparse
 from lineage_pipeline.spark.plan import BOUNDS, Shaping
 from lineage_pipeline.spark.schemas import schema_rows
@@ -134,7 +134,7 @@ def _link_file(row: Mapping[str, Any], gathered: Gathered) -> None:
     bound = msgspec.msgpack.decode(row["bounds"], type=tuple[Bound, ...])
     face = msgspec.msgpack.decode(row["face"], type=ScriptFace)
     text = Text(row["path"], face.lines, row["rendered"])
-    traits = traits_of(row["dialect"]) or GENERIC
+    traits = traits_at(row["dialect"])
     seen = {one.schema.object: one for one in map(_seen, row["seen"] or ())}
     inputs = {name: one.input for name, one in seen.items()}
     shapings = msgspec.msgpack.decode(row["shapings"], type=list[Shaping])

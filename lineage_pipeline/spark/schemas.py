@@ -8,10 +8,10 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from lineage_pipeline.dialects.traits import GENERIC, Traits, traits_of
+from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.columns import column_rows, constraint_rows
 from lineage_pipeline.engine.link.schemas import SchemaRegistry
-from lineage_pipeline.spark.compile import scripts
+from lineage_pipeline.spark.compile import scripts, traits_at
 from lineage_pipeline.spark.frames import Batches, batch, row_array, row_schema, spark_schema, sparse
 from lineage_pipeline.spark.plan import BOUNDS, KNOWN, SHAPERS
 from lineage_pipeline.spark.work import Work
@@ -132,7 +132,7 @@ def _statement_at(
     bounds = {path: msgspec.msgpack.decode(row["bounds"], type=tuple[Bound, ...]) for path, row in files.items()}
 
     def statement_at(path: str, ordinal: int) -> tuple[ir.Statement, Bound, Traits]:
-        traits = traits_of(files[path]["dialect"]) or GENERIC
+        traits = traits_at(files[path]["dialect"])
         return parsed[path].statements[ordinal].statement, bounds[path][ordinal], traits
 
     return statement_at

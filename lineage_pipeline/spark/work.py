@@ -126,7 +126,7 @@ class Work:
 
 
 def _entry(file: SqlFile, options: Options) -> Entry:
-    reading = Options(dialect=options.dialect, limits=options.limits)  # the rest bears on names only
+    reading = (options.dialect, options.case_sensitivity, options.limits)  # the rest bears on names only
     return Entry(
         file.path, file.source_hash, _hash([file.source_hash, reading, engine_version()]), options, file.owners
     )
