@@ -20,7 +20,8 @@ column_types as (
         snapshot,
         object,
         name,
-        min_by(type, ordinal) as data_type
+        min_by(type, ordinal) as data_type,
+        min_by(tags, ordinal) as tags
     from {{ ref('stg_lineage__columns') }}
     group by snapshot, object, name
 ),
@@ -35,10 +36,13 @@ described as (
         edges.from_column,
         edges.from_path,
         inputs.data_type as from_data_type,
+        {{ joined('inputs.tags') }} as from_tags,
         edges.to_object,
         consumers.kind as to_object_kind,
         edges.to_column,
         outputs.data_type as to_data_type,
+        {{ joined('outputs.tags') }} as to_tags,
+        {{ joined('consumers.owners') }} as to_owners,
         edges.type,
         edges.subtype,
         edges.masking,
@@ -99,10 +103,13 @@ select
     from_column,
     from_path,
     from_data_type,
+    from_tags,
     to_object,
     to_object_kind,
     to_column,
     to_data_type,
+    to_tags,
+    to_owners,
     type,
     subtype,
     masking,
