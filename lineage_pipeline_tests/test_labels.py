@@ -17,7 +17,8 @@ SNOWFLAKE = """
 create table t (a int with tag (pii = 'email', cost = 'x') comment 'An address', b int)
 with tag (team = 'q') comment = 'T';
 alter table t set tag level = 'gold', gov.owner = 'me';
-alter table t modify column b set tag fin = '1';
+alter table t modify column b set tag fin = '1', column a set tag geo = 'eu';
+alter table t modify column a unset tag cost;
 create view v (x comment 'First', y) comment = 'V' as select a, b from t;
 """
 BIGQUERY = """
@@ -60,9 +61,9 @@ def columns(lineage: Lineage) -> dict[str, tuple[tuple[str, ...], str | None]]:
             SNOWFLAKE,
             {"T": (("gov.owner=me", "level=gold", "team=q"), "T"), "V": ((), "V")},
             {
-                "T.A": (("cost=x", "pii=email"), "An address"),
+                "T.A": (("geo=eu", "pii=email"), "An address"),
                 "T.B": (("fin=1",), None),
-                "V.X": (("cost=x", "pii=email"), "First"),
+                "V.X": (("geo=eu", "pii=email"), "First"),
                 "V.Y": (("fin=1",), None),
             },
         ),

@@ -376,7 +376,7 @@ class Write(Node, frozen=True):
 
 
 class Alteration(Node, frozen=True):
-    """A change to an existing object: add, drop, rename, retype, comment, tag, rename table, swap or constraint.
+    """A change to an existing object: add, drop, rename, retype, comment, tag, untag, rename table, swap or constraint.
 
     A comment and tags stand in `definition`; without a column they are those of the object itself.
     """

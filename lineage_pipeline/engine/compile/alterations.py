@@ -132,8 +132,8 @@ def _alter(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
         if cursor.take(*words):
             yield ir.Alteration(name, "retype", column, ir.ColumnDef(column, written, "", allowed))
             return
-    if cursor.word() in ("SET", "UNSET") and cursor.word(1) == "TAG":  # a list of tags, and of columns with theirs
-        cursor.index = len(cursor.tokens)
+    if cursor.take("UNSET", "TAG") or cursor.take("UNSET", "TAGS"):
+        yield ir.Alteration(name, "untag", column, ir.ColumnDef(column, "", "", tags=tags_at(cursor)))
         return
     if cursor.take("COMMENT"):
         yield ir.Alteration(name, "comment", column, ir.ColumnDef(column, written, "", comment=cursor.string()))
@@ -141,6 +141,8 @@ def _alter(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
     if cursor.word() == "SET" and cursor.word(1) in LABELS:
         cursor.take("SET")
         yield from labelled(cursor, name, column)
+        if cursor.word() == "COLUMN":  # Snowflake: further columns with their tags
+            yield from _alter(cursor, name, declare)
         return
     typed = cursor.take("TYPE") or cursor.take("SET", "DATA", "TYPE") or cursor.take("SET", "TYPE")
     if not typed and cursor.word() in ("SET", "DROP", "ADD", "RESET", "RESTART", "UNSET", "OPTIONS", "FIRST", "AFTER"):
@@ -261,11 +263,12 @@ def labelled(cursor: Cursor, name: ir.Name, column: str) -> Found:
         comment, tags = options_at(cursor)
     else:
         tags = tags_at(cursor)
+    if word in ("COMMENT", "OPTIONS"):
+        cursor.rest()
     if comment:
         yield ir.Alteration(name, "comment", column, ir.ColumnDef(column, "", "", comment=comment))
     if tags:
         yield ir.Alteration(name, "tag", column, ir.ColumnDef(column, "", "", tags=tags))
-    cursor.rest()
 
 
 def _comment(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:

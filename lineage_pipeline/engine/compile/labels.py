@@ -46,14 +46,16 @@ def _tag(name: str, value: str = "") -> str:
 
 def tags_at(cursor: Cursor) -> tuple[str, ...]:
     """The tags of SET TAG and SET TAGS: `name = 'value'` each, perhaps in brackets; going on behind them."""
-    inside = cursor.brackets() if cursor.opens() else [list(cursor.tokens[cursor.index :])]
-    if not cursor.done:
-        cursor.index = len(cursor.tokens)
-    return tuple(_tag(*pair) for tokens in inside for pair in _pairs(Cursor(tokens, cursor.traits)))
+    if not cursor.opens():
+        return tuple(_pairs(cursor))
+    found = tuple(tag for tokens in cursor.brackets() for tag in _pairs(Cursor(tokens, cursor.traits)))
+    cursor.rest()
+    return found
 
 
-def _pairs(cursor: Cursor) -> Iterator[tuple[str, str]]:
-    while not cursor.done:
+def _pairs(cursor: Cursor) -> Iterator[str]:
+    """Tags one by one, up to a further column that gets some."""
+    while not cursor.done and (cursor.word() != "COLUMN" or cursor.word(2) != "SET"):
         name = cursor.string() or _dotted(cursor)
         value = ""
         following = cursor.tokens[cursor.index : cursor.index + 1]
@@ -61,7 +63,7 @@ def _pairs(cursor: Cursor) -> Iterator[tuple[str, str]]:
             cursor.index += 1
             value = cursor.string()
         if name:
-            yield name, value
+            yield _tag(name, value)
         cursor.rest()
 
 

@@ -158,20 +158,29 @@ def altered(columns: tuple[SchemaColumn, ...], alterations: Iterable[ir.Alterati
             result = [column for column in result if column.partition]
         elif position is None:
             continue
-        elif item.action == "comment" and change is not None:
-            result[position] = msgspec.structs.replace(result[position], description=change.comment or None)
-        elif item.action == "tag" and change is not None:
-            joint = tuple(sorted({*result[position].tags, *change.tags}))
-            result[position] = msgspec.structs.replace(result[position], tags=joint)
         elif item.action == "drop":
             del result[position]
-        elif item.action == "rename" and change is not None:
-            result[position] = msgspec.structs.replace(result[position], name=change.name, written=change.written)
-        elif item.action == "retype" and change is not None:
-            old = result[position]
-            nullable = old.nullable if change.nullable is None else change.nullable
-            result[position] = msgspec.structs.replace(old, type=change.type or old.type, nullable=nullable)
+        elif change is not None:
+            result[position] = _changed(result[position], item.action, change)
     return tuple(result)
+
+
+def _changed(column: SchemaColumn, action: str, change: ir.ColumnDef) -> SchemaColumn:
+    """A column after an alteration that is about it alone."""
+    match action:
+        case "comment":
+            return msgspec.structs.replace(column, description=change.comment or None)
+        case "tag":
+            return msgspec.structs.replace(column, tags=tuple(sorted({*column.tags, *change.tags})))
+        case "untag":
+            left = tuple(tag for tag in column.tags if tag.partition("=")[0] not in change.tags)
+            return msgspec.structs.replace(column, tags=left)
+        case "rename":
+            return msgspec.structs.replace(column, name=change.name, written=change.written)
+        case "retype":
+            nullable = column.nullable if change.nullable is None else change.nullable
+            return msgspec.structs.replace(column, type=change.type or column.type, nullable=nullable)
+    return column
 
 
 def _behind_data(columns: list[SchemaColumn]) -> int:
