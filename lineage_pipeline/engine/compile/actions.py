@@ -2,14 +2,17 @@
 
 from collections.abc import Callable
 
+import msgspec
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.families import SILENT
 from lineage_pipeline.engine.compile.assignments import QUERIES
+from lineage_pipeline.engine.compile.calls import Run
 from lineage_pipeline.engine.compile.declarations import EVERYTHING, Declarations
+from lineage_pipeline.engine.compile.literals import STRINGS
 from lineage_pipeline.engine.compile.parse import Failure
 from lineage_pipeline.engine.compile.pieces import Use
-from lineage_pipeline.engine.compile.quoted import STRINGS, inner_tokens
+from lineage_pipeline.engine.compile.quoted import inner_tokens
 from lineage_pipeline.engine.compile.walker import OPEN, Parts
 from lineage_pipeline.engine.compile.words import dotted_name, is_name
 from lineage_pipeline.vocabulary import ir
@@ -96,7 +99,7 @@ class Actions(Declarations):
         """RETURN: rows of a query, of a record, one value of a function; or only the end of a procedure."""
         word = self.word(1)
         if word == "QUERY" and self.word(2) == "EXECUTE":
-            self.dynamic(begin, begin + 3, end, parent)
+            self.dynamic(begin, begin + 3, end, parent, "RETURN")
         elif word == "QUERY":
             self.result(begin, begin + 2, end, parent, "RETURN")
         elif word == "TABLE" and self.kind(begin + 2) is OPEN:
@@ -178,22 +181,34 @@ class Actions(Declarations):
         into = self.find(_INTO, text, end)
         variables = self.targets(into + 1, end)[0] if into < end else ()
         inner: list[Token] | Failure = Failure("", 0, 0)
-        if stop == text + 1 and self.kind(text) in STRINGS:
+        using = self.find(("USING",), text, end)
+        numbered = using < end and self.family.equals  # `$1` stands for the first value behind USING
+        if stop == text + 1 and self.kind(text) in STRINGS and not numbered:
             inner = inner_tokens(self.tokens[text], self.text, self.traits)
         if isinstance(inner, Failure):
-            size = int(self.tokens[end - 1].end) + 1 - int(self.tokens[begin].start)
-            finding = ir.Finding("DYNAMIC_SQL", (("share", self.constant_share(text, stop)),), 0, size)
-            self.emit(begin, end, parent, kind, (("status", "partial"), ("findings", (finding,))))
+            columns = self.module.columns if kind == "RETURN" else None
+            row = bool(record) or self.is_row(variables)
+            run = Run(tuple(self.tokens[text:stop]), columns=columns, into=record or variables, row=row)
+            self.run(begin, end, parent, kind, run, using if numbered else end)
             return
         ordinal = self.emit(begin, end, parent, kind)
         taken = Use("row", "SELECT", record) if record else Use("assign", "SELECT", variables) if variables else None
         self.nested(inner, ordinal, taken)
 
-    def constant_share(self, begin: int, end: int) -> str:
-        """How much of a text that is made at run time is constant, in hundredths."""
-        sizes = [(len(token.text), token.token_type in STRINGS) for token in self.tokens[begin:end]]
-        constant, all_of_it = sum(size for size, known in sizes if known), sum(size for size, _ in sizes)
-        return str(100 * constant // max(all_of_it, 1))
+    def run(self, begin: int, end: int, parent: int, kind: str, run: Run, using: int = -1) -> int:
+        """Keep a piece that runs a text, which is worked out when all before it is known."""
+        if 0 <= using < end - 1:
+            given, first = ["@using1"], using + 1
+            while (first := self.comma(first, end) + 1) < end:
+                given.append(f"@using{len(given) + 1}")
+            values = self.value(using, using + 1, end)
+            ordinal = self.keep(begin, end, parent, values, Use("assign", kind, tuple(given)))
+            pairs = enumerate((ir.Variable(name, ir.NOWHERE, ir.NOWHERE) for name in given), 1)
+            run = msgspec.structs.replace(run, given=tuple((f"@{position}", value) for position, value in pairs))
+        else:
+            ordinal = self.emit(begin, end, parent, kind)
+        self.pieces[ordinal] = msgspec.structs.replace(self.pieces[ordinal], run=run)
+        return ordinal
 
     def nested(self, tokens: list[Token], ordinal: int, taken: Use | None) -> None:
         """The statements of code in a string; what one query gives may be taken by whoever runs it."""

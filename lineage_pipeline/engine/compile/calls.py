@@ -19,13 +19,18 @@ Parts = tuple[tuple[str, object], ...]
 
 
 class Run(msgspec.Struct, frozen=True):
-    """Text that a statement runs: the tokens that make it, its parameters' arguments, and who takes the result."""
+    """Text that a statement runs: the tokens that make it, its parameters' arguments, and who takes the result.
+
+    That is a `target` with its columns, variables, or the module with `columns` of its own; a `row` takes all columns.
+    """
 
     text: tuple[Token, ...]
     declared: tuple[Token, ...] = ()
     given: tuple[tuple[str, ir.Expr], ...] = ()
     target: ir.Name | None = None
     columns: tuple[str, ...] | None = None
+    into: tuple[str, ...] = ()
+    row: bool = False
 
 
 def call_parts(tokens: Sequence[Token], call: int, traits: Traits) -> Parts | Run:

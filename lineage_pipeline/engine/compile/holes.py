@@ -33,7 +33,7 @@ def _filled(node: Any) -> Any:
     if isinstance(node, tuple):
         return tuple(_filled(item) for item in node)
     if not isinstance(node, ir.Node):
-        return "" if isinstance(node, str) and HOLE in node else node
+        return "" if isinstance(node, str) and HOLE in node.lower() else node
     if isinstance(node, ir.Name):
         return _name(node)
     if isinstance(node, ir.Ref):
@@ -46,17 +46,17 @@ def _filled(node: Any) -> Any:
 
 def _name(name: ir.Name) -> ir.Name:
     """A name without the parts up to its last hole: the database is unknown, the table is not."""
-    if not any(HOLE in part for part in name.parts):
+    if not any(HOLE in part.lower() for part in name.parts):
         return name
-    behind = max(position for position, part in enumerate(name.parts) if HOLE in part) + 1
+    behind = max(position for position, part in enumerate(name.parts) if HOLE in part.lower()) + 1
     parts = tuple(part for part in name.parts[behind:] if part)
     return msgspec.structs.replace(name, parts=parts) if parts else _NOBODY
 
 
 def _ref(ref: ir.Ref) -> ir.Expr:
-    if not any(HOLE in part for part in ref.parts):
+    if not any(HOLE in part.lower() for part in ref.parts):
         return ref
-    if HOLE in ref.parts[-1]:
+    if HOLE in ref.parts[-1].lower():
         return ir.Literal("other", "?")
-    behind = max(position for position, part in enumerate(ref.parts) if HOLE in part) + 1
+    behind = max(position for position, part in enumerate(ref.parts) if HOLE in part.lower()) + 1
     return msgspec.structs.replace(ref, parts=ref.parts[behind:])

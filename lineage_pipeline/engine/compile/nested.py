@@ -7,6 +7,7 @@ from sqlglot.tokens import TokenType
 from lineage_pipeline.dialects.families import BLOCKS, LOOPS, MEMBERS
 from lineage_pipeline.engine.compile.arms import arms
 from lineage_pipeline.engine.compile.assignments import QUERIES
+from lineage_pipeline.engine.compile.calls import Run
 from lineage_pipeline.engine.compile.declarations import from_record, undefined
 from lineage_pipeline.engine.compile.pieces import Use
 from lineage_pipeline.engine.compile.routines import Routines
@@ -217,8 +218,13 @@ class Blocks(Routines):
         if self.words[inner] in QUERIES:
             self.records.update(names)
             return self.keep(begin, stop, parent, self.query(into, first, at), Use("row", kind, names, declares=True))
-        if self.words[first] == "EXECUTE" or self.is_range(first, at):
-            return self.emit(begin, stop, parent, kind, undefined(names, row=self.words[first] == "EXECUTE"))
+        if self.words[first] == "EXECUTE":
+            self.records.update(names)
+            text = first + (2 if self.words[first + 1] == "IMMEDIATE" else 1)
+            run = Run(tuple(self.tokens[text : self.find(("USING",), text, at)]), into=names, row=True)
+            return self.run(begin, stop, parent, kind, run)
+        if self.is_range(first, at):
+            return self.emit(begin, stop, parent, kind, undefined(names))
         if kind == "FOREACH":
             return self.keep(begin, stop, parent, self.query(into, first, at), Use("assign", kind, names))
         self.records.update(names)

@@ -1,20 +1,23 @@
 """Statements recovered from strings: texts that are run become statements of their own, placed inside the strings."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.traits import Traits
-from lineage_pipeline.engine.compile.batches import cut
+from lineage_pipeline.engine.compile.batches import pieces_of
 from lineage_pipeline.engine.compile.calls import Run
 from lineage_pipeline.engine.compile.holes import without_holes
 from lineage_pipeline.engine.compile.parse import Failure, tokenize
 from lineage_pipeline.engine.compile.pieces import Piece
-from lineage_pipeline.engine.compile.texts import HOLE, Text, Texts, constant_share, joined, texts_of
+from lineage_pipeline.engine.compile.texts import HOLE, Known, Text, constant_share, joined, texts_of
 from lineage_pipeline.engine.compile.words import dotted_name, is_name, keyword
 from lineage_pipeline.vocabulary import ir
+
+Spans = tuple[tuple[int, int], ...]
+"""Where the strings stand that a text is made of."""
 
 CompilePieces = Callable[[Iterable[Piece]], Iterable[ir.Placed]]
 
@@ -27,9 +30,7 @@ class Recovered(msgspec.Struct, frozen=True):
     share: int
 
 
-def recovered(
-    run: Run, known: Mapping[str, Texts], text: str, traits: Traits, compile_pieces: CompilePieces
-) -> Recovered:
+def recovered(run: Run, known: Known, compile_pieces: CompilePieces) -> Recovered:
     """The statements of all texts that a variable or expression may hold; parents count from the first of them."""
     texts = texts_of(run.text, known) if run.text else ()
     found: list[ir.Placed] = []
@@ -40,23 +41,24 @@ def recovered(
         if joined(candidate) in seen or not any(part.text.strip() for part in candidate if not part.hole):
             continue
         seen.add(joined(candidate))
-        statements = _best(candidate, holes, run, traits, compile_pieces)
+        statements = _best(candidate, holes, run, known, compile_pieces)
         whole = whole and all(placed.statement.status == "analysed" for placed in statements)
         base = len(found)
         conditional = len(texts) > 1
-        found.extend(_finished(placed, base, text, run, (holes, conditional)) for placed in statements)
+        spans = tuple(dict.fromkeys(part.within for part in candidate if part.offset >= 0))
+        found.extend(_finished(placed, base, spans, run, (holes, conditional)) for placed in statements)
     return Recovered(tuple(found), whole, constant_share(texts) if texts else 0)
 
 
-def _best(candidate: Text, holes: bool, run: Run, traits: Traits, compile_pieces: CompilePieces) -> Sequence[ir.Placed]:
+def _best(candidate: Text, holes: bool, run: Run, known: Known, compile_pieces: CompilePieces) -> Sequence[ir.Placed]:
     """The text with its holes as names, or without them where more of it can be read then."""
     best: Sequence[ir.Placed] = ()
-    fewest = -1
+    fewest, traits = -1, known.traits
     for filler in (HOLE, "") if holes else ("",):
         tokens = _tokens(candidate, filler, run, traits)
         if tokens is None:
             continue
-        pieces = [_placed(piece) for piece in cut(tokens, traits, "")]
+        pieces = [_placed(piece) for piece in pieces_of(tokens, traits, known.source)]
         statements = [
             _guessed(piece, placed, traits) for piece, placed in zip(pieces, compile_pieces(pieces), strict=False)
         ]
@@ -148,44 +150,57 @@ def _named(tokens: Sequence[Token], words: frozenset[str], traits: Traits) -> It
                 yield ir.Name(name.parts, name.written)
 
 
-def _finished(placed: ir.Placed, base: int, text: str, run: Run, traits: tuple[bool, bool]) -> ir.Placed:
+def _finished(placed: ir.Placed, base: int, spans: Spans, run: Run, traits: tuple[bool, bool]) -> ir.Placed:
     """A statement as it stands among those of its call: without bytes, its result where the caller puts it."""
     holes, conditional = traits
     statement = placed.statement
-    if run.target is not None and placed.parent < 0 and statement.result != ir.NOWHERE:
-        target = msgspec.structs.replace(run.target, start=ir.NOWHERE, end=ir.NOWHERE)
-        write = ir.Write(target, statement.result, "insert", run.columns)
-        statement = msgspec.structs.replace(statement, kind="INSERT", result=ir.NOWHERE, writes=(write,))
+    if placed.parent < 0 and statement.result != ir.NOWHERE:
+        statement = _taken(statement, run)
     statement = msgspec.structs.replace(
         statement,
         context=(),  # what USE says in a text holds to the end of the text only
         features=tuple(sorted({*statement.features, "dynamic"})),
         findings=tuple(item for item in statement.findings if item.code == "DYNAMIC_SQL"),
-        relations=tuple(_confined(relation, placed.start, text) for relation in statement.relations),
+        relations=tuple(_confined(relation, placed.start, spans) for relation in statement.relations),
         writes=tuple(
             msgspec.structs.replace(write, conditional=write.conditional or conditional) for write in statement.writes
         ),
     )
     if holes:
         statement = without_holes(statement)
-    exact = placed.end > placed.start and _is_within(text[placed.start : placed.end])
+    exact = placed.end > placed.start and _is_within(placed.start, placed.end, spans)
     parent = placed.parent + base if placed.parent >= 0 else ir.NOWHERE
     return ir.Placed(placed.start, placed.end, parent, statement, quoted=True, exact=exact)
 
 
-def _confined(relation: ir.Relation, origin: int, text: str) -> ir.Relation:
+def _taken(statement: ir.Statement, run: Run) -> ir.Statement:
+    """A query whose rows somebody takes: a table, variables, or the module that gives its columns other names."""
+    if run.target is not None:
+        target = msgspec.structs.replace(run.target, start=ir.NOWHERE, end=ir.NOWHERE)
+        write = ir.Write(target, statement.result, "insert", run.columns)
+        return msgspec.structs.replace(statement, kind="INSERT", result=ir.NOWHERE, writes=(write,))
+    if run.into:
+        taken = ir.Assignment(run.into, statement.result, run.row, declares=run.row)
+        return msgspec.structs.replace(statement, result=ir.NOWHERE, assigns=(taken,))
+    if run.columns:
+        relations = (*statement.relations, ir.Renamed(statement.result, run.columns))
+        return msgspec.structs.replace(statement, relations=relations, result=len(relations) - 1)
+    return statement
+
+
+def _confined(relation: ir.Relation, origin: int, spans: Spans) -> ir.Relation:
     """A select whose outputs stand in one string each, or nowhere."""
     if not isinstance(relation, ir.Select):
         return relation
     outputs = tuple(
         item
-        if item.start < 0 or _is_within(text[origin + item.start : origin + item.end])
+        if item.start < 0 or _is_within(origin + item.start, origin + item.end, spans)
         else msgspec.structs.replace(item, start=ir.NOWHERE, end=ir.NOWHERE)
         for item in relation.outputs
     )
     return msgspec.structs.replace(relation, outputs=outputs)
 
 
-def _is_within(written: str) -> bool:
-    """Whether a slice of the file stays inside one string: every quote in it is doubled."""
-    return "'" not in written.replace("''", "")
+def _is_within(start: int, end: int, spans: Spans) -> bool:
+    """Whether a slice of the file stays inside one string."""
+    return any(first < start and end < last for first, last in spans)

@@ -10,9 +10,10 @@ from lineage_pipeline.dialects.families import BEFORE_MODULE, MODULES
 from lineage_pipeline.engine.compile.assignments import QUERIES
 from lineage_pipeline.engine.compile.declarations import EVERYTHING
 from lineage_pipeline.engine.compile.interfaces import Headers
+from lineage_pipeline.engine.compile.literals import STRINGS
 from lineage_pipeline.engine.compile.parse import Failure
 from lineage_pipeline.engine.compile.pieces import Use
-from lineage_pipeline.engine.compile.quoted import STRINGS, inner_tokens
+from lineage_pipeline.engine.compile.quoted import inner_tokens
 from lineage_pipeline.engine.compile.walker import OPEN, Module, Parts
 from lineage_pipeline.engine.compile.words import dotted_name, is_name
 from lineage_pipeline.vocabulary import ir

@@ -27,7 +27,9 @@ def sequence(
     declared: dict[str, str] = {}
     numbers: list[int] = []
     count, watched = 0, None
-    strings = Strings() if traits.batches and not quoted else None
+    pieces = list(pieces)
+    told = not quoted and (traits.batches or any(piece.run is not None for piece in pieces))
+    strings = Strings(text, traits) if told else None
     for piece in pieces:
         placed = compile_piece(piece, declared)
         parent = numbers[piece.parent] if piece.parent >= 0 else ir.NOWHERE
@@ -40,7 +42,7 @@ def sequence(
             strings.advance(len(numbers), piece)
             if piece.run is not None:
                 run = _run(placed, piece.run, strings, text, (traits, compile_piece), count)
-            strings.observe(piece.tokens)
+            strings.observe(piece)
         elif piece.run is not None:
             run = [_unknown(placed, 0)]
         if not piece.aside:
@@ -95,7 +97,7 @@ def _run(
     def compile_pieces(pieces: Iterable[Piece]) -> Iterator[ir.Placed]:
         return sequence(pieces, text, traits, compile_piece, quoted=True)
 
-    found = recovered(run, strings.known, text, traits, compile_pieces)
+    found = recovered(run, strings.known, compile_pieces)
     outer = placed if found.whole else _unknown(placed, found.share)
     inner = [
         msgspec.structs.replace(one, parent=ordinal if one.parent < 0 else ordinal + 1 + one.parent)

@@ -1,12 +1,13 @@
-"""Strings: what the text variables of a T-SQL script hold, statement by statement, branch by branch."""
+"""Strings: what the text variables of a script hold, statement by statement, branch by branch."""
 
 from collections.abc import Iterator, Sequence
 
 import msgspec
 from sqlglot.tokens import Token, TokenType
 
+from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.pieces import Piece
-from lineage_pipeline.engine.compile.texts import MOST, UNKNOWN, Texts, texts_of
+from lineage_pipeline.engine.compile.texts import MOST, UNKNOWN, Known, Texts, texts_of
 from lineage_pipeline.engine.compile.words import keyword
 from lineage_pipeline.vocabulary import ir
 
@@ -27,15 +28,17 @@ class _Branch(msgspec.Struct):
 class Strings:
     """The texts that variables may hold; pieces come in text order."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: str, traits: Traits) -> None:
         """Start with an empty script."""
+        self.source = source
+        self.traits = traits
         self.branches = [_Branch("", -1, {}, set(), [])]
         self.parents: list[int] = []
 
     @property
-    def known(self) -> dict[str, Texts]:
+    def known(self) -> Known:
         """The texts that variables may hold here."""
-        return self.branches[-1].known
+        return Known(self.branches[-1].known, self.source, self.traits)
 
     def advance(self, ordinal: int, piece: Piece) -> None:
         """Go on to a piece: leave and enter branches, and forget everything at the border of a batch or module."""
@@ -44,8 +47,10 @@ class Strings:
             ancestors = self._ancestors(piece.parent)
             while len(self.branches) > 1 and self.branches[-1].ordinal not in ancestors:
                 self._close(self.branches.pop())
-        if piece.kind == "GO" or (piece.kind or "").startswith("CREATE "):
+        if piece.kind == "GO":
             self.branches = [_Branch("", -1, {}, set(), [])]
+        elif (piece.kind or "").startswith("CREATE "):
+            self.branches.append(_Branch("CREATE", ordinal, {}, set(), []))
         elif piece.kind in ir.BRANCHES:
             around = self.branches[-1]
             other = piece.kind in ir.ARMS and around.kind in ir.BRANCHES
@@ -61,11 +66,13 @@ class Strings:
 
     def _close(self, branch: _Branch) -> None:
         around = self.branches[-1]
+        if branch.kind == "CREATE":  # what a module knows stays in it
+            return
         if branch.kind in ir.ARMS and around.kind in ir.BRANCHES:
             around.arms.append(branch)
             return
         arms = [branch, *branch.arms]
-        exhaustive = branch.kind == "IF" and bool(branch.arms)
+        exhaustive = branch.kind in ("IF", "CASE") and bool(branch.arms) and branch.arms[-1].kind == "ELSE"
         for name in sorted(set().union(*(arm.assigned for arm in arms))):
             setting = [arm for arm in arms if name in arm.assigned]
             found = [text for arm in setting for text in arm.known[name]]
@@ -78,14 +85,27 @@ class Strings:
         branch.known[name] = texts
         branch.assigned.add(name)
 
-    def observe(self, tokens: Sequence[Token]) -> None:
+    def observe(self, piece: Piece) -> None:
         """Take in what a statement puts into variables."""
+        if self.traits.batches:
+            self._observe(piece.tokens)
+        elif piece.use is not None and piece.use.variables and piece.use.role in ("assign", "row"):
+            self._put_all(piece.use.variables, piece.tokens)
+
+    def _put_all(self, variables: Sequence[str], tokens: Sequence[Token]) -> None:
+        """Take in one expression that a statement puts into a variable; what a query gives is not known."""
+        words = {keyword(token) for token in tokens[1:]}
+        known = len(variables) == 1 and keyword(tokens[0]) == "SELECT" and words.isdisjoint({"SELECT", "FROM"})
+        for name in variables:
+            self._put(self.branches[-1], name, texts_of(tokens[1:], self.known) if known else UNKNOWN)
+
+    def _observe(self, tokens: Sequence[Token]) -> None:
         first = keyword(tokens[0])
         if first in _ASSIGNING:
             for name, added, value in assigned(tokens):
                 texts = texts_of(value, self.known)
                 if added:
-                    before = self.known.get(name, UNKNOWN)
+                    before = self.known.texts.get(name, UNKNOWN)
                     texts = tuple((*old, *new) for old in before for new in texts)[:MOST]
                 self._put(self.branches[-1], name, texts)
         elif first in ("FETCH", "EXEC", "EXECUTE"):
