@@ -42,9 +42,10 @@ DIRECTIVES: dict[str, Directives] = {
     "redshift": _PSQL,
     "oracle": Directives(
         re.compile(
-            r"(?P<word>@@?|/(?=\s*$)|(?:set|prompt|rem|remark|spool|whenever|define|undefine|column|col|ttitle|btitle|break|"
-            r"compute|connect|conn|disconnect|quit|host|pause|accept|variable|print|clear|start|timing|store|repheader|"
-            r"repfooter|show|describe|desc)\b(?!\s*\())",
+            r"(?P<word>@@?|/(?=\s*$)|(?:set|pro(?:mpt)?|rem(?:ark)?|spo(?:ol)?|whenever|def(?:ine)?|undef(?:ine)?|col(?:umn)?|"
+            r"tti(?:tle)?|bti(?:tle)?|bre(?:ak)?|comp(?:ute)?|conn(?:ect)?|disc(?:onnect)?|quit|host|pau(?:se)?|acc(?:ept)?|"
+            r"var(?:iable)?|pri(?:nt)?|cl(?:ear)?|sta(?:rt)?|timi(?:ng)?|store|rephe(?:ader)?|repfo(?:oter)?|sho(?:w)?|"
+            r"desc(?:ribe)?|ru?n?(?=\s*$))\b(?!\s*[(:.=,]))",
             re.IGNORECASE,
         ),
         _KINDS,

@@ -18,6 +18,7 @@ class Family(msgspec.Struct, frozen=True):
     * `equals`: a bare `v = x` assigns. `marked`: queries name variables with a colon, everything else is a column.
     * `variable_first`: a variable hides a column of the same name in a query.
     * `dollars`: `$$` quotes bodies, which the parser's own tokenizer does not know.
+    * `identifiers`: IDENTIFIER('a.b') is a name.
     * `rows`: the records of a trigger, new row first.
     """
 
@@ -34,6 +35,7 @@ class Family(msgspec.Struct, frozen=True):
     marked: bool = False
     variable_first: bool = False
     dollars: bool = False
+    identifiers: bool = False
     rows: tuple[str, ...] = ("NEW", "OLD")
 
 
@@ -66,6 +68,7 @@ _SNOWFLAKE = Family(
     quoted=True,
     transactions=_words("TRANSACTION WORK NAME ;"),
     marked=True,
+    identifiers=True,
 )
 _BIGQUERY = Family("BigQuery scripting", quoted=True, scripts=True)
 _MYSQL = Family(
@@ -77,7 +80,9 @@ _MYSQL = Family(
     ),
     variable_first=True,
 )
-_SPARK = Family("SQL scripting", marks=_words("AS"), opens=_words("BEGIN RETURN"), quoted=True, dollars=True)
+_SPARK = Family(
+    "SQL scripting", marks=_words("AS"), opens=_words("BEGIN RETURN"), quoted=True, dollars=True, identifiers=True
+)
 _TRINO = Family("SQL routines", marks=frozenset(), opens=_words("BEGIN RETURN"))
 _TERADATA = Family("SPL", transactions=_words("TRANSACTION ;"))
 

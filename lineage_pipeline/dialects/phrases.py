@@ -28,3 +28,6 @@ VALUE_TYPES = frozenset(
     "DATE INTEGER INT SMALLINT BIGINT BYTEINT DECIMAL NUMERIC FLOAT CHAR VARCHAR TIMESTAMP TIME DEC NAMED".split()
 )
 """Types that may stand there too."""
+
+SCORING = ("PREDICTION", "CLUSTER_", "FEATURE_", "ORA_DM_")
+"""How the functions begin that apply a model to columns: `PREDICTION(model USING a, b)`."""

@@ -1,6 +1,6 @@
 """Statements of a block without others inside: queries into variables, writes, results, calls and dynamic SQL."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 from sqlglot.tokens import Token, TokenType
@@ -180,7 +180,7 @@ class Actions(Declarations):
         stop = self.find((*_INTO, "USING"), text, end)
         into = self.find(_INTO, text, end)
         variables = self.targets(into + 1, end)[0] if into < end else ()
-        inner: list[Token] | Failure = Failure("", 0, 0)
+        inner: Sequence[Token] | Failure = Failure("", 0, 0)
         using = self.find(("USING",), text, end)
         numbered = using < end and self.family.equals  # `$1` stands for the first value behind USING
         if stop == text + 1 and self.kind(text) in STRINGS and not numbered:
@@ -210,11 +210,11 @@ class Actions(Declarations):
         self.pieces[ordinal] = msgspec.structs.replace(self.pieces[ordinal], run=run)
         return ordinal
 
-    def nested(self, tokens: list[Token], ordinal: int, taken: Use | None) -> None:
+    def nested(self, tokens: Sequence[Token], ordinal: int, taken: Use | None) -> None:
         """The statements of code in a string; what one query gives may be taken by whoever runs it."""
         if taken is not None and tokens and not any(token.token_type is TokenType.SEMICOLON for token in tokens[:-1]):
             walker = self.inside(tokens, self.module)
-            walker.keep(0, walker.end(0), ordinal, tokens[: walker.end(0)], taken)
+            walker.keep(0, walker.end(0), ordinal, list(tokens[: walker.end(0)]), taken)
             return
         self.inside(tokens, self.module).script(ordinal)
 

@@ -1,4 +1,4 @@
-"""Blanks that somebody fills before a statement runs: `${schema}.t`, `{{ table }}`, `:'value'`, `%(name)s`.
+"""Blanks that somebody fills before a statement runs: `${schema}.t`, `{{ table }}`, `:'value'`, `%(name)s`, `<name>`.
 
 Where a name stands, a blank is part of that name; elsewhere it is a value from outside.
 """
@@ -13,6 +13,11 @@ _NAMES_FOLLOW = frozenset(
     "FROM JOIN INTO TABLE VIEW UPDATE OVERWRITE ONLY DATABASE SCHEMA USE EXISTS REFERENCES TRUNCATE INDEX".split()
 )
 """Words behind which a blank stands for a name."""
+
+_BEFORE_BLANKS = _NAMES_FOLLOW | frozenset(
+    ["GROUP BY", "ORDER BY", *"SELECT WHERE AND OR ON FUNCTION PROCEDURE WAREHOUSE ROLE = AS".split()]
+)
+"""Words behind which `<` opens a blank."""
 
 _OPENINGS = (TokenType.L_BRACE, TokenType.L_PAREN)
 _CLOSING = {TokenType.L_BRACE: TokenType.R_BRACE, TokenType.L_PAREN: TokenType.R_PAREN}
@@ -56,9 +61,19 @@ def _behind_blank(tokens: Sequence[Token], index: int) -> int:
         return end + typed if text[-1] == "$" or typed else index
     if text == "%" and keyword(following) == "S":
         return index + 2
+    if text == "<" and _is_word(following) and (not index or _stands_apart(tokens, index)):
+        end = next((at for at in range(index + 2, min(index + _LONGEST, len(tokens))) if tokens[at].text == ">"), 0)
+        inner = tokens[index + 1 : end]
+        return end + 1 if end and all(_is_word(token) or token.text == "-" for token in inner) else index
     if text == ":" and following.token_type in (TokenType.STRING, TokenType.IDENTIFIER, TokenType.VAR):
         return index + 2 if index and tokens[index - 1].end + 1 < tokens[index].start else index
     return index + 2 if text in ("@", "&") and _is_word(following) else index
+
+
+def _stands_apart(tokens: Sequence[Token], index: int) -> bool:
+    """Whether no value that could be compared, and no type, stands before `<`."""
+    before = tokens[index - 1]
+    return before.token_type in (TokenType.DOT, TokenType.COMMA, TokenType.L_PAREN) or keyword(before) in _BEFORE_BLANKS
 
 
 def _behind_closing(tokens: Sequence[Token], index: int) -> int:
@@ -90,7 +105,7 @@ def _filled(first: Token, blank: Sequence[Token], before: Sequence[Token], after
     dotted = previous is not None and previous.token_type is TokenType.DOT
     dotted = dotted or (after is not None and after.token_type is TokenType.DOT)
     named = previous is not None and keyword(previous) in _NAMES_FOLLOW
-    whole = first is blank[0] and len(first.text) == 1
+    whole = first is blank[0] and len(first.text) == 1 and first.text != "<"
     if dotted or named or not whole or last.token_type is TokenType.IDENTIFIER:
         return [Token(TokenType.IDENTIFIER, written, first.line, first.col, first.start, last.end)]
     place = (first.line, first.col, first.start, last.end)

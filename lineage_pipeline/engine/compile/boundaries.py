@@ -78,7 +78,7 @@ class Reader:
         """The token behind a plain statement."""
         first = self.word()
         expected = EXPECTS.get(first, frozenset())
-        depth = cases = 0
+        depth, cases = int(first == "("), 0  # a query in brackets
         for position in range(bisect_right(self.marks, self.index), len(self.marks)):
             index = self.marks[position]
             word = self.words[index]

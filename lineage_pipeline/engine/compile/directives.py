@@ -58,8 +58,8 @@ def client_lines(text: str, traits: Traits) -> Client:
 
 
 _WORDS = (
-    "set prompt rem remark spool whenever define column col connect conn delimiter source ttitle variable print accept "
-    "host start clear break undefine quit show desc".split()
+    "set prompt pro rem remark spool spo whenever define def column col connect conn delimiter source ttitle variable "
+    "var print accept acc host start sta clear break undefine undef quit show sho desc run".split()
 )
 _MAYBE = re.compile(rf"[\\@!/]|(?:{'|'.join(_WORDS)})\b")
 """What a script with such lines has at the beginning of one of them, at least."""

@@ -76,7 +76,8 @@ class Blocks(Routines):
         at = self.index
         if self.kind(at) is TokenType.LT and self.kind(at + 1) is TokenType.LT:
             return at + 5
-        if self.kind(at) in (TokenType.VAR, TokenType.IDENTIFIER) and self.kind(at + 1) is TokenType.COLON:
+        named = self.kind(at) in (TokenType.VAR, TokenType.IDENTIFIER) and self.word() not in BLOCKS
+        if named and self.kind(at + 1) is TokenType.COLON:
             return at + 2
         return 0
 

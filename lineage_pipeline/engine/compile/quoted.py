@@ -5,19 +5,23 @@ from collections.abc import Sequence
 
 from sqlglot.tokens import Token, TokenType
 
+from lineage_pipeline.dialects.families import FAMILIES
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.literals import decoded
 from lineage_pipeline.engine.compile.parse import Failure, tokenize
+from lineage_pipeline.engine.compile.spoken import spoken
 
 
-def inner_tokens(token: Token, text: str, traits: Traits) -> list[Token] | Failure:
+def inner_tokens(token: Token, text: str, traits: Traits) -> Sequence[Token] | Failure:
     """The tokens of the code inside a string token, each placed where it stands in the file."""
     code, offset, skips = decoded(text[token.start : token.end + 1])
     inner = tokenize(code, traits)
     if isinstance(inner, Failure):
         return Failure(inner.reason, token.start, token.end + 1)
     base = int(token.start) + offset
-    return _numbered([_moved(item, base, skips) for item in inner])
+    moved = _numbered([_moved(item, base, skips) for item in inner])
+    family = FAMILIES.get(traits.name)
+    return spoken(moved, code, family) if family is not None and family.equals else moved
 
 
 def _numbered(tokens: list[Token]) -> list[Token]:

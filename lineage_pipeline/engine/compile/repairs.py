@@ -10,6 +10,7 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.engine.compile.blanks import without_blanks
 from lineage_pipeline.engine.compile.idioms import called_windows, nearest_joins, plain_calls, spoken_names
+from lineage_pipeline.engine.compile.rowwise import scored
 from lineage_pipeline.engine.compile.past import without_time, without_versions
 from lineage_pipeline.engine.compile.phrases import (
     aliased_views,
@@ -150,6 +151,7 @@ REPAIRS: tuple[Repair, ...] = (
     _repair("DESC", ungrouped_order),
     _repair("ASC", ungrouped_order),
     _repair("|>", piped_stars),
+    _repair("USING (", scored),
     _repair("SYSTEM_TIME", without_time),
     _repair("VERSIONS BETWEEN", without_versions),
     _repair("NEAREST BY", nearest_joins),

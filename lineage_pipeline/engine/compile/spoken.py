@@ -1,5 +1,6 @@
 """Words of procedural languages that the parser does not speak, left out or put into words that it knows."""
 
+import re
 from collections.abc import Sequence
 
 from sqlglot.tokens import Token, TokenType
@@ -14,8 +15,9 @@ _ATTRIBUTES = frozenset("ROWCOUNT FOUND NOTFOUND ISOPEN BULK_ROWCOUNT BULK_EXCEP
 
 def spoken(tokens: Sequence[Token], text: str, family: Family) -> Sequence[Token]:
     """The tokens of a script in words that the parser knows: PL/SQL and extensions of Postgres need that."""
-    if family.equals and "@" in text:
-        return _named(tokens)
+    if family.equals:
+        kept = _named(tokens) if "@" in text else tokens
+        return _unprefixed(kept) if _PREFIX.search(text) else kept
     if not family.result_word:
         return tokens
     kept = list(tokens)
@@ -26,6 +28,22 @@ def spoken(tokens: Sequence[Token], text: str, family: Family) -> Sequence[Token
     if "%" in text:
         kept = _without_attributes(kept)
     return _without_marks(kept, family) if ":" in text else kept
+
+
+_PREFIX = re.compile(r"^\s*:\w+\s", re.MULTILINE)
+"""A line that begins with a variable of psql, mostly with EXPLAIN or nothing in it."""
+
+
+def _unprefixed(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens without a variable of psql before the first word of a statement."""
+    kept: list[Token] = []
+    for index, token in enumerate(tokens):
+        before = kept[-1].token_type if kept else TokenType.SEMICOLON
+        first = before is TokenType.SEMICOLON and token.token_type is TokenType.COLON
+        named = index and tokens[index - 1].token_type is TokenType.COLON and tokens[index - 1].end + 1 == token.start
+        if not first and not (before is TokenType.SEMICOLON and named):
+            kept.append(token)
+    return kept
 
 
 def _named(tokens: Sequence[Token]) -> list[Token]:
