@@ -1,7 +1,7 @@
 """Names that a function makes of a text: `IDENTIFIER('a.b')` stands wherever a name may."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sqlglot.tokens import Token, TokenType
 
@@ -12,7 +12,7 @@ _PART = re.compile(r'"((?:[^"]|"")*)"|([^."]+)')
 """One part of a dotted name, in quotes or not."""
 
 
-def identified(tokens: list[Token], text: str) -> list[Token]:
+def identified(tokens: Sequence[Token]) -> list[Token]:
     """The tokens with names in the place of IDENTIFIER(…); what is no constant is a name as it is written."""
     kept: list[Token] = []
     index = 0
@@ -25,7 +25,7 @@ def identified(tokens: list[Token], text: str) -> list[Token]:
         end = behind_brackets(tokens, index + 1)
         inner = tokens[index + 2 : end - 1]
         constant = len(inner) == 1 and inner[0].token_type in STRINGS
-        kept.extend(_parts(inner[0]) if constant else [_unknown(inner, text)] if inner else ())
+        kept.extend(_parts(inner[0]) if constant else [_unknown(inner)] if inner else ())
         index = end
     return kept
 
@@ -41,7 +41,7 @@ def _parts(token: Token) -> Iterator[Token]:
         yield Token(TokenType.IDENTIFIER if quoted else TokenType.VAR, match[1] if quoted else match[2].strip(), *place)
 
 
-def _unknown(inner: list[Token], text: str) -> Token:
+def _unknown(inner: Sequence[Token]) -> Token:
     first, last = inner[0], inner[-1]
-    written = text[first.start : last.end + 1]
+    written = "".join(token.text for token in inner)
     return Token(TokenType.IDENTIFIER, written, first.line, first.col, first.start, last.end)

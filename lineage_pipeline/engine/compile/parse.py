@@ -16,7 +16,6 @@ from lineage_pipeline.dialects.families import FAMILIES
 from lineage_pipeline.dialects.spellings import TABLE_QUERIES
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.failures import Failure, failure, first_line
-from lineage_pipeline.engine.compile.identifiers import identified
 from lineage_pipeline.engine.compile.normalise import normalise
 from lineage_pipeline.engine.compile.output import without_output
 from lineage_pipeline.engine.compile.pieces import Piece
@@ -54,10 +53,7 @@ def tokenize(text: str, traits: Traits) -> list[Token] | Failure:
     marked = _ARGUMENT.sub(":", text) if "$" in text and tokenizer.HEREDOC_TAG_IS_IDENTIFIER else text
     try:
         tokens = tokenizer.tokenize(marked)
-        if marked is not text:
-            tokens = [_argument(token, text) for token in tokens]
-        named = family is not None and family.identifiers and "identifier" in text.lower()
-        return identified(tokens, text) if named else tokens
+        return tokens if marked is text else [_argument(token, text) for token in tokens]
     except TokenError as error:
         return Failure(first_line(str(error)), 0, len(text))
 

@@ -21,7 +21,7 @@ def inner_tokens(token: Token, text: str, traits: Traits) -> Sequence[Token] | F
     base = int(token.start) + offset
     moved = _numbered([_moved(item, base, skips) for item in inner])
     family = FAMILIES.get(traits.name)
-    return spoken(moved, code, family) if family is not None and family.equals else moved
+    return spoken(moved, code, family) if family is not None and not family.result_word else moved
 
 
 def _numbered(tokens: list[Token]) -> list[Token]:

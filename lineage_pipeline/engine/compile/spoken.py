@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.families import CHOICES, Family
+from lineage_pipeline.engine.compile.identifiers import identified
 from lineage_pipeline.engine.compile.words import keyword
 
 _HOLES = (TokenType.AMP, TokenType.DAMP)
@@ -18,6 +19,8 @@ def spoken(tokens: Sequence[Token], text: str, family: Family) -> Sequence[Token
     if family.equals:
         kept = _named(tokens) if "@" in text else tokens
         return _unprefixed(kept) if _PREFIX.search(text) else kept
+    if family.identifiers and "identifier" in text.lower():
+        return identified(tokens)
     if not family.result_word:
         return tokens
     kept = list(tokens)

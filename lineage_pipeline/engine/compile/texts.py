@@ -114,7 +114,7 @@ def literal(token: Token, known: Known) -> Text:
     code, offset, skips = decoded(known.source[token.start : token.end + 1], escapes=not known.traits.batches)
     within = (int(token.start), int(token.end) + 1)
     base = int(token.start) + offset
-    cuts = [0, *skips, len(code)]
+    cuts = [0, *(skip + 1 for skip in skips), len(code)]
     return tuple(
         Fragment(code[begin:end], base + begin + position, within=within)
         for position, (begin, end) in enumerate(zip(cuts, cuts[1:], strict=False))
