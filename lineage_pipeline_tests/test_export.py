@@ -113,6 +113,7 @@ def test_the_document_has_the_keys_of_the_contract() -> None:
     assert document["summary"] == {
         "statements": {"analysed": 1, "partial": 0, "failed": 0},
         "bytes": {"analysed": len(TEXT), "partial": 0, "failed": 0},
+        "dropped_bytes": 0,
         "objects": 2,
         "columns": 5,
         "column_edges": 3,

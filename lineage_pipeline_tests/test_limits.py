@@ -57,3 +57,19 @@ def test_every_prefix_of_a_script_is_read() -> None:
     )
     for end in range(len(script)):
         analyze(script[:end], dialect="tsql")
+
+
+@pytest.mark.parametrize("count", [150, 500, 5_000])
+@pytest.mark.parametrize("joined", [" + ", " || ", " - ", " * "])
+def test_a_chain_of_operands_of_any_length_is_followed(joined: str, count: int) -> None:
+    sql = f"create view v as select {joined.join(f'c{number % 50}' for number in range(count))} as x from t"
+    document = analyze(sql, dialect="postgres").to_dict()
+    assert document["summary"]["statements"]["analysed"] == 1
+    assert {edge["from_column"] for edge in document["column_edges"]} == {f"c{number}" for number in range(50)}
+
+
+@pytest.mark.parametrize("count", [150, 5_000])
+def test_a_condition_of_any_length_is_followed(count: int) -> None:
+    sql = f"create view v as select a from t where {' and '.join(f'c{number % 50} > 1' for number in range(count))}"
+    document = analyze(sql, dialect="tsql").to_dict()
+    assert len(document["column_edges"]) == 51

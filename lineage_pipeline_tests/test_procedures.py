@@ -1,5 +1,6 @@
 """What fixtures do not show of procedural SQL: hops, places, parents."""
 
+from lineage_pipeline import analyze
 from lineage_pipeline.pipeline import analyse
 from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options
 from lineage_pipeline.vocabulary.tables import Hop
@@ -53,3 +54,12 @@ def test_a_text_put_together_has_places_only_where_they_are_exact() -> None:
     assert places["a"] is None
     assert places["b"] is not None
     assert sql[places["b"].start : places["b"].end] == "b"
+
+
+def test_the_summary_says_how_much_was_passed_over() -> None:
+    sql = "create table t (id int primary key clustered) on [primary];\n"
+    sql += "select id from t with (nolock) option (recompile);"
+    summary = analyze(sql, dialect="tsql").to_dict()["summary"]
+    passed = ("clustered", "on", "[primary]", "with", "(", "nolock", ")", "option", "(", "recompile", ")")
+    assert summary["dropped_bytes"] == sum(len(word) for word in passed)
+    assert summary["bytes"]["analysed"] == len(sql) - 3

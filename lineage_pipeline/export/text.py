@@ -56,8 +56,13 @@ def summary_line(subject: Subject) -> str:
     """Count in one line what was found."""
     summary = summarise(subject.lineage, subject.files)
     statements, findings = summary["statements"], summary["diagnostics"]
+    size = max(sum(summary["bytes"].values()), 1)
+    dropped = (
+        f" ({100 * summary['dropped_bytes'] / size:.1f} % of bytes passed over)" if summary["dropped_bytes"] else ""
+    )
     return (
-        f"{statements['analysed']} statements analysed, {statements['partial']} in part, {statements['failed']} not; "
+        f"{statements['analysed']} statements analysed{dropped}, {statements['partial']} in part, "
+        f"{statements['failed']} not; "
         f"{summary['objects']} objects, {summary['columns']} columns, {summary['column_edges']} edges; "
         f"{findings['error']} errors, {findings['warning']} warnings, {findings['info']} notes"
     )

@@ -454,7 +454,8 @@ class Finding(Node, frozen=True):
 class Statement(Node, frozen=True):
     """One compiled statement. `result` is the relation of a bare query; `reads` are tables named outside relations.
 
-    `ctes` are the relations that have a name of their own inside the statement.
+    `ctes` are the relations that have a name of their own inside the statement, and `dropped` is how many characters
+    belong to clauses without bearing on lineage that the parser did not get to see.
     """
 
     kind: str
@@ -475,6 +476,7 @@ class Statement(Node, frozen=True):
     complexity: int = 0
     fingerprint: str = ""
     ctes: tuple[tuple[int, Name], ...] = ()
+    dropped: int = 0
 
 
 class Placed(Node, frozen=True):

@@ -88,6 +88,7 @@ class StatementRow(msgspec.Struct, frozen=True):
     status: Status
     complexity: int
     features: tuple[str, ...]
+    dropped: int = 0
 
 
 class ObjectRow(msgspec.Struct, frozen=True):

@@ -13,5 +13,6 @@ select
     statements.bytes,
     statements.status,
     statements.complexity,
-    statements.features
+    statements.features,
+    statements.dropped
 from {{ source('lineage', 'statements') }} as statements

@@ -36,6 +36,7 @@ class Items(msgspec.Struct):
     tokens: Sequence[Token]
     nodes: dict[int, tuple[exp.Expr, int, int]] = {}
     comparisons: dict[int, tuple[int, int]] = {}
+    dropped: int = 0
 
 
 SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, AssertionError, TokenError, RuntimeError)
@@ -92,13 +93,16 @@ def parse(piece: Piece, text: str, traits: Traits) -> tuple[exp.Expr, Items] | F
 
 
 def _read(piece: Piece, text: str, traits: Traits) -> tuple[exp.Expr, Items] | Failure:
-    tokens, outputs = without_output(rewritten(normalise(piece.tokens, traits, piece.words), traits), traits)
+    kept = normalise(piece.tokens, traits, piece.words)
+    tokens, outputs = without_output(rewritten(kept, traits), traits)
     if text.find("|>", piece.start, piece.end) >= 0:
         tokens = unpiped(tokens)
     grammar = _grammar(piece.tokens, traits)
     found = _parsed(tokens, piece, text, grammar)
     if _is_unread(found):
         found = _read_again(tokens, piece, text, traits) or found
+    if len(kept) < len(piece.tokens) and not isinstance(found, Failure):
+        found[1].dropped += left_out(piece.tokens, kept)
     if outputs and not isinstance(found, Failure):
         clauses = [_parsed(clause, piece, text, grammar) for clause in outputs]
         return _with_outputs(*found, [clause for clause in clauses if not isinstance(clause, Failure)])
@@ -116,8 +120,15 @@ def _read_again(tokens: list[Token], piece: Piece, text: str, traits: Traits) ->
     for reading in (others, skeleton(others or tokens)):
         found = _parsed(reading, piece, text, grammar) if reading is not None else None
         if found is not None and not isinstance(found, Failure) and not isinstance(found[0], exp.Command):
+            found[1].dropped = left_out(tokens, reading or ())
             return found
     return _generous(others or tokens, piece, text, grammar)
+
+
+def left_out(tokens: Sequence[Token], kept: Sequence[Token]) -> int:
+    """How many characters the tokens have that are not among those kept."""
+    starts = {token.start for token in kept}
+    return sum(token.end + 1 - token.start for token in tokens if token.start not in starts)
 
 
 _TOO_MANY = "The number of provided arguments"
@@ -141,7 +152,7 @@ def _with_outputs(tree: exp.Expr, items: Items, clauses: Sequence[tuple[exp.Expr
         nodes |= {key: (node, first + shift, last + shift) for key, (node, first, last) in found.nodes.items()}
         comparisons |= {key: (first + shift, last + shift) for key, (first, last) in found.comparisons.items()}
     tree.set("returning", [clause for clause, _ in clauses])
-    return tree, Items(tokens, nodes, comparisons)
+    return tree, Items(tokens, nodes, comparisons, items.dropped)
 
 
 def _parsed(

@@ -10,6 +10,7 @@ from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.batches import pieces_of
 from lineage_pipeline.engine.compile.calls import Run
 from lineage_pipeline.engine.compile.holes import without_holes
+from lineage_pipeline.engine.compile.literals import STRINGS
 from lineage_pipeline.engine.compile.parse import Failure, tokenize
 from lineage_pipeline.engine.compile.pieces import Piece
 from lineage_pipeline.engine.compile.texts import HOLE, Known, Text, constant_share, joined, texts_of
@@ -36,7 +37,7 @@ def recovered(run: Run, known: Known, compile_pieces: CompilePieces) -> Recovere
     found: list[ir.Placed] = []
     whole, seen = bool(texts), set[str]()
     for candidate in texts:
-        holes = any(part.hole for part in candidate)
+        holes = any(part.hole for part in candidate) and _matters(candidate, known.traits)
         whole = whole and not holes
         if joined(candidate) in seen or not any(part.text.strip() for part in candidate if not part.hole):
             continue
@@ -50,11 +51,34 @@ def recovered(run: Run, known: Known, compile_pieces: CompilePieces) -> Recovere
     return Recovered(tuple(found), whole, constant_share(texts) if texts else 0)
 
 
+def _matters(candidate: Text, traits: Traits) -> bool:
+    """Whether something unknown may be a name: inside of a string, or as a number of rows, it is a value."""
+    tokens = tokenize(joined(candidate), traits)
+    if isinstance(tokens, Failure):
+        return True
+    return any(HOLE in token.text for token in _counted(tokens) if token.token_type not in STRINGS)
+
+
+def _counted(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens with a number in the place of what says how many rows are taken."""
+    return [
+        Token(TokenType.NUMBER, "1", token.line, token.col, token.start, token.end, token.comments)
+        if token.text == HOLE and index and keyword(tokens[index - 1]) in _COUNTS
+        else token
+        for index, token in enumerate(tokens)
+    ]
+
+
+_COUNTS = frozenset("TOP LIMIT OFFSET NEXT FIRST".split())
+"""Words behind which a number of rows stands."""
+
+
 def _best(candidate: Text, holes: bool, run: Run, known: Known, compile_pieces: CompilePieces) -> Sequence[ir.Placed]:
     """The text with its holes as names, or without them where more of it can be read then."""
     best: Sequence[ir.Placed] = ()
     fewest, traits = -1, known.traits
-    for filler in (HOLE, "") if holes else ("",):
+    unknown = any(part.hole for part in candidate)
+    for filler in (HOLE, "") if holes else (HOLE,) if unknown else ("",):
         tokens = _tokens(candidate, filler, run, traits)
         if tokens is None:
             continue
@@ -75,6 +99,7 @@ def _tokens(candidate: Text, filler: str, run: Run, traits: Traits) -> list[Toke
     tokens = tokenize(source, traits)
     if isinstance(tokens, Failure) or not tokens:
         return None
+    tokens = _counted(tokens) if filler else tokens
     starts, position = [], 0
     for part in candidate:
         starts.append(position)

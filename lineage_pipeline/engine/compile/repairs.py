@@ -10,7 +10,6 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.engine.compile.blanks import without_blanks
 from lineage_pipeline.engine.compile.idioms import called_windows, nearest_joins, plain_calls, spoken_names
-from lineage_pipeline.engine.compile.rowwise import scored
 from lineage_pipeline.engine.compile.past import without_time, without_versions
 from lineage_pipeline.engine.compile.phrases import (
     aliased_views,
@@ -24,6 +23,7 @@ from lineage_pipeline.engine.compile.phrases import (
     plain_json,
     ungrouped_order,
 )
+from lineage_pipeline.engine.compile.rowwise import rows_as_documents, scored, without_current
 from lineage_pipeline.engine.compile.words import behind_brackets, behind_name, keyword, made
 
 
@@ -152,6 +152,8 @@ REPAIRS: tuple[Repair, ...] = (
     _repair("ASC", ungrouped_order),
     _repair("|>", piped_stars),
     _repair("USING (", scored),
+    _repair("JSON_OBJECT *", rows_as_documents),
+    _repair("CURRENT OF", without_current),
     _repair("SYSTEM_TIME", without_time),
     _repair("VERSIONS BETWEEN", without_versions),
     _repair("NEAREST BY", nearest_joins),

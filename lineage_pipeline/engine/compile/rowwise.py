@@ -1,4 +1,4 @@
-"""Functions that apply a model to a row, in words that the parser knows."""
+"""Functions of whole rows and rows of cursors, in words that the parser knows: repairs of statements."""
 
 from collections.abc import Sequence
 
@@ -38,3 +38,24 @@ def _values(tokens: Sequence[Token]) -> list[Token]:
             kept.append(Token(TokenType.COMMA, ",", item[0].line, item[0].col, item[0].start, item[0].start))
         kept.extend(item[:-2] if named else item)
     return kept
+
+
+def rows_as_documents(tokens: Sequence[Token]) -> list[Token]:
+    """`JSON_OBJECT(t.*)` as a function that takes any arguments."""
+    kept: list[Token] = []
+    for index, token in enumerate(tokens):
+        inner = tokens[index + 2 : index + 5]
+        starred = any(item.token_type is TokenType.STAR for item in inner[: 1 if len(inner) < 3 else 3])
+        opened = keyword(token) == "JSON_OBJECT" and keyword(tokens[min(index + 1, len(tokens) - 1)]) == "("
+        if opened and starred:
+            token = Token(TokenType.VAR, "JSON_ROW", token.line, token.col, token.start, token.end, token.comments)
+        kept.append(token)
+    return kept
+
+
+def without_current(tokens: Sequence[Token]) -> list[Token]:
+    """`WHERE CURRENT OF c` goes: which row a cursor stands on is no condition on columns."""
+    words = [keyword(token) for token in tokens]
+    at = next((at for at in range(len(words) - 3) if words[at : at + 3] == ["WHERE", "CURRENT", "OF"]), len(words))
+    behind = at + (5 if words[at + 3 : at + 4] in (["GLOBAL"], ["@"], [":"]) else 4)
+    return [*tokens[:at], *tokens[behind:]]

@@ -11,6 +11,7 @@ from sqlglot.tokens import Token
 from lineage_pipeline.dialects import kinds
 from lineage_pipeline.dialects.traits import GENERIC, Traits, hint_for, traits_of
 from lineage_pipeline.engine.compile.batches import pieces_of
+from lineage_pipeline.engine.compile.chains import balanced, has_chain
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.directives import client_lines
 from lineage_pipeline.engine.compile.limits import over_limits
@@ -148,7 +149,7 @@ def _statement(piece: Piece, tree: exp.Expr, context: Context) -> ir.Statement:
             return msgspec.structs.replace(_silent(kind, piece, context.text), context=path)
         unsupported = _finding("UNSUPPORTED_SYNTAX", 0, piece.end - piece.start, construct=kind)
         return ir.Statement(kind, "failed", findings=(unsupported,), fingerprint=fingerprint(piece, context.text))
-    parts = _guarded(context, piece, lambda context: _parts(context, tree, piece))
+    parts = _guarded(context, piece, lambda context: _level(context, tree, piece))
     if parts is None and _is_silent(piece.tokens):
         return _silent(kind, piece, context.text)
     if parts is None:
@@ -166,6 +167,16 @@ def _guarded(context: Context, piece: Piece, compiler: Callable[[Context], Parts
         construct = f"{_first_words(piece.tokens)} ({type(surprise).__name__} in the compiler)"
         context.report("UNSUPPORTED_SYNTAX", piece.start, piece.end, construct=construct)
         return {"kind": _first_words(piece.tokens), "status": "failed"}
+
+
+def _level(context: Context, tree: exp.Expr, piece: Piece) -> Parts | None:
+    """What the statement does; long chains of operands are made a flat tree first, and deeper nesting is a limit."""
+    try:
+        return _parts(context, balanced(tree, context.items) if has_chain(piece.tokens) else tree, piece)
+    except RecursionError:
+        context.restart()
+    context.report("LIMIT_EXCEEDED", piece.start, piece.end, what="the nesting", limit="what can be followed")
+    return {"kind": _first_words(piece.tokens), "status": "failed"}
 
 
 def _parts(context: Context, tree: exp.Expr, piece: Piece) -> Parts | None:
@@ -192,6 +203,7 @@ def _assembled(context: Context, parts: dict[str, object], piece: Piece) -> ir.S
         complexity=complexity(relations),
         fingerprint=fingerprint(piece, context.text),
         ctes=tuple(context.common),
+        dropped=context.items.dropped,
     )
 
 

@@ -29,6 +29,7 @@ def statement_rows(text: Text, script: ir.Script, bound: Sequence[Bound]) -> Ite
             fingerprint=statement.fingerprint,
             span=text.span(placed.start, placed.end) if placed.exact else None,
             bytes=own[ordinal],
+            dropped=0 if placed.quoted else min(statement.dropped, own[ordinal]),
             status=Status(statement.status),
             complexity=statement.complexity,
             features=statement.features,
