@@ -39,6 +39,8 @@ TSQL: tuple[Clause, ...] = (
     Clause(("TEXTIMAGE_ON",), name=True, within=_TABLES),
     Clause(("FILESTREAM_ON",), name=True, within=_TABLES),
     Clause(("WITH", "RESULT", "SETS"), brackets=True),
+    Clause(("AS", "NODE"), within=_TABLES),
+    Clause(("AS", "EDGE"), within=_TABLES),
 )
 
 HIVE: tuple[Clause, ...] = (

@@ -11,6 +11,7 @@ from sqlglot.tokens import Token, TokenType
 from lineage_pipeline.engine.compile.blanks import without_blanks
 from lineage_pipeline.engine.compile.idioms import called_windows, nearest_joins, plain_calls, spoken_names
 from lineage_pipeline.engine.compile.past import without_time, without_versions
+from lineage_pipeline.engine.compile.patterns import matched, without_details, without_paths
 from lineage_pipeline.engine.compile.phrases import (
     aliased_views,
     as_transform,
@@ -154,6 +155,13 @@ REPAIRS: tuple[Repair, ...] = (
     _repair("USING (", scored),
     _repair("JSON_OBJECT *", rows_as_documents),
     _repair("CURRENT OF", without_current),
+    _repair("MATCH (", matched),
+    _repair("PATH", without_paths),
+    _repair("APPROXIMATE", without_details),
+    _repair("LANGUAGE", without_details),
+    _repair("FLOAT32", without_details),
+    _repair("FLOAT16", without_details),
+    _repair("::", without_details),
     _repair("SYSTEM_TIME", without_time),
     _repair("VERSIONS BETWEEN", without_versions),
     _repair("NEAREST BY", nearest_joins),
