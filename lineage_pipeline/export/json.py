@@ -97,7 +97,7 @@ def summarise(lineage: Lineage, files: Sequence[SqlFile] = ()) -> Row:
     return {
         "statements": {status.value: statements[status] for status in Status},
         "bytes": {status.value: sizes[status] for status in Status},
-        "dropped_bytes": sum(statement.dropped for statement in lineage.statements),
+        "dropped_bytes": sum(statement.dropped or 0 for statement in lineage.statements),
         "objects": len(lineage.objects),
         "columns": len(lineage.columns),
         "column_edges": len(lineage.column_edges),

@@ -88,7 +88,7 @@ class StatementRow(msgspec.Struct, frozen=True):
     status: Status
     complexity: int
     features: tuple[str, ...]
-    dropped: int = 0
+    dropped: int | None = None
 
 
 class ObjectRow(msgspec.Struct, frozen=True):

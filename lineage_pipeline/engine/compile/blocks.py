@@ -1,6 +1,6 @@
 """Cutting procedural T-SQL: modules, blocks, branches and statements, none of which needs a semicolon."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import msgspec
 from sqlglot.tokens import Token, TokenType
@@ -187,8 +187,17 @@ class Cutter(Cursors):
             Token(_OPEN, "(", first.line, first.col, first.start, first.end),
             Token(TokenType.R_PAREN, ")", last.line, last.col, last.start, last.end),
         )
-        value = [made("SELECT", first), brackets[0], *self.tokens[begin + 1 : end], brackets[1]]
+        asked = [made("UPDATED", token) if self.is_asked(at) else token for at, token in self.part(begin + 1, end)]
+        value = [made("SELECT", first), brackets[0], *asked, brackets[1]]
         return self.keep(begin, end, parent, value, Use("condition", word))
+
+    def part(self, begin: int, end: int) -> Iterator[tuple[int, Token]]:
+        """Some tokens with their numbers."""
+        return zip(range(begin, end), self.tokens[begin:end], strict=True)
+
+    def is_asked(self, index: int) -> bool:
+        """Whether a condition of a trigger asks if a column was updated: `UPDATE(c)`."""
+        return self.words[index] == "UPDATE" and self.words[index + 1 : index + 2] == ["("]
 
     def guarded(self, parent: int) -> None:
         """The one statement behind a condition."""

@@ -23,6 +23,7 @@ class _Branch(msgspec.Struct):
     known: dict[str, Texts]
     assigned: set[str] = set()
     arms: list["_Branch"] = []
+    origins: dict[str, int] = {}
 
 
 class Strings:
@@ -38,7 +39,7 @@ class Strings:
     @property
     def known(self) -> Known:
         """The texts that variables may hold here."""
-        return Known(self.branches[-1].known, self.source, self.traits)
+        return Known(self.branches[-1].known, self.source, self.traits, self.branches[-1].origins)
 
     def advance(self, ordinal: int, piece: Piece) -> None:
         """Go on to a piece: leave and enter branches, and forget everything at the border of a batch or module."""
@@ -54,8 +55,9 @@ class Strings:
         elif piece.kind in ir.BRANCHES:
             around = self.branches[-1]
             other = piece.kind in ir.ARMS and around.kind in ir.BRANCHES
-            base = self.branches[-2].known if other else around.known
-            self.branches.append(_Branch(str(piece.kind), ordinal, dict(base), set(), []))
+            base = self.branches[-2] if other else around
+            branch = _Branch(str(piece.kind), ordinal, dict(base.known), set(), [], dict(base.origins))
+            self.branches.append(branch)
 
     def _ancestors(self, parent: int) -> set[int]:
         found: set[int] = set()
@@ -79,11 +81,14 @@ class Strings:
             if not exhaustive or len(setting) < len(arms):  # texts that grew come before those that did not
                 found.extend(around.known.get(name, ()))
             self._put(around, name, tuple(dict.fromkeys(found))[:MOST])
+            if exhaustive and len(found) == len(arms) == len(around.known[name]):
+                around.origins[name] = branch.ordinal
 
     @staticmethod
     def _put(branch: _Branch, name: str, texts: Texts) -> None:
         branch.known[name] = texts
         branch.assigned.add(name)
+        branch.origins.pop(name, None)
 
     def observe(self, piece: Piece) -> None:
         """Take in what a statement puts into variables."""

@@ -40,11 +40,15 @@ UNKNOWN: Texts = ((Fragment(HOLE, hole=1),),)
 
 
 class Known(msgspec.Struct, frozen=True):
-    """What variables hold, by name, in a file of a dialect."""
+    """What variables hold, by name, in a file of a dialect.
+
+    Variables with one of their `origins` in common got their texts in the arms of the same branch, one in each.
+    """
 
     texts: Mapping[str, Texts]
     source: str
     traits: Traits
+    origins: Mapping[str, int] = {}
 
     def named(self, tokens: Sequence[Token]) -> str:
         """The variable that some tokens name, or nothing."""
@@ -58,9 +62,22 @@ class Known(msgspec.Struct, frozen=True):
 
 def texts_of(tokens: Sequence[Token], known: Known) -> Texts:
     """The texts that an expression may come to."""
-    terms = [_term(term, known) for term in _split(tokens, TokenType.PLUS, TokenType.DPIPE)]
-    joined = (tuple(part for text in choice for part in text) for choice in product(*terms))
+    terms = list(_split(tokens, TokenType.PLUS, TokenType.DPIPE))
+    choices = _choices(terms, [_term(term, known) for term in terms], known)
+    joined = (tuple(part for text in choice for part in text) for choice in choices)
     return tuple(islice((text for text in joined if sum(len(part.text) for part in text) < LONGEST), MOST)) or UNKNOWN
+
+
+def _choices(terms: Sequence[Sequence[Token]], found: Sequence[Texts], known: Known) -> Iterator[list[Text]]:
+    """One text for each term; what depends on the same thing is chosen together."""
+    groups: dict[tuple[object, int], list[int]] = {}
+    for position, (term, texts) in enumerate(zip(terms, found, strict=True)):
+        name = known.named(term) if len(texts) > 1 else ""
+        key = known.origins.get(name, name) if name else (position,)
+        groups.setdefault((key, len(texts)), []).append(position)
+    for picked in product(*(range(size) for _, size in groups)):
+        chosen = {at: pick for pick, members in zip(picked, groups.values(), strict=True) for at in members}
+        yield [texts[chosen[position]] for position, texts in enumerate(found)]
 
 
 def _split(tokens: Sequence[Token], *at: TokenType) -> Iterator[Sequence[Token]]:
