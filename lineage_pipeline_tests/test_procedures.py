@@ -1,5 +1,7 @@
 """What fixtures do not show of procedural SQL: hops, places, parents."""
 
+from pathlib import Path
+
 from lineage_pipeline import analyze
 from lineage_pipeline.pipeline import analyse
 from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options
@@ -63,3 +65,12 @@ def test_the_summary_says_how_much_was_passed_over() -> None:
     passed = ("clustered", "on", "[primary]", "with", "(", "nolock", ")", "option", "(", "recompile", ")")
     assert summary["dropped_bytes"] == sum(len(word) for word in passed)
     assert summary["bytes"]["analysed"] == len(sql) - 3
+
+
+def test_the_example_warehouses_are_analysed_to_the_last_byte() -> None:
+    assets = Path(__file__).parent.parent / "sql_assets"
+    for folder, dialect in (("retail", "tsql"), ("marketing", "snowflake")):
+        for revision in ("base", "head"):
+            files = sorted((assets / folder / revision).rglob("*.sql"))
+            inputs = [InputFile(str(file), file.read_text(encoding="utf-8"), Options(dialect)) for file in files]
+            assert {row.status for row in analyse(inputs, reach=False).statements} == {"analysed"}
