@@ -82,7 +82,8 @@ class Assignments(Walker):
         while self.module.watched is not None and begin < end:
             first = begin + (self.kind(begin) is TokenType.COLON)
             behind = self.target_end(begin)
-            if self.variable(begin).upper() == self.family.rows[0] and self.kind(first + 1) is TokenType.DOT:
+            new = self.variable(begin).upper() in (self.family.rows[0], self.module.row.upper())
+            if new and self.kind(first + 1) is TokenType.DOT:
                 fields.append(self.fold(self.tokens[first + 2]))
             begin = behind + 1 if self.kind(behind) is TokenType.COMMA else end
         return tuple(fields)

@@ -193,7 +193,9 @@ class Routines(Headers):
         watched = dotted_name(self.tokens, on + 1, begin, self.traits)[0] if on + 1 < end else None
         transitions = tuple(self.transitions(on, end))
         definition = ir.Definition(name, "trigger", replace=True, watches=watched, header=transitions)
-        parts: Parts = (("definition", definition), *self.rows(watched))
+        named = dict(self.aliases(on, end))
+        parts: Parts = (("definition", definition), *self.rows(watched, tuple(named.values())))
+        module = Module("trigger", name, watched=watched, row=named.get(self.family.rows[0], ""))
         called = self.find(("EXECUTE",), on, end)
         if called + 2 < end and self.words[called + 1] in ("FUNCTION", "PROCEDURE"):
             function = dotted_name(self.tokens, called + 2, begin, self.traits)[0]
@@ -206,12 +208,12 @@ class Routines(Headers):
             return
         if self.words[body] == "COMPOUND":
             ordinal = self.emit(begin, body + 2, parent, "CREATE TRIGGER", parts)
-            outer, self.module = self.module, Module("trigger", name, watched=watched)
+            outer, self.module = self.module, module
             self.section(ordinal)
             self.module = outer
             self.finish(ordinal)
             return
-        self.inner(begin, body, (parent, "CREATE TRIGGER", parts), Module("trigger", name, watched=watched))
+        self.inner(begin, body, (parent, "CREATE TRIGGER", parts), module)
 
     def transitions(self, begin: int, end: int) -> Iterator[str]:
         """What a trigger calls the rows before and after the statement: REFERENCING NEW TABLE AS name."""
@@ -220,13 +222,21 @@ class Routines(Headers):
                 if self.words[at] in self.family.rows and self.words[at + 1] == "TABLE":
                     yield self.fold(self.tokens[at + (3 if self.words[at + 2] == "AS" else 2)])
 
-    def rows(self, watched: ir.Name | None) -> Parts:
+    def aliases(self, begin: int, end: int) -> Iterator[tuple[str, str]]:
+        """What a trigger calls its rows: REFERENCING NEW AS name."""
+        first = self.find(("REFERENCING",), begin, end)
+        for at in range(first, min(first + 8, end - 2)):
+            named = at + (2 if self.words[at + 1] == "AS" else 1)
+            if self.words[at] in self.family.rows and self.words[named] not in ("TABLE", "ROW"):
+                yield self.words[at], self.fold(self.tokens[named])
+
+    def rows(self, watched: ir.Name | None, others: tuple[str, ...] = ()) -> Parts:
         """The new and the old row as records with the columns of the watched table."""
         if watched is None:
             return ()
         everything = ir.Select((ir.Source(watched.parts[-1], name=watched),), EVERYTHING)
         word = TokenType.VAR
-        names = [self.fold(Token(word, row, 1, 1, 0, 0, [])) for row in self.family.rows]
+        names = [*(self.fold(Token(word, row, 1, 1, 0, 0, [])) for row in self.family.rows), *others]
         self.records.update(names)
         assigns = tuple(ir.Assignment((row,), 0, row=True, declares=True) for row in names)
         return ("relations", (everything,)), ("assigns", assigns)

@@ -1,7 +1,7 @@
 """Words of procedural languages that the parser does not speak, left out or put into words that it knows."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlglot.tokens import Token, TokenType
 
@@ -125,12 +125,17 @@ def _without_attributes(tokens: Sequence[Token]) -> list[Token]:
 
 def _without_marks(tokens: Sequence[Token], family: Family) -> list[Token]:
     """The colon before the rows of a trigger goes."""
+    words = [keyword(token) for token in tokens]
+    rows = {*family.rows, *_row_names(words, family)}
     return [
         token
         for index, token in enumerate(tokens)
-        if not (
-            token.token_type is TokenType.COLON
-            and index + 1 < len(tokens)
-            and keyword(tokens[index + 1]) in family.rows
-        )
+        if not (token.token_type is TokenType.COLON and index + 1 < len(tokens) and keyword(tokens[index + 1]) in rows)
     ]
+
+
+def _row_names(words: Sequence[str], family: Family) -> Iterator[str]:
+    """What triggers call their rows: the words behind NEW and OLD, with or without AS."""
+    for at in [at for at, word in enumerate(words) if word == "REFERENCING"]:
+        named = [word for word in words[at + 1 : at + 7] if word != "AS"]
+        yield from (name for before, name in zip(named, named[1:], strict=False) if before in family.rows)

@@ -23,13 +23,17 @@ Parts = tuple[tuple[str, object], ...]
 
 
 class Module(msgspec.Struct, frozen=True):
-    """The module that a walk is inside of: its kind, its name, what it returns and what its trigger watches."""
+    """The module that a walk is inside of: its kind, its name, what it returns and what its trigger watches.
+
+    `row` is what a trigger calls the new row, where it has a name of its own for it.
+    """
 
     kind: str = ""
     name: ir.Name | None = None
     columns: tuple[str, ...] = ()
     watched: ir.Name | None = None
     inline: bool = False
+    row: str = ""
 
 
 class Walker:
