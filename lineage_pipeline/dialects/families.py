@@ -107,6 +107,9 @@ FAMILIES: dict[str, Family] = {
 }
 """The procedural family of each dialect that has one."""
 
+TRIPLE_QUOTES = frozenset({"bigquery"})
+"""Dialects in which three quotes open a string that may have quotes in it; elsewhere the second one is doubled."""
+
 VARIABLE_FIRST = frozenset(name for name, family in FAMILIES.items() if family.variable_first)
 """Dialects in which a variable hides a column of the same name; in all others a column that is known hides it."""
 

@@ -14,7 +14,7 @@ from lineage_pipeline.engine.compile.parse import Failure
 from lineage_pipeline.engine.compile.pieces import Use
 from lineage_pipeline.engine.compile.quoted import inner_tokens
 from lineage_pipeline.engine.compile.walker import OPEN, Parts
-from lineage_pipeline.engine.compile.words import dotted_name, is_name
+from lineage_pipeline.engine.compile.words import dotted_name, is_name, keyword
 from lineage_pipeline.vocabulary import ir
 
 _INTO = ("INTO", "BULK COLLECT INTO")
@@ -209,6 +209,15 @@ class Actions(Declarations):
             ordinal = self.emit(begin, end, parent, kind)
         self.pieces[ordinal] = msgspec.structs.replace(self.pieces[ordinal], run=run)
         return ordinal
+
+    def keep(self, begin: int, end: int, parent: int, tokens: Sequence[Token], use: Use) -> int:
+        """Keep a piece; `rs := (EXECUTE IMMEDIATE text)` runs a text whose rows go into a variable."""
+        words = [keyword(token) for token in tokens[:4]] if self.family.marked else []
+        if words[1:] != ["(", "EXECUTE", "IMMEDIATE"] or not use.variables:
+            return super().keep(begin, end, parent, tokens, use)
+        stop = next((at for at, token in enumerate(tokens) if keyword(token) == "USING"), len(tokens) - 1)
+        run = Run(tuple(tokens[4:stop]), into=use.variables, row=True)
+        return self.run(begin, end, parent, use.kind, run)
 
     def nested(self, tokens: Sequence[Token], ordinal: int, taken: Use | None) -> None:
         """The statements of code in a string; what one query gives may be taken by whoever runs it."""

@@ -2,6 +2,9 @@
 
 from sqlglot.tokens import TokenType
 
+from lineage_pipeline.dialects.families import TRIPLE_QUOTES
+from lineage_pipeline.dialects.traits import Traits
+
 STRINGS = frozenset(
     {
         TokenType.STRING,
@@ -15,7 +18,7 @@ STRINGS = frozenset(
 """The kinds of tokens that are strings."""
 
 
-def decoded(written: str, *, escapes: bool = True) -> tuple[str, int, list[int]]:
+def decoded(written: str, traits: Traits) -> tuple[str, int, list[int]]:
     """The code in a written string, where it begins in it, and where decoding left a character out before."""
     begin = 0
     while begin < len(written) and written[begin].isalpha():
@@ -26,9 +29,9 @@ def decoded(written: str, *, escapes: bool = True) -> tuple[str, int, list[int]]
     quote = written[begin]
     if begin and written[begin - 1] in "qQ":  # Oracle: q'[…]'
         return written[begin + 2 : -2], begin + 2, []
-    if written[begin : begin + 3] == quote * 3 and len(written) - begin >= 6:
+    if traits.name in TRIPLE_QUOTES and written[begin : begin + 3] == quote * 3 and len(written) - begin >= 6:
         return written[begin + 3 : -3], begin + 3, []
-    return _unescaped(written[begin + 1 : -1], quote + "\\" * escapes, begin + 1)
+    return _unescaped(written[begin + 1 : -1], quote + "\\" * (not traits.batches), begin + 1)
 
 
 def _unescaped(written: str, marks: str, offset: int) -> tuple[str, int, list[int]]:

@@ -14,7 +14,7 @@ from lineage_pipeline.engine.compile.spoken import spoken
 
 def inner_tokens(token: Token, text: str, traits: Traits) -> Sequence[Token] | Failure:
     """The tokens of the code inside a string token, each placed where it stands in the file."""
-    code, offset, skips = decoded(text[token.start : token.end + 1])
+    code, offset, skips = decoded(text[token.start : token.end + 1], traits)
     inner = tokenize(code, traits)
     if isinstance(inner, Failure):
         return Failure(inner.reason, token.start, token.end + 1)

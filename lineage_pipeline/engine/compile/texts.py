@@ -128,7 +128,7 @@ def _hole(tokens: Sequence[Token]) -> Texts:
 
 def literal(token: Token, known: Known) -> Text:
     """A constant, cut where what is written has a character more than the text."""
-    code, offset, skips = decoded(known.source[token.start : token.end + 1], escapes=not known.traits.batches)
+    code, offset, skips = decoded(known.source[token.start : token.end + 1], known.traits)
     within = (int(token.start), int(token.end) + 1)
     base = int(token.start) + offset
     cuts = [0, *(skip + 1 for skip in skips), len(code)]

@@ -102,7 +102,7 @@ class Walker:
         parts: Parts = (),
     ) -> int:
         """Keep the tokens of one piece, go on behind it, and return its ordinal."""
-        self.pieces.append(Piece(self.tokens[begin:end], parent, kind, parts))
+        self.pieces.append(Piece(self.unmarked(self.tokens[begin:end]), parent, kind, parts))
         self.index = end
         return len(self.pieces) - 1
 
@@ -110,9 +110,20 @@ class Walker:
         """Keep a piece whose meaning lies in other tokens than its own: what the parser makes of them is used."""
         start, stop = int(self.tokens[begin].start), int(self.tokens[end - 1].end) + 1
         use = msgspec.structs.replace(use, records=frozenset(self.records))
-        self.pieces.append(Piece(tokens, parent, begin=start, stop=stop, use=use))
+        self.pieces.append(Piece(self.unmarked(tokens), parent, begin=start, stop=stop, use=use))
         self.index = end
         return len(self.pieces) - 1
+
+    def unmarked(self, tokens: Sequence[Token]) -> Sequence[Token]:
+        """The tokens without the colon before a field of a record, `:r.id`: the parser takes that for one value."""
+        if not self.family.marked or not self.records:
+            return tokens
+        colon, dot = TokenType.COLON, TokenType.DOT
+        marks = [
+            at for at, token in enumerate(tokens[:-2]) if token.token_type is colon and tokens[at + 2].token_type is dot
+        ]
+        fields = {at for at in marks if self.fold(tokens[at + 1]) in self.records}
+        return [token for at, token in enumerate(tokens) if at not in fields] if fields else tokens
 
     def close(self, ordinal: int) -> None:
         """Let a piece with others inside reach to where the walk stands now."""
