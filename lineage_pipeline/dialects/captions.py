@@ -181,3 +181,6 @@ TYPE_NAMES = {
     "varbinary": "bytea",
 }
 """Types by the names that PostgreSQL has for them itself; columns that are cast are called by them."""
+
+SHORT_DIGITS = 24
+"""A FLOAT of no more binary digits is a short one."""

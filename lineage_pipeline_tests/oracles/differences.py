@@ -40,3 +40,13 @@ POSTGRES: dict[str, tuple[str, ...]] = {
         "strings: records | b",
     ),
 }
+
+POSTGRES_READS: dict[str, tuple[str, ...]] = {
+    "the parser does not read USING (…) AS alias": ("joins: using with an alias",),
+    "what a subquery gives and nobody takes is no lineage": ("joins: nested queries keep digits",),
+    "a whole row is one reference to its table there": (
+        "nested: the whole row in a function",
+        "strings: functions of documents",
+    ),
+}
+"""Where we read other columns than PostgreSQL's catalogue says of a view: the reason, and the queries."""

@@ -9,7 +9,7 @@ from lineage_pipeline.dialects.traits import TRAITS
 from lineage_pipeline.pipeline import analyse
 from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options, SchemaColumn, TableSchema
 from lineage_pipeline.vocabulary.sets import EdgeType, ObjectKind, Origin
-from lineage_pipeline_tests.oracles.answers import Answer, Answered, tables
+from lineage_pipeline_tests.oracles.answers import Answer, Answered, Sources, tables
 
 
 @cache
@@ -32,6 +32,12 @@ def schemas(tables: Mapping[str, str], dialect: str) -> dict[str, TableSchema]:
 def lineage(sql: str, dialect: str, given: Mapping[str, TableSchema] | None = None) -> Lineage:
     """What the engine makes of a query over tables, or over those of the fixtures."""
     return analyse([InputFile("-", sql, Options(dialect))], given or _schemas(dialect), reach=False)
+
+
+def reads(sql: str, dialect: str) -> Sources:
+    """The columns of tables that a query reads, be it for values or to decide about them."""
+    edges = lineage(sql, dialect).column_edges
+    return frozenset(f"{edge.from_object}.{edge.from_column}" for edge in edges)
 
 
 def ask(sql: str, dialect: str, given: Mapping[str, TableSchema] | None = None) -> Answer:

@@ -8,12 +8,21 @@ from functools import cache
 
 import psycopg
 
-from lineage_pipeline_tests.oracles.answers import Answer, Answered, tables
+from lineage_pipeline_tests.oracles.answers import Answer, Answered, Sources, tables
 from lineage_pipeline_tests.oracles.server import binaries, running
 
 COLUMNS = """
 select attname, format_type(atttypid, atttypmod) from pg_attribute
 where attrelid = 'asked'::regclass and attnum > 0 order by attnum
+"""
+
+READ = """
+select distinct tables.relname || '.' || attname
+from pg_depend
+join pg_rewrite on pg_rewrite.oid = objid and ev_class = 'asked'::regclass
+join pg_class tables on tables.oid = refobjid
+join pg_attribute on attrelid = refobjid and attnum = refobjsubid
+where classid = 'pg_rewrite'::regclass and refobjid <> ev_class and refobjsubid > 0
 """
 
 SPELLINGS = {
@@ -64,6 +73,15 @@ def spelt(kind: str) -> str:
     name, digits, zone, arrays = (part or "" for part in found.groups())
     known = SPELLINGS.get(name + zone, name + zone)
     return f"{known}{digits}{arrays}".upper()
+
+
+def reads(sql: str) -> Sources:
+    """The columns of tables that a view depends on that is defined by a query."""
+    connection = _ground()
+    connection.execute(f"create temporary view asked as {sql}".encode())
+    rows = connection.execute(READ).fetchall()
+    connection.execute("drop view asked")
+    return frozenset(name for (name,) in rows)
 
 
 def _described(connection: psycopg.Connection, sql: str) -> Answer:

@@ -171,9 +171,13 @@ class Calls(Operands):
         ordered = self.taken("ORDER BY")
         if ordered:
             parts.append(f"ORDER BY {self.order()}")
-        parts.append(self.frame() if self.word() in ("ROWS", "RANGE") else _frame(name, printed, ordered))
+        parts.append(self.framed(name, printed, ordered))
         self.expect(")")
-        return " ".join(parts)
+        return " ".join(filter(None, parts))
+
+    def framed(self, name: str, printed: str, ordered: bool) -> str:
+        """The frame of a window, be it given or not."""
+        return self.frame() if self.word() in ("ROWS", "RANGE") else _frame(name, printed, ordered)
 
     def named_window(self, name: str, printed: str) -> str:
         """A window that is defined elsewhere in the statement."""

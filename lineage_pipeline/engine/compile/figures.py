@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from lineage_pipeline.dialects.captions import BARE, NAMELESS, TYPE_NAMES
+from lineage_pipeline.dialects.captions import BARE, NAMELESS, SHORT_DIGITS, TYPE_NAMES
 
 Figure = tuple[str, bool]
 """A name, and whether it is strong: a weak one gives way to what stands around the expression."""
@@ -94,6 +94,8 @@ def _type(kind: exp.Expr) -> str:
     if kind.this is exp.DType.USERDEFINED:
         return str(kind.args.get("kind") or "").lower()
     name = str(getattr(kind.this, "value", kind.this)).lower()
+    if name == "double" and kind.expressions and int(kind.expressions[0].name) <= SHORT_DIGITS:
+        name = "float"
     return TYPE_NAMES.get(name, name)
 
 
@@ -145,6 +147,7 @@ def _trim(node: exp.Expr, text: str) -> Figure:
 
 _FIGURES: dict[type[exp.Expr], Callable[[exp.Expr, str], Figure]] = {
     exp.And: _always("", False),
+    exp.Not: _always("", False),
     exp.Or: _always("", False),
     exp.Array: _always("array"),
     exp.AtTimeZone: _always("timezone"),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects import duckdb as rows
+from lineage_pipeline.engine.compile.captions import Calls
 from lineage_pipeline.engine.compile.operands import Unprintable
 from lineage_pipeline.engine.compile.printed_operands import PrintedOperands
 from lineage_pipeline.engine.compile.prints import quoted
@@ -92,23 +93,10 @@ class Printed(PrintedOperands):
             self.expect(")")
         return f"{printed} OVER ({self.window(name, printed)})" if self.taken("OVER") else printed
 
-    def window(self, name: str, printed: str) -> str:
-        """The keys and the frame of a window, which may have a name."""
-        if self.word() != "(":
-            return self.named_window(name, printed)
-        self.expect("(")
-        parts = []
-        if self.taken("PARTITION BY"):
-            keys = [self.expression()]
-            while self.taken(","):
-                keys.append(self.expression())
-            parts.append(f"PARTITION BY {', '.join(keys)}")
-        if self.taken("ORDER BY"):
-            parts.append(f"ORDER BY {self.order()}")
-        if self.word() in ("ROWS", "RANGE", "GROUPS") and (frame := self.frame()) != rows.USUAL_FRAME:
-            parts.append(frame)
-        self.expect(")")
-        return " ".join(parts)
+    def framed(self, name: str, printed: str, ordered: bool) -> str:
+        """The frame of a window, unless it goes without saying."""
+        frame = self.frame() if self.word() in ("ROWS", "RANGE", "GROUPS") else ""
+        return "" if frame == rows.USUAL_FRAME else frame
 
     def key(self) -> str:
         """One key with what is said of its direction."""
@@ -118,15 +106,6 @@ class Printed(PrintedOperands):
         if self.taken("NULLS"):
             found += f" NULLS {self.next().text.upper()}"
         return found
-
-    def conversion(self, word: str) -> str:
-        """CAST and TRY_CAST."""
-        self.expect("(")
-        value = self.expression()
-        self.expect("AS")
-        kind = self.type()
-        self.expect(")")
-        return f"{word}({value} AS {kind})"
 
     def extract(self, name: str) -> str:
         """EXTRACT, whose unit stands before FROM."""
@@ -208,8 +187,8 @@ class Printed(PrintedOperands):
         return found
 
     WORDED: dict[str, Callable[["Printed", str], str]] = {
-        "CAST": conversion,
-        "TRY_CAST": conversion,
+        "CAST": Calls.conversion,
+        "TRY_CAST": Calls.conversion,
         "EXTRACT": extract,
         "POSITION": position,
         "TRIM": trim,
