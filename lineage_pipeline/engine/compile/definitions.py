@@ -58,6 +58,8 @@ def create(context: Context, tree: exp.Expr) -> dict[str, Any]:
         comment=comment,
         tags=tags,
     )
+    if kind == "VIEW" and definition.relation == ir.NOWHERE and not properties:
+        context.report("UNSUPPORTED_SYNTAX", context.origin, context.end, construct="a view without a query")
     label = f"CREATE {'MATERIALIZED ' if exp.MaterializedProperty in properties else ''}{kind}"
     return {"kind": label, "definition": definition, **_sent_on(context, properties, definition)}
 

@@ -39,11 +39,18 @@ def skeleton(tokens: Sequence[Token]) -> list[Token] | None:
         listed += 1
     body, tail = _query_at(tokens, end), [*head, *tokens[kind:end]]
     opened = listed < len(tokens) and tokens[listed].token_type is _OPEN and listed < body
+    if body == len(tokens) and (keyword(tokens[kind]) == "VIEW" or (not opened and _promises(tokens[end:]))):
+        return None  # what should be a query is none
     if opened:
         closed = behind_brackets(tokens, listed)
         tail.extend(_listed(tokens, listed, closed))
         end = closed
     return [*tail, *_kept_clauses(tokens, end, body), *_query(tokens, body)]
+
+
+def _promises(tokens: Sequence[Token]) -> bool:
+    """Whether an AS stands where a query should follow."""
+    return bool(tokens) and keyword(tokens[0]) == "AS"
 
 
 def _behind(tokens: Sequence[Token], index: int, *words: str) -> int:

@@ -147,7 +147,9 @@ def _statement(piece: Piece, tree: exp.Expr, context: Context) -> ir.Statement:
         if _is_silent(piece.tokens):
             path = search_path(piece.tokens, context.traits) if kind == "SET" else ()
             return msgspec.structs.replace(_silent(kind, piece, context.text), context=path)
-        unsupported = _finding("UNSUPPORTED_SYNTAX", 0, piece.end - piece.start, construct=kind)
+        unsupported = _fault(piece, context) or _finding(
+            "UNSUPPORTED_SYNTAX", 0, piece.end - piece.start, construct=kind
+        )
         return ir.Statement(kind, "failed", findings=(unsupported,), fingerprint=fingerprint(piece, context.text))
     parts = _guarded(context, piece, lambda context: _level(context, tree, piece))
     if parts is None and _is_silent(piece.tokens):
@@ -156,6 +158,18 @@ def _statement(piece: Piece, tree: exp.Expr, context: Context) -> ir.Statement:
         context.report("UNSUPPORTED_SYNTAX", piece.start, piece.end, construct=kind)
         parts = {"kind": kind, "status": "partial"}
     return _assembled(context, parts, piece)
+
+
+def _fault(piece: Piece, context: Context) -> ir.Finding | None:
+    """Where the query of a definition stops being one; the parser gives the whole definition up and does not say."""
+    words = [token.text.upper() for token in piece.tokens]
+    if words[0] != "CREATE" or "AS" not in words or not {"VIEW", "TABLE"} & set(words[:6]):
+        return None
+    query = piece.tokens[words.index("AS") + 1 :]
+    found = parse(Piece(query), context.text, context.traits) if query else None
+    if not isinstance(found, Failure):
+        return None
+    return _finding("PARSE_ERROR", found.start - piece.start, found.end - piece.start, reason=found.reason)
 
 
 def _guarded(context: Context, piece: Piece, compiler: Callable[[Context], Parts | None]) -> Parts | None:
