@@ -1,10 +1,10 @@
 """Phrases of single engines that the parser does not know: each becomes one that says the same of columns."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.engine.compile.words import keyword, made
+from lineage_pipeline.engine.compile.words import behind_brackets, keyword, made
 
 
 def nearest_joins(tokens: Sequence[Token]) -> list[Token]:
@@ -25,6 +25,38 @@ def _behind_nearest(tokens: Sequence[Token], index: int) -> int:
         return index
     by = next((at for at in (2, 3) if words[at : at + 1] == ["BY"]), 0)
     return index + by + 2 if by and words[by + 1 : by + 2] in (["DISTANCE"], ["SIMILARITY"]) else index
+
+
+_ARRANGED = frozenset({"PARTITION BY", "ORDER BY", "DISTRIBUTE BY", "SORT BY", "CLUSTER BY"})
+
+
+def partitioned_rows(tokens: Sequence[Token]) -> list[Token]:
+    """Hive: `f(ON t PARTITION BY a ORDER BY b)` as the rows of t, which the function hands on."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        opened = [keyword(token) for token in tokens[index + 1 : index + 3]] == ["(", "ON"]
+        if not opened or tokens[index].token_type is not TokenType.VAR:
+            kept.append(tokens[index])
+            index += 1
+            continue
+        behind = behind_brackets(tokens, index + 1)
+        given = partitioned_rows(tokens[index + 3 : behind - 1])
+        end = next((at for at, token in _outside(given) if keyword(token) in _ARRANGED), len(given))
+        first = tokens[index]
+        star = Token(TokenType.STAR, "*", first.line, first.col, -1, -1)
+        kept += [tokens[index + 1], made("SELECT", first), star, made("FROM", first), *given[:end], tokens[behind - 1]]
+        index = behind
+    return kept
+
+
+def _outside(tokens: Sequence[Token]) -> Iterator[tuple[int, Token]]:
+    """The tokens that stand in no brackets, with their positions."""
+    depth = 0
+    for index, token in enumerate(tokens):
+        depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
+        if depth == 0:
+            yield index, token
 
 
 def spoken_names(tokens: Sequence[Token]) -> list[Token]:

@@ -9,7 +9,13 @@ import msgspec
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.engine.compile.blanks import without_blanks
-from lineage_pipeline.engine.compile.idioms import called_windows, nearest_joins, plain_calls, spoken_names
+from lineage_pipeline.engine.compile.idioms import (
+    called_windows,
+    nearest_joins,
+    partitioned_rows,
+    plain_calls,
+    spoken_names,
+)
 from lineage_pipeline.engine.compile.past import without_time, without_versions
 from lineage_pipeline.engine.compile.patterns import matched, without_details, without_paths
 from lineage_pipeline.engine.compile.phrases import (
@@ -165,6 +171,7 @@ REPAIRS: tuple[Repair, ...] = (
     _repair("SYSTEM_TIME", without_time),
     _repair("VERSIONS BETWEEN", without_versions),
     _repair("NEAREST BY", nearest_joins),
+    _repair("ON (", partitioned_rows),
     _repair("WINDOW (", called_windows),
     _repair("IDENTIFIER (", spoken_names),
     _repair("DISTINCT (", plain_calls),
