@@ -80,13 +80,15 @@ def names_column(edge: ColumnEdge, written: str, text: str) -> bool:
     """Whether a reference names the column of an edge: itself, the hop it goes through, by a star or by a new name."""
     if not written or written.endswith("*") or written.startswith("@"):  # a variable brings what it was given
         return True
-    parts = {bare(part) for part in PART.findall(written)}
+    ordered = [bare(part) for part in PART.findall(written)]
+    parts = set(ordered)
     columns = {edge.from_column.lower(), *(hop.column.lower() for hop in edge.hops)}
     columns |= {bare(hop.object.split(".")[-1]) for hop in edge.hops}  # a record, as a whole row
     unmarked = {column.removeprefix("@") for column in columns}  # a parameter may have no mark, or another one
     if parts & (columns | unmarked | {f"${column}" for column in unmarked}):
         return True
-    if parts & {"columns"} or written.startswith("`") or parts & names_of_sources(text):  # patterns and whole rows
+    pattern = written.startswith("`") and not re.fullmatch(r"[\w.`]+", written)
+    if parts & {"columns"} or pattern or ordered[-1] in names_of_sources(text):  # patterns and whole rows
         return True
     lists = {bare(name.strip()) for listed in LIST.findall(REMARK.sub(" ", text)) for name in listed.split(",")}
     return bool(parts & lists)
