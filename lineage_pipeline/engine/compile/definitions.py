@@ -24,12 +24,18 @@ _MODULES = ("PROCEDURE", "FUNCTION", "TRIGGER")
 def create(context: Context, tree: exp.Expr) -> dict[str, Any]:
     """CREATE of a table or view defines an object; of anything else it is only named."""
     kind = str(tree.args.get("kind") or "").upper()
+    return _relation(context, tree, kind) if kind in _RELATIONS else _other(context, tree, kind)
+
+
+def _other(context: Context, tree: exp.Expr, kind: str) -> dict[str, Any]:
     if kind in _MODULES:
         return _module(context, tree, kind)
     if kind == "DICTIONARY" and isinstance(tree.this, exp.Schema):
         return dictionary(context, tree, _columns(context, tree.this.expressions, []))
-    if kind not in _RELATIONS:
-        return {"kind": f"CREATE {kind}"}
+    return {"kind": f"CREATE {kind}"}
+
+
+def _relation(context: Context, tree: exp.Expr, kind: str) -> dict[str, Any]:
     bind_with(context, tree)
     properties = properties_of(tree)
     schema = tree.this

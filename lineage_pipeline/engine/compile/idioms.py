@@ -81,6 +81,22 @@ def spoken_names(tokens: Sequence[Token]) -> list[Token]:
     return kept
 
 
+def single_keys(tokens: Sequence[Token]) -> list[Token]:
+    """`SEARCH DEPTH FIRST BY a, b SET …` and `CYCLE a, b SET …` with their first column: sqlglot reads one."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        kept.append(tokens[index])
+        words = [keyword(token) for token in tokens[max(index - 1, 0) : index + 1]]
+        index += 1
+        if words[-1] == "CYCLE" or words == ["FIRST", "BY"]:
+            kept.extend(tokens[index : index + 1])
+            index += 1
+            while index < len(tokens) and tokens[index].token_type is TokenType.COMMA:
+                index += 2
+    return kept
+
+
 def called_windows(tokens: Sequence[Token]) -> list[Token]:
     """Spark: `window(time, '5 minutes')` is a function, no clause."""
     return [

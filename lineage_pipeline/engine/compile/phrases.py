@@ -94,7 +94,8 @@ def bracketed_using(tokens: Sequence[Token]) -> list[Token]:
         token = tokens[index]
         kept.append(token)
         index += 1
-        if keyword(token) != "USING" or not is_name(tokens, index):
+        cycle = index > 2 and keyword(tokens[index - 3]) in ("SET", "DEFAULT")  # of a recursion: USING names a column
+        if keyword(token) != "USING" or cycle or not is_name(tokens, index):
             continue
         place = (token.line, token.col, token.start, token.end)
         kept.append(Token(TokenType.L_PAREN, "(", *place))

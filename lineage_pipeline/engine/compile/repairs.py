@@ -14,6 +14,7 @@ from lineage_pipeline.engine.compile.idioms import (
     nearest_joins,
     partitioned_rows,
     plain_calls,
+    single_keys,
     spoken_names,
 )
 from lineage_pipeline.engine.compile.past import without_time, without_versions
@@ -173,6 +174,8 @@ REPAIRS: tuple[Repair, ...] = (
     _repair("NEAREST BY", nearest_joins),
     _repair("ON (", partitioned_rows),
     _repair("WINDOW (", called_windows),
+    _repair("RECURSIVE SEARCH", single_keys),
+    _repair("RECURSIVE CYCLE", single_keys),
     _repair("IDENTIFIER (", spoken_names),
     _repair("DISTINCT (", plain_calls),
 )
