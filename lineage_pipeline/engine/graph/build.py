@@ -60,7 +60,7 @@ def build_plan(files: Iterable[File], imported: Mapping[str, TableSchema] | None
         object_statements=references.parts(),
         object_edges=edges,
         diagnostics=(*references.findings, *drafts.duplicates(faces), *_cycles(groups, objects)),
-        tagged=any(may_tag(file.face.statements, file.options.labels, imported or {}) for file in ordered),
+        tagged=may_tag(((file.face.statements, file.options.labels) for file in ordered), imported or {}),
     )
 
 

@@ -1,6 +1,6 @@
 """Labels of objects: tags, owners and descriptions from settings, imports, DDL and the owners of files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 import msgspec
@@ -38,8 +38,11 @@ def labelled(name: str, draft: Draft, imported: TableSchema | None, owners: Sequ
     )
 
 
-def may_tag(faces: Sequence[Face], labels: Sequence[Label], imported: Mapping[str, TableSchema]) -> bool:
-    """Whether any column can have a tag: by a statement, by the settings, or by an import."""
-    if any(label.columns and label.tags for label in labels) or any(face.tagged for face in faces):
+def may_tag(files: Iterable[tuple[Sequence[Face], Sequence[Label]]], imported: Mapping[str, TableSchema]) -> bool:
+    """Whether any column can have a tag: by a statement of a file, by its settings, or by an import."""
+    if any(column.tags for schema in imported.values() for column in schema.columns):
         return True
-    return any(column.tags for schema in imported.values() for column in schema.columns)
+    return any(
+        any(label.columns and label.tags for label in labels) or any(face.tagged for face in faces)
+        for faces, labels in files
+    )
