@@ -158,7 +158,7 @@ def link_files(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistr
             if (path, ordinal) in registry.linked
         }
         linked = link_script(item.script, bound, registry.inputs, item.traits, done)
-        gathered.findings.extend(conflict_rows(item.text, item.script, registry.disputed))
+        gathered.findings.extend(conflict_rows(item.text, item.script, registry.disputed.get(path, {})))
         for ordinal, placed in enumerate(item.script.statements):
             gathered.findings.extend(finding_rows(item.text, placed, placed.statement.findings, Stage.PARSING))
             result = linked.statements.get(ordinal)

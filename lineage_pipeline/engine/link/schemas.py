@@ -32,7 +32,7 @@ class SchemaRegistry:
         self.schemas: dict[str, TableSchema] = {}
         self.inputs: dict[str, Input] = {}
         self.linked: dict[tuple[str, int], LinkedStatement] = {}
-        self.disputed: dict[str, TableSchema] = {}
+        self.disputed: dict[str, dict[str, TableSchema]] = {}
 
     def resolve(self, order: Iterable[Iterable[str]]) -> dict[str, TableSchema]:
         """The schemas of all objects of groups that stand in order of need."""
@@ -43,8 +43,8 @@ class SchemaRegistry:
 
     def _keep(self, schema: TableSchema) -> None:
         self.schemas[schema.object] = schema
-        if schema.conflicts:
-            self.disputed[schema.object] = schema
+        for conflict in schema.conflicts:
+            self.disputed.setdefault(conflict.path, {})[schema.object] = schema
         self.inputs[schema.object] = input_of(schema, self.objects[schema.object].row.temporary)
 
     def _schema(self, name: str) -> TableSchema:
