@@ -10,7 +10,13 @@ import pytest
 
 from lineage_pipeline import analyze, scan
 from lineage_pipeline.dialects.typing.fitting import ALL, FITS, misfits
+from lineage_pipeline_tests.oracles import engine
 from lineage_pipeline_tests.oracles.answers import questions
+from lineage_pipeline_tests.oracles.generator.duckdb import DUCKDB as duckdb_grammar
+from lineage_pipeline_tests.oracles.generator.postgres import POSTGRES as postgres_grammar
+from lineage_pipeline_tests.oracles.generator.scopes import tables
+from lineage_pipeline_tests.oracles.generator.spark import SPARK as spark_grammar
+from lineage_pipeline_tests.oracles.generator.writer import generate
 from lineage_pipeline_tests.oracles.server import binaries, running
 
 ROOT = Path(__file__).parent.parent
@@ -129,6 +135,18 @@ def test_no_query_that_spark_takes_has_types_that_do_not_fit() -> None:
     for question in questions("spark"):
         found = analyze(question.sql, dialect="spark").lineage.diagnostics
         assert [row.message for row in found if row.code == "TYPE_MISMATCH"] == [], question.title
+
+
+GRAMMARS = {"spark": spark_grammar, "duckdb": duckdb_grammar, "postgres": postgres_grammar}
+
+
+@pytest.mark.parametrize("dialect", sorted(GRAMMARS))
+def test_no_generated_query_that_an_engine_takes_has_types_that_do_not_fit(dialect: str) -> None:
+    grammar = GRAMMARS[dialect]
+    given = engine.schemas(tables(grammar, 3), dialect)
+    for query in generate(grammar, 3, 120):
+        found = engine.lineage(query.sql, dialect, given).diagnostics
+        assert [row.message for row in found if row.code == "TYPE_MISMATCH"] == [], query.sql
 
 
 FINDINGS = Path(__file__).parent / "fixtures" / "findings.txt"

@@ -62,7 +62,8 @@ def _kinds(word: str) -> tuple[str, ...]:
     return ALL if word == "*" else (word,)
 
 
-_STRICT = _alike("date-moment")
+# What two dates differ by is a number in some of them and an interval in others.
+_STRICT = _alike("date-moment", INTERVAL="")
 _LENIENT = "string-* number-boolean date-moment binary-uuid time-interval"
 
 FITS: dict[str, Fit] = {
@@ -91,11 +92,11 @@ FITS: dict[str, Fit] = {
         TIMESTAMP="",
         BIT="boolean",
     ),
-    "snowflake": _alike("string-* number-boolean date-moment binary-uuid"),
+    "snowflake": _alike("string-* number-boolean date-moment binary-uuid", INTERVAL=""),
     "bigquery": _STRICT,
     "trino": _STRICT,
-    "oracle": _alike(_LENIENT, DATE="moment", BOOLEAN=""),
-    "redshift": _alike(_LENIENT),
+    "oracle": _alike(_LENIENT, DATE="moment", BOOLEAN="", INTERVAL=""),
+    "redshift": _alike(_LENIENT, INTERVAL=""),
 }
 """The families of which it is known; the others convert whatever they are given, or nobody has asked them."""
 

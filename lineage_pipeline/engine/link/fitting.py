@@ -10,12 +10,14 @@ from lineage_pipeline.vocabulary import ir
 COMPARED = frozenset("EQ NEQ GT GTE LT LTE NULLSAFEEQ NULLSAFENEQ BETWEEN IN".split())
 """Operators that compare their first argument with each of the others."""
 
+MANY = frozenset({"ANY", "ALL", "SOME"})
+
 
 def report_compared(parts: Sequence[ir.Expr], args: Sequence[Value], family: str, report: Report) -> None:
     """Say which values are compared that cannot be; it stands at the first column that is named."""
     first = args[0]
     for part, other in zip(parts[1:], args[1:], strict=False):
-        if isinstance(part, ir.Sub) and part.mode == "compare":  # ANY and ALL: it stands for each of its rows
+        if _stands_for_many(part):
             continue
         if misfits(first.type, other.type, family, "compares") and not _settles(family, first, other):
             place = next((ref for expr in (parts[0], part) for ref in _refs(expr)), None)
@@ -47,6 +49,11 @@ def report_united(column: Out, others: Sequence[Out], family: str, report: Repor
             name = column.written or column.name or "a column of a set operation"
             place = max(other.start, 0), max(other.end, 0)
             report("TYPE_MISMATCH", *place, column=name, left=str(other.value.type), right=str(column.value.type))
+
+
+def _stands_for_many(part: ir.Expr) -> bool:
+    """Whether an operand is ANY or ALL of the rows of a query or the elements of an array, and has no type itself."""
+    return (isinstance(part, ir.Sub) and part.mode == "compare") or (isinstance(part, ir.Call) and part.op in MANY)
 
 
 def _settles(family: str, *values: Value) -> bool:
