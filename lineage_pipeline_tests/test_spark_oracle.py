@@ -57,6 +57,6 @@ def test_most_columns_agree(record_property: Callable[[str, object], None]) -> N
     shares = ", ".join(f"{name} {100 * count / total:.1f} %" for name, count in counts.items())
     record_property("figure", f"Spark's analyser: {len(QUESTIONS)} queries, {total} columns; exact: {shares}")
     assert counts["values"] > 0.99 * total
-    assert counts["types"] > 0.96 * total
-    assert counts["nullability"] > 0.96 * total
+    assert counts["types"] > 0.99 * total
+    assert counts["nullability"] > 0.98 * total
     assert counts["not null where Spark knows nulls"] == 0

@@ -63,6 +63,9 @@ TYPES = {
 }
 """Types by other names."""
 
+STRINGS = frozenset({"VARCHAR", "CHAR", "CHARACTER"})
+"""Types that are strings once something is made one of them."""
+
 CONVERSIONS = frozenset("BOOLEAN TINYINT SMALLINT INT BIGINT FLOAT DOUBLE DECIMAL DATE TIMESTAMP BINARY STRING".split())
 """Functions that convert; they leave no trace inside another expression."""
 
@@ -85,9 +88,16 @@ PRINTED: dict[str, str] = {
 """Functions by the names under which they are printed."""
 
 _FINISH = "lambdafunction(namedlambdavariable(), namedlambdavariable())"
+_NOTHING = "(namedlambdavariable() IS NULL)"
+_COMPARED = (
+    f"(IF(({_NOTHING} AND {_NOTHING}), 0, (IF({_NOTHING}, 1, (IF({_NOTHING}, -1, "
+    "(IF((namedlambdavariable() < namedlambdavariable()), -1, "
+    "(IF((namedlambdavariable() > namedlambdavariable()), 1, 0))))))))))"
+)
 
 SHAPES: dict[str, str] = {
     "aggregate": f"aggregate({{}}, {{}}, {{}}, {_FINISH})",
+    "array_sort": f"array_sort({{}}, lambdafunction({_COMPARED}, namedlambdavariable(), namedlambdavariable()))",
     "ceil": "CEIL({})",
     "dateadd": "date_add({}, {})",
     "datepart": "datepart({} FROM {})",
@@ -116,6 +126,7 @@ DEFAULTS: dict[str, tuple[int, tuple[str, ...]]] = {
     "listagg": (1, ("NULL",)),
     "locate": (2, ("1",)),
     "lpad": (2, (" ",)),
+    "make_interval": (0, ("0", "0", "0", "0", "0", "0", "0.000000")),
     "make_ym_interval": (0, ("0", "0")),
     "mask": (1, ("X", "x", "n", "NULL")),
     "months_between": (2, ("true",)),
@@ -127,6 +138,7 @@ DEFAULTS: dict[str, tuple[int, tuple[str, ...]]] = {
     "regexp_extract_all": (2, ("1",)),
     "regexp_instr": (2, ("0",)),
     "regexp_replace": (3, ("1",)),
+    "replace": (2, ("",)),
     "round": (1, ("0",)),
     "rpad": (2, (" ",)),
     "sentences": (1, ("", "")),
@@ -143,6 +155,15 @@ DEFAULTS: dict[str, tuple[int, tuple[str, ...]]] = {
     "variant_strip_nulls": (1, ("true",)),
 }
 """Arguments that are printed although nobody gave them: how many there are without them, and what follows."""
+
+COUNTED: dict[tuple[str, int], str] = {
+    **dict.fromkeys((("dateadd", 3), ("date_add", 3)), "timestampadd"),
+    **dict.fromkeys((("datediff", 3), ("date_diff", 3)), "timestampdiff"),
+}
+"""Functions that are others where they have that many arguments."""
+
+IGNORING = {"first_value": "first{}", "last_value": "last{}", "nth_value": "nth_value{} ignore nulls"}
+"""Functions that are printed otherwise where they ignore nulls: `{}` are their arguments."""
 
 SHOWN: dict[str, int] = {
     "any_value": 1,
@@ -184,3 +205,26 @@ TYPE_NAMES = {
 
 SHORT_DIGITS = 24
 """A FLOAT of no more binary digits is a short one."""
+
+
+def moved(op: str, left: str, right: str) -> str:
+    """How a sum, difference or product of two types is printed, if not like that of numbers.
+
+    A moment stands before the interval that it is moved by, and without brackets; days are added by a function.
+    """
+    spans = left.startswith("INTERVAL"), right.startswith("INTERVAL")
+    if all(spans):
+        return ""
+    if op == "MUL":
+        return "({1} * {0})" if spans[1] else ""
+    if left == "DATE" and right == "INTERVAL DAY":
+        days = "extractansiintervaldays({1})"
+        return {"ADD": f"date_add({{0}}, {days})", "SUB": f"date_add({{0}}, (- {days}))"}[op]
+    if any(spans):
+        return {"ADD": "{1} + {0}" if spans[0] else "{0} + {1}", "SUB": "{0} - {1}"}[op]
+    if left == "DATE" and right in _COUNTS:
+        return {"ADD": "date_add({0}, {1})", "SUB": "date_sub({0}, {1})"}[op]
+    return "date_add({1}, {0})" if op == "ADD" and right == "DATE" and left in _COUNTS else ""
+
+
+_COUNTS = frozenset({"TINYINT", "SMALLINT", "INT"})

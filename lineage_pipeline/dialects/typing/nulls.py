@@ -11,14 +11,14 @@ class Nulls(msgspec.Struct, frozen=True):
     `reads` are those of the last that read their first argument as a type, which may fail, unless a format says how
     (`formatted`); `fails_on` are the types that others cannot always read, and `parts` those operators that read their
     second argument as a type that the first one tells; `converts` are those that may have to convert any of their
-    arguments. Some are of the last only where they work on intervals (`of_spans`). In some, one argument decides alone
-    (`by_argument`). Where `recursion`, whatever comes out of a recursion may be null.
+    arguments. Some are of the last only where they work on intervals (`of_spans`). In some, certain arguments decide
+    alone (`by_argument`). Where `recursion`, whatever comes out of a recursion may be null.
     """
 
     never: frozenset[str]
     where_all: frozenset[str]
     where_any: frozenset[str]
-    by_argument: dict[str, int] = {}
+    by_argument: dict[str, tuple[int, ...]] = {}
     reads: dict[str, str] = {}
     formatted: frozenset[str] = frozenset()
     fails_on: dict[str, frozenset[str]] = {}
@@ -35,7 +35,9 @@ _ANY = words(
     "DATEADD DATESUB SUBSTRING LENGTH REPLACE YEAR MONTH DAY CEIL FLOOR EXTRACT DATETRUNC TIMESTRTOTIME "
     "TSORDSTODATE TIMESTAMPTRUNC DPIPE"
 )
-_WRAPPERS = dict.fromkeys("FILTER DISTINCT ORDER WITHINGROUP IGNORENULLS RESPECTNULLS LIMIT PAREN".split(), 0)
+_WRAPPERS: dict[str, tuple[int, ...]] = dict.fromkeys(
+    "FILTER DISTINCT ORDER WITHINGROUP IGNORENULLS RESPECTNULLS LIMIT PAREN".split(), (0,)
+)
 
 GENERAL = Nulls(_NEVER, _ALL, _ANY, _WRAPPERS)
 """What holds in most engines."""
@@ -52,8 +54,8 @@ _SPARK_ANY = words(
     "MAP ESCAPE STRTODATE ADD SUB MUL AND OR NOT NEG EQ NEQ GT GTE LT LTE LIKE BETWEEN IN UPPER LOWER TRIM CONCAT "
     "ABS NEGATIVE POSITIVE ARRAYAPPEND ARRAYCOMPACT ARRAYDISTINCT ARRAYEXCEPT ARRAYINSERT ARRAYINTERSECT "
     "ARRAYPOSITION ARRAYPREPEND ARRAYREMOVE ARRAYSIZE ARRAYSLICE ARRAYSORT ARRAYSZIP ARRAY_UNION CARDINALITY "
-    "GENERATESERIES MAPFROMENTRIES MAPKEYS MAP_CONCAT MAP_ENTRIES MAP_VALUES MAP_ZIP_WITH SHUFFLE "
-    "STRTOMAP ZIP_WITH ASCII BITLENGTH COLLATION CONTAINS CRC32 FIND_IN_SET FROMBASE64 INITCAP LENGTH LEVENSHTEIN "
+    "GENERATESERIES MAPFROMENTRIES MAPKEYS MAP_CONCAT MAP_ENTRIES MAP_VALUES SHUFFLE "
+    "STRTOMAP ASCII BITLENGTH COLLATION CONTAINS CRC32 FIND_IN_SET FROMBASE64 INITCAP LENGTH LEVENSHTEIN "
     "MD5 OCTET_LENGTH OVERLAY PAD REGEXPCOUNT REGEXPEXTRACT REGEXPEXTRACTALL REGEXPINSTR REGEXPLIKE REGEXPREPLACE "
     "REGEXPSPLIT REPEAT REPLACE REVERSE SHA SOUNDEX STARTSWITH STRPOSITION SUBSTRING SUBSTRINGINDEX TOBASE64 "
     "TRANSLATE DPIPE BINARY SCHEMA_OF_JSON PARSEJSON IS_VARIANT_NULL TOCHAR TONUMBER INTERVAL INTERVALSPAN "
@@ -114,10 +116,13 @@ SPARK = Nulls(
     {
         **_WRAPPERS,
         **dict.fromkeys(
-            "FORMAT PRINTF FORMAT_STRING CONCATWS TRANSFORM ARRAYFILTER TRANSFORM_KEYS MAP_FILTER".split(), 0
+            "FORMAT PRINTF FORMAT_STRING CONCATWS TRANSFORM ARRAYFILTER TRANSFORM_KEYS TRANSFORM_VALUES "
+            "MAP_FILTER".split(),
+            (0,),
         ),
-        "TRANSFORM_VALUES": 0,
-        "ARRAY_REPEAT": 1,
+        "ZIP_WITH": (0, 1),
+        "MAP_ZIP_WITH": (0, 1),
+        "ARRAY_REPEAT": (1,),
     },
     _SPARK_READS,
     words("TSORDSTODATE TO_TIMESTAMP_NTZ TO_TIMESTAMP_LTZ"),

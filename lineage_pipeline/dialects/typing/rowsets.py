@@ -1,7 +1,7 @@
 """The types of the columns of functions that stand where tables stand."""
 
 Columns = dict[str, tuple[str, ...]]
-"""By function, the types of its columns in order."""
+"""By function, the types of its first columns in order."""
 
 SELF = "="
 """The type that the function gives where it stands in an expression."""
@@ -27,7 +27,15 @@ _POSTGRES: Columns = {
     "GENERATESERIES": (SELF,),
 }
 
+_SPARK: Columns = {
+    **dict.fromkeys(("POSEXPLODE", "POSEXPLODEOUTER", "POSEXPLODE_OUTER"), ("INT",)),
+    "JSON_TUPLE": ("STRING",) * 100,
+    "RANGE": ("BIGINT",),
+}
+
 ROWSETS: dict[str, Columns] = {
+    "spark": _SPARK,
+    "hive": _SPARK,
     "postgres": _POSTGRES,
     "duckdb": {"GENERATESERIES": (ELEMENT,), "RANGE": (ELEMENT,)},
 }

@@ -27,6 +27,10 @@ def caption(tokens: Sequence[Token], text: str, aliases: Collection[str], around
     return found if reader.index == len(tokens) else None
 
 
+STAR = "*\0"
+"""A star among arguments, which is no string."""
+
+
 class Calls(Operands):
     """Reads expressions with functions, their windows, and types."""
 
@@ -46,9 +50,10 @@ class Calls(Operands):
         arguments = self.arguments()
         if word in rows.CONVERSIONS and len(arguments) == 1:
             return arguments[0]
-        if word == "COUNT" and arguments == ["*"]:
+        if word == "COUNT" and arguments == [STAR]:
             arguments = ["1"]
-        return self.behind(name, _printed(name, arguments, distinct))
+        offset = arguments[1] if len(arguments) > 1 else "1"
+        return self.behind(name, _printed(name, arguments, distinct), offset)
 
     def arguments(self) -> list[str]:
         """What stands in brackets, part by part."""
@@ -68,7 +73,7 @@ class Calls(Operands):
         """One argument: a star that is counted, a lambda, or an expression that may have a name."""
         if self.kind() is TokenType.STAR:
             self.index += 1
-            return "*"
+            return STAR
         if self.kind(1) is TokenType.ARROW:
             return self.lambda_([self.tokens[self.index].text], self.index + 1)
         if self.kind(1) is TokenType.FARROW:
@@ -93,6 +98,10 @@ class Calls(Operands):
             behind = behind_brackets(self.tokens, self.index) if self.word() == "(" else self._behind_angles()
             found += "".join(token.text.upper() for token in self.tokens[self.index : behind])
             self.index = behind
+            found = "STRING" if name in rows.STRINGS else found
+        if found == "INTERVAL":
+            found += f" {self.next().text.upper()}"
+            found += f" TO {self.next().text.upper()}" if self.taken("TO") else ""
         return f"{found}(10,0)" if found == "DECIMAL" else found
 
     def _behind_angles(self) -> int:
@@ -142,8 +151,8 @@ class Calls(Operands):
 
     # ── behind the arguments ─────────────────────────────────────────────────────────────────────────────────────
 
-    def behind(self, name: str, printed: str) -> str:
-        """A function with its filter, its order and its window."""
+    def behind(self, name: str, printed: str, offset: str = "") -> str:
+        """A function with its filter, its order and its window; LAG and LEAD look as far as their offset."""
         if self.taken("WITHIN", "GROUP"):
             self.expect("(", "ORDER BY")
             order = self.order() if name in ("listagg", "string_agg") else self.direction()
@@ -153,14 +162,15 @@ class Calls(Operands):
             self.expect("(", "WHERE")
             printed += f" FILTER (WHERE {self.expression()})"
             self.expect(")")
-        if self.word() in ("IGNORE", "RESPECT"):
-            self.index += 2
-        return f"{printed} OVER ({self.window(name, printed)})" if self.taken("OVER") else printed
+        if self.taken("IGNORE", "NULLS"):
+            printed = rows.IGNORING[name].format(printed.removeprefix(name)) if name in rows.IGNORING else printed
+        self.taken("RESPECT", "NULLS")
+        return f"{printed} OVER ({self.window(name, offset)})" if self.taken("OVER") else printed
 
-    def window(self, name: str, printed: str) -> str:
+    def window(self, name: str, offset: str) -> str:
         """The keys and the frame of a window, which may have a name."""
         if self.word() != "(":
-            return self.named_window(name, printed)
+            return self.named_window(name, offset)
         self.expect("(")
         parts = []
         if self.taken("PARTITION BY"):
@@ -171,21 +181,21 @@ class Calls(Operands):
         ordered = self.taken("ORDER BY")
         if ordered:
             parts.append(f"ORDER BY {self.order()}")
-        parts.append(self.framed(name, printed, ordered))
+        parts.append(self.framed(name, offset, ordered))
         self.expect(")")
         return " ".join(filter(None, parts))
 
-    def framed(self, name: str, printed: str, ordered: bool) -> str:
+    def framed(self, name: str, offset: str, ordered: bool) -> str:
         """The frame of a window, be it given or not."""
-        return self.frame() if self.word() in ("ROWS", "RANGE") else _frame(name, printed, ordered)
+        return self.frame() if self.word() in ("ROWS", "RANGE") else _frame(name, offset, ordered)
 
-    def named_window(self, name: str, printed: str) -> str:
+    def named_window(self, name: str, offset: str) -> str:
         """A window that is defined elsewhere in the statement."""
         wanted = self.next().text.lower()
         for index, token in enumerate(self.around[:-2]):
             defined = token.text.lower() == wanted and keyword(self.around[index + 1]) == "AS"
             if defined and self.around[index + 2].token_type is TokenType.L_PAREN:
-                return Calls(self.around[index + 2 :], self.text, self.aliases).window(name, printed)
+                return Calls(self.around[index + 2 :], self.text, self.aliases).window(name, offset)
         raise Unprintable
 
     def order(self) -> str:
@@ -229,8 +239,9 @@ class Calls(Operands):
 
 def _printed(name: str, arguments: Sequence[str], distinct: str) -> str:
     """A function as it is printed, with the arguments that it has by default."""
-    if "*" in arguments:
+    if STAR in arguments:
         raise Unprintable
+    name = rows.COUNTED.get((name, len(arguments)), name)
     shape = rows.SHAPES.get(name)
     if shape is not None and shape.count("{}") in (0, len(arguments)):
         return shape.format(*arguments)
@@ -239,10 +250,9 @@ def _printed(name: str, arguments: Sequence[str], distinct: str) -> str:
     return f"{rows.PRINTED.get(name, name)}({distinct}{', '.join(given)})"
 
 
-def _frame(name: str, printed: str, ordered: bool) -> str:
+def _frame(name: str, offset: str, ordered: bool) -> str:
     """The frame that a window has where none is given."""
     if name in ("lag", "lead"):
-        offset = printed.removesuffix(")").split(", ")[1]
         moved = f"{'-' if name == 'lag' else ''}{offset} FOLLOWING"
         return f"ROWS BETWEEN {moved} AND {moved}"
     if not ordered:

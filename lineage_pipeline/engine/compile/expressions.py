@@ -5,7 +5,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from lineage_pipeline.engine.compile import documents
-from lineage_pipeline.engine.compile.constants import typed_constant
+from lineage_pipeline.engine.compile.constants import difference, typed_constant
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.types import spelling
 from lineage_pipeline.engine.compile.walk import COMPILERS, call, expression, expressions, optional, subquery
@@ -248,6 +248,7 @@ EXPRESSIONS: dict[type[exp.Expr], Callable[[Context, exp.Expr], ir.Expr]] = {
     exp.Struct: documents.struct,
     exp.StructExtract: documents.document_path,
     exp.TryCast: cast,
+    exp.DateDiff: difference,
     exp.Tuple: tuple_,
     exp.Var: word,
     exp.Window: window,

@@ -145,9 +145,10 @@ class Operands:
                 base = f"{base}.{self.next().text}"
             elif self.kind() is TokenType.DCOLON:
                 token = self.next()
-                kind = self.type()
-                if self.text[token.start : token.end + 1] == "::":  # else the letter behind a number
-                    base = f"CAST({base} AS {kind})"
+                if self.text[token.start : token.end + 1] == "::":
+                    base = f"CAST({base} AS {self.type()})"
+                else:  # the letter behind a number
+                    self.index += 1
             else:
                 return base
 
@@ -187,10 +188,12 @@ class Operands:
         return found
 
     def interval(self) -> str:
-        """An interval of one unit."""
+        """An interval of one unit, or from one to another."""
         self.index += 1
         amount, unit = self.next().text, self.next().text.upper().rstrip("S")
-        if not amount.lstrip("-").isdigit() or self.word() == "TO":
+        if self.taken("TO"):
+            return f"INTERVAL '{amount}' {unit} TO {self.next().text.upper()}"
+        if not amount.lstrip("-").isdigit():
             raise Unprintable
         return f"INTERVAL '{amount.zfill(2) if unit in rows.PADDED else amount}' {unit}"
 

@@ -178,7 +178,7 @@ def _implicit_name(context: Context, node: exp.Expr, position: int, start: int, 
     if type(inner) is exp.Column:
         return context.column(inner.this), inner.this.name
     naming = context.traits.naming
-    if isinstance(inner, exp.Dot) and isinstance(inner.expression, exp.Identifier) and naming is not Naming.PRINTED:
+    if _is_member(inner, naming):
         return context.column(inner.expression), inner.expression.name
     if naming is Naming.NONE:
         return "", ""
@@ -207,16 +207,30 @@ def _by_text(naming: Naming, text: str, position: int) -> tuple[str, str]:
     return name.lower() if name else f"_col{position}", name
 
 
-def _caption(context: Context, node: exp.Expr, inner: exp.Expr) -> str:
+def _is_member(node: exp.Expr, naming: Naming) -> bool:
+    """Whether a column is called after the member that it takes; where expressions are printed, one of a column."""
+    if not isinstance(node, exp.Dot) or not isinstance(node.expression, exp.Identifier) or naming is Naming.PRINTED:
+        return False
+    base: exp.Expr = node
+    while naming is Naming.CAPTION and isinstance(base, exp.Dot | exp.Bracket | exp.Paren):
+        base = base.this
+    return naming is not Naming.CAPTION or isinstance(base, exp.Column | exp.Identifier)
+
+
+def _caption(context: Context, node: exp.Expr, inner: exp.Expr) -> str | None:
     """What is printed of an expression where columns are named after it; a column that is only cast keeps its name."""
     select = node.find_ancestor(exp.Select)
     aliases = {name.lower() for name in _source_names(select)} if select is not None else set()
-    cast = inner.this if isinstance(inner, exp.Cast) else None
-    if isinstance(cast, exp.Column) and (not cast.table or cast.table.lower() in aliases):
-        return str(cast.name)
     found = context.items.nodes.get(id(node))
     tokens = context.items.tokens[found[1] : found[2] + 1] if found is not None else ()
-    return caption(tokens, context.text, aliases, context.items.tokens) or ""
+    cast = inner.this if isinstance(inner, exp.Cast) and not (tokens and tokens[0].text.upper() in _NAMED) else None
+    if isinstance(cast, exp.Column) and (not cast.table or cast.table.lower() in aliases):
+        return str(cast.name)
+    return caption(tokens, context.text, aliases, context.items.tokens)
+
+
+_NAMED = frozenset({"TO_TIMESTAMP"})
+"""Functions that the parser takes for casts, and that are called after themselves."""
 
 
 def _printed(context: Context, node: exp.Expr) -> str:

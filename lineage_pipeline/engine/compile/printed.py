@@ -77,7 +77,7 @@ class Printed(PrintedOperands):
         self.expect(")")
         return found
 
-    def behind(self, name: str, printed: str) -> str:
+    def behind(self, name: str, printed: str, offset: str = "") -> str:
         """A function with its filter, its order and its window."""
         if self.taken("WITHIN", "GROUP"):
             self.expect("(", "ORDER BY")

@@ -11,6 +11,7 @@ from lineage_pipeline.engine.link.flows import Flows, approximated, changed, uni
 from lineage_pipeline.engine.link.members import element, mapped, member, pair, spread
 from lineage_pipeline.engine.link.model import Linked, Members, Out, Value
 from lineage_pipeline.engine.link.shapes import element_type
+from lineage_pipeline.engine.link.types import common_of
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.sets import Subtype
 
@@ -106,11 +107,21 @@ def _unnest(value: Value, args: Sequence[Value], source: ir.Source, traits: Trai
 def _explode(value: Value, args: Sequence[Value], source: ir.Source, traits: Traits) -> Rowset:
     """EXPLODE: the elements of an array, or the keys and values of a map."""
     item = args[0] if args else value
-    return Rowset(pair(item) or (("col", element(item)),))
+    entry = pair(item)
+    if not entry:
+        return Rowset((("col", element(item)),))
+    key = msgspec.structs.replace(entry[0][1], nullable=_may_be_empty(source))
+    return Rowset((("key", key), entry[1]))
+
+
+def _may_be_empty(source: ir.Source) -> bool:
+    """Whether there is a row of nulls where there is nothing to take apart."""
+    return isinstance(source.function, ir.Call) and "OUTER" in source.function.op
 
 
 def _posexplode(value: Value, args: Sequence[Value], source: ir.Source, traits: Traits) -> Rowset:
-    return Rowset((("pos", _plain(value)), *_explode(value, args, source, traits).columns))
+    position = msgspec.structs.replace(_plain(value), nullable=_may_be_empty(source))
+    return Rowset((("pos", position), *_explode(value, args, source, traits).columns))
 
 
 def _inline(value: Value, args: Sequence[Value], source: ir.Source, traits: Traits) -> Rowset:
@@ -132,12 +143,13 @@ def _stack(value: Value, args: Sequence[Value], source: ir.Source, traits: Trait
     if not isinstance(first, ir.Literal) or not first.text.isdigit() or len(args) < 2:
         return Rowset((), _plain(value))
     width = -(-(len(args) - 1) // max(int(first.text), 1))
-    cells = [args[1 + at :: width] for at in range(width)]
-    return Rowset(
-        tuple(
-            (f"col{at}", Value(united(cell.flows for cell in cells[at]), None, True, value.text)) for at in range(width)
-        )
-    )
+    typing = typing_of(traits.family)
+    columns = []
+    for at in range(width):
+        cells = args[1 + at :: width]
+        made = Value(united(cell.flows for cell in cells), common_of(cells, typing), True, value.text)
+        columns.append((f"col{at}", made))
+    return Rowset(tuple(columns))
 
 
 def _json_tuple(value: Value, args: Sequence[Value], source: ir.Source, traits: Traits) -> Rowset:

@@ -9,6 +9,7 @@ from lineage_pipeline.dialects.typing.families import UNKNOWN
 from lineage_pipeline.dialects.typing.widening import common_type
 from lineage_pipeline.engine.link.calls import aggregates
 from lineage_pipeline.engine.link.canonical import lines
+from lineage_pipeline.engine.link.captions import recaptioned
 from lineage_pipeline.engine.link.flows import Flows, influence, united
 from lineage_pipeline.engine.link.groupings import with_gaps
 from lineage_pipeline.engine.link.members import spread
@@ -212,6 +213,9 @@ def _outputs(links: Links, body: ir.Select, scope: Scope) -> tuple[list[Out], li
         value, name = value_of(output.expr, scope, links), output.name
         if value.type is not None and UNKNOWN in value.type:
             value = msgspec.structs.replace(value, type=settled(value.type, scope.typing.family))
+        if " " in output.written:
+            output = recaptioned(output, value, scope, links)
+            name = output.name
         made = generated(output, value) if name in GENERATED else ()
         if made:
             columns.extend(made)

@@ -125,8 +125,7 @@ def call_nullable(op: str, args: Sequence[Value], typing: Typing, kind: str | No
     if op in nulls.never:
         return False
     if op in nulls.by_argument:
-        deciding = nulls.by_argument[op]
-        return deciding >= len(args) or args[deciding].nullable
+        return any(at >= len(args) or args[at].nullable for at in nulls.by_argument[op])
     if op in nulls.where_all:
         return all(arg.nullable or may_fail(arg.type, kind, typing.family.name) for arg in args)
     return op not in ("LAG", "LEAD") or len(args) < 3 or either_nullable((args[0], args[2]), kind, typing)

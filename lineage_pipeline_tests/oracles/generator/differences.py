@@ -1,0 +1,74 @@
+"""Where we differ from an engine on generated queries: by aspect and text, and why."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from lineage_pipeline_tests.oracles.answers import Answer
+from lineage_pipeline_tests.oracles.generator.judgement import Asked, Compared, judge
+from lineage_pipeline_tests.oracles.generator.writer import Generated
+
+NAMES, TYPES, NULLS = "names", "types", "nulls"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One kind of difference: its reason, what it is about, what columns look like that show it, and one of them."""
+
+    reason: str
+    aspect: str
+    text: str
+    example: str
+
+    def explains(self, column: Compared, aspect: str) -> bool:
+        """Whether it is the reason for what differs in a column."""
+        return aspect == self.aspect and re.search(self.text, column.text) is not None
+
+
+def aspects(column: Compared) -> list[str]:
+    """What differs in a column."""
+    agreed = {NAMES: column.named, TYPES: column.typed, NULLS: column.nulled}
+    return [aspect for aspect, same in agreed.items() if not same]
+
+
+def unexplained(columns: Iterable[Compared], listed: Sequence[Difference]) -> list[str]:
+    """What differs without a reason, as lines to read."""
+    return [
+        f"{aspect} of {column.text}: theirs {column.theirs}, ours {column.ours}"
+        for column in columns
+        for aspect in aspects(column)
+        if not any(item.explains(column, aspect) for item in listed)
+    ]
+
+
+def no_more(listed: Iterable[Difference], theirs: Asked, ours: Callable[[str], Answer]) -> list[str]:
+    """The reasons whose examples show no difference any more."""
+    made = {item: Generated(f"select {item.example} from t1 as a", (item.example,), ()) for item in listed}
+    return [
+        item.reason
+        for item, query in made.items()
+        if not any(
+            item.explains(column, aspect)
+            for column in judge([query], theirs, ours).columns
+            for aspect in aspects(column)
+        )
+    ]
+
+
+_BUILT = r"cast\((array|map|named_struct|struct|case)\b"
+_HELD = r"(forall|exists|array_contains|element_at|flatten)\("
+_FRACTION = r"[<>]=? -?\d+\.\d|-?\d+\.\d+ [<>]=? "
+_MOVED = r"\(.*- interval 1 day|\+ 1|1 \+"
+
+SPARK = (
+    Difference("the parser drops the sign +", NAMES, r"^\+", "+a.int_n"),
+    Difference("casts of what is built leave no trace in names", NAMES, _BUILT, "cast(array(1, 2) as array<int>)"),
+    Difference("whole numbers are compared with whole numbers", NAMES, _FRACTION, "a.int_n < 1.5"),
+    Difference("a name without a letter is no name", NAMES, r"^\w+\(''\)$", "tinyint('')"),
+    Difference("names do not know what is a date inside", NAMES, _MOVED, "coalesce(a.date_n - interval 1 day)"),
+    Difference(
+        "ARRAYS_ZIP calls its members after columns", TYPES, r"arrays_zip\(", "arrays_zip(a.array_n, a.array_r)"
+    ),
+    Difference("whether an array holds nulls is not known", NULLS, _HELD, "array_contains(array(1, 2), 1)"),
+    Difference("constants are rounded that meet a fraction", NULLS, _FRACTION, "200S < -2.50"),
+)
