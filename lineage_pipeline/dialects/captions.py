@@ -84,6 +84,7 @@ PRINTED: dict[str, str] = {
     "curdate": "current_date",
     "current_database": "current_schema",
     "random": "rand",
+    "to_varchar": "to_char",
 }
 """Functions by the names under which they are printed."""
 
@@ -116,11 +117,17 @@ SHAPES: dict[str, str] = {
 """Functions that are printed in a shape of their own; ranks leave out what stands in their brackets."""
 
 DEFAULTS: dict[str, tuple[int, tuple[str, ...]]] = {
+    "aes_decrypt": (2, ("GCM", "DEFAULT", "")),
+    "aes_encrypt": (2, ("GCM", "DEFAULT", "", "")),
     "approx_percentile": (2, ("10000",)),
     "approx_top_k": (1, ("5", "10000")),
+    "approx_top_k_accumulate": (1, ("10000",)),
+    "approx_top_k_estimate": (1, ("5",)),
     "bround": (1, ("0",)),
     "from_unixtime": (1, ("yyyy-MM-dd HH:mm:ss",)),
     "hll_sketch_agg": (1, ("12",)),
+    "hll_union": (2, ("false",)),
+    "hmac": (2, ("SHA-256",)),
     "lag": (1, ("1", "NULL")),
     "lead": (1, ("1", "NULL")),
     "listagg": (1, ("NULL",)),
@@ -149,6 +156,7 @@ DEFAULTS: dict[str, tuple[int, tuple[str, ...]]] = {
     "substr": (2, ("2147483647",)),
     "substring": (2, ("2147483647",)),
     "theta_sketch_agg": (1, ("12",)),
+    "try_aes_decrypt": (2, ("GCM", "DEFAULT", "")),
     "try_variant_set": (3, ("true",)),
     "unix_timestamp": (0, ("current_timestamp()", "yyyy-MM-dd HH:mm:ss")),
     "variant_set": (3, ("true",)),

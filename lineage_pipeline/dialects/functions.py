@@ -61,6 +61,9 @@ PATHS = frozenset(
 )
 """Functions that take a document and, as constants, the way into it."""
 
+TYPED_PATHS = frozenset({"VARIANT_GET", "TRY_VARIANT_GET"})
+"""Those of them that name a type behind the way."""
+
 METHODS = frozenset(
     "VALUE QUERY EXIST NODES MODIFY TOSTRING GETLEVEL GETANCESTOR GETDESCENDANT ISDESCENDANTOF STASTEXT STDISTANCE "
     "STAREA STLENGTH STX STY GETSTRINGVAL GETCLOBVAL GETNUMBERVAL EXTRACT EXISTSNODE".split()
@@ -106,6 +109,7 @@ PRODUCED: dict[str, tuple[str, ...]] = {
     "GENERATESERIES": ("generate_series",),
     "EXPLODINGGENERATESERIES": ("generate_series",),
     "GENERATESERIES:is_end_exclusive": ("range",),
+    "RANGE": ("id",),
     "NUMBERS": ("number",),
     "STRING_SPLIT": ("value",),
     "OPENJSON": ("key", "value", "type"),

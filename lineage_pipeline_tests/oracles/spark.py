@@ -70,12 +70,13 @@ def ask(sql: str) -> Answer:
 
 def describe(sql: str) -> Answer | str:
     """What Spark says about the columns of a query without their sources, or why it refuses it."""
+    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
     logging.getLogger("SQLQueryContextLogger").disabled = True  # it prints every refusal with its trace
     try:
         return _columns(_session().sql(sql))
-    except PySparkException as refusal:
+    except (PySparkException, Py4JJavaError) as refusal:  # some refusals are errors inside of Spark
         return str(refusal).partition("\n")[0]
 
 

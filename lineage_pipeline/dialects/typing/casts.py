@@ -80,6 +80,14 @@ LISTED = frozenset({"IN", "AND", "OR"})
 """Operators that give a whole number beside a decimal all the digits that it could have."""
 
 
+ORDERS = frozenset({"LT", "LTE", "GT", "GTE"})
+
+
+def _is_fraction(text: str) -> bool:
+    """Whether a text is that of a decimal that is written out."""
+    return text.removeprefix("neg(").removesuffix(")").replace(".", "", 1).isdigit()
+
+
 def _written_fails(op: str, types: Sequence[str | None], texts: Sequence[str], family: Family) -> bool:
     """Whether a whole number that is written out meets a decimal: it gets just its own digits, which may be too few."""
     shapes = [shape_of(kind or "") for kind in types]
@@ -90,6 +98,8 @@ def _written_fails(op: str, types: Sequence[str | None], texts: Sequence[str], f
         for shape, text in zip(shapes, texts, strict=False)
     ]
     decimal = [shape.name == family.decimal for shape in shapes]
+    if op in ORDERS and any(has and _is_fraction(text) for has, text in zip(decimal, texts, strict=False)):
+        return False  # the fraction is rounded to a whole number instead
     if op == "BETWEEN":  # two comparisons; what is compared stands for itself and is no constant there
         return any(decimal[:1]) and any(written[1:])
     return any(decimal) and any(written)

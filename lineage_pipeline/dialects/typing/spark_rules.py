@@ -1,7 +1,7 @@
 """How the functions of Spark make types of the types of their arguments."""
 
 from lineage_pipeline.dialects.typing import decimals
-from lineage_pipeline.dialects.typing.arithmetic import Texts, Types
+from lineage_pipeline.dialects.typing.arithmetic import Rule, Texts, Types
 from lineage_pipeline.dialects.typing.families import Family, own
 from lineage_pipeline.dialects.typing.results import element
 from lineage_pipeline.dialects.typing.shapes import member_type, shape_of
@@ -87,9 +87,12 @@ def span_units(family: Family, types: Types, texts: Texts) -> str | None:
 
 
 def part(family: Family, types: Types, texts: Texts) -> str | None:
-    """EXTRACT: whole numbers, but for seconds."""
-    unit = texts[0].strip("'").upper() if texts else ""
-    return "DECIMAL(8,6)" if unit in ("SECOND", "SECONDS", "S", "SEC") else family.integer
+    """EXTRACT: whole numbers, but for seconds; the smaller parts of an interval are small."""
+    unit = texts[0].strip("'").upper().removesuffix("S") if texts else ""
+    if unit in ("SECOND", "", "SEC"):
+        return "DECIMAL(8,6)"
+    spans = len(types) > 1 and (types[1] or "").startswith("INTERVAL ")
+    return "TINYINT" if spans and unit in ("MONTH", "MON", "HOUR", "H", "MINUTE", "MIN", "M") else family.integer
 
 
 def moved_by(family: Family, types: Types, texts: Texts) -> str | None:
@@ -159,8 +162,27 @@ def percentiles(family: Family, types: Types, texts: Texts) -> str | None:
 
 
 def exact_percentiles(family: Family, types: Types, texts: Texts) -> str | None:
-    """One percentile, or an array of them, as floating numbers."""
-    return family.array(family.double) if len(types) > 1 and (types[1] or "").startswith("ARRAY") else family.double
+    """One percentile, or an array of them, as floating numbers; those of intervals are intervals."""
+    kind = _span(types[0] or "") if types else None
+    several = len(types) > 1 and (types[1] or "").startswith("ARRAY")
+    return family.array(kind or family.double) if several else kind or family.double
+
+
+def best(family: Family, types: Types, texts: Texts) -> str | None:
+    """MAX_BY and MIN_BY: a value, or an array of as many as are asked for."""
+    kind = types[0] if types else None
+    return family.array(kind) if kind and len(types) > 2 else kind
+
+
+def counted(*names: str) -> Rule:
+    """A function that gives an array of values, each beside a number."""
+
+    def rule(family: Family, types: Types, texts: Texts) -> str | None:
+        number = family.double if names[1] == "Y" else family.bigint
+        kind = types[0] if types else None
+        return family.array(family.struct([(names[0], kind), (names[1], number)])) if kind else None
+
+    return rule
 
 
 def signed(family: Family, types: Types, texts: Texts) -> str | None:
@@ -191,12 +213,15 @@ def described(family: Family, types: Types, texts: Texts) -> str | None:
 
 
 def named_type(family: Family, types: Types, texts: Texts) -> str | None:
-    """A part of a document as a type that is written out."""
-    return own(texts[2].strip("'").upper(), family.name) if len(texts) > 2 and texts[2].startswith("'") else None
+    """A part of a document, as a type that is written out where one is."""
+    text = texts[1] if len(texts) > 1 else ""
+    return own(text.strip("'").upper(), family.name) if text.startswith("'") else "VARIANT"
 
 
 def within(family: Family, types: Types, texts: Texts) -> str | None:
-    """An aggregate over an order; one that has no argument gives what is ordered."""
+    """An aggregate over an order; one that has no argument gives what is ordered, and so do those of intervals."""
+    if len(types) > 1 and (types[1] or "").startswith("INTERVAL"):
+        return _span(types[1] or "")
     return types[0] or (types[1] if len(types) > 1 else None) if types else None
 
 

@@ -150,8 +150,10 @@ def anonymous(context: Context, node: exp.Expr) -> ir.Expr:
         members = tuple(_pair(context, key, value) for key, value in pairs)
         return ir.Call("STRUCT", members, 0, functions.DOCUMENTS.get(op, ""))
     if op in functions.PATHS and len(nodes) > 1 and all(isinstance(item, exp.Literal) for item in nodes[1:]):
-        keys = written_path([item.name for item in nodes[1:]])
-        return ir.Call(op, (ir.Field(expression(context, nodes[0]), keys),), traits_of_name(op) | ir.KEEPING)
+        way = nodes[1:2] if op in functions.TYPED_PATHS else nodes[1:]
+        field = ir.Field(expression(context, nodes[0]), written_path([item.name for item in way]))
+        others = expressions(context, nodes[1 + len(way) :])
+        return ir.Call(op, (field, *others), traits_of_name(op) | ir.KEEPING)
     if is_lookup(context, op) and (found := looked_up(context, node)) is not None:
         return found
     traits = traits_of_name(op)

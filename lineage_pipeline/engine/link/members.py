@@ -43,8 +43,10 @@ def _inside(value: Value, path: Sequence[str]) -> Value:
 
 
 def element(value: Value) -> Value:
-    """An element of an array."""
-    return msgspec.structs.replace(value, type=element_type(value.type or ""), nullable=True)
+    """An element of an array, or a value of a map."""
+    entry = map_types(value.type or "")
+    kind = entry[1] if entry is not None else element_type(value.type or "")
+    return msgspec.structs.replace(value, type=kind, nullable=True)
 
 
 def spread(value: Value) -> Members:

@@ -70,5 +70,4 @@ SPARK = (
         "ARRAYS_ZIP calls its members after columns", TYPES, r"arrays_zip\(", "arrays_zip(a.array_n, a.array_r)"
     ),
     Difference("whether an array holds nulls is not known", NULLS, _HELD, "array_contains(array(1, 2), 1)"),
-    Difference("constants are rounded that meet a fraction", NULLS, _FRACTION, "200S < -2.50"),
 )
