@@ -63,6 +63,9 @@ TYPES = {
 }
 """Types by other names."""
 
+NESTED = ("ARRAY<", "MAP<", "STRUCT<")
+"""What begins the types that hold others."""
+
 STRINGS = frozenset({"VARCHAR", "CHAR", "CHARACTER"})
 """Types that are strings once something is made one of them."""
 

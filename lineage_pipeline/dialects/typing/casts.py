@@ -85,7 +85,8 @@ ORDERS = frozenset({"LT", "LTE", "GT", "GTE"})
 
 def _is_fraction(text: str) -> bool:
     """Whether a text is that of a decimal that is written out."""
-    return text.removeprefix("neg(").removesuffix(")").replace(".", "", 1).isdigit()
+    text = text.removeprefix("neg(").removeprefix("cast('").partition("'")[0]
+    return text.removesuffix(")").replace(".", "", 1).isdigit()
 
 
 def _written_fails(op: str, types: Sequence[str | None], texts: Sequence[str], family: Family) -> bool:

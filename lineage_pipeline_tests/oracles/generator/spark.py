@@ -98,15 +98,16 @@ SETS = (
     Operator("except", "{0} except {1}", COMPARED),
 )
 
+INNER_AND_OUTER = ("join", "inner join", "left join", "left outer join", "right join", "full join", "full outer join")
+TESTS = ("left semi join", "left anti join", "semi join", "anti join")
+
 JOINS = (
-    *(
-        Join(name, f"{{left}} {name} {{right}} on {{condition}}")
-        for name in ("join", "inner join", "left join", "right join", "full join")
-    ),
+    *(Join(name, f"{{left}} {name} {{right}} on {{condition}}") for name in INNER_AND_OUTER),
+    *(Join(name, f"{{left}} {name} {{right}} on {{condition}}", True) for name in TESTS),
+    *(Join(f"{name} using", f"{{left}} {name} {{right}} using (id)") for name in ("join", "left join", "right join")),
+    Join("full join using", "{left} full join {right} using (id)"),
     Join("cross join", "{left} cross join {right}"),
     Join("comma", "{left}, {right}"),
-    *(Join(name, f"{{left}} {name} {{right}} on {{condition}}", True) for name in ("left semi join", "left anti join")),
-    *(Join(f"{side} using", f"{{left}} {side} {{right}} using (id)") for side in ("join", "left join", "full join")),
     Join("lateral", "{left}, lateral (select * from {right} where {condition}) as b"),
 )
 

@@ -74,9 +74,10 @@ class Writer:
         return Generated(sql, tuple(columns), tuple(self.shown))
 
     def rows(self, made: Sequence[Item]) -> tuple[str, list[str]]:
-        """A select without groups."""
+        """A select without groups; a column that a join merges is shown, too."""
         source, scope = self.source()
-        columns = self.columns(made, scope)
+        merged = ["id"] if "using (id)" in source and made[0].cell.dimension != "aggregates" else []
+        columns = [*merged, *self.columns(made, scope)]
         return f"select {', '.join(columns)} from {source}{self.filter(scope)}", columns
 
     def columns(self, made: Sequence[Item], scope: Scope) -> list[str]:
