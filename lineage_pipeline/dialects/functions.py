@@ -109,7 +109,6 @@ PRODUCED: dict[str, tuple[str, ...]] = {
     "GENERATESERIES": ("generate_series",),
     "EXPLODINGGENERATESERIES": ("generate_series",),
     "GENERATESERIES:is_end_exclusive": ("range",),
-    "RANGE": ("id",),
     "NUMBERS": ("number",),
     "STRING_SPLIT": ("value",),
     "OPENJSON": ("key", "value", "type"),
