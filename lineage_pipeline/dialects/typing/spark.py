@@ -190,7 +190,6 @@ ROWS: dict[str, Rule] = {
     "MAKE_TIMESTAMP_NTZ": exactly("TIMESTAMP_NTZ"),
     "WINDOW": exactly("STRUCT<START:TIMESTAMP,END:TIMESTAMP>"),
     "EXPLODE": element,
-    "_EXPLODEOUTER": element,
     "EXPLODEOUTER": element,
     "JSON_TUPLE": always("string"),
     "WITHINGROUP": within,

@@ -123,9 +123,16 @@ class Calls(Operands):
 
     def trim(self, name: str) -> str:
         """TRIM: of blanks, or of other characters from a side."""
-        if self.word(1) not in ("BOTH", "LEADING", "TRAILING"):
-            return f"{name}({', '.join(self.arguments())})"
-        self.index += 1
+        self.expect("(")
+        if self.word() not in ("BOTH", "LEADING", "TRAILING"):
+            parts = [self.expression()]
+            if self.taken("FROM"):
+                parts = [f"BOTH {parts[0]} FROM {self.expression()}"]
+                name = "TRIM"
+            while self.taken(","):
+                parts.append(self.expression())
+            self.expect(")")
+            return f"{name}({', '.join(parts)})"
         side = self.next().text.upper()
         characters = "" if self.word() == "FROM" else self.expression()
         self.expect("FROM")
@@ -156,6 +163,7 @@ class Calls(Operands):
         if self.taken("WITHIN", "GROUP"):
             self.expect("(", "ORDER BY")
             order = self.order() if name in ("listagg", "string_agg") else self.direction()
+            printed = printed.replace("string_agg", "listagg", 1) if name == "string_agg" else printed
             printed += f" WITHIN GROUP (ORDER BY {order})"
             self.expect(")")
         if self.taken("FILTER"):

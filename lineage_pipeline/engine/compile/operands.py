@@ -113,7 +113,9 @@ class Operands:
             escape = f" ESCAPE '{self.next().text}'" if self.taken("ESCAPE") else ""
             return shape.format(f"{left} LIKE {pattern}{escape}")
         if self.taken("ILIKE"):
-            return shape.format(f"ilike({left}, {self.expression(PREDICATE + 1)})")
+            pattern = self.expression(PREDICATE + 1)
+            self.index += 2 if self.word() == "ESCAPE" else 0
+            return shape.format(f"ilike({left}, {pattern})")
         if self.taken("RLIKE") or self.taken("REGEXP"):
             return shape.format(f"RLIKE({left}, {self.expression(PREDICATE + 1)})")
         self.expect("IS")

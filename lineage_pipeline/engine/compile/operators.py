@@ -24,7 +24,7 @@ def operator(kind: type[exp.Expr], dialect: str) -> Operator:
     """What is known of a kind of expression, looked up once."""
     known = _OPERATORS.get((kind, dialect))
     if known is None:
-        name = kind.__name__.upper()
+        name = kind.__name__.upper().lstrip("_")
         aggregates = issubclass(kind, exp.AggFunc) and name not in functions.NAVIGATION
         traits = traits_of_name(name) | (ir.AGGREGATE if aggregates else 0)
         result = TRAITS[dialect].count if name in functions.COUNTS else result_type(kind, dialect)
