@@ -15,7 +15,9 @@ from lineage_pipeline.engine.compile.pieces import Piece
 from lineage_pipeline.engine.compile.walk import expression
 from lineage_pipeline.vocabulary import ir
 
-_SERVER = re.compile(r"(?:server|data source|host|dbname)\s*=\s*'?([^;'\s]+)", re.IGNORECASE)
+_SERVER = re.compile(
+    r"(?:server|data source|hostaddr|host|address|addr|dsn|service|dbname)\s*=\s*'?([^;'\s]+)", re.IGNORECASE
+)
 """What says in a connection string where something is."""
 
 
@@ -100,7 +102,9 @@ def _server(arguments: Sequence[exp.Expr], naming: Naming) -> str:
     """Where something is, as an argument says it, without who asks and with what password."""
     text = arguments[naming.server].name if len(arguments) > naming.server >= 0 else ""
     found = _SERVER.search(text)
-    return found.group(1) if found else text.rpartition("@")[2]
+    if found:
+        return found.group(1)
+    return "" if "=" in text else text.rpartition("@")[2]  # what else a connection string says may be a secret
 
 
 # ── queries in texts ─────────────────────────────────────────────────────────────────────────────────────────────
