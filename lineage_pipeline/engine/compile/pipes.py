@@ -48,9 +48,9 @@ def _inside(tokens: Tokens) -> Tokens:
         kept.append(token)
         index += 1
         if token.token_type is TokenType.L_PAREN:
-            behind = behind_brackets(tokens, index - 1)
-            kept.extend(unpiped(tokens[index : behind - 1]))
-            index = behind - 1
+            close = max(behind_brackets(tokens, index - 1) - 1, index)  # one that nobody closes may stand last
+            kept.extend(unpiped(tokens[index:close]))
+            index = close
     return kept
 
 
