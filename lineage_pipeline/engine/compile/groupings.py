@@ -96,20 +96,24 @@ def blanked(outputs: Sequence[ir.Output | ir.Star], absent: Sequence[ir.Expr]) -
     gone = {repr(_bare(key)) for key in absent}
     named = {key.parts[-1] for key in absent if isinstance(key, ir.Ref)}
     return [
-        msgspec.structs.replace(output, expr=_NULL if output.name in named else _without(output.expr, gone))
+        msgspec.structs.replace(
+            output, expr=_blank(output.expr) if output.name in named else _without(output.expr, gone)
+        )
         if isinstance(output, ir.Output)
         else output
         for output in outputs
     ]
 
 
-_NULL = ir.Literal("null", "NULL")
+def _blank(expr: ir.Expr) -> ir.Expr:
+    """Null of the type that an expression has."""
+    return ir.Call("BLANK", (expr,))
 
 
 def _without(expr: ir.Expr, gone: set[str]) -> ir.Expr:
     """An expression with null in the place of keys outside of aggregates."""
     if repr(_bare(expr)) in gone:
-        return _NULL
+        return _blank(expr)
     if isinstance(expr, ir.Call) and not expr.traits & ir.AGGREGATE and not expr.op.startswith("GROUPING"):
         return msgspec.structs.replace(expr, args=tuple(_without(arg, gone) for arg in expr.args))
     if isinstance(expr, ir.Cast | ir.Field):

@@ -273,6 +273,7 @@ _CALLS: dict[str, Callable[[ir.Call, Scope, Links], Value]] = {
     "STRUCT": _struct,
     "PART": _part,
     "IDENTIFIER": _parameter,
+    "BLANK": lambda expr, scope, links: Value(NONE, value_of(expr.args[0], scope, links).type, True, "null"),
 }
 """Calls that are more than a value of their arguments."""
 
