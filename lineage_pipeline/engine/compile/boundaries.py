@@ -13,7 +13,7 @@ from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.words import behind_brackets
 
 _COLON = TokenType.COLON
-_BEFORE_NAMES = frozenset({"@", "."})
+_BEFORE_NAMES = frozenset({"@", ".", "#", "##"})
 _MARKS = BEGINS | _BEFORE_NAMES | {"(", ")", ";", ":", "CASE", "END", "VALUES"}
 """The words that decide where a statement ends, and what they are not."""
 
