@@ -1,6 +1,5 @@
 """The analyser of the real Spark, asked about queries on empty tables; nothing is ever executed."""
 
-import logging
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -72,8 +71,10 @@ def describe(sql: str) -> Answer | str:
     """What Spark says about the columns of a query without their sources, or why it refuses it."""
     from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
+    from pyspark.logger import PySparkLogger
 
-    logging.getLogger("SQLQueryContextLogger").disabled = True  # it prints every refusal with its trace
+    # It prints every refusal with its trace. One that `logging` makes would not understand how Spark calls it.
+    PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
     try:
         return _columns(_session().sql(sql))
     except (PySparkException, Py4JJavaError) as refusal:  # some refusals are errors inside of Spark
