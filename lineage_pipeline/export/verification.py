@@ -15,6 +15,7 @@ WORDS: Mapping[str, str] = {
     "order": "the columns stand as {ours} by our reading and as {theirs} in the engine",
     "unknown table": "{ours}",
     "unknown column": "{ours}",
+    "unknown statement": "{ours}",
 }
 """How each kind of difference is said."""
 

@@ -14,14 +14,20 @@ Node = Mapping[str, Any]
 
 def is_manifest(document: Mapping[str, Any]) -> bool:
     """Say whether a document is a manifest: its nodes say what kind of resource they are."""
-    nodes = document.get("nodes")
-    return isinstance(nodes, Mapping) and isinstance(document.get("sources"), Mapping) and "child_map" in document
+    return _has_nodes(document) and not is_catalog(document)
 
 
 def is_catalog(document: Mapping[str, Any]) -> bool:
-    """Say whether a document is a catalog: its nodes have columns with an index."""
-    nodes = document.get("nodes")
-    return isinstance(nodes, Mapping) and isinstance(document.get("sources"), Mapping) and "child_map" not in document
+    """Say whether a document is a catalog: its nodes say what the engine says of them."""
+    return _has_nodes(document) and all(
+        isinstance(node, Mapping) and "metadata" in node
+        for kind in ("nodes", "sources")
+        for node in document[kind].values()
+    )
+
+
+def _has_nodes(document: Mapping[str, Any]) -> bool:
+    return isinstance(document.get("nodes"), Mapping) and isinstance(document.get("sources"), Mapping)
 
 
 def manifest_tables(document: Mapping[str, Any], source: str) -> Iterator[ImportedTable]:

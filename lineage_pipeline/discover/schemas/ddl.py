@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from lineage_pipeline.discover.schemas.model import ImportedColumn, ImportedTable
 from lineage_pipeline.vocabulary.analysis import Options, TableSchema
+from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.plan import Known
 from lineage_pipeline.vocabulary.sets import ObjectKind, Origin
 
@@ -29,10 +30,14 @@ def tables_of_ddl(text: str, source: str, options: Options) -> Iterator[Imported
     registry = SchemaRegistry(plan.objects, statement_at, {})
     registry.resolve(plan.order)
     gone = dropped(plan.object_statements)
-    for name, schema in sorted(registry.schemas.items()):
-        known = plan.objects[name]
-        if schema.origin is Origin.IMPLIED and known.kind in LASTING and name not in gone:
-            yield _table(known, schema, source)
+    found = [
+        _table(plan.objects[name], schema, source)
+        for name, schema in sorted(registry.schemas.items())
+        if schema.origin is Origin.IMPLIED and plan.objects[name].kind in LASTING and name not in gone
+    ]
+    if not found and any(placed.statement.status == "failed" for placed in script.statements):
+        raise LineageError(f"{source}: no table can be read from it; is it the DDL of another dialect?")
+    yield from found
 
 
 def _table(known: Known, schema: TableSchema, source: str) -> ImportedTable:

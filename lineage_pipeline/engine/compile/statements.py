@@ -37,7 +37,10 @@ def bare_query(context: Context, tree: exp.Expr) -> Parts:
     """A query that stands for itself, goes INTO a table, or into variables."""
     if context.traits.select_assigns and assigns_variables(tree):
         return select_into_variables(context, tree)
-    target = tree.args.get("into")
+    first = tree
+    while isinstance(first, exp.SetOperation):  # the first branch says where the rows of all go
+        first = first.this
+    target = first.args.get("into")
     if target is not None and isinstance(target.this, exp.Table):
         return into(context, tree, target)
     return {"kind": "SELECT", "result": query(context, tree)}

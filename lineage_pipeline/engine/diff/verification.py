@@ -11,7 +11,7 @@ from lineage_pipeline.vocabulary.sets import ObjectKind, Origin
 from lineage_pipeline.vocabulary.tables import Column, ObjectRow
 
 COMPARED = frozenset({ObjectKind.TABLE, ObjectKind.VIEW, ObjectKind.MATERIALIZED_VIEW, ObjectKind.EXTERNAL})
-STRANGE = {"UNKNOWN_TABLE": "unknown table", "UNKNOWN_COLUMN": "unknown column"}
+STRANGE = {"UNKNOWN_TABLE": "unknown table", "UNKNOWN_COLUMN": "unknown column", "PARSE_ERROR": "unknown statement"}
 
 
 class Difference(msgspec.Struct, frozen=True):
