@@ -59,6 +59,7 @@ class Traits(msgspec.Struct, frozen=True):
     short_insert: bool = False
     dual: bool = False
     query_adds_columns: bool = False
+    keeps_not_null: bool = False  # what a query never gives null for is not null in the table made of it
     virtual: tuple[str, ...] = ()
     file_tables: bool = False
     positions: bool = False
@@ -94,6 +95,7 @@ _TSQL = Traits(
     alias_in_group=False,
     count="INT",
     label_first=False,
+    keeps_not_null=True,
 )
 _POSTGRES = Traits(
     "postgres",
@@ -127,6 +129,7 @@ _MYSQL = Traits(
     row_names="column_{0}",
     dual=True,
     query_adds_columns=True,
+    keeps_not_null=True,
 )
 _UPPER = Traits(
     "oracle",
@@ -138,6 +141,7 @@ _UPPER = Traits(
     dual=True,
     count="NUMBER",
     global_temporary_lasts=True,
+    keeps_not_null=True,
 )
 
 GENERIC = Traits("", quotes="`")
@@ -166,6 +170,7 @@ _ROWS: dict[str, Traits] = {
         lateral_alias=True,
         alias_in_where=True,
         alias_in_having=True,
+        keeps_not_null=True,
         as_table_is_like=True,
         alias_first=True,
         alias_first_in_group=True,

@@ -130,6 +130,7 @@ def _body(context: Context, tree: exp.Expr, body: object) -> int:
         return query(context, body)
     clone = tree.args.get("clone")
     if clone is not None and isinstance(clone.this, exp.Table):
+        context.features.add("clone")
         name = name_of(context, clone.this)
     elif (path := _path(tree)) is not None:
         name = outside(path.name, context.traits, *context.place(path))

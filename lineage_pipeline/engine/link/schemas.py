@@ -94,9 +94,11 @@ class SchemaRegistry:
         if definition is not None and traits.query_adds_columns:
             given = {item for written in linked.writes if written.target == name for item, _ in written.columns}
             found.extend(column for column in declared(definition) if column.name not in given)
+        kept = traits.keeps_not_null or "clone" in statement.features
+        copied = definition is not None and definition.kind == "table" and not kept
         for written in linked.writes:
             if written.target == name:
-                fresh = schema_columns(written, definition.columns if definition else ())
+                fresh = schema_columns(written, definition.columns if definition else (), copied)
                 names = {column.name for column in found}
                 found.extend(column for column in fresh if event.role is Role.DEFINE or column.name not in names)
         return tuple(found)

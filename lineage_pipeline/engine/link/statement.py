@@ -258,15 +258,17 @@ def _named(columns: Sequence[Out], header: Sequence[str]) -> list[tuple[str, Out
     return pairs
 
 
-def schema_columns(written: Written, declared: Sequence[ir.ColumnDef] = ()) -> tuple[SchemaColumn, ...]:
-    """The columns of what a query defines; declared types beat those of the query."""
+def schema_columns(
+    written: Written, declared: Sequence[ir.ColumnDef] = (), copied: bool = False
+) -> tuple[SchemaColumn, ...]:
+    """The columns of what a query defines; declared types beat those of the query, a copy of rows may get nulls."""
     types = {column.name: column for column in declared}
     columns = []
     for name, out in written.columns:
         given = types.get(name)
         shown = given.written if given is not None else out.written if out.name == name and out.written else name
         kind = given.type if given is not None and given.type else out.value.type
-        nullable = out.value.nullable if given is None or given.nullable is None else given.nullable
+        nullable = out.value.nullable or copied if given is None or given.nullable is None else given.nullable
         comment, tags = (given.comment or None, given.tags) if given is not None else (None, ())
         columns.append(SchemaColumn(name, shown, kind, nullable, out.approximate, comment, tags=tags))
     return tuple(columns)
