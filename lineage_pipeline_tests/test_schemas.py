@@ -275,7 +275,7 @@ def test_resolved_schema_says_where_each_schema_comes_from() -> None:
             "updated_at": None,
             "temporary": True,
             "constraints": [],
-            "columns": [{"ordinal": 1, "name": "a", "type": "INT", "nullable": False}],
+            "columns": [{"ordinal": 1, "name": "a", "type": "INT", "nullable": True}],
         },
     ]
 
