@@ -13,7 +13,7 @@ from lineage_pipeline_tests.oracles.generator.duckdb import DUCKDB as DUCKDB_GRA
 from lineage_pipeline_tests.oracles.generator.grid import grid, summary
 from lineage_pipeline_tests.oracles.generator.judgement import Judgement
 from lineage_pipeline_tests.oracles.generator.postgres import POSTGRES as POSTGRES_GRAMMAR
-from lineage_pipeline_tests.oracles.server import binaries
+from lineage_pipeline_tests.oracles.server import MISSING, binaries
 from lineage_pipeline_tests.oracles.trial import Engine, generated, titled, written
 
 DUCKDB = Engine("DuckDB's binder", "duckdb", duckdb.describe, duckdb.create, DUCKDB_GRAMMAR, differences.DUCKDB)
@@ -29,7 +29,7 @@ NEEDS_POSTGRES = [
     pytest.mark.postgres,
     pytest.mark.skipif(
         binaries() is None and not os.environ.get("LINEAGE_REQUIRE_POSTGRES"),
-        reason="no PostgreSQL server is installed (Debian: apt-get install postgresql)",
+        reason=MISSING,
     ),
 ]
 POSTGRES_PARAM = pytest.param(POSTGRES, id="postgres", marks=NEEDS_POSTGRES)

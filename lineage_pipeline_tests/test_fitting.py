@@ -17,7 +17,7 @@ from lineage_pipeline_tests.oracles.generator.postgres import POSTGRES as postgr
 from lineage_pipeline_tests.oracles.generator.scopes import tables
 from lineage_pipeline_tests.oracles.generator.spark import SPARK as spark_grammar
 from lineage_pipeline_tests.oracles.generator.writer import generate
-from lineage_pipeline_tests.oracles.server import binaries, running
+from lineage_pipeline_tests.oracles.server import installed, running
 
 ROOT = Path(__file__).parent.parent
 WAYS = {
@@ -76,10 +76,7 @@ def test_duckdb_refuses_what_we_warn_of() -> None:
 def postgres() -> Iterator[Refuses]:
     import psycopg
 
-    programs = binaries()
-    if programs is None:
-        pytest.skip("no PostgreSQL server is installed: `apt install postgresql`, or pass over `-m postgres`")
-    with running(programs) as home, psycopg.connect(host=home, user="lineage", dbname="postgres") as connection:
+    with running(installed()) as home, psycopg.connect(host=home, user="lineage", dbname="postgres") as connection:
         connection.autocommit = True
         connection.execute(f"create table t ({', '.join(f'c_{name} {kind}' for name, kind in POSTGRES.items())})")
 

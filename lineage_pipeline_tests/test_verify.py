@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from lineage_pipeline.cli import main
-from lineage_pipeline_tests.oracles.server import binaries, running
+from lineage_pipeline_tests.oracles.server import installed, running
 
 FILES = {
     "1_tables.sql": """
@@ -118,10 +118,7 @@ def test_a_folder_that_defines_nothing_cannot_be_compared(
 def server() -> Iterator[str]:
     import psycopg
 
-    programs = binaries()
-    if programs is None:
-        pytest.skip("no PostgreSQL server is installed: `apt install postgresql`, or pass over `-m postgres`")
-    with running(programs) as home:
+    with running(installed()) as home:
         with psycopg.connect(host=home, user="lineage", dbname="postgres") as connection:
             for text in (SOURCE, *FILES.values()):
                 connection.execute(text.encode())

@@ -10,8 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 PLACES = ("/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt")
 OPTIONS = "-c listen_addresses='' -c fsync=off -c max_connections=10 -c shared_buffers=16MB -c timezone=UTC -k {}"
+
+
+MISSING = "no PostgreSQL server is installed (Debian: apt-get install postgresql)"
 
 
 def binaries() -> Path | None:
@@ -21,6 +26,14 @@ def binaries() -> Path | None:
         return max(found, key=lambda path: [int(part) for part in path.parent.name.split(".") if part.isdigit()])
     initdb = shutil.which("initdb")
     return Path(initdb).parent if initdb is not None else None
+
+
+def installed() -> Path:
+    """The folder of a server for a test that needs one: without it the test is skipped, or fails where one must be."""
+    found = binaries()
+    if found is None and os.environ.get("LINEAGE_REQUIRE_POSTGRES"):
+        pytest.fail(MISSING)
+    return found or pytest.skip(MISSING)
 
 
 def _servant() -> pwd.struct_passwd | None:

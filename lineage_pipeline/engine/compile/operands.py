@@ -1,5 +1,6 @@
 """Operands: constants, names and operators of an expression, printed as an engine prints them."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 
 from sqlglot.tokens import Token, TokenType
@@ -17,7 +18,7 @@ class Unprintable(Exception):
     """An expression that has no caption."""
 
 
-class Operands:
+class Operands(ABC):
     """Reads the tokens of one expression from left to right; how functions are called, others know."""
 
     def __init__(self, tokens: Sequence[Token], text: str, aliases: Collection[str]) -> None:
@@ -249,17 +250,17 @@ class Operands:
 
     # ── what others know ─────────────────────────────────────────────────────────────────────────────────────────
 
+    @abstractmethod
     def function(self) -> str:
         """A function with its arguments."""
-        raise NotImplementedError
 
+    @abstractmethod
     def arguments(self) -> list[str]:
         """What stands in brackets, part by part."""
-        raise NotImplementedError
 
+    @abstractmethod
     def type(self) -> str:
         """A type."""
-        raise NotImplementedError
 
     # ── queries ──────────────────────────────────────────────────────────────────────────────────────────────────
 
