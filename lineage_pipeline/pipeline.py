@@ -124,12 +124,12 @@ def _relaxed_collector() -> Iterator[None]:
 def compile_file(file: InputFile) -> Compiled:
     """One file as a script."""
     script = compile_source(file.text, file.options)
-    face = face_of(script, file.text)
+    face = face_of(script, file.text, file.written)
     return Compiled(
         file,
         script,
         face,
-        Text(file.path, face.lines, file.text),
+        face.text(file.path, file.text),
         traits_of(file.options.dialect, file.options.case_sensitivity) or GENERIC,
     )
 

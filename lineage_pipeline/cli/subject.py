@@ -26,7 +26,8 @@ def subject_of(discovery: Discovery, rules: Rules, settings: Settings, imports: 
     files = list(input_files(discovery, rules))
     given = imports or settings.imports()
     lineage = _joint(discovery, given, pipeline.analyse(files, given.schemas, reach=False))
-    texts = {file.path: file.text for file in files}
+    written = {source.source_hash: source.text for source in discovery.sources}
+    texts = {file.path: written[file.source_hash] for file in discovery.files}
     return Subject(lineage, discovery.snapshot, discovery.files, texts, naming_of(settings))
 
 

@@ -1,11 +1,12 @@
 """What is published, as the stages after it and the summary read it; no Dagster here."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from lineage_pipeline import __version__
 from lineage_pipeline.defs.home import key_of
+from lineage_pipeline.discover.gather import as_inputs
 from lineage_pipeline.engine.diff import Policy
 from lineage_pipeline.engine.diff.contested import contested
 from lineage_pipeline.export import Comparison, Naming, Subject
@@ -13,7 +14,6 @@ from lineage_pipeline.settings import Settings
 from lineage_pipeline.store.arrays import from_arrow
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline.vocabulary.analysis import InputFile, Lineage
-from lineage_pipeline.vocabulary.sets import Status
 from lineage_pipeline.vocabulary.tables import Change, Snapshot, Source, SqlFile
 
 
@@ -35,9 +35,8 @@ def subject_of(warehouse: Warehouse, settings: Settings, snapshot: str) -> Subje
     """Read a published snapshot as an exporter takes it."""
     (row,) = from_arrow("snapshots", warehouse.read(snapshot, "snapshots"), Snapshot)
     files = from_arrow("sql_files", warehouse.read(snapshot, "sql_files"), SqlFile)
-    sources = from_arrow("sources", warehouse.read(snapshot, "sources"), Source)
-    rendered = {source.source_hash: source.rendered for source in sources}
-    texts = {file.path: rendered[file.source_hash] for file in files}
+    written = {source.source_hash: source.text for source in _sources(warehouse, snapshot)}
+    texts = {file.path: written[file.source_hash] for file in files}
     configured = settings.openlineage
     naming = Naming(settings.namespaces(), configured.job_namespace, configured.producer)
     return Subject(warehouse.load(snapshot), row, files, texts, naming)
@@ -57,10 +56,12 @@ def settled(warehouse: Warehouse, settings: Settings, base: str, head: str) -> t
 
 
 def _files(warehouse: Warehouse, settings: Settings, snapshot: str) -> Iterator[InputFile]:
-    subject = subject_of(warehouse, settings, snapshot)
-    for file in subject.files:
-        if file.status is not Status.FAILED:
-            yield InputFile(file.path, subject.texts[file.path], settings.options_for(file.path))
+    files = from_arrow("sql_files", warehouse.read(snapshot, "sql_files"), SqlFile)
+    yield from as_inputs(files, _sources(warehouse, snapshot), settings)
+
+
+def _sources(warehouse: Warehouse, snapshot: str) -> Sequence[Source]:
+    return from_arrow("sources", warehouse.read(snapshot, "sources"), Source)
 
 
 def is_published(warehouse: Warehouse, snapshot: str, settings: Settings) -> bool:

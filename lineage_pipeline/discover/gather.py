@@ -11,18 +11,23 @@ from lineage_pipeline.discover.owners import Owners
 from lineage_pipeline.engine.graph.scopes import natural
 from lineage_pipeline.vocabulary.analysis import InputFile, Options
 from lineage_pipeline.vocabulary.codes import CODES
+from lineage_pipeline.vocabulary.places import Written
 from lineage_pipeline.vocabulary.sets import Stage, Status
 from lineage_pipeline.vocabulary.tables import Diagnostic, Snapshot, Source, SqlFile
 
 
-class Rules(Protocol):
+class Optioned(Protocol):
+    """What is asked of the settings about a file that is known."""
+
+    def options_for(self, path: str) -> Options:
+        """Give the options of the system that this path belongs to."""
+
+
+class Rules(Optioned, Protocol):
     """What discovery asks of the settings."""
 
     def selects(self, path: str) -> bool:
         """Say whether the file at this path is to be read."""
-
-    def options_for(self, path: str) -> Options:
-        """Give the options of the system that this path belongs to."""
 
     def analysis_key(self) -> str:
         """Name all that bears on results apart from the files."""
@@ -79,10 +84,17 @@ def gather(
 
 def input_files(discovery: Discovery, rules: Rules) -> Iterator[InputFile]:
     """Give the files as the engine takes them, in natural path order; unreadable ones are left to their finding."""
-    texts = {source.source_hash: source.rendered for source in discovery.sources}
-    for file in discovery.files:
+    yield from as_inputs(discovery.files, discovery.sources, rules)
+
+
+def as_inputs(files: Iterable[SqlFile], sources: Iterable[Source], rules: Optioned) -> Iterator[InputFile]:
+    """Give the files that could be read as the engine takes them."""
+    known = {source.source_hash: source for source in sources}
+    for file in files:
         if file.status is not Status.FAILED:
-            yield InputFile(file.path, texts[file.source_hash], rules.options_for(file.path), file.owners)
+            source = known[file.source_hash]
+            written = Written.of(source.text, source.source_map)
+            yield InputFile(file.path, source.rendered, rules.options_for(file.path), file.owners, written)
 
 
 def finding(code: str, path: str | None, **values: str) -> Diagnostic:

@@ -16,6 +16,7 @@ from lineage_pipeline.spark.frames import Batches, batch, spark_schema
 from lineage_pipeline.spark.work import Entry, Work
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import Options
+from lineage_pipeline.vocabulary.places import Written
 
 CACHE = "_cache/compiled"
 
@@ -43,7 +44,9 @@ def compile_new(work: Work) -> None:
     if missing:
         name = uuid.uuid4().hex
         work.put(f"units_{name}", _units([missing[key] for key in sorted(missing)], name))
-        todo = work.read([work.place(f"units_{name}.parquet")], UNITS).join(_sources(work), "source_hash")
+        todo = work.read([work.place(f"units_{name}.parquet")], UNITS).join(
+            _sources(work, "text", "source_map"), "source_hash"
+        )
         made = todo.repartition(work.tasks(work.session)).mapInArrow(_compile, spark_schema(COMPILED))
         work.write(made, f"{CACHE}/{name}")
         held |= dict.fromkeys(missing, name)
@@ -65,9 +68,9 @@ def traits_at(dialect: str) -> Traits:
     return traits_of(name, case) or GENERIC
 
 
-def _sources(work: Work) -> DataFrame:
+def _sources(work: Work, *columns: str) -> DataFrame:
     # A file of sources may hold those of other snapshots too, and two files the same one.
-    return work.table("sources").select("source_hash", "rendered").dropDuplicates(["source_hash"])
+    return work.table("sources").select("source_hash", "rendered", *columns).dropDuplicates(["source_hash"])
 
 
 def _compiled(work: Work) -> DataFrame:
@@ -116,7 +119,8 @@ def _compile(batches: Batches) -> Batches:
         for row in rows.to_pylist():
             options = msgspec.msgpack.decode(row["options"], type=Options)
             script = compile_source(row["rendered"], options)
-            parts = (script, face_of(script, row["rendered"]), _with_findings(script))
+            written = Written.of(row["text"], row["source_map"])
+            parts = (script, face_of(script, row["rendered"], written), _with_findings(script))
             made.append((row["key"], row["batch"], *map(msgspec.msgpack.encode, parts)))
         yield batch(COMPILED, dict(zip(COMPILED.names, zip(*made, strict=True), strict=True)))
 

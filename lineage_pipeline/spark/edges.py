@@ -23,7 +23,6 @@ from lineage_pipeline.spark.schemas import schema_rows
 from lineage_pipeline.spark.work import Work
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import TableSchema
-from lineage_pipeline.vocabulary.places import Text
 from lineage_pipeline.vocabulary.plan import Bound, ScriptFace
 from lineage_pipeline.vocabulary.sets import Stage
 from lineage_pipeline.vocabulary.tables import ColumnEdge, Diagnostic, Facet
@@ -133,7 +132,7 @@ def _link_file(row: Mapping[str, Any], gathered: Gathered) -> None:
     script = msgspec.msgpack.decode(row["script"], type=ir.Script)
     bound = msgspec.msgpack.decode(row["bounds"], type=tuple[Bound, ...])
     face = msgspec.msgpack.decode(row["face"], type=ScriptFace)
-    text = Text(row["path"], face.lines, row["rendered"])
+    text = face.text(row["path"], row["rendered"])
     traits = traits_at(row["dialect"])
     seen = {one.schema.object: one for one in map(_seen, row["seen"] or ())}
     inputs = {name: one.input for name, one in seen.items()}

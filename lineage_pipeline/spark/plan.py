@@ -10,7 +10,6 @@ from lineage_pipeline.engine.link.rows import finding_rows
 from lineage_pipeline.spark.compile import compile_new, scripts
 from lineage_pipeline.spark.work import Work
 from lineage_pipeline.vocabulary import ir
-from lineage_pipeline.vocabulary.places import Text
 from lineage_pipeline.vocabulary.plan import Bound, Plan, ScriptFace
 from lineage_pipeline.vocabulary.sets import ObjectKind, Role, Stage
 from lineage_pipeline.vocabulary.tables import Diagnostic
@@ -71,7 +70,7 @@ def _plan(work: Work) -> Planned:
     for row in scripts(work, "face", "findings").drop("dialect").toArrow().to_pylist():
         face = msgspec.msgpack.decode(row["face"], type=ScriptFace)
         files.append(File(row["path"], face, entries[row["path"]].options, entries[row["path"]].owners))
-        text = Text(row["path"], face.lines)
+        text = face.text(row["path"])
         for placed in msgspec.msgpack.decode(row["findings"], type=list[ir.Placed]):
             findings.extend(finding_rows(text, placed, placed.statement.findings, Stage.PARSING))
     distinct = {finding.id: finding for finding in findings}

@@ -11,7 +11,6 @@ from lineage_pipeline.spark.work import Work
 from lineage_pipeline.store.arrays import to_arrow
 from lineage_pipeline.store.schemas import arrow_schema
 from lineage_pipeline.vocabulary import ir
-from lineage_pipeline.vocabulary.places import Text
 from lineage_pipeline.vocabulary.plan import Bound, ScriptFace
 
 
@@ -36,6 +35,6 @@ def _statements(batches: Batches, snapshot: str) -> Batches:
             face = msgspec.msgpack.decode(row["face"], type=ScriptFace)
             script = msgspec.msgpack.decode(row["script"], type=ir.Script)
             bound = msgspec.msgpack.decode(row["bounds"], type=tuple[Bound, ...])
-            text = Text(row["path"], face.lines, row["rendered"])
+            text = face.text(row["path"], row["rendered"])
             made: pa.Table = to_arrow("statements", [snapshot], list(statement_rows(text, script, bound)))
             yield from made.to_batches()

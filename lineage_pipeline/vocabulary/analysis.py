@@ -2,6 +2,7 @@
 
 import msgspec
 
+from lineage_pipeline.vocabulary.places import Written
 from lineage_pipeline.vocabulary.sets import ObjectKind, Origin
 from lineage_pipeline.vocabulary.tables import (
     Column,
@@ -49,12 +50,16 @@ class Options(msgspec.Struct, frozen=True):
 
 
 class InputFile(msgspec.Struct, frozen=True):
-    """A source as the engine sees it: where it lies, what it says, how to read it, and who owns it."""
+    """A source as the engine sees it: where it lies, what it says, how to read it, and who owns it.
+
+    Where the text is not the file itself, `written` says how it comes from it.
+    """
 
     path: str
     text: str
     options: Options
     owners: tuple[str, ...] = ()
+    written: Written | None = None
 
 
 class SchemaColumn(msgspec.Struct, frozen=True, array_like=True):

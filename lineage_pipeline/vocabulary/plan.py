@@ -3,6 +3,7 @@
 import msgspec
 
 from lineage_pipeline.vocabulary.ir import Name
+from lineage_pipeline.vocabulary.places import Text
 from lineage_pipeline.vocabulary.sets import ObjectKind, Origin, Role
 from lineage_pipeline.vocabulary.tables import Diagnostic, ObjectEdge, ObjectRow, ObjectStatement
 
@@ -44,10 +45,15 @@ class Face(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class ScriptFace(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """All statements of a script from outside, and where its lines start."""
+    """All statements of a script from outside, where the lines of its file start, and what was copied from that."""
 
     statements: tuple[Face, ...]
     lines: tuple[int, ...]
+    copies: tuple[int, ...] = ()
+
+    def text(self, path: str, text: str = "") -> Text:
+        """The file of the script, for the places of its offsets."""
+        return Text(path, self.lines, text, self.copies)
 
 
 class Bound(msgspec.Struct, frozen=True, array_like=True, gc=False):

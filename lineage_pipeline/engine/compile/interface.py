@@ -1,18 +1,16 @@
 """The outside of a script: the names that its statements define, write, read and drop."""
 
 from collections.abc import Iterator
-from itertools import accumulate, count
-from operator import add
 
 from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.places import Written, line_starts
 from lineage_pipeline.vocabulary.plan import Face, ScriptFace
 
 
-def face_of(script: ir.Script, text: str) -> ScriptFace:
-    """What the object graph needs to know of a script."""
-    lengths = map(len, text.split("\n")[:-1])
-    lines = tuple(map(add, accumulate(lengths, initial=0), count()))
-    return ScriptFace(tuple(_face(placed) for placed in script.statements), lines)
+def face_of(script: ir.Script, text: str, written: Written | None = None) -> ScriptFace:
+    """What the object graph needs to know of a script; `written` says where a rendered text comes from."""
+    lines, copies = (written.lines, written.copies) if written is not None else (line_starts(text), ())
+    return ScriptFace(tuple(_face(placed) for placed in script.statements), lines, copies)
 
 
 def _face(placed: ir.Placed) -> Face:

@@ -42,7 +42,7 @@ def build_plan(files: Iterable[File], imported: Mapping[str, TableSchema] | None
     references = References(drafts)
     references.owners = {file.path: file.owners for file in ordered if file.owners}
     for file, steps in walks:
-        references.resolve(file.path, file.face.lines, steps)
+        references.resolve(file.path, file.face, steps)
     faces = {file.path: file.face for file in ordered}
     objects = drafts.known(references)
     edges = references.edges()

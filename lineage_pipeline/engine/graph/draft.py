@@ -13,7 +13,6 @@ from lineage_pipeline.engine.graph.watchers import Watchers
 from lineage_pipeline.vocabulary.analysis import TableSchema
 from lineage_pipeline.vocabulary.codes import diagnose
 from lineage_pipeline.vocabulary.ir import Name
-from lineage_pipeline.vocabulary.places import Text
 from lineage_pipeline.vocabulary.plan import MODULES, Event, Face, Known, ScriptFace
 from lineage_pipeline.vocabulary.sets import ObjectKind, Origin, Role, Stage
 from lineage_pipeline.vocabulary.tables import Diagnostic, ObjectRow
@@ -269,7 +268,7 @@ class Drafts:
         """A finding at each of two definitions of one object."""
         for name, first, second in self.repeated:
             for event, other in ((first, second), (second, first)):
-                here, there = (Text(item.path, faces[item.path].lines) for item in (event, other))
+                here, there = (faces[item.path].text(item.path) for item in (event, other))
                 start, other_start = (faces[item.path].statements[item.ordinal].start for item in (event, other))
                 values = {"name": name, "other": f"{other.path}:{there.position(other_start)[0]}"}
                 yield diagnose("DUPLICATE_DEFINITION", values, here, start, Stage.OBJECT_GRAPH, name)

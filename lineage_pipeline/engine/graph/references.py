@@ -1,6 +1,5 @@
 """References: every name of every statement is looked up once, at the point where it stands."""
 
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
@@ -14,7 +13,7 @@ from lineage_pipeline.engine.graph.watchers import Point
 from lineage_pipeline.vocabulary.codes import diagnose
 from lineage_pipeline.vocabulary.ir import ROWS, Name
 from lineage_pipeline.vocabulary.places import Text
-from lineage_pipeline.vocabulary.plan import CALL, MODULES, Bound, Event, Face
+from lineage_pipeline.vocabulary.plan import CALL, MODULES, Bound, Event, Face, ScriptFace
 from lineage_pipeline.vocabulary.sets import EdgeKind, ObjectKind, Role, Stage
 from lineage_pipeline.vocabulary.tables import Diagnostic, ObjectEdge, ObjectStatement, StatementRef
 
@@ -31,19 +30,19 @@ class References:
         self.inputs: dict[tuple[str, int], tuple[str, ...]] = {}
         self.stars: dict[str, set[str]] = defaultdict(set)
         self.findings: list[Diagnostic] = []
-        self.lines: dict[str, Sequence[int]] = {}
+        self.texts: dict[str, Text] = {}
         self.owners: dict[str, Sequence[str]] = {}
         self._parts: set[tuple[str, str, int, Role]] = set()
         self._edges: dict[tuple[str, str, EdgeKind], set[StatementRef]] = defaultdict(set)
 
-    def resolve(self, path: str, lines: Sequence[int], steps: Iterable[Step]) -> None:
+    def resolve(self, path: str, script: ScriptFace, steps: Iterable[Step]) -> None:
         """Resolve the names of one file."""
-        self.lines[path] = lines
+        self.texts[path] = script.text(path)
         self.bound[path] = tuple(self._statement(path, step) for step in steps)
 
     def line(self, path: str, offset: int) -> int:
         """The line of an offset, counted from 1."""
-        return bisect_right(self.lines[path], offset)
+        return self.texts[path].position(offset)[0]
 
     def _statement(self, path: str, step: Step) -> Bound:
         ordinal, face, space, scopes = step
@@ -157,7 +156,7 @@ class References:
         names[name.parts] = identity
         strange = draft.kind is ObjectKind.UNKNOWN or (draft.drops and draft.is_gone(scopes))
         if strange and identity not in self.drafts.imported.schemas:
-            text, offset = Text(path, self.lines[path]), face.start + max(name.start, 0)
+            text, offset = self.texts[path], face.start + max(name.start, 0)
             self.findings.append(
                 diagnose("UNKNOWN_TABLE", {"name": identity}, text, offset, Stage.OBJECT_GRAPH, identity)
             )

@@ -52,13 +52,12 @@ class Places:
         """One use of an input: the expression it goes into, or itself where it only decides about rows."""
         from_span = self.span(flow.start, flow.end)
         if out is None:
-            return self.words(from_span), None, from_span
-        span = self.span(out.start, out.end)
-        return self.words(span), span, from_span
+            return self.words(flow.start, flow.end), None, from_span
+        return self.words(out.start, out.end), self.span(out.start, out.end), from_span
 
-    def words(self, span: Span | None) -> str:
-        """What is written at a place."""
-        return self.text.text[span.start : span.end] if span is not None else ""
+    def words(self, start: int, end: int) -> str:
+        """What is said at a place."""
+        return self.text.text[self.origin + start : self.origin + end] if start >= 0 else ""
 
 
 _UNSEEN = Span(0, 0, 0, 0, 0, 0)
@@ -136,7 +135,7 @@ def facet_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStatem
                 statement=ordinal,
                 fingerprint=fingerprint(canonical),
                 text=canonical,
-                expression=places.words(span),
+                expression=places.words(out.start, out.end),
                 span=span,
             )
         for facet, lines in written.facets:
@@ -183,7 +182,7 @@ def passing_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStat
 
 def _passing(text: Text, origin: int, ordinal: int, written: Written, opening: Opening) -> Passing:
     span = text.span(origin + opening.start, origin + opening.end) if opening.start >= 0 else None
-    expression = text.text[span.start : span.end] if span is not None else ""
+    expression = text.text[origin + opening.start : origin + opening.end] if opening.start >= 0 else ""
     listed = (*opening.exclude, *(name for name, _ in written.columns))  # these have edges of their own
     sources = len(written.openings)
     return Passing(written.target, opening.object, listed, text.path, ordinal, span, sources, expression)

@@ -50,9 +50,9 @@ class Place(msgspec.Struct, frozen=True):
         """A slice of the statement in its file."""
         return self.text.span(self.start + start, self.start + end) if start >= 0 else None
 
-    def slice(self, span: Span | None) -> str | None:
+    def slice(self, start: int, end: int) -> str | None:
         """What stands there."""
-        return self.text.text[span.start : span.end] if span is not None else None
+        return self.text.text[self.start + start : self.start + end] if 0 <= start <= end else None
 
 
 def statement_graph(place: Place, inside: Inside, known: Surroundings) -> Graph:
@@ -174,12 +174,11 @@ class _Draft:
         for column in scope.columns:
             self._column(scope, owner, column)
         for feed in scope.deciders:
-            span = self.place.span(feed.start, feed.end)
-            self._feed(feed, owner, self.place.slice(span))
+            self._feed(feed, owner, self.place.slice(feed.start, feed.end))
 
     def _column(self, scope: Inner, owner: str, column: InnerColumn) -> None:
         span = self.place.span(column.start, column.end)
-        expression = self.place.slice(span)
+        expression = self.place.slice(column.start, column.end)
         identity = self.column(owner, scope.inner, scope.object, column.key, (span, expression))
         for feed in column.feeds:
             self._feed(feed, identity, expression)
