@@ -17,6 +17,8 @@ from msgspec import inspect
 from lineage_pipeline import __version__
 from lineage_pipeline.cli import main
 from lineage_pipeline.cli.app import VERBS
+from lineage_pipeline.discover.waivers import parse_waivers
+from lineage_pipeline.engine.diff.inline import inline_waivers
 from lineage_pipeline.engine.diff.table import RULES
 from lineage_pipeline.settings import Settings
 from lineage_pipeline.store.schemas import address
@@ -31,10 +33,12 @@ PAGES = (
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
+    "docs/changes.md",
     "docs/findings.md",
     "docs/graphs.md",
     "docs/schemas.md",
     "docs/tables.md",
+    "docs/waivers.md",
 )
 MADE = "Made from the code by `make accept`; do not edit.\n"
 
@@ -200,6 +204,14 @@ def test_the_select_of_the_readme_fits_the_mart() -> None:
 def test_the_settings_of_the_readme_are_settings() -> None:
     for block in blocks("README.md", "toml"):
         Settings.model_validate(tomllib.loads(block))
+
+
+def test_the_page_on_waivers_shows_waivers_levels_and_comments() -> None:
+    own, levels = (tomllib.loads(block) for block in blocks("docs/waivers.md", "toml"))
+    assert len(parse_waivers(blocks("docs/waivers.md", "toml")[0])) == len(own["waiver"]) == 1
+    Settings.model_validate(levels)
+    waivers, problems = inline_waivers({"a.sql": blocks("docs/waivers.md", "")[0]}, [], {})
+    assert ([waiver.rule for waiver in waivers], problems) == (["COL001", "TYP001", "TYP004"], [])
 
 
 def test_every_target_and_verb_that_a_page_names_exists() -> None:

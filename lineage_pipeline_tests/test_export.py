@@ -269,7 +269,7 @@ def test_the_report_has_the_gravest_first_with_place_and_readers() -> None:
 
 def test_the_document_of_changes_has_the_keys_of_the_contract() -> None:
     document = json.loads(REPORTERS["json"].write(CHANGES))
-    assert list(document) == ["schema_version", "base", "head", "changes", "summary"]
+    assert list(document) == ["schema_version", "base", "head", "changes", "summary", "waivers", "diagnostics"]
     keys = (
         "id rule object column intrinsic effective confidence scope root root_id consumers before after path line "
         "fingerprint waiver"

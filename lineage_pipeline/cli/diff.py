@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, placed, put
+from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, ShowWaived, Today, placed, put
 
 if TYPE_CHECKING:
     from lineage_pipeline.discover.gather import Discovery
@@ -34,23 +34,20 @@ def diff(
     format: Annotated[
         ReportFormat, typer.Option("--format", "-f", help="How to write the result.")
     ] = ReportFormat.TEXT,
+    show_waived: ShowWaived = False,
+    today: Today = None,
     output: Output = None,
 ) -> None:
     """Show what changed between two revisions, and who feels it.
 
     Example: lineage diff main WORKTREE --format markdown
     """
-    from lineage_pipeline.cli.subject import lineages_of
-    from lineage_pipeline.engine import diff as changes
-    from lineage_pipeline.export import REPORTERS, Comparison
+    from lineage_pipeline.cli.compare import compare, day
+    from lineage_pipeline.export import REPORTERS
 
     flags = {"dialect": dialect, "allow_implied": allow_implied, "schemas": placed(schema)}
-    found = [_side(side, flags) for side in (base, head)]
-    before, after = lineages_of(*found)
-    policy = changes.Policy(**found[1][1].diff.model_dump(mode="json"))
-    keys = [discovery.key for discovery, _ in found]
-    comparison = Comparison(keys[0], keys[1], tuple(changes.diff(before, after, policy)))
-    put(REPORTERS[format].write(comparison), output)
+    before, after = (_side(side, flags) for side in (base, head))
+    put(REPORTERS[format].write(compare(before, after, day(today), show_waived=show_waived)), output)
 
 
 def _side(side: str, analysis: Mapping[str, Any]) -> "tuple[Discovery, Settings]":

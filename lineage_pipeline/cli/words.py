@@ -21,6 +21,10 @@ AllowImplied = Annotated[
     bool | None,
     typer.Option("--allow-implied/--no-implied", help="Whether CREATE and ALTER say what columns a table has."),
 ]
+Today = Annotated[
+    str | None, typer.Option("--today", help="The day that waivers are held against.", metavar="YYYY-MM-DD")
+]
+ShowWaived = Annotated[bool, typer.Option("--show-waived", help="List what is waived as well.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file, not to stdout.")]
 
 

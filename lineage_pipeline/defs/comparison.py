@@ -15,7 +15,6 @@ from lineage_pipeline.defs.published import (
     diff_key,
     events_key,
     is_published,
-    policy_of,
     settled,
     subject_of,
 )
@@ -26,6 +25,7 @@ from lineage_pipeline.engine.diff import diff
 from lineage_pipeline.export import EXPORTERS, REPORTERS
 from lineage_pipeline.export.report import count_changes
 from lineage_pipeline.settings import Settings
+from lineage_pipeline.settings.judging import policy_of
 from lineage_pipeline.vocabulary.sets import Stage
 
 Results: TypeAlias = Iterator[Any]

@@ -7,10 +7,10 @@ import msgspec
 from lineage_pipeline import __version__
 from lineage_pipeline.defs.home import key_of
 from lineage_pipeline.discover.gather import as_inputs
-from lineage_pipeline.engine.diff import Policy
 from lineage_pipeline.engine.diff.contested import contested
 from lineage_pipeline.export import Comparison, Naming, Subject
 from lineage_pipeline.settings import Settings
+from lineage_pipeline.settings.judging import policy_of
 from lineage_pipeline.store.arrays import from_arrow
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline.vocabulary.analysis import InputFile, Lineage
@@ -68,11 +68,6 @@ def is_published(warehouse: Warehouse, snapshot: str, settings: Settings) -> boo
     """Say whether a snapshot is there as these settings make it."""
     manifest = warehouse.manifest(snapshot)
     return manifest is not None and manifest.analysis_key == settings.analysis_key()
-
-
-def policy_of(settings: Settings) -> Policy:
-    """Give the settings of `[diff]` as the engine takes them."""
-    return Policy(**settings.diff.model_dump(mode="json"))
 
 
 def diff_key(settings: Settings) -> str:

@@ -5,9 +5,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
+
 from lineage_pipeline.discover.decode import decode
 from lineage_pipeline.discover.gather import Discovery, RawFile, Rules, gather
 from lineage_pipeline.discover.owners import PLACES, Owners, parse_owners
+from lineage_pipeline.discover.waivers import FILE_NAME
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.tables import Snapshot
 
@@ -31,13 +34,18 @@ def discover_folder(folder: Path, rules: Rules, *, name: str = "") -> Discovery:
         files=0,
         analysis_key="",
     )
-    return gather(snapshot, read_folder(folder, rules), rules, owners=_owners(folder))
+    found = gather(snapshot, read_folder(folder, rules), rules, owners=_owners(folder))
+    return msgspec.structs.replace(found, waivers=_text(folder / FILE_NAME))
 
 
 def _owners(folder: Path) -> Owners | None:
     """Read who owns the files, where somebody says so."""
     found = next((folder / place for place in PLACES if (folder / place).is_file()), None)
-    return parse_owners(decode(_read_file(found, "").content).text) if found is not None else None
+    return parse_owners(_text(found)) if found is not None else None
+
+
+def _text(path: Path) -> str:
+    return decode(_read_file(path, "").content).text if path.is_file() else ""
 
 
 def read_folder(folder: Path, rules: Rules) -> Iterator[RawFile]:

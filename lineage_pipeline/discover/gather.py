@@ -42,12 +42,16 @@ class RawFile(msgspec.Struct, frozen=True):
 
 
 class Discovery(msgspec.Struct, frozen=True):
-    """One repository at one moment: files in natural path order, and each distinct content once."""
+    """One repository at one moment: files in natural path order, and each distinct content once.
+
+    `waivers` is the text of its file of waivers, empty where there is none.
+    """
 
     snapshot: Snapshot
     files: tuple[SqlFile, ...]
     sources: tuple[Source, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
+    waivers: str = ""
 
     @property
     def key(self) -> str:

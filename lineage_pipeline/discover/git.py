@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,7 +11,8 @@ import msgspec
 from lineage_pipeline.discover.decode import decode
 from lineage_pipeline.discover.folder import discover_folder, repository_name
 from lineage_pipeline.discover.gather import Discovery, RawFile, Rules, finding, gather
-from lineage_pipeline.discover.owners import PLACES, Owners, parse_owners
+from lineage_pipeline.discover.owners import PLACES, parse_owners
+from lineage_pipeline.discover.waivers import FILE_NAME
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.tables import Diagnostic, Snapshot
 
@@ -73,15 +74,17 @@ def discover_revision(repo: Path, revision: str, rules: Rules, *, name: str = ""
     )
     tree = list(list_blobs(top, commit.id))
     blobs = [blob for blob in tree if rules.selects(blob.path)]
-    return gather(snapshot, read_blobs(top, blobs), rules, findings, _owners(top, tree))
+    owners = _text(top, tree, PLACES)
+    found = gather(snapshot, read_blobs(top, blobs), rules, findings, parse_owners(owners) if owners else None)
+    return msgspec.structs.replace(found, waivers=_text(top, tree, [FILE_NAME]))
 
 
-def _owners(repo: Path, tree: Iterable[Blob]) -> Owners | None:
-    """Read who owns the files of a revision, where it says so."""
-    known = {blob.path: blob for blob in tree if blob.path in PLACES}
-    found = next((known[place] for place in PLACES if place in known), None)
+def _text(repo: Path, tree: Iterable[Blob], places: Sequence[str]) -> str:
+    """Read the first of some files that a revision has."""
+    known = {blob.path: blob for blob in tree if blob.path in places}
+    found = next((known[place] for place in places if place in known), None)
     files = list(read_blobs(repo, [found])) if found is not None else []
-    return parse_owners(decode(files[0].content).text) if files else None
+    return decode(files[0].content).text if files else ""
 
 
 def toplevel(path: Path) -> Path:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from lineage_pipeline.engine.diff import RULES
-from lineage_pipeline.export.json import SCHEMA_VERSION, dump, pick
+from lineage_pipeline.export.json import DIAGNOSTIC_KEYS, SCHEMA_VERSION, dump, pick
 from lineage_pipeline.export.subject import Comparison
 from lineage_pipeline.vocabulary.sets import Severity
 from lineage_pipeline.vocabulary.tables import Change, Consumer
@@ -14,6 +14,11 @@ from lineage_pipeline.vocabulary.tables import Change, Consumer
 CHANGE_KEYS = (
     *("id", "rule", "object", "column", "intrinsic", "effective", "confidence", "scope", "root", "root_id"),
     *("consumers", "before", "after", "path", "line", "fingerprint", "waiver"),
+)
+
+WAIVER_KEYS = (
+    *("id", "rule", "object", "column", "fingerprint", "reason", "owner", "expires", "ticket"),
+    *("path", "line", "used", "expired"),
 )
 
 TITLES = {
@@ -40,19 +45,22 @@ def changes_document(comparison: Comparison) -> dict[str, Any]:
         "head": comparison.head,
         "changes": pick(comparison.changes, CHANGE_KEYS),
         "summary": summarise_changes(comparison.changes),
+        "waivers": pick(comparison.waivers, WAIVER_KEYS),
+        "diagnostics": pick(comparison.findings, DIAGNOSTIC_KEYS),
     }
 
 
 def summarise_changes(changes: Iterable[Change]) -> dict[str, Any]:
-    """Count changes by effective severity, all and roots apart."""
-    listed = list(changes)
+    """Count changes by effective severity, all and roots apart; waived ones are counted as that alone."""
+    everything = list(changes)
+    listed = [change for change in everything if change.waiver is None]
     roots = [change for change in listed if change.root]
     readers = {reader.object for change in listed for reader in change.consumers}
     return {
         "changes": {severity.value: count for severity, count in count_changes(listed).items()},
         "roots": {severity.value: count for severity, count in count_changes(roots).items()},
         "consumers": len(readers),
-        "waived": sum(change.waiver is not None for change in listed),
+        "waived": len(everything) - len(listed),
     }
 
 
@@ -89,8 +97,9 @@ def one_line(text: str) -> str:
 
 
 def _report(comparison: Comparison) -> Iterator[str]:
-    roots = [change for change in by_severity(comparison.changes) if change.root]
-    counts, all_counts = count_changes(roots), count_changes(comparison.changes)
+    shown = comparison.shown
+    roots = [change for change in by_severity(shown) if change.root]
+    counts, all_counts = count_changes(roots), count_changes(shown)
     yield "# Changes"
     yield ""
     yield f"From `{comparison.base}` to `{comparison.head}`."
@@ -105,9 +114,14 @@ def _report(comparison: Comparison) -> Iterator[str]:
             yield from ("", f"## {title}")
         for change in chosen:
             yield from _change(change)
-            yield from _following(change, comparison.changes)
+            yield from _following(change, shown)
     if not comparison.changes:
         yield from ("", "Nothing changed.")
+    waived = sum(change.waiver is not None for change in comparison.changes)
+    if waived:
+        yield from ("", f"Waived: {waived}.")
+    for finding in comparison.findings:
+        yield from ("", f"{finding.code}: {finding.message}")
 
 
 def _change(change: Change) -> Iterator[str]:

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import msgspec
 
 from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline.vocabulary.tables import Change, Snapshot, SqlFile
+from lineage_pipeline.vocabulary.tables import Change, Diagnostic, Snapshot, SqlFile
+from lineage_pipeline.vocabulary.waivers import Waiver
 
 
 class Naming(msgspec.Struct, frozen=True):
@@ -28,8 +29,19 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """Two snapshots by their keys, and the changes between them."""
+    """Two snapshots by their keys, the changes between them, and the waivers with what is to be said about them.
+
+    Those who write for people leave waived changes out, unless `show_waived`, and count them.
+    """
 
     base: str
     head: str
     changes: tuple[Change, ...]
+    waivers: tuple[Waiver, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
+    show_waived: bool = False
+
+    @property
+    def shown(self) -> tuple[Change, ...]:
+        """The changes that people are to see."""
+        return tuple(change for change in self.changes if self.show_waived or change.waiver is None)

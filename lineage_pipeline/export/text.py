@@ -69,21 +69,23 @@ def summary_line(subject: Subject) -> str:
 
 
 def write_changes(comparison: Comparison) -> str:
-    """Give the roots, the gravest first, with those who feel them, then the counts."""
-    lines = [line for change in by_severity(comparison.changes) if change.root for line in change_lines(change)]
-    counts = count_changes(change for change in comparison.changes if change.root)
+    """Give the roots, the gravest first, with those who feel them, then what waivers say, then the counts."""
+    lines = [line for change in by_severity(comparison.shown) if change.root for line in change_lines(change)]
+    lines += [diagnostic_line(finding) for finding in comparison.findings]
+    valid = [change for change in comparison.changes if change.waiver is None]
+    counts = count_changes(change for change in valid if change.root)
     told = ", ".join(f"{counts[severity]} {severity.value.lower().replace('_', ' ')}" for severity in Severity)
-    return (
-        "\n".join([*lines, f"{comparison.base} -> {comparison.head}: {told}; {len(comparison.changes)} changes in all"])
-        + "\n"
-    )
+    waived = len(comparison.changes) - len(valid)
+    rest = f"{len(comparison.changes)} changes in all" + (f", {waived} waived" if waived else "")
+    return "\n".join([*lines, f"{comparison.base} -> {comparison.head}: {told}; {rest}"]) + "\n"
 
 
 def change_lines(change: Change) -> Iterator[str]:
     """Give a change with its place, what it was and is, and who reads it."""
     name = change.object if change.column is None else f"{change.object}.{change.column}"
     where = "" if change.path is None else f"  {place(change.path, change.line)}"
-    yield f"{change.effective.value} {headline(change.rule)}: {name}{where}"
+    waived = "" if change.waiver is None else f"  (waived by {change.waiver})"
+    yield f"{change.effective.value} {headline(change.rule)}: {name}{where}{waived}"
     if change.before is not None or change.after is not None:
         yield f"  {one_line(change.before or '(nothing)')}  ->  {one_line(change.after or '(nothing)')}"
     for reader in change.consumers:

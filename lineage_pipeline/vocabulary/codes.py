@@ -185,6 +185,20 @@ CODES: dict[str, Code] = {
             "An exception ran out and its findings are back.",
             "Renew it or mend the finding.",
         ),
+        Code(
+            "WAIVER_UNUSED",
+            Level.WARNING,
+            "the waiver of {rule} on {object} covers no change",
+            "Nothing that changed needs this exception: it was merged long ago, or it names something else.",
+            "Remove it: `lineage waivers prune`.",
+        ),
+        Code(
+            "WAIVER_INVALID",
+            Level.WARNING,
+            "this comment waives nothing: {reason}",
+            "A comment starts as a waiver does, but lacks what a waiver needs.",
+            "Write `-- lineage: ignore RULE until=YYYY-MM-DD reason=...` above the statement or at its line.",
+        ),
     )
 }
 

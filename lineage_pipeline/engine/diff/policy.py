@@ -72,11 +72,20 @@ OUTSIDE: dict[Exposure, Severity] = {
 """How serious a change can be where no reader in the repository feels it."""
 
 
+QUIET: dict[str, str] = {}
+"""Rules with a level of their own where the policy gives none."""
+
+
+def level_of(policy: Policy, rule: str) -> str:
+    """Give the level of a rule, empty where it is as serious as what it finds."""
+    return policy.levels.get(rule, QUIET.get(rule, ""))
+
+
 def is_on(policy: Policy, rule: str) -> bool:
     """Say whether a rule reports at all."""
-    return policy.levels.get(rule) != OFF
+    return level_of(policy, rule) != OFF
 
 
 def levelled(policy: Policy, rule: str, severity: Severity) -> Severity:
     """Give the severity that the policy wants for a rule, else the one that was found."""
-    return LEVELS.get(policy.levels.get(rule, ""), severity)
+    return LEVELS.get(level_of(policy, rule), severity)

@@ -1,0 +1,73 @@
+"""`lineage check`: the gate in front of a merge."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lineage_pipeline.cli.diff import ReportFormat
+from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, ShowWaived, Today, placed, put, say
+from lineage_pipeline.engine.diff.gate import ExitStyle, FailOn
+
+if TYPE_CHECKING:
+    from lineage_pipeline.cli.subject import Side
+
+
+def check(
+    path: Annotated[Path, typer.Argument(help="A folder of the repository.", metavar="[PATH]")] = Path(),
+    base: Annotated[str, typer.Option("--base", help="Where the change goes: origin/main.", metavar="REV")] = "",
+    head: Annotated[str, typer.Option("--head", help="What is checked: a revision, or WORKTREE.")] = "HEAD",
+    exact_base: Annotated[
+        bool, typer.Option("--exact-base", help="Compare with --base itself, not with the merge base.")
+    ] = False,
+    fail_on: Annotated[FailOn, typer.Option("--fail-on", help="What does not pass.")] = FailOn.BREAKING,
+    exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit 0 whatever changed.")] = False,
+    exit_style: Annotated[
+        ExitStyle, typer.Option("--exit-style", help="infotracker: 0 nothing, 1 changes, 2 breaking ones.")
+    ] = ExitStyle.PLAIN,
+    show_waived: ShowWaived = False,
+    today: Today = None,
+    dialect: Dialect = None,
+    schema: Schemas = None,
+    allow_implied: AllowImplied = None,
+    format: Annotated[
+        ReportFormat, typer.Option("--format", "-f", help="How to write the result.")
+    ] = ReportFormat.TEXT,
+    output: Output = None,
+) -> None:
+    """Say whether a change may be merged; exit 0: it may, 1: it breaks somebody, 2: it cannot be told.
+
+    The head is compared with the merge base of --base; without --base, with the target of the pull request
+    that runs, else with that of the default branch. Which commit it is, and why, is told on stderr.
+
+    Example: lineage check --base origin/main --head HEAD --fail-on breaking
+    """
+    from lineage_pipeline.cli.compare import compare, day
+    from lineage_pipeline.engine.diff.gate import exit_code
+    from lineage_pipeline.export import REPORTERS
+
+    analysis = {"dialect": dialect, "allow_implied": allow_implied, "schemas": placed(schema)}
+    sides = sides_of(path, (base, head), analysis, exact_base=exact_base)
+    comparison = compare(*sides, day(today), show_waived=show_waived)
+    put(REPORTERS[format].write(comparison), output)
+    code = exit_code(comparison.changes, fail_on, exit_style)
+    if code and not exit_zero:
+        raise typer.Exit(code)
+
+
+def sides_of(
+    path: Path, revisions: tuple[str, str], analysis: dict[str, Any], *, exact_base: bool = False
+) -> "tuple[Side, Side]":
+    """Read base and head of a repository, both as the settings here say; tell which commit the base is."""
+    from lineage_pipeline.discover.base import find_base
+    from lineage_pipeline.discover.git import discover_revision, toplevel
+    from lineage_pipeline.settings import load_settings
+
+    base, head = revisions
+    top = toplevel(path)
+    settings = load_settings(top, {"analysis": analysis}, os.environ)
+    found = find_base(top, base, head, os.environ, exact=exact_base)
+    say(f"lineage: the base is {found.commit[:12]}: {found.why}")
+    before, after = (discover_revision(top, revision, settings) for revision in (found.commit, head))
+    return (before, settings), (after, settings)

@@ -1,0 +1,27 @@
+"""A waiver: somebody takes the blame for a finding, for a reason and for a while."""
+
+import msgspec
+
+
+class Waiver(msgspec.Struct, frozen=True, kw_only=True):
+    """One waiver, by what it covers and for how long; `path` and `line` say where it is written.
+
+    `rule`, `object` and `column` are patterns; an inline one covers what stands from `first_line` to `last_line` of its
+    file, and what is about `object` as a whole.
+    """
+
+    id: str
+    rule: str
+    object: str
+    column: str | None = None
+    fingerprint: str | None = None
+    reason: str
+    owner: str
+    expires: str
+    ticket: str | None = None
+    path: str
+    line: int | None = None
+    first_line: int | None = None
+    last_line: int | None = None
+    used: bool = False
+    expired: bool = False
