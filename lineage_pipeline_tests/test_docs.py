@@ -36,6 +36,7 @@ PAGES = (
     "docs/changes.md",
     "docs/findings.md",
     "docs/graphs.md",
+    "docs/openlineage.md",
     "docs/schemas.md",
     "docs/tables.md",
     "docs/waivers.md",
@@ -155,7 +156,10 @@ def commands(page: str) -> list[list[str]]:
     return [shlex.split(line, comments=True) for line in lines if line.startswith(("make ", ".venv/"))]
 
 
-LINEAGE = [command[1:] for command in commands("README.md") if command[0] == ".venv/bin/lineage"]
+RUN = ("README.md", "docs/openlineage.md")
+"""The pages whose commands and settings are tried out."""
+
+LINEAGE = [command[1:] for page in RUN for command in commands(page) if command[0] == ".venv/bin/lineage"]
 
 
 @pytest.fixture
@@ -170,7 +174,7 @@ def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("arguments", LINEAGE, ids=" ".join)
 @pytest.mark.usefixtures("workshop")
-def test_every_command_of_the_readme_runs(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_of_a_page_runs(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     allowed = (0, 1) if arguments[0] == "doctor" else (0,)  # a machine may well lack something
     assert main(arguments) in allowed, capsys.readouterr().err
 
@@ -201,8 +205,8 @@ def test_the_select_of_the_readme_fits_the_mart() -> None:
             connection.execute(select)
 
 
-def test_the_settings_of_the_readme_are_settings() -> None:
-    for block in blocks("README.md", "toml"):
+def test_the_settings_of_a_page_are_settings() -> None:
+    for block in (block for page in RUN for block in blocks(page, "toml")):
         Settings.model_validate(tomllib.loads(block))
 
 

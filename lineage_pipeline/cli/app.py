@@ -29,6 +29,7 @@ VERBS: dict[str, Verb] = {
     "check": Verb("check", "check"),
     "waivers": Verb("waivers", "waivers"),
     "rules": Verb("rules", "rules"),
+    "export": Verb("export", "export"),
     "verify": Verb("verify", "verify"),
     "explain": Verb("explain", "explain"),
     "doctor": Verb("doctor", "doctor"),

@@ -64,7 +64,8 @@ def _joint(discovery: Discovery, imports: Imports, lineage: Lineage) -> Lineage:
 def naming_of(settings: Settings) -> Naming:
     """Give the names that the settings configure."""
     configured = settings.openlineage
-    return Naming(settings.namespaces(), configured.job_namespace, configured.producer)
+    named = (settings.namespaces(), configured.job_namespace, configured.producer)
+    return Naming(*named, source_url=configured.source_url)
 
 
 def leaves_undone(lineage: Lineage) -> bool:

@@ -38,7 +38,8 @@ def subject_of(warehouse: Warehouse, settings: Settings, snapshot: str) -> Subje
     written = {source.source_hash: source.text for source in _sources(warehouse, snapshot)}
     texts = {file.path: written[file.source_hash] for file in files}
     configured = settings.openlineage
-    naming = Naming(settings.namespaces(), configured.job_namespace, configured.producer)
+    named = (settings.namespaces(), configured.job_namespace, configured.producer)
+    naming = Naming(*named, source_url=configured.source_url)
     return Subject(warehouse.load(snapshot), row, files, texts, naming)
 
 

@@ -1,166 +1,143 @@
-"""OpenLineage: one JobEvent for each statement that writes, as newline-delimited JSON."""
+"""OpenLineage: events for each statement that writes, as newline-delimited JSON.
 
-from collections import Counter, defaultdict
+A JobEvent says what a job is made of, which is what a static analysis knows. The run profile says the same as a run
+that started and completed, for consumers that read nothing else. What a comparison found gone or changed and no job
+fills is a DatasetEvent.
+"""
+
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 
 import msgspec
 
-from lineage_pipeline.export.facets import (
-    SPEC,
-    Json,
-    Name,
-    column_lineage_facet,
-    dataset_type_facet,
-    job_type_facet,
-    location_facet,
-    schema_facet,
-    sql_facet,
-)
+from lineage_pipeline import __version__
+from lineage_pipeline.export import facets
+from lineage_pipeline.export.facets import SPEC, Json, Name
+from lineage_pipeline.export.jobs import Jobs, dataset_name, place_of, spread
+from lineage_pipeline.export.lifecycle import Turn
 from lineage_pipeline.export.subject import Subject
-from lineage_pipeline.vocabulary.sets import ObjectKind, Role
-from lineage_pipeline.vocabulary.tables import Column, ColumnEdge, ObjectRow, StatementRow
+from lineage_pipeline.vocabulary.sets import EdgeType, Indirect, Profile, Status
+from lineage_pipeline.vocabulary.tables import ObjectRow, StatementRow
 
-NO_DATASETS = frozenset({ObjectKind.QUERY, ObjectKind.PROCEDURE, ObjectKind.FUNCTION, ObjectKind.TRIGGER})
-"""Kinds of objects that hold no data of their own."""
-
-Place = tuple[str, int]
+RUNS = uuid.uuid5(uuid.NAMESPACE_URL, "urn:lineage-pipeline:runs")
+"""The space in which the ids of runs are made, so that the same snapshot gives the same ids."""
 
 
-def write_events(subject: Subject) -> Iterator[str]:
+class Emission(msgspec.Struct, frozen=True):
+    """How events are written, and what became of each object since the base."""
+
+    profile: Profile = Profile.JOB
+    indirect: Indirect = Indirect.DATASET
+    turns: Mapping[str, Turn] = {}
+
+
+def write_events(subject: Subject, emission: Emission = Emission()) -> Iterator[str]:  # noqa: B008 - it is frozen
     """Give the events as lines."""
-    for event in job_events(subject):
-        yield msgspec.json.encode(event).decode() + "\n"
+    for event in events(subject, emission):
+        yield line_of(event)
 
 
-def job_events(subject: Subject) -> Iterator[Json]:
-    """Give the events as plain values, in the order of the statements."""
-    index = _Index(subject)
+def line_of(event: Json) -> str:
+    """Write an event as a line."""
+    return msgspec.json.encode(event).decode() + "\n"
+
+
+def events(subject: Subject, emission: Emission = Emission()) -> Iterator[Json]:  # noqa: B008 - it is frozen
+    """Give the events as plain values: of jobs in the order of the statements, then of datasets that no job fills."""
+    writer = _Writer(subject, emission)
+    filled: set[str] = set()
     for statement in subject.lineage.statements:
-        outputs = index.outputs(statement)
+        outputs = writer.jobs.outputs(statement)
         if outputs:
-            yield _job_event(index, statement, outputs)
+            filled |= {row.object for row in outputs}
+            yield from writer.job_events(statement, outputs)
+    for name in sorted(emission.turns.keys() - filled):
+        yield writer.dataset_event(emission.turns[name])
 
 
-def _job_event(index: "_Index", statement: StatementRow, outputs: Sequence[ObjectRow]) -> Json:
-    subject, naming = index.subject, index.subject.naming
-    committed_at = subject.snapshot.committed_at if subject.snapshot else None
-    facets = (
-        sql_facet(index.query(statement), index.dialects.get(statement.path, ""), naming.producer)
-        | location_facet(statement, subject.snapshot, naming.producer)
-        | job_type_facet(naming.producer)
-    )
-    repo = subject.snapshot.repo if subject.snapshot else ""
-    job = {"namespace": naming.job_namespace or repo or "default", "name": index.job_names[_place(statement)]}
-    return {
-        "eventTime": committed_at or naming.event_time,
-        "producer": naming.producer,
-        "schemaURL": f"{SPEC}#/$defs/JobEvent",
-        "job": job | {"facets": facets},
-        "inputs": [_dataset(index, row, {}) for row in index.inputs(statement)],
-        "outputs": [_dataset(index, row, index.column_lineage(statement, row)) for row in outputs],
-    }
+class _Writer:
+    """The events of one subject."""
 
+    def __init__(self, subject: Subject, emission: Emission) -> None:
+        self.subject, self.emission = subject, emission
+        self.jobs = Jobs(subject)
+        self.producer = subject.naming.producer
 
-def _dataset(index: "_Index", row: ObjectRow, more: Json) -> Json:
-    namespace, name = index.name(row)
-    producer = index.subject.naming.producer
-    facets = schema_facet(index.columns[row.object], producer) | dataset_type_facet(row, producer) | more
-    return {"namespace": namespace, "name": name, "facets": facets}
+    def job_events(self, statement: StatementRow, outputs: Sequence[ObjectRow]) -> Iterator[Json]:
+        """Give the event of a job, or the two of its run."""
+        job = {"namespace": self.jobs.namespace, "name": self.jobs.names[place_of(statement)]}
+        body = {
+            "job": job | {"facets": self._job_facets(statement)},
+            "inputs": [self._dataset(row) for row in self.jobs.inputs(statement)],
+            "outputs": [self._dataset(row, self._output_facets(statement, row)) for row in outputs],
+        }
+        if self.emission.profile is Profile.JOB:
+            yield self._event("JobEvent", body)
+            return
+        run = {"runId": self._run_id(job)}
+        yield self._event("RunEvent", {"eventType": "START", "run": run, "job": job, "inputs": [], "outputs": []})
+        told = {"run": run | {"facets": self._run_facets(statement)}}
+        yield self._event("RunEvent", {"eventType": "COMPLETE"} | told | body)
 
+    def dataset_event(self, turn: Turn) -> Json:
+        """Give the event of a dataset that no job fills."""
+        namespace, name = self.jobs.name(turn.row)
+        told = facets.dataset_type_facet(turn.row, self.producer) | self._lifecycle(turn)
+        if turn.row.object in self.jobs.objects:
+            told = self._dataset(turn.row)["facets"] | told
+        return self._event("DatasetEvent", {"dataset": {"namespace": namespace, "name": name, "facets": told}})
 
-class _Index:
-    """The tables of a subject by what the events ask for."""
+    def _event(self, kind: str, body: Json) -> Json:
+        snapshot = self.subject.snapshot
+        time = (snapshot.committed_at if snapshot else None) or self.subject.naming.event_time
+        return {"eventTime": time, "producer": self.producer, "schemaURL": f"{SPEC}#/$defs/{kind}"} | body
 
-    def __init__(self, subject: Subject) -> None:
-        self.subject = subject
-        self.objects: Mapping[str, ObjectRow] = {row.object: row for row in subject.lineage.objects}
-        self.dialects = {file.path: file.dialect for file in subject.files}
+    def _job_facets(self, statement: StatementRow) -> Json:
+        file, producer = self.jobs.files.get(statement.path), self.producer
+        return (
+            facets.sql_facet(self.jobs.query(statement), file.dialect if file else "", producer)
+            | facets.location_facet(statement, self.subject.snapshot, self.subject.naming.source_url, producer)
+            | facets.job_type_facet(producer)
+            | facets.ownership_facet(file.owners if file else (), producer, "job ownership")
+        )
 
-    @cached_property
-    def columns(self) -> Mapping[str, list[Column]]:
-        """Give the columns of each object."""
-        found: dict[str, list[Column]] = defaultdict(list)
-        for column in self.subject.lineage.columns:
-            found[column.object].append(column)
-        return found
+    def _run_facets(self, statement: StatementRow) -> Json:
+        told = facets.engine_facet(__version__, self.producer)
+        if statement.status is Status.ANALYSED:
+            return told
+        messages = self.jobs.said(statement) or [f"the statement is {statement.status.value}"]
+        return told | facets.error_facet(statement, self.jobs.query(statement), messages, self.producer)
 
-    @cached_property
-    def edges(self) -> Mapping[Place, list[ColumnEdge]]:
-        """Give the column edges of each statement."""
-        found: dict[Place, list[ColumnEdge]] = defaultdict(list)
-        for edge in self.subject.lineage.column_edges:
-            found[edge.path, edge.statement].append(edge)
-        return found
+    def _run_id(self, job: Mapping[str, str]) -> str:
+        snapshot = self.subject.snapshot
+        key = f"{snapshot.repo}@{snapshot.commit}" if snapshot else ""
+        return str(uuid.uuid5(RUNS, "\n".join((key, job["namespace"], job["name"]))))
 
-    @cached_property
-    def roles(self) -> Mapping[Place, dict[str, set[Role]]]:
-        """Give the objects of each statement and its part in them."""
-        found: dict[Place, dict[str, set[Role]]] = defaultdict(lambda: defaultdict(set))
-        for row in self.subject.lineage.object_statements:
-            found[row.path, row.ordinal][row.object].add(row.role)
-        return found
+    def _dataset(self, row: ObjectRow, more: Json | None = None) -> Json:
+        name, producer, columns = self.jobs.name(row), self.producer, self.jobs.columns[row.object]
+        told = (
+            facets.schema_facet(columns, producer)
+            | facets.dataset_type_facet(row, producer)
+            | facets.version_facet(columns, self.jobs.bodies[row.object], producer)
+            | facets.hierarchy_facet(row, producer)
+            | facets.symlinks_facet(row, name, producer)
+            | facets.tags_facet(row, columns, producer)
+            | facets.documentation_facet(row, producer)
+            | facets.ownership_facet(row.owners, producer)
+        )
+        return {"namespace": name[0], "name": name[1], "facets": told | (more or {})}
 
-    @cached_property
-    def job_names(self) -> Mapping[Place, str]:
-        """Name a job after what it writes; where several write the same, add the file, and a number within it."""
-        writers: dict[str, list[Place]] = defaultdict(list)
-        for statement in self.subject.lineage.statements:
-            outputs = self.outputs(statement)
-            if outputs:
-                writers[_joined(outputs[0])].append(_place(statement))
-        names: dict[Place, str] = {}
-        for name, places in writers.items():
-            in_file = Counter(path for path, _ in places)
-            seen: Counter[str] = Counter()
-            for path, ordinal in places:
-                seen[path] += 1
-                suffix = "" if len(places) == 1 else f"@{path}" + (f"#{seen[path]}" if in_file[path] > 1 else "")
-                names[path, ordinal] = name + suffix
-        return names
+    def _output_facets(self, statement: StatementRow, row: ObjectRow) -> Json:
+        order = [column.name for column in self.jobs.columns[row.object]]
+        edges = self.jobs.column_edges(statement, row)
+        if self.emission.indirect is Indirect.FIELDS:
+            edges = spread(edges, order)
+        elif self.emission.indirect is Indirect.NONE:
+            edges = [(name, edge) for name, edge in edges if edge.type is EdgeType.DIRECT]
+        told = facets.column_lineage_facet(edges, order, self.producer)
+        turn = self.emission.turns.get(row.object)
+        return told | self._lifecycle(turn) if turn else told
 
-    def outputs(self, statement: StatementRow) -> list[ObjectRow]:
-        """Give the lasting datasets that a statement fills; a bare column list fills nothing."""
-        found = []
-        for target, roles in sorted(self.roles[_place(statement)].items()):
-            row = self.objects.get(target)
-            if row is None or row.temporary or row.kind in NO_DATASETS:
-                continue
-            defines = Role.DEFINE in roles and (statement.reads or row.kind is not ObjectKind.TABLE)
-            if Role.WRITE in roles or defines:
-                found.append(row)
-        return found
-
-    def inputs(self, statement: StatementRow) -> list[ObjectRow]:
-        """Give the lasting datasets that a statement reads, also through temporary ones."""
-        names = {edge.from_object for edge in self.edges[_place(statement)]} | set(statement.reads)
-        rows = (self.objects[name] for name in names if name in self.objects)
-        lasting = (row for row in rows if not row.temporary and row.kind not in NO_DATASETS)
-        return sorted(lasting, key=lambda row: (self.name(row), row.object))
-
-    def column_lineage(self, statement: StatementRow, output: ObjectRow) -> Json:
-        """Give the column lineage of one output."""
-        known = [
-            (self.name(self.objects[edge.from_object]), edge)
-            for edge in self.edges[_place(statement)]
-            if edge.to_object == output.object and edge.from_object in self.objects and edge.from_column != "*"
-        ]
-        order = [column.name for column in self.columns[output.object]]
-        return column_lineage_facet(known, order, self.subject.naming.producer)
-
-    def name(self, row: ObjectRow) -> Name:
-        """Give namespace and name of an object's dataset."""
-        return self.subject.naming.namespaces.get(row.system, row.system or "default"), _joined(row)
-
-    def query(self, statement: StatementRow) -> str:
-        """Give a statement's text, or its beginning where the source is not at hand."""
-        text, span = self.subject.texts.get(statement.path), statement.span
-        return statement.preview if text is None or span is None else text[span.start : span.end]
-
-
-def _place(statement: StatementRow) -> Place:
-    return statement.path, statement.ordinal
-
-
-def _joined(row: ObjectRow) -> str:
-    return ".".join(part for part in (row.catalog, row.schema, row.name) if part)
+    def _lifecycle(self, turn: Turn) -> Json:
+        previous: Name | None = dataset_name(turn.previous, self.subject.naming) if turn.previous else None
+        return facets.lifecycle_facet(turn.state, previous, self.producer)

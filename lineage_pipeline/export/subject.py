@@ -16,6 +16,7 @@ class Naming(msgspec.Struct, frozen=True):
     job_namespace: str = ""
     producer: str = "urn:lineage-pipeline"
     event_time: str = "1970-01-01T00:00:00Z"
+    source_url: str = ""
 
 
 class Subject(msgspec.Struct, frozen=True):

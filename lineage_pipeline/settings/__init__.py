@@ -146,6 +146,12 @@ class Settings(Section):
         only = next(iter(names), "") or self.analysis.dialect or "default"
         return names | {"": self.openlineage.namespaces.get(only, names.get(only, only))}
 
+    def unnamed_systems(self) -> dict[str, str]:
+        """Give the systems, by the name that objects have for them, whose namespace nobody configured."""
+        systems = {"": self.namespaces()[""]} | {system.name: system.name for system in self.systems}
+        configured = self.openlineage.namespaces
+        return {key: name for key, name in systems.items() if name not in (*configured, *configured.values())}
+
     def for_repository(self, repo: Path, overrides: Mapping[str, Any], environ: Mapping[str, str]) -> Self:
         """Take from the repository's own file how to read and judge it; where to work stays as it is here."""
         own = load_settings(repo, overrides, environ)

@@ -78,6 +78,7 @@ class OpenLineageSettings(Section):
     namespaces: dict[str, str] = {}
     job_namespace: str = ""
     producer: str = f"urn:lineage-pipeline:{__version__}"
+    source_url: str = ""
 
 
 class RepositorySettings(Section):

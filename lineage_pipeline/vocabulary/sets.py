@@ -192,3 +192,18 @@ class Operation(StrEnum):
     ASSIGN = "ASSIGN"
     WRITE = "WRITE"
     CALL = "CALL"
+
+
+class Profile(StrEnum):
+    """What kind of OpenLineage event tells of a job: what it is made of, or a run of it."""
+
+    JOB = "job"
+    RUN = "run"
+
+
+class Indirect(StrEnum):
+    """Where an event tells what decides about a whole dataset: once, on each of its columns, or not at all."""
+
+    DATASET = "dataset"
+    FIELDS = "fields"
+    NONE = "none"
