@@ -7,11 +7,12 @@ from typing import Protocol
 import msgspec
 
 from lineage_pipeline.discover.decode import decode
+from lineage_pipeline.discover.hosts.reading import hosted
 from lineage_pipeline.discover.owners import Owners
 from lineage_pipeline.engine.graph.scopes import natural
 from lineage_pipeline.vocabulary.analysis import InputFile, Options
-from lineage_pipeline.vocabulary.codes import CODES
-from lineage_pipeline.vocabulary.places import Written
+from lineage_pipeline.vocabulary.codes import CODES, diagnose
+from lineage_pipeline.vocabulary.places import Text, Written, line_starts
 from lineage_pipeline.vocabulary.sets import Stage, Status
 from lineage_pipeline.vocabulary.tables import Diagnostic, Snapshot, Source, SqlFile
 
@@ -71,11 +72,12 @@ def gather(
     sources: dict[str, Source] = {}
     diagnostics = list(findings)
     for raw in sorted(raw_files, key=lambda raw: natural(raw.path)):
-        file, source, problem = _read(raw, rules)
+        file, source, problems = _read(raw, rules)
+        diagnostics.extend(problems)
+        if file is None:
+            continue
         files.append(msgspec.structs.replace(file, owners=owners.of(raw.path)) if owners else file)
         sources[source.source_hash] = source
-        if problem:
-            diagnostics.append(finding("ENCODING_ERROR", raw.path, reason=problem))
     named = msgspec.structs.replace(
         snapshot,
         commit=snapshot.commit or f"tree-{_tree_hash(files)}",
@@ -113,25 +115,34 @@ def hash_text(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _read(raw: RawFile, rules: Rules) -> tuple[SqlFile, Source, str]:
-    """Decode one file; the third value is what is wrong with it, if anything."""
+def _read(raw: RawFile, rules: Rules) -> tuple[SqlFile | None, Source, list[Diagnostic]]:
+    """Decode one file, take the SQL out of a host, and say what is wrong; a host without SQL is no file."""
     decoded = decode(raw.content)
     problem = raw.problem or decoded.problem
-    content_hash = hashlib.sha256(raw.content).hexdigest()
-    source_hash = hash_text("\0".join((content_hash, "")))  # the second part will be templater and variables
+    findings = [finding("ENCODING_ERROR", raw.path, reason=problem)] if problem else []
     options = rules.options_for(raw.path)
+    host = hosted(raw.path, decoded.text, options.dialect) if not problem else None
+    rendered, copies = (host.text, host.copies) if host is not None else (decoded.text, ())
+    content_hash = hashlib.sha256(raw.content).hexdigest()
+    made = f"{host.host} {hash_text(rendered)}" if host is not None else ""
+    source = Source(hash_text("\0".join((content_hash, made))), content_hash, decoded.text, rendered, copies)
+    if host is not None:
+        text = Text(raw.path, line_starts(decoded.text))
+        findings += [diagnose(one.code, dict(one.values), text, one.at, Stage.DISCOVERY) for one in host.problems]
+        if not rendered and not findings:
+            return None, source, []
     file = SqlFile(
         path=raw.path,
         system=options.system,
         dialect=options.dialect,
-        source_hash=source_hash,
+        source_hash=source.source_hash,
         bytes=len(raw.content),
         encoding=decoded.encoding,
-        templater="",
+        templater=host.host if host is not None else "",
         status=Status.FAILED if problem else Status.ANALYSED,
         owners=(),
     )
-    return file, Source(source_hash, content_hash, decoded.text, decoded.text, ()), problem
+    return file, source, findings
 
 
 def _tree_hash(files: Iterable[SqlFile]) -> str:

@@ -42,6 +42,7 @@ FILE_NAME, PROJECT_NAME = "lineage.toml", "pyproject.toml"
 PREFIX = "LINEAGE_"
 CONFIG_VARIABLE = "LINEAGE_CONFIG"  # names the settings file; without it the file is searched upwards
 
+INCLUDED = ("*.sql", "*.SQL", "*.hql", "*.ddl", "*.py", "*.ipynb", "*.scala")
 EXCLUDED = (".venv/**", "**/node_modules/**", "**/dbt_packages/**", "**/target/**", ".lineage/**")
 
 LISTS = frozenset({"search_path", "schemas", "include", "exclude", "public", "private"})  # with commas, in a variable
@@ -59,7 +60,7 @@ class Settings(Section):
     repositories: tuple[RepositorySettings, ...] = ()
     diff: DiffSettings = DiffSettings()
     labels: tuple[LabelSettings, ...] = ()
-    include: tuple[str, ...] = ("*.sql", "*.SQL")
+    include: tuple[str, ...] = INCLUDED
     exclude: tuple[str, ...] = EXCLUDED
 
     _root: Path = PrivateAttr(default=Path())

@@ -17,6 +17,9 @@ from lineage_pipeline.vocabulary.tables import (
     StatementRow,
 )
 
+HOLE = "__hole__"
+"""What stands in a text for a part of it that is known only at run time."""
+
 
 class Limits(msgspec.Struct, frozen=True):
     """What a source may cost before it is cut short."""

@@ -24,7 +24,8 @@ class Written(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The file that a rendered text comes from: where its lines start, and what of it was copied.
 
     A copy is three numbers: where it stands in the rendered text, where in the file, and its length. Copies are in the
-    order of the rendered text. What lies between two of them was made from what lies between them in the file.
+    order of the rendered text. What lies between two of them was made from what lies between them in the file. Where
+    what was made stands elsewhere in the file, copies without length say where it was put.
     """
 
     lines: tuple[int, ...]
@@ -59,8 +60,8 @@ class Text(msgspec.Struct, frozen=True):
         if start < 0 or end < start:
             return None
         if self.copies:
-            (start, first), (end, last) = self._start(start), self._end(end)
-            if not first or not last or end < start:
+            start, end = self._ends(start, end)
+            if start < 0 or end < start:
                 return None
         lines = self.lines
         line = end_line = bisect_right(lines, start)
@@ -68,24 +69,40 @@ class Text(msgspec.Struct, frozen=True):
             end_line = bisect_right(lines, end)
         return Span(line, start - lines[line - 1] + 1, end_line, end - lines[end_line - 1] + 1, start, end)
 
-    def _start(self, offset: int) -> tuple[int, bool]:
-        """The offset in the file of something that starts here, and whether it starts exactly there."""
-        found = bisect_right(self._copies, offset, key=self.copies.__getitem__)
-        if not found:
-            return 0, offset == 0
-        rendered, written, length = self._copy(found - 1)
-        return written + min(offset - rendered, length), offset <= rendered + length
+    def _ends(self, start: int, end: int) -> tuple[int, int]:
+        """The offsets in the file of something that starts and ends here; -1 for what is not exactly anywhere."""
+        (first, exact, one), (last, other) = self._start(start), self._end(end)
+        if one != other:  # it is not of one piece: what was taken from elsewhere stands where it was put
+            first, last = self._put(start, first), self._put(end, last)
+        return first if exact else -1, last
 
-    def _end(self, offset: int) -> tuple[int, bool]:
-        """The offset in the file of something that ends here, and whether it ends exactly there."""
+    def _start(self, offset: int) -> tuple[int, bool, int]:
+        """The offset in the file of something that starts here, whether it does so exactly there, and the copy."""
+        found = bisect_right(self._copies, offset, key=self.copies.__getitem__) - 1
+        if found < 0:
+            return 0, offset == 0, found
+        rendered, written, length = self._copy(found)
+        return written + min(offset - rendered, length), offset <= rendered + length, found
+
+    def _end(self, offset: int) -> tuple[int, int]:
+        """The offset in the file of something that ends here, -1 where that is not exactly anywhere, and the copy."""
         found = bisect_left(self._copies, offset, key=self.copies.__getitem__)
         if found:
             rendered, written, length = self._copy(found - 1)
             if offset <= rendered + length:
-                return written + offset - rendered, True
+                return written + offset - rendered, found - 1
         if found < len(self._copies) and self._copy(found)[0] == offset:
-            return self._copy(found)[1], True
-        return 0, False
+            return self._copy(found)[1], found
+        return -1, found
+
+    def _put(self, offset: int, otherwise: int) -> int:
+        """The offset in the file where something was put that begins or ends here, if it was."""
+        found = bisect_left(self._copies, offset, key=self.copies.__getitem__)
+        if found < len(self._copies):
+            rendered, written, length = self._copy(found)
+            if rendered == offset and not length:
+                return written
+        return otherwise
 
     @property
     def _copies(self) -> range:

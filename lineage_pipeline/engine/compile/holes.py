@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from lineage_pipeline.engine.compile.texts import HOLE
 from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.analysis import HOLE
 
 GUESSED = "guessed"
 """The feature of a statement that was read from a text with holes: its lineage is approximate."""

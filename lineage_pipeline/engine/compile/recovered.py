@@ -13,9 +13,10 @@ from lineage_pipeline.engine.compile.holes import without_holes
 from lineage_pipeline.engine.compile.literals import STRINGS
 from lineage_pipeline.engine.compile.parse import Failure, tokenize
 from lineage_pipeline.engine.compile.pieces import Piece
-from lineage_pipeline.engine.compile.texts import HOLE, Known, Text, constant_share, joined, texts_of
+from lineage_pipeline.engine.compile.texts import Known, Text, constant_share, joined, texts_of
 from lineage_pipeline.engine.compile.words import dotted_name, is_name, keyword
 from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.analysis import HOLE
 
 Spans = tuple[tuple[int, int], ...]
 """Where the strings stand that a text is made of."""
@@ -56,10 +57,10 @@ def _matters(candidate: Text, traits: Traits) -> bool:
     tokens = tokenize(joined(candidate), traits)
     if isinstance(tokens, Failure):
         return True
-    return any(HOLE in token.text for token in _counted(tokens) if token.token_type not in STRINGS)
+    return any(HOLE in token.text for token in counted(tokens) if token.token_type not in STRINGS)
 
 
-def _counted(tokens: Sequence[Token]) -> list[Token]:
+def counted(tokens: Sequence[Token]) -> list[Token]:
     """The tokens with a number in the place of what says how many rows are taken."""
     return [
         Token(TokenType.NUMBER, "1", token.line, token.col, token.start, token.end, token.comments)
@@ -84,7 +85,7 @@ def _best(candidate: Text, holes: bool, run: Run, known: Known, compile_pieces: 
             continue
         pieces = [_placed(piece) for piece in pieces_of(tokens, traits, known.source)]
         statements = [
-            _guessed(piece, placed, traits) for piece, placed in zip(pieces, compile_pieces(pieces), strict=False)
+            guessed(piece, placed, traits) for piece, placed in zip(pieces, compile_pieces(pieces), strict=False)
         ]
         failed = sum(placed.statement.status == "failed" or _is_guess(placed) for placed in statements)
         if fewest < 0 or failed < fewest:
@@ -99,7 +100,7 @@ def _tokens(candidate: Text, filler: str, run: Run, traits: Traits) -> list[Toke
     tokens = tokenize(source, traits)
     if isinstance(tokens, Failure) or not tokens:
         return None
-    tokens = _counted(tokens) if filler else tokens
+    tokens = counted(tokens) if filler else tokens
     starts, position = [], 0
     for part in candidate:
         starts.append(position)
@@ -143,7 +144,7 @@ _SOURCES = frozenset({"FROM", "JOIN", "USING", "APPLY"})
 _TARGETS = frozenset({"INTO", "UPDATE", "MERGE"})
 
 
-def _guessed(piece: Piece, placed: ir.Placed, traits: Traits) -> ir.Placed:
+def guessed(piece: Piece, placed: ir.Placed, traits: Traits) -> ir.Placed:
     """A statement that could not be read, with the tables that its words seem to name."""
     if placed.statement.status != "failed":
         return placed

@@ -17,6 +17,7 @@ from lineage_pipeline.engine.compile.directives import client_lines
 from lineage_pipeline.engine.compile.limits import over_limits
 from lineage_pipeline.engine.compile.marks import complexity, fingerprint, pragmas
 from lineage_pipeline.engine.compile.parse import Failure, Items, parse, tokenize
+from lineage_pipeline.engine.compile.patchwork import with_holes
 from lineage_pipeline.engine.compile.pieces import Piece
 from lineage_pipeline.engine.compile.queries import query
 from lineage_pipeline.engine.compile.readers import READERS, Parts, read, read_unread
@@ -26,7 +27,7 @@ from lineage_pipeline.engine.compile.templates import filled
 from lineage_pipeline.engine.compile.uses import unread, used
 from lineage_pipeline.engine.compile.words import search_path
 from lineage_pipeline.vocabulary import ir
-from lineage_pipeline.vocabulary.analysis import Limits, Options
+from lineage_pipeline.vocabulary.analysis import HOLE, Limits, Options
 
 COMPILERS = (query, change)
 
@@ -60,7 +61,8 @@ def compile_source(text: str, options: Options) -> ir.Script:
     pieces: Iterable[Piece] = pieces_of(tokens, known, text)
     if client.pieces:
         pieces = heapq.merge(pieces, client.pieces, key=lambda piece: piece.start)
-    placed = list(sequence(pieces, text, known, compile_piece))
+    compiler = with_holes(compile_piece, known) if HOLE in text else compile_piece
+    placed = list(sequence(pieces, text, known, compiler))
     return _script(traits, _with_findings(placed, fallback))
 
 

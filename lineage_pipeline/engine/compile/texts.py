@@ -11,9 +11,7 @@ from lineage_pipeline.dialects.folding import fold
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.literals import STRINGS, decoded
 from lineage_pipeline.engine.compile.words import behind_brackets, behind_name, is_name, keyword
-
-HOLE = "__hole__"
-"""What stands for a part of a text that is known only at run time."""
+from lineage_pipeline.vocabulary.analysis import HOLE
 
 MOST, LONGEST = 8, 200_000
 """How many texts a variable may hold one of, and how long one may be, before only the first ones count."""

@@ -1,0 +1,86 @@
+"""Which files are read as hosts of SQL, and the one text that the SQL of a host becomes."""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
+
+import msgspec
+
+from lineage_pipeline.dialects.traits import GENERIC, traits_of
+from lineage_pipeline.discover.hosts.databricks import is_notebook, read_databricks
+from lineage_pipeline.discover.hosts.jupyter import read_jupyter
+from lineage_pipeline.discover.hosts.python import read_python
+from lineage_pipeline.discover.hosts.scala import read_scala
+from lineage_pipeline.discover.hosts.values import Extract, Problem, Value, assembled, place_of, text_of
+
+HINT = re.compile(r"sql|execut|query|\btext\b|fetch", re.IGNORECASE)
+"""A file without any of these words runs no SQL that we would find."""
+
+MODULE = re.compile(r"\b(?:CREATE|ALTER)\s+(?:OR\s+ALTER\s+)?(?:PROC|PROCEDURE|FUNCTION|TRIGGER|VIEW)\b", re.IGNORECASE)
+
+QUOTED = re.compile(
+    r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|`[^`]*`|(\$\w*\$).*?\1", re.DOTALL
+)
+
+
+class Host(msgspec.Struct, frozen=True):
+    """A kind of file that holds SQL: its name in `sql_files`, and who reads it."""
+
+    name: str
+    read: Callable[[str], Extract]
+
+
+class Hosted(msgspec.Struct, frozen=True):
+    """The SQL of a file as one text, what of it is copied from the file, and what could not be had."""
+
+    host: str
+    text: str
+    copies: tuple[int, ...]
+    problems: tuple[Problem, ...]
+
+
+HOSTS: Mapping[str, Host] = {
+    ".py": Host("python", read_python),
+    ".ipynb": Host("jupyter", read_jupyter),
+    ".scala": Host("scala", read_scala),
+}
+"""Who reads a file that holds SQL among other things, by the end of its name."""
+
+NOTEBOOKS = frozenset({".py", ".sql", ".scala", ".r"})
+"""The ends of the names of files that may be Databricks notebooks."""
+
+
+def host_of(path: str, text: str) -> Host | None:
+    """Say who takes the SQL out of a file; a file that is SQL has none."""
+    suffix = PurePosixPath(path).suffix.lower()
+    if suffix in NOTEBOOKS and is_notebook(text):
+        return Host("databricks", lambda given: read_databricks(given, suffix))
+    return HOSTS.get(suffix)
+
+
+def hosted(path: str, text: str, dialect: str = "") -> Hosted | None:
+    """Take the SQL out of a file, or give None where the file is SQL itself."""
+    host = host_of(path, text)
+    if host is None:
+        return None
+    extract = host.read(text) if host.name == "databricks" or HINT.search(text) else Extract()
+    whole = [value for value in extract.texts if is_closed(text_of(value))]
+    broken = tuple(_broken(value) for value in extract.texts if not is_closed(text_of(value)))
+
+    batches = (traits_of(dialect) or GENERIC).batches
+
+    def separator(said: str) -> str:  # in some dialects a module ends at GO only
+        return "\nGO\n" if batches and MODULE.search(said) else "\n;\n"
+
+    rendered, copies = assembled(whole, separator)
+    return Hosted(host.name, rendered, copies, (*extract.problems, *broken))
+
+
+def is_closed(text: str) -> bool:
+    """Say whether every quote and comment that opens is closed, so that what follows is not swallowed."""
+    rest = QUOTED.sub(" ", text)
+    return not any(sign in rest for sign in ("'", '"', "`", "/*"))
+
+
+def _broken(value: Value) -> Problem:
+    return Problem("PARSE_ERROR", (("reason", "a quote or a comment is not closed"),), max(place_of(value), 0))

@@ -1,0 +1,46 @@
+"""Sources with holes: texts that a program puts together, as far as they are known before it runs."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.compile.holes import without_holes
+from lineage_pipeline.engine.compile.literals import STRINGS
+from lineage_pipeline.engine.compile.pieces import Piece
+from lineage_pipeline.engine.compile.recovered import counted, guessed
+from lineage_pipeline.engine.compile.sequence import CompilePiece
+from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.analysis import HOLE
+
+
+def with_holes(compile_piece: CompilePiece, traits: Traits) -> CompilePiece:
+    """A compiler that marks what has holes as approximate, and leaves them out where more can be read then."""
+
+    def compiled(piece: Piece, declared: Mapping[str, str]) -> ir.Placed:
+        tokens = counted(piece.tokens)
+        if not any(HOLE in token.text and token.token_type not in STRINGS for token in tokens):
+            return compile_piece(msgspec.structs.replace(piece, tokens=tokens), declared)
+        whole = msgspec.structs.replace(piece, tokens=tokens)
+        placed = compile_piece(whole, declared)
+        rest = [token for token in tokens if token.text != HOLE]
+        if placed.statement.status == "failed" and rest:
+            less = msgspec.structs.replace(piece, tokens=rest, begin=piece.start, stop=piece.end)
+            again = compile_piece(less, declared)
+            placed = again if again.statement.status != "failed" else guessed(whole, placed, traits)
+        return _marked(placed, piece)
+
+    return compiled
+
+
+def _marked(placed: ir.Placed, piece: Piece) -> ir.Placed:
+    """A statement of which a part is not known."""
+    holes = sum(len(token.text) for token in piece.tokens if HOLE in token.text and token.token_type not in STRINGS)
+    size = max(placed.end - placed.start, 1)
+    share = (("share", str(max(100 * (size - holes) // size, 0))),)
+    statement = without_holes(placed.statement)
+    findings = (*statement.findings, ir.Finding("DYNAMIC_SQL", share, 0, placed.end - placed.start))
+    status = "partial" if statement.status == "analysed" else statement.status
+    return msgspec.structs.replace(
+        placed, statement=msgspec.structs.replace(statement, status=status, findings=findings)
+    )

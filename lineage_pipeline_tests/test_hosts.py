@@ -1,0 +1,287 @@
+"""SQL inside of other files: what is found, what stands for what is not known, and where each piece points."""
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lineage_pipeline.api import scan
+from lineage_pipeline.discover.files import discover_files
+from lineage_pipeline.discover.hosts.literals import pieces_of
+from lineage_pipeline.discover.hosts.reading import hosted, is_closed
+from lineage_pipeline.discover.hosts.values import Part
+from lineage_pipeline.settings import Settings
+from lineage_pipeline.vocabulary.places import Text, line_starts
+
+PYTHON = {
+    "a constant": ('spark.sql("select a from t")', ["select a from t"]),
+    "a formatted string with a field nobody knows": ('spark.sql(f"select a from {x}.t")', ["select a from __hole__.t"]),
+    "a field of a module constant": ("S = 'core'\nspark.sql(f'select a from {S}.t')", ["select a from core.t"]),
+    "brackets that are doubled": ("spark.sql(f\"select '{{' as a from t\")", ["select '{' as a from t"]),
+    "quotes inside a field": ("spark.sql(f\"select {d['k']} from t\")", ["select __hole__ from t"]),
+    "a format and a conversion": ("spark.sql(f'select {x!r:>10} as a from t')", ["select __hole__ as a from t"]),
+    "literals in a row": ("spark.sql('select a '  # first\n 'from t')", ["select a from t"]),
+    "a sum": ("spark.sql('select a from ' + t + ' where b = 1')", ["select a from __hole__ where b = 1"]),
+    "a sum over several statements": ("q = 'select a '\nq += 'from t'\ncur.execute(q)", ["select a from t"]),
+    "format by place and name": (
+        "spark.sql('select {} from {t} limit {1}'.format('a', 5, t='x'))",
+        ["select a from x limit 5"],
+    ),
+    "per cent": ("cur.execute('select %s from %s' % ('a', t))", ["select a from __hole__"]),
+    "parameters of a driver": (
+        "cur.execute('select a from t where b = %s and c = %(c)s', p)",
+        ["select a from t where b = ? and c = ?"],
+    ),
+    "text, dedent and strip": (
+        "conn.execute(text(textwrap.dedent(' delete from t ').strip()))",
+        [" delete from t "],
+    ),
+    "both branches": (
+        "if x:\n    q = 'select 1'\nelse:\n    q = 'select 2'\ncur.execute(q)",
+        ["select 1", "select 2"],
+    ),
+    "either of two": ("cur.execute('drop table a' if x else 'drop table b')", ["drop table a", "drop table b"]),
+    "each of a list": (
+        "for q in ['drop table a', 'drop table b']:\n    cur.execute(q)",
+        ["drop table a", "drop table b"],
+    ),
+    "an entry of a dictionary": ("Q = {'k': 'select a from t'}\ncur.execute(Q['k'])", ["select a from t"]),
+    "a list that is joined": (
+        "cur.execute(' union all '.join(['select 1', 'select 2']))",
+        ["select 1 union all select 2"],
+    ),
+    "replace": ("cur.execute('select a from @t'.replace('@t', 'core.t'))", ["select a from core.t"]),
+    "a constant that is defined behind the function": (
+        "def f(cur):\n    cur.execute(Q)\nQ = 'select a from t'",
+        ["select a from t"],
+    ),
+    "a parameter hides a constant": ("Q = 'select a from t'\ndef f(cur, Q):\n    log.execute(Q)", []),
+    "an attribute of the instance": (
+        "class A:\n    q = 'select a from t'\n    def f(self):\n        self.conn.execute(self.q)",
+        ["select a from t"],
+    ),
+    "an operator of Airflow": (
+        "PostgresOperator(sql=\"select a from t where d = '{{ ds }}' and x = {{ y }}\")",
+        ["select a from t where d = '__hole__' and x = __hole__"],
+    ),
+    "a list given to an operator": ("Op(sql=['update t set a = 1', 'sql/file.sql'])", ["update t set a = 1"]),
+    "the configuration of a job": ("Op(configuration={'query': {'query': 'select a from t'}})", ["select a from t"]),
+    "a query that pandas reads": ("pd.read_sql_query('select a from t', engine)", ["select a from t"]),
+    "names that Spark fills in": ("spark.sql('select a from {df}', df=frame)", ["select a from __hole__"]),
+    "names put together safely": (
+        "cur.execute(sql.SQL('select a from {}').format(sql.Identifier('t')))",
+        ['select a from "t"'],
+    ),
+    "what only looks like SQL": (
+        "st.text('Select a file from the list of files')\nst.text('Select one')",
+        ["Select a file"],
+    ),
+    "other things with the same names": ("op.execute(context)\nrequests.query('a = 1')\ndf.query('a > 1')", []),
+    "once, though it is run twice": ("q = 'select a from t'\ncur.execute(q)\ncur.execute(q)", ["select a from t"]),
+}
+
+
+@pytest.mark.parametrize(("program", "expected"), PYTHON.values(), ids=PYTHON)
+def test_strings_are_followed_to_where_they_are_run(program: str, expected: list[str]) -> None:
+    found = hosted("x.py", program)
+    assert found is not None
+    pieces = [piece for piece in found.text.split("\n;\n") if piece]
+    assert len(pieces) == len(expected)
+    assert all(piece.startswith(said) for piece, said in zip(pieces, expected, strict=True))
+    text = Text("x.py", line_starts(program), found.text, found.copies)
+    for rendered, at, length in zip(found.copies[::3], found.copies[1::3], found.copies[2::3], strict=True):
+        assert found.text[rendered : rendered + length] == program[at : at + length]
+    for piece in pieces:
+        start = found.text.index(piece)
+        assert text.span(start, start + len(piece)) is not None
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=30), st.sampled_from(["", "f"]))
+def test_literals_mean_what_python_says(value: str, prefix: str) -> None:
+    doubled = value.replace("{", "{{").replace("}", "}}") if prefix else value
+    literal = prefix + repr(doubled)
+    pieces = pieces_of(literal, 0)
+    assert pieces is not None
+    parts = [piece for piece in pieces if isinstance(piece, Part)]
+    meant = "".join(part.text for part in parts)
+    assert meant == (value if prefix else ast.literal_eval(literal))
+    assert all(literal[part.at : part.at + len(part.text)] == part.text for part in parts if part.at >= 0)
+
+
+@pytest.mark.parametrize(
+    "literal", ['r"a\\n{x}"', "b'a'", "'''a\n'b\\\nc'''", '"\\x41\\u00e9\\101\\N{DIGIT ONE}"', "u'a'"]
+)
+def test_literals_of_all_kinds(literal: str) -> None:
+    pieces = pieces_of(literal, 0)
+    value = ast.literal_eval(literal)
+    assert (pieces is None) == isinstance(value, bytes)
+    if pieces is not None:
+        said = "".join(piece.text for piece in pieces if isinstance(piece, Part))
+        assert said == value.replace("1", "?") if "DIGIT" in literal else said == value
+
+
+def test_what_cannot_be_known_is_said_at_its_place(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def f(cur, q):\n    cur.execute(q)\n")
+    (tmp_path / "b.py").write_text("import sql\ndef f(:\n")
+    (tmp_path / "c.py").write_text('cur.execute("select \'a")\n')
+    (tmp_path / "d.py").write_text("print('no sql here')\n")
+    found = discover_files([str(path) for path in sorted(tmp_path.iterdir())], b"", Settings())
+    said = [(Path(one.path or "").name, one.line, one.column, one.code) for one in found.diagnostics]
+    assert said == [("a.py", 2, 17, "DYNAMIC_SQL"), ("b.py", 2, 1, "PARSE_ERROR"), ("c.py", 1, 14, "PARSE_ERROR")]
+    assert [Path(file.path).name for file in found.files] == ["a.py", "b.py", "c.py"]
+
+
+def test_a_hole_makes_what_is_known_approximate(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text('spark.sql(f"insert into core.t select a, b from {db}.s where {cond}")\n')
+    (tmp_path / "b.py").write_text("spark.sql(f\"select a from t where d = '{day}' limit {n}\")\n")
+    lineage = scan(tmp_path, dialect="spark").lineage
+    assert [(row.path, row.status.value, row.targets, row.reads) for row in lineage.statements] == [
+        ("a.py", "partial", ("core.t",), ("s",)),
+        ("b.py", "analysed", ("query",), ("t",)),
+    ]
+    assert {(edge.from_object, edge.approximate) for edge in lineage.column_edges} == {("s", True), ("t", False)}
+    assert [row.code for row in lineage.diagnostics if row.code == "DYNAMIC_SQL"] == ["DYNAMIC_SQL"]
+
+
+NOTEBOOK = json.dumps(
+    {
+        "cells": [
+            {"cell_type": "markdown", "source": ["%%sql\n", "select no from md"]},
+            {"cell_type": "code", "source": ["%%sql --alias x\n", 'create view v as select "é", a\n', "from raw.t\n"]},
+            {"cell_type": "code", "source": "t = 'raw.u'\n!ls\n%time\nspark.sql(f\"select b from {t}\")"},
+            {"cell_type": "code", "source": ["%sql select c from raw.w\n", "x = 1\n", "y = %sql select d from raw.x"]},
+            {"cell_type": "code", "source": ["%%bigquery frame --project p\n", "select e from raw.y where f = $name"]},
+            {"cell_type": "code", "source": ["%%bash\n", "select no"]},
+            {"cell_type": "code", "source": ["this is not python"]},
+        ],
+        "metadata": {"language_info": {"name": "python"}},
+    },
+    indent=1,
+    ensure_ascii=False,
+)
+
+DATABRICKS_PYTHON = """# Databricks notebook source
+t = "raw.t"
+spark.sql(f"create table core.a as select a from {t}")
+
+# COMMAND ----------
+
+# MAGIC %sql
+# MAGIC insert into core.a
+# MAGIC select b from raw.u
+
+# COMMAND ----------
+
+# MAGIC %md
+# MAGIC select no from md
+"""
+
+DATABRICKS_SQL = """-- Databricks notebook source
+create table core.a as select a from raw.t
+
+-- COMMAND ----------
+
+-- MAGIC %python
+-- MAGIC spark.sql("insert into core.a select b from raw.u")
+
+-- COMMAND ----------
+
+select a from core.a
+"""
+
+SCALA = '''// Databricks notebook source
+val a = spark.sql(s"""
+  |create table core.a as
+  |select a from ${db}.t""".stripMargin)
+spark.sql("insert into core.a select \\"b\\" from raw.u")
+// COMMAND ----------
+// MAGIC %sql select c from raw.w
+'''
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        (
+            "n.ipynb",
+            NOTEBOOK,
+            [
+                ("CREATE VIEW", ("v",), ("raw.t",), "raw.t"),
+                ("SELECT", ("query",), ("raw.u",), "{t}"),
+                ("SELECT", ("query_2",), ("raw.w",), "raw.w"),
+                ("SELECT", ("query_3",), ("raw.x",), "raw.x"),
+                ("SELECT", ("query_4",), ("raw.y",), "$name"),
+            ],
+        ),
+        (
+            "d.py",
+            DATABRICKS_PYTHON,
+            [("CREATE TABLE", ("core.a",), ("raw.t",), "{t}"), ("INSERT", ("core.a",), ("raw.u",), "raw.u")],
+        ),
+        (
+            "d.sql",
+            DATABRICKS_SQL,
+            [
+                ("CREATE TABLE", ("core.a",), ("raw.t",), "raw.t"),
+                ("INSERT", ("core.a",), ("raw.u",), "raw.u"),
+                ("SELECT", ("query",), ("core.a",), "core.a"),
+            ],
+        ),
+        (
+            "d.scala",
+            SCALA,
+            [
+                ("CREATE TABLE", ("core.a",), ("t",), ".t"),
+                ("INSERT", ("core.a",), ("raw.u",), "raw.u"),
+                ("SELECT", ("query",), ("raw.w",), "raw.w"),
+            ],
+        ),
+    ],
+    ids=["jupyter", "databricks python", "databricks sql", "databricks scala"],
+)
+def test_cells_of_notebooks(
+    name: str, content: str, expected: list[tuple[str, tuple[str, ...], tuple[str, ...], str]], tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    lineage = scan(tmp_path, dialect="spark").lineage
+    found = []
+    for row in lineage.statements:
+        assert row.span is not None
+        found.append((row.kind, row.targets, row.reads, content[row.span.start : row.span.end]))
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        assert one[:3] == other[:3]
+        assert one[3].endswith(other[3])
+    for edge in lineage.column_edges:
+        if edge.from_span is not None and edge.from_column != "*":
+            assert content[edge.from_span.start : edge.from_span.end].strip("`").endswith(edge.from_column)
+
+
+def test_a_notebook_that_is_no_json_is_a_finding(tmp_path: Path) -> None:
+    (tmp_path / "n.ipynb").write_text('{"cells": [{"cell_type": "code", sql')
+    (finding,) = scan(tmp_path).lineage.diagnostics
+    assert (finding.code, finding.path, finding.line) == ("PARSE_ERROR", "n.ipynb", 1)
+
+
+def test_the_same_text_in_another_kind_of_file_is_another_source(tmp_path: Path) -> None:
+    for name in ("a.py", "a.sql"):
+        (tmp_path / name).write_text('spark.sql("select 1")')
+    found = discover_files([str(tmp_path / "a.py"), str(tmp_path / "a.sql")], b"", Settings())
+    assert len({source.source_hash for source in found.sources}) == 2
+    assert [file.templater for file in found.files] == ["python", ""]
+
+
+def test_a_module_in_a_program_ends_where_its_string_ends(tmp_path: Path) -> None:
+    text = 'cur.execute("create procedure p as select a from t")\ncur.execute("select b from u")\n'
+    (tmp_path / "a.py").write_text(text)
+    lineage = scan(tmp_path, dialect="tsql").lineage
+    outside = [row for row in lineage.statements if row.parent is None and row.kind != "GO"]
+    assert [row.kind for row in outside] == ["CREATE PROCEDURE", "SELECT"]
+
+
+@pytest.mark.parametrize(("text", "closed"), [("select 'a''b' -- it's", True), ("select 'a", False), ("/* a", False)])
+def test_an_open_quote_is_seen(text: str, closed: bool) -> None:
+    assert is_closed(text) is closed
