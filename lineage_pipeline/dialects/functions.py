@@ -66,6 +66,9 @@ PATHS = frozenset(
 TYPED_PATHS = frozenset({"VARIANT_GET", "TRY_VARIANT_GET"})
 """Those of them that name a type behind the way."""
 
+READING = frozenset({"PARSE", "TRY_PARSE"})
+"""Functions that read a value `AS` a type, which the parser takes for another name of it."""
+
 METHODS = frozenset(
     "VALUE QUERY EXIST NODES MODIFY TOSTRING GETLEVEL GETANCESTOR GETDESCENDANT ISDESCENDANTOF STASTEXT STDISTANCE "
     "STAREA STLENGTH STX STY GETSTRINGVAL GETCLOBVAL GETNUMBERVAL EXTRACT EXISTSNODE".split()
@@ -84,7 +87,11 @@ NAMELESS = frozenset(
 )
 """Functions in the place of tables whose one column has no name of its own."""
 
-PLAIN: dict[str, frozenset[str]] = {"postgres": frozenset({"DATE_PART"})}
+PLAIN: dict[str, frozenset[str]] = {
+    "postgres": frozenset({"DATE_PART"}),
+    "tsql": frozenset({"SYSDATETIME", "SQUARE"}),
+    "fabric": frozenset({"SYSDATETIME", "SQUARE"}),
+}
 """Functions that the parser takes for others, although they give another type."""
 
 DOCUMENTS: dict[str, str] = {"JSON_BUILD_OBJECT": "JSON", "JSONB_BUILD_OBJECT": "JSONB"}

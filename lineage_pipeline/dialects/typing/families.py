@@ -121,8 +121,9 @@ TSQL = Family(
     zoned="DATETIMEOFFSET",
     aliases={"INTEGER": "INT", "NUMERIC": "DECIMAL", "BOOLEAN": "BIT"},
     alone={"DECIMAL": "DECIMAL(18,0)"},
-    strings=("CHAR", "VARCHAR", "NCHAR", "NVARCHAR", "TEXT"),
+    strings=("CHAR", "VARCHAR", "NCHAR", "NVARCHAR", "TEXT", "NTEXT", "SYSNAME"),
     literal="VARCHAR({})",
+    cast_alone={name: f"{name}(30)" for name in ("CHAR", "VARCHAR", "NCHAR", "NVARCHAR", "BINARY", "VARBINARY")},
 )
 SNOWFLAKE = Family(
     "snowflake",
@@ -232,6 +233,12 @@ def _nested(shape: Shape, family: Family) -> str:
         size = shape.parameters[0] if shape.parameters and not family.flat else ""
         return family.array(members[0][1], size)
     return family.struct(members) if family.notation[2] else f"{shape.name}"
+
+
+@lru_cache(maxsize=4096)
+def cast_to(text: str, name: str) -> str:
+    """The type of a value that is converted: what it is read as, with the length that it has where none is said."""
+    return family_of(name).cast_alone.get(text) or as_read(text, name)
 
 
 @lru_cache(maxsize=4096)

@@ -21,7 +21,7 @@ class Family(msgspec.Struct, frozen=True):
     branches of a CASE where their types are compared. `exponents`: a number with one is floating. `using_widens`: the
     column that USING makes of two holds both. `real_digits`: a FLOAT of no more binary digits is a short one.
     `leading_zero`: a zero before the point is a digit. `results` are the words for types that the parser knows of
-    functions.
+    functions, `cast_alone` what types without parameters mean where a value is converted.
     """
 
     name: str
@@ -59,6 +59,7 @@ class Family(msgspec.Struct, frozen=True):
     real_digits: int = 0
     leading_zero: bool = False
     results: dict[str, str] = {}
+    cast_alone: dict[str, str] = {}
 
     def array(self, kind: str, size: str = "") -> str:
         """An array of a type; some have a size."""

@@ -6,24 +6,6 @@ from lineage_pipeline.dialects.typing.shapes import shape_of
 from lineage_pipeline.dialects.typing.widening import digits_of
 
 
-def tsql_total(family: Family, types: Types, texts: Texts) -> str | None:
-    """SUM in T-SQL: short integers become integers, decimals as long as they can be."""
-    shape = shape_of(types[0] or "") if types else shape_of("")
-    if shape.name in family.integers:
-        return family.bigint if shape.name == family.bigint else family.integer
-    digits = digits_of(shape, family)
-    return family.numeric(38, digits[1]) if digits is not None else shape.name or None
-
-
-def tsql_average(family: Family, types: Types, texts: Texts) -> str | None:
-    """AVG in T-SQL: of integers an integer, of decimals at least six digits behind the point."""
-    shape = shape_of(types[0] or "") if types else shape_of("")
-    digits = digits_of(shape, family) if shape.name == family.decimal else None
-    if digits is not None:
-        return family.numeric(38, max(digits[1], 6))
-    return tsql_total(family, types, texts)
-
-
 def wide_total(family: Family, types: Types, texts: Texts) -> str | None:
     """SUM in Snowflake: decimals as long as they can be."""
     shape = shape_of(types[0] or "") if types else shape_of("")
@@ -43,7 +25,6 @@ def same(family: Family, types: Types, texts: Texts) -> str | None:
 
 
 ROWS: dict[str, dict[str, Rule]] = {
-    "tsql": {"SUM": tsql_total, "AVG": tsql_average},
     "snowflake": {"SUM": wide_total},
     "bigquery": {"SUM": same, "AVG": bigquery_average},
 }

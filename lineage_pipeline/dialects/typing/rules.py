@@ -1,6 +1,6 @@
 """The rules of one family together: what a call gives, looked up once for each operator and types of arguments."""
 
-from lineage_pipeline.dialects.typing import duckdb, others, postgres, spark
+from lineage_pipeline.dialects.typing import duckdb, others, postgres, spark, tsql
 from lineage_pipeline.dialects.typing.arithmetic import Rule, Texts, Types
 from lineage_pipeline.dialects.typing.casts import LENIENT
 from lineage_pipeline.dialects.typing.families import Family, family_of, own
@@ -18,12 +18,17 @@ ROWS: dict[str, dict[str, Rule]] = {
     "hive": spark.ROWS,
     "duckdb": duckdb.ROWS,
     "postgres": postgres.ROWS,
+    "tsql": tsql.ROWS,
     **others.ROWS,
 }
 """The rows that families add to the common ones."""
 
 
-MORE_CONSTANTS: dict[str, frozenset[str]] = {"duckdb": duckdb.CONSTANTS, "postgres": postgres.CONSTANTS}
+MORE_CONSTANTS: dict[str, frozenset[str]] = {
+    "duckdb": duckdb.CONSTANTS,
+    "postgres": postgres.CONSTANTS,
+    "tsql": tsql.CONSTANTS,
+}
 """Operators whose type depends on the values of constants in one family."""
 
 

@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 
 from lineage_pipeline.dialects.typing import decimals
 from lineage_pipeline.dialects.typing.families import UNKNOWN, Family
+from lineage_pipeline.dialects.typing.fitting import misfits
 from lineage_pipeline.dialects.typing.shapes import Shape, shape_of
+from lineage_pipeline.dialects.typing.strings import MONEYS, PRECEDENCE, string_of
 
 Wider = Callable[[Family, Shape, Shape], str | None]
 
@@ -153,7 +155,7 @@ def _with_real(family: Family, left: Shape, right: Shape) -> str:
     """A short floating point number and another number."""
     if left.name == right.name:
         return family.real
-    return family.real if family.name == "duckdb" else family.double
+    return family.real if family.name in ("duckdb", "tsql") else family.double
 
 
 def _strings(family: Family, left: Shape, right: Shape) -> str | None:
@@ -164,7 +166,7 @@ def _strings(family: Family, left: Shape, right: Shape) -> str | None:
         return family.string
     sizes = [_size(left), _size(right)]
     best = left if sizes[0] >= sizes[1] else right
-    name = max(left.name, right.name, key=family.strings.index) if family.name == "tsql" else best.name
+    name = string_of([left.name, right.name]) if family.name == "tsql" else best.name
     return f"{name}({','.join(best.parameters)})" if best.parameters else name
 
 
@@ -175,7 +177,7 @@ def _size(shape: Shape) -> float:
 
 def _moments(family: Family, left: Shape, right: Shape) -> str | None:
     """A date and a moment are moments."""
-    ranks = {family.date: 0, family.timestamp: 1, "TIMESTAMP_NTZ": 1, "DATETIME": 1, family.zoned: 2}
+    ranks = {family.date: 0, "DATETIME": 0.9, family.timestamp: 1, "TIMESTAMP_NTZ": 1, family.zoned: 2}
     if left.name not in ranks or right.name not in ranks:
         return None
     best = left if ranks[left.name] >= ranks[right.name] else right
@@ -234,6 +236,18 @@ def _duckdb_boolean(family: Family, left: Shape, right: Shape) -> str | None:
     return right.name if left.name == family.boolean and is_number(right, family) else None
 
 
+def _tsql_precedence(family: Family, left: Shape, right: Shape) -> str | None:
+    """SQL Server converts to the type of higher precedence, whatever the other is."""
+    known = left.name in PRECEDENCE and right.name in PRECEDENCE
+    if not known or misfits(left.name, right.name, family.name, "unites"):
+        return None
+    if family.decimal in (left.name, right.name) and (left.name in MONEYS or right.name in MONEYS):
+        sides = [shape_of(MONEYS[side.name]) if side.name in MONEYS else side for side in (left, right)]
+        return _numbers(family, *sides)
+    best = min(left, right, key=lambda shape: PRECEDENCE.index(shape.name))
+    return f"{best.name}({','.join(best.parameters)})" if best.parameters else best.name
+
+
 def _first_or_wider(family: Family, left: Shape, right: Shape) -> str | None:
     """PostgreSQL keeps the first type unless the other one holds it, and not the other way round."""
     for chain in (
@@ -255,4 +269,5 @@ _MORE: dict[str, tuple[Wider, ...]] = {
     "spark": (_spark_string, _spark_interval),
     "hive": (_duckdb_string,),
     "duckdb": (_duckdb_string, _duckdb_boolean),
+    "tsql": (_tsql_precedence,),
 }

@@ -8,6 +8,7 @@ from lineage_pipeline.dialects import functions
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.named import is_lookup, looked_up
 from lineage_pipeline.engine.compile.operators import function_name, operator, traits_of_name
+from lineage_pipeline.engine.compile.types import written_type
 from lineage_pipeline.engine.compile.walk import call, expression, expressions
 from lineage_pipeline.vocabulary import ir
 
@@ -154,6 +155,9 @@ def anonymous(context: Context, node: exp.Expr) -> ir.Expr:
         field = ir.Field(expression(context, nodes[0]), written_path([item.name for item in way]))
         others = expressions(context, nodes[1 + len(way) :])
         return ir.Call(op, (field, *others), traits_of_name(op) | ir.KEEPING)
+    if op in functions.READING and len(nodes) == 1 and isinstance(nodes[0], exp.Alias):
+        kind = written_type(nodes[0].alias, context.dialect)
+        return ir.Cast(expression(context, nodes[0].this), kind, op.startswith("TRY"))
     if is_lookup(context, op) and (found := looked_up(context, node)) is not None:
         return found
     traits = traits_of_name(op)

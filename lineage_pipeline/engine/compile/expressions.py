@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from lineage_pipeline.dialects.typing.tsql import VARIABLES
 from lineage_pipeline.engine.compile import documents
 from lineage_pipeline.engine.compile.constants import difference, typed_constant
 from lineage_pipeline.engine.compile.context import Context
@@ -61,8 +62,11 @@ def data_type(context: Context, node: exp.Expr) -> ir.Expr:
 
 def cast(context: Context, node: exp.Expr) -> ir.Expr:
     """A conversion."""
+    kind = node.args["to"]
+    if context.traits.batches and kind.args.get("this") is exp.DType.TEXT and "nested" not in kind.args:
+        return expression(context, node.this)  # LEN, LEFT and RIGHT: the parser puts it there, nobody wrote it
     safe = isinstance(node, exp.TryCast) or bool(node.args.get("safe"))
-    to = spelling(node.args["to"], context.dialect)
+    to = spelling(kind, context.dialect)
     written = typed_constant(context, node.this) if type(node.this) is exp.Literal else None
     return ir.Cast(written or expression(context, node.this), to, safe and written is None)
 
@@ -177,6 +181,8 @@ def variable(context: Context, node: exp.Expr, *qualifier: str) -> ir.Expr:
     inner_node = node.this if isinstance(node.this, exp.Expr) else None
     start, end = context.place(node if "start" in node.meta else inner_node)
     name = context.variable(node)
+    if context.traits.batches and isinstance(inner_node, exp.Parameter):  # @@ROWCOUNT: nobody declares it
+        return ir.Variable(name, start, end, VARIABLES.get(inner_node.name.upper(), ""))
     return ir.Variable(name, start, end, context.declared.get(name, ""))
 
 

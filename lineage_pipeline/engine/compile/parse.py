@@ -288,4 +288,5 @@ def dialect_of(name: str) -> Dialect:
     _record_items()
     for function in functions.PLAIN.get(name, ()):
         dialect.parser_class.FUNCTION_PARSERS.pop(function, None)
+        dialect.parser_class.FUNCTIONS.pop(function, None)
     return dialect

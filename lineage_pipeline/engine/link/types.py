@@ -104,6 +104,8 @@ def call_type(call: ir.Call, op: str, args: Sequence[Value], typing: Typing) -> 
     """The type of an operator or function."""
     types = tuple([arg.type for arg in args])
     texts: Texts = tuple([arg.text if not arg.flows else "" for arg in args]) if op in typing.constants else ()
+    if call.op is not op and call.op in typing.rules:  # what an option makes of it
+        op = call.op
     return typing.result(op, types, texts, call.result)
 
 

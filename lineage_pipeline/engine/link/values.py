@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
-from lineage_pipeline.dialects.typing.families import UNKNOWN, as_read
+from lineage_pipeline.dialects.typing.families import UNKNOWN, cast_to
 from lineage_pipeline.dialects.typing.lambdas import parameter_types
 from lineage_pipeline.engine.link.calls import (
     ANY_OF,
@@ -172,7 +172,7 @@ def _cast(expr: ir.Cast, scope: Scope, links: Links) -> Value:
     flows = changed(inner.flows, Subtype.TRANSFORMATION, keeping=True)
     text = cast_text(expr, inner.text)
     members = renamed(inner.members, expr.to) if inner.members is not None else None
-    kind = as_read(expr.to, scope.typing.family.name) if expr.to else None
+    kind = cast_to(expr.to, scope.typing.family.name) if expr.to else None
     nullable = inner.nullable or cast_nullable(expr, inner.type, scope.typing)
     return Value(flows, kind, nullable, text, members)
 
