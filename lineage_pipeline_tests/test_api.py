@@ -5,12 +5,15 @@ from pathlib import Path
 import lineage_pipeline
 from lineage_pipeline import analyze, diff, scan
 
-DOCUMENT = ["schema_version", "statements", "objects", "columns", "column_edges", "object_edges", "diagnostics"]
+DOCUMENT = (
+    "schema_version statements objects columns column_edges object_edges diagnostics resolved_schema "
+    "object_statements facets files summary"
+).split()
 
 
 def test_analyze_gives_the_documented_keys() -> None:
     document = analyze("create view core.v as select id from raw.t", schema={"raw.t": {"id": "int"}}).to_dict()
-    assert list(document) == [*DOCUMENT, "resolved_schema", "summary"]
+    assert list(document) == DOCUMENT
     assert document["column_edges"][0]["from_object"] == "raw.t"
     assert document["columns"][0] == {
         "object": "core.v",
@@ -24,6 +27,7 @@ def test_analyze_gives_the_documented_keys() -> None:
         "statement": 0,
         "tags": (),
         "description": None,
+        "written": "id",
     }
 
 

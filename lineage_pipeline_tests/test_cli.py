@@ -69,10 +69,12 @@ def test_every_verb_has_help_with_no_line_over_80_columns(verb: str, capsys: pyt
         (["analyze"], "Missing argument"),
         (["analyze", "none.sql"], "none.sql: No such file or directory"),
         (["analyze", "-", "--schema", "none.json"], "none.json: No such file or directory"),
-        (["scan", "nowhere"], "nowhere is not a folder"),
+        (["scan", "nowhere"], "nowhere: No such file or directory"),
+        (["scan", "nowhere@main"], "nowhere@main is neither a folder nor a file nor REPO@REV"),
+        (["scan", "--format", "lineage"], "--format lineage needs a file"),
         (["diff", "a", "b"], "a is not a folder, and there is no git repository here"),
         (["explain", "AMBIGUOUS_COLUM"], "did you mean AMBIGUOUS_COLUMN?"),
-        (["scan", "--format", "yaml"], "'yaml' is not one of 'text', 'json'"),
+        (["scan", "--format", "yaml"], "'yaml' is not one of 'text', 'json', 'lineage'"),
     ],
 )
 def test_wrong_use_is_one_line_on_stderr_and_exit_2(

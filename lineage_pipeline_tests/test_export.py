@@ -86,7 +86,10 @@ SUBJECT = Subject(LINEAGE, SNAPSHOT, (FILE,), {"a.sql": TEXT}, NAMING)
 
 def test_the_document_has_the_keys_of_the_contract() -> None:
     document = lineage_document(LINEAGE)
-    keys = "schema_version statements objects columns column_edges object_edges diagnostics resolved_schema summary"
+    keys = (
+        "schema_version statements objects columns column_edges object_edges diagnostics resolved_schema "
+        "object_statements facets files summary"
+    )
     assert list(document) == keys.split()
     rows = {
         "statements": "path ordinal kind target targets parent reads preview span status complexity",

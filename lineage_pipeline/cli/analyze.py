@@ -2,19 +2,14 @@
 
 import os
 import sys
-from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated
 
 import typer
 
+from lineage_pipeline.cli.given import Given, with_schemas
 from lineage_pipeline.cli.words import AllowImplied, Dialect, Format, FormatOption, Output, Schemas, put
-
-if TYPE_CHECKING:
-    from lineage_pipeline.discover.schemas.model import Imports, SchemaMetadata
-    from lineage_pipeline.settings import Settings
-    from lineage_pipeline.vocabulary.analysis import Options
 
 
 class GraphOf(StrEnum):
@@ -56,7 +51,7 @@ def analyze(
     start = Path(os.path.commonpath([file.parent for file in named])) if named else Path.cwd()
     flags = {"dialect": dialect, "allow_implied": allow_implied}
     settings = load_settings(start, {"analysis": flags}, os.environ)
-    rules, imports = _read(schema or (), files[0], _Given(settings, start))
+    rules, imports = with_schemas(schema or (), files[0], Given(settings, start))
     discovery = discover_files(files, sys.stdin.buffer.read() if STDIN in files else b"", rules)
     if graph is None:
         subject = subject_of(discovery, rules, settings, imports)
@@ -68,40 +63,3 @@ def analyze(
     put(written, output)
     if strict and leaves_undone(lineage):
         raise typer.Exit(1)
-
-
-def _read(schemas: Sequence[str], file: str, rules: "_Given") -> "tuple[_Given, Imports]":
-    """Read the schemas that flags name in the place of those of the settings; their hints bear on names."""
-    from lineage_pipeline.discover.schemas.folding import fold_tables
-    from lineage_pipeline.discover.schemas.reading import read_schemas
-
-    if not schemas:
-        return rules, rules.settings.imports()
-    metadata = read_schemas(schemas, rules.options_for(file), Path(), os.environ)
-    hinted = rules._replace(hints=metadata)
-    return hinted, fold_tables(metadata.tables, hinted.options_for(file))
-
-
-class _Given(NamedTuple):
-    """The settings, asked with paths as they were typed, not as they lie below the settings' folder."""
-
-    settings: "Settings"
-    start: Path
-    hints: "SchemaMetadata | None" = None
-
-    def selects(self, path: str) -> bool:
-        """Take every file that was named."""
-        return bool(path)
-
-    def options_for(self, path: str) -> "Options":
-        """Give the options of the file's own place, completed by the hints of an imported schema."""
-        from lineage_pipeline.discover.schemas.model import with_hints
-
-        full = Path(path).resolve()
-        inside = full.is_relative_to(self.start)
-        options = self.settings.options_for(full.relative_to(self.start).as_posix() if inside else path)
-        return options if self.hints is None else with_hints(options, self.hints)
-
-    def analysis_key(self) -> str:
-        """Name what bears on results."""
-        return self.settings.analysis_key()

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from lineage_pipeline import __version__
-from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.vocabulary.errors import LineageError, NotThere
 
 
 class Verb(NamedTuple):
@@ -25,6 +25,11 @@ class Verb(NamedTuple):
 VERBS: dict[str, Verb] = {
     "analyze": Verb("analyze", "analyze"),
     "scan": Verb("scan", "scan"),
+    "impact": Verb("impact", "impact"),
+    "path": Verb("path", "path"),
+    "formula": Verb("formula", "formula"),
+    "show": Verb("show", "show"),
+    "search": Verb("search", "search"),
     "diff": Verb("diff", "diff"),
     "check": Verb("check", "check"),
     "waivers": Verb("waivers", "waivers"),
@@ -117,7 +122,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if debug:
             traceback.print_exc()
         print(f"lineage: {sentence(error)}", file=sys.stderr)
-        return 2
+        return 1 if isinstance(error, NotThere) else 2
     return code if isinstance(code, int) else 0
 
 

@@ -1,35 +1,117 @@
-"""`lineage scan`: the lineage of a whole folder, in this process."""
+"""`lineage scan`: the lineage of a whole repository, in this process."""
 
-import os
+import uuid
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lineage_pipeline.cli.words import AllowImplied, Dialect, Format, FormatOption, Output, Schemas, placed, put, say
+from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, put, say
+from lineage_pipeline.vocabulary.errors import LineageError
+
+if TYPE_CHECKING:
+    import msgspec
+
+    from lineage_pipeline.cli.places import Found
+    from lineage_pipeline.export import Subject
+
+
+class ScanFormat(StrEnum):
+    """How a scan is written; `lineage` is a compact file of all tables."""
+
+    TEXT = "text"
+    JSON = "json"
+    LINEAGE = "lineage"
+
+
+SUFFIXES = {".json": ScanFormat.JSON, ".lineage": ScanFormat.LINEAGE}
+
+
+Paths = Annotated[
+    list[str] | None,
+    typer.Argument(help="Folders, SQL files, or REPO@REV; this folder if none.", metavar="PATH|REPO@REV..."),
+]
+ScanFormatOption = Annotated[
+    ScanFormat | None,
+    typer.Option("--format", "-f", help="How to write the result; without it, the name of the file says it."),
+]
+Into = Annotated[
+    str | None, typer.Option("--into", help="Put the snapshot into this warehouse as well.", metavar="WAREHOUSE")
+]
 
 
 def scan(
-    path: Annotated[Path, typer.Argument(help="A folder with SQL files.", metavar="PATH")] = Path(),
+    paths: Paths = None,
     dialect: Dialect = None,
     schema: Schemas = None,
     allow_implied: AllowImplied = None,
-    format: FormatOption = Format.TEXT,
+    format: ScanFormatOption = None,
     output: Output = None,
+    into: Into = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compile every file anew.")] = False,
 ) -> None:
-    """Show the lineage of all SQL files below a folder.
+    """Show the lineage of all SQL files of a folder or a revision.
 
-    Example: lineage scan warehouse --dialect tsql --format json -o lineage.json
+    With -o FILE.lineage or -o FILE.json it is kept in a file that `impact`, `path`, `show` and the others can ask with
+    --in FILE. A .lineage file is small and quick to ask; a .json file is the document for other programs.
+
+    Example: lineage scan warehouse --dialect tsql -o warehouse.lineage
+
+    Example: lineage scan ../shop@main --format json -o main.json
     """
-    from lineage_pipeline.cli.subject import subject_of
-    from lineage_pipeline.discover.folder import discover_folder
+    from lineage_pipeline.cli.places import Reading, analysed, find
     from lineage_pipeline.export import EXPORTERS
-    from lineage_pipeline.settings import load_settings
 
-    flags = {"dialect": dialect, "allow_implied": allow_implied, "schemas": placed(schema)}
-    settings = load_settings(path, {"analysis": flags}, os.environ)
-    discovery = discover_folder(path, settings)
-    if not discovery.files:
-        say(f"lineage: no file below {path} fits {', '.join(settings.include)}")
-    put("".join(EXPORTERS[format].write(subject_of(discovery, settings, settings))), output)
+    chosen = _chosen(format, output)
+    places = paths or ["."]
+    found = find(places, Reading(dialect, schema, allow_implied))
+    if not found.discovery.files:
+        say(f"lineage: no file below {' '.join(places)} fits {', '.join(found.settings.include)}")
+    keeps = chosen is ScanFormat.LINEAGE or into is not None
+    subject = analysed(found, reach=keeps)
+    if into is not None:
+        say(f"lineage: {_publish(found, subject, into)} is in {into}")
+    if chosen is ScanFormat.LINEAGE and output is not None:
+        _bundle(found, subject, output)
+    elif output is not None or into is None:
+        put("".join(EXPORTERS[chosen].write(subject)), output)
+
+
+def _chosen(format: ScanFormat | None, output: Path | None) -> ScanFormat:
+    """Give the format that is named, or that of the file's name."""
+    chosen = format or (SUFFIXES.get(output.suffix) if output else None) or ScanFormat.TEXT
+    if chosen is ScanFormat.LINEAGE and output is None:
+        raise LineageError("--format lineage needs a file: -o FILE.lineage")
+    return chosen
+
+
+def _bundle(found: "Found", subject: "Subject", output: Path) -> None:
+    from lineage_pipeline.store.bundle import write_bundle
+
+    write_bundle(output, found.discovery.key, _tables(found, subject))
+
+
+def _publish(found: "Found", subject: "Subject", warehouse: str) -> str:
+    """Write a snapshot as a run of its own, and give its key."""
+    from lineage_pipeline.store.warehouse import Warehouse
+
+    key = found.discovery.key
+    run = Warehouse(warehouse).begin(key, f"scan-{uuid.uuid4().hex}", found.settings.analysis_key())
+    for table, rows in _tables(found, subject).items():
+        run.write(table, rows)
+    run.publish()
+    return key
+
+
+def _tables(found: "Found", subject: "Subject") -> "dict[str, tuple[msgspec.Struct, ...]]":
+    """Give the rows of every table of a snapshot."""
+    from lineage_pipeline.vocabulary.analysis import Lineage
+
+    discovery = found.discovery
+    own: dict[str, tuple[msgspec.Struct, ...]] = {
+        "snapshots": (discovery.snapshot,),
+        "sql_files": discovery.files,
+        "sources": discovery.sources,
+    }
+    return own | {name: getattr(subject.lineage, name) for name in Lineage.__struct_fields__}

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from lineage_pipeline.cli.progress import progress
 from lineage_pipeline.discover.gather import Discovery, Rules, input_files
 from lineage_pipeline.discover.schemas.model import Imports
 from lineage_pipeline.export import Naming, Subject
@@ -19,13 +20,15 @@ Side = tuple[Discovery, Settings]
 """One side of a comparison: its files, and how they are read."""
 
 
-def subject_of(discovery: Discovery, rules: Rules, settings: Settings, imports: Imports | None = None) -> Subject:
+def subject_of(
+    discovery: Discovery, rules: Rules, settings: Settings, imports: Imports | None = None, *, reach: bool = False
+) -> Subject:
     """Analyse what was found; the findings of discovery come first."""
     from lineage_pipeline import pipeline  # not before the input is known to be usable: it takes a moment
 
-    files = list(input_files(discovery, rules))
+    files = progress(list(input_files(discovery, rules)), "reading")
     given = imports or settings.imports()
-    lineage = _joint(discovery, given, pipeline.analyse(files, given.schemas, reach=False))
+    lineage = _joint(discovery, given, pipeline.analyse(files, given.schemas, reach=reach))
     written = {source.source_hash: source.text for source in discovery.sources}
     texts = {file.path: written[file.source_hash] for file in discovery.files}
     return Subject(lineage, discovery.snapshot, discovery.files, texts, naming_of(settings))

@@ -35,6 +35,32 @@ class Format(StrEnum):
     JSON = "json"
 
 
+class Table(StrEnum):
+    """How an answer that is a list is written."""
+
+    TEXT = "text"
+    JSON = "json"
+    CSV = "csv"
+
+
+class _Quiet:
+    """Whether people want to be told nothing but errors; `--quiet` says so before a command begins."""
+
+    on = False
+
+
+QUIET = _Quiet()
+Subjects = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--in",
+        "-i",
+        help="What to ask: a folder, SQL files, REPO@REV, a lineage file of `scan -o`, a warehouse or one of its "
+        "snapshots; may be repeated. This folder, if none.",
+        metavar="SUBJECT",
+    ),
+]
+TableOption = Annotated[Table, typer.Option("--format", "-f", help="How to write the answer.")]
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
 
 
@@ -55,5 +81,6 @@ def put(text: str, output: Path | None = None) -> None:
 
 
 def say(line: str) -> None:
-    """Tell people something."""
-    print(line, file=sys.stderr, flush=True)
+    """Tell people something, unless they want to hear nothing."""
+    if not QUIET.on:
+        print(line, file=sys.stderr, flush=True)

@@ -14,10 +14,11 @@ STDIN = "-"
 def discover_files(paths: Sequence[str], stdin: bytes, rules: Rules) -> Discovery:
     """Read the named files, each once, under the paths that were given."""
     snapshot = Snapshot("files", (), "", (), None, "none", None, None, 0, "")
-    return gather(snapshot, _read_files(paths, stdin), rules)
+    return gather(snapshot, read_files(paths, stdin), rules)
 
 
-def _read_files(paths: Sequence[str], stdin: bytes) -> Iterator[RawFile]:
+def read_files(paths: Sequence[str], stdin: bytes) -> Iterator[RawFile]:
+    """Give the named files, each once."""
     for path in dict.fromkeys(paths):
         try:
             yield RawFile(path, stdin if path == STDIN else Path(path).read_bytes())

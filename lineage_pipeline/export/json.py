@@ -20,15 +20,21 @@ STATEMENT_KEYS = (
     *("path", "ordinal", "kind", "target", "targets", "parent", "reads", "preview"),
     *("span", "status", "complexity", "features"),
 )
-OBJECT_KEYS = ("object", "kind", "origin", "level", "temporary", "open", "tags", "owners", "description")
+OBJECT_KEYS = (
+    *("object", "kind", "origin", "level", "temporary", "open", "tags", "owners", "description"),
+    *("system", "catalog", "schema", "name", "written", "path", "line"),
+)
 COLUMN_KEYS = (
     *("object", "ordinal", "name", "type", "nullable", "origin", "approximate", "path", "statement", "tags"),
-    "description",
+    *("description", "written"),
 )
 EDGE_KEYS = (
     *("from_object", "from_column", "to_object", "to_column", "type", "subtype", "masking", "approximate"),
     *("conditional", "expression", "path", "statement", "span", "from_span", "from_path", "hops"),
 )
+PART_KEYS = ("object", "path", "ordinal", "role")
+FACET_KEYS = ("object", "column", "name", "path", "statement", "fingerprint", "text", "expression", "span")
+FILE_KEYS = ("path", "system", "dialect", "bytes", "encoding", "templater", "status", "owners")
 DIAGNOSTIC_KEYS = ("id", "code", "severity", "message", "path", "line", "column", "object", "stage")
 GRAPH_KEYS = ("nodes", "edges")
 SCHEMA_COLUMN_KEYS = ("ordinal", "name", "type", "nullable")
@@ -51,10 +57,13 @@ def lineage_document(lineage: Lineage, files: Sequence[SqlFile] = ()) -> Row:
         "statements": pick(lineage.statements, STATEMENT_KEYS),
         "objects": pick(lineage.objects, OBJECT_KEYS),
         "columns": pick(lineage.columns, COLUMN_KEYS),
-        "column_edges": pick(expanded_edges(lineage), EDGE_KEYS),
+        "column_edges": _column_edges(lineage),
         "object_edges": list(chain.from_iterable(map(_object_edges, lineage.object_edges))),
         "diagnostics": pick(lineage.diagnostics, DIAGNOSTIC_KEYS),
         "resolved_schema": _resolved_schema(lineage),
+        "object_statements": pick(lineage.object_statements, PART_KEYS),
+        "facets": pick(lineage.facets, FACET_KEYS),
+        "files": pick(files, FILE_KEYS),
         "summary": summarise(lineage, files),
     }
 
@@ -71,6 +80,11 @@ def global_document(graph: Graph) -> Row:
 
 def expanded_edges(lineage: Lineage) -> Iterator[ColumnEdge]:
     """Give every column edge; one that decides about the whole statement goes into each column that it writes."""
+    return (edge for edge, _ in _spread(lineage))
+
+
+def _spread(lineage: Lineage) -> Iterator[tuple[ColumnEdge, bool]]:
+    """Give every column edge, written out, and whether it is of the whole statement."""
     written: dict[tuple[str, int, str], list[str]] = defaultdict(list)
     for facet in lineage.facets:
         if facet.name == "projection":
@@ -80,10 +94,10 @@ def expanded_edges(lineage: Lineage) -> Iterator[ColumnEdge]:
         columns[column.object].append(column.name)
     for edge in lineage.column_edges:
         if edge.to_column != "*" or edge.type is EdgeType.DIRECT:
-            yield edge
+            yield edge, False
             continue
         targets = written.get((edge.path, edge.statement, edge.to_object)) or columns.get(edge.to_object) or ["*"]
-        yield from (msgspec.structs.replace(edge, to_column=column) for column in dict.fromkeys(targets))
+        yield from ((msgspec.structs.replace(edge, to_column=column), True) for column in dict.fromkeys(targets))
 
 
 def summarise(lineage: Lineage, files: Sequence[SqlFile] = ()) -> Row:
@@ -115,6 +129,15 @@ def pick(rows: Iterable[msgspec.Struct], keys: Sequence[str]) -> list[Row]:
 def dump(document: object) -> str:
     """Write a document as people and line-based tools like it."""
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+
+
+def _column_edges(lineage: Lineage) -> list[Row]:
+    """Give the edges, written out; `wide` marks those of the whole statement, so that a reader can join them again."""
+    spread = list(_spread(lineage))
+    rows = pick((edge for edge, _ in spread), EDGE_KEYS)
+    for row, (_, wide) in zip(rows, spread, strict=True):
+        row["wide"] = wide
+    return rows
 
 
 def _object_edges(edge: ObjectEdge) -> Iterator[Row]:

@@ -23,6 +23,7 @@ from lineage_pipeline.store.parquet import write_file
 from lineage_pipeline.store.reading import read_lineage, read_table
 from lineage_pipeline.store.run import Run
 from lineage_pipeline.store.schemas import arrow_schema
+from lineage_pipeline.store.tables import StoredTables
 from lineage_pipeline.vocabulary.analysis import Lineage
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.tables import TABLES
@@ -75,6 +76,15 @@ class Warehouse:
     def load(self, snapshot: str) -> Lineage:
         """Read a published snapshot as a lineage, each table in the order of its key."""
         return read_lineage(self._files, self._published(snapshot))
+
+    def tables(self, snapshot: str) -> StoredTables:
+        """Open the tables of a published snapshot, to read only what a question needs."""
+        return StoredTables(self._files, self._published(snapshot))
+
+    def refs(self, snapshot: str) -> list[str]:
+        """List the branches and tags that pointed at a published snapshot's commit."""
+        found = read_table(self._files, self._published(snapshot), "snapshots")["refs"].to_pylist()
+        return sorted({ref for refs in found for ref in refs or ()})
 
     def published_files(self) -> dict[str, list[str]]:
         """List the addresses of all published files by table, each list led by a file without rows.

@@ -87,8 +87,8 @@ def _simple_paths(
             waiting.append(iter(_steps(graph, links, node, near)))
 
 
-def _steps(graph: ColumnGraph, links: Adjacency, node: int, near: dict[int, int]) -> list[int]:
-    """List the columns one hop away, hidden nodes passed through."""
+def neighbours(graph: ColumnGraph, links: Adjacency, node: int) -> set[int]:
+    """Give the columns one hop away, hidden nodes passed through."""
     found: set[int] = set()
     hidden = [node]
     while hidden:
@@ -97,4 +97,10 @@ def _steps(graph: ColumnGraph, links: Adjacency, node: int, near: dict[int, int]
                 found.add(other)
             else:
                 hidden.append(other)
+    return found
+
+
+def _steps(graph: ColumnGraph, links: Adjacency, node: int, near: dict[int, int]) -> list[int]:
+    """List the columns one hop away that lead to the end, the nearest to it first."""
+    found = neighbours(graph, links, node)
     return sorted((other for other in found if other in near), key=lambda other: (near[other], other))

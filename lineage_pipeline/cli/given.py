@@ -1,0 +1,48 @@
+"""Settings asked about files that were named one by one, from wherever one types."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from lineage_pipeline.discover.schemas.model import Imports, SchemaMetadata
+    from lineage_pipeline.settings import Settings
+    from lineage_pipeline.vocabulary.analysis import Options
+
+
+class Given(NamedTuple):
+    """The settings, asked with paths as they were typed, not as they lie below the settings' folder."""
+
+    settings: "Settings"
+    start: Path
+    hints: "SchemaMetadata | None" = None
+
+    def selects(self, path: str) -> bool:
+        """Take every file that was named."""
+        return bool(path)
+
+    def options_for(self, path: str) -> "Options":
+        """Give the options of the file's own place, completed by the hints of an imported schema."""
+        from lineage_pipeline.discover.schemas.model import with_hints
+
+        full = Path(path).resolve()
+        inside = full.is_relative_to(self.start)
+        options = self.settings.options_for(full.relative_to(self.start).as_posix() if inside else path)
+        return options if self.hints is None else with_hints(options, self.hints)
+
+    def analysis_key(self) -> str:
+        """Name what bears on results."""
+        return self.settings.analysis_key()
+
+
+def with_schemas(schemas: Sequence[str], file: str, rules: Given) -> "tuple[Given, Imports]":
+    """Read the schemas that flags name in the place of those of the settings; their hints bear on names."""
+    from lineage_pipeline.discover.schemas.folding import fold_tables
+    from lineage_pipeline.discover.schemas.reading import read_schemas
+
+    if not schemas:
+        return rules, rules.settings.imports()
+    metadata = read_schemas(schemas, rules.options_for(file), Path(), os.environ)
+    hinted = rules._replace(hints=metadata)
+    return hinted, fold_tables(metadata.tables, hinted.options_for(file))

@@ -1,0 +1,168 @@
+"""What a question is asked about: a folder, files, a revision, a lineage file or a snapshot of a warehouse."""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from lineage_pipeline.cli.given import Given, with_schemas
+from lineage_pipeline.cli.words import placed
+from lineage_pipeline.vocabulary.errors import LineageError
+
+if TYPE_CHECKING:
+    from lineage_pipeline.discover.gather import Discovery, RawFile, Rules
+    from lineage_pipeline.discover.schemas.model import Imports
+    from lineage_pipeline.export import Subject
+    from lineage_pipeline.questions.lineage import Lineage
+    from lineage_pipeline.settings import Settings
+
+HERE = "."
+
+
+class Reading(NamedTuple):
+    """How the SQL of a subject is read, as far as flags say so."""
+
+    dialect: str | None = None
+    schema: Sequence[str] | None = None
+    allow_implied: bool | None = None
+
+    def flags(self, *, schemas: bool = True) -> "dict[str, dict[str, object]]":
+        """Give the flags as the settings take them."""
+        said: dict[str, object] = {"dialect": self.dialect, "allow_implied": self.allow_implied}
+        return {"analysis": said | ({"schemas": placed(list(self.schema or ()))} if schemas else {})}
+
+
+class Found(NamedTuple):
+    """Discovered files, and all that says how they are read."""
+
+    discovery: "Discovery"
+    rules: "Rules"
+    settings: "Settings"
+    imports: "Imports"
+
+
+def lineage_in(places: Sequence[str] | None, reading: Reading) -> "Lineage":
+    """Give what all questions are asked of; several places become one lineage."""
+    from lineage_pipeline.questions.lineage import Lineage
+
+    loaded: list[Lineage] = []
+    to_read: list[str] = []
+    for place in places or (HERE,):
+        stored = _stored(place)
+        if stored is None:
+            to_read.append(place)
+        else:
+            loaded.append(stored)
+    if to_read:
+        loaded.append(_analysed(to_read, reading))
+    return loaded[0].merge(*loaded[1:]) if len(loaded) > 1 else loaded[0]
+
+
+def _analysed(places: Sequence[str], reading: Reading) -> "Lineage":
+    from lineage_pipeline.engine.trace.facts import RowFacts
+    from lineage_pipeline.questions.lineage import Lineage
+
+    subject = analysed(find(places, reading))
+    return Lineage(RowFacts(subject.lineage, subject.files))
+
+
+def analysed(found: Found, *, reach: bool = False) -> "Subject":
+    """Analyse discovered files."""
+    from lineage_pipeline.cli.subject import subject_of
+
+    return subject_of(found.discovery, found.rules, found.settings, found.imports, reach=reach)
+
+
+def _stored(place: str) -> "Lineage | None":
+    """Open a lineage file or a snapshot; None where the place has SQL that is still to be analysed."""
+    from lineage_pipeline.questions.lineage import Lineage
+    from lineage_pipeline.questions.loading import is_lineage_file, is_warehouse, load_snapshot
+
+    path = Path(place)
+    if is_lineage_file(path):
+        return Lineage.load(path)
+    if path.is_dir():
+        return Lineage(load_snapshot(path)) if is_warehouse(path) else None
+    if "@" not in place or path.exists():
+        return None
+    words = place.split("@")
+    for end in range(1, len(words)):  # a key has an @ of its own
+        before, behind = "@".join(words[:end]), "@".join(words[end:])
+        if is_warehouse(Path(before)):
+            return Lineage(load_snapshot(before, behind))
+        if Path(before or HERE).is_dir():
+            return None
+    return Lineage(load_snapshot(_own_warehouse(place), place))
+
+
+def _own_warehouse(place: str) -> str:
+    """Give the warehouse of the settings, where a key of a snapshot may be found."""
+    from lineage_pipeline.settings import load_settings
+
+    warehouse = load_settings(Path.cwd(), {}, os.environ).warehouse
+    if "://" not in warehouse and not Path(warehouse).is_dir():
+        raise LineageError(f"{place}: there is neither such a folder or file nor a warehouse at {warehouse}")
+    return warehouse
+
+
+def find(places: Sequence[str], reading: Reading) -> Found:
+    """Discover the files of a folder, of a revision, or named ones; `-` is standard input."""
+    if len(places) == 1 and Path(places[0]).is_dir():
+        return _folder(Path(places[0]), reading)
+    if len(places) == 1 and not Path(places[0]).exists() and "@" in places[0]:
+        return _revision(places[0], reading)
+    return _files(places, reading)
+
+
+def _folder(folder: Path, reading: Reading) -> Found:
+    from lineage_pipeline.discover.folder import discover_folder
+    from lineage_pipeline.settings import load_settings
+
+    settings = load_settings(folder, reading.flags(), os.environ)
+    return Found(discover_folder(folder, settings), settings, settings, settings.imports())
+
+
+def _revision(place: str, reading: Reading) -> Found:
+    from lineage_pipeline.discover.git import discover_revision, toplevel
+    from lineage_pipeline.settings import load_settings
+
+    repo, _, revision = place.rpartition("@")
+    if not Path(repo or HERE).is_dir():
+        raise LineageError(f"{place} is neither a folder nor a file nor REPO@REV: {repo} is not a folder")
+    top = toplevel(Path(repo or HERE))
+    settings = load_settings(top, reading.flags(), os.environ)
+    return Found(discover_revision(top, revision, settings), settings, settings, settings.imports())
+
+
+def _files(places: Sequence[str], reading: Reading) -> Found:
+    from lineage_pipeline.discover.files import STDIN, read_files
+    from lineage_pipeline.discover.gather import gather
+    from lineage_pipeline.settings import load_settings
+    from lineage_pipeline.vocabulary.tables import Snapshot
+
+    named = [Path(place).resolve() for place in places if place != STDIN]
+    folders = [path if path.is_dir() else path.parent for path in named]
+    start = Path(os.path.commonpath(folders)) if folders else Path.cwd()
+    settings = load_settings(start, reading.flags(schemas=False), os.environ)
+    rules, imports = with_schemas(reading.schema or (), places[0], Given(settings, start))
+    stdin = sys.stdin.buffer.read() if STDIN in places else b""
+    files = [place for place in places if not Path(place).is_dir()]
+    raws = [
+        *read_files(files, stdin),
+        *(raw for place in places if place not in files for raw in _inside(place)),
+    ]
+    snapshot = Snapshot("files", (), "", (), None, "none", None, None, 0, "")
+    return Found(gather(snapshot, raws, rules), rules, settings, imports)
+
+
+def _inside(folder: str) -> "Iterator[RawFile]":
+    """Give the selected files of one of several folders, under paths that tell the folders apart."""
+    import msgspec
+
+    from lineage_pipeline.discover.folder import read_folder
+    from lineage_pipeline.settings import load_settings
+
+    own = load_settings(Path(folder), {}, os.environ)
+    for raw in read_folder(Path(folder), own):
+        yield msgspec.structs.replace(raw, path=(Path(folder) / raw.path).as_posix())

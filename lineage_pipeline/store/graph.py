@@ -1,0 +1,128 @@
+"""The column graph straight from stored edges: five columns of the table, and no row is ever made."""
+
+from array import array
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lineage_pipeline.engine.trace.graph import ALL, Adjacency, ColumnGraph, ColumnRef, Links
+from lineage_pipeline.store.tables import Tables, read_columns
+from lineage_pipeline.vocabulary.sets import EdgeType
+
+ENDS = ("from_object", "from_column", "to_object", "to_column", "type")
+
+
+def stored_graph(tables: Tables) -> ColumnGraph:
+    """Build the same graph as `column_graph` does from rows."""
+    edges = read_columns(tables, "column_edges", ENDS).combine_chunks()
+    direct = pc.equal(edges["type"], EdgeType.DIRECT.value)
+    whole = pc.equal(edges["from_column"], ALL)
+    wide = pc.and_(pc.equal(edges["to_column"], ALL), pc.invert(direct))
+    listed = read_columns(tables, "columns", ("object", "name"))
+    refs = _refs(listed, edges, whole, wide)
+    names = refs["object"].combine_chunks()
+    into = _unique(edges["to_object"].filter(wide))
+    out_of = _unique(edges["from_object"].filter(whole))
+    count, hidden = len(refs), len(refs) + len(into)
+    size = hidden + len(out_of)
+    places = _Places(refs, into, out_of)
+    source = pc.if_else(whole, places.out_of(edges["from_object"]), places.column(edges, "from"))
+    target = pc.if_else(wide, places.into(edges["to_object"]), places.column(edges, "to"))
+    numbers = pa.array(range(count), pa.int64())
+    inside = (places.into(names), numbers)
+    taken = (numbers, places.out_of(names))
+    values = (source.filter(direct), target.filter(direct))
+    pairs = tuple(ColumnRef(*pair) for pair in zip(refs["object"].to_pylist(), refs["column"].to_pylist(), strict=True))
+    return ColumnGraph(
+        refs=pairs,
+        index={ref: number for number, ref in enumerate(pairs)},
+        columns=count,
+        into=hidden,
+        direct=_links([taken, values], size),
+        every=_links([inside, taken, (source, target)], size),
+    )
+
+
+def _unique(names: Any) -> pa.Array:
+    found = pc.unique(names)
+    return found.take(pc.sort_indices(found))
+
+
+def _refs(listed: pa.Table, edges: pa.Table, whole: Any, wide: Any) -> pa.Table:
+    """Give every column once, by name; an object that shows none has the one column `*`."""
+    sources, targets = edges.filter(pc.invert(whole)), edges.filter(pc.invert(wide))
+    parts = [
+        listed.rename_columns(["object", "column"]),
+        sources.select(["from_object", "from_column"]).rename_columns(["object", "column"]),
+        targets.select(["to_object", "to_column"]).rename_columns(["object", "column"]),
+    ]
+    known = pa.concat_tables([part.cast(_PAIR) for part in parts]).group_by(["object", "column"]).aggregate([])
+    hidden = pc.unique(
+        pa.chunked_array(
+            [*edges["to_object"].filter(wide).chunks, *edges["from_object"].filter(whole).chunks], pa.string()
+        )
+    )
+    bare = hidden.filter(pc.invert(pc.is_in(hidden, value_set=pc.unique(known["object"]))))
+    starred = pa.table([bare, pa.repeat(pa.scalar(ALL), len(bare))], schema=_PAIR)
+    joint = pa.concat_tables([known.select(["object", "column"]).cast(_PAIR), starred])
+    return joint.sort_by([("object", "ascending"), ("column", "ascending")]).combine_chunks()
+
+
+_PAIR = pa.schema([("object", pa.string()), ("column", pa.string())])
+
+
+class _Places:
+    """Names to the numbers of nodes."""
+
+    def __init__(self, refs: pa.Table, into: pa.Array, out_of: pa.Array) -> None:
+        self._objects, self._columns = pc.unique(refs["object"]), pc.unique(refs["column"])
+        self._codes = self._code(refs["object"], refs["column"])
+        self._into, self._out_of = into, out_of
+        self._count = len(refs)
+
+    def _code(self, objects: Any, columns: Any) -> Any:
+        high = pc.cast(pc.index_in(objects, value_set=self._objects), pa.int64())
+        return pc.add(pc.multiply(high, len(self._columns)), pc.index_in(columns, value_set=self._columns))
+
+    def column(self, edges: pa.Table, side: str) -> Any:
+        """Give the nodes of the columns at one side of the edges; null where there is none."""
+        codes = self._code(edges[f"{side}_object"], edges[f"{side}_column"])
+        return pc.cast(pc.index_in(codes, value_set=self._codes), pa.int64())
+
+    def into(self, objects: Any) -> Any:
+        """Give the hidden nodes that lead into objects."""
+        return pc.add(pc.cast(pc.index_in(objects, value_set=self._into), pa.int64()), self._count)
+
+    def out_of(self, objects: Any) -> Any:
+        """Give the hidden nodes that lead out of objects."""
+        return pc.add(pc.cast(pc.index_in(objects, value_set=self._out_of), pa.int64()), self._count + len(self._into))
+
+
+def _links(pairs: list[tuple[Any, Any]], size: int) -> Links:
+    sources = pa.chunked_array([_flat(source) for source, _ in pairs], pa.int64())
+    targets = pa.chunked_array([_flat(target) for _, target in pairs], pa.int64())
+    both = pc.and_(pc.is_valid(sources), pc.is_valid(targets))
+    sources, targets = sources.filter(both), targets.filter(both)
+    return Links(down=_adjacency(sources, targets, size), up=_adjacency(targets, sources, size))
+
+
+def _flat(values: Any) -> pa.Array:
+    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+
+
+def _adjacency(sources: Any, targets: Any, size: int) -> Adjacency:
+    """Lay edges end to end: neighbours in the order of their numbers, each once."""
+    codes = pc.unique(pc.add(pc.multiply(sources, size), targets))
+    codes = codes.take(pc.sort_indices(codes))
+    high = pc.divide(codes, size) if len(codes) else codes
+    low = pc.subtract(codes, pc.multiply(high, size))
+    counts = pc.value_counts(high)
+    offsets = array("l", bytes(array("l").itemsize * (size + 1)))
+    for entry, count in zip(counts.field(0).to_pylist(), counts.field(1).to_pylist(), strict=True):
+        offsets[entry + 1] = count
+    total = 0
+    for node in range(size + 1):
+        total += offsets[node]
+        offsets[node] = total
+    return Adjacency(offsets=offsets, targets=array("l", low.to_pylist()))

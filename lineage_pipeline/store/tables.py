@@ -1,0 +1,85 @@
+"""The tables of one snapshot, wherever they lie, read column by column and row group by row group."""
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from lineage_pipeline.store.arrays import conform
+from lineage_pipeline.store.files import Files
+from lineage_pipeline.store.manifests import Manifest
+from lineage_pipeline.store.parquet import BROKEN, torn
+from lineage_pipeline.store.schemas import address, arrow_schema
+from lineage_pipeline.vocabulary.errors import LineageError
+
+
+class Tables(Protocol):
+    """The Parquet files of the tables of one snapshot."""
+
+    key: tuple[str, ...]
+
+    def open(self, table: str) -> "Iterator[pq.ParquetFile]":
+        """Open the files of a table, one after the other."""
+
+
+class StoredTables:
+    """The tables that a manifest of a warehouse names."""
+
+    def __init__(self, files: Files, manifest: Manifest) -> None:
+        """Take the warehouse's files and the manifest."""
+        self.key = manifest.key
+        self._files, self._manifest = files, manifest
+
+    def open(self, table: str) -> Iterator[pq.ParquetFile]:
+        """Open the files of a table, one after the other."""
+        if table not in self._manifest.tables:
+            raise LineageError(f"{' to '.join(self.key)} has no {table} yet")
+        for stored in self._manifest.tables[table].files:
+            try:
+                with self._files.system.open_input_file(self._files.locate(stored.path)) as source:
+                    if source.size() != stored.bytes:
+                        raise LineageError(
+                            f"{stored.path} is torn: it has {source.size()} bytes instead of {stored.bytes}"
+                        )
+                    yield pq.ParquetFile(source, page_checksum_verification=True)
+            except BROKEN as error:
+                raise torn(stored.path, error) from error
+
+
+def read_columns(tables: Tables, table: str, columns: Sequence[str]) -> pa.Table:
+    """Read some columns of all rows, as they lie there."""
+    contents = [file.read(columns=list(columns)) for file in tables.open(table)]
+    schema = pa.schema([arrow_schema(table).field(name) for name in columns])
+    return pa.concat_tables([schema.empty_table(), *(content.select(columns).cast(schema) for content in contents)])
+
+
+def read_where(tables: Tables, table: str, column: str, values: Collection[str]) -> pa.Table:
+    """Read the rows whose `column` is one of some values; row groups without any are not read."""
+    wanted = pa.array(sorted(values), pa.string())
+    found = [arrow_schema(table).empty_table()]
+    for file in tables.open(table):
+        for group in range(file.num_row_groups):
+            mask = pc.is_in(file.read_row_group(group, columns=[column])[column], value_set=wanted)
+            if pc.any(mask).as_py():
+                content = file.read_row_group(group).filter(mask)
+                found.append(conform(table, tables.key if address(table) else (), content))
+    return pa.concat_tables(found)
+
+
+def read_all(tables: Tables, table: str) -> pa.Table:
+    """Read all rows of a table."""
+    key = tables.key if address(table) else ()
+    contents = [conform(table, key, file.read()) for file in tables.open(table)]
+    return pa.concat_tables([arrow_schema(table).empty_table(), *contents])
+
+
+@contextmanager
+def readable(path: str, stream: IO[bytes]) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file inside another file, or say what is wrong with it."""
+    try:
+        yield pq.ParquetFile(stream)
+    except BROKEN as error:
+        raise torn(path, error) from error
