@@ -34,6 +34,7 @@ PAGES = (
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "docs/changes.md",
+    "docs/exports.md",
     "docs/findings.md",
     "docs/graphs.md",
     "docs/openlineage.md",
@@ -156,7 +157,7 @@ def commands(page: str) -> list[list[str]]:
     return [shlex.split(line, comments=True) for line in lines if line.startswith(("make ", ".venv/"))]
 
 
-RUN = ("README.md", "docs/openlineage.md")
+RUN = ("README.md", "docs/exports.md", "docs/openlineage.md")
 """The pages whose commands and settings are tried out."""
 
 LINEAGE = [command[1:] for page in RUN for command in commands(page) if command[0] == ".venv/bin/lineage"]

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
+from lineage_pipeline.cli.exporting import Source
 from lineage_pipeline.cli.sides import side_of
-from lineage_pipeline.cli.subject import Side, lineages_of, subject_of
+from lineage_pipeline.cli.subject import Side, lineages_of
 from lineage_pipeline.cli.words import put, say
 from lineage_pipeline.engine.diff import diff
 from lineage_pipeline.export import Subject
@@ -27,41 +28,26 @@ KEY_VARIABLE = "OPENLINEAGE_API_KEY"
 LONGEST_NAME = 120
 
 
-class Asked(NamedTuple):
-    """How events are to be written."""
-
-    profile: Profile = Profile.JOB
-    indirect: Indirect = Indirect.DATASET
-    base: str | None = None
-    event_time: str | None = None
-
-
-class Ways(NamedTuple):
-    """Where events are to go: a file, else stdout; a folder; a consumer."""
-
-    output: Path | None = None
-    per_job: Path | None = None
-    url: str | None = None
-
-
-def export_events(word: str, flags: Mapping[str, Any], asked: Asked, ways: Ways) -> None:
-    """Analyse what a word names and write or send its events."""
-    target = target_of(ways.url, os.environ.get(KEY_VARIABLE, "")) if ways.url else None
-    time = None if asked.event_time is None else _moment(asked.event_time)
-    head = side_of(word, flags)
-    turns = _turns(side_of(asked.base, flags), head) if asked.base else {}
-    subject = subject_of(*head, head[1])
+def export_events(source: Source, output: Path | None, given: Mapping[str, Any]) -> None:
+    """Analyse, and write or send the events."""
+    url, per_job = given.get("url"), given.get("per_job")
+    target = target_of(url, os.environ.get(KEY_VARIABLE, "")) if url else None
+    time = _moment(given["event_time"]) if "event_time" in given else None
+    head = source.side()
+    turns = _turns(side_of(given["base"], source.flags), head) if "base" in given else {}
+    subject = source.subject(head)
     if time:
         naming = msgspec.structs.replace(subject.naming, event_time=time)
         subject = msgspec.structs.replace(subject, naming=naming)
     _warn(subject, head[1])
-    told = list(events(subject, Emission(asked.profile, asked.indirect, turns)))
-    if ways.per_job:
-        _write_files(told, ways.per_job)
+    profile, indirect = given.get("profile", Profile.JOB), given.get("indirect", Indirect.DATASET)
+    told = list(events(subject, Emission(profile, indirect, turns)))
+    if per_job:
+        _write_files(told, per_job)
     if target:
         say(f"lineage: {target.url} took {send(map(line_of, told), target)} events")
-    if ways.output or not (target or ways.per_job):
-        put("".join(map(line_of, told)), ways.output)
+    if output or not (target or per_job):
+        put("".join(map(line_of, told)), output)
 
 
 def _turns(base: Side, head: Side) -> dict[str, Turn]:

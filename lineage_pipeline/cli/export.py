@@ -6,46 +6,71 @@ from typing import Annotated
 import typer
 
 from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, placed
-from lineage_pipeline.vocabulary.errors import LineageError
-from lineage_pipeline.vocabulary.sets import Indirect, Profile
+from lineage_pipeline.vocabulary.sets import Direction, Grain, Indirect, Profile
 
-FORMATS = ("openlineage",)
+NAMES = "openlineage csv xlsx duckdb parquet mermaid dot graphml json html markdown".split()
 SUBJECT = "A folder, a file, a revision of the repository here, or REPO@REVISION."
 
 
+FormatName = Annotated[str, typer.Argument(help=f"How to write: {', '.join(NAMES)}.", metavar="FORMAT")]
+Word = Annotated[str, typer.Argument(help=SUBJECT, metavar="PATH")]
+LevelOption = Annotated[
+    Grain | None, typer.Option("--level", help="What is drawn: files, objects, or objects with columns.")
+]
+FocusOption = Annotated[str | None, typer.Option("--focus", help="Only what is around this object.", metavar="OBJECT")]
+DepthOption = Annotated[int | None, typer.Option("--depth", help="How many steps around it.", min=0)]
+DirectionOption = Annotated[Direction | None, typer.Option("--direction", help="Only what feeds it, or what it feeds.")]
+LimitOption = Annotated[int | None, typer.Option("--limit", help="Draw at most so many boxes.", min=1)]
+ProfileOption = Annotated[
+    Profile | None, typer.Option("--profile", help="openlineage: tell of jobs, or of runs of them.")
+]
+IndirectOption = Annotated[
+    Indirect | None, typer.Option("--indirect", help="openlineage: where joins, filters and orders are told.")
+]
+BaseOption = Annotated[
+    str | None, typer.Option("--base", help="openlineage: tell what became of datasets since then.", metavar="BASE")
+]
+TimeOption = Annotated[
+    str | None, typer.Option("--event-time", help="openlineage: the time where there is no commit.", metavar="TIME")
+]
+FolderOption = Annotated[
+    Path | None, typer.Option("--per-job", help="openlineage: write a file for each job.", metavar="FOLDER")
+]
+UrlOption = Annotated[
+    str | None, typer.Option("--url", help="openlineage: send the events to this consumer.", metavar="URL")
+]
+
+
 def export(
-    format: Annotated[str, typer.Argument(help=f"How to write: {', '.join(FORMATS)}.", metavar="FORMAT")],
-    subject: Annotated[str, typer.Argument(help=SUBJECT, metavar="PATH")] = ".",
+    format: FormatName,
+    subject: Word = ".",
     dialect: Dialect = None,
     schema: Schemas = None,
     allow_implied: AllowImplied = None,
     output: Output = None,
-    profile: Annotated[Profile, typer.Option("--profile", help="Tell of jobs, or of runs of them.")] = Profile.JOB,
-    indirect: Annotated[
-        Indirect, typer.Option("--indirect", help="Where joins, filters, groups and orders are told.")
-    ] = Indirect.DATASET,
-    base: Annotated[
-        str | None, typer.Option("--base", help="Tell what became of datasets since then.", metavar="BASE")
-    ] = None,
-    event_time: Annotated[
-        str | None, typer.Option("--event-time", help="The time of events where there is no commit.", metavar="TIME")
-    ] = None,
-    per_job: Annotated[
-        Path | None, typer.Option("--per-job", help="Write a file for each job.", metavar="FOLDER")
-    ] = None,
-    url: Annotated[str | None, typer.Option("--url", help="Send the events to this consumer.", metavar="URL")] = None,
+    level: LevelOption = None,
+    focus: FocusOption = None,
+    depth: DepthOption = None,
+    direction: DirectionOption = None,
+    limit: LimitOption = None,
+    profile: ProfileOption = None,
+    indirect: IndirectOption = None,
+    base: BaseOption = None,
+    event_time: TimeOption = None,
+    per_job: FolderOption = None,
+    url: UrlOption = None,
 ) -> None:
     """Write lineage for other tools.
 
-    The key of a consumer is taken from OPENLINEAGE_API_KEY, never from the command line.
+    csv and parquet write a folder, xlsx and duckdb a file; the others write a text, to stdout without -o.
+    The key of a consumer is taken from OPENLINEAGE_API_KEY.
 
-    Example: lineage export openlineage warehouse --dialect tsql -o events.ndjson
+    Example: lineage export html warehouse --dialect tsql -o lineage.html
     """
-    from lineage_pipeline.cli import events
-    from lineage_pipeline.settings import suggestion
+    from lineage_pipeline.cli import exporting
 
-    if format not in FORMATS:
-        raise LineageError(f"there is no format {format}; {suggestion(format, FORMATS)}")
-    asked = events.Asked(profile, indirect, base, event_time)
     flags = {"dialect": dialect, "allow_implied": allow_implied, "schemas": placed(schema)}
-    events.export_events(subject, {"analysis": flags}, asked, events.Ways(output, per_job, url))
+    source = exporting.Source(subject, {"analysis": flags}, focus, depth, direction)
+    drawing = {"level": level, "limit": limit}
+    events = {"profile": profile, "indirect": indirect, "base": base, "event_time": event_time}
+    exporting.export(format, source, output, drawing | events | {"per_job": per_job, "url": url})

@@ -207,3 +207,19 @@ class Indirect(StrEnum):
     DATASET = "dataset"
     FIELDS = "fields"
     NONE = "none"
+
+
+class Grain(StrEnum):
+    """What a picture has as its boxes: files, objects, or objects with their columns."""
+
+    SCRIPT = "script"
+    TABLE = "table"
+    COLUMN = "column"
+
+
+class Direction(StrEnum):
+    """Which way lineage is followed: to what feeds something, to what it feeds, or both."""
+
+    UP = "up"
+    DOWN = "down"
+    BOTH = "both"

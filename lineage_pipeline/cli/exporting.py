@@ -1,0 +1,108 @@
+"""From what `lineage export` was asked to what it writes."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from lineage_pipeline.cli.sides import side_of
+from lineage_pipeline.cli.subject import Side, subject_of
+from lineage_pipeline.cli.words import put, say
+from lineage_pipeline.export import Subject
+from lineage_pipeline.export.focus import Focus, narrowed
+from lineage_pipeline.export.formats import FORMATS, Format, Wish
+from lineage_pipeline.settings import suggestion
+from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.vocabulary.sets import Direction, Grain
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+DRAWING = frozenset({"level", "limit"})
+EVENTS = "openlineage"
+
+
+class Source(NamedTuple):
+    """What is exported: what a word names, or what is around one of its objects."""
+
+    word: str
+    flags: Mapping[str, Any]
+    focus: str | None = None
+    depth: int | None = None
+    direction: Direction | None = None
+
+    def side(self) -> Side:
+        """Read the files."""
+        return side_of(self.word, self.flags)
+
+    def subject(self, side: Side) -> Subject:
+        """Analyse them, and keep what is of interest."""
+        if self.focus is None and (self.depth is not None or self.direction is not None):
+            raise LineageError("--depth and --direction say how far around --focus OBJECT")
+        subject = subject_of(*side, side[1])
+        if self.focus is None:
+            return subject
+        focus = Focus(self.focus, self.depth, self.direction or Direction.BOTH)
+        return msgspec.structs.replace(subject, lineage=narrowed(subject.lineage, focus))
+
+
+def export(name: str, source: Source, output: Path | None, options: Mapping[str, Any]) -> None:
+    """Write in a format; an option that it does not know is an error."""
+    if name not in FORMATS:
+        raise LineageError(f"there is no format {name}; {suggestion(name, FORMATS)}")
+    format = FORMATS[name]
+    given = {option: value for option, value in options.items() if value is not None}
+    taken = given.keys() - DRAWING if name == EVENTS else given.keys() & DRAWING if format.grains else set()
+    for option in sorted(given.keys() - taken):
+        raise LineageError(f"{name} takes no --{option.replace('_', '-')}")
+    if name == EVENTS:
+        from lineage_pipeline.cli.events import export_events
+
+        export_events(source, output, given)
+    elif format.write is not None:
+        _write(format, source, output, given)
+    else:
+        _save(name, format, source, output)
+
+
+def _write(format: Format, source: Source, output: Path | None, given: Mapping[str, Any]) -> None:
+    """Write a text, and tell what did not fit into it."""
+    grain = given.get("level") or next(iter(format.grains), None)
+    if grain is not None and grain not in format.grains:
+        raise LineageError(f"--level is {', '.join(grain.value for grain in format.grains)} here")
+    subject = source.subject(source.side())
+    assert format.write is not None
+    written = format.write(subject, Wish(grain or Grain.TABLE, given.get("limit") or format.most))
+    put(written.text, output)
+    if written.cut:
+        say(f"lineage: drawn are {written.cut}; --focus OBJECT draws what is around one, --limit N more")
+
+
+def _save(name: str, format: Format, source: Source, output: Path | None) -> None:
+    """Write the tables into a file or folder."""
+    if output is None:
+        raise LineageError(f"{name} needs a {'file' if format.suffix else 'folder'} to write to: -o PATH")
+    if output.is_dir() and format.suffix:
+        raise LineageError(f"{output} is a folder; name the file in it")
+    if not format.suffix and output.is_file():
+        raise LineageError(f"{output} is a file; {name} writes a folder of them")
+    assert format.save is not None
+    subject = source.subject(source.side())
+    cut = format.save(tables_of(subject), output)
+    if cut:
+        say(f"lineage: {output} has {' and '.join(cut)}")
+
+
+def tables_of(subject: Subject) -> "dict[str, pa.Table]":
+    """Give the tables of a snapshot, also those that are empty."""
+    from lineage_pipeline.engine.trace.reach import column_reach
+    from lineage_pipeline.store.arrays import to_arrow
+    from lineage_pipeline.vocabulary.tables import TABLES
+
+    lineage, snapshot = subject.lineage, subject.snapshot
+    key = f"{snapshot.repo}@{snapshot.commit}" if snapshot else ""
+    rows: dict[str, Any] = {name: getattr(lineage, name) for name in TABLES if name in type(lineage).__struct_fields__}
+    found = {"snapshots": (snapshot,) if snapshot else (), "sql_files": subject.files} | rows
+    found["column_reach"] = lineage.column_reach or column_reach(lineage)
+    return {name: to_arrow(name, (key,), found[name]) for name in TABLES if name in found}

@@ -1,0 +1,91 @@
+"""The part of a lineage around one object, so that an export is no larger than the question."""
+
+import difflib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Set
+
+import msgspec
+
+from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.vocabulary.sets import Direction
+from lineage_pipeline.vocabulary.tables import Diagnostic
+
+
+class Focus(msgspec.Struct, frozen=True):
+    """An object, and how many steps around it are of interest; None is all of them."""
+
+    object: str
+    depth: int | None = None
+    direction: Direction = Direction.BOTH
+
+
+def narrowed(lineage: Lineage, focus: Focus) -> Lineage:
+    """Keep the objects within reach of one, and the rows that tell of those alone."""
+    kept = _around(lineage, focus)
+    places = {
+        (row.path, row.ordinal) for row in lineage.object_statements if row.object in kept and row.role.value != "read"
+    }
+    edges = tuple(row for row in lineage.column_edges if row.to_object in kept and row.from_object in kept | {"?"})
+    places |= {(row.path, row.statement) for row in edges}
+    paths = {path for path, _ in places}
+    return msgspec.structs.replace(
+        lineage,
+        statements=tuple(row for row in lineage.statements if (row.path, row.ordinal) in places),
+        objects=tuple(row for row in lineage.objects if row.object in kept),
+        object_statements=tuple(
+            row for row in lineage.object_statements if row.object in kept and (row.path, row.ordinal) in places
+        ),
+        object_edges=tuple(row for row in lineage.object_edges if {row.from_object, row.to_object} <= kept),
+        columns=tuple(row for row in lineage.columns if row.object in kept),
+        constraints=tuple(row for row in lineage.constraints if row.object in kept),
+        column_edges=edges,
+        facets=tuple(row for row in lineage.facets if row.object in kept),
+        column_reach=tuple(row for row in lineage.column_reach if row.object in kept),
+        diagnostics=tuple(row for row in lineage.diagnostics if _concerns(row, kept, paths)),
+    )
+
+
+def _concerns(row: Diagnostic, kept: frozenset[str], paths: Set[str]) -> bool:
+    return row.object in kept if row.object is not None else row.path is not None and row.path in paths
+
+
+def _around(lineage: Lineage, focus: Focus) -> frozenset[str]:
+    """Name the objects within reach."""
+    down: dict[str, set[str]] = defaultdict(set)
+    up: dict[str, set[str]] = defaultdict(set)
+    for edge in lineage.object_edges:
+        down[edge.from_object].add(edge.to_object)
+        up[edge.to_object].add(edge.from_object)
+    start = find_object(focus.object, [row.object for row in lineage.objects])
+    found = {start}
+    if focus.direction is not Direction.DOWN:
+        found |= _reach(start, up, focus.depth)
+    if focus.direction is not Direction.UP:
+        found |= _reach(start, down, focus.depth)
+    return frozenset(found)
+
+
+def _reach(start: str, links: Mapping[str, set[str]], depth: int | None) -> set[str]:
+    found, border, steps = {start}, {start}, 0
+    while border and (depth is None or steps < depth):
+        border = {other for name in border for other in links.get(name, ())} - found
+        found |= border
+        steps += 1
+    return found
+
+
+def find_object(word: str, known: Iterable[str]) -> str:
+    """Find an object by its id, or by the end of it where that is enough; else say which are near."""
+    names = sorted(known)
+    if word in names:
+        return word
+    folded = word.casefold()
+    fitting = [name for name in names if name.casefold() == folded or name.casefold().endswith(f".{folded}")]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise LineageError(f"{word} may be {', '.join(fitting[:5])}; name it in full")
+    close = difflib.get_close_matches(word, names, n=3, cutoff=0.5)
+    hint = f"; did you mean {' or '.join(close)}?" if close else ""
+    raise LineageError(f"there is no object {word} here{hint}")
