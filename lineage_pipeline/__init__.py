@@ -11,6 +11,7 @@ The rooms, in the order in which data passes through them:
 * `pipeline`    the stages in reading order, in one process: start here
 * `spark`       the same stages over DataFrames; `defs` and `definitions` put them into Dagster
 * `store`       Parquet tables and manifests; `quality` checks them; `export` and `cli` show them
+* `questions`   what feeds what, over which ways: asked of rows, lineage files and snapshots
 
 Everything is built from the nouns of `vocabulary` and the tables of traits in `dialects`.
 """
@@ -19,14 +20,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lineage_pipeline.api import Analysis, analyze, diff, scan
-    from lineage_pipeline.vocabulary.analysis import Lineage
+    from lineage_pipeline.api import Analysis, analyze, diff, dissect, scan
+    from lineage_pipeline.questions.lineage import Lineage
 
 __version__ = "0.1.0"
 
-__all__ = ["Analysis", "Lineage", "analyze", "diff", "scan"]
+__all__ = ["Analysis", "Lineage", "analyze", "diff", "dissect", "scan"]
 
-_HOMES = {"Lineage": "lineage_pipeline.vocabulary.analysis"}
+_HOMES = {"Lineage": "lineage_pipeline.questions.lineage"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The Python API: analyse a text, a folder, or the difference of two; the package hands these names on lazily."""
+"""The Python API: analyse a text, a folder, or the difference of two, or take statements apart; handed on lazily."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -11,6 +11,7 @@ from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.discover.gather import input_files
 from lineage_pipeline.discover.schemas.folding import fold_tables, schema_metadata
 from lineage_pipeline.discover.schemas.model import SchemaGiven, with_hints
+from lineage_pipeline.engine.compile.dissect import dissect_source
 from lineage_pipeline.engine.diff.compare import diff as compare
 from lineage_pipeline.engine.diff.policy import Policy
 from lineage_pipeline.export.json import lineage_document
@@ -18,6 +19,7 @@ from lineage_pipeline.graphs import Graphs
 from lineage_pipeline.pipeline import Workings, settle, work_out
 from lineage_pipeline.settings import Settings, load_settings
 from lineage_pipeline.vocabulary.analysis import InputFile, Limits, Lineage, Options
+from lineage_pipeline.vocabulary.components import Dissection
 from lineage_pipeline.vocabulary.graph import Graph
 from lineage_pipeline.vocabulary.tables import Change, Diagnostic
 
@@ -80,6 +82,11 @@ def analyze(
     options = with_hints(options, metadata)
     imports = fold_tables(metadata.tables, options)
     return _analysis(work_out([InputFile("-", sql, options)], imports.schemas), imports.findings)
+
+
+def dissect(sql: str, *, dialect: str | None = None) -> tuple[Dissection, ...]:
+    """The parts of each statement of a text: CTEs, target, queries, branches and subqueries."""
+    return tuple(dissect_source(InputFile("-", sql, Options(dialect=dialect or ""))))
 
 
 def scan(path: str | Path, *, dialect: str | None = None, settings: Settings | None = None) -> Analysis:

@@ -1,6 +1,7 @@
 """The pages say what the code does: generated ones are made anew, commands are run, links lead somewhere."""
 
 import contextlib
+import doctest
 import io
 import os
 import re
@@ -38,6 +39,7 @@ PAGES = (
     "docs/findings.md",
     "docs/graphs.md",
     "docs/openlineage.md",
+    "docs/python.md",
     "docs/schemas.md",
     "docs/tables.md",
     "docs/waivers.md",
@@ -194,6 +196,15 @@ def test_the_python_of_the_readme_runs() -> None:
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             exec(block, {})
         assert "'from_column': 'a'" in printed.getvalue()
+
+
+@pytest.mark.usefixtures("workshop")
+def test_the_examples_of_the_python_page_run() -> None:
+    found = doctest.DocTestParser().get_doctest("".join(blocks("docs/python.md", "python")), {}, "python.md", None, 0)
+    told: list[str] = []
+    outcome = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(found, out=told.append)
+    assert outcome.attempted > 20
+    assert told == []
 
 
 def test_the_select_of_the_readme_fits_the_mart() -> None:

@@ -12,11 +12,12 @@ import typer
 from typer.core import TyperGroup
 
 from lineage_pipeline import __version__
+from lineage_pipeline.cli.groups import PLAIN
 from lineage_pipeline.vocabulary.errors import LineageError, NotThere
 
 
 class Verb(NamedTuple):
-    """A command: the module it lives in, the function that does it."""
+    """A command: the module it lives in, the function that does it, or the group of commands that it is."""
 
     module: str
     function: str
@@ -30,6 +31,9 @@ VERBS: dict[str, Verb] = {
     "formula": Verb("formula", "formula"),
     "show": Verb("show", "show"),
     "search": Verb("search", "search"),
+    "dissect": Verb("dissect", "dissect"),
+    "graph": Verb("graph", "graph"),
+    "tables": Verb("tables", "tables"),
     "diff": Verb("diff", "diff"),
     "check": Verb("check", "check"),
     "waivers": Verb("waivers", "waivers"),
@@ -63,8 +67,6 @@ EXTRAS = {
 }
 """The extra of our package that brings a module."""
 
-PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None, "pretty_exceptions_enable": False}
-
 
 class Verbs(TyperGroup):
     """A group that knows its commands by name and imports one when it is asked for it."""
@@ -80,9 +82,18 @@ class Verbs(TyperGroup):
 
             raise LineageError(f"there is no command {cmd_name}; {suggestion(cmd_name, VERBS)}")
         verb = VERBS[cmd_name]
+        found = getattr(import_module(f"lineage_pipeline.cli.{verb.module}"), verb.function)
+        if isinstance(found, typer.Typer):
+            return _named(typer.main.get_command(found), cmd_name)
         command = typer.Typer(**PLAIN)
-        command.command(cmd_name)(getattr(import_module(f"lineage_pipeline.cli.{verb.module}"), verb.function))
+        command.command(cmd_name)(found)
         return typer.main.get_command(command)
+
+
+def _named(command: Any, name: str) -> Any:
+    """Give a group the name of its verb."""
+    command.name = name
+    return command
 
 
 app = typer.Typer(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]}, **PLAIN)

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lineage_pipeline.cli.files import tables_of, write_tables
 from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, put, say
 from lineage_pipeline.vocabulary.errors import LineageError
 
 if TYPE_CHECKING:
-    import msgspec
-
     from lineage_pipeline.cli.places import Found
     from lineage_pipeline.export import Subject
 
@@ -73,7 +72,7 @@ def scan(
     if into is not None:
         say(f"lineage: {_publish(found, subject, into)} is in {into}")
     if chosen is ScanFormat.LINEAGE and output is not None:
-        _bundle(found, subject, output)
+        write_tables(output, found, subject)
     elif output is not None or into is None:
         put("".join(EXPORTERS[chosen].write(subject)), output)
 
@@ -86,32 +85,13 @@ def _chosen(format: ScanFormat | None, output: Path | None) -> ScanFormat:
     return chosen
 
 
-def _bundle(found: "Found", subject: "Subject", output: Path) -> None:
-    from lineage_pipeline.store.bundle import write_bundle
-
-    write_bundle(output, found.discovery.key, _tables(found, subject))
-
-
 def _publish(found: "Found", subject: "Subject", warehouse: str) -> str:
     """Write a snapshot as a run of its own, and give its key."""
     from lineage_pipeline.store.warehouse import Warehouse
 
     key = found.discovery.key
     run = Warehouse(warehouse).begin(key, f"scan-{uuid.uuid4().hex}", found.settings.analysis_key())
-    for table, rows in _tables(found, subject).items():
+    for table, rows in tables_of(found, subject).items():
         run.write(table, rows)
     run.publish()
     return key
-
-
-def _tables(found: "Found", subject: "Subject") -> "dict[str, tuple[msgspec.Struct, ...]]":
-    """Give the rows of every table of a snapshot."""
-    from lineage_pipeline.vocabulary.analysis import Lineage
-
-    discovery = found.discovery
-    own: dict[str, tuple[msgspec.Struct, ...]] = {
-        "snapshots": (discovery.snapshot,),
-        "sql_files": discovery.files,
-        "sources": discovery.sources,
-    }
-    return own | {name: getattr(subject.lineage, name) for name in Lineage.__struct_fields__}

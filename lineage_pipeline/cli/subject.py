@@ -12,6 +12,7 @@ from lineage_pipeline.settings import Settings
 from lineage_pipeline.vocabulary.analysis import Lineage
 from lineage_pipeline.vocabulary.codes import CODES
 from lineage_pipeline.vocabulary.sets import Level, Status
+from lineage_pipeline.vocabulary.tables import Diagnostic
 
 if TYPE_CHECKING:
     from lineage_pipeline.graphs import Graphs
@@ -69,6 +70,11 @@ def naming_of(settings: Settings) -> Naming:
     configured = settings.openlineage
     named = (settings.namespaces(), configured.job_namespace, configured.producer)
     return Naming(*named, source_url=configured.source_url)
+
+
+def unknown_stars(lineage: Lineage) -> list[Diagnostic]:
+    """Give the findings about stars whose columns are not known."""
+    return [row for row in lineage.diagnostics if row.code == "APPROXIMATE_LINEAGE"]
 
 
 def leaves_undone(lineage: Lineage) -> bool:

@@ -1,0 +1,94 @@
+"""What flows within single statements: outputs and their sources, forward from an output or back from a source."""
+
+from collections.abc import Collection, Iterable, Iterator
+
+import msgspec
+
+from lineage_pipeline.engine.trace.graph import ALL, ColumnRef
+from lineage_pipeline.engine.trace.impact import line_of
+from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline.vocabulary.sets import EdgeKind, EdgeType, Subtype
+from lineage_pipeline.vocabulary.tables import ColumnEdge
+
+
+class Flow(msgspec.Struct, frozen=True):
+    """One source of one output in one statement; the columns are null on the level of tables."""
+
+    path: str
+    statement: int
+    to_object: str
+    to_column: str | None
+    from_object: str
+    from_column: str | None
+    type: EdgeType | None
+    subtype: Subtype | None
+    expression: str | None
+    line: int | None
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """What a question is about: outputs, sources or tables; None means all."""
+
+    outputs: Collection[ColumnRef] | None = None
+    sources: Collection[ColumnRef] | None = None
+    tables: Collection[str] | None = None
+
+
+def column_flows(lineage: Lineage, edges: Iterable[ColumnEdge], wanted: Wanted) -> tuple[Flow, ...]:
+    """Give the flows between columns; a source that is a whole object stands for each column that is asked for."""
+    touched = _touched(lineage, wanted.tables)
+    found = {
+        Flow(
+            *(edge.path, edge.statement, edge.to_object, edge.to_column, edge.from_object, edge.from_column),
+            *(edge.type, edge.subtype, edge.expression, line_of(edge)),
+        )
+        for edge in edges
+        if (touched is None or (edge.path, edge.statement) in touched) and _fits(edge, wanted)
+    }
+    return tuple(sorted(found, key=_order))
+
+
+def table_flows(lineage: Lineage, wanted: Wanted) -> tuple[Flow, ...]:
+    """Give the flows between objects, statement by statement."""
+    touched = _touched(lineage, wanted.tables)
+    outputs = None if wanted.outputs is None else {ref.object for ref in wanted.outputs}
+    sources = None if wanted.sources is None else {ref.object for ref in wanted.sources}
+    found = {
+        Flow(place.path, place.statement, edge.to_object, None, edge.from_object, None, None, None, None, None)
+        for edge in lineage.object_edges
+        if edge.kind is not EdgeKind.CALL
+        and (outputs is None or edge.to_object in outputs)
+        and (sources is None or edge.from_object in sources)
+        for place in edge.statements
+        if touched is None or (place.path, place.statement) in touched
+    }
+    return tuple(sorted(found, key=_order))
+
+
+def written_columns(lineage: Lineage) -> Iterator[ColumnRef]:
+    """Give the columns that statements write."""
+    written = {edge.to_object for edge in lineage.column_edges} | {row.object for row in lineage.facets}
+    return (ColumnRef(row.object, row.name) for row in lineage.columns if row.object in written)
+
+
+def _fits(edge: ColumnEdge, wanted: Wanted) -> bool:
+    if wanted.outputs is not None and ColumnRef(edge.to_object, edge.to_column) not in wanted.outputs:
+        return False
+    if wanted.sources is None:
+        return True
+    if edge.from_column == ALL:
+        return any(ref.object == edge.from_object for ref in wanted.sources)
+    return ColumnRef(edge.from_object, edge.from_column) in wanted.sources
+
+
+def _touched(lineage: Lineage, tables: Collection[str] | None) -> set[tuple[str, int]] | None:
+    """Give the statements that have to do with some tables."""
+    if tables is None:
+        return None
+    return {(part.path, part.ordinal) for part in lineage.object_statements if part.object in tables}
+
+
+def _order(flow: Flow) -> tuple[str, int, str, str, bool, str, str, str]:
+    direct = flow.type is not EdgeType.DIRECT
+    ends = (flow.to_object, flow.to_column or "", direct, flow.from_object, flow.from_column or "")
+    return flow.path, flow.statement, *ends, flow.subtype or ""
