@@ -90,6 +90,14 @@ def test_patterns(pattern: str, fits: tuple[str, ...], fits_not: tuple[str, ...]
         (b"\xfe\xff" + "é".encode("utf-16-be"), "é", "utf-16"),
         ("é".encode("utf-32"), "é", "utf-32"),
         ("é".encode("cp1252"), "é", "cp1252"),
+        ("select 'Müller' -- naïve".encode("latin-1"), "select 'Müller' -- naïve", "cp1252"),
+        ("select 'žluťoučký kůň'".encode("cp1250"), "select 'žluťoučký kůň'", "cp1250"),
+        ("-- выбрать заказы\nselect 1".encode("cp1251"), "-- выбрать заказы\nselect 1", "cp1251"),
+        ("select 'καλημέρα'".encode("cp1253"), "select 'καλημέρα'", "cp1253"),
+        ("select 'ığdır şehir'".encode("cp1254"), "select 'ığdır şehir'", "cp1254"),
+        ("# coding: koi8-r\nx = 'да'".encode("koi8-r"), "# coding: koi8-r\nx = 'да'", "koi8-r"),
+        ("select 'é'".encode("utf-16-le"), "select 'é'", "utf-16-le"),
+        ("select 'é'".encode("utf-16-be"), "select 'é'", "utf-16-be"),
         (b"", "", "utf-8"),
     ],
 )
@@ -98,7 +106,7 @@ def test_texts_are_decoded_and_their_line_ends_kept(content: bytes, text: str, e
     assert (decoded.text, decoded.encoding, decoded.problem) == (text, encoding, "")
 
 
-@pytest.mark.parametrize("content", [b"\0\1\2", b"\x81\x8d", b"\xff\xfea", "a".encode("utf-16-le")])
+@pytest.mark.parametrize("content", [b"\0\1\2", b"\x81\x8d", b"\xff\xfea", b"a\0b", b"\1\2\xe9"])
 def test_what_is_no_text_is_said_so(content: bytes) -> None:
     assert decode(content).problem
     assert decode(content).text == ""

@@ -31,6 +31,10 @@ class Given(NamedTuple):
         options = self.settings.options_for(full.relative_to(self.start).as_posix() if inside else path)
         return options if self.hints is None else with_hints(options, self.hints)
 
+    def listed(self) -> tuple[str, ...]:
+        """Files by name are there, or it is an error."""
+        return ()
+
     def analysis_key(self) -> str:
         """Name what bears on results."""
         return self.settings.analysis_key()

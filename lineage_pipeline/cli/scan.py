@@ -48,6 +48,7 @@ def scan(
     format: ScanFormatOption = None,
     output: Output = None,
     into: Into = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say of each file how and why it is read.")] = False,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compile every file anew.")] = False,
 ) -> None:
     """Show the lineage of all SQL files of a folder or a revision.
@@ -67,6 +68,8 @@ def scan(
     found = find(places, Reading(dialect, schema, allow_implied))
     if not found.discovery.files:
         say(f"lineage: no file below {' '.join(places)} fits {', '.join(found.settings.include)}")
+    if verbose:
+        _explain(found)
     keeps = chosen is ScanFormat.LINEAGE or into is not None
     subject = analysed(found, reach=keeps)
     if into is not None:
@@ -75,6 +78,11 @@ def scan(
         write_tables(output, found, subject)
     elif output is not None or into is None:
         put("".join(EXPORTERS[chosen].write(subject)), output)
+
+
+def _explain(found: "Found") -> None:
+    for file in found.discovery.files:
+        say(f"{file.path}: {file.dialect or 'generic SQL'} ({file.evidence or 'no sign'}), {file.encoding}")
 
 
 def _chosen(format: ScanFormat | None, output: Path | None) -> ScanFormat:

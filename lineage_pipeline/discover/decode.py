@@ -1,6 +1,7 @@
-"""Bytes → text: by the byte-order mark, else UTF-8, else cp1252; what holds NUL bytes is no text."""
+"""Bytes → text: by the byte-order mark, else by what the bytes can be; what can be nothing is no text."""
 
 import codecs
+import re
 
 import msgspec
 
@@ -12,7 +13,22 @@ MARKS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 
-FALLBACKS = ("utf-8", "cp1252")
+LETTERS: dict[str, str] = {
+    "cp1252": "äöüßéèàçñøåæêâîôûëïœáíóúãõìòùÄÖÜÉÈÀÇÑØÅÆ°§€–—“”‘’„…«»",
+    "cp1250": "ěščřžýáíéúůťďňąęłńśźżćőűŠČŘŽÝÁÍÉŮŤĎŇĄĘŁŃŚŹŻĆŐŰ„“”–",
+    "cp1254": "ğışçöüİĞŞÇÖÜâî",
+}
+"""What texts of a code page for Latin letters are full of; the first of two that fit equally well counts."""
+
+SCRIPTS: dict[str, str] = {"cp1251": "оеаинтсрвлкмдпуя", "cp1253": "αοιετσνηυρπκμλ", "cp1255": "יוהלאמרתבש"}
+"""The commonest letters of scripts of their own, whose words have hardly a Latin letter."""
+
+WORDS = re.compile(rb"[A-Za-z\x80-\xff]*[\x80-\xff][A-Za-z\x80-\xff]*")
+COOKIE = re.compile(rb"^[ \t\f]*(?:#|--|//).*?coding[:=][ \t]*([-\w.]+)", re.MULTILINE)
+BINARY = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f]")
+
+SAMPLE = 65536
+"""How many bytes are looked at to tell an encoding."""
 
 
 class Decoded(msgspec.Struct, frozen=True):
@@ -23,14 +39,55 @@ class Decoded(msgspec.Struct, frozen=True):
     problem: str = ""
 
 
-def decode(content: bytes) -> Decoded:
+def decode(content: bytes, encoding: str = "") -> Decoded:
     """Turn the bytes of a file into text without touching its line ends, or say why they are not text."""
     marked = [encoding for mark, encoding in MARKS if content.startswith(mark)]
-    if not marked and b"\0" in content:
+    wide = wide_encoding(content) if not marked and b"\0" in content else ""
+    if not marked and not encoding and not wide and b"\0" in content:
         return Decoded("", "binary", "it holds NUL bytes and no byte-order mark")
-    for encoding in marked[:1] or FALLBACKS:
+    problem = ""
+    for candidate in marked[:1] or [name for name in (encoding, wide) if name][:1] or ("utf-8", *_guesses(content)):
         try:
-            return Decoded(content.decode(encoding), encoding)
+            return Decoded(content.decode(candidate), candidate)
         except UnicodeDecodeError as error:
-            problem = f"not {encoding}: {error.reason} at byte {error.start}"
+            problem = f"not {candidate}: {error.reason} at byte {error.start}"
+        except LookupError:
+            problem = f"{candidate} is no encoding"
     return Decoded("", "unknown", problem)
+
+
+def wide_encoding(content: bytes) -> str:
+    """Say whether bytes without a mark are UTF-16: of ASCII every second byte is NUL, and no other."""
+    sample = content[:SAMPLE]
+    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    units = len(sample) // 2
+    if len(content) % 2 or not units:
+        return ""
+    if odd * 10 >= units * 7 and even * 50 <= units:
+        return "utf-16-le"
+    return "utf-16-be" if even * 10 >= units * 7 and odd * 50 <= units else ""
+
+
+def _guesses(content: bytes) -> list[str]:
+    """Give the code pages that bytes may be in, the likeliest first; a comment at the top beats all."""
+    head = b"\n".join(content[:400].split(b"\n")[:2])
+    said = COOKIE.search(head)
+    named = [said[1].decode("ascii", "replace")] if said else []
+    words = WORDS.findall(content[:SAMPLE])
+    if not words or BINARY.search(content[:SAMPLE]):
+        return named
+    high = sum(sum(byte >= 0x80 for byte in word) for word in words)
+    pages = SCRIPTS if high * 10 >= 7 * sum(map(len, words)) and high > len(words) else LETTERS
+    sample = b" ".join(words)
+    scores = {page: _score(sample, page, letters) for page, letters in pages.items()}
+    ranked = sorted(pages, key=lambda page: -scores[page])
+    likely = ranked if pages is LETTERS else [page for page in ranked[:1] if scores[page] * 3 >= high]
+    return [*named, *(likely or ["cp1252"])]
+
+
+def _score(sample: bytes, page: str, letters: str) -> int:
+    try:
+        text = sample.decode(page)
+    except UnicodeDecodeError:
+        return -1
+    return sum(sign in letters for sign in text if sign >= "\x80")

@@ -9,6 +9,7 @@ import msgspec
 
 from lineage_pipeline.discover.decode import decode
 from lineage_pipeline.discover.gather import Discovery, RawFile, Rules, gather
+from lineage_pipeline.discover.ignores import Ignores
 from lineage_pipeline.discover.owners import PLACES, Owners, parse_owners
 from lineage_pipeline.discover.waivers import FILE_NAME
 from lineage_pipeline.vocabulary.errors import LineageError
@@ -34,7 +35,7 @@ def discover_folder(folder: Path, rules: Rules, *, name: str = "") -> Discovery:
         files=0,
         analysis_key="",
     )
-    found = gather(snapshot, read_folder(folder, rules), rules, owners=_owners(folder))
+    found = gather(snapshot, read_folder(folder, rules), rules, owners=_owners(folder), detect=True)
     return msgspec.structs.replace(found, waivers=_text(folder / FILE_NAME))
 
 
@@ -53,8 +54,21 @@ def read_folder(folder: Path, rules: Rules) -> Iterator[RawFile]:
     inside = folder.resolve()
     for path in _walk(folder):
         relative = os.fsencode(path.relative_to(folder).as_posix()).decode("utf-8", "backslashreplace")
-        if rules.selects(relative) and path.resolve().is_relative_to(inside) and path.is_file():
+        if rules.selects(relative) and path.is_file() and path.resolve().is_relative_to(inside):
             yield _read_file(path, relative)
+
+
+def folder_ignores(folder: Path) -> tuple[Ignores, str]:
+    """Give what is ignored in a folder, and how its repository calls the folder: its ignore files count, too."""
+    top = next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+    prefix = folder.relative_to(top).as_posix() + "/" if top != folder else ""
+
+    def read(path: str) -> str | None:
+        files = [top / ".git" / "info" / "exclude"] if path == ".gitignore" else []
+        files = [file for file in (*files, top / path) if file.is_file() and not file.is_symlink()]  # as git does
+        return "\n".join(file.read_bytes().decode("utf-8", "surrogateescape") for file in files) if files else None
+
+    return Ignores(read, inside=prefix.rstrip("/")), prefix
 
 
 def repository_name(folder: Path) -> str:
@@ -63,10 +77,15 @@ def repository_name(folder: Path) -> str:
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    """Give every file; linked folders are not entered, so that no loop and no file outside is met."""
+    """Give every file that is not ignored; linked folders are not entered: no loop and no file outside is met."""
+    ignores, prefix = folder_ignores(folder.resolve())
     for parent, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in SKIPPED)
-        yield from (Path(parent, name) for name in sorted(files))
+        within = Path(parent).relative_to(folder).as_posix()
+        above = prefix + (within + "/" if within != "." else "")
+        folders[:] = sorted(
+            name for name in folders if name not in SKIPPED and not ignores.ignores_folder(above + name)
+        )
+        yield from (Path(parent, name) for name in sorted(files) if not ignores.ignores(above + name))
 
 
 def _read_file(path: Path, relative: str) -> RawFile:

@@ -1,12 +1,14 @@
 """Raw files → the rows of discovery. Folders and revisions differ only in where the bytes come from."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Protocol
 
 import msgspec
 
+from lineage_pipeline.dialects.evidence import Guess
 from lineage_pipeline.discover.decode import decode
+from lineage_pipeline.discover.detect import guess_of, options_of, reading_of, with_dialects
 from lineage_pipeline.discover.hosts.reading import hosted
 from lineage_pipeline.discover.owners import Owners
 from lineage_pipeline.engine.graph.scopes import natural
@@ -29,6 +31,9 @@ class Rules(Optioned, Protocol):
 
     def selects(self, path: str) -> bool:
         """Say whether the file at this path is to be read."""
+
+    def listed(self) -> Collection[str]:
+        """Give the files that have to be there."""
 
     def analysis_key(self) -> str:
         """Name all that bears on results apart from the files."""
@@ -66,9 +71,15 @@ def gather(
     rules: Rules,
     findings: Iterable[Diagnostic] = (),
     owners: Owners | None = None,
+    *,
+    detect: bool = False,
 ) -> Discovery:
-    """Read all files into rows; a snapshot without a commit is named after what it holds."""
+    """Read all files into rows; a snapshot without a commit is named after what it holds.
+
+    Where it is to `detect` dialects, files whose dialect nobody says are read as their words suggest.
+    """
     files: list[SqlFile] = []
+    guesses: dict[str, Guess] = {}
     sources: dict[str, Source] = {}
     diagnostics = list(findings)
     for raw in sorted(raw_files, key=lambda raw: natural(raw.path)):
@@ -78,6 +89,12 @@ def gather(
             continue
         files.append(msgspec.structs.replace(file, owners=owners.of(raw.path)) if owners else file)
         sources[source.source_hash] = source
+        guess = guess_of(file, source.rendered) if detect else None
+        if guess is not None:
+            guesses[file.path] = guess
+    files = with_dialects(files, guesses)
+    found = {file.path for file in files}
+    diagnostics += [finding("FILE_MISSING", path) for path in rules.listed() if path not in found]
     named = msgspec.structs.replace(
         snapshot,
         commit=snapshot.commit or f"tree-{_tree_hash(files)}",
@@ -100,7 +117,8 @@ def as_inputs(files: Iterable[SqlFile], sources: Iterable[Source], rules: Option
         if file.status is not Status.FAILED:
             source = known[file.source_hash]
             written = Written.of(source.text, source.source_map)
-            yield InputFile(file.path, source.rendered, rules.options_for(file.path), file.owners, written)
+            options = options_of(file, rules.options_for(file.path))
+            yield InputFile(file.path, source.rendered, options, file.owners, written)
 
 
 def finding(code: str, path: str | None, **values: str) -> Diagnostic:
@@ -120,7 +138,9 @@ def _read(raw: RawFile, rules: Rules) -> tuple[SqlFile | None, Source, list[Diag
     decoded = decode(raw.content)
     problem = raw.problem or decoded.problem
     findings = [finding("ENCODING_ERROR", raw.path, reason=problem)] if problem else []
-    options = rules.options_for(raw.path)
+    given = rules.options_for(raw.path)
+    reading = reading_of(decoded.text, given)
+    options = reading.options
     host = hosted(raw.path, decoded.text, options.dialect) if not problem else None
     rendered, copies = (host.text, host.copies) if host is not None else (decoded.text, ())
     content_hash = hashlib.sha256(raw.content).hexdigest()
@@ -141,6 +161,9 @@ def _read(raw: RawFile, rules: Rules) -> tuple[SqlFile | None, Source, list[Diag
         templater=host.host if host is not None else "",
         status=Status.FAILED if problem else Status.ANALYSED,
         owners=(),
+        default_catalog=options.default_catalog if options is not given else None,
+        default_schema=options.default_schema if options is not given else None,
+        evidence=reading.evidence or None,
     )
     return file, source, findings
 

@@ -11,6 +11,7 @@ import msgspec
 from lineage_pipeline.discover.decode import decode
 from lineage_pipeline.discover.folder import discover_folder, repository_name
 from lineage_pipeline.discover.gather import Discovery, RawFile, Rules, finding, gather
+from lineage_pipeline.discover.ignores import OWN_FILES, Ignores
 from lineage_pipeline.discover.owners import PLACES, parse_owners
 from lineage_pipeline.discover.waivers import FILE_NAME
 from lineage_pipeline.vocabulary.errors import LineageError
@@ -73,9 +74,11 @@ def discover_revision(repo: Path, revision: str, rules: Rules, *, name: str = ""
         analysis_key="",
     )
     tree = list(list_blobs(top, commit.id))
-    blobs = [blob for blob in tree if rules.selects(blob.path)]
-    owners = _text(top, tree, PLACES)
-    found = gather(snapshot, read_blobs(top, blobs), rules, findings, parse_owners(owners) if owners else None)
+    ignores = _ignores(top, tree)
+    blobs = [blob for blob in tree if rules.selects(blob.path) and not ignores.ignores(blob.path)]
+    said = _text(top, tree, PLACES)
+    owners = parse_owners(said) if said else None
+    found = gather(snapshot, read_blobs(top, blobs), rules, findings, owners, detect=True)
     return msgspec.structs.replace(found, waivers=_text(top, tree, [FILE_NAME]))
 
 
@@ -85,6 +88,13 @@ def _text(repo: Path, tree: Iterable[Blob], places: Sequence[str]) -> str:
     found = next((known[place] for place in places if place in known), None)
     files = list(read_blobs(repo, [found])) if found is not None else []
     return decode(files[0].content).text if files else ""
+
+
+def _ignores(repo: Path, tree: Iterable[Blob]) -> Ignores:
+    """Read what a revision says is not to be looked at."""
+    found = [blob for blob in tree if blob.path.rpartition("/")[2] in OWN_FILES]
+    texts = {file.path: decode(file.content).text for file in read_blobs(repo, found)} if found else {}
+    return Ignores(texts.get, OWN_FILES)
 
 
 def toplevel(path: Path) -> Path:

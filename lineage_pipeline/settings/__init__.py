@@ -11,8 +11,11 @@ from typing import Any, Self
 import msgspec
 from pydantic import PrivateAttr, ValidationError
 
+from lineage_pipeline.discover.decode import decode
 from lineage_pipeline.discover.globs import matches
+from lineage_pipeline.discover.manifests import Listed, parse_manifest
 from lineage_pipeline.discover.schemas.model import SECRETS, Imports
+from lineage_pipeline.settings.layers import Layer, loosen_systems, merge
 from lineage_pipeline.settings.sections import (
     AnalysisSettings,
     DiffSettings,
@@ -45,8 +48,10 @@ CONFIG_VARIABLE = "LINEAGE_CONFIG"  # names the settings file; without it the fi
 INCLUDED = ("*.sql", "*.SQL", "*.hql", "*.ddl", "*.py", "*.ipynb", "*.scala")
 EXCLUDED = (".venv/**", "**/node_modules/**", "**/dbt_packages/**", "**/target/**", ".lineage/**")
 
+TAKEN = ("analysis", "systems", "include", "exclude", "manifest", "diff", "labels")
+"""What a repository says itself of how it is read and judged."""
+
 LISTS = frozenset({"search_path", "schemas", "include", "exclude", "public", "private"})  # with commas, in a variable
-Layer = dict[str, Any]
 
 
 class Settings(Section):
@@ -62,12 +67,14 @@ class Settings(Section):
     labels: tuple[LabelSettings, ...] = ()
     include: tuple[str, ...] = INCLUDED
     exclude: tuple[str, ...] = EXCLUDED
+    manifest: str = ""
 
     _root: Path = PrivateAttr(default=Path())
     _prefix: str = PrivateAttr(default="")
     _schemas_root: Path = PrivateAttr(default=Path())
     _secrets: Mapping[str, str] = PrivateAttr(default_factory=dict)
     _imports: Imports | None = PrivateAttr(default=None)
+    _listed: dict[str, Listed] | None = PrivateAttr(default=None)
     _file: Path | None = PrivateAttr(default=None)
 
     @property
@@ -88,12 +95,31 @@ class Settings(Section):
     def selects(self, path: str) -> bool:
         """Say whether a file is to be read."""
         full = self._prefix + path
+        if self.manifest:
+            return full in self._manifest()
         return matches(full, self.include) and not matches(full, self.exclude)
 
     def options_for(self, path: str) -> Options:
         """Give the options of the first system whose paths fit; its name only where there are several systems."""
-        system = next((system for system in self.systems if matches(self._prefix + path, system.paths)), None)
-        return self._options(system)
+        full = self._prefix + path
+        system = next((system for system in self.systems if matches(full, system.paths)), None)
+        listed = self._manifest().get(full) if self.manifest else None
+        return listed.applied(self._options(system)) if listed is not None else self._options(system)
+
+    def listed(self) -> tuple[str, ...]:
+        """Give the files that a manifest lists, as they are called below the folder that is read."""
+        paths = self._manifest() if self.manifest else ()
+        return tuple(path[len(self._prefix) :] for path in paths if path.startswith(self._prefix))
+
+    def _manifest(self) -> dict[str, Listed]:
+        """Read the manifest, once; it is relative to the settings' folder."""
+        if self._listed is None:
+            place = self._schemas_root / self.manifest
+            try:
+                self._listed = parse_manifest(decode(place.read_bytes()).text, self.manifest)
+            except OSError as error:
+                raise LineageError(f"{place}: {error.strerror}") from None
+        return self._listed
 
     def _options(self, system: SystemSettings | None) -> Options:
         options = self.analysis.model_dump(exclude={"limits", "schemas"})
@@ -138,7 +164,8 @@ class Settings(Section):
         """Hash what bears on results apart from the files: the engine, and how files are chosen and read."""
         chosen = self.model_dump(mode="json", include={"analysis", "systems", "include", "exclude", "labels"})
         schemas = msgspec.json.encode([*sorted(self.imports().schemas.items())]).decode()
-        text = json.dumps([engine_version(), self._prefix, chosen, schemas], sort_keys=True)
+        listed = [msgspec.to_builtins(one) for one in self._manifest().values()] if self.manifest else []
+        text = json.dumps([engine_version(), self._prefix, chosen, schemas, listed], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def namespaces(self) -> dict[str, str]:
@@ -156,10 +183,10 @@ class Settings(Section):
     def for_repository(self, repo: Path, overrides: Mapping[str, Any], environ: Mapping[str, str]) -> Self:
         """Take from the repository's own file how to read and judge it; where to work stays as it is here."""
         own = load_settings(repo, overrides, environ)
-        taken = {name: getattr(own, name) for name in ("analysis", "systems", "include", "exclude", "diff", "labels")}
+        taken = {name: getattr(own, name) for name in TAKEN}
         joint = self.model_copy(update=taken)
         joint._prefix, joint._schemas_root, joint._secrets = own._prefix, own._schemas_root, own._secrets
-        joint._imports = None
+        joint._imports = joint._listed = None
         return joint
 
 
@@ -169,7 +196,7 @@ def load_settings(start: Path, overrides: Mapping[str, Any], environ: Mapping[st
     file = Path(environ[CONFIG_VARIABLE]).resolve() if environ.get(CONFIG_VARIABLE) else find_file(folder)
     layer = _parse(file) if file else {}
     for stronger in (_environment_layer(environ), overrides):
-        layer = _merge(_loosen_systems(layer, stronger), stronger)
+        layer = merge(loosen_systems(layer, stronger), stronger)
     placed = _placed(_validate(layer, str(file or "settings")), file, folder)
     placed._secrets = {name: environ[name] for name in SECRETS if name in environ}
     return placed
@@ -231,31 +258,12 @@ def _environment_layer(environ: Mapping[str, str]) -> Layer:
             value: Layer = {key: [part.strip() for part in text.split(",")] if key in LISTS else text}
             for section in reversed(sections):
                 value = {section: value}
-            layer = _merge(layer, value)
+            layer = merge(layer, value)
         elif name.startswith(PREFIX) and name != CONFIG_VARIABLE:
             close = difflib.get_close_matches(name, known, n=1, cutoff=0.85)
             if close:
                 raise LineageError(f"unknown environment variable {name}; did you mean {close[0]}?")
     return layer
-
-
-def _merge(weaker: Layer, stronger: Mapping[str, Any]) -> Layer:
-    """Lay one layer over another, table by table; what is None was not said."""
-    merged = dict(weaker)
-    for key, value in stronger.items():
-        if isinstance(value, Mapping):
-            merged[key] = _merge(merged[key] if isinstance(merged.get(key), dict) else {}, value)
-        elif value is not None:
-            merged[key] = value
-    return merged
-
-
-def _loosen_systems(layer: Layer, stronger: Mapping[str, Any]) -> Layer:
-    """Take from the systems what a stronger layer says for all: `--dialect` must beat every row of the file."""
-    said = {key for key, value in stronger.get("analysis", {}).items() if value is not None}
-    rows = [row for row in layer.get("systems", ()) if isinstance(row, dict)]
-    systems = [{key: value for key, value in row.items() if key not in said} for row in rows]
-    return layer | {"systems": systems} if said and systems else layer
 
 
 def _validate(layer: Layer, place: str) -> Settings:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
+from lineage_pipeline.discover.detect import options_of
 from lineage_pipeline.spark.frames import read
 from lineage_pipeline.spark.session import parallelism
 from lineage_pipeline.store.engine import engine_version
@@ -75,7 +76,7 @@ class Work:
     def entries(self) -> tuple[Entry, ...]:
         """List the files that could be read, in the order of their paths."""
         readable = (file for file in self.run.rows(SqlFile) if file.status is not Status.FAILED)
-        return tuple(_entry(file, self.rules.options_for(file.path)) for file in readable)
+        return tuple(_entry(file, options_of(file, self.rules.options_for(file.path))) for file in readable)
 
     @cached_property
     def key(self) -> str:

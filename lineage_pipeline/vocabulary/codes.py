@@ -65,6 +65,14 @@ CODES: dict[str, Code] = {
             "Save the file as UTF-8, or set its encoding.",
         ),
         Code(
+            "FILE_MISSING",
+            Level.WARNING,
+            "the manifest lists this file, and it is not there",
+            "A manifest names the files to be read; this one is not among those that were found, or holds no SQL.",
+            "Correct the manifest, or add the file.",
+            undone=True,
+        ),
+        Code(
             "UNKNOWN_TABLE",
             Level.WARNING,
             "{name} is neither produced nor catalogued",

@@ -58,7 +58,7 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class SqlFile(msgspec.Struct, frozen=True):
-    """One discovered file."""
+    """One discovered file; `evidence` says why it is read in this dialect, and defaults are what its header names."""
 
     path: str
     system: str
@@ -69,6 +69,9 @@ class SqlFile(msgspec.Struct, frozen=True):
     templater: str
     status: Status
     owners: tuple[str, ...]
+    default_catalog: str | None = None
+    default_schema: str | None = None
+    evidence: str | None = None
 
 
 class StatementRow(msgspec.Struct, frozen=True):

@@ -8,5 +8,8 @@ select
     sql_files.encoding,
     sql_files.templater,
     sql_files.status,
-    sql_files.owners
+    sql_files.owners,
+    sql_files.default_catalog,
+    sql_files.default_schema,
+    sql_files.evidence
 from {{ source('lineage', 'sql_files') }} as sql_files

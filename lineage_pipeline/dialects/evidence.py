@@ -1,0 +1,96 @@
+"""What gives a dialect away: words and signs that hardly any other dialect has, and how much each is worth."""
+
+import re
+
+import msgspec
+
+
+class Sign(msgspec.Struct, frozen=True):
+    """One sign of a dialect: what it is called, what it looks like, and its worth; 3 is as good as certain."""
+
+    dialect: str
+    name: str
+    pattern: re.Pattern[str]
+    worth: int = 1
+
+
+def _sign(dialect: str, name: str, pattern: str, worth: int = 1) -> Sign:
+    return Sign(dialect, name, re.compile(pattern, re.IGNORECASE | re.MULTILINE), worth)
+
+
+SIGNS: tuple[Sign, ...] = (
+    _sign("tsql", "GO on a line of its own", r"^[ \t]*GO[ \t]*\r?$", 3),
+    _sign("tsql", "names in brackets", r"\[\w+\]\.\[\w+\]", 3),
+    _sign("tsql", "SET NOCOUNT ON", r"\bSET\s+NOCOUNT\s+ON\b", 3),
+    _sign("tsql", "variables with @", r"\bDECLARE\s+@\w+", 2),
+    _sign("tsql", "NVARCHAR(MAX)", r"\bN?VARCHAR\s*\(\s*MAX\s*\)", 2),
+    _sign("tsql", "GETDATE, ISNULL, CONVERT or DATEADD", r"\b(GETDATE\(\)|ISNULL\(|CONVERT\(\s*N?\w+(\(\d+\))?\s*,)"),
+    _sign("tsql", "SELECT TOP", r"\bSELECT\s+TOP\s*\(?\d+"),
+    _sign("tsql", "the schema dbo", r"\bdbo\.\w"),
+    _sign("postgres", "LANGUAGE plpgsql", r"\bLANGUAGE\s+'?plpgsql", 3),
+    _sign("postgres", "SERIAL columns", r"\b(BIG)?SERIAL\b", 2),
+    _sign("postgres", "casts with ::", r"[\w)'\"]::\s*[a-z]\w*"),
+    _sign("postgres", "JSONB, TIMESTAMPTZ or BYTEA", r"\b(JSONB|TIMESTAMPTZ|BYTEA|TSVECTOR)\b"),
+    _sign("postgres", "ON CONFLICT", r"\bON\s+CONFLICT\s*(\(|DO\b)"),
+    _sign("snowflake", "QUALIFY", r"\bQUALIFY\b"),
+    _sign("snowflake", "VARIANT columns", r"\bVARIANT\b", 2),
+    _sign("snowflake", "LATERAL FLATTEN", r"\bFLATTEN\s*\(\s*(INPUT\s*=>)?", 2),
+    _sign(
+        "snowflake",
+        "stages, streams, tasks and warehouses",
+        r"\bCREATE\s+(OR\s+REPLACE\s+)?(STAGE|STREAM|TASK|PIPE|WAREHOUSE|FILE\s+FORMAT)\b",
+        3,
+    ),
+    _sign("snowflake", "COPY INTO from a stage", r"\bCOPY\s+INTO\b[^;]*\bFROM\s+@", 3),
+    _sign("bigquery", "names of projects in backticks", r"`[\w-]+\.\w+\.\w+`", 3),
+    _sign("bigquery", "SAFE_CAST, SAFE_DIVIDE or SAFE.", r"\bSAFE(_CAST|_DIVIDE|\.)\s*\(?", 2),
+    _sign("bigquery", "STRUCT< or ARRAY< with INT64", r"\b(INT64|FLOAT64|BIGNUMERIC)\b", 2),
+    _sign("bigquery", "UNNEST WITH OFFSET", r"\bWITH\s+OFFSET\b", 2),
+    _sign("oracle", "VARCHAR2 or NUMBER columns", r"\bVARCHAR2\b", 3),
+    _sign("oracle", "a block that ends with a slash", r"^\s*END\b[^;\n]*;\s*\n/[ \t]*\r?$", 3),
+    _sign("oracle", "SYSDATE, DUAL or NVL2", r"\b(FROM\s+DUAL|SYSDATE|NVL2\()\b"),
+    _sign("oracle", "CONNECT BY", r"\bCONNECT\s+BY\s+(PRIOR|NOCYCLE)?"),
+    _sign("mysql", "names in backticks with ENGINE=", r"\)\s*ENGINE\s*=\s*\w+", 3),
+    _sign("mysql", "AUTO_INCREMENT", r"\bAUTO_INCREMENT\b", 3),
+    _sign("mysql", "DELIMITER", r"^DELIMITER\s+\S+", 3),
+    _sign("spark", "USING DELTA or PARQUET", r"\bUSING\s+(DELTA|PARQUET|ICEBERG|ORC|CSV|JSON)\b", 3),
+    _sign("spark", "LATERAL VIEW", r"\bLATERAL\s+VIEW\b", 2),
+    _sign("spark", "INSERT OVERWRITE", r"\bINSERT\s+OVERWRITE\b", 2),
+    _sign("hive", "STORED AS", r"\bSTORED\s+AS\s+\w+", 2),
+    _sign("hive", "ROW FORMAT", r"\bROW\s+FORMAT\s+(SERDE|DELIMITED)\b", 3),
+    _sign("databricks", "OPTIMIZE, ZORDER or LIVE tables", r"\b(ZORDER\s+BY|(STREAMING|LIVE)\s+(LIVE\s+)?TABLE)\b", 3),
+    _sign("redshift", "DISTKEY, SORTKEY or DISTSTYLE", r"\b(DISTKEY|SORTKEY|DISTSTYLE)\b", 3),
+    _sign("duckdb", "read_parquet and friends", r"\bread_(parquet|csv|csv_auto|json|json_auto)\s*\(", 3),
+    _sign("teradata", "PRIMARY INDEX, MULTISET or SEL", r"\b(MULTISET|VOLATILE)\s+TABLE\b|\bPRIMARY\s+INDEX\s*\(", 3),
+    _sign("clickhouse", "MergeTree", r"\bENGINE\s*=\s*\w*MergeTree\b", 4),
+    _sign("sqlite", "AUTOINCREMENT or WITHOUT ROWID", r"\bPRIMARY\s+KEY\s+AUTOINCREMENT\b|\bWITHOUT\s+ROWID\b", 3),
+    _sign("trino", "tables WITH (format = …)", r"\bWITH\s*\(\s*(format|partitioned_by|external_location)\s*=", 3),
+)
+"""The signs; a dialect is told by what those found in a text are worth together."""
+
+ENOUGH = 3
+"""What the signs of a dialect have to be worth."""
+
+LONGEST = 200_000
+"""How many characters of a text are looked at."""
+
+
+class Guess(msgspec.Struct, frozen=True):
+    """A dialect and the signs of it that were found."""
+
+    dialect: str
+    signs: tuple[str, ...]
+
+
+def guess_dialect(text: str) -> Guess | None:
+    """Give the dialect whose signs are worth most, or None where they are worth little or as much as another's."""
+    found: dict[str, list[Sign]] = {}
+    sample = text[:LONGEST]
+    for sign in SIGNS:
+        if sign.pattern.search(sample):
+            found.setdefault(sign.dialect, []).append(sign)
+    worth = sorted(((sum(sign.worth for sign in signs), dialect) for dialect, signs in found.items()), reverse=True)
+    if not worth or worth[0][0] < ENOUGH or (len(worth) > 1 and worth[1][0] == worth[0][0]):
+        return None
+    dialect = worth[0][1]
+    return Guess(dialect, tuple(sign.name for sign in found[dialect]))

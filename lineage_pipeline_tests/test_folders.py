@@ -1,0 +1,146 @@
+"""Folders: which files are read, and how each is read; git itself says what is ignored."""
+
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from lineage_pipeline.cli.app import app
+from lineage_pipeline.dialects.evidence import SIGNS, guess_dialect
+from lineage_pipeline.dialects.traits import traits_of
+from lineage_pipeline.discover.folder import discover_folder
+from lineage_pipeline.discover.gather import input_files
+from lineage_pipeline.discover.manifests import parse_manifest
+from lineage_pipeline.settings import Settings, load_settings
+from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline_tests.test_discover import git, write
+
+NAMES = ("a", "b", "ab", "x.sql", "y.sql", "a b", "z[1]", "d.d", "é", ".h")
+LINES = (
+    r"* ? a b *.sql !*.sql a/ /a a/b **/b a/** a/**/b !a !a/ [ab] [!a]* x.* \!a #a \# a\ b d.? /**/x.sql ** !b/x.sql "
+    r"ab/* !ab/x.sql [[:alpha:]] [a- z\[1\] []a] */ !*/ **/a/** a**b a/*/b é [b-a] foo\ /* !/a */* !.h *a* [^b] a-c"
+).split(" ")
+LINES[14:16] = ["a\\ b", "a b  "]
+EVERYTHING = Settings(include=("**",), exclude=())
+
+
+def grow(folder: Path, chance: random.Random, depth: int = 3) -> None:
+    """A tree of folders, files and ignore files, none of them foreseen."""
+    for name in chance.sample(NAMES, chance.randint(2, 5)):
+        if depth and "." not in name and chance.random() < 0.5:
+            (folder / name).mkdir()
+            grow(folder / name, chance, depth - 1)
+        else:
+            (folder / name).write_text("select 1")
+    if chance.random() < 0.6:
+        (folder / ".gitignore").write_text("\n".join(chance.choices(LINES, k=chance.randint(1, 4))) + "\n")
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_what_git_ignores_is_ignored(seed: int, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    grow(tmp_path, random.Random(seed))
+    (tmp_path / ".git" / "info" / "exclude").write_text("y.sql\n")
+    listed = git(tmp_path, "ls-files", "--others", "--exclude-standard", "-z").split("\0")
+    found = {file.path for file in discover_folder(tmp_path, EVERYTHING).files}
+    assert found == {path for path in listed if path}
+
+
+def test_our_own_file_has_the_last_word_and_counts_in_revisions(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "-b", "main")
+    write(tmp_path, a_sql="select 1", old__b_sql="select 2", gen__c_sql="select 3", gen__keep_sql="select 4")
+    (tmp_path / ".lineageignore").write_text("old/\ngen/*\n!gen/keep.sql\n")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-q", "-m", "x")
+    (tmp_path / ".gitignore").write_text("keep.sql\na.sql\n")
+    (tmp_path / ".lineageignore").write_text("old/\ngen/*\n!gen/keep.sql\n!a.sql\n")
+    from lineage_pipeline.discover.git import discover_revision
+
+    for found in (discover_revision(tmp_path, "main", Settings()), discover_folder(tmp_path, Settings())):
+        assert [file.path for file in found.files] == ["a.sql", "gen/keep.sql"]
+
+
+def test_the_ignore_files_of_the_repository_count_in_its_folders(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / ".gitignore").write_text("/sql/gen/\n*.tmp.sql\nsql\n")
+    write(tmp_path, sql__a_sql="select 1", sql__gen__b_sql="select 2")
+    (tmp_path / "sql" / "c.tmp.sql").write_text("select 3")
+    assert [file.path for file in discover_folder(tmp_path / "sql", Settings()).files] == ["a.sql"]
+
+
+def test_a_manifest_says_what_is_read_and_how(tmp_path: Path) -> None:
+    write(tmp_path, a_sql="select 1", x__b_sql="select 2", other_sql="select 3")
+    (tmp_path / "files.csv").write_text("File;Dialect;Schema\na.sql;tsql;dbo\nx\\b.sql;snowflake;\nnone.sql;tsql;\n")
+    (tmp_path / "lineage.toml").write_text('manifest = "files.csv"\n[analysis]\ndefault_schema = "core"\n')
+    settings = load_settings(tmp_path, {}, {})
+    found = discover_folder(tmp_path, settings)
+    read = [(file.path, file.options.dialect, file.options.default_schema) for file in input_files(found, settings)]
+    assert read == [("a.sql", "tsql", "dbo"), ("x/b.sql", "snowflake", "core")]
+    assert [(one.code, one.path) for one in found.diagnostics] == [("FILE_MISSING", "none.sql")]
+    assert load_settings(tmp_path / "x", {}, {}).listed() == ("b.sql",)
+    before = settings.analysis_key()
+    (tmp_path / "files.csv").write_text("file,dialect\na.sql,oracle\n")
+    assert load_settings(tmp_path, {}, {}).analysis_key() != before
+    with pytest.raises(LineageError, match="line 2 names no file"):
+        parse_manifest("dialect\ntsql\n", "files.csv")
+    (tmp_path / "files.csv").unlink()
+    with pytest.raises(LineageError, match=r"files.csv: No such file"):
+        load_settings(tmp_path, {}, {}).listed()
+
+
+def test_a_file_says_itself_how_it_is_read(tmp_path: Path) -> None:
+    header = '-- Orders.\n-- lineage: dialect=snowflake, schema=CORE catalog=DB system="wh"\n'
+    write(tmp_path, a_sql=header + "create table t (a int)", b_sql="create table t (a int)")
+    (tmp_path / "c.py").write_text('# lineage: dialect=postgres\ncur.execute("create table u (a int)")\n')
+    settings = Settings(analysis={"dialect": "tsql"})
+    found = discover_folder(tmp_path, settings)
+    read = {file.path: file.options for file in input_files(found, settings)}
+    assert (read["a.sql"].dialect, read["a.sql"].default_schema, read["a.sql"].system) == ("snowflake", "CORE", "wh")
+    assert (read["b.sql"].dialect, read["c.py"].dialect) == ("tsql", "postgres")
+    assert [file.evidence for file in found.files] == ["header comment", "settings", "header comment"]
+
+
+def test_the_dialect_is_found_out_where_nobody_says_it(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        a_sql="create table [dbo].[T] ([Id] int);\nGO\n",
+        b_sql="set nocount on; select top 3 * from dbo.t",
+        c_sql="select id from t",
+        d_sql="create table u (v variant); copy into u from @stage",
+    )
+    found = discover_folder(tmp_path, Settings())
+    assert [file.dialect for file in found.files] == ["tsql", "tsql", "tsql", "snowflake"]
+    assert found.files[0].evidence == "detected: GO on a line of its own, names in brackets"
+    assert found.files[2].evidence == "like most files here: 2 of 3 that can be told are tsql"
+    said = CliRunner().invoke(app, ["scan", str(tmp_path), "-v"]).stderr
+    assert "d.sql: snowflake (detected: VARIANT columns, COPY INTO from a stage), utf-8" in said
+
+
+def test_plain_sql_gives_nothing_away(tmp_path: Path) -> None:
+    write(tmp_path, a_sql="create view v as select a, count(*) as n from t group by a")
+    assert discover_folder(tmp_path, Settings()).files[0].dialect == ""
+    assert guess_dialect("select a::int from t qualify 1 = 1") is None
+
+
+def test_every_sign_is_one_of_a_dialect_that_we_know() -> None:
+    assert [sign.name for sign in SIGNS if traits_of(sign.dialect) is None] == []
+
+
+def test_the_example_warehouses_are_told_by_their_words() -> None:
+    for folder in sorted(path.parent for path in (Path(__file__).parents[1] / "sql_assets").rglob("lineage.toml")):
+        settings = load_settings(folder, {}, {})
+        told = [
+            (file.path, guess.dialect, file.dialect)
+            for file in discover_folder(folder, settings).files
+            if (guess := guess_dialect((folder / file.path).read_text(encoding="utf-8"))) is not None
+        ]
+        assert [row for row in told if row[1] != row[2]] == []
+
+
+def test_a_tree_that_changes_while_it_is_read_is_no_crash(tmp_path: Path) -> None:
+    write(tmp_path, a_sql="select 1")
+    (tmp_path / "pipe.sql").symlink_to(tmp_path / "pipe.sql")
+    subprocess.run(["mkfifo", str(tmp_path / "fifo.sql")], check=True)
+    assert [file.path for file in discover_folder(tmp_path, Settings()).files] == ["a.sql"]
