@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 def run(
-    repo: Annotated[Path, typer.Option("--repo", help="A git repository, or a folder.", metavar="PATH")] = Path(),
+    repo: Annotated[
+        str, typer.Option("--repo", help="A git repository, its address, or a folder.", metavar="PATH|URL")
+    ] = ".",
     rev: Annotated[
         list[str] | None,
         typer.Option("--rev", help="A revision, or WORKTREE; may be repeated. HEAD if none.", metavar="REV"),
@@ -29,12 +31,15 @@ def run(
     from lineage_pipeline.cli.summary import summary_text
     from lineage_pipeline.defs.run import materialise
     from lineage_pipeline.discover.git import WORKTREE, is_repository, toplevel
+    from lineage_pipeline.discover.remotes import local
     from lineage_pipeline.settings import load_settings
 
-    in_git = is_repository(repo)
-    top = toplevel(repo) if in_git else repo.resolve()
     flags = {"analysis": {"dialect": dialect}}
-    settings = load_settings(Path.cwd(), flags, os.environ).for_repository(top, flags, os.environ)
+    here = load_settings(Path.cwd(), flags, os.environ)
+    folder = local(repo, here.home)
+    in_git = is_repository(folder)
+    top = toplevel(folder) if in_git else folder.resolve()
+    settings = here.for_repository(top, flags, os.environ)
     summary = materialise(settings, top, rev or (["HEAD"] if in_git else [WORKTREE]), say)
     put(summary_text(summary))
     _judge(summary)

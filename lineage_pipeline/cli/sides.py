@@ -9,6 +9,7 @@ from lineage_pipeline.cli.subject import Side
 from lineage_pipeline.discover.files import discover_files
 from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.discover.git import discover_revision, is_repository, toplevel
+from lineage_pipeline.discover.remotes import is_remote, local
 from lineage_pipeline.settings import load_settings
 from lineage_pipeline.vocabulary.errors import LineageError
 
@@ -21,7 +22,12 @@ def side_of(word: str, flags: Mapping[str, Any]) -> Side:
         found = discover_folder(path, settings) if path.is_dir() else discover_files([word], b"", settings)
         return found, settings
     repo, at, revision = word.rpartition("@")
-    repo, revision = (repo, revision) if at and Path(repo).is_dir() else (".", word)
+    if is_remote(repo) or is_remote(word):
+        home = load_settings(Path.cwd(), flags, os.environ).home
+        repo, revision = (repo, revision) if is_remote(repo) else (word, "HEAD")
+        repo = str(local(repo, home))
+    else:
+        repo, revision = (repo, revision) if at and Path(repo).is_dir() else (".", word)
     if not is_repository(Path(repo)):
         raise LineageError(f"{word} is not a folder, and there is no git repository here to have it as a revision")
     top = toplevel(Path(repo))

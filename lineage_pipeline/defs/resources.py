@@ -48,7 +48,10 @@ class Project:
 
     def folder(self, snapshot: str) -> Path:
         """Say where the repository of a snapshot lies."""
-        return self.settings.root / self.repository(snapshot).path
+        from lineage_pipeline.discover.remotes import is_remote, local
+
+        place = self.repository(snapshot).path
+        return local(place, self.settings.home) if is_remote(place) else self.settings.root / place
 
     def settings_for(self, snapshot: str) -> Settings:
         """Give the settings with which a repository is read: its own file counts, unless all were given."""

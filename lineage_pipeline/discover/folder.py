@@ -2,14 +2,14 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from lineage_pipeline.discover.decode import decode
 from lineage_pipeline.discover.gather import Discovery, RawFile, Rules, gather
-from lineage_pipeline.discover.ignores import Ignores
+from lineage_pipeline.discover.ignores import GIT_FILES, OWN_FILES, Ignores
 from lineage_pipeline.discover.owners import PLACES, Owners, parse_owners
 from lineage_pipeline.discover.waivers import FILE_NAME
 from lineage_pipeline.vocabulary.errors import LineageError
@@ -19,8 +19,11 @@ SKIPPED = frozenset({".git", ".hg", ".svn"})
 """Folders that belong to version control, never to a repository's content."""
 
 
-def discover_folder(folder: Path, rules: Rules, *, name: str = "") -> Discovery:
-    """Read every selected file below a folder; its snapshot is named after the content and has no times."""
+def discover_folder(folder: Path, rules: Rules, *, name: str = "", tracked: Collection[str] = ()) -> Discovery:
+    """Read every selected file below a folder; its snapshot is named after the content and has no times.
+
+    What git has `tracked` is read though an ignore file of git says otherwise.
+    """
     if not folder.is_dir():
         raise LineageError(f"{folder} is not a folder")
     snapshot = Snapshot(
@@ -35,7 +38,7 @@ def discover_folder(folder: Path, rules: Rules, *, name: str = "") -> Discovery:
         files=0,
         analysis_key="",
     )
-    found = gather(snapshot, read_folder(folder, rules), rules, owners=_owners(folder), detect=True)
+    found = gather(snapshot, read_folder(folder, rules, tracked), rules, owners=_owners(folder), detect=True)
     return msgspec.structs.replace(found, waivers=_text(folder / FILE_NAME))
 
 
@@ -49,16 +52,21 @@ def _text(path: Path) -> str:
     return decode(_read_file(path, "").content).text if path.is_file() else ""
 
 
-def read_folder(folder: Path, rules: Rules) -> Iterator[RawFile]:
+def read_folder(folder: Path, rules: Rules, tracked: Collection[str] = ()) -> Iterator[RawFile]:
     """Give the selected files below a folder, one by one."""
     inside = folder.resolve()
-    for path in _walk(folder):
-        relative = os.fsencode(path.relative_to(folder).as_posix()).decode("utf-8", "backslashreplace")
+    for path in _walk(folder, frozenset(tracked)):
+        relative = shown_path(path.relative_to(folder).as_posix())
         if rules.selects(relative) and path.is_file() and path.resolve().is_relative_to(inside):
             yield _read_file(path, relative)
 
 
-def folder_ignores(folder: Path) -> tuple[Ignores, str]:
+def shown_path(path: str) -> str:
+    """Give a path as text, whatever bytes it is made of."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def folder_ignores(folder: Path, names: Iterable[str] = GIT_FILES) -> tuple[Ignores, str]:
     """Give what is ignored in a folder, and how its repository calls the folder: its ignore files count, too."""
     top = next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
     prefix = folder.relative_to(top).as_posix() + "/" if top != folder else ""
@@ -68,7 +76,7 @@ def folder_ignores(folder: Path) -> tuple[Ignores, str]:
         files = [file for file in (*files, top / path) if file.is_file() and not file.is_symlink()]  # as git does
         return "\n".join(file.read_bytes().decode("utf-8", "surrogateescape") for file in files) if files else None
 
-    return Ignores(read, inside=prefix.rstrip("/")), prefix
+    return Ignores(read, names, inside=prefix.rstrip("/")), prefix
 
 
 def repository_name(folder: Path) -> str:
@@ -76,16 +84,23 @@ def repository_name(folder: Path) -> str:
     return re.sub(r"[^\w.-]+", "-", folder.resolve().name.removesuffix(".git")).strip("-.") or "repository"
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def _walk(folder: Path, tracked: frozenset[str]) -> Iterator[Path]:
     """Give every file that is not ignored; linked folders are not entered: no loop and no file outside is met."""
     ignores, prefix = folder_ignores(folder.resolve())
+    own, _ = folder_ignores(folder.resolve(), OWN_FILES)
+    holding = {path[:at] for path in tracked for at, sign in enumerate(path) if sign == "/"}
+
+    def ignores_file(path: str) -> bool:
+        return own.ignores(path) if path in tracked else ignores.ignores(path)
+
+    def ignores_folder(path: str) -> bool:
+        return own.ignores_folder(path) if path in holding else ignores.ignores_folder(path)
+
     for parent, folders, files in os.walk(folder):
         within = Path(parent).relative_to(folder).as_posix()
         above = prefix + (within + "/" if within != "." else "")
-        folders[:] = sorted(
-            name for name in folders if name not in SKIPPED and not ignores.ignores_folder(above + name)
-        )
-        yield from (Path(parent, name) for name in sorted(files) if not ignores.ignores(above + name))
+        folders[:] = sorted(name for name in folders if name not in SKIPPED and not ignores_folder(above + name))
+        yield from (Path(parent, name) for name in sorted(files) if not ignores_file(above + name))
 
 
 def _read_file(path: Path, relative: str) -> RawFile:

@@ -18,6 +18,9 @@ from lineage_pipeline.vocabulary.places import Text, Written, line_starts
 from lineage_pipeline.vocabulary.sets import Stage, Status
 from lineage_pipeline.vocabulary.tables import Diagnostic, Snapshot, Source, SqlFile
 
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+"""What a file begins with that only says where its content is."""
+
 
 class Optioned(Protocol):
     """What is asked of the settings about a file that is known."""
@@ -138,6 +141,8 @@ def _read(raw: RawFile, rules: Rules) -> tuple[SqlFile | None, Source, list[Diag
     decoded = decode(raw.content)
     problem = raw.problem or decoded.problem
     findings = [finding("ENCODING_ERROR", raw.path, reason=problem)] if problem else []
+    if raw.content.startswith(LFS_POINTER):
+        problem, findings = "a pointer", [finding("LFS_POINTER", raw.path)]
     given = rules.options_for(raw.path)
     reading = reading_of(decoded.text, given)
     options = reading.options

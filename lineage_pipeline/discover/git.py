@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from lineage_pipeline.discover.decode import decode
-from lineage_pipeline.discover.folder import discover_folder, repository_name
+from lineage_pipeline.discover.folder import discover_folder, repository_name, shown_path
 from lineage_pipeline.discover.gather import Discovery, RawFile, Rules, finding, gather
 from lineage_pipeline.discover.ignores import OWN_FILES, Ignores
 from lineage_pipeline.discover.owners import PLACES, parse_owners
@@ -37,6 +37,9 @@ SAFE = ("--no-pager", "-c", "safe.directory=*", "-c", f"core.hooksPath={os.devnu
 REGULAR_FILES = frozenset({"100644", "100755"})
 """Modes that hold content; links and submodules are not followed."""
 
+SUBMODULE = "160000"
+"""The mode of another repository inside a tree."""
+
 
 class Commit(msgspec.Struct, frozen=True):
     """What is known about a commit."""
@@ -52,13 +55,14 @@ class Blob(msgspec.Struct, frozen=True):
 
     path: str
     id: str
+    mode: str = "100644"
 
 
 def discover_revision(repo: Path, revision: str, rules: Rules, *, name: str = "", base_ref: str = "") -> Discovery:
     """Read the selected files of a revision; its base is the merge base with `base_ref`, else the first parent."""
     top = toplevel(repo)
     if revision == WORKTREE:
-        return discover_folder(top, rules, name=name)
+        return _discover_worktree(top, rules, name)
     commit = read_commit(top, resolve(top, revision))
     base, base_rule, findings = base_of(top, commit, base_ref)
     snapshot = Snapshot(
@@ -73,7 +77,9 @@ def discover_revision(repo: Path, revision: str, rules: Rules, *, name: str = ""
         files=0,
         analysis_key="",
     )
-    tree = list(list_blobs(top, commit.id))
+    entries = list(list_entries(top, commit.id))
+    tree = [entry for entry in entries if entry.mode in REGULAR_FILES]
+    findings = (*findings, *(finding("SUBMODULE", entry.path) for entry in entries if entry.mode == SUBMODULE))
     ignores = _ignores(top, tree)
     blobs = [blob for blob in tree if rules.selects(blob.path) and not ignores.ignores(blob.path)]
     said = _text(top, tree, PLACES)
@@ -97,13 +103,28 @@ def _ignores(repo: Path, tree: Iterable[Blob]) -> Ignores:
     return Ignores(texts.get, OWN_FILES)
 
 
+def _discover_worktree(top: Path, rules: Rules, name: str) -> Discovery:
+    """Read the folder as it lies there: what is tracked, changed or not, and what is new and not ignored."""
+    if git(top, "rev-parse", "--is-inside-work-tree").strip() != b"true":
+        raise LineageError(f"{top} is a bare repository: it has no {WORKTREE}")
+    listed = git(top, "ls-files", "-z", "--cached", "--stage").split(b"\0")
+    staged = [entry.split(b"\t", 1) for entry in listed if entry]
+    named = [(os.fsdecode(path), about.split()[0].decode("ascii")) for about, path in staged]
+    found = discover_folder(top, rules, name=name, tracked=[path for path, _ in named])
+    modules = (finding("SUBMODULE", shown_path(path)) for path, mode in sorted(named) if mode == SUBMODULE)
+    return msgspec.structs.replace(found, diagnostics=(*modules, *found.diagnostics))
+
+
 def toplevel(path: Path) -> Path:
     """Give the folder of the repository that a path lies in; of a bare repository, its own."""
     if not path.is_dir():
         raise LineageError(f"{path} is not a folder")
     if git(path, "rev-parse", "--is-bare-repository").strip() == b"true":
         return Path(os.fsdecode(git(path, "rev-parse", "--absolute-git-dir").removesuffix(b"\n")))
-    return Path(os.fsdecode(git(path, "rev-parse", "--show-toplevel").removesuffix(b"\n")))
+    top = Path(os.fsdecode(git(path, "rev-parse", "--show-toplevel").removesuffix(b"\n")))
+    if not path.resolve().is_relative_to(top):  # a repository may claim any folder of the machine as its own
+        raise LineageError(f"the settings of the repository {path} lead to {top}")
+    return top
 
 
 def is_repository(path: Path) -> bool:
@@ -160,14 +181,13 @@ def refs_at(repo: Path, commit: str) -> tuple[str, ...]:
     return tuple(sorted(shown.decode("utf-8", "replace").split()))
 
 
-def list_blobs(repo: Path, commit: str) -> Iterator[Blob]:
-    """Give the files of a commit."""
+def list_entries(repo: Path, commit: str) -> Iterator[Blob]:
+    """Give the files, links and submodules of a commit."""
     for entry in git(repo, "ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0"):
         if entry:
             described, path = entry.split(b"\t", 1)
             mode, _, blob = described.decode("ascii").split()
-            if mode in REGULAR_FILES:
-                yield Blob(path.decode("utf-8", "backslashreplace"), blob)
+            yield Blob(path.decode("utf-8", "backslashreplace"), blob, mode)
 
 
 def read_blobs(repo: Path, blobs: Iterable[Blob]) -> Iterator[RawFile]:

@@ -73,6 +73,21 @@ CODES: dict[str, Code] = {
             undone=True,
         ),
         Code(
+            "SUBMODULE",
+            Level.INFO,
+            "this is another repository, which is not followed",
+            "A submodule has files of its own, which are not part of this revision.",
+            "Analyse it as a repository of its own, and import its snapshot.",
+        ),
+        Code(
+            "LFS_POINTER",
+            Level.WARNING,
+            "the content of this file is not here: it is a pointer of Git LFS",
+            "Git LFS keeps the file elsewhere; nothing is fetched.",
+            "Store SQL in git itself, or analyse a folder in which the file has been fetched.",
+            undone=True,
+        ),
+        Code(
             "UNKNOWN_TABLE",
             Level.WARNING,
             "{name} is neither produced nor catalogued",

@@ -1,0 +1,227 @@
+"""Git without a checkout: clones of every kind, repositories that mean ill, and mirrors of remote ones."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lineage_pipeline.cli.sides import side_of
+from lineage_pipeline.discover.folder import discover_folder
+from lineage_pipeline.discover.gather import Discovery, input_files
+from lineage_pipeline.discover.git import WORKTREE, discover_revision, resolve, toplevel
+from lineage_pipeline.discover.remotes import is_remote, local, mirrored, repository_of, shown
+from lineage_pipeline.settings import Settings
+from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.vocabulary.sets import Status
+from lineage_pipeline_tests.test_discover import git, write
+
+RULES = Settings()
+
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    repo = tmp_path / "shop"
+    repo.mkdir()
+    git(repo, "init", "-q", "-b", "main")
+    git(repo, "config", "uploadpack.allowFilter", "true")
+    write(repo, a_sql="select 1", x__b_sql="select 2")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "first")
+    write(repo, a_sql="select 3")
+    git(repo, "commit", "-q", "-a", "-m", "second")
+    return repo
+
+
+def texts(found: Discovery) -> dict[str, str]:
+    return {file.path: file.text for file in input_files(found, RULES)}
+
+
+NOW = {"a.sql": "select 3", "x/b.sql": "select 2"}
+
+
+@pytest.mark.parametrize(
+    ("how", "base"),
+    [((), True), (("--bare",), True), (("--mirror",), True), (("--depth=1",), False), (("--no-checkout",), True)],
+)
+def test_clones_of_every_kind(how: tuple[str, ...], base: bool, repo: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", *how, f"file://{repo}", "clone")
+    found = discover_revision(tmp_path / "clone", "HEAD", RULES)
+    assert texts(found) == NOW
+    assert found.snapshot.commit == resolve(repo, "main")
+    assert (found.snapshot.base is not None) is base
+
+
+def test_linked_worktrees_are_read_in_place(repo: Path, tmp_path: Path) -> None:
+    git(repo, "worktree", "add", "-q", str(tmp_path / "linked"), "HEAD~1")
+    write(tmp_path / "linked", new_sql="select 4")
+    assert texts(discover_revision(tmp_path / "linked", "HEAD", RULES))["a.sql"] == "select 1"
+    assert sorted(texts(discover_revision(tmp_path / "linked", WORKTREE, RULES))) == ["a.sql", "new.sql", "x/b.sql"]
+
+
+def test_what_a_partial_clone_has_not_got_is_a_finding_and_not_a_fetch(repo: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", "--bare", "--filter=blob:none", f"file://{repo}", "clone")
+    found = discover_revision(tmp_path / "clone", "HEAD", RULES)
+    assert [(one.path, one.code) for one in found.diagnostics] == [(path, "ENCODING_ERROR") for path in NOW]
+    assert all("is not in this clone" in one.message for one in found.diagnostics)
+    assert [file.status for file in found.files] == [Status.FAILED, Status.FAILED]
+
+
+def test_the_working_tree_has_what_is_tracked_changed_and_new_and_not_what_is_ignored(repo: Path) -> None:
+    write(repo, a_sql="select 5", new_sql="select 6", build__c_sql="select 7", build__d_sql="select 8", junk_sql="x")
+    git(repo, "add", "-f", "build/c.sql")
+    (repo / ".gitignore").write_text("build/\njunk.sql\n")
+    (repo / "x" / "b.sql").unlink()
+    found = texts(discover_revision(repo, WORKTREE, RULES))
+    assert found == {"a.sql": "select 5", "build/c.sql": "select 7", "new.sql": "select 6"}
+    assert sorted(texts(discover_folder(repo, RULES))) == ["a.sql", "new.sql"]
+
+
+def test_a_bare_repository_has_no_working_tree(repo: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", "--bare", str(repo), "bare")
+    with pytest.raises(LineageError, match="it has no WORKTREE"):
+        discover_revision(tmp_path / "bare", WORKTREE, RULES)
+
+
+@pytest.mark.parametrize("revision", ["HEAD", WORKTREE])
+def test_submodules_and_pointers_are_told_and_not_followed(revision: str, repo: Path) -> None:
+    (repo / "big.sql").write_text(POINTER)
+    git(repo, "add", "-A")
+    (repo / "module").mkdir()
+    git(repo, "update-index", "--add", "--cacheinfo", f"160000,{resolve(repo, 'main')},module")
+    git(repo, "commit", "-q", "-m", "more")
+    found = discover_revision(repo, revision, RULES)
+    assert [(one.code, one.path) for one in found.diagnostics] == [("SUBMODULE", "module"), ("LFS_POINTER", "big.sql")]
+    assert {file.path: file.status.value for file in found.files}["big.sql"] == "failed"
+    assert sorted(texts(found)) == ["a.sql", "x/b.sql"]
+
+
+@pytest.mark.parametrize("revision", ["HEAD", WORKTREE])
+def test_names_of_all_kinds(revision: str, repo: Path) -> None:
+    odd = [b"-rf", b"--help.sql", b"$(touch x).sql", b"a\nb.sql", b"\xff\xfe.sql", b" .sql", "ü.sql".encode(), b'".sql']
+    for name in odd:
+        (repo / os.fsdecode(name)).write_bytes(b"select 1")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "names")
+    found = {file.path for file in discover_revision(repo, revision, Settings(include=("**",))).files}
+    shown_names = {name.decode("utf-8", "backslashreplace") for name in odd}
+    assert found == {"a.sql", "x/b.sql", *shown_names}
+    assert not (repo / "x.sql").exists()
+
+
+def test_links_out_of_the_tree_and_loops_are_not_followed(repo: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.sql").write_text("select 'secret'")
+    (repo / "out.sql").symlink_to("../secret.sql")
+    (repo / "loop.sql").symlink_to("loop.sql")
+    (repo / "round").symlink_to(".")
+    (repo / "folder").symlink_to(tmp_path)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "links")
+    for revision in ("HEAD", WORKTREE):
+        assert texts(discover_revision(repo, revision, RULES)) == NOW
+
+
+TRAPS = (
+    "core.fsmonitor",
+    "core.sshCommand",
+    "core.pager",
+    "core.editor",
+    "core.askPass",
+    "core.gitProxy",
+    "core.alternateRefsCommand",
+    "credential.helper",
+    "diff.external",
+    "diff.evil.textconv",
+    "diff.evil.command",
+    "filter.evil.smudge",
+    "filter.evil.clean",
+    "filter.evil.process",
+    "filter.lfs.process",
+    "gpg.program",
+    "sequence.editor",
+    "uploadpack.packObjectsHook",
+    "remote.origin.uploadpack",
+    "alias.ls-tree",
+)
+
+
+def test_nothing_that_a_repository_names_is_run(repo: Path, tmp_path: Path) -> None:
+    """Every setting that names a command names one that leaves a mark; so does every hook."""
+    canary = tmp_path / "canary"
+    trap = tmp_path / "trap"
+    trap.write_text(f"#!/bin/sh\necho \"$0\" >> '{canary}'\ncat\n")
+    trap.chmod(0o755)
+    write(repo, **{".gitattributes": "* filter=evil diff=evil\n*.sql filter=lfs\n"})
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "trap")
+    for hook in ("post-checkout", "reference-transaction", "post-index-change", "pre-auto-gc", "fsmonitor-watchman"):
+        (repo / ".git" / "hooks").mkdir(exist_ok=True)
+        (repo / ".git" / "hooks" / hook).symlink_to(trap)
+    with (repo / ".git" / "config").open("a") as config:
+        for name in TRAPS:
+            section, _, key = name.rpartition(".")
+            first, _, rest = section.partition(".")
+            named = f'{first} "{rest}"' if rest else first
+            config.write(f'[{named}]\n\t{key} = "{trap}"\n')
+        config.write('[remote "origin"]\n\turl = ssh://nowhere.invalid/x\n\tpromisor = true\n')
+        config.write("[core]\n\tuntrackedCache = true\n\thooksPath = .git/hooks\n[log]\n\tshowSignature = true\n")
+        config.write('[protocol "ext"]\n\tallow = always\n[extensions]\n\tpartialClone = origin\n')
+    blob = git(repo, "rev-parse", "HEAD:x/b.sql").strip()
+    canary.unlink(missing_ok=True)
+    (repo / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    write(repo, a_sql="select 9")
+    assert texts(discover_revision(repo, "HEAD", RULES)) == {"a.sql": "select 3"}
+    assert texts(discover_revision(repo, WORKTREE, RULES))["a.sql"] == "select 9"
+    assert toplevel(repo) == repo
+    assert not canary.exists(), canary.read_text()
+    git(repo, "-c", "core.pager=cat", "status")
+    assert canary.exists()  # the trap works: git itself falls into it
+
+
+def test_a_repository_cannot_claim_another_folder(repo: Path, tmp_path: Path) -> None:
+    write(tmp_path, other__secret_sql="select 'secret'")
+    git(repo, "config", "core.worktree", str(tmp_path / "other"))
+    with pytest.raises(LineageError, match="lead to"):
+        discover_revision(repo, WORKTREE, RULES)
+
+
+def test_a_remote_is_fetched_into_a_mirror_and_kept_up_to_date(repo: Path, tmp_path: Path) -> None:
+    url = f"file://{repo}"
+    mirror = mirrored(url, tmp_path / "mirrors", {})
+    assert texts(discover_revision(mirror, "HEAD", RULES)) == NOW
+    assert discover_revision(mirror, "main", RULES).snapshot.repo == "shop"
+    write(repo, a_sql="select 10")
+    git(repo, "commit", "-q", "-a", "-m", "third")
+    git(repo, "branch", "-m", "main", "trunk")
+    assert mirrored(url, tmp_path / "mirrors", {}) == mirror
+    assert texts(discover_revision(mirror, "HEAD", RULES))["a.sql"] == "select 10"
+    with pytest.raises(LineageError, match="not a revision"):
+        discover_revision(mirror, "main", RULES)
+
+
+def test_an_address_at_a_revision_is_a_side(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found, _ = side_of(f"file://{repo}@HEAD~1", {})
+    assert texts(found)["a.sql"] == "select 1"
+    assert (tmp_path / ".lineage" / "mirrors").is_dir()
+
+
+def test_what_cannot_be_fetched_is_one_sentence_without_secrets(tmp_path: Path) -> None:
+    with pytest.raises(LineageError, match="cannot be fetched"):
+        mirrored(f"file://{tmp_path}/none", tmp_path / "m", {})
+    with pytest.raises(LineageError, match="leave secrets out") as error:
+        mirrored("https://me:hunter2@host.invalid/x.git", tmp_path / "m", {})
+    assert "hunter2" not in str(error.value)
+    assert shown("https://token@host/x") == "https://***@host/x"
+    with pytest.raises(LineageError, match="cannot be fetched"):
+        mirrored("ext::sh -c touch% canary", tmp_path / "m", {})
+
+
+def test_addresses_and_folders_are_told_apart(tmp_path: Path) -> None:
+    assert [is_remote(word) for word in ("https://h/x.git", "git@h:a/b", "ssh://h/x", "a/b", "main", "C:x")] == [
+        *(True, True, True),
+        *(False, False, False),
+    ]
+    assert repository_of("git@host:team/shop.git") == "shop"
+    assert local("a/b", tmp_path) == Path("a/b")
