@@ -208,7 +208,7 @@ def test_what_is_waived_stays_to_be_seen(capsys: pytest.CaptureFixture[str]) -> 
     main(["check", "--base", "main", "--today", "2026-01-01"])
     shown = capsys.readouterr().out
     assert "COL001" not in shown
-    assert "3 changes in all, 3 waived" in shown
+    assert shown.endswith(": 1 waived\n")
     main(["check", "--base", "main", "--today", "2026-01-01", "--show-waived"])
     assert "COL001 column removed: raw.orders.note" in capsys.readouterr().out
 

@@ -1,15 +1,13 @@
 """Exports of hand-made rows: JSON, OpenLineage events, reports and texts."""
 
-import json
 from typing import Any
 
 import msgspec
 import pytest
 
-from lineage_pipeline.export import EXPORTERS, REPORTERS, Comparison, Naming, Subject
+from lineage_pipeline.export import EXPORTERS, Naming, Subject
 from lineage_pipeline.export.json import lineage_document
 from lineage_pipeline.export.openlineage import events
-from lineage_pipeline.export.report import code
 from lineage_pipeline.vocabulary import sets, tables
 from lineage_pipeline.vocabulary.analysis import Lineage
 
@@ -134,9 +132,8 @@ def test_every_exporter_writes_the_same_text_twice(name: str) -> None:
     assert first.endswith("\n")
 
 
-def test_every_exporter_and_reporter_takes_nothing_at_all() -> None:
+def test_every_exporter_takes_nothing_at_all() -> None:
     assert all(isinstance("".join(exporter.write(Subject(Lineage()))), str) for exporter in EXPORTERS.values())
-    assert all(reporter.write(Comparison("a", "b", ())) for reporter in REPORTERS.values())
 
 
 def test_an_event_says_what_is_read_written_and_computed() -> None:
@@ -201,67 +198,9 @@ def test_jobs_that_write_the_same_table_have_names_of_their_own() -> None:
     assert names == ["shop.a.t@a.sql#1", "shop.a.t@a.sql#2", "shop.a.t@b.sql"]
 
 
-def change(rule: str, effective: sets.Severity, root: bool = True, **changes: Any) -> tables.Change:
-    row = tables.Change(
-        rule, rule, "core.orders", "id", effective, effective, sets.Confidence.CERTAIN, sets.Scope.INTERFACE, root,
-        rule, (), "INT", None, "core/orders.sql", 3, "f", None,
-    )  # fmt: skip
-    return msgspec.structs.replace(row, **changes)
-
-
-CHANGES = Comparison(
-    "shop@a",
-    "shop@b",
-    (
-        change("COL003", sets.Severity.NON_BREAKING),
-        change(
-            "COL001",
-            sets.Severity.BREAKING,
-            consumers=(tables.Consumer("mart.sales", "id", "mart/sales.sql", 7, ("team",)),),
-        ),
-        change("COL009", sets.Severity.BREAKING, root=False),
-    ),
-)
-
-
-def test_the_report_has_the_gravest_first_with_place_and_readers() -> None:
-    report = REPORTERS["markdown"].write(CHANGES)
-    assert report.index("## Breaking") < report.index("## Not breaking")
-    assert "| Breaking | 1 | 2 |" in report
-    assert "* read by `mart.sales.id` at `mart/sales.sql:7` (team)" in report
-    assert "* place: `core/orders.sql:3`" in report
-    assert "COL009" not in report
-
-
-def test_the_document_of_changes_has_the_keys_of_the_contract() -> None:
-    document = json.loads(REPORTERS["json"].write(CHANGES))
-    assert list(document) == ["schema_version", "base", "head", "changes", "summary", "waivers", "diagnostics"]
-    keys = (
-        "id rule object column intrinsic effective confidence scope root root_id consumers before after path line "
-        "fingerprint waiver"
-    )
-    assert list(document["changes"][0]) == keys.split()
-    assert list(document["changes"][1]["consumers"][0]) == ["object", "column", "path", "line", "owners"]
-    assert document["summary"]["roots"]["BREAKING"] == 1
-    assert document["summary"]["changes"]["BREAKING"] == 2
-
-
-def test_the_text_of_changes_ends_with_the_counts() -> None:
-    text = REPORTERS["text"].write(CHANGES)
-    assert text.startswith("BREAKING COL001 column removed: core.orders.id  core/orders.sql:3\n  INT  ->  (nothing)\n")
-    assert text.endswith(
-        "shop@a -> shop@b: 1 breaking, 0 potentially breaking, 1 non breaking, 0 info; 3 changes in all\n"
-    )
-
-
 def test_the_text_of_a_lineage_reads_as_columns_and_what_feeds_them() -> None:
     text = "".join(EXPORTERS["text"].write(SUBJECT))
     assert "core.orders  (view)  a.sql:1\n  id    INT  <- raw.orders.id\n" in text
     assert "  mail  ?  <- raw.orders.mail (TRANSFORMATION)\n" in text
     assert "  all columns depend on raw.orders.open (FILTER)\n" in text
     assert "a.sql:2:5: warning: x is not known [UNKNOWN_TABLE]\n" in text
-
-
-@pytest.mark.parametrize(("text", "expected"), [("a", "`a`"), ("a `b`", "`` a `b` ``"), ("a\n  b", "`a; b`")])
-def test_code_stays_code_whatever_it_holds(text: str, expected: str) -> None:
-    assert code(text) == expected

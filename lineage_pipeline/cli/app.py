@@ -41,6 +41,7 @@ VERBS: dict[str, Verb] = {
     "export": Verb("export", "export"),
     "verify": Verb("verify", "verify"),
     "explain": Verb("explain", "explain"),
+    "schema": Verb("schema", "schema"),
     "doctor": Verb("doctor", "doctor"),
     "run": Verb("run", "run"),
     "example": Verb("run", "example"),

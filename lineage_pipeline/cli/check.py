@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lineage_pipeline.cli.diff import ReportFormat
-from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, ShowWaived, Today, placed, put, say
+from lineage_pipeline.cli.reports import (
+    Colour,
+    ColourOption,
+    FormatOption,
+    LinkOption,
+    OutputsOption,
+    ReportFormat,
+    put_reports,
+    styled,
+)
+from lineage_pipeline.cli.words import AllowImplied, Dialect, Schemas, ShowWaived, Today, placed, say
 from lineage_pipeline.engine.diff.gate import ExitStyle, FailOn
 
 if TYPE_CHECKING:
@@ -31,10 +40,10 @@ def check(
     dialect: Dialect = None,
     schema: Schemas = None,
     allow_implied: AllowImplied = None,
-    format: Annotated[
-        ReportFormat, typer.Option("--format", "-f", help="How to write the result.")
-    ] = ReportFormat.TEXT,
-    output: Output = None,
+    format: FormatOption = ReportFormat.TEXT,
+    output: OutputsOption = None,
+    color: ColourOption = Colour.AUTO,
+    link_base: LinkOption = None,
 ) -> None:
     """Say whether a change may be merged; exit 0: it may, 1: it breaks somebody, 2: it cannot be told.
 
@@ -44,13 +53,13 @@ def check(
     Example: lineage check --base origin/main --head HEAD --fail-on breaking
     """
     from lineage_pipeline.cli.compare import compare, day
-    from lineage_pipeline.engine.diff.gate import exit_code
-    from lineage_pipeline.export import REPORTERS
+    from lineage_pipeline.engine.diff.gate import LIMITS, exit_code
 
+    style = styled(link_base, LIMITS[fail_on])
     analysis = {"dialect": dialect, "allow_implied": allow_implied, "schemas": placed(schema)}
     sides = sides_of(path, (base, head), analysis, exact_base=exact_base)
     comparison = compare(*sides, day(today), show_waived=show_waived)
-    put(REPORTERS[format].write(comparison), output)
+    put_reports(comparison, format, output, color, style)
     code = exit_code(comparison.changes, fail_on, exit_style)
     if code and not exit_zero:
         raise typer.Exit(code)

@@ -4,7 +4,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from lineage_pipeline.cli.subject import Side, lineages_of
-from lineage_pipeline.export import Comparison
+from lineage_pipeline.export import Comparison, with_head
 
 if TYPE_CHECKING:
     from lineage_pipeline.discover.gather import Discovery
@@ -23,9 +23,9 @@ def compare(base: Side, head: Side, today: str, *, show_waived: bool = False) ->
     before, after = lineages_of(base, head)
     waivers, problems = waivers_of(head[0], after)
     waived = waive(diff(before, after, policy), waivers, today)
-    return Comparison(
-        base[0].key, head[0].key, waived.changes, waived.waivers, (*problems, *waived.findings), show_waived
-    )
+    found = (*problems, *waived.findings)
+    comparison = Comparison(base[0].key, head[0].key, waived.changes, waived.waivers, found, show_waived)
+    return with_head(comparison, after, head[0].files)
 
 
 def waivers_of(head: "Discovery", lineage: "Lineage") -> "tuple[tuple[Waiver, ...], tuple[Diagnostic, ...]]":

@@ -2,13 +2,22 @@
 
 import os
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, ShowWaived, Today, placed, put
+from lineage_pipeline.cli.reports import (
+    Colour,
+    ColourOption,
+    FormatOption,
+    LinkOption,
+    OutputsOption,
+    ReportFormat,
+    put_reports,
+    styled,
+)
+from lineage_pipeline.cli.words import AllowImplied, Dialect, Schemas, ShowWaived, Today, placed
 
 if TYPE_CHECKING:
     from lineage_pipeline.discover.gather import Discovery
@@ -17,37 +26,29 @@ if TYPE_CHECKING:
 HELP = "A folder, or a revision of the repository here."
 
 
-class ReportFormat(StrEnum):
-    """How changes are written."""
-
-    TEXT = "text"
-    JSON = "json"
-    MARKDOWN = "markdown"
-
-
 def diff(
     base: Annotated[str, typer.Argument(help=HELP, metavar="BASE")],
     head: Annotated[str, typer.Argument(help=HELP + " WORKTREE: its files as they are.", metavar="HEAD")],
     dialect: Dialect = None,
     schema: Schemas = None,
     allow_implied: AllowImplied = None,
-    format: Annotated[
-        ReportFormat, typer.Option("--format", "-f", help="How to write the result.")
-    ] = ReportFormat.TEXT,
     show_waived: ShowWaived = False,
     today: Today = None,
-    output: Output = None,
+    format: FormatOption = ReportFormat.TEXT,
+    output: OutputsOption = None,
+    color: ColourOption = Colour.AUTO,
+    link_base: LinkOption = None,
 ) -> None:
     """Show what changed between two revisions, and who feels it.
 
     Example: lineage diff main WORKTREE --format markdown
     """
     from lineage_pipeline.cli.compare import compare, day
-    from lineage_pipeline.export import REPORTERS
 
+    style = styled(link_base)
     flags = {"dialect": dialect, "allow_implied": allow_implied, "schemas": placed(schema)}
     before, after = (_side(side, flags) for side in (base, head))
-    put(REPORTERS[format].write(compare(before, after, day(today), show_waived=show_waived)), output)
+    put_reports(compare(before, after, day(today), show_waived=show_waived), format, output, color, style)
 
 
 def _side(side: str, analysis: Mapping[str, Any]) -> "tuple[Discovery, Settings]":

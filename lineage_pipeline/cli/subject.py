@@ -8,10 +8,10 @@ from lineage_pipeline.cli.progress import progress
 from lineage_pipeline.discover.gather import Discovery, Rules, input_files
 from lineage_pipeline.discover.schemas.model import Imports
 from lineage_pipeline.export import Naming, Subject
+from lineage_pipeline.export.subject import is_undone
 from lineage_pipeline.settings import Settings
 from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline.vocabulary.codes import CODES
-from lineage_pipeline.vocabulary.sets import Level, Status
+from lineage_pipeline.vocabulary.sets import Status
 from lineage_pipeline.vocabulary.tables import Diagnostic
 
 if TYPE_CHECKING:
@@ -81,4 +81,4 @@ def leaves_undone(lineage: Lineage) -> bool:
     """Say whether anything could not be done: a statement, a file, or what a finding says is missing."""
     if any(statement.status is not Status.ANALYSED for statement in lineage.statements):
         return True
-    return any(row.severity is Level.ERROR or CODES[row.code].undone for row in lineage.diagnostics)
+    return any(map(is_undone, lineage.diagnostics))

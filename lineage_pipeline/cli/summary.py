@@ -8,7 +8,7 @@ from pathlib import Path
 from shlex import quote
 from shutil import which
 
-from lineage_pipeline.export.text import change_lines
+from lineage_pipeline.export.reports.text import change_lines
 from lineage_pipeline.vocabulary.sets import Level, Severity
 from lineage_pipeline.vocabulary.summary import RunSummary
 
@@ -54,7 +54,7 @@ def _breaking(summary: RunSummary) -> Iterator[str]:
         return
     yield from ("", "What breaks:")
     for change in summary.breaking[:MOST_BREAKING]:
-        yield from (f"  {line}" for line in change_lines(change))
+        yield from change_lines(change)
     if len(summary.breaking) > MOST_BREAKING:
         yield f"  … and {len(summary.breaking) - MOST_BREAKING} more in the report"
 

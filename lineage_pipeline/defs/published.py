@@ -8,13 +8,13 @@ from lineage_pipeline import __version__
 from lineage_pipeline.defs.home import key_of
 from lineage_pipeline.discover.gather import as_inputs
 from lineage_pipeline.engine.diff.contested import contested
-from lineage_pipeline.export import Comparison, Naming, Subject
+from lineage_pipeline.export import Comparison, Naming, Subject, with_head
 from lineage_pipeline.settings import Settings
 from lineage_pipeline.settings.judging import policy_of
 from lineage_pipeline.store.arrays import from_arrow
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline.vocabulary.analysis import InputFile, Lineage
-from lineage_pipeline.vocabulary.tables import Change, Snapshot, Source, SqlFile
+from lineage_pipeline.vocabulary.tables import Change, Diagnostic, ObjectEdge, Snapshot, Source, SqlFile
 
 
 def base_of(warehouse: Warehouse, head: str) -> str | None:
@@ -28,7 +28,13 @@ def comparison_of(warehouse: Warehouse, head: str) -> Comparison | None:
     base = base_of(warehouse, head)
     if base is None or warehouse.manifest((base, head)) is None:
         return None
-    return Comparison(base, head, from_arrow("changes", warehouse.read((base, head), "changes"), Change))
+    changes = from_arrow("changes", warehouse.read((base, head), "changes"), Change)
+    lineage = Lineage(
+        object_edges=from_arrow("object_edges", warehouse.read(head, "object_edges"), ObjectEdge),
+        diagnostics=from_arrow("diagnostics", warehouse.read(head, "diagnostics"), Diagnostic),
+    )
+    files = from_arrow("sql_files", warehouse.read(head, "sql_files"), SqlFile)
+    return with_head(Comparison(base, head, changes), lineage, files)
 
 
 def subject_of(warehouse: Warehouse, settings: Settings, snapshot: str) -> Subject:

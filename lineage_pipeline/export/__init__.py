@@ -4,12 +4,32 @@ An exporter takes a `Subject` and gives its text piece by piece; a reporter take
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from lineage_pipeline.export import json, openlineage, report, text
-from lineage_pipeline.export.subject import Comparison, Naming, Subject
+from lineage_pipeline.export import json, openlineage, text
+from lineage_pipeline.export.reports.document import changes_schema, write_json
+from lineage_pipeline.export.reports.github import write_commands
+from lineage_pipeline.export.reports.gitlab import write_issues
+from lineage_pipeline.export.reports.junit import write_suite
+from lineage_pipeline.export.reports.markdown import write_comment
+from lineage_pipeline.export.reports.page import write_page
+from lineage_pipeline.export.reports.sarif import write_sarif
+from lineage_pipeline.export.reports.singleline import write_lines
+from lineage_pipeline.export.reports.text import write_text
+from lineage_pipeline.export.subject import PLAIN, Comparison, Naming, Style, Subject, with_head
 
-__all__ = ["EXPORTERS", "REPORTERS", "Comparison", "Exporter", "Naming", "Reporter", "Subject"]
+__all__ = [
+    "EXPORTERS",
+    "REPORTERS",
+    "SCHEMAS",
+    "Comparison",
+    "Exporter",
+    "Naming",
+    "Reporter",
+    "Style",
+    "Subject",
+    "with_head",
+]
 
 
 class Exporter(NamedTuple):
@@ -19,11 +39,18 @@ class Exporter(NamedTuple):
     write: Callable[[Subject], Iterator[str]]
 
 
+class Report(Protocol):
+    """What writes a report."""
+
+    def __call__(self, comparison: Comparison, style: Style = PLAIN) -> str:
+        """Give the text."""
+
+
 class Reporter(NamedTuple):
     """A way to write the changes between two snapshots."""
 
     suffix: str
-    write: Callable[[Comparison], str]
+    write: Report
 
 
 EXPORTERS: Mapping[str, Exporter] = {
@@ -33,7 +60,16 @@ EXPORTERS: Mapping[str, Exporter] = {
 }
 
 REPORTERS: Mapping[str, Reporter] = {
-    "json": Reporter(".json", report.write_json),
-    "markdown": Reporter(".md", report.write_markdown),
-    "text": Reporter(".txt", text.write_changes),
+    "text": Reporter(".txt", write_text),
+    "singleline": Reporter(".list.txt", write_lines),
+    "markdown": Reporter(".md", write_comment),
+    "html": Reporter(".html", write_page),
+    "json": Reporter(".json", write_json),
+    "sarif": Reporter(".sarif", write_sarif),
+    "junit": Reporter(".xml", write_suite),
+    "github": Reporter(".github.txt", write_commands),
+    "gitlab": Reporter(".gitlab.json", write_issues),
 }
+
+SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {"changes": changes_schema}
+"""The JSON Schemas that we publish."""

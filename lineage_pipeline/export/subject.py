@@ -1,10 +1,12 @@
 """What an exporter is given."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline.vocabulary.codes import CODES
+from lineage_pipeline.vocabulary.sets import Level, Severity
 from lineage_pipeline.vocabulary.tables import Change, Diagnostic, Snapshot, SqlFile
 from lineage_pipeline.vocabulary.waivers import Waiver
 
@@ -33,6 +35,7 @@ class Comparison(msgspec.Struct, frozen=True):
     """Two snapshots by their keys, the changes between them, and the waivers with what is to be said about them.
 
     Those who write for people leave waived changes out, unless `show_waived`, and count them.
+    Of head: what could not be analysed, which object feeds which, and its files, where they are known.
     """
 
     base: str
@@ -41,8 +44,32 @@ class Comparison(msgspec.Struct, frozen=True):
     waivers: tuple[Waiver, ...] = ()
     findings: tuple[Diagnostic, ...] = ()
     show_waived: bool = False
+    unanalysed: tuple[Diagnostic, ...] = ()
+    edges: tuple[tuple[str, str], ...] = ()
+    files: frozenset[str] = frozenset()
 
-    @property
-    def shown(self) -> tuple[Change, ...]:
-        """The changes that people are to see."""
-        return tuple(change for change in self.changes if self.show_waived or change.waiver is None)
+
+class Style(msgspec.Struct, frozen=True):
+    """How a report is to look: with colours, with links below an address, and what counts as failed."""
+
+    colour: bool = False
+    link: str | None = None
+    fail_on: Severity = Severity.BREAKING
+
+
+PLAIN = Style()
+
+
+def with_head(comparison: Comparison, lineage: Lineage, files: Iterable[SqlFile]) -> Comparison:
+    """Add what a report says about head: its gaps, its graph and its files."""
+    return msgspec.structs.replace(
+        comparison,
+        unanalysed=tuple(finding for finding in lineage.diagnostics if is_undone(finding)),
+        edges=tuple(sorted({(edge.from_object, edge.to_object) for edge in lineage.object_edges})),
+        files=frozenset(file.path for file in files),
+    )
+
+
+def is_undone(finding: Diagnostic) -> bool:
+    """Say whether a finding means that something could not be analysed."""
+    return finding.severity is Level.ERROR or CODES[finding.code].undone

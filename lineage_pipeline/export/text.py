@@ -1,13 +1,13 @@
-"""Lineage and changes as plain text for people at a terminal."""
+"""Lineage as plain text for people at a terminal."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from lineage_pipeline.export.json import summarise
-from lineage_pipeline.export.report import by_severity, count_changes, headline, one_line, place
-from lineage_pipeline.export.subject import Comparison, Subject
-from lineage_pipeline.vocabulary.sets import EdgeType, ObjectKind, Severity, Subtype
-from lineage_pipeline.vocabulary.tables import Change, Column, ColumnEdge, Diagnostic, ObjectRow
+from lineage_pipeline.export.report import place
+from lineage_pipeline.export.subject import Subject
+from lineage_pipeline.vocabulary.sets import EdgeType, ObjectKind, Subtype
+from lineage_pipeline.vocabulary.tables import Column, ColumnEdge, Diagnostic, ObjectRow
 
 
 def write_lineage(subject: Subject) -> Iterator[str]:
@@ -66,31 +66,6 @@ def summary_line(subject: Subject) -> str:
         f"{summary['objects']} objects, {summary['columns']} columns, {summary['column_edges']} edges; "
         f"{findings['error']} errors, {findings['warning']} warnings, {findings['info']} notes"
     )
-
-
-def write_changes(comparison: Comparison) -> str:
-    """Give the roots, the gravest first, with those who feel them, then what waivers say, then the counts."""
-    lines = [line for change in by_severity(comparison.shown) if change.root for line in change_lines(change)]
-    lines += [diagnostic_line(finding) for finding in comparison.findings]
-    valid = [change for change in comparison.changes if change.waiver is None]
-    counts = count_changes(change for change in valid if change.root)
-    told = ", ".join(f"{counts[severity]} {severity.value.lower().replace('_', ' ')}" for severity in Severity)
-    waived = len(comparison.changes) - len(valid)
-    rest = f"{len(comparison.changes)} changes in all" + (f", {waived} waived" if waived else "")
-    return "\n".join([*lines, f"{comparison.base} -> {comparison.head}: {told}; {rest}"]) + "\n"
-
-
-def change_lines(change: Change) -> Iterator[str]:
-    """Give a change with its place, what it was and is, and who reads it."""
-    name = change.object if change.column is None else f"{change.object}.{change.column}"
-    where = "" if change.path is None else f"  {place(change.path, change.line)}"
-    waived = "" if change.waiver is None else f"  (waived by {change.waiver})"
-    yield f"{change.effective.value} {headline(change.rule)}: {name}{where}{waived}"
-    if change.before is not None or change.after is not None:
-        yield f"  {one_line(change.before or '(nothing)')}  ->  {one_line(change.after or '(nothing)')}"
-    for reader in change.consumers:
-        read = reader.object if reader.column is None else f"{reader.object}.{reader.column}"
-        yield f"  read by {read}" + ("" if reader.path is None else f"  {place(reader.path, reader.line)}")
 
 
 def _source(edge: ColumnEdge) -> str:

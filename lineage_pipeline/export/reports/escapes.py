@@ -1,0 +1,83 @@
+"""Names come from strangers' SQL: what each kind of document needs so that a name stays a name."""
+
+import re
+import unicodedata
+from html import escape
+from urllib.parse import quote
+
+NAME_LENGTH = 160
+"""How much of a name people are shown; machines get all of it."""
+
+INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Classes of characters that move the cursor, turn the writing around, or are not allowed in XML."""
+
+
+def visible(text: str) -> str:
+    """Write out what cannot be seen: no line ends, no terminal is driven, no writing runs backwards."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_written_out(sign) if unicodedata.category(sign) in INVISIBLE else sign for sign in text)
+
+
+def _written_out(sign: str) -> str:
+    return sign.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def shorten(text: str, length: int = NAME_LENGTH) -> str:
+    """Cut a text that is too long for people, and say so by dots."""
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def plain(text: str, length: int = NAME_LENGTH) -> str:
+    """Give a text for one line of a terminal or a log."""
+    return shorten(visible(text), length)
+
+
+def lines(text: str, most: int, length: int = 400) -> list[str]:
+    """Give the lines of a longer text, harmless and not too many."""
+    found = [plain(line.rstrip(), length) for line in text.splitlines() if line.strip()]
+    return found if len(found) <= most else [*found[:most], f"… and {len(found) - most} more lines"]
+
+
+def code(text: str, length: int = NAME_LENGTH) -> str:
+    """Set a text as code in Markdown, whatever backticks it holds."""
+    line = plain(text, length)
+    fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
+    padding = " " if line[:1] in ("`", " ", "") or line[-1:] in ("`", " ") else ""
+    return f"{fence}{padding}{line}{padding}{fence}"
+
+
+def cell(markdown: str) -> str:
+    """Put Markdown into a cell of a table: a bar ends a cell even inside code."""
+    return markdown.replace("\\|", "|").replace("|", "\\|")
+
+
+def fenced(language: str, body: str) -> str:
+    """Put lines into a block that nothing in them can close."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", body)), default=0))
+    return f"{fence}{language}\n{body}\n{fence}"
+
+
+def markup(text: str, length: int = NAME_LENGTH) -> str:
+    """Give a text for HTML or XML, in elements and in quoted attributes."""
+    return escape(plain(text, length), quote=True)
+
+
+def address(path: str) -> str:
+    """Give a path as the relative part of a URI."""
+    return quote(path, safe="/")
+
+
+def mermaid(text: str) -> str:
+    """Give a text for a quoted label of Mermaid: what is not a letter, digit or harmless sign is a number."""
+    return re.sub(r"[^\w .,()/$@-]", lambda match: f"#{ord(match[0])};", plain(text, 80))
+
+
+def command_value(text: str) -> str:
+    """Give a text for the message of a workflow command."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def command_property(text: str) -> str:
+    """Give a text for a property of a workflow command."""
+    return command_value(text).replace(":", "%3A").replace(",", "%2C")
