@@ -35,6 +35,7 @@ PAGES = (
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "docs/changes.md",
+    "docs/ci.md",
     "docs/exports.md",
     "docs/findings.md",
     "docs/graphs.md",

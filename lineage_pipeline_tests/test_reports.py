@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -10,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import unquote
 
 import msgspec
@@ -31,6 +32,7 @@ from lineage_pipeline.vocabulary import sets
 from lineage_pipeline_tests.comparisons import NASTY, SMALL, change, consumer, hostile
 from lineage_pipeline_tests.formats import JUNIT, SARIF, junit_faults
 
+CHROMIUM = shutil.which("chromium")
 COMMENT_LIMIT = 65_536
 EMPTY = Comparison("shop@a", "shop@b", ())
 WAIVED = "agreed with the readers (the core team, until 2026-12-31, T-1)"
@@ -501,3 +503,37 @@ def test_the_bytes_do_not_depend_on_hash_seeds(sides: Path) -> None:
         written.append({file.name: file.read_bytes() for file in sorted((sides / seed).iterdir())})
     assert written[0] == written[1]
     assert len(written[0]) == len(REPORTERS)
+
+
+# ── the page, in a browser ───────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(
+    CHROMIUM is None and not os.environ.get("LINEAGE_REQUIRE_BROWSER"), reason="Chromium is not installed"
+)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_browser_shows_the_page_as_it_is_meant(tmp_path: Path, scheme: Literal["light", "dark"]) -> None:
+    """The policy lets our style through and nothing else; no name becomes an element, a script or a request."""
+    from playwright.sync_api import sync_playwright
+
+    file = tmp_path / "page.html"
+    everything = [hostile(name) for name in NASTY.values()]
+    changes = tuple(one for comparison in everything for one in comparison.changes)
+    file.write_text(report("html", msgspec.structs.replace(everything[0], changes=changes)), encoding="utf-8")
+    complaints: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--headless", "--no-sandbox"])
+        page = browser.new_page(color_scheme=scheme)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("dialog", lambda dialog: complaints.append(dialog.message))
+        page.on("request", lambda request: complaints.append(request.url) if request.url != file.as_uri() else None)
+        page.goto(file.as_uri())
+        elements = page.evaluate("[...new Set([...document.body.querySelectorAll('*')].map(one => one.localName))]")
+        paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        text = page.inner_text("body")
+        browser.close()
+    assert complaints == []
+    assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(13, 17, 23)"}[scheme]
+    assert not {"img", "script", "iframe", "svg", "a", "style"} & set(elements)
+    assert NASTY["image"] in text

@@ -1,0 +1,43 @@
+"""The light install without a network: the packages that it brings, taken from the environment that runs the tests."""
+
+import re
+from importlib import metadata
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+PACKAGE = "lineage-pipeline"
+
+
+def required(name: str, extras: frozenset[str] = frozenset()) -> set[str]:
+    """The distributions that one needs, itself included, as an installer would find them."""
+    found: set[str] = set()
+    waiting = [(name, extras)]
+    while waiting:
+        name, extras = waiting.pop()
+        if name in found and not extras:
+            continue
+        found.add(name)
+        for text in metadata.requires(name) or ():
+            requirement = Requirement(text)
+            wanted = [{"extra": extra} for extra in extras] or [{"extra": ""}]
+            if requirement.marker is None or any(requirement.marker.evaluate(each) for each in wanted):
+                waiting.append((canonical(requirement.name), frozenset(requirement.extras)))
+    return found
+
+
+def canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def link_packages(names: set[str], folder: Path) -> Path:
+    """Put distributions into a folder that can be searched for modules, and nothing else."""
+    folder.mkdir(parents=True)
+    for name in sorted(names):
+        distribution = metadata.distribution(name)
+        tops = {file.parts[0] for file in distribution.files or () if ".." not in file.parts}
+        for top in sorted(tops - {"__pycache__"}):
+            target = Path(str(distribution.locate_file(top))).resolve()
+            if target.exists() and not (folder / top).exists():
+                (folder / top).symlink_to(target)
+    return folder
