@@ -1,18 +1,25 @@
 """The light install without a network: the packages that it brings, taken from the environment that runs the tests."""
 
 import re
+import tomllib
 from importlib import metadata
 from pathlib import Path
 
 from packaging.requirements import Requirement
 
-PACKAGE = "lineage-pipeline"
+PROJECT = Path(__file__).parent.parent / "pyproject.toml"
 
 
-def required(name: str, extras: frozenset[str] = frozenset()) -> set[str]:
-    """The distributions that one needs, itself included, as an installer would find them."""
+def light() -> set[str]:
+    """The distributions that ours needs without its extras."""
+    return required(*tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["dependencies"])
+
+
+def required(*texts: str) -> set[str]:
+    """The distributions that some need, themselves included, as an installer would find them."""
     found: set[str] = set()
-    waiting = [(name, extras)]
+    wishes = [Requirement(text) for text in texts]
+    waiting = [(canonical(wish.name), frozenset(wish.extras)) for wish in wishes]
     while waiting:
         name, extras = waiting.pop()
         if name in found and not extras:

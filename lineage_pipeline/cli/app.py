@@ -60,6 +60,7 @@ EXTRAS = {
     "openpyxl": "export",
     "pandas": "pipeline",
     "psycopg": "catalog",
+    "pyarrow": "export",
     "pyspark": "pipeline",
     "rustworkx": "pipeline",
     "starlette": "web",

@@ -1,6 +1,7 @@
 """`lineage run` and `lineage example`: snapshots materialised through Dagster on Spark."""
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,6 +29,7 @@ def run(
 
     Example: lineage run --rev main --rev HEAD
     """
+    _need_pipeline()
     from lineage_pipeline.cli.summary import summary_text
     from lineage_pipeline.defs.run import materialise
     from lineage_pipeline.discover.git import WORKTREE, is_repository, toplevel
@@ -51,6 +53,7 @@ def example(
     ] = None,
 ) -> None:
     """Build and run the example: two revisions, start to end."""
+    _need_pipeline()
     from lineage_pipeline.cli.summary import next_commands, summary_text
     from lineage_pipeline.defs.run import materialise
     from lineage_pipeline.discover.example import build_example
@@ -63,6 +66,12 @@ def example(
     summary = materialise(own, built.path, [built.base, built.head], say)
     put(summary_text(summary) + next_commands(summary, built.path))
     _judge(summary)
+
+
+def _need_pipeline() -> None:
+    """Name what is missing before one of its many packages does."""
+    if find_spec("dagster") is None:
+        raise ModuleNotFoundError("No module named 'dagster'", name="dagster")
 
 
 def _judge(summary: "RunSummary") -> None:
