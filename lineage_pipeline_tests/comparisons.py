@@ -32,6 +32,7 @@ NASTY = {
     "mention": "@everyone #123 GH-1",
     "terminal": "\x1b[31mred\x1b[0m \x1b]0;title\x07 \x9b2J \x08\x08",
     "null": "a\x00b",
+    "tags": "a\U000e0041\U000e007fb\u180e",
     "right to left": "a\u202ebc\u2066d\u200be",
     "formula": "=cmd|' /C calc'!A0",
     "formulas": "+1 -1 @sum(1)",

@@ -1,26 +1,13 @@
 """Names come from strangers' SQL: what each kind of document needs so that a name stays a name."""
 
 import re
-import unicodedata
 from html import escape
 from urllib.parse import quote
 
+from lineage_pipeline.export.escaping import visible
+
 NAME_LENGTH = 160
 """How much of a name people are shown; machines get all of it."""
-
-INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-"""Classes of characters that move the cursor, turn the writing around, or are not allowed in XML."""
-
-
-def visible(text: str) -> str:
-    """Write out what cannot be seen: no line ends, no terminal is driven, no writing runs backwards."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(_written_out(sign) if unicodedata.category(sign) in INVISIBLE else sign for sign in text)
-
-
-def _written_out(sign: str) -> str:
-    return sign.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 def shorten(text: str, length: int = NAME_LENGTH) -> str:

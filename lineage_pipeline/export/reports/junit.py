@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import quoteattr
 
+from lineage_pipeline.export.escaping import visible
 from lineage_pipeline.export.report import place
-from lineage_pipeline.export.reports.escapes import markup, plain, visible
+from lineage_pipeline.export.reports.escapes import markup, plain
 from lineage_pipeline.export.reports.reading import ORDER, Cause, causes, difference
 from lineage_pipeline.export.reports.singleline import sentence
 from lineage_pipeline.export.subject import PLAIN, Comparison, Style

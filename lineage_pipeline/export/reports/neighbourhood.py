@@ -59,11 +59,12 @@ def _graph(
 
 def _edges(comparison: Comparison, found: Sequence[Cause], names: dict[str, Severity]) -> list[tuple[str, str]]:
     """Give what connects the objects: the graph of head where it is known, else who reads what changed."""
+    roots = {cause.change.id for cause in found}
     read = [
         (change.object, consumer.object)
         for change in comparison.changes
+        if change.root_id in roots
         for consumer in change.consumers
-        if change.root_id in {cause.change.id for cause in found}
     ]
     edges = dict.fromkeys(sorted({*comparison.edges, *read}))
     return [(source, target) for source, target in edges if source in names and target in names and source != target]
