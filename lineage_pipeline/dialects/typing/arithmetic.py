@@ -1,5 +1,6 @@
 """Arithmetic: the types of sums, products and quotients, of numbers, moments and intervals."""
 
+import re
 from collections.abc import Callable
 
 from lineage_pipeline.dialects.typing import decimals
@@ -24,6 +25,7 @@ DIGITS: dict[str, Callable[[str, decimals.Digits, decimals.Digits], decimals.Dig
 FLOATING = frozenset({"spark", "hive", "duckdb", "bigquery"})
 """The families in which a quotient of integers is no integer."""
 
+_HOURS = re.compile("hour|minute|second", re.IGNORECASE)
 _DAYS = ("INTERVAL DAY", "INTERVAL YEAR", "INTERVAL MONTH", "INTERVAL YEAR TO MONTH")
 
 
@@ -37,7 +39,9 @@ def arithmetic(op: str) -> Rule:
         right = left if right == family.null else right
         shapes = plain_shape(left or "", family), plain_shape(right or "", family)
         if any(_is_moment(shape, family) for shape in shapes):
-            return moved(op, family, *shapes)
+            found = moved(op, family, *shapes)
+            dated = family.whole_days and found == family.timestamp and family.date in (shapes[0].name, shapes[1].name)
+            return family.date if dated and not any(_HOURS.search(text) for text in texts) else found
         shapes = _read(op, family, *shapes)
         if not all(is_number(shape, family) for shape in shapes):
             return None
@@ -126,4 +130,4 @@ def _between(family: Family, left: Shape, right: Shape) -> str | None:
     dates = left.name == right.name == family.date
     if family.name == "spark":
         return interval("DAY", "DAY") if dates else interval("DAY", "SECOND")
-    return {"duckdb": family.bigint, "postgres": family.integer}.get(family.name) if dates else family.interval
+    return family.days or family.interval if dates else family.interval

@@ -89,7 +89,7 @@ def duckdb_digits(op: str, left: Digits, right: Digits) -> Digits | None:
     return None
 
 
-def snowflake_digits(op: str, left: Digits, right: Digits) -> Digits | None:
+def snowflake_digits(op: str, left: Digits, right: Digits) -> Digits:
     """The digits of an operation in Snowflake: products and quotients have few behind the point."""
     whole, other = left[0] - left[1], right[0] - right[1]
     scale = max(left[1], right[1])
@@ -102,7 +102,7 @@ def snowflake_digits(op: str, left: Digits, right: Digits) -> Digits | None:
     elif op in ("ADD", "SUB"):
         whole = max(whole, other) + 1
     else:
-        return None
+        whole = max(whole, other)
     return min(whole + scale, CAP), scale
 
 

@@ -69,6 +69,7 @@ DUCKDB = Family(
     unsigned={"UTINYINT": 3, "USMALLINT": 5, "UINTEGER": 10, "UBIGINT": 20, "UHUGEINT": 38},
     adapts=True,
     leading_zero=True,
+    days="BIGINT",
     notation=("{}[]", "MAP({},{})", "STRUCT({})", "{} {}"),
     strings=("VARCHAR",),
     bare_strings=True,
@@ -91,6 +92,7 @@ POSTGRES = Family(
     zoned="TIMESTAMPTZ",
     aliases={"INTEGER": "INT", "NUMERIC": "DECIMAL", "FLOAT8": "DOUBLE PRECISION", "FLOAT4": "REAL", "BOOL": "BOOLEAN"},
     cap=0,
+    days="INT",
     notation=("{}[]", "", "", ""),
     strings=("TEXT", "VARCHAR", "CHAR", "BPCHAR", "NAME"),
     null=UNKNOWN,
@@ -132,20 +134,25 @@ SNOWFLAKE = Family(
     "NUMBER(38,0)",
     "NUMBER(38,0)",
     "NUMBER",
-    "DOUBLE",
-    "DOUBLE",
+    "FLOAT",
+    "FLOAT",
     "VARCHAR",
     "BOOLEAN",
     "BINARY",
-    timestamp="TIMESTAMPNTZ",
-    zoned="TIMESTAMPLTZ",
+    timestamp="TIMESTAMP_NTZ",
+    zoned="TIMESTAMP_LTZ",
     aliases={
         **dict.fromkeys("DECIMAL NUMERIC DEC INT INTEGER BIGINT SMALLINT TINYINT BYTEINT".split(), "NUMBER"),
-        **{"FLOAT": "DOUBLE", "REAL": "DOUBLE", "FLOAT8": "DOUBLE", "FLOAT4": "DOUBLE", "DOUBLE PRECISION": "DOUBLE"},
-        **{"TEXT": "VARCHAR", "STRING": "VARCHAR"},
+        **dict.fromkeys(("DOUBLE", "REAL", "FLOAT8", "FLOAT4", "DOUBLE PRECISION"), "FLOAT"),
+        **dict.fromkeys(("TEXT", "STRING", "NVARCHAR", "NVARCHAR2", "CHAR VARYING"), "VARCHAR"),
+        **dict.fromkeys(("TIMESTAMP", "DATETIME", "TIMESTAMPNTZ"), "TIMESTAMP_NTZ"),
+        **{"TIMESTAMPLTZ": "TIMESTAMP_LTZ", "TIMESTAMPTZ": "TIMESTAMP_TZ", "VARBINARY": "BINARY"},
     },
     alone={"NUMBER": "NUMBER(38,0)"},
+    notation=("ARRAY", "MAP({},{})", "OBJECT", "{} {}"),
     strings=("VARCHAR", "CHAR"),
+    days="NUMBER(38,0)",
+    whole_days=True,
 )
 BIGQUERY = Family(
     "bigquery",
@@ -163,11 +170,19 @@ BIGQUERY = Family(
     zoned="TIMESTAMP",
     aliases={
         **{"INT": "INT64", "INTEGER": "INT64", "BIGINT": "INT64", "SMALLINT": "INT64", "TINYINT": "INT64"},
-        **{"DECIMAL": "NUMERIC", "FLOAT": "FLOAT64", "DOUBLE": "FLOAT64", "BOOLEAN": "BOOL", "VARCHAR": "STRING"},
+        **{
+            "DECIMAL": "NUMERIC",
+            "BIGDECIMAL": "BIGNUMERIC",
+            "FLOAT": "FLOAT64",
+            "DOUBLE": "FLOAT64",
+            "BOOLEAN": "BOOL",
+            "VARCHAR": "STRING",
+        },
     },
     cap=0,
     notation=("ARRAY<{}>", "", "STRUCT<{}>", "{} {}"),
     strings=("STRING",),
+    fraction="FLOAT64",
 )
 GENERIC = Family(
     "",
@@ -184,6 +199,7 @@ GENERIC = Family(
     zoned="TIMESTAMPTZ",
     aliases={"INTEGER": "INT", "NUMERIC": "DECIMAL", "LONG": "BIGINT"},
     strings=("VARCHAR", "CHAR", "TEXT", "STRING"),
+    results={"ARRAY": "", "MAP": "", "STRUCT": ""},  # of what they are made is not known
 )
 
 FAMILIES: dict[str, Family] = {
@@ -210,6 +226,8 @@ def own(text: str, name: str) -> str:
     if family is GENERIC:
         return text
     shape = shape_of(text)
+    if shape.members and family.notation[0] == "ARRAY":  # one that says of what it is made stays as it is written
+        return text
     if shape.members and family.notation[1 if shape.name == "MAP" else 0]:
         return _nested(shape, family)
     known = family.aliases.get(shape.name, shape.name)

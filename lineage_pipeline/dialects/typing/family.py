@@ -21,7 +21,9 @@ class Family(msgspec.Struct, frozen=True):
     branches of a CASE where their types are compared. `exponents`: a number with one is floating. `using_widens`: the
     column that USING makes of two holds both. `real_digits`: a FLOAT of no more binary digits is a short one.
     `leading_zero`: a zero before the point is a digit. `results` are the words for types that the parser knows of
-    functions, `cast_alone` what types without parameters mean where a value is converted.
+    functions, `cast_alone` what types without parameters mean where a value is converted. `days` is
+    what two dates differ by, where that is no interval. `whole_days`: a date moved by whole days stays one.
+    `fraction` is the type of a number that is written out with a point, where it is no decimal.
     """
 
     name: str
@@ -60,6 +62,9 @@ class Family(msgspec.Struct, frozen=True):
     leading_zero: bool = False
     results: dict[str, str] = {}
     cast_alone: dict[str, str] = {}
+    days: str = ""
+    whole_days: bool = False
+    fraction: str = ""
 
     def array(self, kind: str, size: str = "") -> str:
         """An array of a type; some have a size."""

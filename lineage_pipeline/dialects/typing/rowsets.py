@@ -38,6 +38,13 @@ ROWSETS: dict[str, Columns] = {
     "spark": _SPARK,
     "hive": _SPARK,
     "postgres": _POSTGRES,
+    "snowflake": {
+        "FLATTEN": ("NUMBER(38,0)", "VARCHAR", "VARCHAR", "NUMBER(38,0)", "VARIANT", "VARIANT"),
+        "EXPLODE": ("NUMBER(38,0)", "VARCHAR", "VARCHAR", "NUMBER(38,0)", "VARIANT", "VARIANT"),
+        "SPLIT_TO_TABLE": ("NUMBER(38,0)", "NUMBER(38,0)", "VARCHAR"),
+        "STRTOK_SPLIT_TO_TABLE": ("NUMBER(38,0)", "NUMBER(38,0)", "VARCHAR"),
+    },
+    "tsql": {"STRING_SPLIT": (SELF,), "OPENJSON": ("NVARCHAR(4000)", "NVARCHAR(MAX)", "INT")},
     "duckdb": {"GENERATESERIES": (ELEMENT,), "RANGE": (ELEMENT,)},
 }
 """By family, what is known."""

@@ -1,6 +1,6 @@
 """The rules of one family together: what a call gives, looked up once for each operator and types of arguments."""
 
-from lineage_pipeline.dialects.typing import duckdb, others, postgres, spark, tsql
+from lineage_pipeline.dialects.typing import bigquery, duckdb, postgres, snowflake, spark, tsql
 from lineage_pipeline.dialects.typing.arithmetic import Rule, Texts, Types
 from lineage_pipeline.dialects.typing.casts import LENIENT
 from lineage_pipeline.dialects.typing.families import Family, family_of, own
@@ -19,7 +19,8 @@ ROWS: dict[str, dict[str, Rule]] = {
     "duckdb": duckdb.ROWS,
     "postgres": postgres.ROWS,
     "tsql": tsql.ROWS,
-    **others.ROWS,
+    "snowflake": snowflake.ROWS,
+    "bigquery": bigquery.ROWS,
 }
 """The rows that families add to the common ones."""
 
@@ -28,6 +29,7 @@ MORE_CONSTANTS: dict[str, frozenset[str]] = {
     "duckdb": duckdb.CONSTANTS,
     "postgres": postgres.CONSTANTS,
     "tsql": tsql.CONSTANTS,
+    "snowflake": snowflake.CONSTANTS,
 }
 """Operators whose type depends on the values of constants in one family."""
 

@@ -58,7 +58,7 @@ ROWS: dict[str, Rule] = {
     **{op: exactly(kind) for kind, names in ALWAYS.items() for op in names.split()},
     **METHODS,
     **{op: rules.operator(op) for op in ("ADD", "SUB", "MUL", "DIV", "MOD")},
-    **dict.fromkeys(words("UPPER LOWER TRIM REVERSE TRANSLATE"), rules.variable),
+    **dict.fromkeys(words("UPPER LOWER TRIM REVERSE TRANSLATE STRING_SPLIT"), rules.variable),
     **dict.fromkeys(words("LEFT RIGHT SUBSTRING"), rules.cut),
     **dict.fromkeys(words("STUFF REPEAT SPACE"), rules.stuffed),
     **dict.fromkeys(words("LENGTH DATALENGTH STRPOSITION"), rules.counted),

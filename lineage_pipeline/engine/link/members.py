@@ -11,6 +11,9 @@ from lineage_pipeline.engine.link.shapes import element_type, map_types, struct_
 DOCUMENTS = frozenset({"JSON", "JSONB", "VARIANT", "SUPER"})
 """Types whose parts are of the same type."""
 
+LOOSE = {"ARRAY": "VARIANT", "OBJECT": "VARIANT"}
+"""Types that do not say what they are made of, and what their parts are."""
+
 
 def member(value: Value, path: Sequence[str], fold: Callable[[str], str] = str) -> Value:
     """What a path leads to; inside of an array of structs, to an array."""
@@ -36,6 +39,8 @@ def _inside(value: Value, path: Sequence[str]) -> Value:
     for name in path:
         if (entry := map_types(kind or "")) is not None:
             kind = entry[1]
+        elif kind in LOOSE:
+            kind = LOOSE[kind]
         elif kind not in DOCUMENTS:
             kind = dict(struct_members(kind or "", lower=True)).get(name.lower())
     text = f"{value.text}.{'.'.join(path)}"
@@ -45,7 +50,7 @@ def _inside(value: Value, path: Sequence[str]) -> Value:
 def element(value: Value) -> Value:
     """An element of an array, or a value of a map."""
     entry = map_types(value.type or "")
-    kind = entry[1] if entry is not None else element_type(value.type or "")
+    kind = entry[1] if entry is not None else LOOSE.get(value.type or "") or element_type(value.type or "")
     return msgspec.structs.replace(value, type=kind, nullable=True)
 
 

@@ -85,6 +85,8 @@ def _number_type(text: str, family: Family) -> str | None:
         return None
     if family.exponents and ("e" in text or "E" in text):
         return family.double
+    if family.fraction:
+        return family.fraction
     return family.numeric(*literal_digits(text, family.leading_zero)) if family.cap else family.decimal
 
 

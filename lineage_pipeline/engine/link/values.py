@@ -229,7 +229,8 @@ def _sub(expr: ir.Sub, scope: Scope, links: Links) -> Value:
         made = gathered(body)
         members = mapped(made.members, lambda own: united([own, inside]))
         family = scope.typing.family
-        kind = family.array(body.type) if body.type and family.notation[0] else None
+        inner = body.type or (struct_type(body.members, family) if body.members else None)
+        kind = family.array(inner) if inner and family.notation[0] else None
         return Value(united([made.flows, inside]), kind, False, text, members)
     lefts = (changed(arg.flows, Subtype.TRANSFORMATION) for arg in args)
     flows = united([*lefts, changed(body.flows, Subtype.TRANSFORMATION), inside])
