@@ -19,6 +19,9 @@ DIGITS: dict[str, Callable[[str, decimals.Digits, decimals.Digits], decimals.Dig
     "tsql": decimals.tsql_digits,
     "duckdb": decimals.duckdb_digits,
     "snowflake": decimals.snowflake_digits,
+    "mysql": decimals.mysql_digits,
+    "redshift": decimals.redshift_digits,
+    "trino": decimals.trino_digits,
 }
 """The families whose decimals have digits after an operation."""
 
@@ -69,7 +72,7 @@ def _numbers(op: str, family: Family, shapes: tuple[Shape, Shape], texts: Texts)
         if op == "DIV" and family.name == "spark":
             return family.double
         return wider(shapes[0].name, shapes[1].name, family) if len(names) > 1 else names.pop()
-    if family.decimal not in names:
+    if family.decimal not in names and not (op == "DIV" and family.name == "mysql"):
         return wider(shapes[0].name, shapes[1].name, family)
     if not family.cap:
         return family.decimal
@@ -84,7 +87,7 @@ def _numbers(op: str, family: Family, shapes: tuple[Shape, Shape], texts: Texts)
 def _digits(shape: Shape, text: str, family: Family) -> decimals.Digits | None:
     """The digits of an operand; a whole number that is written out has just those that it shows."""
     written = decimals.written_digits(text) if shape.name in family.integers else None
-    return written if written and family.name in ("spark", "tsql", "hive") else digits_of(shape, family)
+    return written if written and family.name in ("spark", "tsql", "hive", "mysql") else digits_of(shape, family)
 
 
 def _is_moment(shape: Shape, family: Family) -> bool:

@@ -106,6 +106,40 @@ def snowflake_digits(op: str, left: Digits, right: Digits) -> Digits:
     return min(whole + scale, CAP), scale
 
 
+def mysql_digits(op: str, left: Digits, right: Digits) -> Digits:
+    """The digits of an operation in MySQL: a quotient has four more behind the point than what is divided."""
+    scale, whole = max(left[1], right[1]), max(left[0] - left[1], right[0] - right[1])
+    if op in ("ADD", "SUB"):
+        return min(whole + scale + 1, 65), scale
+    if op == "MUL":
+        return min(left[0] + right[0], 65), min(left[1] + right[1], 30)
+    if op == "DIV":
+        scale = min(left[1] + 4, 30)
+        return min(left[0] + right[1] + 4, 65), scale
+    return min(whole + scale, 65), scale
+
+
+def redshift_digits(op: str, left: Digits, right: Digits) -> Digits:
+    """The digits of an operation in Redshift: a quotient has at least four behind the point."""
+    precision, scale = EXACT[op](left, right)
+    if op == "DIV":
+        scale = max(4, left[1] + right[0] - right[1] + 1)
+        precision = left[0] - left[1] + right[1] + scale
+    return (precision, scale) if precision <= CAP else (CAP, max(CAP - (precision - scale), min(scale, 4)))
+
+
+def trino_digits(op: str, left: Digits, right: Digits) -> Digits:
+    """The digits of an operation in Trino: a quotient has as many behind the point as the longer side."""
+    scale = max(left[1], right[1])
+    if op in ("ADD", "SUB"):
+        return min(max(left[0] - left[1], right[0] - right[1]) + scale + 1, CAP), scale
+    if op == "MUL":
+        return min(left[0] + right[0], CAP), left[1] + right[1]
+    if op == "DIV":
+        return min(left[0] + right[1] + max(right[1] - left[1], 0), CAP), scale
+    return min(left[0] - left[1], right[0] - right[1]) + scale, scale
+
+
 def rounded(digits: Digits, to: int) -> Digits:
     """A decimal rounded in Spark: one digit more before the point, and those behind it that are asked for."""
     whole = digits[0] - digits[1] + 1

@@ -6,6 +6,7 @@ import msgspec
 
 from lineage_pipeline.dialects.typing.family import UNKNOWN as UNKNOWN
 from lineage_pipeline.dialects.typing.family import Family as Family
+from lineage_pipeline.dialects.typing.server_families import BARE, MYSQL, ORACLE, REDSHIFT, TRINO
 from lineage_pipeline.dialects.typing.shapes import Shape, shape_of
 
 _WORDS = {"INT": "INTEGER", "INT4": "INTEGER", "INT8": "BIGINT", "INT2": "SMALLINT", "INT1": "TINYINT"}
@@ -199,7 +200,8 @@ GENERIC = Family(
     zoned="TIMESTAMPTZ",
     aliases={"INTEGER": "INT", "NUMERIC": "DECIMAL", "LONG": "BIGINT"},
     strings=("VARCHAR", "CHAR", "TEXT", "STRING"),
-    results={"ARRAY": "", "MAP": "", "STRUCT": ""},  # of what they are made is not known
+    numbered=False,
+    results=BARE,
 )
 
 FAMILIES: dict[str, Family] = {
@@ -210,6 +212,10 @@ FAMILIES: dict[str, Family] = {
     "tsql": TSQL,
     "snowflake": SNOWFLAKE,
     "bigquery": BIGQUERY,
+    "oracle": ORACLE,
+    "mysql": MYSQL,
+    "redshift": REDSHIFT,
+    "trino": TRINO,
 }
 """The families of which types are known in full; all others share the generic one."""
 
@@ -233,7 +239,7 @@ def own(text: str, name: str) -> str:
     known = family.aliases.get(shape.name, shape.name)
     if not shape.parameters:
         return family.alone.get(known, known)
-    if known == family.decimal and len(shape.parameters) == 1 and shape.numbers:
+    if known == family.decimal and len(shape.parameters) == 1 and shape.numbers and family is not ORACLE:
         return family.numeric(shape.numbers[0], 0)
     if family.real_digits and known == "FLOAT":
         return family.real if int(shape.parameters[0]) <= family.real_digits else family.double

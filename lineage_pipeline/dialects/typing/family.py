@@ -24,6 +24,7 @@ class Family(msgspec.Struct, frozen=True):
     functions, `cast_alone` what types without parameters mean where a value is converted. `days` is
     what two dates differ by, where that is no interval. `whole_days`: a date moved by whole days stays one.
     `fraction` is the type of a number that is written out with a point, where it is no decimal.
+    `numbered`: what comes with an element that is unnested is its number, and never the key of a member.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Family(msgspec.Struct, frozen=True):
     days: str = ""
     whole_days: bool = False
     fraction: str = ""
+    numbered: bool = True
 
     def array(self, kind: str, size: str = "") -> str:
         """An array of a type; some have a size."""

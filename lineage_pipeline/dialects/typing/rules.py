@@ -1,6 +1,6 @@
 """The rules of one family together: what a call gives, looked up once for each operator and types of arguments."""
 
-from lineage_pipeline.dialects.typing import bigquery, duckdb, postgres, snowflake, spark, tsql
+from lineage_pipeline.dialects.typing import bigquery, duckdb, postgres, servers, snowflake, spark, tsql
 from lineage_pipeline.dialects.typing.arithmetic import Rule, Texts, Types
 from lineage_pipeline.dialects.typing.casts import LENIENT
 from lineage_pipeline.dialects.typing.families import Family, family_of, own
@@ -21,6 +21,7 @@ ROWS: dict[str, dict[str, Rule]] = {
     "tsql": tsql.ROWS,
     "snowflake": snowflake.ROWS,
     "bigquery": bigquery.ROWS,
+    **servers.ROWS,
 }
 """The rows that families add to the common ones."""
 
@@ -30,6 +31,7 @@ MORE_CONSTANTS: dict[str, frozenset[str]] = {
     "postgres": postgres.CONSTANTS,
     "tsql": tsql.CONSTANTS,
     "snowflake": snowflake.CONSTANTS,
+    **servers.CONSTANTS,
 }
 """Operators whose type depends on the values of constants in one family."""
 

@@ -97,7 +97,7 @@ def _unnest(value: Value, args: Sequence[Value], source: ir.Source, traits: Trai
             rest = item
     if source.position:
         family = typing_of(traits.family).family
-        number = family.bigint if family.name else None  # elsewhere it may be the key of a document
+        number = family.bigint if family.numbered else None  # elsewhere it may be the key of a document
         columns.append(("ordinality", msgspec.structs.replace(_plain(value), type=number)))
     if rest is not None and not source.columns and not source.alias:
         return Rowset((*spread(rest), *columns[1:]), rest)

@@ -1,0 +1,88 @@
+"""What Oracle, MySQL, Redshift and Trino call their types."""
+
+from lineage_pipeline.dialects.typing.family import Family
+
+BARE = {"ARRAY": "", "MAP": "", "STRUCT": ""}
+"""Types that say nothing where it is not known of what they are made."""
+
+ORACLE = Family(
+    "oracle",
+    ("SMALLINT", "INT", "INTEGER"),
+    (38, 38, 38),
+    "NUMBER",
+    "NUMBER",
+    "NUMBER",
+    "BINARY_FLOAT",
+    "BINARY_DOUBLE",
+    "VARCHAR2",
+    "BOOLEAN",
+    "RAW",
+    zoned="TIMESTAMP WITH TIME ZONE",
+    cap=0,
+    strings=("CHAR", "VARCHAR", "VARCHAR2", "NCHAR", "NVARCHAR2", "CLOB", "NCLOB"),
+    results=BARE,
+)
+MYSQL = Family(
+    "mysql",
+    ("TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT"),
+    (3, 5, 7, 10, 19),
+    "INT",
+    "BIGINT",
+    "DECIMAL",
+    "FLOAT",
+    "DOUBLE",
+    "VARCHAR",
+    "BOOLEAN",
+    "VARBINARY",
+    timestamp="DATETIME",
+    zoned="TIMESTAMP",
+    aliases={"INTEGER": "INT", "NUMERIC": "DECIMAL", "DOUBLE PRECISION": "DOUBLE"},
+    cap=65,
+    strings=("CHAR", "VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT", "LONGTEXT"),
+    literal="VARCHAR({})",
+    unsigned={
+        **{"TINYINT UNSIGNED": 3, "SMALLINT UNSIGNED": 5, "MEDIUMINT UNSIGNED": 7, "INT UNSIGNED": 10},
+        "BIGINT UNSIGNED": 20,
+    },
+    whole_days=True,
+    results=BARE,
+)
+REDSHIFT = Family(
+    "redshift",
+    ("SMALLINT", "INTEGER", "BIGINT"),
+    (5, 10, 19),
+    "INTEGER",
+    "BIGINT",
+    "DECIMAL",
+    "REAL",
+    "DOUBLE PRECISION",
+    "VARCHAR",
+    "BOOLEAN",
+    "VARBYTE",
+    zoned="TIMESTAMPTZ",
+    aliases={"INT": "INTEGER", "NUMERIC": "DECIMAL", "FLOAT8": "DOUBLE PRECISION", "FLOAT": "DOUBLE PRECISION"},
+    strings=("CHAR", "VARCHAR", "TEXT", "BPCHAR"),
+    days="INTEGER",
+    numbered=False,
+    results=BARE,
+)
+TRINO = Family(
+    "trino",
+    ("TINYINT", "SMALLINT", "INTEGER", "BIGINT"),
+    (3, 5, 10, 19),
+    "INTEGER",
+    "BIGINT",
+    "DECIMAL",
+    "REAL",
+    "DOUBLE",
+    "VARCHAR",
+    "BOOLEAN",
+    "VARBINARY",
+    zoned="TIMESTAMP WITH TIME ZONE",
+    aliases={"INT": "INTEGER"},
+    notation=("ARRAY({})", "MAP({},{})", "ROW({})", "{} {}"),
+    strings=("CHAR", "VARCHAR"),
+    literal="VARCHAR({})",
+    whole_days=True,
+    results=BARE,
+)
