@@ -25,7 +25,7 @@ from lineage_pipeline_tests.soundness import assert_sound
 from lineage_pipeline_tests.writer import programs
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
-LINES = re.compile(r"^(?:\\|delimiter |prompt |!)", re.IGNORECASE | re.MULTILINE)
+LINES = re.compile(r"^(?:\\|:|!|delimiter |prompt )", re.IGNORECASE | re.MULTILINE)
 FIXTURES = [case for case in cases("link") if not LINES.search(case.sql)]  # a client's commands end with their lines
 WRAPPABLE = [
     case
