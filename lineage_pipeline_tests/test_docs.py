@@ -163,7 +163,7 @@ def commands(page: str) -> list[list[str]]:
 RUN = ("README.md", "docs/exports.md", "docs/openlineage.md")
 """The pages whose commands and settings are tried out."""
 
-LINEAGE = [command[1:] for page in RUN for command in commands(page) if command[0] == ".venv/bin/lineage"]
+LINEAGE = [command[1:] for command in commands("README.md") if command[0] == ".venv/bin/lineage"]
 
 
 @pytest.fixture
@@ -178,9 +178,16 @@ def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("arguments", LINEAGE, ids=" ".join)
 @pytest.mark.usefixtures("workshop")
-def test_every_command_of_a_page_runs(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_of_the_readme_runs(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     allowed = (0, 1) if arguments[0] == "doctor" else (0,)  # a machine may well lack something
     assert main(arguments) in allowed, capsys.readouterr().err
+
+
+@pytest.mark.parametrize("page", RUN[1:])
+@pytest.mark.usefixtures("workshop")
+def test_the_commands_of_a_page_run_one_after_the_other(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in commands(page):
+        assert main(command[1:]) == 0, capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("workshop")

@@ -39,6 +39,7 @@ VERBS: dict[str, Verb] = {
     "waivers": Verb("waivers", "waivers"),
     "rules": Verb("rules", "rules"),
     "export": Verb("export", "export"),
+    "import": Verb("importing", "import_"),
     "verify": Verb("verify", "verify"),
     "explain": Verb("explain", "explain"),
     "schema": Verb("schema", "schema"),

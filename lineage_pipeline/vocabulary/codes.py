@@ -130,6 +130,13 @@ CODES: dict[str, Code] = {
             "Remove one of them, or quote them if the engine tells them apart.",
         ),
         Code(
+            "EVENT_INVALID",
+            Level.WARNING,
+            "{place} is not an OpenLineage event: {reason}",
+            "What was given as an event of a run is no JSON, or lacks what every event has.",
+            "Write the events again; the others were taken.",
+        ),
+        Code(
             "APPROXIMATE_LINEAGE",
             Level.INFO,
             "{columns} of {name} are not known, so its star {outcome}",

@@ -82,6 +82,7 @@ class Origin(StrEnum):
     IMPORTED = "imported"
     IMPLIED = "implied"
     INFERRED = "inferred"
+    RUNTIME = "runtime"
     UNKNOWN = "unknown"
 
 
