@@ -355,7 +355,6 @@ def test_a_focus_keeps_what_is_around_an_object(
         (["openlineage", ".", "--limit", "3"], "openlineage takes no --limit"),
         (["markdown", ".", "--level", "column"], "--level is table, script here"),
         (["dot", ".", "--depth", "1"], "--depth and --direction say how far around --focus OBJECT"),
-        (["dot", ".", "--focus", "s.t22"], "there is no object s.t22 here; did you mean s.t2"),
         (["csv", ".", "-o", "chain.sql"], "chain.sql is a file; csv writes a folder of them"),
         (["duckdb", ".", "-o", "."], ". is a folder; name the file in it"),
     ],
@@ -365,6 +364,29 @@ def test_wrong_use_is_told(here: Path, capsys: pytest.CaptureFixture[str], argum
     shown = capsys.readouterr()
     assert told in shown.err
     assert shown.out == ""
+
+
+def test_a_focus_that_is_not_there_is_told_with_what_is_near(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", "dot", ".", "--focus", "s.t22"]) == 1
+    assert "there is no object s.t22; did you mean s.t2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["kept.json", "kept.lineage"])
+def test_a_lineage_file_is_exported_as_what_it_was_made_of(
+    here: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    assert main(["scan", ".", "-o", name]) == 0
+    for format in ("mermaid", "graphml", "openlineage"):
+        shown = []
+        for subject in (".", name):
+            capsys.readouterr()
+            assert main(["export", format, subject]) == 0
+            shown.append(capsys.readouterr().out)
+        if format == "openlineage":
+            events = [[json.loads(line)["outputs"] for line in text.splitlines()] for text in shown]
+            assert events[0] == events[1] != []
+        else:
+            assert shown[0] == shown[1]
 
 
 def test_what_was_cut_is_told_on_stderr(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

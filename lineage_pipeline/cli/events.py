@@ -11,8 +11,9 @@ from typing import Any
 import msgspec
 
 from lineage_pipeline.cli.exporting import Source
+from lineage_pipeline.cli.places import stored
 from lineage_pipeline.cli.sides import side_of
-from lineage_pipeline.cli.subject import Side, lineages_of
+from lineage_pipeline.cli.subject import lineages_of
 from lineage_pipeline.cli.words import put, say
 from lineage_pipeline.engine.diff import diff
 from lineage_pipeline.export import Subject
@@ -33,13 +34,12 @@ def export_events(source: Source, output: Path | None, given: Mapping[str, Any])
     url, per_job = given.get("url"), given.get("per_job")
     target = target_of(url, os.environ.get(KEY_VARIABLE, "")) if url else None
     time = _moment(given["event_time"]) if "event_time" in given else None
-    head = source.side()
-    turns = _turns(side_of(given["base"], source.flags), head) if "base" in given else {}
-    subject = source.subject(head)
+    subject = source.subject()
+    turns = _turns(given["base"], source) if "base" in given else {}
     if time:
         naming = msgspec.structs.replace(subject.naming, event_time=time)
         subject = msgspec.structs.replace(subject, naming=naming)
-    _warn(subject, head[1])
+    _warn(subject, source.settings())
     profile, indirect = given.get("profile", Profile.JOB), given.get("indirect", Indirect.DATASET)
     told = list(events(subject, Emission(profile, indirect, turns)))
     if per_job:
@@ -50,9 +50,12 @@ def export_events(source: Source, output: Path | None, given: Mapping[str, Any])
         put("".join(map(line_of, told)), output)
 
 
-def _turns(base: Side, head: Side) -> dict[str, Turn]:
+def _turns(base: str, source: Source) -> dict[str, Turn]:
     """Say what became of each object since the base."""
-    before, after = lineages_of(base, head)
+    if stored(source.word) is not None:
+        raise LineageError("--base needs SQL to compare: name a folder, a file or a revision")
+    head = side_of(source.word, source.flags)
+    before, after = lineages_of(side_of(base, source.flags), head)
     changes = diff(before, after, policy_of(head[1]))
     return turns_of(changes, {row.object: row for row in before.objects}, {row.object: row for row in after.objects})
 

@@ -5,11 +5,12 @@ from typing import Annotated
 
 import typer
 
+from lineage_pipeline.cli.impact import Way
 from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, placed
-from lineage_pipeline.vocabulary.sets import Direction, Grain, Indirect, Profile
+from lineage_pipeline.vocabulary.sets import Grain, Indirect, Profile
 
 NAMES = "openlineage csv xlsx duckdb parquet mermaid dot graphml json html markdown".split()
-SUBJECT = "A folder, a file, a revision of the repository here, or REPO@REVISION."
+SUBJECT = "A folder, a file, REPO@REV, a lineage file or a snapshot of a warehouse."
 
 
 FormatName = Annotated[str, typer.Argument(help=f"How to write: {', '.join(NAMES)}.", metavar="FORMAT")]
@@ -19,7 +20,7 @@ LevelOption = Annotated[
 ]
 FocusOption = Annotated[str | None, typer.Option("--focus", help="Only what is around this object.", metavar="OBJECT")]
 DepthOption = Annotated[int | None, typer.Option("--depth", help="How many steps around it.", min=0)]
-DirectionOption = Annotated[Direction | None, typer.Option("--direction", help="Only what feeds it, or what it feeds.")]
+DirectionOption = Annotated[Way | None, typer.Option("--direction", help="Only what feeds it, or what it feeds.")]
 LimitOption = Annotated[int | None, typer.Option("--limit", help="Draw at most so many boxes.", min=1)]
 ProfileOption = Annotated[
     Profile | None, typer.Option("--profile", help="openlineage: tell of jobs, or of runs of them.")

@@ -1,20 +1,25 @@
 """From what `lineage export` was asked to what it writes."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from lineage_pipeline.cli.impact import Way
+from lineage_pipeline.cli.places import stored
 from lineage_pipeline.cli.sides import side_of
-from lineage_pipeline.cli.subject import Side, subject_of
+from lineage_pipeline.cli.subject import naming_of, subject_of
 from lineage_pipeline.cli.words import put, say
+from lineage_pipeline.engine.trace.facts import RowFacts
 from lineage_pipeline.export import Subject
 from lineage_pipeline.export.focus import Focus, narrowed
 from lineage_pipeline.export.formats import FORMATS, Format, Wish
-from lineage_pipeline.settings import suggestion
+from lineage_pipeline.questions.lineage import Lineage
+from lineage_pipeline.settings import Settings, load_settings, suggestion
 from lineage_pipeline.vocabulary.errors import LineageError
-from lineage_pipeline.vocabulary.sets import Direction, Grain
+from lineage_pipeline.vocabulary.sets import Grain
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,21 +35,31 @@ class Source(NamedTuple):
     flags: Mapping[str, Any]
     focus: str | None = None
     depth: int | None = None
-    direction: Direction | None = None
+    direction: Way | None = None
 
-    def side(self) -> Side:
-        """Read the files."""
-        return side_of(self.word, self.flags)
-
-    def subject(self, side: Side) -> Subject:
-        """Analyse them, and keep what is of interest."""
+    def subject(self) -> Subject:
+        """Read or analyse, and keep what is of interest."""
         if self.focus is None and (self.depth is not None or self.direction is not None):
             raise LineageError("--depth and --direction say how far around --focus OBJECT")
-        subject = subject_of(*side, side[1])
+        subject = self._whole()
         if self.focus is None:
             return subject
-        focus = Focus(self.focus, self.depth, self.direction or Direction.BOTH)
+        chosen = Lineage(RowFacts(subject.lineage, subject.files)).object(self.focus)
+        focus = Focus(chosen, self.depth, self.direction is not Way.DOWN, self.direction is not Way.UP)
         return msgspec.structs.replace(subject, lineage=narrowed(subject.lineage, focus))
+
+    def settings(self) -> Settings:
+        """Give the settings that names are taken from."""
+        repo = self.word.rpartition("@")[0]
+        here = next((Path(place) for place in (self.word, repo) if place and Path(place).exists()), Path.cwd())
+        return load_settings(here, self.flags, os.environ)
+
+    def _whole(self) -> Subject:
+        found = stored(self.word)
+        if found is None:
+            side = side_of(self.word, self.flags)
+            return subject_of(*side, side[1])
+        return Subject(found.rows, None, tuple(found.facts.files()), {}, naming_of(self.settings()))
 
 
 def export(name: str, source: Source, output: Path | None, options: Mapping[str, Any]) -> None:
@@ -71,7 +86,7 @@ def _write(format: Format, source: Source, output: Path | None, given: Mapping[s
     grain = given.get("level") or next(iter(format.grains), None)
     if grain is not None and grain not in format.grains:
         raise LineageError(f"--level is {', '.join(grain.value for grain in format.grains)} here")
-    subject = source.subject(source.side())
+    subject = source.subject()
     assert format.write is not None
     written = format.write(subject, Wish(grain or Grain.TABLE, given.get("limit") or format.most))
     put(written.text, output)
@@ -88,7 +103,7 @@ def _save(name: str, format: Format, source: Source, output: Path | None) -> Non
     if not format.suffix and output.is_file():
         raise LineageError(f"{output} is a file; {name} writes a folder of them")
     assert format.save is not None
-    subject = source.subject(source.side())
+    subject = source.subject()
     cut = format.save(tables_of(subject), output)
     if cut:
         say(f"lineage: {output} has {' and '.join(cut)}")

@@ -49,11 +49,11 @@ def lineage_in(places: Sequence[str] | None, reading: Reading) -> "Lineage":
     loaded: list[Lineage] = []
     to_read: list[str] = []
     for place in places or (HERE,):
-        stored = _stored(place)
-        if stored is None:
+        kept = stored(place)
+        if kept is None:
             to_read.append(place)
         else:
-            loaded.append(stored)
+            loaded.append(kept)
     if to_read:
         loaded.append(_analysed(to_read, reading))
     return loaded[0].merge(*loaded[1:]) if len(loaded) > 1 else loaded[0]
@@ -74,7 +74,7 @@ def analysed(found: Found, *, reach: bool = False) -> "Subject":
     return subject_of(found.discovery, found.rules, found.settings, found.imports, reach=reach)
 
 
-def _stored(place: str) -> "Lineage | None":
+def stored(place: str) -> "Lineage | None":
     """Open a lineage file or a snapshot; None where the place has SQL that is still to be analysed."""
     from lineage_pipeline.questions.lineage import Lineage
     from lineage_pipeline.questions.loading import is_lineage_file, is_warehouse, load_snapshot

@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 
-from lineage_pipeline.cli.sides import side_of
-from lineage_pipeline.cli.subject import subject_of
+from lineage_pipeline.cli.exporting import Source
 from lineage_pipeline.cli.words import Format
 from lineage_pipeline.discover.events import read_events
 from lineage_pipeline.engine.diff.datasets import Datasets
@@ -50,7 +49,4 @@ def compared(runs: Runs, word: str | None, flags: Mapping[str, Any], format: For
 
 
 def _subject(word: str | None, flags: Mapping[str, Any]) -> Subject:
-    if word is None:
-        return Subject(Lineage())
-    side = side_of(word, flags)
-    return subject_of(*side, side[1])
+    return Subject(Lineage()) if word is None else Source(word, flags).subject()

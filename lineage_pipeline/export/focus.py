@@ -1,23 +1,21 @@
 """The part of a lineage around one object, so that an export is no larger than the question."""
 
-import difflib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Set
 
 import msgspec
 
 from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline.vocabulary.errors import LineageError
-from lineage_pipeline.vocabulary.sets import Direction
 from lineage_pipeline.vocabulary.tables import Diagnostic
 
 
 class Focus(msgspec.Struct, frozen=True):
-    """An object, and how many steps around it are of interest; None is all of them."""
+    """An object by its id, how many steps around it are of interest (None: all), and in which directions."""
 
     object: str
     depth: int | None = None
-    direction: Direction = Direction.BOTH
+    up: bool = True
+    down: bool = True
 
 
 def narrowed(lineage: Lineage, focus: Focus) -> Lineage:
@@ -57,12 +55,11 @@ def _around(lineage: Lineage, focus: Focus) -> frozenset[str]:
     for edge in lineage.object_edges:
         down[edge.from_object].add(edge.to_object)
         up[edge.to_object].add(edge.from_object)
-    start = find_object(focus.object, [row.object for row in lineage.objects])
-    found = {start}
-    if focus.direction is not Direction.DOWN:
-        found |= _reach(start, up, focus.depth)
-    if focus.direction is not Direction.UP:
-        found |= _reach(start, down, focus.depth)
+    found = {focus.object}
+    if focus.up:
+        found |= _reach(focus.object, up, focus.depth)
+    if focus.down:
+        found |= _reach(focus.object, down, focus.depth)
     return frozenset(found)
 
 
@@ -73,19 +70,3 @@ def _reach(start: str, links: Mapping[str, set[str]], depth: int | None) -> set[
         found |= border
         steps += 1
     return found
-
-
-def find_object(word: str, known: Iterable[str]) -> str:
-    """Find an object by its id, or by the end of it where that is enough; else say which are near."""
-    names = sorted(known)
-    if word in names:
-        return word
-    folded = word.casefold()
-    fitting = [name for name in names if name.casefold() == folded or name.casefold().endswith(f".{folded}")]
-    if len(fitting) == 1:
-        return fitting[0]
-    if fitting:
-        raise LineageError(f"{word} may be {', '.join(fitting[:5])}; name it in full")
-    close = difflib.get_close_matches(word, names, n=3, cutoff=0.5)
-    hint = f"; did you mean {' or '.join(close)}?" if close else ""
-    raise LineageError(f"there is no object {word} here{hint}")

@@ -11,7 +11,7 @@ from lineage_pipeline.vocabulary.tables import TABLES, ObjectEdge, SqlFile, Stat
 
 RowT = TypeVar("RowT", bound=msgspec.Struct)
 
-TRUST = (Origin.IMPLIED, Origin.IMPORTED, Origin.INFERRED, Origin.UNKNOWN)
+TRUST = (Origin.IMPLIED, Origin.IMPORTED, Origin.RUNTIME, Origin.INFERRED, Origin.UNKNOWN)
 """Whose columns count where several lineages know an object: who defines it, then who was told, then who guesses."""
 
 UNITED = ("statements", "object_statements", "column_edges", "facets", "diagnostics")

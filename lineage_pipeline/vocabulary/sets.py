@@ -216,11 +216,3 @@ class Grain(StrEnum):
     SCRIPT = "script"
     TABLE = "table"
     COLUMN = "column"
-
-
-class Direction(StrEnum):
-    """Which way lineage is followed: to what feeds something, to what it feeds, or both."""
-
-    UP = "up"
-    DOWN = "down"
-    BOTH = "both"
