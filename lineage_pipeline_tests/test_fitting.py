@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import permutations
+from itertools import permutations, product
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from lineage_pipeline import analyze, scan
-from lineage_pipeline.dialects.typing.fitting import ALL, FITS, misfits
+from lineage_pipeline.dialects.typing.fitting import ALL, FITS, incalculable, misfits
 from lineage_pipeline_tests.oracles import engine
 from lineage_pipeline_tests.oracles.answers import questions
 from lineage_pipeline_tests.oracles.generator.duckdb import DUCKDB as duckdb_grammar
@@ -23,8 +23,10 @@ ROOT = Path(__file__).parent.parent
 WAYS = {
     "compares": "select 1 as x from t where c_{0} = c_{1}",
     "unites": "select c_{0} from t union all select c_{1} from t",
+    "branches": "select case when c_boolean then c_{0} else c_{1} end as x from t",
     "stores": "insert into t (c_{1}) select c_{0} from t",
 }
+OPERATORS = {"ADD": "+", "SUB": "-", "MUL": "*", "DIV": "/", "MOD": "%"}
 DUCKDB = {
     "number": ("INTEGER", "1"),
     "string": ("VARCHAR", "'1'"),
@@ -35,9 +37,11 @@ DUCKDB = {
     "interval": ("INTERVAL", "interval 1 day"),
     "binary": ("BLOB", "'1'::blob"),
     "uuid": ("UUID", "uuid()"),
+    "array": ("INTEGER[]", "[1]"),
 }
 POSTGRES = {name: kind for name, (kind, _) in DUCKDB.items()} | {"string": "TEXT", "binary": "BYTEA"}
 SPARK = {"number": "INT", "string": "STRING", "boolean": "BOOLEAN", "date": "DATE", "moment": "TIMESTAMP"}
+SPARK["array"] = "ARRAY<INT>"
 
 Refuses = Callable[[str], bool]
 
@@ -50,6 +54,11 @@ def compare(refuses: Refuses, types: dict[str, str], family: str, spared: frozen
                 continue
             expected = refuses(query.format(*pair))
             assert misfits(types[pair[0]], types[pair[1]], family, way) == expected, (way, *pair)
+    calculable = [name for name in types if name != "array"]
+    for op, sign in OPERATORS.items():
+        for one, two in product(calculable, repeat=2):
+            expected = refuses(f"select c_{one} {sign} c_{two} as x from t")
+            assert incalculable(op, types[one], types[two], family) == expected, (op, one, two)
 
 
 def test_duckdb_refuses_what_we_warn_of() -> None:
@@ -64,7 +73,8 @@ def test_duckdb_refuses_what_we_warn_of() -> None:
             try:
                 connection.execute(sql).fetchall()
             except duckdb.Error as error:
-                return "Unimplemented type for cast" in str(error)  # any other depends on the value
+                # What the binder refuses it refuses for every value; any other error depends on it.
+                return isinstance(error, duckdb.BinderException) or "Unimplemented type for cast" in str(error)
             finally:
                 connection.execute("rollback")
             return False
@@ -84,6 +94,8 @@ def postgres() -> Iterator[Refuses]:
             try:
                 connection.execute(f"explain {sql}".encode())
             except (psycopg.errors.UndefinedFunction, psycopg.errors.DatatypeMismatch, psycopg.errors.CannotCoerce):
+                return True
+            except psycopg.errors.AmbiguousFunction:
                 return True
             return False
 

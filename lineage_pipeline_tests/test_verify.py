@@ -8,6 +8,7 @@ import duckdb
 import pytest
 
 from lineage_pipeline.cli import main
+from lineage_pipeline.dialects.typing.sameness import same
 from lineage_pipeline_tests.oracles.server import installed, running
 
 FILES = {
@@ -157,3 +158,10 @@ def test_a_live_postgres_is_imported(server: str, tmp_path: Path) -> None:
         ("paid", "BOOLEAN", True),
     ]
     assert found["public.daily"].kind == "view"
+
+
+def test_an_enumeration_is_the_type_that_the_user_named() -> None:
+    assert same("MOOD", "ENUM('sad', 'happy')", "duckdb")
+    assert same("ENUM('SAD','HAPPY')", "ENUM('sad', 'happy')", "duckdb")
+    assert not same("VARCHAR", "ENUM('sad', 'happy')", "duckdb")
+    assert not same("ENUM('sad')", "ENUM('sad', 'happy')", "duckdb")

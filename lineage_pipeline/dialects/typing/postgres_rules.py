@@ -172,6 +172,14 @@ def truncated(family: Family, types: Types, texts: Texts) -> str | None:
     return family.zoned if name == family.date else name or None
 
 
+def age(family: Family, types: Types, texts: Texts) -> str | None:
+    """AGE: an interval of moments, a number of transactions."""
+    name = name_of(types)
+    if name in ("XID", "XID8"):
+        return family.integer
+    return family.interval if len(types) > 1 or name in (family.date, family.timestamp, family.zoned, UNKNOWN) else None
+
+
 def binned(family: Family, types: Types, texts: Texts) -> str | None:
     """DATE_BIN: the kind of moment that it is asked of."""
     moments = [kind for kind in types if shape_of(kind or "").name in (family.timestamp, family.zoned)]

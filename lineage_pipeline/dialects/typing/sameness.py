@@ -1,12 +1,23 @@
 """Sameness: whether two spellings of a type mean one type, as when a catalog and a statement speak of one column."""
 
 from lineage_pipeline.dialects.typing.families import as_read, family_of, own
+from lineage_pipeline.dialects.typing.fitting import KINDS
 from lineage_pipeline.dialects.typing.shapes import shape_of
 
 
 def same(one: str, two: str, family: str) -> bool:
     """Whether two types are one, in the words of a family."""
+    if one.startswith("ENUM(") or two.startswith("ENUM("):
+        return _same_enumeration(one, two)
     return one == two or as_read(own(one, family), family) == as_read(own(two, family), family)
+
+
+def _same_enumeration(one: str, two: str) -> bool:
+    """Whether two types are one enumeration; a type of the user's own may be any."""
+    named = next((kind for kind in (one, two) if not kind.startswith("ENUM(")), None)
+    if named is not None:
+        return shape_of(named).name == named and named not in KINDS
+    return one.replace(" ", "").upper() == two.replace(" ", "").upper()
 
 
 def alike(one: str, two: str, family: str) -> bool:

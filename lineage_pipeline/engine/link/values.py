@@ -19,7 +19,7 @@ from lineage_pipeline.engine.link.calls import (
     row_of,
 )
 from lineage_pipeline.engine.link.canonical import call_text, cast_text, shortened
-from lineage_pipeline.engine.link.fitting import COMPARED, report_compared
+from lineage_pipeline.engine.link.fitting import CHECKED, report_branches, report_compared, report_operands
 from lineage_pipeline.engine.link.flows import NONE, changed, influence, united
 from lineage_pipeline.engine.link.members import common, element, mapped, member
 from lineage_pipeline.engine.link.model import Input, Linked, Value, Variables
@@ -88,8 +88,8 @@ def _call(expr: ir.Call, scope: Scope, links: Links) -> Value:
 def _plain(expr: ir.Call, op: str, scope: Scope, links: Links) -> Value:
     """What a call makes of its arguments."""
     args = _arguments(op, expr, scope, links)
-    if scope.typing.fits and op in COMPARED and args:
-        report_compared(expr.args, args, scope.typing.fits, scope.report)
+    if scope.typing.fits and op in CHECKED and args:
+        report_operands(op, expr.args, args, scope.typing.fits, scope.report)
     kind = call_type(expr, op, args, scope.typing)
     nullable = call_nullable(op, args, scope.typing, kind)
     text = call_text(expr.op, [arg.text for arg in args])
@@ -191,6 +191,9 @@ def _case(expr: ir.Case, scope: Scope, links: Links) -> Value:
     branches = [f"when {when.text} then {then.text}" for when, then in zip(conditions, values, strict=False)]
     default = f" else {values[-1].text}" if expr.default is not None else ""
     kind = case_type(values, expr.default is not None, scope.typing)
+    if scope.typing.fits and any(value.type != values[0].type for value in values):
+        parts = [value for _, value in expr.whens]
+        report_branches([*parts, expr.default] if expr.default else parts, values, scope.typing.fits, scope.report)
     nullable = case_nullable(expr, conditions, values, kind, scope.typing)
     text = shortened(f"case {' '.join(branches)}{default} end")
     decided = united(influence(condition.flows, Subtype.CONDITIONAL) for condition in conditions)
