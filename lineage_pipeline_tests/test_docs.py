@@ -38,6 +38,7 @@ PAGES = (
     "docs/ci.md",
     "docs/exports.md",
     "docs/findings.md",
+    "docs/formats.md",
     "docs/graphs.md",
     "docs/openlineage.md",
     "docs/python.md",
@@ -160,7 +161,7 @@ def commands(page: str) -> list[list[str]]:
     return [shlex.split(line, comments=True) for line in lines if line.startswith(("make ", ".venv/"))]
 
 
-RUN = ("README.md", "docs/exports.md", "docs/openlineage.md")
+RUN = ("README.md", "docs/exports.md", "docs/formats.md", "docs/openlineage.md")
 """The pages whose commands and settings are tried out."""
 
 LINEAGE = [command[1:] for command in commands("README.md") if command[0] == ".venv/bin/lineage"]

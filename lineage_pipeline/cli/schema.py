@@ -9,10 +9,10 @@ from lineage_pipeline.vocabulary.errors import LineageError
 
 
 def schema(
-    name: Annotated[str, typer.Argument(help="Which document: changes.", metavar="NAME")] = "changes",
+    name: Annotated[str | None, typer.Argument(help="Which document; without a name, all are listed.")] = None,
     output: Output = None,
 ) -> None:
-    """Print the JSON Schema of a document that other commands write.
+    """Print the JSON Schema of a document that other commands write, or list the documents.
 
     Example: lineage schema changes
     """
@@ -20,6 +20,9 @@ def schema(
     from lineage_pipeline.export.json import dump
     from lineage_pipeline.settings import suggestion
 
+    if name is None:
+        put("".join(f"{known}: {make()['title']}\n" for known, make in sorted(SCHEMAS.items())), output)
+        return
     if name not in SCHEMAS:
         raise LineageError(f"there is no schema {name}; {suggestion(name, SCHEMAS)}")
     put(dump(SCHEMAS[name]()), output)

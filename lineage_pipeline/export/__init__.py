@@ -6,7 +6,7 @@ An exporter takes a `Subject` and gives its text piece by piece; a reporter take
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from lineage_pipeline.export import json, openlineage, text
+from lineage_pipeline.export import json, openlineage, schemas, text
 from lineage_pipeline.export.reports.document import changes_schema, write_json
 from lineage_pipeline.export.reports.github import write_commands
 from lineage_pipeline.export.reports.gitlab import write_issues
@@ -71,5 +71,5 @@ REPORTERS: Mapping[str, Reporter] = {
     "gitlab": Reporter(".gitlab.json", write_issues),
 }
 
-SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {"changes": changes_schema}
+SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {**schemas.SCHEMAS, "changes": changes_schema}
 """The JSON Schemas that we publish."""

@@ -12,6 +12,7 @@ from lineage_pipeline.engine.trace.graph import ColumnRef
 from lineage_pipeline.engine.trace.impact import Direction, Reached, line_of
 from lineage_pipeline.engine.trace.routes import Leg, Routes
 from lineage_pipeline.engine.trace.search import Hit
+from lineage_pipeline.export.escaping import cell
 from lineage_pipeline.export.json import SCHEMA_VERSION, dump
 from lineage_pipeline.export.report import one_line, place
 from lineage_pipeline.vocabulary.tables import ColumnEdge
@@ -53,7 +54,9 @@ def write_csv(rows: Iterable[Row], header: Sequence[str] = ()) -> str:
 def _cell(value: object) -> object:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return " ".join(str(item) for item in value) if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        value = " ".join(str(item) for item in value)
+    return cell(value) if isinstance(value, str) else value  # a spreadsheet must not take a name for a formula
 
 
 def named(name: str, column: str | None) -> str:
