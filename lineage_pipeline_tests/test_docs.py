@@ -20,7 +20,7 @@ from lineage_pipeline.cli import main
 from lineage_pipeline.cli.app import VERBS
 from lineage_pipeline.discover.waivers import parse_waivers
 from lineage_pipeline.engine.diff.inline import inline_waivers
-from lineage_pipeline.engine.diff.table import RULES
+from lineage_pipeline.engine.diff.table import INTRINSIC, RULES
 from lineage_pipeline.settings import Settings
 from lineage_pipeline.store.schemas import address
 from lineage_pipeline.vocabulary.codes import CODES
@@ -63,7 +63,8 @@ def findings_page() -> str:
         lines += [code.meaning, "", f"What to do: {code.remedy}", ""]
     lines += ["## Of a comparison", ""]
     for rule in RULES:
-        lines += [f"### {rule.id}: {rule.title}", "", f"{rule.meaning} (scope: {rule.scope.value})", ""]
+        words = " or ".join(INTRINSIC[rule.id]) + f" in itself, scope: {rule.scope.value}"
+        lines += [f"### {rule.id}: {rule.title}", "", f"{rule.meaning} ({words})", ""]
         lines += [f"What to do: {rule.remedy}", ""]
     return "\n".join(lines)
 

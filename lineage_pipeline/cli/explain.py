@@ -34,12 +34,25 @@ def explain(
 
 def explanations() -> dict[str, Explanation]:
     """Give every code that a result can hold."""
-    from lineage_pipeline.engine.diff import RULES
+    from lineage_pipeline.engine.diff.table import INTRINSIC, RULES
     from lineage_pipeline.vocabulary.codes import CODES
 
     findings = {
         code.name: Explanation(f"{code.message} ({code.severity})", code.meaning, code.remedy)
         for code in CODES.values()
     }
-    changes = {rule.id: Explanation(f"{rule.title} ({rule.scope})", rule.meaning, rule.remedy) for rule in RULES}
+    changes = {
+        rule.id: Explanation(
+            f"{rule.title} ({rule.scope}; {' or '.join(INTRINSIC[rule.id])} in itself{_level(rule.id)})",
+            rule.meaning,
+            rule.remedy,
+        )
+        for rule in RULES
+    }
     return findings | changes
+
+
+def _level(rule: str) -> str:
+    from lineage_pipeline.engine.diff.policy import DEFAULT, level_of
+
+    return f"; {level} unless its level is set" if (level := level_of(DEFAULT, rule)) else ""

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from lineage_pipeline.engine.diff.finding import Rule
 from lineage_pipeline.engine.diff.policy import Policy, level_of
+from lineage_pipeline.engine.diff.table import INTRINSIC
 from lineage_pipeline.export.json import SCHEMA_VERSION, dump
 
 
@@ -14,6 +15,7 @@ def rules_document(rules: Iterable[Rule], policy: Policy) -> str:
             "id": rule.id,
             "title": rule.title,
             "scope": rule.scope.value,
+            "severities": [severity.value for severity in INTRINSIC[rule.id]],
             "level": level_of(policy, rule.id) or None,
             "meaning": rule.meaning,
             "remedy": rule.remedy,

@@ -51,7 +51,8 @@ EXCLUDED = (".venv/**", "**/node_modules/**", "**/dbt_packages/**", "**/target/*
 TAKEN = ("analysis", "systems", "include", "exclude", "manifest", "diff", "labels")
 """What a repository says itself of how it is read and judged."""
 
-LISTS = frozenset({"search_path", "schemas", "include", "exclude", "public", "private"})  # with commas, in a variable
+# What a variable gives with commas.
+LISTS = frozenset({"search_path", "schemas", "include", "exclude", "public", "private", "sensitive"})
 
 
 class Settings(Section):

@@ -97,6 +97,7 @@ class DiffSettings(Section):
     private: tuple[str, ...] = ()
     levels: dict[str, Severity | Literal["off", "error", "warn", "info"]] = {}
     hops: int = Field(5, ge=0)
+    sensitive: tuple[str, ...] = ("pii", "pii=*", "pii:*", "pii.*")
 
 
 def _flat(table: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:

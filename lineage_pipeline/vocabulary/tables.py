@@ -158,7 +158,7 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class Constraint(msgspec.Struct, frozen=True):
-    """A key, foreign key, unique, check or default of one object."""
+    """A key, foreign key, unique, check or default of one object, or a column that it generates."""
 
     object: str
     id: str

@@ -34,7 +34,8 @@ def manifest_tables(document: Mapping[str, Any], source: str) -> Iterator[Import
     """Give the models, seeds, snapshots and sources of a manifest; without a contract not all columns are listed."""
     groups = document.get("groups") or {}
     owners = {group["name"]: group.get("owner") or {} for group in groups.values()}
-    for node in (*document["nodes"].values(), *document["sources"].values()):
+    exposed = _exposed(document)
+    for identity, node in (*document["nodes"].items(), *document["sources"].items()):
         config = node.get("config") or {}
         if node.get("resource_type") not in RELATIONS or config.get("materialized") == "ephemeral":
             continue
@@ -48,10 +49,27 @@ def manifest_tables(document: Mapping[str, Any], source: str) -> Iterator[Import
             KINDS.get(config.get("materialized", ""), ObjectKind.TABLE),
             partial=not (config.get("contract") or {}).get("enforced", False),
             description=node.get("description") or None,
-            tags=tags_of(node.get("tags") or (), meta),
+            tags=tuple(sorted({*tags_of(node.get("tags") or (), meta), *_promises(identity, node, exposed)})),
             owners=owners_of(meta, owned),
             source=source,
         )
+
+
+def _exposed(document: Mapping[str, Any]) -> frozenset[str]:
+    """Give the nodes that an exposure depends on: a dashboard or another reader that we do not see."""
+    exposures = (document.get("exposures") or {}).values()
+    return frozenset(name for one in exposures for name in (one.get("depends_on") or {}).get("nodes") or ())
+
+
+def _promises(identity: str, node: Node, exposed: frozenset[str]) -> Iterator[str]:
+    """Give, as tags, what a project promises of a model to others."""
+    config = node.get("config") or {}
+    if identity in exposed:
+        yield "exposure"
+    if (config.get("contract") or node.get("contract") or {}).get("enforced"):
+        yield "contract"
+    if (node.get("access") or config.get("access")) == "public":
+        yield "public"
 
 
 def catalog_tables(document: Mapping[str, Any], source: str) -> Iterator[ImportedTable]:

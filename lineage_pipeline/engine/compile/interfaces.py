@@ -76,7 +76,9 @@ class Headers(Actions):
             stop += 1
         start = int(token.start) - origin
         place = (start, start + len(token.text))
-        return mode, ir.ColumnDef(self.fold(token), token.text, self.type_of(first, stop), start=place[0], end=place[1])
+        default = self.text[self.tokens[stop].end + 1 : self.tokens[end - 1].end + 1].strip() if stop < end else ""
+        declared = self.type_of(first, stop)
+        return mode, ir.ColumnDef(self.fold(token), token.text, declared, default=default, start=place[0], end=place[1])
 
     def type_of(self, begin: int, end: int) -> str:
         """The type that some tokens spell."""

@@ -34,6 +34,8 @@ def joined(context: Context, join: exp.Expr, query: CompileQuery) -> Iterator[ir
         return
     using = tuple(using_key(context, column) for column in join.args.get("using") or ())
     natural = str(join.args.get("method") or "").upper() == "NATURAL"
+    if natural:
+        context.features.add("natural join")
     conditions = [expression(context, node) for key in ("match_condition", "on") if (node := join.args.get(key))]
     how = ir.Join(_side(join), both(conditions), using, natural)
     yield from source(context, join.this, how, query)

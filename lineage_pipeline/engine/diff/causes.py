@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lineage_pipeline.engine.diff.finding import Finding, order
 from lineage_pipeline.engine.diff.pair import Pair
+from lineage_pipeline.engine.diff.policy import rank
 from lineage_pipeline.engine.diff.renames import PROJECTION
 
 Found = Mapping[tuple[str, str | None], Sequence[Finding]]
@@ -28,7 +29,7 @@ def _cause(pair: Pair, finding: Finding, found: Found) -> Finding | None:
         if finding.rule.startswith(prefix):
             candidates = [one for one in search(pair, finding, found) if one != finding and one.rule.startswith(rules)]
             if candidates:
-                return min(candidates, key=lambda one: (_preference(one, rules), order(one)))
+                return min(candidates, key=lambda one: (_preference(one, rules), -rank(one.severity), order(one)))
     return None
 
 
@@ -52,6 +53,11 @@ def _same_column(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding
 
 def _same_object(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
     return found.get((finding.object, None), ())
+
+
+def _unfitting(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
+    """Look for branches or values that do not fit in number: what they give is beside the point."""
+    return [one for one in found.get((finding.object, None), ()) if one.before is None]
 
 
 def _own_columns(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
@@ -78,6 +84,17 @@ def _untouched_source(pair: Pair, finding: Finding, found: Found) -> Iterable[Fi
     return [one for (name, _), all_ in found.items() if name in names for one in all_]
 
 
+def _all_inputs(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
+    """Look at the inputs of a column, whoever touched it."""
+    return _inputs(pair, finding, found)
+
+
+def _ambiguous_name(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
+    """Look at the columns of one name that came into the sources of a statement."""
+    sources = pair.head.sources(finding.object)
+    return [one for name in sources for one in found.get((name, finding.before), ())]
+
+
 def _inputs(pair: Pair, finding: Finding, found: Found) -> list[Finding]:
     """List the findings at a column's inputs on either side, and at the objects they belong to."""
     column = finding.column or ""
@@ -101,15 +118,25 @@ _GONE = ("COL001", "COL002", "OBJ", "ANL")
 CAUSES: tuple[tuple[str, Search, tuple[str, ...]], ...] = (
     ("COL001", _untouched_input, _GONE),
     ("COL002", _untouched_input, ("COL002",)),
+    ("COL005", _ambiguous_name, ("COL003", "COL004")),
+    ("COL006", _untouched_input, ("COL006",)),
+    ("COL007", _carried_input, ("COL007", *_GONE)),
+    ("COL007", _same_column, ("EXP",)),
     ("COL003", _untouched_input, ("COL003", "COL004", "COL002", "OBJ003")),
     ("COL004", _untouched_input, ("COL003", "COL004", "COL002", "OBJ003")),
     ("POS002", _own_columns, ("COL001", "COL003", "COL004")),
     ("POS001", _untouched_source, ("POS", "COL")),
-    ("TYP", _carried_input, ("TYP", *_GONE)),
+    ("EXP", _unfitting, ("POS003",)),
+    ("ROW003", _same_object, ("ROW009",)),
+    ("TYP", _same_object, ("COL005",)),
+    ("TYP", _carried_input, ("TYP", "COL007", *_GONE)),
     ("TYP", _same_column, ("EXP",)),
     ("NUL", _carried_input, ("NUL", *_GONE)),
-    ("NUL", _same_column, ("EXP",)),
+    ("NUL", _same_column, ("EXP", "COL008")),
     ("NUL", _same_object, ("ROW001", "ROW003", "ROW006")),
+    ("SRC003", _same_object, ("SRC001", "SRC002", "ROW003", "ROW006")),
+    ("PII001", _same_column, ("EXP005",)),
+    ("PII001", _all_inputs, ("PII001",)),
     ("ANL001", _untouched_source, ("ANL", "OBJ", "COL")),
 )
 """For a family of rules: where to look for a cause, and which rules may be one, the likeliest first."""

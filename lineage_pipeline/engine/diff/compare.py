@@ -22,7 +22,7 @@ SCOPES: dict[str, Scope] = {rule.id: rule.scope for rule in RULES}
 
 def diff(base: Lineage, head: Lineage, policy: Policy = DEFAULT) -> tuple[Change, ...]:
     """List the changes from base to head by place; roots count, the others say where a root is felt."""
-    pair = pair_of(base, head)
+    pair = pair_of(base, head, policy.sensitive)
     changes = [
         change
         for finding, root in roots(pair, find(pair)).items()

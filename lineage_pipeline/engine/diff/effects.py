@@ -13,6 +13,9 @@ from lineage_pipeline.vocabulary.tables import Column
 NEEDS_ROWS = frozenset({"TYP002", "TYP003", "TYP004"})
 """Rules that whoever fills the column feels as well."""
 
+SECRETS = frozenset({"EXP005"})
+"""Rules that are as serious as they say even where nobody reads: somebody may look."""
+
 _JOINS_OR_AGGREGATES = frozenset({Subtype.JOIN, Subtype.AGGREGATION, Subtype.GROUP_BY})
 
 GRAIN: dict[str, frozenset[Subtype]] = {"ROW005": _JOINS_OR_AGGREGATES, "ROW006": _JOINS_OR_AGGREGATES}
@@ -25,10 +28,11 @@ def as_found(pair: Pair, finding: Finding, reader: Reader) -> Severity:
 
 
 def _widened(pair: Pair, finding: Finding, reader: Reader) -> Severity:
-    """A wider value may not fit where it is stored."""
+    """A wider value may not fit where it is stored, nor meet its partner in a join, and has another hash."""
     target = _stored(pair, reader)
     narrow = target and target.type and finding.after and is_narrower(target.type, finding.after)
-    return Severity.POTENTIALLY_BREAKING if narrow else finding.severity
+    compared = reader.subtype is Subtype.JOIN or (reader.masking and reader.subtype is not Subtype.AGGREGATION)
+    return Severity.POTENTIALLY_BREAKING if narrow or compared else finding.severity
 
 
 def _loosened(pair: Pair, finding: Finding, reader: Reader) -> Severity:

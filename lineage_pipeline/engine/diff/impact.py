@@ -4,21 +4,25 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from lineage_pipeline.engine.diff.effects import AT_READER, GRAIN, NEEDS_ROWS, as_found
+from lineage_pipeline.engine.diff.effects import AT_READER, NEEDS_ROWS, SECRETS, as_found
 from lineage_pipeline.engine.diff.finding import Finding
 from lineage_pipeline.engine.diff.pair import Pair
-from lineage_pipeline.engine.diff.policy import OUTSIDE, Policy, at_most, exposure, rank, worst
+from lineage_pipeline.engine.diff.policy import OUTSIDE, Policy, at_most, exposure, worst
 from lineage_pipeline.engine.diff.readers import (
+    NATURAL,
     Reader,
     broken_readers,
+    callers,
     column_readers,
     has_readers,
+    natural_readers,
     object_readers,
     object_writers,
     positional_sinks,
     star_readers,
 )
-from lineage_pipeline.vocabulary.sets import Confidence, Scope, Severity
+from lineage_pipeline.engine.diff.spread import place_name, row_effects, spread
+from lineage_pipeline.vocabulary.sets import Confidence, Severity
 
 
 class Impact(msgspec.Struct, frozen=True):
@@ -28,6 +32,8 @@ class Impact(msgspec.Struct, frozen=True):
     readers: Sequence[Reader] = ()
     derived: Sequence[Finding] = ()
 
+
+UNITED = "set operation"
 
 Feel = Callable[[Pair, Finding, Policy], Impact]
 
@@ -45,7 +51,9 @@ def confidence(finding: Finding, readers: Sequence[Reader]) -> Confidence:
 
 
 def feel_object_lost(pair: Pair, finding: Finding, policy: Policy) -> Impact:
-    """Whoever still reads or fills the object under its old name fails."""
+    """Whoever still reads or fills the object under its old name fails; a view of that name spares the readers."""
+    if finding.object in pair.covered:
+        return Impact(finding.severity, object_writers(pair.head, finding.object))
     broken = [*object_readers(pair.head, finding.object), *object_writers(pair.head, finding.object)]
     return _broken(pair, finding, policy, broken)
 
@@ -53,6 +61,51 @@ def feel_object_lost(pair: Pair, finding: Finding, policy: Policy) -> Impact:
 def feel_column_lost(pair: Pair, finding: Finding, policy: Policy) -> Impact:
     """Whoever still names the column fails."""
     return _broken(pair, finding, policy, broken_readers(pair, finding.object, finding.column or ""))
+
+
+def feel_spelling(pair: Pair, finding: Finding, policy: Policy) -> Impact:
+    """Where letters count it is another name, and whoever uses the old one fails."""
+    feel = feel_column_lost if finding.severity is Severity.BREAKING else feel_always
+    return feel(pair, finding, policy)
+
+
+def feel_move(pair: Pair, finding: Finding, policy: Policy) -> Impact:
+    """What is gone from its place is lost to its readers; what is only filled elsewhere, or stays, is not."""
+    feel = feel_object_lost if finding.severity is Severity.BREAKING else feel_object
+    return feel(pair, finding, policy)
+
+
+def feel_calls(pair: Pair, finding: Finding, policy: Policy) -> Impact:
+    """Calls that nobody changed along with the parameters fail."""
+    found = callers(pair, finding.object)
+    called = bool(pair.head.callers.get(finding.object))
+    severity = finding.severity if found else _outside(pair, finding, policy, read=called)
+    return Impact(severity, found)
+
+
+def feel_fields(pair: Pair, finding: Finding, policy: Policy) -> Impact:
+    """Readers of the path fail; those of the whole column pass it on."""
+    path = (finding.before or finding.after or "").partition(" ")[0].partition(".")[2].casefold() + "."
+    readers = column_readers(pair.head, finding.object, finding.column or "")
+    # A type spells its fields in letters of its own.
+    named = [one for one in readers if one.path and f"{one.path.casefold()}.".startswith(path)]
+    whole = [one for one in readers if not one.path]
+    if finding.before is None:
+        return Impact(finding.severity, whole)
+    severity = finding.severity if named or one_of_types(finding) and whole else _outside(pair, finding, policy)
+    return Impact(severity, named or whole)
+
+
+def one_of_types(finding: Finding) -> bool:
+    """Say whether a field is still there, as something else."""
+    return finding.before is not None and finding.after is not None
+
+
+def feel_sensitive(pair: Pair, finding: Finding, policy: Policy) -> Impact:
+    """Where everybody may look, a sensitive value must not be."""
+    seen = exposure(policy, finding.object, _tags(pair, finding.object), has_readers=True) == "public"
+    readers = column_readers(pair.head, finding.object, finding.column or "")
+    return Impact(Severity.BREAKING if seen else finding.severity, readers)
 
 
 def feel_values(pair: Pair, finding: Finding, policy: Policy) -> Impact:
@@ -63,14 +116,16 @@ def feel_values(pair: Pair, finding: Finding, policy: Policy) -> Impact:
     if finding.rule in NEEDS_ROWS and pair.head.writers.get(finding.object):
         felt.append(finding.severity)
     severity = worst(*felt) if felt else _outside(pair, finding, policy)
-    return Impact(severity, readers, _row_effects(finding, readers))
+    if finding.rule in SECRETS:
+        severity = worst(severity, finding.severity)
+    return Impact(severity, readers, row_effects(finding, readers))
 
 
 def feel_rows(pair: Pair, finding: Finding, policy: Policy) -> Impact:
     """Everybody who reads the object gets other rows, most at the first hop."""
     readers = object_readers(pair.head, finding.object)
     severity = finding.severity if has_readers(pair.head, finding.object) else _outside(pair, finding, policy)
-    return Impact(severity, readers, _spread(pair, finding, policy))
+    return Impact(severity, readers, spread(pair, finding, policy))
 
 
 def feel_object(pair: Pair, finding: Finding, policy: Policy) -> Impact:
@@ -85,8 +140,9 @@ def feel_positions(pair: Pair, finding: Finding, policy: Policy) -> Impact:
     sinks = positional_sinks(pair, finding.object)
     readers = object_readers(pair.head, finding.object)
     stars = [reader for reader in readers if "star" in pair.head.features(reader.place)]
-    if sinks:
-        return Impact(Severity.BREAKING, sinks)
+    counting = sinks or [reader for reader in stars if UNITED in _facets(pair, reader)]
+    if counting:
+        return Impact(Severity.BREAKING, counting)
     return Impact(finding.severity if stars else _outside(pair, finding, policy), stars)
 
 
@@ -94,8 +150,9 @@ def feel_addition(pair: Pair, finding: Finding, policy: Policy) -> Impact:
     """A column that nobody asked for breaks what counts columns, and otherwise passes through stars."""
     sinks = positional_sinks(pair, finding.object)
     stars = star_readers(pair, finding.object, finding.column or "")
+    keyed = natural_readers(pair, finding.object, finding.column or "")
     counted = [reader for reader in stars if _counts_columns(pair, reader)]
-    return Impact(Severity.BREAKING if sinks or counted else finding.severity, [*sinks, *stars])
+    return Impact(Severity.BREAKING if sinks or counted or keyed else finding.severity, [*sinks, *keyed, *stars])
 
 
 def feel_writers(pair: Pair, finding: Finding, policy: Policy) -> Impact:
@@ -121,26 +178,40 @@ FEELS: dict[str, Feel] = {
     "OBJ002": feel_object_lost,
     "OBJ004": feel_object,
     "OBJ005": feel_object,
+    "OBJ006": feel_calls,
+    "OBJ008": feel_move,
     "COL001": feel_column_lost,
     "COL002": feel_column_lost,
     "COL004": feel_addition,
-    "POS": feel_positions,
+    "COL006": feel_spelling,
+    "COL007": feel_fields,
+    "COL008": feel_writers,
+    "POS001": feel_positions,
+    "POS002": feel_positions,
     "TYP": feel_values,
     "NUL001": feel_values,
     "NUL003": feel_writers,
     "EXP": feel_values,
     "ROW": feel_rows,
     "SRC001": feel_rows,
-    "CON": feel_guarantee,
+    "CON001": feel_guarantee,
+    "PII": feel_sensitive,
 }
 """Who feels a rule, by its id or the family it belongs to; the others are as serious as they say."""
 
 
-def _outside(pair: Pair, finding: Finding, policy: Policy) -> Severity:
+def _outside(pair: Pair, finding: Finding, policy: Policy, *, read: bool = False) -> Severity:
     """Give the severity for readers that we do not see."""
     name = pair.renames.names.object(finding.object)
-    read = has_readers(pair.head, finding.object) or has_readers(pair.head, name)
-    return at_most(finding.severity, OUTSIDE[exposure(policy, finding.object, read)])
+    read = read or has_readers(pair.head, finding.object) or has_readers(pair.head, name)
+    tags = _tags(pair, finding.object)
+    return at_most(finding.severity, OUTSIDE[exposure(policy, finding.object, tags, read)])
+
+
+def _tags(pair: Pair, name: str) -> tuple[str, ...]:
+    """Give the tags of an object on either side: a promise that goes with the change still held when it was made."""
+    rows = (side.objects.get(name) for side in (pair.base, pair.head))
+    return tuple(tag for row in rows if row for tag in row.tags)
 
 
 def _broken(pair: Pair, finding: Finding, policy: Policy, readers: Sequence[Reader]) -> Impact:
@@ -164,65 +235,14 @@ def _broken(pair: Pair, finding: Finding, policy: Policy, readers: Sequence[Read
     return Impact(_outside(pair, finding, policy), readers or moved, derived)
 
 
-def place_name(finding: Finding) -> str:
-    """Name the column or object that a finding is about."""
-    return f"{finding.object}.{finding.column}" if finding.column else finding.object
-
-
-def _row_effects(finding: Finding, readers: Sequence[Reader]) -> list[Finding]:
-    """A reader that only filters, joins, groups or sorts by a changed column gives other rows."""
-    if rank(finding.severity) < rank(Severity.POTENTIALLY_BREAKING):
-        return []
-    valued = {(reader.object, reader.place) for reader in readers if reader.direct}
-    deciding = [reader for reader in readers if not reader.direct and (reader.object, reader.place) not in valued]
-    return [_derived(finding, reader, Severity.POTENTIALLY_BREAKING) for reader in deciding]
-
-
-def _spread(pair: Pair, finding: Finding, policy: Policy) -> list[Finding]:
-    """Follow a change of rows from object to object: felt at the first hop, told beyond."""
-    if finding.severity is Severity.INFO:
-        return []
-    seen, edge, found = {finding.object}, [finding.object], []
-    for hop in range(policy.hops):
-        readers = [(name, reader) for name in edge for reader in object_readers(pair.head, name)]
-        new: dict[str, tuple[str, Reader]] = {}
-        for name, reader in readers:
-            if reader.object not in seen:
-                new.setdefault(reader.object, (name, reader))
-        seen.update(new)
-        edge = sorted(new)
-        for name, reader in new.values():
-            severity = _row_severity(pair, finding, name, reader.object) if hop == 0 else Severity.INFO
-            found.append(_derived(finding, reader, severity))
-    return found
-
-
-def _row_severity(pair: Pair, finding: Finding, name: str, reader: str) -> Severity:
-    """A change of grain breaks whoever joins or aggregates."""
-    grain = finding.rule in GRAIN
-    columns = pair.head.columns.get(name, {}) if grain else ()
-    uses = (use for column in columns for use in column_readers(pair.head, name, column) if use.object == reader)
-    if any(use.subtype in GRAIN[finding.rule] for use in uses):
-        return Severity.BREAKING
-    return at_most(finding.severity, Severity.POTENTIALLY_BREAKING)
-
-
-def _derived(finding: Finding, reader: Reader, severity: Severity) -> Finding:
-    return Finding(
-        finding.rule,
-        reader.object,
-        None,
-        severity,
-        before=place_name(finding),
-        confidence=Confidence.APPROXIMATE if reader.approximate else Confidence.INFERRED,
-        scope=Scope.ROW_SET,
-        path=reader.place[0],
-        line=reader.line,
-    )
-
-
 def _counts_columns(pair: Pair, reader: Reader) -> bool:
-    """Say whether a statement that takes a star puts its branches together by position or by their common names."""
-    bodies = pair.head.bodies.get(reader.object, ())
-    facets = {name for body in bodies if body.place == reader.place for name, _ in body.facets}
-    return "set operation" in facets or "natural join" in pair.head.features(reader.place)
+    """Say whether a statement that takes a star goes by all its columns: their places, their names, or their values."""
+    facets = _facets(pair, reader)
+    grain = set(facets.get("grouping", "").splitlines())
+    return UNITED in facets or bool(grain & {"distinct", "all"}) or NATURAL in pair.head.features(reader.place)
+
+
+def _facets(pair: Pair, reader: Reader) -> dict[str, str]:
+    """Give what the statement of a reader does to its rows."""
+    bodies = [body for body in pair.head.bodies.get(reader.object, ()) if body.place == reader.place]
+    return {name: facet.text for body in bodies for (name, column), facet in body.facets.items() if column == "*"}

@@ -22,18 +22,30 @@ Key = TypeVar("Key")
 Place = tuple[str, int]
 """A statement: path and ordinal."""
 
+ROUTINES = frozenset({ObjectKind.PROCEDURE, ObjectKind.FUNCTION})
+
+PARAMETER = "@"
+"""How the parameters of a module begin among its columns."""
+
 NOT_COMPARED = frozenset({ObjectKind.QUERY, ObjectKind.TEMP_TABLE})
 
 DEFINED, WRITTEN, NAMED = 2, 1, 0
 """How much a repository says about an object: its schema, its rows, or only its name."""
 
 
+WRITING = frozenset({"INSERT", "INSERT OVERWRITE", "REPLACE", "MERGE", "UPDATE", "DELETE"})
+
+EMPTYING = frozenset({"DELETE"})
+"""Statements that take rows away and bring none."""
+
+
 class Body(msgspec.Struct, frozen=True):
-    """What one statement puts into one object: its facets by name and column."""
+    """What one statement puts into one object: its facets by name and column; `kind` is said of those that write."""
 
     place: Place
     fingerprint: str
     facets: dict[tuple[str, str], Facet]
+    kind: str = ""
 
 
 class Index(msgspec.Struct, frozen=True):
@@ -42,12 +54,14 @@ class Index(msgspec.Struct, frozen=True):
     lineage: Lineage
     objects: dict[str, ObjectRow]
     columns: dict[str, dict[str, Column]]
+    parameters: dict[str, list[Column]]
     constraints: dict[str, list[Constraint]]
     statements: dict[Place, StatementRow]
     bodies: dict[str, list[Body]]
     makers: dict[str, list[Place]]
     writers: dict[str, list[Place]]
     readers: dict[str, list[tuple[str, Place]]]
+    callers: dict[str, list[tuple[str, Place]]]
     edges_from: dict[tuple[str, str], list[ColumnEdge]]
     edges_to: dict[tuple[str, str], list[ColumnEdge]]
     edges_at: dict[Place, list[ColumnEdge]]
@@ -86,6 +100,11 @@ class Index(msgspec.Struct, frozen=True):
         row = self.statements.get(place)
         return row.fingerprint if row else ""
 
+    def kind(self, place: Place) -> str:
+        """Give the kind of a statement."""
+        row = self.statements.get(place)
+        return row.kind if row else ""
+
     def features(self, place: Place) -> tuple[str, ...]:
         """List the features of a statement."""
         row = self.statements.get(place)
@@ -95,9 +114,14 @@ class Index(msgspec.Struct, frozen=True):
 def index(lineage: Lineage) -> Index:
     """Arrange the rows of a lineage by their keys."""
     statements = {(row.path, row.ordinal): row for row in lineage.statements}
+    routines = {row.object for row in lineage.objects if row.kind in ROUTINES}
     columns: dict[str, dict[str, Column]] = defaultdict(dict)
+    parameters: dict[str, list[Column]] = defaultdict(list)
     for column in sorted(lineage.columns, key=lambda column: (column.object, column.ordinal)):
-        columns[column.object][column.name] = column
+        if column.object in routines and column.name.startswith(PARAMETER):
+            parameters[column.object].append(column)
+        else:
+            columns[column.object][column.name] = column
     constraints: dict[str, list[Constraint]] = defaultdict(list)
     for constraint in lineage.constraints:
         constraints[constraint.object].append(constraint)
@@ -105,12 +129,14 @@ def index(lineage: Lineage) -> Index:
         lineage=lineage,
         objects={row.object: row for row in lineage.objects},
         columns=dict(columns),
+        parameters=dict(parameters),
         constraints=dict(constraints),
         statements=statements,
         bodies=_bodies(lineage.facets, statements),
         makers=_places(lineage, (Role.DEFINE, Role.ALTER, Role.WRITE)),
         writers=_places(lineage, (Role.WRITE,)),
         readers=_readers(lineage),
+        callers=_callers(lineage, statements),
         edges_from=_by(lineage.column_edges, lambda edge: (edge.from_object, edge.from_column)),
         edges_to=_by(lineage.column_edges, lambda edge: (edge.to_object, edge.to_column)),
         edges_at=_by(lineage.column_edges, lambda edge: (edge.path, edge.statement)),
@@ -124,7 +150,8 @@ def _bodies(facets: Iterable[Facet], statements: dict[Place, StatementRow]) -> d
     bodies: dict[str, list[Body]] = defaultdict(list)
     for (name, place), named in sorted(parts.items(), key=lambda part: part[0]):
         row = statements.get(place)
-        bodies[name].append(Body(place, row.fingerprint if row else "", named))
+        kind = row.kind if row and row.kind in WRITING else ""
+        bodies[name].append(Body(place, row.fingerprint if row else "", named, kind))
     return dict(bodies)
 
 
@@ -145,6 +172,23 @@ def _readers(lineage: Lineage) -> dict[str, list[tuple[str, Place]]]:
     for one in lineage.column_edges:
         readers[one.from_object].add((one.to_object, (one.path, one.statement)))
     return {name: sorted(found) for name, found in readers.items()}
+
+
+def _callers(lineage: Lineage, statements: dict[Place, StatementRow]) -> dict[str, list[tuple[str, Place]]]:
+    """List who calls each module in which statement; a statement that makes nothing goes by its file."""
+    callers: dict[str, set[tuple[str, Place]]] = defaultdict(set)
+    for row in lineage.object_statements:
+        if row.role is Role.CALL:
+            place = (row.path, row.ordinal)
+            callers[row.object].add((_maker(statements, place), place))
+    return {name: sorted(found) for name, found in callers.items()}
+
+
+def _maker(statements: dict[Place, StatementRow], place: Place) -> str:
+    row = statements.get(place)
+    while row is not None and row.target is None and row.parent is not None:
+        row = statements.get((row.path, row.parent))
+    return (row.target if row else None) or place[0]
 
 
 def _by(edges: Iterable[ColumnEdge], key: Callable[[ColumnEdge], Key]) -> dict[Key, list[ColumnEdge]]:

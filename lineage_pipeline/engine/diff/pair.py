@@ -7,11 +7,9 @@ import msgspec
 
 from lineage_pipeline.engine.diff.index import NAMED, Body, Index, Place, index
 from lineage_pipeline.engine.diff.names import Names, replace_words, same_words, translate
-from lineage_pipeline.engine.diff.renames import PROJECTION, Renames, renames
+from lineage_pipeline.engine.diff.renames import PROJECTION, SOURCE, Renames, covered, renames
 from lineage_pipeline.vocabulary.analysis import Lineage
 from lineage_pipeline.vocabulary.tables import Column
-
-SOURCE = "source"
 
 Texts = dict[tuple[str, str], str]
 """The canonical text of each facet, by name and column, in the names of the head."""
@@ -46,7 +44,8 @@ class Writers(msgspec.Struct, frozen=True):
 class Pair(msgspec.Struct, frozen=True):
     """Base and head, each by its keys, and how the objects of one are found in the other.
 
-    `kept` gives, by fingerprint, the places at base and head of a statement that stands on both sides.
+    `kept` gives, by fingerprint, the places at base and head of a statement that stands on both sides. `covered` are
+    objects with another name that a view still gives under the old one.
     """
 
     base: Index
@@ -57,6 +56,8 @@ class Pair(msgspec.Struct, frozen=True):
     renames: Renames
     writers: dict[str, Writers]
     kept: dict[str, tuple[Place, Place]]
+    covered: dict[str, str] = {}
+    sensitive: tuple[str, ...] = ()
 
     def columns(self, name: str) -> Iterator[tuple[Column, Column]]:
         """Give the columns that an object has on both sides, under whatever name."""
@@ -78,14 +79,17 @@ class Pair(msgspec.Struct, frozen=True):
         return bool(after) and "" not in after and before == after
 
 
-def pair_of(base: Lineage, head: Lineage) -> Pair:
-    """Put two lineages side by side."""
+def pair_of(base: Lineage, head: Lineage, sensitive: tuple[str, ...] = ()) -> Pair:
+    """Put two lineages side by side; `sensitive` are patterns of tags."""
     old, new = index(base), index(head)
     names = sorted(set(old.objects) | set(new.objects))
     ranks = {name: (old.definedness(name), new.definedness(name)) for name in names}
     removed = tuple(name for name in names if ranks[name][0] > ranks[name][1])
     added = tuple(name for name in names if ranks[name][0] < ranks[name][1])
     common = tuple(name for name in names if ranks[name][0] == ranks[name][1] != NAMED)
+    stand_ins = covered(old, new, added, common)
+    added = tuple(name for name in added if name not in stand_ins.values())
+    common = tuple(name for name in common if name not in stand_ins)
     found = renames(old, new, removed, added, common)
     return Pair(
         base=old,
@@ -96,6 +100,8 @@ def pair_of(base: Lineage, head: Lineage) -> Pair:
         renames=found,
         writers={name: _writers(old, new, name, found.names) for name in common},
         kept=_kept(old, new),
+        covered=stand_ins,
+        sensitive=sensitive,
     )
 
 
@@ -110,7 +116,7 @@ def _writers(base: Index, head: Index, name: str, names: Names) -> Writers:
     """Pair the statements that fill an object: equal ones drop out, then untouched ones, the rest by likeness."""
     before = [(body, _texts(body, names)) for body in base.bodies.get(name, ())]
     after = [(body, _texts(body, Names())) for body in head.bodies.get(name, ())]
-    before, after = _without_common(before, after, [_key(x[1]) for x in before], [_key(x[1]) for x in after])
+    before, after = _without_common(before, after, [_said(*x) for x in before], [_said(*x) for x in after])
     before, after = _without_common(
         before, after, [x[0].fingerprint for x in before], [x[0].fingerprint for x in after]
     )
@@ -149,6 +155,10 @@ def _texts(body: Body, names: Names) -> Texts:
         new = names.column(facet.object, column)[1] if name == PROJECTION else column
         texts[name, new] = translate(names, facet.text)
     return texts
+
+
+def _said(body: Body, texts: Texts) -> str:
+    return f"{body.kind}\x1d{_key(texts)}" if texts else ""
 
 
 def _key(texts: Texts) -> str:

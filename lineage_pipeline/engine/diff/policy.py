@@ -1,5 +1,6 @@
 """What a project says about its own changes: who may read from outside, and how loud each rule is."""
 
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Literal
 
@@ -26,7 +27,7 @@ OFF = "off"
 class Policy(msgspec.Struct, frozen=True):
     """Who reads an object that nobody in the repository reads, and the levels of rules that differ from the default.
 
-    `public` and `private` are globs of object ids; `hops` is how far a change of rows is followed.
+    `public` and `private` are globs of object ids, `sensitive` of tags; `hops` is how far a change of rows is followed.
     """
 
     leaf: Literal["unknown", "public", "private"] = "unknown"
@@ -34,7 +35,11 @@ class Policy(msgspec.Struct, frozen=True):
     private: tuple[str, ...] = ()
     levels: dict[str, str] = {}
     hops: int = 5
+    sensitive: tuple[str, ...] = ("pii", "pii=*", "pii:*", "pii.*")
 
+
+PUBLIC_TAGS = frozenset({"public", "contract", "exposure"})
+"""Tags by which an object is promised to readers that we do not see; a value may stand behind them."""
 
 DEFAULT = Policy()
 
@@ -54,12 +59,25 @@ def at_most(severity: Severity, limit: Severity) -> Severity:
     return min(severity, limit, key=rank)
 
 
-def exposure(policy: Policy, name: str, has_readers: bool) -> Exposure:
+def is_public(tags: Iterable[str]) -> bool:
+    """Say whether tags promise an object to others; one that is set to false does not."""
+    parts = (tag.lower().replace(":", "=").partition("=") for tag in tags)
+    return any(key in PUBLIC_TAGS and value not in ("false", "no", "private") for key, _, value in parts)
+
+
+def fits(word: str, globs: Iterable[str]) -> bool:
+    """Say whether a word fits one of some patterns."""
+    return any(fnmatchcase(word, glob) for glob in globs)
+
+
+def exposure(policy: Policy, name: str, tags: Iterable[str], has_readers: bool) -> Exposure:
     """Say who may read an object beyond the readers that we see."""
-    if any(fnmatchcase(name, glob) for glob in policy.public):
+    if fits(name, policy.public):
         return "public"
-    if any(fnmatchcase(name, glob) for glob in policy.private):
+    if fits(name, policy.private):
         return "private"
+    if is_public(tags):
+        return "public"
     return "internal" if has_readers else policy.leaf
 
 
@@ -72,7 +90,7 @@ OUTSIDE: dict[Exposure, Severity] = {
 """How serious a change can be where no reader in the repository feels it."""
 
 
-QUIET: dict[str, str] = {}
+QUIET: dict[str, str] = {"OBJ007": OFF}
 """Rules with a level of their own where the policy gives none."""
 
 

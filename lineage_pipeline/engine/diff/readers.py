@@ -9,7 +9,7 @@ from lineage_pipeline.engine.diff.pair import Pair
 from lineage_pipeline.vocabulary.sets import EdgeType, Subtype
 from lineage_pipeline.vocabulary.tables import ColumnEdge, Consumer, StatementRow
 
-STAR, POSITIONAL = "star", "positional insert"
+STAR, POSITIONAL, NATURAL = "star", "positional insert", "natural join"
 
 UNRESOLVED = "?"
 
@@ -27,6 +27,8 @@ class Reader(msgspec.Struct, frozen=True):
     subtype: Subtype | None = None
     approximate: bool = False
     expression: str = ""
+    path: str | None = None
+    masking: bool = False
 
 
 def column_readers(side: Index, name: str, column: str) -> list[Reader]:
@@ -47,6 +49,22 @@ def has_readers(side: Index, name: str) -> bool:
 def object_writers(side: Index, name: str) -> list[Reader]:
     """List the statements that put rows into an object."""
     return [Reader(name, None, place, side.line(place)) for place in side.writers.get(name, ())]
+
+
+def callers(pair: Pair, name: str) -> list[Reader]:
+    """List the calls of a module that stand as they were; one that was edited is taken to have been put right."""
+    found = [Reader(caller, None, place, pair.head.line(place)) for caller, place in pair.head.callers.get(name, ())]
+    return [reader for reader in found if pair.is_kept(reader.place)]
+
+
+def natural_readers(pair: Pair, name: str, column: str) -> list[Reader]:
+    """List who joins by common names, of which a column has become one."""
+    return [
+        reader
+        for reader in object_readers(pair.head, name)
+        if NATURAL in pair.head.features(reader.place)
+        and any(column in pair.head.columns.get(one, {}) for one in pair.head.reads(reader.place) if one != name)
+    ]
 
 
 def broken_readers(pair: Pair, name: str, column: str) -> list[Reader]:
@@ -113,6 +131,8 @@ def _reader(side: Index, edge: ColumnEdge) -> Reader:
         subtype=edge.subtype,
         approximate=edge.approximate,
         expression=edge.expression,
+        path=edge.from_path,
+        masking=edge.masking,
     )
 
 

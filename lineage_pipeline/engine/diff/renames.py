@@ -7,9 +7,10 @@ import msgspec
 
 from lineage_pipeline.engine.diff.index import Index
 from lineage_pipeline.engine.diff.names import Names, translate
+from lineage_pipeline.vocabulary.sets import ObjectKind
 from lineage_pipeline.vocabulary.tables import Column
 
-PROJECTION = "projection"
+PROJECTION, SOURCE = "projection", "source"
 
 SAME_EXPRESSION, SAME_LINEAGE, SAME_SHAPE = 3, 2, 1
 """How strongly two columns look like one: the stronger likeness wins, a tie is no rename."""
@@ -30,6 +31,30 @@ def renames(base: Index, head: Index, removed: Sequence[str], added: Sequence[st
     for name in sorted(common, key=lambda name: (head.objects[name].level, name)):
         _match_columns(base, head, name, found)
     return found
+
+
+def covered(base: Index, head: Index, added: Sequence[str], common: Sequence[str]) -> dict[str, str]:
+    """Find objects that have another name, while a view gives them under the old one."""
+    fresh = set(added)
+    found = {}
+    for name in common:
+        target = _stands_for(head, name)
+        if target in fresh and _signature(base, name, Names()) == _signature(head, target, Names()):
+            found[name] = target
+    return found
+
+
+def _stands_for(head: Index, name: str) -> str:
+    """Give the object that a view passes on as it is, or nothing where it does more."""
+    bodies = head.bodies.get(name, ())
+    if head.objects[name].kind is not ObjectKind.VIEW or len(bodies) != 1:
+        return ""
+    facets = bodies[0].facets
+    source = facets.get((SOURCE, "*"))
+    target = source.text if source and len(facets) == len(head.columns.get(name, ())) + 1 else ""
+    columns = head.columns.get(name, ())
+    texts = [facet.text if (facet := facets.get((PROJECTION, column))) else "" for column in columns]
+    return target if texts == [f"{target}.{column}" for column in columns] else ""
 
 
 def _renamed_objects(base: Index, head: Index, removed: Sequence[str], added: Sequence[str]) -> dict[str, str]:
@@ -76,6 +101,10 @@ def _match_columns(base: Index, head: Index, name: str, found: Renames) -> None:
     gained = [column for column in after.values() if column.name not in before]
     if not (lost and gained):
         return
+    for one, other in _respelled(lost, gained):
+        found.names.columns[name, one.name] = other.name
+        lost.remove(one)
+        gained.remove(other)
     old = {column.name: _likeness(base, column, found.names) for column in lost}
     new = {column.name: _likeness(head, column, Names()) for column in gained}
     for level in (SAME_EXPRESSION, SAME_LINEAGE, SAME_SHAPE):
@@ -88,6 +117,13 @@ def _match_columns(base: Index, head: Index, name: str, found: Renames) -> None:
         _settle(name, pairs, found)
         old = {a: likeness for a, likeness in old.items() if a not in {pair[0] for pair in pairs}}
         new = {b: likeness for b, likeness in new.items() if b not in {pair[1] for pair in pairs}}
+
+
+def _respelled(lost: Sequence[Column], gained: Sequence[Column]) -> list[tuple[Column, Column]]:
+    """Pair the columns whose names differ in letter case alone."""
+    new = {column.name.casefold(): column for column in gained}
+    pairs = [(column, new[column.name.casefold()]) for column in lost if column.name.casefold() in new]
+    return pairs if len({one.name.casefold() for one, _ in pairs}) == len(pairs) else []
 
 
 def _settle(name: str, pairs: Iterable[tuple[str, str]], found: Renames) -> None:

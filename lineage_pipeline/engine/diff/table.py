@@ -1,13 +1,56 @@
 """The rules of change in one table: what `lineage explain` prints and what `diff` applies. An id is never reused."""
 
 from lineage_pipeline.engine.diff.finding import Rule
-from lineage_pipeline.engine.diff.rules import analysis, columns, expressions, objects, rows, schemas
-
-RULES: tuple[Rule, ...] = (
-    *objects.RULES,
-    *columns.RULES,
-    *schemas.RULES,
-    *expressions.RULES,
-    *rows.RULES,
-    *analysis.RULES,
+from lineage_pipeline.engine.diff.rules import (
+    analysis,
+    columns,
+    expressions,
+    governance,
+    moves,
+    names,
+    nested,
+    objects,
+    parameters,
+    positions,
+    rows,
+    schemas,
+    sources,
+    writes,
 )
+from lineage_pipeline.vocabulary.sets import Severity
+
+FAMILIES = "OBJ COL POS TYP NUL EXP ROW SRC CON PII ANL".split()
+
+_MODULES = (
+    *(objects, moves, parameters, columns, names, nested, positions, schemas),
+    *(expressions, rows, sources, writes, governance, analysis),
+)
+
+RULES: tuple[Rule, ...] = tuple(
+    sorted(
+        (rule for module in _MODULES for rule in module.RULES),
+        key=lambda rule: (FAMILIES.index(rule.id[:3]), rule.id),
+    )
+)
+
+_LETTERS = {
+    "B": Severity.BREAKING,
+    "P": Severity.POTENTIALLY_BREAKING,
+    "N": Severity.NON_BREAKING,
+    "I": Severity.INFO,
+}
+
+_INTRINSIC = """
+    OBJ001 B  OBJ002 NB  OBJ003 NP  OBJ004 PB  OBJ005 P  OBJ006 NPB  OBJ007 I  OBJ008 PB
+    COL001 PB  COL002 B  COL003 N  COL004 P  COL005 B  COL006 PB  COL007 NPB  COL008 P  POS001 P  POS002 P  POS003 B
+    TYP001 N  TYP002 B  TYP003 B  TYP004 NB  TYP005 P  TYP006 P  NUL001 P  NUL002 N  NUL003 B
+    EXP001 P  EXP002 PB  EXP003 PB  EXP004 PB  EXP005 PB  EXP006 IP
+    ROW001 PB  ROW002 PB  ROW003 IP  ROW004 P  ROW005 B  ROW006 P  ROW007 P  ROW008 IP  ROW009 PB
+    SRC001 P  SRC002 B  SRC003 IP  CON001 P  CON002 P  PII001 P  ANL001 P  ANL002 PB  ANL003 B  ANL004 P
+"""
+
+INTRINSIC: dict[str, tuple[Severity, ...]] = {
+    rule: tuple(_LETTERS[letter] for letter in letters)
+    for rule, letters in zip(*[iter(_INTRINSIC.split())] * 2, strict=True)
+}
+"""How serious what a rule finds can be in itself, before anybody asks who feels it; the mildest first."""

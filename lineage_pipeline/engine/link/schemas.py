@@ -1,6 +1,6 @@
 """Schemas: the definitions and alterations of each object, folded in order into its final columns."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -195,4 +195,19 @@ def constraints_of(
 ) -> tuple[ir.ConstraintDef, ...]:
     """The constraints that a statement declares."""
     own = definition.constraints if definition is not None else ()
+    if definition is not None:
+        own = (*own, *_generated(definition.columns))
+        own = (*own, *(_default(item) for item in definition.parameters if item.default))
     return (*own, *(item.constraint for item in alterations if item.constraint is not None))
+
+
+def _generated(columns: Sequence[ir.ColumnDef]) -> Iterator[ir.ConstraintDef]:
+    """The columns that take no value from a writer."""
+    for column in columns:
+        if column.identity or column.computed is not None:
+            yield ir.ConstraintDef("generated", "", (column.name,), "identity" if column.identity else "computed")
+
+
+def _default(parameter: ir.ColumnDef) -> ir.ConstraintDef:
+    """What a caller need not say."""
+    return ir.ConstraintDef("default", "", (parameter_node(parameter.name),), parameter.default)

@@ -8,9 +8,11 @@ from lineage_pipeline.engine.diff.finding import Finding, Rule
 from lineage_pipeline.engine.diff.index import Index
 from lineage_pipeline.engine.diff.pair import Pair
 from lineage_pipeline.vocabulary.sets import Confidence, Scope, Severity
-from lineage_pipeline.vocabulary.tables import Diagnostic
+from lineage_pipeline.vocabulary.tables import Diagnostic, StatementRow
 
-APPROXIMATE = frozenset({"APPROXIMATE_LINEAGE", "UNKNOWN_COLUMN", "AMBIGUOUS_COLUMN", "DYNAMIC_SQL", "LIMIT_EXCEEDED"})
+AMBIGUOUS = "AMBIGUOUS_COLUMN"
+
+APPROXIMATE = frozenset({"APPROXIMATE_LINEAGE", "UNKNOWN_COLUMN", AMBIGUOUS, "DYNAMIC_SQL", "LIMIT_EXCEEDED"})
 
 UNREADABLE = frozenset({"PARSE_ERROR", "TEMPLATE_ERROR", "ENCODING_ERROR"})
 
@@ -28,8 +30,10 @@ _NUMBER = re.compile(r"\d+")
 def became_approximate(pair: Pair) -> Iterator[Finding]:
     """Lineage that was known is guessed, or a star that was expanded is not."""
     told = set()
-    for one in _new(pair, APPROXIMATE):
+    for one in new_findings(pair, APPROXIMATE):
         name = _subject(pair.head, one)
+        if one.code == AMBIGUOUS and owners_now(pair, one):
+            continue  # told as the addition of a column
         if name not in pair.added and not _is_removed(pair, one, name):
             told.add(name)
             yield _unknown("ANL001", name, one.message, one)
@@ -45,14 +49,14 @@ def no_longer_parses(pair: Pair) -> Iterator[Finding]:
         severity = Severity.BREAKING if pair.head.readers.get(name) else Severity.POTENTIALLY_BREAKING
         yield Finding("ANL002", name, None, severity, after=one.message, path=one.path, line=one.line)
     paths = {one.path for _, one in lost}
-    for one in _new(pair, UNREADABLE):
+    for one in new_findings(pair, UNREADABLE):
         if one.path not in paths:
             yield _unknown("ANL002", _subject(pair.head, one), one.message, one)
 
 
 def cycle_introduced(pair: Pair) -> Iterator[Finding]:
     """Objects that need each other cannot be created."""
-    for one in _new(pair, CYCLE):
+    for one in new_findings(pair, CYCLE):
         name = _subject(pair.head, one)
         yield Finding("ANL003", name, None, Severity.BREAKING, after=one.message, path=one.path, line=one.line)
 
@@ -60,7 +64,7 @@ def cycle_introduced(pair: Pair) -> Iterator[Finding]:
 def defined_twice(pair: Pair) -> Iterator[Finding]:
     """Which of two definitions holds depends on the order in which they run."""
     seen = set()
-    for one in _new(pair, COUNTED):
+    for one in new_findings(pair, COUNTED):
         name = _subject(pair.head, one)
         if name not in seen:
             seen.add(name)
@@ -70,13 +74,13 @@ def defined_twice(pair: Pair) -> Iterator[Finding]:
 def lost_objects(pair: Pair) -> list[tuple[str, Diagnostic]]:
     """List the objects that are gone because their file no longer parses."""
     errors: dict[str | None, Diagnostic] = {}
-    for one in _new(pair, LOSING):
+    for one in new_findings(pair, LOSING):
         errors.setdefault(one.path, one)
     gone = (name for name in pair.removed if name not in pair.renames.names.objects)
     return [(name, errors[path]) for name in gone if (path := pair.base.objects[name].path) and path in errors]
 
 
-def _new(pair: Pair, codes: frozenset[str]) -> Iterator[Diagnostic]:
+def new_findings(pair: Pair, codes: frozenset[str]) -> Iterator[Diagnostic]:
     """Give the findings of the head that the base did not have; a file that moved takes its findings along."""
     paths = {row.path for row in pair.head.lineage.statements}
     before = [one for one in pair.base.lineage.diagnostics if one.code in codes]
@@ -110,11 +114,17 @@ def _subject(side: Index, one: Diagnostic) -> str:
     """Give the object that a finding is about, else what its statement makes, else its file."""
     if one.object and one.object in side.objects:
         return one.object
+    row = statement_at(side, one)
+    return (row.target if row else None) or one.object or one.path or ""
+
+
+def statement_at(side: Index, one: Diagnostic) -> StatementRow | None:
+    """Find the statement that a finding stands in, the first that makes something."""
     for row in side.lineage.statements:
         inside = row.path == one.path and row.span and one.line and row.span.line <= one.line <= row.span.end_line
         if inside and row.target:
-            return row.target
-    return one.object or one.path or ""
+            return row
+    return None
 
 
 def _is_removed(pair: Pair, one: Diagnostic, name: str) -> bool:
@@ -128,6 +138,19 @@ def unknown_column(one: Diagnostic) -> str:
     """Read the column that a finding misses from its message."""
     name, found, _ = one.message.partition(" is not a column of ")
     return name.rpartition(".")[2].strip('"') if found else ""
+
+
+def ambiguous_column(one: Diagnostic) -> str:
+    """Read the column from the message of a finding."""
+    return one.message.partition(" could come from ")[0].rpartition(".")[2].strip('"')
+
+
+def owners_now(pair: Pair, one: Diagnostic) -> list[str]:
+    """List the sources that have an ambiguous column, where there are two and one of them is new in that."""
+    row, column = statement_at(pair.head, one), ambiguous_column(one)
+    owners = [name for name in (row.reads if row else ()) if column in pair.head.columns.get(name, {})]
+    before = [name for name in owners if column in pair.base.columns.get(name, {})]
+    return owners if len(owners) > 1 and len(before) < len(owners) else []
 
 
 def _unknown(rule: str, name: str, message: str, one: Diagnostic | None) -> Finding:

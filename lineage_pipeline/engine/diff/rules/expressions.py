@@ -1,13 +1,16 @@
 """Columns that keep their names and mean something else."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
+from lineage_pipeline.dialects import functions
 from lineage_pipeline.engine.diff.finding import Finding, Rule
 from lineage_pipeline.engine.diff.pair import Pair, Rewrite
+from lineage_pipeline.engine.diff.policy import fits
 from lineage_pipeline.engine.diff.renames import PROJECTION
+from lineage_pipeline.engine.diff.rules.positions import misplaced
 from lineage_pipeline.vocabulary.sets import Scope, Severity, Subtype
 from lineage_pipeline.vocabulary.tables import Column, ColumnEdge
 
@@ -27,6 +30,12 @@ _NULL = re.compile(r"^\W*(?:(?:try_)?cast\W+)?null\b", re.IGNORECASE)
 _OVER = re.compile(r"\bover\b", re.IGNORECASE)
 
 
+VOLATILE = re.compile(rf"\b({'|'.join(sorted(functions.VOLATILE))})\(", re.IGNORECASE)
+
+CLOCKS = ("current", "get", "sys", "now")
+"""How functions begin that tell the time."""
+
+
 class Edit(msgspec.Struct, frozen=True):
     """One column of one rewritten statement: its text and its inputs on both sides."""
 
@@ -36,7 +45,9 @@ class Edit(msgspec.Struct, frozen=True):
     old: frozenset[tuple[str, str]]
     new: frozenset[tuple[str, str]]
     aggregated: tuple[bool, bool]
+    masked: tuple[frozenset[tuple[str, str]], frozenset[tuple[str, str]]]
     retyped: bool
+    sensitive: bool
 
 
 def expression_changed(pair: Pair) -> Iterator[Finding]:
@@ -44,7 +55,7 @@ def expression_changed(pair: Pair) -> Iterator[Finding]:
     for name in pair.common:
         for rewrite in pair.writers[name].rewrites:
             for edit in _edits(pair, rewrite):
-                verdict = _constant(edit) or _aggregate(edit) or _inputs(edit) or _expression(edit)
+                verdict = next(filter(None, (judge(edit) for judge in JUDGES)), None)
                 if verdict:
                     yield Finding(
                         verdict[0], name, edit.column.name, verdict[1], edit.before or None, edit.after or None
@@ -53,9 +64,10 @@ def expression_changed(pair: Pair) -> Iterator[Finding]:
 
 def _edits(pair: Pair, rewrite: Rewrite) -> Iterator[Edit]:
     """Give the columns whose canonical text differs; what the head could not resolve is reported elsewhere."""
+    elsewhere = misplaced(pair, rewrite)
     for old, new in pair.columns(rewrite.object):
         before, after = rewrite.text(PROJECTION, new.name)
-        if before == after or not before or not after or new.approximate:
+        if before == after or not before or not after or new.approximate or new.name in elsewhere:
             continue
         base = pair.base.inputs(old.object, old.name, rewrite.base.place)
         head = pair.head.inputs(new.object, new.name, rewrite.head.place)
@@ -68,13 +80,35 @@ def _edits(pair: Pair, rewrite: Rewrite) -> Iterator[Edit]:
             old=frozenset((swap.get(source, source), column) for source, column in inputs),
             new=frozenset((edge.from_object, edge.from_column) for edge in head),
             aggregated=(_is_aggregated(base, before), _is_aggregated(head, after)),
+            masked=(_masked(base), _masked(head)),
             retyped=old.type != new.type,
+            sensitive=any(_is_sensitive(pair, edge) for edge in base),
         )
+
+
+def _masked(inputs: list[ColumnEdge]) -> frozenset[tuple[str, str]]:
+    """List the inputs of which only a hash or a mask arrives; a count hides values, but is not made to."""
+    masked = (edge for edge in inputs if edge.masking and edge.subtype is not Subtype.AGGREGATION)
+    return frozenset((edge.from_object, edge.from_column) for edge in masked)
+
+
+def _is_sensitive(pair: Pair, edge: ColumnEdge) -> bool:
+    source = pair.base.columns.get(edge.from_object, {}).get(edge.from_column)
+    return source is not None and any(fits(tag, pair.sensitive) for tag in source.tags)
 
 
 def _is_aggregated(inputs: list[ColumnEdge], text: str) -> bool:
     """Say whether many rows go into one value; COUNT(*) does it without any input."""
     return any(edge.subtype is Subtype.AGGREGATION for edge in inputs) or bool(not inputs and _COUNT.search(text))
+
+
+def _masking(edit: Edit) -> tuple[str, Severity] | None:
+    """A value that was hidden can be read, or one that was read is hidden."""
+    shown = edit.masked[0] & edit.new - edit.masked[1]
+    hidden = edit.masked[1] & edit.old - edit.masked[0]
+    if not (shown or hidden) or edit.aggregated[0] != edit.aggregated[1]:
+        return None
+    return "EXP005", Severity.BREAKING if shown and edit.sensitive else Severity.POTENTIALLY_BREAKING
 
 
 def _constant(edit: Edit) -> tuple[str, Severity] | None:
@@ -104,10 +138,29 @@ def _inputs(edit: Edit) -> tuple[str, Severity] | None:
     return "EXP002", Severity.BREAKING if replaced else Severity.POTENTIALLY_BREAKING
 
 
+def _volatile(edit: Edit) -> tuple[str, Severity] | None:
+    """A value that is another one at every run cannot be checked; a mere stamp of the time is for information."""
+    before, after = (set(VOLATILE.findall(text)) for text in (edit.before, edit.after))
+    if not after - before:
+        return None
+    stamp = not (edit.old or edit.new) and all(word.startswith(CLOCKS) for word in after)
+    return "EXP006", Severity.INFO if stamp and before else Severity.POTENTIALLY_BREAKING
+
+
 def _expression(edit: Edit) -> tuple[str, Severity] | None:
     """The same inputs, another formula; where the type changed with it, the type is reported."""
     return None if edit.retyped else ("EXP001", Severity.POTENTIALLY_BREAKING)
 
+
+JUDGES: tuple[Callable[[Edit], tuple[str, Severity] | None], ...] = (
+    _masking,
+    _constant,
+    _aggregate,
+    _inputs,
+    _volatile,
+    _expression,
+)
+"""What an edited expression is told as: the first that fits."""
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -141,5 +194,21 @@ RULES: tuple[Rule, ...] = (
         expression_changed,
         "The value is another constant, or has become one; a NULL empties the column.",
         "Remove the column instead of emptying it.",
+    ),
+    Rule(
+        "EXP005",
+        "masking added or removed",
+        Scope.COLUMN_SEMANTICS,
+        expression_changed,
+        "A value that was hashed or masked can be read, or the other way round.",
+        "Put the mask back; where it is new, tell those who compare or join the value.",
+    ),
+    Rule(
+        "EXP006",
+        "another value at every run",
+        Scope.COLUMN_SEMANTICS,
+        expression_changed,
+        "The expression now asks the clock or chance: two runs over the same rows differ.",
+        "Hand the value in, or take it from the rows.",
     ),
 )

@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 
 from lineage_pipeline.engine.diff.finding import Finding, Rule
+from lineage_pipeline.engine.diff.index import EMPTYING
 from lineage_pipeline.engine.diff.pair import Pair
 from lineage_pipeline.engine.diff.rules.analysis import lost_objects
+from lineage_pipeline.engine.diff.rules.moves import relocations, retargeted
 from lineage_pipeline.vocabulary.sets import Confidence, ObjectKind, Scope, Severity
 
 KINDS_UNKNOWN = frozenset({ObjectKind.UNKNOWN, ObjectKind.EXTERNAL})
@@ -14,7 +16,7 @@ VIEWS = frozenset({ObjectKind.VIEW, ObjectKind.MATERIALIZED_VIEW})
 
 def object_removed(pair: Pair) -> Iterator[Finding]:
     """Whoever reads a removed object will fail; one that is only unreadable is reported as that."""
-    lost = {name for name, _ in lost_objects(pair)}
+    lost = {name for name, _ in lost_objects(pair)} | relocations(pair).keys()
     for name in pair.removed:
         if name not in pair.renames.names.objects and name not in lost:
             yield Finding("OBJ001", name, None, Severity.BREAKING, before=pair.base.objects[name].kind.value)
@@ -26,12 +28,16 @@ def object_renamed(pair: Pair) -> Iterator[Finding]:
         sure = bool(pair.base.bodies.get(old)) or old.rpartition(".")[2] == new.rpartition(".")[2]
         confidence = Confidence.CERTAIN if sure else Confidence.INFERRED
         yield Finding("OBJ002", old, None, Severity.BREAKING, before=old, after=new, confidence=confidence)
+    for old, new in sorted(pair.covered.items()):
+        severity = Severity.BREAKING if pair.head.writers.get(old) else Severity.NON_BREAKING
+        yield Finding("OBJ002", old, None, severity, before=old, after=f"{new}, and a view of the old name")
 
 
 def object_added(pair: Pair) -> Iterator[Finding]:
     """A new object disturbs nobody, unless an untouched statement now reads it instead of another."""
+    moved = {*pair.renames.names.objects.values(), *(one.to for one in relocations(pair).values())}
     for name in pair.added:
-        if name in pair.renames.names.objects.values():
+        if name in moved:
             continue
         shadowed = _shadowed(pair, name)
         severity = Severity.POTENTIALLY_BREAKING if shadowed else Severity.NON_BREAKING
@@ -60,10 +66,13 @@ def kind_changed(pair: Pair) -> Iterator[Finding]:
 
 def producers_changed(pair: Pair) -> Iterator[Finding]:
     """Two statements may fill an object twice; none leaves it stale."""
+    told = {one.name for one in retargeted(pair)} | {one.to for one in retargeted(pair)}
     for name in pair.common:
         writers = pair.writers[name]
-        before, after = len(pair.base.bodies.get(name, ())), len(pair.head.bodies.get(name, ()))
-        if before == after or not (writers.gone or writers.new):
+        before, after = (
+            sum(body.kind not in EMPTYING for body in side.bodies.get(name, ())) for side in (pair.base, pair.head)
+        )
+        if before == after or not (writers.gone or writers.new) or name in told:
             continue
         if max(before, after) > 1 or after == 0:
             texts = f"{before} writers", f"{after} writers"

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from lineage_pipeline.engine.diff.finding import Finding, Rule
-from lineage_pipeline.engine.diff.index import NAMED, Body, Index
+from lineage_pipeline.engine.diff.implication import direction
+from lineage_pipeline.engine.diff.index import EMPTYING, Body, Index
 from lineage_pipeline.engine.diff.pair import Pair, Rewrite, sources
 from lineage_pipeline.vocabulary.sets import EdgeType, ObjectKind, Scope, Severity
 
@@ -25,7 +26,7 @@ class JoinLine(msgspec.Struct, frozen=True, order=True):
 
 def join_changed(pair: Pair) -> Iterator[Finding]:
     """Joins add rows, drop rows or multiply them."""
-    for rewrite in _rewrites(pair):
+    for rewrite in rewrites(pair):
         before, after = (read_joins(text) for text in rewrite.text(JOIN))
         if set(sources(rewrite.before)) == set(sources(rewrite.after)):
             before, after = _same_sources(before, after)
@@ -46,8 +47,12 @@ def _same_sources(before: list[JoinLine], after: list[JoinLine]) -> tuple[list[J
 
 
 def filter_changed(pair: Pair) -> Iterator[Finding]:
-    """Another filter lets other rows through."""
-    yield from _differing(pair, "ROW004", FILTER, lambda rewrite: Severity.POTENTIALLY_BREAKING)
+    """Another filter lets other rows through; what a DELETE removes is told as that."""
+    for rewrite in rewrites(pair):
+        before, after = rewrite.text(FILTER)
+        if before != after and rewrite.head.kind not in EMPTYING:
+            told = f"{way}: {after or 'every row'}" if (way := direction(before, after)) else after
+            yield Finding("ROW004", rewrite.object, None, Severity.POTENTIALLY_BREAKING, before or None, told or None)
 
 
 def grouping_changed(pair: Pair) -> Iterator[Finding]:
@@ -75,36 +80,17 @@ def order_changed(pair: Pair) -> Iterator[Finding]:
     yield from _differing(pair, "ROW008", ORDER, severity)
 
 
-def source_changed(pair: Pair) -> Iterator[Finding]:
-    """Another object stands where one stood; what joins and set operations tell is not told twice."""
-    for rewrite in _rewrites(pair):
-        before, after = sources(rewrite.before), sources(rewrite.after)
-        gone = [name for name in before if name not in after]
-        came = [name for name in after if name not in before]
-        unresolved = [name for name in came if pair.head.definedness(name) == NAMED]
-        resolved = any(pair.base.definedness(name) != NAMED for name in gone)
-        texts = ", ".join(gone) or None, ", ".join(came) or None
-        if unresolved and resolved:
-            yield Finding("SRC002", rewrite.object, None, Severity.BREAKING, *texts)
-        elif rewrite.swap or (gone and came and not _is_told(rewrite)):
-            yield Finding("SRC001", rewrite.object, None, Severity.POTENTIALLY_BREAKING, *texts)
-
-
-def _rewrites(pair: Pair) -> Iterator[Rewrite]:
+def rewrites(pair: Pair) -> Iterator[Rewrite]:
+    """Give the edited statements of all objects."""
     for name in pair.common:
         yield from pair.writers[name].rewrites
 
 
 def _differing(pair: Pair, rule: str, facet: str, severity: Callable[[Rewrite], Severity]) -> Iterator[Finding]:
-    for rewrite in _rewrites(pair):
+    for rewrite in rewrites(pair):
         before, after = rewrite.text(facet)
         if before != after:
             yield Finding(rule, rewrite.object, None, severity(rewrite), before or None, after or None)
-
-
-def _is_told(rewrite: Rewrite) -> bool:
-    """Say whether another rule reports that the sources differ."""
-    return any(before != after for before, after in (rewrite.text(JOIN), rewrite.text(SET_OPERATION)))
 
 
 def read_joins(text: str) -> list[JoinLine]:
@@ -147,7 +133,8 @@ def _join_severity(pair: Pair, rewrite: Rewrite, old: JoinLine | None, new: Join
     """Every row with every row breaks; a left join by a key from which nothing is taken changes nothing."""
     if old and new:
         crossed = new.side == "cross" or (bool(old.on) and not new.on)
-        return Severity.BREAKING if crossed else Severity.POTENTIALLY_BREAKING
+        multiplied = _is_by_key(pair.base, old) and not _is_by_key(pair.head, new)
+        return Severity.BREAKING if crossed or multiplied else Severity.POTENTIALLY_BREAKING
     idle = _is_idle(pair.base, rewrite.base, old) if old else new and _is_idle(pair.head, rewrite.head, new)
     return Severity.INFO if idle else Severity.POTENTIALLY_BREAKING
 
@@ -156,9 +143,13 @@ def _is_idle(side: Index, body: Body, join: JoinLine) -> bool:
     """Say whether a join neither gives a value nor adds or drops a row."""
     edges = side.edges_at.get(body.place, ())
     used = any(edge.from_object == join.source and edge.type is EdgeType.DIRECT for edge in edges)
+    return join.side == "left" and not used and _is_by_key(side, join)
+
+
+def _is_by_key(side: Index, join: JoinLine) -> bool:
+    """Say whether a join finds at most one partner."""
     keys = [one.columns for one in side.constraints.get(join.source, ()) if one.kind in ("primary key", "unique")]
-    by_key = any(key and all(f"{join.source}.{column}" in join.on for column in key) for key in keys)
-    return join.side == "left" and not used and by_key
+    return any(key and all(f"{join.source}.{column}" in join.on for column in key) for key in keys)
 
 
 def _spell(join: JoinLine | None) -> str | None:
@@ -229,21 +220,5 @@ RULES: tuple[Rule, ...] = (
         order_changed,
         "The same rows in another order, which matters with a limit and to callers.",
         "Sort where the order is needed.",
-    ),
-    Rule(
-        "SRC001",
-        "source swapped",
-        Scope.ROW_SET,
-        source_changed,
-        "The same columns come from another object.",
-        "Check that both hold the same rows.",
-    ),
-    Rule(
-        "SRC002",
-        "source missing",
-        Scope.INTERFACE,
-        source_changed,
-        "The object reads a source that nothing defines, where it read a known one.",
-        "Correct the name, or add the definition or its schema.",
     ),
 )

@@ -3,13 +3,18 @@
 from collections.abc import Iterator
 
 from lineage_pipeline.engine.diff.finding import Finding, Rule
+from lineage_pipeline.engine.diff.index import Index
 from lineage_pipeline.engine.diff.lattice import compare
 from lineage_pipeline.engine.diff.pair import Pair
 from lineage_pipeline.engine.diff.renames import PROJECTION
+from lineage_pipeline.engine.diff.rules.nested import nested
 from lineage_pipeline.vocabulary.sets import Confidence, ObjectKind, Scope, Severity
 from lineage_pipeline.vocabulary.tables import Column, Constraint
 
 UNKNOWN_TYPES = frozenset({None, "", "UNKNOWN", "NULL"})
+
+SUPPLIED = frozenset({"default", "generated"})
+"""Constraints that say what a column gets where a writer says nothing."""
 
 GUARANTEES = frozenset({"primary key", "unique", "foreign key", "check"})
 """Constraints that readers count on; a default is none."""
@@ -18,7 +23,7 @@ GUARANTEES = frozenset({"primary key", "unique", "foreign key", "check"})
 def type_changed(pair: Pair) -> Iterator[Finding]:
     """Readers and writers of a column whose type changed may overflow, truncate or fail."""
     for old, new in _changed(pair):
-        if old.type == new.type:
+        if old.type == new.type or nested(old, new):
             continue
         known = not {old.type, new.type} & UNKNOWN_TYPES
         verdict = compare(old.type or "", new.type or "") if known else ("TYP006", Severity.POTENTIALLY_BREAKING)
@@ -52,6 +57,22 @@ def constraint_changed(pair: Pair) -> Iterator[Finding]:
             yield Finding("CON001", name, None, Severity.POTENTIALLY_BREAKING, before=text)
         for text in sorted(str(one) for one in after - before):
             yield Finding("CON001", name, None, Severity.POTENTIALLY_BREAKING, after=text)
+
+
+def supply_changed(pair: Pair) -> Iterator[Finding]:
+    """A column gets another value, or none, where a writer leaves it out."""
+    for name in pair.common:
+        before, after = _supplied(pair.base, name), _supplied(pair.head, name)
+        for old, new in pair.columns(name) if before != after else ():
+            texts = before.get(old.name), after.get(new.name)
+            if texts[0] != texts[1]:
+                yield Finding("COL008", name, new.name, Severity.POTENTIALLY_BREAKING, *texts)
+
+
+def _supplied(side: Index, name: str) -> dict[str, str]:
+    """Say what each column gets by itself, whatever the constraint is called."""
+    rows = [one for one in side.constraints.get(name, ()) if one.kind in SUPPLIED and one.columns]
+    return {one.columns[0]: f"{one.kind} {one.expression or ''}".strip() for one in rows}
 
 
 def _changed(pair: Pair) -> Iterator[tuple[Column, Column]]:
@@ -165,5 +186,13 @@ RULES: tuple[Rule, ...] = (
         constraint_changed,
         "A key, reference or check that readers counted on is gone, or a new one binds writers.",
         "Check for duplicates and orphans, or for writers that break it.",
+    ),
+    Rule(
+        "COL008",
+        "default, identity or computation changed",
+        Scope.INTERFACE,
+        supply_changed,
+        "A column gets something else, or nothing, where a writer leaves it out; or a writer may no longer name it.",
+        "Check the writers that leave the column out, and those that name it.",
     ),
 )

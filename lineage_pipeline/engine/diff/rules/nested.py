@@ -1,0 +1,65 @@
+"""Fields inside columns that went, came or hold something else."""
+
+from collections.abc import Iterator, Mapping
+
+from lineage_pipeline.engine.diff.fields import fields
+from lineage_pipeline.engine.diff.finding import Finding, Rule
+from lineage_pipeline.engine.diff.lattice import compare
+from lineage_pipeline.engine.diff.pair import Pair
+from lineage_pipeline.vocabulary.sets import Scope, Severity
+from lineage_pipeline.vocabulary.tables import Column
+
+
+def fields_changed(pair: Pair) -> Iterator[Finding]:
+    """A struct is an interface of its own: its fields are removed, added and retyped like columns."""
+    for name in pair.common:
+        for old, new in pair.columns(name):
+            both = nested(old, new)
+            if both:
+                for severity, before, after in _differences(new.name, *both):
+                    yield Finding("COL007", name, new.name, severity, before, after)
+
+
+def nested(old: Column, new: Column) -> tuple[dict[str, str], dict[str, str]] | None:
+    """Give the fields of a column before and after where both types have some and differ."""
+    if old.type == new.type or not old.type or not new.type:
+        return None
+    before, after = fields(old.type), fields(new.type)
+    return (before, after) if before is not None and after is not None else None
+
+
+def _differences(
+    column: str, before: Mapping[str, str], after: Mapping[str, str]
+) -> Iterator[tuple[Severity, str | None, str | None]]:
+    """Tell two structs apart path by path; one that comes or goes takes what is below it along."""
+    for path, type_ in before.items():
+        if path not in after and not _is_below(path, before, after):
+            yield Severity.BREAKING, f"{column}.{path} {type_}", None
+    for path, type_ in after.items():
+        if path not in before and not _is_below(path, after, before):
+            yield Severity.NON_BREAKING, None, f"{column}.{path} {type_}"
+    for path in (path for path in before if path in after):
+        verdict = compare(before[path], after[path])
+        if verdict:
+            yield verdict[1], f"{column}.{path} {before[path]}", f"{column}.{path} {after[path]}"
+    shared = [path for path in before if path in after]
+    order = [path for path in after if path in before]
+    if shared != order:
+        yield Severity.POTENTIALLY_BREAKING, ", ".join(shared), ", ".join(order)
+
+
+def _is_below(path: str, mine: Mapping[str, str], others: Mapping[str, str]) -> bool:
+    parent = path.rpartition(".")[0]
+    return bool(parent) and parent in mine and parent not in others
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "COL007",
+        "field of a column changed",
+        Scope.INTERFACE,
+        fields_changed,
+        "A field inside a struct went, came or has another type. Whoever names its path feels it as that of a column.",
+        "Change the readers of the path that are listed, or keep the field until they are.",
+    ),
+)
