@@ -25,14 +25,15 @@ from lineage_pipeline.engine.graph.statements import statement_rows
 from lineage_pipeline.engine.link.columns import column_rows, constraint_rows, inferred_rows
 from lineage_pipeline.engine.link.conflicts import conflict_rows
 from lineage_pipeline.engine.link.inference import passed, requested
+from lineage_pipeline.engine.link.memory import LinkMemory
 from lineage_pipeline.engine.link.rows import Passing, edge_rows, facet_rows, finding_rows, passing_rows
 from lineage_pipeline.engine.link.schemas import SchemaRegistry
 from lineage_pipeline.engine.link.script import link_script
 from lineage_pipeline.engine.trace.reach import column_reach
 from lineage_pipeline.engine.trace.tags import with_tags
 from lineage_pipeline.vocabulary import ir
-from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, TableSchema
-from lineage_pipeline.vocabulary.places import Text
+from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options, TableSchema
+from lineage_pipeline.vocabulary.places import Text, Written
 from lineage_pipeline.vocabulary.plan import Bound, Plan, ScriptFace
 from lineage_pipeline.vocabulary.sets import Stage
 from lineage_pipeline.vocabulary.tables import ColumnEdge, Diagnostic, Facet, StatementRow
@@ -57,6 +58,46 @@ class Edges(msgspec.Struct):
     passings: list[Passing] = []
 
 
+class Memory:
+    """What earlier analyses gave: scripts by their texts, rows by all that linking looks at.
+
+    An analysis that is given one works out only what is new, and what reads something else than before.
+    """
+
+    def __init__(self) -> None:
+        """Start with nothing; `compiled` and `linked` count what had to be done."""
+        self.links = LinkMemory()
+        self.compiled = 0
+        self.linked = 0
+        self._files: dict[tuple[str, Options, Written | None], Compiled] = {}
+        self._rows: dict[tuple[object, ...], Edges] = {}
+
+    def compile(self, file: InputFile) -> Compiled:
+        """Compile a file, unless its text was compiled before, wherever it stood."""
+        key = (file.text, file.options, file.written)
+        known = self._files.get(key)
+        if known is None:
+            self.compiled += 1
+            known = self._files[key] = compile_file(file)
+        if known.file == file:
+            return known
+        return msgspec.structs.replace(known, file=file, text=msgspec.structs.replace(known.text, path=file.path))
+
+    def link(self, item: Compiled, plan: Plan, registry: SchemaRegistry) -> Edges:
+        """Link a file, unless it was linked before with the same names and schemas."""
+        bound = tuple(plan.bound[item.file.path])
+        read = tuple([self.links.inputs_key(names, registry.inputs) for names in bound])
+        path, disputed = item.file.path, sorted(registry.disputed.get(item.file.path, {}).items())
+        # In a circle, what the registry linked depends on where it began.
+        begun = tuple([id(registry.linked.get((path, ordinal))) for ordinal in range(len(bound))])
+        key = (id(item.script), path, bound, read, begun, tuple(schema for _, schema in disputed))
+        found = self._rows.get(key)
+        if found is None:
+            self.linked += 1
+            found = self._rows[key] = link_files([item], plan, registry)
+        return found
+
+
 class Workings(msgspec.Struct, frozen=True):
     """A lineage together with what it was worked out from, for questions that its rows do not answer."""
 
@@ -75,30 +116,47 @@ def analyse(
     return msgspec.structs.replace(lineage, column_reach=column_reach(lineage)) if reach else lineage
 
 
-def work_out(files: Iterable[InputFile], imported: Mapping[str, TableSchema] | None = None) -> Workings:
+def work_out(
+    files: Iterable[InputFile], imported: Mapping[str, TableSchema] | None = None, memory: Memory | None = None
+) -> Workings:
     """The lineage of a set of files without the reach of columns, and how it came about."""
+    compile_one = memory.compile if memory is not None else compile_file
     with _relaxed_collector():
-        return link_together([compile_file(file) for file in files], imported or {})
+        return link_together([compile_one(file) for file in files], imported or {}, memory)
 
 
-def link_together(compiled: Sequence[Compiled], imported: Mapping[str, TableSchema]) -> Workings:
+def link_together(
+    compiled: Sequence[Compiled], imported: Mapping[str, TableSchema], memory: Memory | None = None
+) -> Workings:
     """All that follows once the files are compiled."""
     files = [File(item.file.path, item.face, item.file.options, item.file.owners) for item in compiled]
     plan = build_plan(files, imported)
-    registry = resolve_schemas(compiled, plan, imported)
-    linked = link_files(compiled, plan, registry)
+    registry = resolve_schemas(compiled, plan, imported, memory.links if memory is not None else None)
+    linked = link_files(compiled, plan, registry) if memory is None else _remembered(compiled, plan, registry, memory)
     return Workings(tuple(compiled), plan, registry, assemble(compiled, plan, registry, linked), imported)
 
 
-def settle(base: Workings, head: Workings) -> tuple[Workings, Workings]:
+def _remembered(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistry, memory: Memory) -> Edges:
+    """The edges, facets and findings of all files, those of a file that reads what it read from memory."""
+    gathered = Edges()
+    for item in compiled:
+        found = memory.link(item, plan, registry)
+        gathered.edges.extend(found.edges)
+        gathered.facets.extend(found.facets)
+        gathered.findings.extend(found.findings)
+        gathered.passings.extend(found.passings)
+    return gathered
+
+
+def settle(base: Workings, head: Workings, memory: Memory | None = None) -> tuple[Workings, Workings]:
     """Both sides of a comparison: where head changed a definition, it counts, and not what is imported."""
     changed = contested(base.lineage, head.lineage)
     if not changed:
         return base, head
-    return _without(base, changed & defined(base.lineage)), _without(head, changed)
+    return _without(base, changed & defined(base.lineage), memory), _without(head, changed, memory)
 
 
-def _without(side: Workings, objects: frozenset[str]) -> Workings:
+def _without(side: Workings, objects: frozenset[str], memory: Memory | None) -> Workings:
     """One side, linked again; the imported schemas of some objects yield to definitions, or go where there is none."""
     schemas = dict(side.imported)
     made = defined(side.lineage)
@@ -107,7 +165,7 @@ def _without(side: Workings, objects: frozenset[str]) -> Workings:
         schema = schemas.pop(key, None)
         if schema is not None and name in made:
             schemas[key] = msgspec.structs.replace(schema, yields=True)
-    return link_together(side.compiled, schemas)
+    return link_together(side.compiled, schemas, memory)
 
 
 @contextmanager
@@ -134,7 +192,12 @@ def compile_file(file: InputFile) -> Compiled:
     )
 
 
-def resolve_schemas(compiled: Sequence[Compiled], plan: Plan, imported: Mapping[str, TableSchema]) -> SchemaRegistry:
+def resolve_schemas(
+    compiled: Sequence[Compiled],
+    plan: Plan,
+    imported: Mapping[str, TableSchema],
+    links: LinkMemory | None = None,
+) -> SchemaRegistry:
     """The schemas of all objects, in order of need."""
     by_path = {item.file.path: item for item in compiled}
 
@@ -142,7 +205,7 @@ def resolve_schemas(compiled: Sequence[Compiled], plan: Plan, imported: Mapping[
         item = by_path[path]
         return item.script.statements[ordinal].statement, plan.bound[path][ordinal], item.traits
 
-    registry = SchemaRegistry(plan.objects, statement_at, imported)
+    registry = SchemaRegistry(plan.objects, statement_at, imported, links)
     registry.resolve(plan.order)
     return registry
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lineage_pipeline.discover.schemas.folding import imported_schemas
 from lineage_pipeline.engine.trace.graph import ColumnRef, column_graph
 from lineage_pipeline.engine.trace.walk import upstream
-from lineage_pipeline.pipeline import analyse
+from lineage_pipeline.pipeline import Memory, analyse, work_out
 from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options, TableSchema
 from lineage_pipeline.vocabulary.sets import EdgeType, Subtype
 from lineage_pipeline.vocabulary.tables import ColumnEdge
@@ -20,7 +20,7 @@ from lineage_pipeline_tests.flavours import FLAVOURS, TABLES, TARGET
 from lineage_pipeline_tests.generated import MARK, Inputs, Program, marks, named
 from lineage_pipeline_tests.layouts import damaged, relaid
 from lineage_pipeline_tests.procedures import FAMILIES, Wrapping, wrapped
-from lineage_pipeline_tests.repositories import Memory, edited, inputs, repository
+from lineage_pipeline_tests.repositories import edited, inputs, repository
 from lineage_pipeline_tests.soundness import assert_sound
 from lineage_pipeline_tests.writer import programs
 
@@ -251,8 +251,8 @@ def relinking_what_changed_is_enough(draw: Draw) -> None:
         whole = analyse(inputs(files), reach=False)
         assert_sound(whole, files)
         given = draw(st.permutations(inputs(files)))
-        assert memory.analyse(given) == whole, files
-        work = len(memory.compiled) + len(memory.linked)
-        assert memory.analyse(inputs(files)) == whole
-        assert len(memory.compiled) + len(memory.linked) == work
+        assert work_out(given, memory=memory).lineage == whole, files
+        work = memory.compiled, memory.linked, memory.links.count
+        assert work_out(inputs(files), memory=memory).lineage == whole
+        assert (memory.compiled, memory.linked, memory.links.count) == work
         files = edited(draw, files)

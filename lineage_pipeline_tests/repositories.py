@@ -1,14 +1,11 @@
-"""Repositories that change: small files over a few names, edited at random, and analysed from what is remembered."""
+"""Repositories that change: small files over a few names, edited at random."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
 
-from lineage_pipeline.engine.graph.build import File, build_plan
-from lineage_pipeline.pipeline import Compiled, Edges, assemble, compile_file, link_files, resolve_schemas
-from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options
-from lineage_pipeline.vocabulary.plan import Plan
+from lineage_pipeline.vocabulary.analysis import InputFile, Options
 
 OPTIONS = Options("tsql", default_schema="dbo", search_path=("other",))
 PATHS = ("a.sql", "b.sql", "views/c.sql", "views/d.sql", "2_e.sql", "10_f.sql", "load/g.sql")
@@ -68,38 +65,3 @@ def edited(draw: Callable[..., Any], files: Repository) -> Repository:
 def inputs(files: Repository) -> list[InputFile]:
     """The files as the engine takes them."""
     return [InputFile(path, written, OPTIONS) for path, written in files.items()]
-
-
-class Memory:
-    """What earlier analyses gave: scripts by their texts, rows by all that linking may look at."""
-
-    def __init__(self) -> None:
-        """Start with nothing."""
-        self.compiled: dict[InputFile, Compiled] = {}
-        self.linked: dict[Hashable, Edges] = {}
-
-    def analyse(self, files: list[InputFile]) -> Lineage:
-        """The lineage of some files; only what is new or reads something else than before is worked out."""
-        compiled = []
-        for file in files:
-            if file not in self.compiled:
-                self.compiled[file] = compile_file(file)
-            compiled.append(self.compiled[file])
-        plan = build_plan([File(item.file.path, item.face, item.file.options) for item in compiled])
-        registry = resolve_schemas(compiled, plan, {})
-        gathered = Edges()
-        for item in compiled:
-            key = (item.file, *_read(item, plan, registry.inputs))
-            if key not in self.linked:
-                self.linked[key] = link_files([item], plan, registry)
-            for field in gathered.__struct_fields__:
-                getattr(gathered, field).extend(getattr(self.linked[key], field))
-        return assemble(compiled, plan, registry, gathered)
-
-
-def _read(item: Compiled, plan: Plan, known: Any) -> tuple[Hashable, ...]:
-    """All that the rows of a file depend on beside itself: what its names stand for, their schemas and their order."""
-    bound = plan.bound[item.file.path]
-    named = {name for names in bound for name in (names.result, *(name for _, name in names.names))}
-    order = tuple(name for group in plan.order for name in group if name in named)
-    return bound, order, tuple(known.get(name) for name in order)

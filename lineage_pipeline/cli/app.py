@@ -36,6 +36,7 @@ VERBS: dict[str, Verb] = {
     "tables": Verb("tables", "tables"),
     "diff": Verb("diff", "diff"),
     "check": Verb("check", "check"),
+    "rebuild": Verb("rebuild", "rebuild"),
     "waivers": Verb("waivers", "waivers"),
     "rules": Verb("rules", "rules"),
     "export": Verb("export", "export"),

@@ -34,8 +34,8 @@ def waivers_of(head: "Discovery", lineage: "Lineage") -> "tuple[tuple[Waiver, ..
     from lineage_pipeline.engine.diff.inline import inline_waivers
     from lineage_pipeline.engine.diff.waivers import numbered
 
-    rendered = {source.source_hash: source.rendered for source in head.sources}
-    texts = {file.path: rendered[file.source_hash] for file in head.files}
+    written = {source.source_hash: source.text for source in head.sources}
+    texts = {file.path: written[file.source_hash] for file in head.files}
     owners = {file.path: file.owners for file in head.files}
     inline, problems = inline_waivers(texts, lineage.statements, owners)
     return numbered((*parse_waivers(head.waivers), *inline)), tuple(problems)

@@ -1,15 +1,21 @@
-"""`lineage impact`: how far a column or a table reaches."""
+"""`lineage impact`: how far a column or a table reaches, and what a change of it would break."""
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from lineage_pipeline.cli.words import Dialect, Output, Schemas, Subjects, Table, TableOption, put
+from lineage_pipeline.cli.whatif import Edits
+from lineage_pipeline.cli.words import Dialect, Output, Schemas, Subjects, Table, TableOption, placed, put
+from lineage_pipeline.vocabulary.errors import LineageError
 
 if TYPE_CHECKING:
     from lineage_pipeline.engine.trace.impact import Reached
     from lineage_pipeline.engine.trace.selectors import Selector
+    from lineage_pipeline.export.answers import Answer
+    from lineage_pipeline.questions.lineage import Lineage
 
 
 class Level(StrEnum):
@@ -36,8 +42,15 @@ class Kind(StrEnum):
 
 
 SelectorArgument = Annotated[
-    str, typer.Argument(help="A column or table, with + for a direction: '+s.t.col+2'.", metavar="SELECTOR")
+    str,
+    typer.Argument(
+        help="A column or table, with + for a direction: '+s.t.col+2'. With --drop and its like: a folder.",
+        metavar="SELECTOR",
+    ),
 ]
+Drop = Annotated[Edits, typer.Option("--drop", help="What if this column went?", metavar="T.COLUMN")]
+Rename = Annotated[Edits, typer.Option("--rename", help="What if it had another name?", metavar="T.COLUMN=NEW")]
+Retype = Annotated[Edits, typer.Option("--retype", help="What if it had another type?", metavar="T.COLUMN=TYPE")]
 LevelOption = Annotated[Level, typer.Option("--level", "-l", help="List columns, or whole tables.")]
 WayOption = Annotated[
     Way | None, typer.Option("--direction", help="Which way to go; a + in the selector says it, too.")
@@ -50,8 +63,19 @@ Roots = Annotated[bool, typer.Option("--roots", help="List only what nothing fee
 Leaves = Annotated[bool, typer.Option("--leaves", help="List only what feeds nothing.")]
 
 
+class Asked(NamedTuple):
+    """What the flags say of an answer."""
+
+    level: Level
+    direction: Way | None
+    depth: int | None
+    kind: Kind
+    roots: bool
+    leaves: bool
+
+
 def impact(
-    selector: SelectorArgument,
+    selector: SelectorArgument = "",
     subject: Subjects = None,
     level: LevelOption = Level.COLUMN,
     direction: WayOption = None,
@@ -59,6 +83,9 @@ def impact(
     kind: KindOption = Kind.ALL,
     roots: Roots = False,
     leaves: Leaves = False,
+    drop: Drop = None,
+    rename: Rename = None,
+    retype: Retype = None,
     dialect: Dialect = None,
     schema: Schemas = None,
     format: TableOption = Table.TEXT,
@@ -72,22 +99,60 @@ def impact(
     Example: lineage impact '+mart.daily_sales.revenue' --type direct
 
     Example: lineage impact 'staging.orders.*' --in lineage.json --leaves -f csv
+
+    With --drop, --rename or --retype, which may be repeated, it shows what `lineage diff` would after that edit.
+
+    Example: lineage impact --drop raw.orders.note --retype raw.orders.id=bigint warehouse
     """
+    wanted = {"drop": drop, "rename": rename, "retype": retype}
+    if any(wanted.values()):
+        folder = Path(selector or (subject or ["."])[0])
+        put(_written(folder, {"dialect": dialect, "schemas": placed(schema)}, wanted, format), output)
+        return
+    asked = Asked(level, direction, depth, kind, roots, leaves)
+    put(_listed(selector, subject, (dialect, schema), asked, format), output)
+
+
+def _listed(
+    selector: str,
+    subject: list[str] | None,
+    reading: tuple[str | None, list[str] | None],
+    asked: Asked,
+    format: Table,
+) -> str:
+    """Write what is within reach."""
     from lineage_pipeline.cli.places import Reading, lineage_in
+    from lineage_pipeline.export.answers import write_answer
+
+    if not selector:
+        raise LineageError("name a column or table, or say what would change: --drop, --rename or --retype")
+    return write_answer(_answer(selector, lineage_in(subject, Reading(*reading)), asked), format)
+
+
+def _answer(selector: str, lineage: "Lineage", asked: Asked) -> "Answer":
     from lineage_pipeline.engine.trace.impact import Follow
     from lineage_pipeline.engine.trace.selectors import parse_selector
-    from lineage_pipeline.export.answers import impact_answer, write_answer
+    from lineage_pipeline.export.answers import impact_answer
 
     meant = parse_selector(selector)
-    lineage = lineage_in(subject, Reading(dialect, schema))
-    up, down = _sides(meant, direction, depth)
-    if level is Level.COLUMN:
+    up, down = _sides(meant, asked.direction, asked.depth)
+    if asked.level is Level.COLUMN:
         starts = [f"{ref.object}.{ref.column}" for ref in lineage.select(meant).columns]
-        found = lineage.impact(meant, up=up, down=down, follow=Follow(kind))
+        found = lineage.impact(meant, up=up, down=down, follow=Follow(asked.kind))
     else:
         starts = list(lineage.select_objects(meant))
-        found = lineage.table_impact(meant, up=up, down=down, follow=Follow(kind))
-    put(write_answer(impact_answer(selector, level, starts, _ends(found, roots, leaves)), format), output)
+        found = lineage.table_impact(meant, up=up, down=down, follow=Follow(asked.kind))
+    return impact_answer(selector, asked.level, starts, _ends(found, asked.roots, asked.leaves))
+
+
+def _written(folder: Path, analysis: Mapping[str, Any], wanted: Mapping[str, Edits], format: Table) -> str:
+    """Write what an edit would break."""
+    from lineage_pipeline.cli.whatif import supposed
+    from lineage_pipeline.export import REPORTERS
+
+    if format not in REPORTERS:
+        raise LineageError(f"what would change is not written as {format}; known are text and json")
+    return REPORTERS[format].write(supposed(folder, analysis, wanted))
 
 
 def _sides(meant: "Selector", direction: Way | None, depth: int | None) -> tuple[int | None, int | None]:

@@ -39,11 +39,13 @@ def lineages_of(base: Side, head: Side) -> tuple[Lineage, Lineage]:
     """Analyse the two sides of a comparison."""
     from lineage_pipeline import pipeline
 
+    memory = pipeline.Memory()  # most of the head is the base
+
     def work_out(side: Side) -> "pipeline.Workings":
         discovery, settings = side
-        return pipeline.work_out(input_files(discovery, settings), settings.imports().schemas)
+        return pipeline.work_out(input_files(discovery, settings), settings.imports().schemas, memory)
 
-    settled = pipeline.settle(work_out(base), work_out(head))
+    settled = pipeline.settle(work_out(base), work_out(head), memory)
     before, after = (
         _joint(discovery, settings.imports(), workings.lineage)
         for (discovery, settings), workings in zip((base, head), settled, strict=True)

@@ -8,7 +8,7 @@ import msgspec
 
 from lineage_pipeline.engine.trace.facts import Facts
 from lineage_pipeline.export.answers import Answer, Row
-from lineage_pipeline.export.json import CONSTRAINT_KEYS, OBJECT_KEYS, pick
+from lineage_pipeline.export.json import CONSTRAINT_KEYS, OBJECT_KEYS, WITHOUT_SCHEMA, pick
 from lineage_pipeline.export.report import place
 from lineage_pipeline.export.text import diagnostic_line, object_lines
 from lineage_pipeline.vocabulary.errors import NotThere
@@ -45,7 +45,7 @@ def portrait_of(facts: Facts, name: str) -> Portrait:
     return Portrait(
         row,
         facts.columns([name]),
-        facts.constraints([name]),
+        facts.constraints([name]) if row.kind not in WITHOUT_SCHEMA else (),
         facts.edges_into([name]),
         _names(edge.from_object for edge in edges if edge.to_object == name and edge.kind is not EdgeKind.CALL),
         _names(edge.to_object for edge in edges if edge.from_object == name and edge.kind is not EdgeKind.CALL),

@@ -6,6 +6,7 @@ import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.conflicts import Definition, reconciled
+from lineage_pipeline.engine.link.memory import LinkMemory
 from lineage_pipeline.engine.link.model import Input
 from lineage_pipeline.engine.link.statement import LinkedStatement, input_of, link_statement, schema_columns
 from lineage_pipeline.engine.link.variables import parameter_node
@@ -23,9 +24,14 @@ class SchemaRegistry:
     """The schemas of a snapshot while they are being worked out, parents first."""
 
     def __init__(
-        self, objects: Mapping[str, Known], statement_at: StatementAt, imported: Mapping[str, TableSchema]
+        self,
+        objects: Mapping[str, Known],
+        statement_at: StatementAt,
+        imported: Mapping[str, TableSchema],
+        memory: LinkMemory | None = None,
     ) -> None:
-        """Start with what is imported."""
+        """Start with what is imported, and with what is remembered."""
+        self.memory = memory
         self.objects = objects
         self.statement_at = statement_at
         self.imported = imported
@@ -45,7 +51,8 @@ class SchemaRegistry:
         self.schemas[schema.object] = schema
         for conflict in schema.conflicts:
             self.disputed.setdefault(conflict.path, {})[schema.object] = schema
-        self.inputs[schema.object] = input_of(schema, self.objects[schema.object].row.temporary)
+        make = self.memory.input if self.memory is not None else input_of
+        self.inputs[schema.object] = make(schema, self.objects[schema.object].row.temporary)
 
     def _schema(self, name: str) -> TableSchema:
         known = self.objects[name]
@@ -106,7 +113,8 @@ class SchemaRegistry:
     def _link(self, event: Event, statement: ir.Statement, bound: Bound, traits: Traits) -> LinkedStatement:
         place = (event.path, event.ordinal)
         if place not in self.linked:
-            self.linked[place] = link_statement(statement, bound, self.inputs, traits)
+            link = self.memory.link if self.memory is not None else link_statement
+            self.linked[place] = link(statement, bound, self.inputs, traits)
         return self.linked[place]
 
 

@@ -1,0 +1,36 @@
+"""What if: who would feel a change that nobody has made yet."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lineage_pipeline.export import Comparison
+
+Edits = list[str] | None
+
+
+def supposed(path: Path, analysis: Mapping[str, Any], wanted: Mapping[str, Edits]) -> "Comparison":
+    """Compare a folder with what it would be."""
+    from lineage_pipeline import pipeline
+    from lineage_pipeline.discover.folder import discover_folder
+    from lineage_pipeline.discover.gather import input_files
+    from lineage_pipeline.engine.diff import diff
+    from lineage_pipeline.engine.diff.suppose import Action
+    from lineage_pipeline.export import Comparison
+    from lineage_pipeline.settings import load_settings
+    from lineage_pipeline.settings.judging import policy_of
+    from lineage_pipeline.suppositions import resolve_edit, suppose
+    from lineage_pipeline.vocabulary.errors import LineageError
+
+    if not any(wanted.values()):
+        raise LineageError("say what would change: --drop t.column, --rename t.column=new or --retype t.column=TYPE")
+    settings = load_settings(path, {"analysis": analysis}, os.environ)
+    discovery = discover_folder(path, settings)
+    memory = pipeline.Memory()
+    base = pipeline.work_out(input_files(discovery, settings), settings.imports().schemas, memory)
+    edits = [resolve_edit(base, Action(action), words) for action, given in wanted.items() for words in given or ()]
+    before, after = pipeline.settle(base, suppose(base, edits), memory)
+    changes = diff(before.lineage, after.lineage, policy_of(settings))
+    return Comparison(discovery.key, "; ".join([discovery.key, *map(str, edits)]), tuple(changes))

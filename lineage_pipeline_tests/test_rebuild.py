@@ -1,0 +1,92 @@
+"""What to rebuild: what is stale after a change, those that others need first, and nothing else."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lineage_pipeline.cli import main
+from lineage_pipeline.engine.diff import diff
+from lineage_pipeline.engine.diff.rebuild import Rebuild, rebuild
+from lineage_pipeline.pipeline import analyse
+from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options
+from lineage_pipeline_tests.test_check import clone, commit, git
+
+__all__ = ["clone"]
+
+FILES = {
+    "orders.sql": "create table raw.orders (id int, amount int, note text);",
+    "clean.sql": "create view core.clean as select id, amount, note from raw.orders where amount > 0;",
+    "daily.sql": "create table mart.daily as select sum(amount) as total from core.clean;",
+    "notes.sql": "create view mart.notes as select note from core.clean;",
+    "other.sql": "create table raw.other (id int); create view core.other as select id from raw.other;",
+    "load.sql": "create table mart.log (total int); insert into mart.log (total) select total from mart.daily;",
+}
+
+
+def lineage(files: dict[str, str]) -> Lineage:
+    return analyse([InputFile(path, text, Options("postgres")) for path, text in files.items()], reach=False)
+
+
+def after(**edits: tuple[str, str]) -> Rebuild:
+    files = dict(FILES)
+    for name, (old, new) in edits.items():
+        assert old in files[f"{name}.sql"]
+        files[f"{name}.sql"] = files[f"{name}.sql"].replace(old, new)
+    base, head = lineage(FILES), lineage(files)
+    return rebuild(base, head, diff(base, head))
+
+
+def names(found: Rebuild) -> list[str]:
+    return [f"{stale.object} {stale.reason}" for stale in found.stale]
+
+
+def test_other_rows_reach_everything_below_in_order() -> None:
+    found = after(clean=("> 0", "> 1"))
+    assert names(found) == ["core.clean edited", "mart.daily reads", "mart.notes reads", "mart.log reads"]
+    assert {stale.object: stale.because for stale in found.stale}["mart.log"] == ("mart.daily",)
+
+
+def test_another_value_reaches_those_that_take_it() -> None:
+    assert names(after(clean=("id, amount, note", "id, amount * 2 as amount, note"))) == [
+        "core.clean edited",
+        "mart.daily reads",
+        "mart.log reads",
+    ]
+
+
+def test_a_column_more_is_nobodys_concern() -> None:
+    assert names(after(orders=("note text", "note text, more int"))) == ["raw.orders edited"]
+
+
+def test_layout_makes_nothing_stale() -> None:
+    assert names(after(clean=("where amount", "where  /* only */ amount"))) == []
+
+
+def test_what_is_new_is_built_and_what_is_gone_is_told() -> None:
+    found = after(other=("core.other as select id", "core.fresh as select id + 1 as id"))
+    assert (names(found), found.gone) == (["core.fresh new"], ("core.other",))
+
+
+def test_nothing_is_stale_without_a_change() -> None:
+    assert after() == Rebuild((), ())
+
+
+@pytest.mark.usefixtures("clone")
+def test_the_command_writes_text_json_and_a_selector(capsys: pytest.CaptureFixture[str]) -> None:
+    git("checkout", "-q", "main")
+    commit({f"models/{name}": text for name, text in FILES.items()}, "models")
+    git("checkout", "-q", "-B", "change")
+    commit({"models/clean.sql": FILES["clean.sql"].replace("> 0", "> 1")}, "fewer")
+    arguments = ["rebuild", "--base", "main", "--dialect", "postgres", "--format"]
+    assert main([*arguments, "text"]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == "mart.daily  table  reads core.clean  models/daily.sql:1"
+    assert main([*arguments, "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [one["object"] for one in document["rebuild"]] == ["core.clean", "mart.daily", "mart.notes", "mart.log"]
+    assert document["rebuild"][3]["makers"] == ["models/load.sql:1"]
+    assert main([*arguments, "dbt"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == "clean daily notes\n"
+    assert "build them in another way: mart.log" in shown.err
+    assert Path("models").is_dir()

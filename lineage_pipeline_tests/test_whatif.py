@@ -1,0 +1,130 @@
+"""What if: a change that nobody has made is told as the real one would be."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lineage_pipeline.cli import main
+from lineage_pipeline.engine.diff import diff
+from lineage_pipeline.engine.diff.suppose import Action
+from lineage_pipeline.pipeline import Workings, settle, work_out
+from lineage_pipeline.suppositions import resolve_edit, suppose
+from lineage_pipeline.vocabulary.analysis import InputFile, Options, SchemaColumn, TableSchema
+from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.vocabulary.sets import ObjectKind, Origin
+
+SHOP = """
+create table raw.orders (id int not null, customer int, amount decimal(10,2), note text, primary key (id));
+create table raw.customers (id int, name text);
+create table core.facts (id int, total decimal(10,2), constraint one unique (id, total));
+insert into core.facts (id, total) select id, amount from raw.orders;
+create view core.orders as select o.id, o.amount as total, c.name, o.note
+from raw.orders as o join raw.customers as c on c.id = o.customer where o.note is not null;
+create view core.listed (a, b) as select id, total from core.orders;
+create view core.united as select id, note as text from raw.orders union all select id, name from raw.customers;
+create view core.starred as select * from core.orders;
+create view mart.daily as select name, sum(total) as total from core.starred group by name;
+create view mart.first as select a, b from core.listed;
+create view mart.texts as select text from core.united;
+alter table raw.customers add region text;
+create view mart.regions as select region from raw.customers;
+"""
+
+UNITED = " from raw.orders union all select id"
+
+CASES = [
+    ("drop", "raw.orders.note", " note text,", ""),
+    ("drop", "raw.orders.amount", " amount decimal(10,2),", ""),
+    ("drop", "core.facts.total", ", total decimal(10,2), constraint one unique (id, total)", ""),
+    ("drop", "core.orders.total", " o.amount as total,", ""),
+    ("drop", "core.listed.b", "(a, b) as select id, total", "(a) as select id"),
+    ("drop", "core.united.text", ", note as text from raw.orders union all select id, name", UNITED),
+    ("drop", "core.starred.name", "select * from core.orders", "select * exclude (name) from core.orders"),
+    ("drop", "raw.customers.region", "alter table raw.customers add region text;", "alter table raw.customers;"),
+    ("rename", "raw.orders.note=remark", "note text", "remark text"),
+    ("rename", "core.orders.total=gross", "as total, c", "as gross, c"),
+    ("rename", "core.listed.b=c", "(a, b)", "(a, c)"),
+    ("rename", "core.united.text=words", "as text", "as words"),
+    ("rename", "core.starred.name=who", "select * from core.orders", "select * rename (name as who) from core.orders"),
+    ("retype", "raw.orders.id=bigint", "raw.orders (id int", "raw.orders (id bigint"),
+    ("retype", "raw.orders.amount=decimal(8,2)", "amount decimal(10,2)", "amount decimal(8,2)"),
+    ("retype", "core.orders.total=int", "o.amount as total", "cast(o.amount as int) as total"),
+    ("retype", "raw.customers.region=int", "add region text", "add region int"),
+]  # fmt: skip
+
+
+def worked_out(text: str, imported: dict[str, TableSchema] | None = None) -> Workings:
+    return work_out([InputFile("shop.sql", text, Options("duckdb"))], imported)
+
+
+def told(base: Workings, head: Workings) -> list[tuple[object, ...]]:
+    before, after = settle(base, head)
+    changes = diff(before.lineage, after.lineage)
+    return [
+        (c.rule, c.object, c.column, c.intrinsic, c.effective, c.root, c.before, c.after, c.consumers, c.path, c.line)
+        for c in changes
+    ]
+
+
+@pytest.mark.parametrize(("action", "words", "written", "instead"), CASES, ids=lambda item: str(item)[:30])
+def test_a_supposed_edit_is_told_as_the_real_one(action: str, words: str, written: str, instead: str) -> None:
+    base = worked_out(SHOP)
+    assert SHOP.count(written) == 1
+    expected = told(base, worked_out(SHOP.replace(written, instead)))
+    assert told(base, suppose(base, [resolve_edit(base, Action(action), words)])) == expected
+    assert expected
+
+
+def test_several_edits_are_told_together() -> None:
+    base = worked_out(SHOP)
+    edits = [
+        resolve_edit(base, Action.DROP, "raw.orders.note"),
+        resolve_edit(base, Action.RETYPE, "raw.orders.id=bigint"),
+    ]
+    real = worked_out(SHOP.replace(" note text,", "").replace("raw.orders (id int", "raw.orders (id bigint"))
+    assert told(base, suppose(base, edits)) == told(base, real)
+
+
+def test_a_column_of_an_imported_schema_is_changed_there() -> None:
+    columns = (SchemaColumn("id", "id", "INTEGER"), SchemaColumn("x", "x", "VARCHAR"))
+    schema = TableSchema("ext.t", ObjectKind.TABLE, Origin.IMPORTED, columns)
+    text = "create view core.v as select id, x from ext.t;"
+    base = worked_out(text, {"ext.t": schema})
+    short = TableSchema("ext.t", ObjectKind.TABLE, Origin.IMPORTED, columns[:1])
+    supposed = suppose(base, [resolve_edit(base, Action.DROP, "ext.t.x")])
+    assert told(base, supposed) == told(base, worked_out(text, {"ext.t": short}))
+
+
+@pytest.mark.parametrize(
+    ("action", "words", "said"),
+    [
+        (Action.DROP, "raw.ordres.note", "there is no object raw.ordres"),
+        (Action.DROP, "raw.orders.nothing", "there is no column of raw.orders nothing"),
+        (Action.DROP, "raw.orders.note=x", "write --drop t.column"),
+        (Action.RENAME, "raw.orders.note", "write --rename t.column=new_name"),
+    ],
+)
+def test_a_slip_is_told(action: Action, words: str, said: str) -> None:
+    with pytest.raises(LineageError, match=said):
+        resolve_edit(worked_out(SHOP), action, words)
+
+
+def test_what_is_only_inferred_cannot_be_changed() -> None:
+    base = worked_out("create view v as select a from nowhere;")
+    with pytest.raises(LineageError, match="import the schema of nowhere"):
+        suppose(base, [resolve_edit(base, Action.DROP, "nowhere.a")])
+
+
+def test_the_command_answers_without_a_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shop.sql").write_text(SHOP)
+    assert main(["impact", "--drop", "RAW.orders.note", "--dialect", "duckdb", "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["head"].endswith("; drop raw.orders.note")
+    roots = [change for change in document["changes"] if change["root"]]
+    assert [(root["rule"], root["effective"]) for root in roots] == [("COL001", "BREAKING")]
+    assert main(["impact"]) == 2
+    assert "say what would change: --drop" in capsys.readouterr().err
