@@ -15,9 +15,22 @@ from lineage_pipeline.quality.preparations import needs
 from lineage_pipeline.quality.suites import SUITES, columns
 from lineage_pipeline.store.arrays import to_arrow
 from lineage_pipeline.store.schemas import address, arrow_schema
-from lineage_pipeline.vocabulary.sets import EdgeKind, EdgeType, Level, ObjectKind, Origin, Stage, Status, Subtype
+from lineage_pipeline.vocabulary.sets import (
+    Confidence,
+    EdgeKind,
+    EdgeType,
+    Level,
+    ObjectKind,
+    Origin,
+    Scope,
+    Severity,
+    Stage,
+    Status,
+    Subtype,
+)
 from lineage_pipeline.vocabulary.tables import (
     TABLES,
+    Change,
     Column,
     ColumnEdge,
     ColumnReach,
@@ -37,6 +50,25 @@ EDGE = ColumnEdge(
 )
 STATEMENT = StatementRow("a.sql", 0, None, "SELECT", None, (), (), "select", "f", None, 6, Status.ANALYSED, 0, ())
 REACH = ColumnReach("raw", 1, "id", 0, 0, 0, 1, 1, 1, 1, 0, 0, 1, 1, True)
+CHANGE = Change(
+    id="1",
+    rule="COL001",
+    object="raw",
+    column="id",
+    intrinsic=Severity.BREAKING,
+    effective=Severity.NON_BREAKING,
+    confidence=Confidence.CERTAIN,
+    scope=Scope.INTERFACE,
+    root=True,
+    root_id="1",
+    consumers=(),
+    before="id INT",
+    after=None,
+    path="a.sql",
+    line=1,
+    fingerprint="f",
+    waiver=None,
+)
 FINDING = Diagnostic("1", "PARSE_ERROR", Level.ERROR, "no", "a.sql", 1, 1, None, Stage.PARSING)
 
 
@@ -87,6 +119,9 @@ BROKEN: tuple[tuple[str, list[Any], set[str]], ...] = (
     ),
     ("column_reach", [change(REACH, ordinal=9)], {"columns_are_known"}),
     ("diagnostics", [change(FINDING, id="2", code="OOPS")], {"code_is_a_known_word"}),
+    ("changes", [change(CHANGE, effective=Severity.BREAKING)], {"no_breaking_changes"}),
+    ("changes", [change(CHANGE, effective=Severity.BREAKING, waiver="w")], set()),
+    ("changes", [change(CHANGE, effective=Severity.BREAKING, root=False)], set()),
 )
 
 

@@ -30,15 +30,9 @@ def compare(base: Side, head: Side, today: str, *, show_waived: bool = False) ->
 
 def waivers_of(head: "Discovery", lineage: "Lineage") -> "tuple[tuple[Waiver, ...], tuple[Diagnostic, ...]]":
     """Give the waivers of the head, from its file and from comments, and what is wrong with the comments."""
-    from lineage_pipeline.discover.waivers import parse_waivers
-    from lineage_pipeline.engine.diff.inline import inline_waivers
-    from lineage_pipeline.engine.diff.waivers import numbered
+    from lineage_pipeline.discover import waivers
 
-    written = {source.source_hash: source.text for source in head.sources}
-    texts = {file.path: written[file.source_hash] for file in head.files}
-    owners = {file.path: file.owners for file in head.files}
-    inline, problems = inline_waivers(texts, lineage.statements, owners)
-    return numbered((*parse_waivers(head.waivers), *inline)), tuple(problems)
+    return waivers.waivers_of(head.waivers, head.files, head.sources, lineage.statements)
 
 
 def day(today: str | None) -> str:

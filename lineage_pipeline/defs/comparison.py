@@ -1,7 +1,7 @@
 """What follows from a published snapshot: its changes against its base, its events, its report."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import dagster as dg
@@ -17,6 +17,7 @@ from lineage_pipeline.defs.published import (
     is_published,
     settled,
     subject_of,
+    waived_changes,
 )
 from lineage_pipeline.defs.resources import Project, StoreResource
 from lineage_pipeline.defs.specs import asset_key, specs
@@ -27,6 +28,7 @@ from lineage_pipeline.export.report import count_changes
 from lineage_pipeline.settings import Settings
 from lineage_pipeline.settings.judging import policy_of
 from lineage_pipeline.vocabulary.sets import Stage
+from lineage_pipeline.vocabulary.tables import Diagnostic
 
 Results: TypeAlias = Iterator[Any]
 ProjectParam: TypeAlias = dg.ResourceParam[Project]
@@ -46,11 +48,13 @@ def changes(context: dg.AssetExecutionContext, project: ProjectParam, store: Sto
         yield dg.MaterializeResult(asset_key("changes"), metadata={"base": f"{base} is not in the warehouse"})
     else:
         # Both sides are held here, whole; joins over Parquet take their place when a snapshot outgrows a driver.
-        found = diff(*settled(warehouse, settings, base, head), policy_of(settings))
+        before, after = settled(warehouse, settings, base, head)
+        waived = waived_changes(warehouse, project.folder(head), head, after, diff(before, after, policy_of(settings)))
+        found = waived.changes
         run = warehouse.begin((base, head), context.run.run_id, diff_key(settings))
         run.write("changes", found)
         run.publish()
-        _forget_base(store, settings, context)
+        _tell_findings(store, settings, context, waived.findings)
         counts = {severity.value: count for severity, count in count_changes(found).items()}
         told = ", ".join(f"{count} {severity}" for severity, count in counts.items())
         project.tell(f"{head}: diff {time.monotonic() - started:.1f} s, {told}")
@@ -101,16 +105,16 @@ def _report_base(store: StoreResource, settings: Settings, context: dg.AssetExec
     """Publish the finding that there is no base: a comparison that could not be made is not one without changes."""
     missing = finding("BASE_MISSING", None, base=base, reason="it is not in the warehouse")
     context.log.warning(missing.message)
-    run = store.begin(settings, context.partition_key, context.run.run_id)
-    run.write("diagnostics", [missing], part=Stage.DIFF.value)
-    run.publish()
+    _tell_findings(store, settings, context, [missing])
 
 
-def _forget_base(store: StoreResource, settings: Settings, context: dg.AssetExecutionContext) -> None:
-    """Take back the finding that there was no base."""
+def _tell_findings(
+    store: StoreResource, settings: Settings, context: dg.AssetExecutionContext, findings: Sequence[Diagnostic]
+) -> None:
+    """Publish what is to be said of the comparison, and take back what was said before."""
     manifest = store.warehouse(settings).manifest(context.partition_key)
     files = manifest.tables["diagnostics"].files if manifest else ()
-    if any(file.part == Stage.DIFF.value and file.rows for file in files):
+    if findings or any(file.part == Stage.DIFF.value and file.rows for file in files):
         run = store.begin(settings, context.partition_key, context.run.run_id)
-        run.write("diagnostics", [], part=Stage.DIFF.value)
+        run.write("diagnostics", findings, part=Stage.DIFF.value)
         run.publish()

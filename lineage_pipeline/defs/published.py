@@ -1,13 +1,17 @@
 """What is published, as the stages after it and the summary read it; no Dagster here."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import msgspec
 
 from lineage_pipeline import __version__
 from lineage_pipeline.defs.home import key_of
 from lineage_pipeline.discover.gather import as_inputs
+from lineage_pipeline.discover.git import read_waivers
+from lineage_pipeline.discover.waivers import waivers_of
 from lineage_pipeline.engine.diff.contested import contested
+from lineage_pipeline.engine.diff.waivers import Waived, waive
 from lineage_pipeline.export import Comparison, Naming, Subject, with_head
 from lineage_pipeline.settings import Settings
 from lineage_pipeline.settings.judging import policy_of
@@ -60,6 +64,18 @@ def settled(warehouse: Warehouse, settings: Settings, base: str, head: str) -> t
     first, second = (pipeline.work_out(_files(warehouse, settings, key), imported) for key in (base, head))
     first, second = pipeline.settle(first, second)
     return first.lineage, second.lineage
+
+
+def waived_changes(
+    warehouse: Warehouse, folder: Path, head: str, lineage: Lineage, changes: Sequence[Change]
+) -> Waived:
+    """Put the waivers of the head on changes; its commit says what day it is, and without one nothing runs out."""
+    (row,) = from_arrow("snapshots", warehouse.read(head, "snapshots"), Snapshot)
+    files = from_arrow("sql_files", warehouse.read(head, "sql_files"), SqlFile)
+    text = read_waivers(folder, row.commit)
+    waivers, problems = waivers_of(text, files, _sources(warehouse, head), lineage.statements)
+    waived = waive(changes, waivers, (row.committed_at or "")[:10])
+    return msgspec.structs.replace(waived, findings=(*problems, *waived.findings))
 
 
 def _files(warehouse: Warehouse, settings: Settings, snapshot: str) -> Iterator[InputFile]:

@@ -8,11 +8,12 @@ import msgspec
 from lineage_pipeline.defs.home import Home, home_of
 from lineage_pipeline.defs.published import comparison_of
 from lineage_pipeline.defs.targets import Target
+from lineage_pipeline.engine.diff.gate import stopped
 from lineage_pipeline.export import REPORTERS, Comparison
 from lineage_pipeline.quality.checks import CheckResult
 from lineage_pipeline.settings import Settings
 from lineage_pipeline.store.warehouse import Warehouse
-from lineage_pipeline.vocabulary.sets import Severity
+from lineage_pipeline.vocabulary.sets import Level, Severity
 from lineage_pipeline.vocabulary.summary import RunSummary, TableCount
 
 
@@ -29,11 +30,11 @@ def summarise(settings: Settings, targets: Sequence[Target], jobs: int, skipped:
         snapshots=tuple(published),
         tables=tuple(_counts(warehouse, published)),
         findings=dict(Counter(_levels(warehouse, published))),
-        changes=dict(Counter(change.effective.value for change in changes if change.root)),
+        changes=dict(Counter(change.effective.value for change in changes if change.root and change.waiver is None)),
         derived=sum(not change.root for change in changes),
-        breaking=tuple(change for change in changes if change.root and change.effective is Severity.BREAKING),
+        breaking=tuple(stopped(changes, Severity.BREAKING)),
         checks_passed=sum(result.passed for result in results),
-        checks_failed=sum(not result.passed for result in results),
+        checks_failed=sum(not result.passed and result.severity is Level.ERROR for result in results),
         spark_jobs=jobs,
         skipped=skipped,
         warehouse=settings.warehouse,

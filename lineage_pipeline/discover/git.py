@@ -88,6 +88,15 @@ def discover_revision(repo: Path, revision: str, rules: Rules, *, name: str = ""
     return msgspec.structs.replace(found, waivers=_text(top, tree, [FILE_NAME]))
 
 
+def read_waivers(repo: Path, commit: str) -> str:
+    """Read the file of waivers of a commit, or of a folder without one, empty where there is none."""
+    if commit.startswith("tree-"):
+        file = repo / FILE_NAME
+        return decode(file.read_bytes()).text if file.is_file() else ""
+    top = toplevel(repo)
+    return _text(top, list_entries(top, commit), [FILE_NAME])
+
+
 def _text(repo: Path, tree: Iterable[Blob], places: Sequence[str]) -> str:
     """Read the first of some files that a revision has."""
     known = {blob.path: blob for blob in tree if blob.path in places}

@@ -8,8 +8,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from lineage_pipeline.engine.diff.inline import inline_waivers
 from lineage_pipeline.engine.diff.waivers import is_rule, numbered
 from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.vocabulary.tables import Diagnostic, Source, SqlFile, StatementRow
 from lineage_pipeline.vocabulary.waivers import Waiver
 
 FILE_NAME = "lineage-waivers.toml"
@@ -62,6 +64,17 @@ def parse_waivers(text: str, path: str = FILE_NAME) -> tuple[Waiver, ...]:
         Waiver(id="", path=path, line=line, **{**entry.model_dump(), "expires": entry.expires.isoformat()})
         for entry, line in zip(entries, starts, strict=True)
     )
+
+
+def waivers_of(
+    text: str, files: Iterable[SqlFile], sources: Iterable[Source], statements: Iterable[StatementRow]
+) -> tuple[tuple[Waiver, ...], tuple[Diagnostic, ...]]:
+    """Give the waivers of a snapshot, from its file and from comments, and what is wrong with the comments."""
+    listed = list(files)
+    written = {source.source_hash: source.text for source in sources}
+    texts = {file.path: written[file.source_hash] for file in listed}
+    inline, problems = inline_waivers(texts, statements, {file.path: file.owners for file in listed})
+    return numbered((*parse_waivers(text), *inline)), tuple(problems)
 
 
 def headers(text: str) -> list[int]:

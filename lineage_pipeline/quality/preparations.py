@@ -81,11 +81,18 @@ from {column_reach} as own
 left join known on known.object = own.object and known.ordinal = own.ordinal and known.name = own.name
 """
 
+# Only causes count, and those that somebody answers for do not.
+CHANGES_WITH_CONSENT = """
+select own.*, not (own.root and own.effective = 'BREAKING' and own.waiver is null) as _accepted
+from {changes} as own
+"""
+
 PREPARATIONS: dict[str, Preparation] = {
     "statements": Preparation(STATEMENTS_IN_ORDER, {"statements": ("parent",)}),
     "object_edges": Preparation(OBJECT_EDGES_WITH_ENDS, {"objects": ("object",)}),
     "columns": Preparation(COLUMNS_IN_ORDER, {"objects": ("object",)}),
     "column_edges": Preparation(EDGES_WITH_ENDS, {"columns": ("object", "name"), "objects": ("object", "open")}),
+    "changes": Preparation(CHANGES_WITH_CONSENT, {"changes": ("root", "effective", "waiver")}),
     "column_reach": Preparation(REACH_WITH_COLUMNS, {"columns": ("object", "ordinal", "name")}),
 }
 

@@ -77,6 +77,7 @@ PROPERTIES: dict[str, tuple[Check, ...]] = {
         *(at_least(column, 0) for column in REACH),
     ),
     "diagnostics": (one_of("code", sorted(CODES)),),
+    "changes": (holds("no_breaking_changes", "_accepted", Level.WARNING, blocking=False),),
 }
 
 

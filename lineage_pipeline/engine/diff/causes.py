@@ -125,6 +125,7 @@ CAUSES: tuple[tuple[str, Search, tuple[str, ...]], ...] = (
     ("COL003", _untouched_input, ("COL003", "COL004", "COL002", "OBJ003")),
     ("COL004", _untouched_input, ("COL003", "COL004", "COL002", "OBJ003")),
     ("POS002", _own_columns, ("COL001", "COL003", "COL004")),
+    ("POS003", _untouched_source, ("COL001", "COL002", "COL003", "COL004")),
     ("POS001", _untouched_source, ("POS", "COL")),
     ("EXP", _unfitting, ("POS003",)),
     ("ROW003", _same_object, ("ROW009",)),

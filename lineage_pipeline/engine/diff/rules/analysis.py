@@ -102,8 +102,11 @@ def _beyond(after: Sequence[Diagnostic], here: Counter[tuple[str | None, ...]]) 
 
 
 def _key(one: Diagnostic) -> tuple[str | None, ...]:
-    """Give what two findings share when they say the same; numbers are lines, and move."""
-    return one.code, one.object, "" if one.code in COUNTED else _NUMBER.sub("#", one.message)
+    """Give what two findings share when they say the same: numbers are lines, and move; a qualifier may be an alias."""
+    if one.code in COUNTED:
+        return one.code, one.object, ""
+    column = unknown_column(one) or (ambiguous_column(one) if one.code == AMBIGUOUS else "")
+    return one.code, one.object, column or _NUMBER.sub("#", one.message)
 
 
 def _order(one: Diagnostic) -> tuple[str, str, str, int, int]:
@@ -130,8 +133,16 @@ def statement_at(side: Index, one: Diagnostic) -> StatementRow | None:
 def _is_removed(pair: Pair, one: Diagnostic, name: str) -> bool:
     """Say whether an unknown column is one that was removed or renamed, which is reported with its readers."""
     column = unknown_column(one)
-    sources = {*pair.head.sources(name), *pair.base.sources(name)}
-    return any(column in pair.base.columns.get(source, {}) for source in sources if column)
+    if not column:
+        return False
+    # SQL inside a string has no place of its own: whatever its file reads may be meant.
+    near = {read for row in pair.head.lineage.statements if row.path == one.path for read in row.reads}
+    gone = (
+        source
+        for source in {*pair.head.sources(name), *pair.base.sources(name), *near}
+        if column not in pair.head.columns.get(source, {})
+    )
+    return any(column in pair.base.columns.get(source, {}) for source in gone)
 
 
 def unknown_column(one: Diagnostic) -> str:
