@@ -4,6 +4,7 @@ import os
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -200,7 +201,14 @@ def list_entries(repo: Path, commit: str) -> Iterator[Blob]:
 
 
 def read_blobs(repo: Path, blobs: Iterable[Blob]) -> Iterator[RawFile]:
-    """Read contents one by one through a single git process."""
+    """Read contents one by one through a single git process; one that ends at a missing object is started again."""
+    left = iter(blobs)
+    for blob in left:
+        yield from _read_on(repo, chain([blob], left))
+
+
+def _read_on(repo: Path, blobs: Iterable[Blob]) -> Iterator[RawFile]:
+    """Read contents until git ends, which it does at an object that it would have to fetch."""
     command = ["git", *SAFE, "cat-file", "--batch"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=repo, env=git_environment(), stdin=pipe, stdout=pipe) as process:
@@ -208,9 +216,12 @@ def read_blobs(repo: Path, blobs: Iterable[Blob]) -> Iterator[RawFile]:
         for blob in blobs:
             process.stdin.write(f"{blob.id}\n".encode("ascii"))
             process.stdin.flush()
-            header = process.stdout.readline().split()
+            line = process.stdout.readline()
+            header = line.split()
             if len(header) != 3:
                 yield RawFile(blob.path, b"", f"the object {blob.id} is not in this clone")
+                if not line:
+                    return
                 continue
             content = process.stdout.read(int(header[2]))
             process.stdout.read(1)
