@@ -93,7 +93,7 @@ def test_differences_are_said_with_their_places(
     [
         ([], "name an engine: --catalog duckdb:///FILE"),
         (["--catalog", "duckdb:///none.duckdb"], "there is no file"),
-        (["--catalog", "oracle://host/x"], "there is no catalog oracle"),
+        (["--catalog", "nosuch://host/x"], "there is no catalog nosuch"),
         (["--catalog", "{database}", "--system", "x"], "there is no system x"),
         (["--catalog", "postgresql://me@127.0.0.1:1/x"], "connection"),
     ],

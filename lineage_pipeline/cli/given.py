@@ -47,6 +47,6 @@ def with_schemas(schemas: Sequence[str], file: str, rules: Given) -> "tuple[Give
 
     if not schemas:
         return rules, rules.settings.imports()
-    metadata = read_schemas(schemas, rules.options_for(file), Path(), os.environ)
+    metadata = read_schemas(schemas, rules.options_for(file), Path(), os.environ, rules.settings.snapshots(Path()))
     hinted = rules._replace(hints=metadata)
     return hinted, fold_tables(metadata.tables, hinted.options_for(file))

@@ -15,8 +15,8 @@ def definitions(
     url: str, wanted: "Sequence[ObjectRow]", options: "Options", environ: Mapping[str, str]
 ) -> tuple[dict[str, str], list[str]]:
     """Give the DDL of the wanted tables by their names, and the names that the catalog does not know."""
-    from lineage_pipeline.discover.schemas.catalogs import open_catalog
     from lineage_pipeline.discover.schemas.folding import fold_tables
+    from lineage_pipeline.discover.schemas.opening import open_catalog
 
     schemas = fold_tables(open_catalog(url, environ).tables(), options).schemas
     found: dict[str, str] = {}

@@ -46,8 +46,8 @@ def _verification(path: Path, url: str, system: str, dialect: str | None) -> "Ve
     from lineage_pipeline.dialects.traits import GENERIC, traits_of
     from lineage_pipeline.discover.folder import discover_folder
     from lineage_pipeline.discover.gather import input_files
-    from lineage_pipeline.discover.schemas.catalogs import open_catalog
     from lineage_pipeline.discover.schemas.folding import fold_tables
+    from lineage_pipeline.discover.schemas.opening import open_catalog
     from lineage_pipeline.engine.diff.verification import defined, verify
     from lineage_pipeline.engine.graph.drops import dropped
     from lineage_pipeline.settings import load_settings

@@ -68,7 +68,15 @@ def placed(schemas: list[str] | None) -> list[str] | None:
     """Give places as typed here, so that settings of another folder can take them."""
     if not schemas:
         return None
-    return [place if "://" in place else str(Path(place).resolve()) for place in schemas]
+    return [place if "://" in place else _placed(place) for place in schemas]
+
+
+def _placed(place: str) -> str:
+    kind, _, rest = place.partition("snapshot:")
+    if kind:
+        return str(Path(place).resolve())
+    warehouse, sign, key = rest.rpartition("#")
+    return f"snapshot:{Path(warehouse).resolve() if warehouse else ''}{sign}{key}"
 
 
 def put(text: str, output: Path | None = None) -> None:

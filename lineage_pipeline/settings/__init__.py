@@ -26,6 +26,7 @@ from lineage_pipeline.settings.sections import (
     SparkSettings,
     SystemSettings,
 )
+from lineage_pipeline.settings.snapshots import Snapshots
 from lineage_pipeline.store.engine import engine_version
 from lineage_pipeline.vocabulary.analysis import Label, Limits, Options
 from lineage_pipeline.vocabulary.errors import LineageError
@@ -159,7 +160,11 @@ class Settings(Section):
     def _read(self, places: Iterable[str], options: Options) -> Imports:
         from lineage_pipeline.discover.schemas.reading import import_schemas  # it takes a moment, and few need it
 
-        return import_schemas(places, options, self._schemas_root, self._secrets)
+        return import_schemas(places, options, self._schemas_root, self._secrets, self.snapshots(self._schemas_root))
+
+    def snapshots(self, root: Path) -> Snapshots:
+        """Give who reads the snapshots of other repositories."""
+        return Snapshots(root, self.warehouse)
 
     def analysis_key(self) -> str:
         """Hash what bears on results apart from the files: the engine, and how files are chosen and read."""

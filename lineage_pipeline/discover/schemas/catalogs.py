@@ -1,41 +1,21 @@
-"""Live catalogs: the user's own engine says which tables it has. One row a scheme of the address."""
+"""Live catalogs: the user's own engine says which tables it has, in one question."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from lineage_pipeline.discover.schemas.model import ImportedColumn, ImportedTable
+from lineage_pipeline.discover.schemas.written import ddl_of
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.sets import ObjectKind
-
-
-class Catalog(Protocol):
-    """What a catalog can do: it is configured by its address, lists its tables, and gives one of them."""
-
-    dialect: str
-    default_schema: str
-
-    @classmethod
-    def configure(cls, url: str, environ: Mapping[str, str], root: Path) -> Self:
-        """Take an address; secrets come from the environment, never from the address."""
-
-    def list(self) -> Sequence[str]:
-        """Name all tables and views, `schema.name`, sorted."""
-
-    def get(self, name: str) -> ImportedTable:
-        """Give one of the tables that `list` names."""
-
-    def tables(self) -> Iterator[ImportedTable]:
-        """Give all tables in the order of `list`."""
-
 
 Rows = Sequence[tuple[Any, ...]]
 """Schema, table, whether it is a view, column, type, whether it may be null, comments on column and table."""
 
 
-class _Queried:
+class Queried:
     """A catalog that one query reads whole."""
 
     dialect = ""
@@ -78,18 +58,23 @@ class _Queried:
         """Name all tables and views."""
         return tuple(self._known)
 
-    def get(self, name: str) -> ImportedTable:
-        """Give one table."""
-        if name not in self._known:
-            raise LineageError(f"{self.url} has no {name}")
-        return self._known[name]
+    def get_ddl(self, name: str) -> str:
+        """Give the DDL of one table."""
+        return self.get_ddl_batch([name])[name]
+
+    def get_ddl_batch(self, names: Sequence[str]) -> Mapping[str, str]:
+        """Give the DDL of several tables."""
+        strange = [name for name in names if name not in self._known]
+        if strange:
+            raise LineageError(f"{self.url} has no {strange[0]}")
+        return {name: ddl_of(self._known[name], self.dialect) for name in names}
 
     def tables(self) -> Iterator[ImportedTable]:
         """Give all tables."""
         return iter(self._known.values())
 
 
-class DuckDbCatalog(_Queried):
+class DuckDbCatalog(Queried):
     """A DuckDB file, opened for reading only: `duckdb:///path/to/file.duckdb`."""
 
     dialect = "duckdb"
@@ -108,10 +93,10 @@ class DuckDbCatalog(_Queried):
             with duckdb.connect(str(path), read_only=True) as connection:
                 return connection.execute(DUCKDB).fetchall()
         except duckdb.Error as error:
-            raise LineageError(f"{self.url}: {_one_line(error)}") from None
+            raise LineageError(f"{self.url}: {one_line(error)}") from None
 
 
-class PostgresCatalog(_Queried):
+class PostgresCatalog(Queried):
     """A PostgreSQL database: `postgresql://user@host/database`; the password is PGPASSWORD or a password file."""
 
     dialect = "postgres"
@@ -129,7 +114,7 @@ class PostgresCatalog(_Queried):
             with psycopg.connect(self.url, password=self.environ.get("PGPASSWORD"), connect_timeout=10) as connection:
                 return connection.execute(POSTGRES).fetchall()
         except psycopg.Error as error:
-            raise LineageError(f"{_hidden(self.url)}: {_one_line(error)}") from None
+            raise LineageError(f"{_hidden(self.url)}: {one_line(error)}") from None
 
 
 DUCKDB = """
@@ -155,22 +140,6 @@ where c.relkind in ('r', 'p', 'v', 'm', 'f')
 order by n.nspname, c.relname, a.attnum
 """
 
-CATALOGS: Mapping[str, type[_Queried]] = {
-    "duckdb": DuckDbCatalog,
-    "postgres": PostgresCatalog,
-    "postgresql": PostgresCatalog,
-}
-"""Who reads a catalog, by the scheme of its address."""
-
-
-def open_catalog(url: str, environ: Mapping[str, str], root: Path = Path()) -> Catalog:
-    """Configure the catalog of an address; nothing is asked of it yet."""
-    scheme = url.partition("://")[0].lower()
-    if scheme not in CATALOGS:
-        raise LineageError(f"{_hidden(url)}: there is no catalog {scheme}; known are {', '.join(sorted(CATALOGS))}")
-    configure: Callable[..., _Queried] = CATALOGS[scheme].configure
-    return configure(url, environ, root)
-
 
 def _hidden(url: str) -> str:
     """Give an address without a password."""
@@ -178,5 +147,6 @@ def _hidden(url: str) -> str:
     return url.replace(f":{parts.password}@", ":***@") if parts.password else url
 
 
-def _one_line(error: Exception) -> str:
+def one_line(error: Exception) -> str:
+    """Give what an error says, without its line ends."""
     return " ".join(str(error).split())

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.discover.schemas.model import ImportedColumn, ImportedTable
-from lineage_pipeline.vocabulary.analysis import Options, TableSchema
+from lineage_pipeline.vocabulary.analysis import Options, SchemaColumn, TableSchema
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.plan import Known
 from lineage_pipeline.vocabulary.sets import ObjectKind, Origin
@@ -31,7 +32,7 @@ def tables_of_ddl(text: str, source: str, options: Options) -> Iterator[Imported
     registry.resolve(plan.order)
     gone = dropped(plan.object_statements)
     found = [
-        _table(plan.objects[name], schema, source)
+        _table(plan.objects[name], schema, source, traits)
         for name, schema in sorted(registry.schemas.items())
         if schema.origin is Origin.IMPLIED and plan.objects[name].kind in LASTING and name not in gone
     ]
@@ -40,15 +41,35 @@ def tables_of_ddl(text: str, source: str, options: Options) -> Iterator[Imported
     yield from found
 
 
-def _table(known: Known, schema: TableSchema, source: str) -> ImportedTable:
+def _written(column: SchemaColumn, traits: Traits) -> str:
+    """Give the name as it was written, where quotes would not make another of it."""
+    from lineage_pipeline.dialects.folding import fold
+
+    return column.written if fold(column.written, True, traits.columns) == column.name else column.name
+
+
+def _table(known: Known, schema: TableSchema, source: str, traits: Traits) -> ImportedTable:
     row = known.row
     columns = tuple(
         ImportedColumn(
-            column.name, column.type, column.nullable, column.description, column.tags, column.generated, quoted=True
+            _written(column, traits),
+            column.type,
+            column.nullable,
+            column.description,
+            column.tags,
+            column.generated,
+            quoted=True,
         )
         for column in schema.columns
     )
     parts = tuple((part, True) for part in (row.catalog, row.schema, row.name) if part)
     return ImportedTable(
-        parts, columns, schema.kind, schema.open, schema.description, schema.tags, schema.owners, source
+        parts,
+        columns,
+        schema.kind,
+        schema.open,
+        schema.description or row.description,
+        schema.tags,
+        schema.owners,
+        source,
     )

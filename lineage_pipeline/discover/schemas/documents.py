@@ -9,6 +9,7 @@ from pydantic.alias_generators import to_camel
 
 from lineage_pipeline.discover.schemas.model import ImportedColumn, ImportedTable, SchemaMetadata
 from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.vocabulary.sets import ObjectKind
 
 PARTS = re.compile(r'"(?:[^"]|"")*"|\[[^\]]*\]|`[^`]*`|[^.]+')
 QUOTES = '"[`'
@@ -38,6 +39,7 @@ class _Table(_Section):
     catalog: str = ""
     table_schema: str = Field("", validation_alias=AliasChoices("schema", "table_schema"))
     columns: tuple[Annotated[_Column, BeforeValidator(_named)], ...] = ()
+    kind: ObjectKind = ObjectKind.TABLE
     partial: bool = False
     description: str | None = None
     tags: tuple[str, ...] = ()
@@ -102,6 +104,7 @@ def _table(item: _Table, source: str) -> ImportedTable:
     return ImportedTable(
         (*above, *written_parts(item.name)),
         columns,
+        item.kind,
         partial=item.partial or not columns,
         description=item.description,
         tags=item.tags,

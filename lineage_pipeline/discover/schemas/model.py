@@ -9,7 +9,7 @@ from lineage_pipeline.vocabulary.analysis import Options, TableSchema
 from lineage_pipeline.vocabulary.sets import ObjectKind
 from lineage_pipeline.vocabulary.tables import Diagnostic
 
-SECRETS = ("PGPASSWORD",)
+SECRETS = ("PGPASSWORD", "LINEAGE_CATALOG_PASSWORD", "DATABRICKS_TOKEN")
 """The variables of the environment that catalogs take secrets from; no file and no address holds one."""
 
 

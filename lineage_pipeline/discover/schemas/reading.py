@@ -8,28 +8,37 @@ import msgspec
 
 from lineage_pipeline.discover.decode import decode
 from lineage_pipeline.discover.schemas import dbt
-from lineage_pipeline.discover.schemas.catalogs import open_catalog
 from lineage_pipeline.discover.schemas.ddl import tables_of_ddl
 from lineage_pipeline.discover.schemas.documents import metadata_of
 from lineage_pipeline.discover.schemas.folding import fold_tables
 from lineage_pipeline.discover.schemas.model import Imports, SchemaMetadata
+from lineage_pipeline.discover.schemas.opening import open_catalog
 from lineage_pipeline.discover.schemas.rows import tables_of_csv, tables_of_rows
+from lineage_pipeline.discover.schemas.snapshots import is_lineage, snapshot_tables
 from lineage_pipeline.vocabulary.analysis import Options
 from lineage_pipeline.vocabulary.errors import LineageError
 
 Reader = Callable[[str, str, Options], SchemaMetadata]
 
 
-def import_schemas(places: Iterable[str], options: Options, root: Path, environ: Mapping[str, str]) -> Imports:
+Special = Callable[[str], SchemaMetadata | None]
+"""Who reads places that are none of ours, or gives None."""
+
+
+def import_schemas(
+    places: Iterable[str], options: Options, root: Path, environ: Mapping[str, str], special: Special | None = None
+) -> Imports:
     """Read schemas from files and catalogs, and give them the names that the analysis uses."""
-    return fold_tables(read_schemas(places, options, root, environ).tables, options)
+    return fold_tables(read_schemas(places, options, root, environ, special).tables, options)
 
 
-def read_schemas(places: Iterable[str], options: Options, root: Path, environ: Mapping[str, str]) -> SchemaMetadata:
+def read_schemas(
+    places: Iterable[str], options: Options, root: Path, environ: Mapping[str, str], special: Special | None = None
+) -> SchemaMetadata:
     """Read schemas in this order: the first that knows a table wins, and so does the first hint."""
     joint = SchemaMetadata()
     for place in places:
-        found = read_schema(place, options, root, environ)
+        found = (special(place) if special is not None else None) or read_schema(place, options, root, environ)
         joint = SchemaMetadata(
             (*joint.tables, *found.tables),
             joint.default_catalog or found.default_catalog,
@@ -93,6 +102,8 @@ def document_schema(document: Any, source: str) -> SchemaMetadata:
         return SchemaMetadata(tuple(dbt.manifest_tables(document, source)))
     if isinstance(document, Mapping) and dbt.is_catalog(document):
         return SchemaMetadata(tuple(dbt.catalog_tables(document, source)))
+    if isinstance(document, Mapping) and is_lineage(document):
+        return SchemaMetadata(tuple(snapshot_tables(document["objects"], document["columns"], source)))
     return metadata_of(document, source)
 
 
