@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from collections.abc import Iterator
 
 import msgspec
 
@@ -23,7 +24,7 @@ LETTERS: dict[str, str] = {
 SCRIPTS: dict[str, str] = {"cp1251": "оеаинтсрвлкмдпуя", "cp1253": "αοιετσνηυρπκμλ", "cp1255": "יוהלאמרתבש"}
 """The commonest letters of scripts of their own, whose words have hardly a Latin letter."""
 
-WORDS = re.compile(rb"[A-Za-z\x80-\xff]*[\x80-\xff][A-Za-z\x80-\xff]*")
+WORDS = re.compile(rb"[A-Za-z\x80-\xff]+")
 COOKIE = re.compile(rb"^[ \t\f]*(?:#|--|//).*?coding[:=][ \t]*([-\w.]+)", re.MULTILINE)
 BINARY = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f]")
 
@@ -46,7 +47,8 @@ def decode(content: bytes, encoding: str = "") -> Decoded:
     if not marked and not encoding and not wide and b"\0" in content:
         return Decoded("", "binary", "it holds NUL bytes and no byte-order mark")
     problem = ""
-    for candidate in marked[:1] or [name for name in (encoding, wide) if name][:1] or ("utf-8", *_guesses(content)):
+    named = marked[:1] or [name for name in (encoding, wide) if name][:1]
+    for candidate in named or _candidates(content):
         try:
             return Decoded(content.decode(candidate), candidate)
         except UnicodeDecodeError as error:
@@ -54,6 +56,12 @@ def decode(content: bytes, encoding: str = "") -> Decoded:
         except LookupError:
             problem = f"{candidate} is no encoding"
     return Decoded("", "unknown", problem)
+
+
+def _candidates(content: bytes) -> Iterator[str]:
+    """Give UTF-8 first: guessing costs time, and nearly no text needs it."""
+    yield "utf-8"
+    yield from _guesses(content)
 
 
 def wide_encoding(content: bytes) -> str:
@@ -73,7 +81,7 @@ def _guesses(content: bytes) -> list[str]:
     head = b"\n".join(content[:400].split(b"\n")[:2])
     said = COOKIE.search(head)
     named = [said[1].decode("ascii", "replace")] if said else []
-    words = WORDS.findall(content[:SAMPLE])
+    words = [word for word in WORDS.findall(content[:SAMPLE]) if not word.isascii()]
     if not words or BINARY.search(content[:SAMPLE]):
         return named
     high = sum(sum(byte >= 0x80 for byte in word) for word in words)
