@@ -10,6 +10,7 @@ import msgspec
 from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.discover.gather import input_files
 from lineage_pipeline.discover.schemas.folding import fold_tables, schema_metadata
+from lineage_pipeline.discover.schemas.found import with_found
 from lineage_pipeline.discover.schemas.model import SchemaGiven, with_hints
 from lineage_pipeline.engine.compile.dissect import dissect_source
 from lineage_pipeline.engine.diff.compare import diff as compare
@@ -94,7 +95,7 @@ def scan(path: str | Path, *, dialect: str | None = None, settings: Settings | N
     folder = Path(path)
     rules = settings or load_settings(folder, {"analysis": {"dialect": dialect}}, {})
     discovery = discover_folder(folder, rules)
-    imports = rules.imports()
+    imports = with_found(rules.imports(), discovery.files, discovery.sources, rules)
     workings = work_out(input_files(discovery, rules), imports.schemas)
     return _analysis(workings, discovery.diagnostics + imports.findings)
 

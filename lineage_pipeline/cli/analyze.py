@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, Table, TableOption, put, say
+from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, Table, TableOption, Variables, put, say
 from lineage_pipeline.vocabulary.errors import LineageError
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def analyze(
     dialect: Dialect = None,
     schema: Schemas = None,
     allow_implied: AllowImplied = None,
+    var: Variables = None,
     level: LevelOption = None,
     column: Column = None,
     source_column: SourceColumn = None,
@@ -82,7 +83,7 @@ def analyze(
 
     if sum(one is not None for one in (column, source_column, source_table)) > 1:
         raise LineageError("--column, --source-column and --source-table are different questions: ask one at a time")
-    found = find(files, Reading(dialect, schema, allow_implied))
+    found = find(files, Reading(dialect, schema, allow_implied, var))
     asked = Asked(level == Level.TABLE, column, source_column, source_table, table)
     listed = level is not None or asked.narrows or format is Table.CSV
     lineage, written = _graphs(found, graph) if graph else _written(found, format, asked if listed else None)

@@ -41,6 +41,7 @@ VERBS: dict[str, Verb] = {
     "rules": Verb("rules", "rules"),
     "export": Verb("export", "export"),
     "import": Verb("importing", "import_"),
+    "render": Verb("render", "render"),
     "verify": Verb("verify", "verify"),
     "catalog": Verb("catalog", "catalog"),
     "explain": Verb("explain", "explain"),
@@ -70,7 +71,6 @@ EXTRAS = {
     "sqlalchemy": "catalog",
     "starlette": "web",
     "uvicorn": "web",
-    "yaml": "catalog",
 }
 """The extra of our package that brings a module."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from lineage_pipeline.discover.schemas.model import Imports, SchemaMetadata
+    from lineage_pipeline.discover.templating.protocol import Templating
     from lineage_pipeline.settings import Settings
     from lineage_pipeline.vocabulary.analysis import Options
 
@@ -34,6 +35,12 @@ class Given(NamedTuple):
     def listed(self) -> tuple[str, ...]:
         """Files by name are there, or it is an error."""
         return ()
+
+    def templating_for(self, path: str) -> "Templating":
+        """Give how a file is rendered, by its own place."""
+        full = Path(path).resolve()
+        inside = full.is_relative_to(self.start)
+        return self.settings.templating_for(full.relative_to(self.start).as_posix() if inside else path)
 
     def analysis_key(self) -> str:
         """Name what bears on results."""

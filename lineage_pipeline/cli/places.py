@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lineage_pipeline.cli.given import Given, with_schemas
-from lineage_pipeline.cli.words import placed
+from lineage_pipeline.cli.words import placed, variables
 from lineage_pipeline.vocabulary.errors import LineageError
 
 if TYPE_CHECKING:
@@ -26,11 +26,13 @@ class Reading(NamedTuple):
     dialect: str | None = None
     schema: Sequence[str] | None = None
     allow_implied: bool | None = None
+    variables: Sequence[str] | None = None
 
     def flags(self, *, schemas: bool = True) -> "dict[str, dict[str, object]]":
         """Give the flags as the settings take them."""
         said: dict[str, object] = {"dialect": self.dialect, "allow_implied": self.allow_implied}
-        return {"analysis": said | ({"schemas": placed(list(self.schema or ()))} if schemas else {})}
+        analysis = said | ({"schemas": placed(list(self.schema or ()))} if schemas else {})
+        return {"analysis": analysis, "templating": {"variables": variables(list(self.variables or ()))}}
 
 
 class Found(NamedTuple):
@@ -136,7 +138,7 @@ def _revision(place: str, reading: Reading) -> Found:
 
 
 def _files(places: Sequence[str], reading: Reading) -> Found:
-    from lineage_pipeline.discover.files import STDIN, read_files
+    from lineage_pipeline.discover.files import STDIN, library_around, only_files, read_files
     from lineage_pipeline.discover.gather import gather
     from lineage_pipeline.settings import load_settings
     from lineage_pipeline.vocabulary.tables import Snapshot
@@ -153,7 +155,8 @@ def _files(places: Sequence[str], reading: Reading) -> Found:
         *(raw for place in places if place not in files for raw in _inside(place)),
     ]
     snapshot = Snapshot("files", (), "", (), None, "none", None, None, 0, "")
-    return Found(gather(snapshot, raws, rules), rules, settings, imports)
+    found = gather(snapshot, raws, rules, around=library_around(places))
+    return Found(only_files(found, [raw.path for raw in raws]), rules, settings, imports)
 
 
 def _inside(folder: str) -> "Iterator[RawFile]":

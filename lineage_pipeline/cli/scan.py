@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lineage_pipeline.cli.files import tables_of, write_tables
-from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, put, say
+from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, Variables, put, say
 from lineage_pipeline.vocabulary.errors import LineageError
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def scan(
     dialect: Dialect = None,
     schema: Schemas = None,
     allow_implied: AllowImplied = None,
+    var: Variables = None,
     format: ScanFormatOption = None,
     output: Output = None,
     into: Into = None,
@@ -65,7 +66,7 @@ def scan(
 
     chosen = _chosen(format, output)
     places = paths or ["."]
-    found = find(places, Reading(dialect, schema, allow_implied))
+    found = find(places, Reading(dialect, schema, allow_implied, var))
     if not found.discovery.files:
         say(f"lineage: no file below {' '.join(places)} fits {', '.join(found.settings.include)}")
     if verbose:

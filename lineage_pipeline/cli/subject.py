@@ -6,6 +6,7 @@ import msgspec
 
 from lineage_pipeline.cli.progress import progress
 from lineage_pipeline.discover.gather import Discovery, Rules, input_files
+from lineage_pipeline.discover.schemas.found import with_found
 from lineage_pipeline.discover.schemas.model import Imports
 from lineage_pipeline.export import Naming, Subject
 from lineage_pipeline.export.subject import is_undone
@@ -28,7 +29,7 @@ def subject_of(
     from lineage_pipeline import pipeline  # not before the input is known to be usable: it takes a moment
 
     files = progress(list(input_files(discovery, rules)), "reading")
-    given = imports or settings.imports()
+    given = with_found(imports or settings.imports(), discovery.files, discovery.sources, rules)
     lineage = _joint(discovery, given, pipeline.analyse(files, given.schemas, reach=reach))
     written = {source.source_hash: source.text for source in discovery.sources}
     texts = {file.path: written[file.source_hash] for file in discovery.files}
@@ -43,14 +44,19 @@ def lineages_of(base: Side, head: Side) -> tuple[Lineage, Lineage]:
 
     def work_out(side: Side) -> "pipeline.Workings":
         discovery, settings = side
-        return pipeline.work_out(input_files(discovery, settings), settings.imports().schemas, memory)
+        return pipeline.work_out(input_files(discovery, settings), _imports(side).schemas, memory)
 
     settled = pipeline.settle(work_out(base), work_out(head), memory)
     before, after = (
-        _joint(discovery, settings.imports(), workings.lineage)
+        _joint(discovery, _imports((discovery, settings)), workings.lineage)
         for (discovery, settings), workings in zip((base, head), settled, strict=True)
     )
     return before, after
+
+
+def _imports(side: Side) -> Imports:
+    discovery, settings = side
+    return with_found(settings.imports(), discovery.files, discovery.sources, settings)
 
 
 def graphs_of(discovery: Discovery, rules: Rules, imports: Imports) -> tuple[Lineage, "Graphs"]:
@@ -58,7 +64,8 @@ def graphs_of(discovery: Discovery, rules: Rules, imports: Imports) -> tuple[Lin
     from lineage_pipeline import graphs, pipeline
 
     files = list(input_files(discovery, rules))
-    workings = pipeline.work_out(files, imports.schemas)
+    given = with_found(imports, discovery.files, discovery.sources, rules)
+    workings = pipeline.work_out(files, given.schemas)
     return _joint(discovery, imports, workings.lineage), graphs.Graphs(workings)
 
 

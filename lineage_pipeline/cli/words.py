@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from lineage_pipeline.vocabulary.errors import LineageError
+
 Dialect = Annotated[str | None, typer.Option("--dialect", "-d", help="Read the SQL as this dialect.")]
 Schemas = Annotated[
     list[str] | None,
@@ -25,6 +27,10 @@ Today = Annotated[
     str | None, typer.Option("--today", help="The day that waivers are held against.", metavar="YYYY-MM-DD")
 ]
 ShowWaived = Annotated[bool, typer.Option("--show-waived", help="List what is waived as well.")]
+Variables = Annotated[
+    list[str] | None,
+    typer.Option("--var", help="A variable of templates; may be repeated.", metavar="NAME=VALUE"),
+]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file, not to stdout.")]
 
 
@@ -77,6 +83,15 @@ def _placed(place: str) -> str:
         return str(Path(place).resolve())
     warehouse, sign, key = rest.rpartition("#")
     return f"snapshot:{Path(warehouse).resolve() if warehouse else ''}{sign}{key}"
+
+
+def variables(given: list[str] | None) -> dict[str, str]:
+    """Read variables as they are typed."""
+    pairs = [item.partition("=") for item in given or ()]
+    wrong = next((name for name, equals, _ in pairs if not equals or not name), None)
+    if wrong is not None:
+        raise LineageError(f"--var takes NAME=VALUE, not {wrong or '='}")
+    return {name: value for name, _, value in pairs}
 
 
 def put(text: str, output: Path | None = None) -> None:

@@ -1,6 +1,6 @@
 """What is published, as the stages after it and the summary read it; no Dagster here."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -9,6 +9,7 @@ from lineage_pipeline import __version__
 from lineage_pipeline.defs.home import key_of
 from lineage_pipeline.discover.gather import as_inputs
 from lineage_pipeline.discover.git import read_waivers
+from lineage_pipeline.discover.schemas.found import with_found
 from lineage_pipeline.discover.waivers import waivers_of
 from lineage_pipeline.engine.diff.contested import contested
 from lineage_pipeline.engine.diff.waivers import Waived, waive
@@ -17,7 +18,7 @@ from lineage_pipeline.settings import Settings
 from lineage_pipeline.settings.judging import policy_of
 from lineage_pipeline.store.arrays import from_arrow
 from lineage_pipeline.store.warehouse import Warehouse
-from lineage_pipeline.vocabulary.analysis import InputFile, Lineage
+from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, TableSchema
 from lineage_pipeline.vocabulary.tables import Change, Diagnostic, ObjectEdge, Snapshot, Source, SqlFile
 
 
@@ -60,8 +61,9 @@ def settled(warehouse: Warehouse, settings: Settings, base: str, head: str) -> t
         return before, after
     from lineage_pipeline import pipeline
 
-    imported = settings.imports().schemas
-    first, second = (pipeline.work_out(_files(warehouse, settings, key), imported) for key in (base, head))
+    first, second = (
+        pipeline.work_out(_files(warehouse, settings, key), _imported(warehouse, settings, key)) for key in (base, head)
+    )
     first, second = pipeline.settle(first, second)
     return first.lineage, second.lineage
 
@@ -81,6 +83,11 @@ def waived_changes(
 def _files(warehouse: Warehouse, settings: Settings, snapshot: str) -> Iterator[InputFile]:
     files = from_arrow("sql_files", warehouse.read(snapshot, "sql_files"), SqlFile)
     yield from as_inputs(files, _sources(warehouse, snapshot), settings)
+
+
+def _imported(warehouse: Warehouse, settings: Settings, snapshot: str) -> Mapping[str, TableSchema]:
+    files = from_arrow("sql_files", warehouse.read(snapshot, "sql_files"), SqlFile)
+    return with_found(settings.imports(), files, _sources(warehouse, snapshot), settings).schemas
 
 
 def _sources(warehouse: Warehouse, snapshot: str) -> Sequence[Source]:

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import dagster as dg
@@ -12,10 +12,12 @@ from lineage_pipeline.defs.partitions import commit_of, snapshots
 from lineage_pipeline.defs.resources import Project, SparkResource, StoreResource
 from lineage_pipeline.defs.specs import asset_key, specs, tables_of
 from lineage_pipeline.discover.gather import Discovery
+from lineage_pipeline.discover.rendered import SCHEMA
+from lineage_pipeline.discover.schemas.found import with_found
 from lineage_pipeline.store.run import Run
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.sets import Stage
-from lineage_pipeline.vocabulary.tables import Diagnostic
+from lineage_pipeline.vocabulary.tables import Diagnostic, Source, SqlFile
 
 Results: TypeAlias = Iterator[Any]
 ProjectParam: TypeAlias = dg.ResourceParam[Project]
@@ -127,9 +129,15 @@ def _on_spark(
     started = time.monotonic()
     settings = project.settings_for(context.partition_key)
     run = _begin(context, project, store)
-    imported = settings.imports().schemas
+    imported = with_found(settings.imports(), run.rows(SqlFile), _schema_sources(run), settings).schemas
     write(Work(run, store.files(settings), settings, lambda: spark.open(settings.spark), imported))
     yield from _told(project, run, stage, started)
+
+
+def _schema_sources(run: Run) -> Sequence[Source]:
+    """Read the sources, but only where a file of the snapshot describes tables: they may be many."""
+    described = any(file.templater == SCHEMA for file in run.rows(SqlFile))
+    return run.rows(Source) if described else ()
 
 
 def _told(project: Project, run: Run, stage: Stage, started: float) -> Results:

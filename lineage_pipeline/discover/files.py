@@ -3,7 +3,11 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lineage_pipeline.discover.gather import Discovery, RawFile, Rules, gather
+import msgspec
+
+from lineage_pipeline.discover.gather import Around, Discovery, RawFile, Rules, gather
+from lineage_pipeline.discover.library import FolderLibrary
+from lineage_pipeline.discover.rendered import SCHEMA
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.tables import Snapshot
 
@@ -14,7 +18,23 @@ STDIN = "-"
 def discover_files(paths: Sequence[str], stdin: bytes, rules: Rules) -> Discovery:
     """Read the named files, each once, under the paths that were given."""
     snapshot = Snapshot("files", (), "", (), None, "none", None, None, 0, "")
-    return gather(snapshot, read_files(paths, stdin), rules)
+    found = gather(snapshot, read_files(paths, stdin), rules, around=library_around(paths))
+    return only_files(found, paths)
+
+
+def only_files(found: Discovery, paths: Sequence[str]) -> Discovery:
+    """Give what was named, without the rows that a project around it brings, but for its description of tables."""
+    files = tuple(file for file in found.files if file.path in paths or file.templater == SCHEMA)
+    kept = {file.path for file in files}
+    findings = tuple(row for row in found.diagnostics if row.path is None or row.path in kept)
+    return msgspec.structs.replace(found, files=files, diagnostics=findings)
+
+
+def library_around(paths: Sequence[str]) -> Around:
+    """Give the files that templates may load: those of the repository around the first file, or of its own folder."""
+    first = next((Path(path).resolve() for path in paths if path != STDIN), Path.cwd() / STDIN)
+    top = next((parent for parent in first.parents if (parent / ".git").exists()), first.parent)
+    return Around(None, FolderLibrary(top, Path.cwd()))
 
 
 def read_files(paths: Sequence[str], stdin: bytes) -> Iterator[RawFile]:

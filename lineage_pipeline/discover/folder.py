@@ -8,8 +8,9 @@ from pathlib import Path
 import msgspec
 
 from lineage_pipeline.discover.decode import decode
-from lineage_pipeline.discover.gather import Discovery, RawFile, Rules, gather
+from lineage_pipeline.discover.gather import Around, Discovery, RawFile, Rules, gather
 from lineage_pipeline.discover.ignores import GIT_FILES, OWN_FILES, Ignores
+from lineage_pipeline.discover.library import FolderLibrary
 from lineage_pipeline.discover.owners import PLACES, Owners, parse_owners
 from lineage_pipeline.discover.waivers import FILE_NAME
 from lineage_pipeline.vocabulary.errors import LineageError
@@ -38,7 +39,8 @@ def discover_folder(folder: Path, rules: Rules, *, name: str = "", tracked: Coll
         files=0,
         analysis_key="",
     )
-    found = gather(snapshot, read_folder(folder, rules, tracked), rules, owners=_owners(folder), detect=True)
+    around = Around(_owners(folder), FolderLibrary(folder))
+    found = gather(snapshot, read_folder(folder, rules, tracked), rules, around=around, detect=True)
     return msgspec.structs.replace(found, waivers=_text(folder / FILE_NAME))
 
 

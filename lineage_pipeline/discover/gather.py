@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -11,6 +11,9 @@ from lineage_pipeline.discover.decode import decode
 from lineage_pipeline.discover.detect import guess_of, options_of, reading_of, with_dialects
 from lineage_pipeline.discover.hosts.reading import hosted
 from lineage_pipeline.discover.owners import Owners
+from lineage_pipeline.discover.rendered import SCHEMA, Rows, further_rows, rendered_rows
+from lineage_pipeline.discover.templating.choosing import Templates
+from lineage_pipeline.discover.templating.protocol import Library, NoLibrary, Templating
 from lineage_pipeline.engine.graph.scopes import natural
 from lineage_pipeline.vocabulary.analysis import InputFile, Options
 from lineage_pipeline.vocabulary.codes import CODES, diagnose
@@ -38,8 +41,18 @@ class Rules(Optioned, Protocol):
     def listed(self) -> Collection[str]:
         """Give the files that have to be there."""
 
+    def templating_for(self, path: str) -> Templating:
+        """Give how the file at this path is rendered."""
+
     def analysis_key(self) -> str:
         """Name all that bears on results apart from the files."""
+
+
+class Around(NamedTuple):
+    """What lies around the files: who owns them, and what templates may load."""
+
+    owners: Owners | None = None
+    library: Library = NoLibrary()
 
 
 class RawFile(msgspec.Struct, frozen=True):
@@ -73,7 +86,7 @@ def gather(
     raw_files: Iterable[RawFile],
     rules: Rules,
     findings: Iterable[Diagnostic] = (),
-    owners: Owners | None = None,
+    around: Around | None = None,
     *,
     detect: bool = False,
 ) -> Discovery:
@@ -85,17 +98,14 @@ def gather(
     guesses: dict[str, Guess] = {}
     sources: dict[str, Source] = {}
     diagnostics = list(findings)
-    for raw in sorted(raw_files, key=lambda raw: natural(raw.path)):
-        file, source, problems = _read(raw, rules)
-        diagnostics.extend(problems)
-        if file is None:
-            continue
-        files.append(msgspec.structs.replace(file, owners=owners.of(raw.path)) if owners else file)
+    for file, source, told in _rows(raw_files, rules, around or Around()):
+        files.append(file)
         sources[source.source_hash] = source
-        guess = guess_of(file, source.rendered) if detect else None
+        diagnostics.extend(told)
+        guess = guess_of(file, source.rendered) if detect and file.templater != SCHEMA else None
         if guess is not None:
             guesses[file.path] = guess
-    files = with_dialects(files, guesses)
+    files = with_dialects(sorted(files, key=lambda file: natural(file.path)), guesses)
     found = {file.path for file in files}
     diagnostics += [finding("FILE_MISSING", path) for path in rules.listed() if path not in found]
     named = msgspec.structs.replace(
@@ -108,6 +118,20 @@ def gather(
     return Discovery(named, tuple(files), ordered, tuple(diagnostics))
 
 
+def _rows(raw_files: Iterable[RawFile], rules: Rules, around: Around) -> Iterator[Rows]:
+    """Give the rows of each file, decoded and rendered, and of what the projects around them bring."""
+    templates, known = Templates(around.library), set[str]()
+    for raw in sorted(raw_files, key=lambda raw: natural(raw.path)):
+        file, source, problems = _read(raw, rules)
+        if file is None:
+            continue
+        known.add(file.path)
+        owned = msgspec.structs.replace(file, owners=around.owners.of(raw.path)) if around.owners else file
+        row, source, told = rendered_rows(owned, source, templates, rules)
+        yield row, source, (*problems, *told)
+    yield from further_rows(templates, rules, known)
+
+
 def input_files(discovery: Discovery, rules: Rules) -> Iterator[InputFile]:
     """Give the files as the engine takes them, in natural path order; unreadable ones are left to their finding."""
     yield from as_inputs(discovery.files, discovery.sources, rules)
@@ -117,7 +141,7 @@ def as_inputs(files: Iterable[SqlFile], sources: Iterable[Source], rules: Option
     """Give the files that could be read as the engine takes them."""
     known = {source.source_hash: source for source in sources}
     for file in files:
-        if file.status is not Status.FAILED:
+        if file.status is not Status.FAILED and file.templater != SCHEMA:
             source = known[file.source_hash]
             written = Written.of(source.text, source.source_map)
             options = options_of(file, rules.options_for(file.path))

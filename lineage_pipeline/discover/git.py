@@ -11,8 +11,9 @@ import msgspec
 
 from lineage_pipeline.discover.decode import decode
 from lineage_pipeline.discover.folder import discover_folder, repository_name, shown_path
-from lineage_pipeline.discover.gather import Discovery, RawFile, Rules, finding, gather
+from lineage_pipeline.discover.gather import Around, Discovery, RawFile, Rules, finding, gather
 from lineage_pipeline.discover.ignores import OWN_FILES, Ignores
+from lineage_pipeline.discover.library import RevisionLibrary
 from lineage_pipeline.discover.owners import PLACES, parse_owners
 from lineage_pipeline.discover.waivers import FILE_NAME
 from lineage_pipeline.vocabulary.errors import LineageError
@@ -85,7 +86,8 @@ def discover_revision(repo: Path, revision: str, rules: Rules, *, name: str = ""
     blobs = [blob for blob in tree if rules.selects(blob.path) and not ignores.ignores(blob.path)]
     said = _text(top, tree, PLACES)
     owners = parse_owners(said) if said else None
-    found = gather(snapshot, read_blobs(top, blobs), rules, findings, owners, detect=True)
+    library = RevisionLibrary({blob.path: blob.id for blob in tree}, lambda blob: _content(top, blob))
+    found = gather(snapshot, read_blobs(top, blobs), rules, findings, Around(owners, library), detect=True)
     return msgspec.structs.replace(found, waivers=_text(top, tree, [FILE_NAME]))
 
 
@@ -111,6 +113,14 @@ def _ignores(repo: Path, tree: Iterable[Blob]) -> Ignores:
     found = [blob for blob in tree if blob.path.rpartition("/")[2] in OWN_FILES]
     texts = {file.path: decode(file.content).text for file in read_blobs(repo, found)} if found else {}
     return Ignores(texts.get, OWN_FILES)
+
+
+def _content(repo: Path, blob: str) -> bytes | None:
+    """Read one object by its id."""
+    try:
+        return git(repo, "cat-file", "blob", blob)
+    except LineageError:
+        return None
 
 
 def _discover_worktree(top: Path, rules: Rules, name: str) -> Discovery:

@@ -15,7 +15,8 @@ from lineage_pipeline.discover.decode import decode
 from lineage_pipeline.discover.globs import matches
 from lineage_pipeline.discover.manifests import Listed, parse_manifest
 from lineage_pipeline.discover.schemas.model import SECRETS, Imports
-from lineage_pipeline.settings.layers import Layer, loosen_systems, merge
+from lineage_pipeline.discover.templating.protocol import Templating
+from lineage_pipeline.settings.layers import EXCLUDED, INCLUDED, LISTS, READING, TAKEN, Layer, loosen_systems, merge
 from lineage_pipeline.settings.sections import (
     AnalysisSettings,
     DiffSettings,
@@ -27,6 +28,7 @@ from lineage_pipeline.settings.sections import (
     SystemSettings,
 )
 from lineage_pipeline.settings.snapshots import Snapshots
+from lineage_pipeline.settings.templating import VARIABLE, DbtSettings, TemplatingSettings, given_variables
 from lineage_pipeline.store.engine import engine_version
 from lineage_pipeline.vocabulary.analysis import Label, Limits, Options
 from lineage_pipeline.vocabulary.errors import LineageError
@@ -46,15 +48,6 @@ FILE_NAME, PROJECT_NAME = "lineage.toml", "pyproject.toml"
 PREFIX = "LINEAGE_"
 CONFIG_VARIABLE = "LINEAGE_CONFIG"  # names the settings file; without it the file is searched upwards
 
-INCLUDED = ("*.sql", "*.SQL", "*.hql", "*.ddl", "*.py", "*.ipynb", "*.scala")
-EXCLUDED = (".venv/**", "**/node_modules/**", "**/dbt_packages/**", "**/target/**", ".lineage/**")
-
-TAKEN = ("analysis", "systems", "include", "exclude", "manifest", "diff", "labels")
-"""What a repository says itself of how it is read and judged."""
-
-# What a variable gives with commas.
-LISTS = frozenset({"search_path", "schemas", "include", "exclude", "public", "private", "sensitive"})
-
 
 class Settings(Section):
     """All settings. Paths of files are relative to the folder that the settings were loaded for."""
@@ -67,6 +60,8 @@ class Settings(Section):
     repositories: tuple[RepositorySettings, ...] = ()
     diff: DiffSettings = DiffSettings()
     labels: tuple[LabelSettings, ...] = ()
+    templating: TemplatingSettings = TemplatingSettings()
+    dbt: DbtSettings = DbtSettings()
     include: tuple[str, ...] = INCLUDED
     exclude: tuple[str, ...] = EXCLUDED
     manifest: str = ""
@@ -78,6 +73,7 @@ class Settings(Section):
     _imports: Imports | None = PrivateAttr(default=None)
     _listed: dict[str, Listed] | None = PrivateAttr(default=None)
     _file: Path | None = PrivateAttr(default=None)
+    _given: Mapping[str, Any] = PrivateAttr(default_factory=dict)
 
     @property
     def root(self) -> Path:
@@ -140,6 +136,10 @@ class Settings(Section):
             raise LineageError(f"there is no system {name} in the settings; {hint}")
         return self._options(named[0] if named else None)
 
+    def templating_for(self, path: str) -> Templating:
+        """Give how the file at this path is rendered, if it is a template."""
+        return self.templating.templating_for(self._prefix + path, self._schemas_root, self._given, self.dbt)
+
     def completed(self, dialect: str, default_schema: str) -> Self:
         """Give settings in which an engine says what they leave open: its dialect, and where bare names live."""
         said = {"dialect": dialect, "default_schema": default_schema}
@@ -168,10 +168,11 @@ class Settings(Section):
 
     def analysis_key(self) -> str:
         """Hash what bears on results apart from the files: the engine, and how files are chosen and read."""
-        chosen = self.model_dump(mode="json", include={"analysis", "systems", "include", "exclude", "labels"})
+        chosen = self.model_dump(mode="json", include=set(READING))
         schemas = msgspec.json.encode([*sorted(self.imports().schemas.items())]).decode()
         listed = [msgspec.to_builtins(one) for one in self._manifest().values()] if self.manifest else []
-        text = json.dumps([engine_version(), self._prefix, chosen, schemas, listed], sort_keys=True)
+        parts = [engine_version(), self._prefix, chosen, schemas, listed, dict(self._given)]
+        text = json.dumps(parts, sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def namespaces(self) -> dict[str, str]:
@@ -192,7 +193,7 @@ class Settings(Section):
         taken = {name: getattr(own, name) for name in TAKEN}
         joint = self.model_copy(update=taken)
         joint._prefix, joint._schemas_root, joint._secrets = own._prefix, own._schemas_root, own._secrets
-        joint._imports = joint._listed = None
+        joint._given, joint._imports, joint._listed = own._given, None, None
         return joint
 
 
@@ -204,6 +205,7 @@ def load_settings(start: Path, overrides: Mapping[str, Any], environ: Mapping[st
     for stronger in (_environment_layer(environ), overrides):
         layer = merge(loosen_systems(layer, stronger), stronger)
     placed = _placed(_validate(layer, str(file or "settings")), file, folder)
+    placed._given = given_variables(environ, overrides)
     placed._secrets = {name: environ[name] for name in SECRETS if name in environ}
     return placed
 
@@ -265,7 +267,7 @@ def _environment_layer(environ: Mapping[str, str]) -> Layer:
             for section in reversed(sections):
                 value = {section: value}
             layer = merge(layer, value)
-        elif name.startswith(PREFIX) and name != CONFIG_VARIABLE:
+        elif name.startswith(PREFIX) and name != CONFIG_VARIABLE and not name.startswith(VARIABLE):
             close = difflib.get_close_matches(name, known, n=1, cutoff=0.85)
             if close:
                 raise LineageError(f"unknown environment variable {name}; did you mean {close[0]}?")

@@ -5,6 +5,17 @@ from typing import Any
 
 Layer = dict[str, Any]
 
+INCLUDED = ("*.sql", "*.SQL", "*.hql", "*.ddl", "*.py", "*.ipynb", "*.scala")
+EXCLUDED = (".venv/**", "**/node_modules/**", "**/dbt_packages/**", "**/target/**", ".lineage/**")
+
+LISTS = frozenset({"search_path", "schemas", "include", "exclude", "public", "private", "sensitive"})  # with commas
+
+READING = ("analysis", "systems", "include", "exclude", "labels", "templating", "dbt")
+"""The tables that bear on how files are read."""
+
+TAKEN = (*READING, "manifest", "diff")
+"""What a repository says itself of how it is read and judged."""
+
 
 def merge(weaker: Layer, stronger: Mapping[str, Any]) -> Layer:
     """Lay one layer over another, table by table; what is None was not said."""

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from lineage_pipeline.discover.detect import options_of
+from lineage_pipeline.discover.rendered import SCHEMA
 from lineage_pipeline.spark.frames import read
 from lineage_pipeline.spark.session import parallelism
 from lineage_pipeline.store.engine import engine_version
@@ -75,7 +76,8 @@ class Work:
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """List the files that could be read, in the order of their paths."""
-        readable = (file for file in self.run.rows(SqlFile) if file.status is not Status.FAILED)
+        rows = self.run.rows(SqlFile)
+        readable = (file for file in rows if file.status is not Status.FAILED and file.templater != SCHEMA)
         return tuple(_entry(file, options_of(file, self.rules.options_for(file.path))) for file in readable)
 
     @cached_property

@@ -58,6 +58,24 @@ CODES: dict[str, Code] = {
             "Give the missing variable, or turn templating off for this path.",
         ),
         Code(
+            "UNDEFINED_VARIABLE",
+            Level.WARNING,
+            "{name} has no value; a name stands in its place",
+            "A template uses a variable, a macro or a filter that nobody defines. A name made of it stands in "
+            "the SQL, a condition on it is not met, and a loop over it has no turn.",
+            "Give it with --var, LINEAGE_VAR_<NAME> or the settings; vendor the package that holds the macro.",
+            undone=True,
+        ),
+        Code(
+            "DATABASE_NEEDED",
+            Level.WARNING,
+            "{what} asks the database while the template renders; one row of placeholders stands for the answer",
+            "What the template makes depends on rows of the database, which is never asked. A placeholder stands for "
+            "each value, and what further rows would have made is missing.",
+            "Nothing, or give the answer as a default; a manifest with compiled SQL has it.",
+            undone=True,
+        ),
+        Code(
             "ENCODING_ERROR",
             Level.ERROR,
             "cannot decode the file: {reason}",

@@ -71,6 +71,7 @@ def _schema(identity: str, table: ImportedTable, traits: Traits, findings: list[
         tags=table.tags,
         owners=table.owners,
         source=table.source,
+        yields=table.yields,
     )
 
 

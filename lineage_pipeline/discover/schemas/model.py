@@ -28,7 +28,8 @@ class ImportedColumn(msgspec.Struct, frozen=True):
 class ImportedTable(msgspec.Struct, frozen=True):
     """A table or view: the parts of its name with whether quotes keep their case, and its columns in order.
 
-    A `partial` one may have further columns; `source` says where it was read.
+    A `partial` one may have further columns; `source` says where it was read. One that `yields` says nothing against a
+    definition.
     """
 
     parts: tuple[tuple[str, bool], ...]
@@ -39,6 +40,7 @@ class ImportedTable(msgspec.Struct, frozen=True):
     tags: tuple[str, ...] = ()
     owners: tuple[str, ...] = ()
     source: str = ""
+    yields: bool = False
 
     @property
     def written(self) -> str:

@@ -1,0 +1,76 @@
+"""Templates as rows: the file stays what it is, its source is the text that it stands for."""
+
+import hashlib
+from collections.abc import Collection, Iterator, Sequence
+from typing import Protocol
+
+import msgspec
+
+from lineage_pipeline.discover.templating.choosing import Templates
+from lineage_pipeline.discover.templating.protocol import Rendered, Templating
+from lineage_pipeline.vocabulary.analysis import Options
+from lineage_pipeline.vocabulary.codes import diagnose
+from lineage_pipeline.vocabulary.places import Text, line_starts
+from lineage_pipeline.vocabulary.sets import Stage, Status
+from lineage_pipeline.vocabulary.tables import Diagnostic, Source, SqlFile
+
+SCHEMA = "schema"
+"""The templater of a file that describes tables and holds no SQL; its rendered text is a list of them."""
+
+Rows = tuple[SqlFile, Source, Sequence[Diagnostic]]
+
+
+class Rendering(Protocol):
+    """What rendering asks of the settings."""
+
+    def options_for(self, path: str) -> Options:
+        """Give the options of the system that this path belongs to."""
+
+    def templating_for(self, path: str) -> Templating:
+        """Give how the file at this path is rendered."""
+
+
+def rendered_rows(file: SqlFile, source: Source, templates: Templates, rules: Rendering) -> Rows:
+    """Give the rows of a file once it is rendered; most files are no templates and stay what they are."""
+    if file.status is Status.FAILED or file.templater:  # nothing was read, or a host has been taken apart
+        return file, source, ()
+    done = templates.render(file.path, source.text, file.dialect, rules.templating_for(file.path))
+    if done is None:
+        return file, source, ()
+    templater, rendering = done
+    dialect = file.dialect or rendering.dialect
+    return _rows(msgspec.structs.replace(file, templater=templater, dialect=dialect), source, rendering)
+
+
+def further_rows(templates: Templates, rules: Rendering, known: Collection[str]) -> Iterator[Rows]:
+    """Give the rows of files that hold no SQL and yet bear on it: those that a dbt project in use brings."""
+    for further in templates.dbt.further() if templates.dbt is not None else ():
+        if further.path in known:
+            continue
+        options = rules.options_for(further.path)
+        content = _hash(further.text)
+        source = Source(content, content, further.text, further.rendered.text, further.rendered.copies)
+        row = SqlFile(
+            path=further.path,
+            system=options.system,
+            dialect=options.dialect or further.rendered.dialect,
+            source_hash=content,
+            bytes=len(further.text.encode()),
+            encoding="utf-8",
+            templater=further.templater,
+            status=Status.ANALYSED,
+            owners=(),
+        )
+        yield _rows(row, source, further.rendered)
+
+
+def _rows(file: SqlFile, source: Source, rendering: Rendered) -> Rows:
+    identity = "\0".join((source.content_hash, file.templater, rendering.text, *map(str, rendering.copies)))
+    row = Source(_hash(identity), source.content_hash, source.text, rendering.text, rendering.copies)
+    text = Text(file.path, line_starts(source.text))
+    found = [diagnose(one.code, one.values, text, one.offset, Stage.DISCOVERY) for one in rendering.problems]
+    return msgspec.structs.replace(file, source_hash=row.source_hash), row, found
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,135 @@
+"""Which templater a file needs: the one that settings name, or else what its text and its place tell."""
+
+import posixpath
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from lineage_pipeline.dialects.traits import GENERIC, traits_of
+from lineage_pipeline.discover.templating.pieces import aligned
+from lineage_pipeline.discover.templating.placeholders import STYLES, PlaceholderTemplater
+from lineage_pipeline.discover.templating.protocol import (
+    ENTRY_POINTS,
+    Library,
+    Problem,
+    Rendered,
+    Template,
+    Templater,
+    Templating,
+)
+from lineage_pipeline.vocabulary.errors import LineageError
+
+if TYPE_CHECKING:
+    from lineage_pipeline.discover.dbt.templater import DbtTemplater
+
+AUTO, NONE, DBT = "auto", "none", "dbt"
+
+
+def _jinja() -> Templater:
+    from lineage_pipeline.discover.templating.jinja import JinjaTemplater  # only those who need it pay for it
+
+    return JinjaTemplater()
+
+
+TEMPLATERS: Mapping[str, Callable[[], Templater]] = {
+    "jinja": _jinja,
+    **{name: lambda style=style: PlaceholderTemplater(style) for name, style in STYLES.items()},  # type: ignore[misc]
+}
+"""Our own templaters by name; those of others are entry points."""
+
+
+class Templates:
+    """The templaters of one repository, each made when it is first needed."""
+
+    def __init__(self, library: Library) -> None:
+        """Open the files of the repository."""
+        self.library = library
+        self._made: dict[str, Templater] = {}
+        self._projects: dict[str, bool] = {}
+        self.dbt: DbtTemplater | None = None
+
+    def render(self, path: str, text: str, dialect: str, wanted: Templating) -> tuple[str, Rendered] | None:
+        """Render a file and say by whom, or None where it is no template."""
+        place = self.library.locate(path)
+        name = wanted.templater
+        if name == AUTO:
+            name = DBT if self._is_dbt(place, dialect, wanted) else detected(text, dialect)
+        if name == NONE:
+            return None
+        template = Template(place, text, wanted.variables, dialect, self.library, wanted.limits)
+        if name == DBT:
+            return name, rendered(self._dbt(dialect, wanted), template)
+        return name, rendered(self._templater(name), template)
+
+    def _templater(self, name: str) -> Templater:
+        if name not in self._made:
+            self._made[name] = make_templater(name)
+        return self._made[name]
+
+    def _is_dbt(self, place: str, dialect: str, wanted: Templating) -> bool:
+        """Say whether a file is one that a dbt project around it reads."""
+        return self._in_project(posixpath.dirname(place)) and self._dbt(dialect, wanted).owns(place)
+
+    def _in_project(self, folder: str) -> bool:
+        """Say whether a folder lies in a dbt project; each is asked once."""
+        if folder not in self._projects:
+            here = self.library.read(posixpath.join(folder, "dbt_project.yml")) is not None
+            self._projects[folder] = here or (bool(folder) and self._in_project(posixpath.dirname(folder)))
+        return self._projects[folder]
+
+    def _dbt(self, dialect: str, wanted: Templating) -> "DbtTemplater":
+        if self.dbt is None:
+            from lineage_pipeline.discover.dbt.target import Wanted
+            from lineage_pipeline.discover.dbt.templater import DbtTemplater
+
+            said = wanted.dbt
+            target = Wanted(
+                said.target, said.adapter, said.target_database, said.target_schema, dialect, wanted.variables
+            )
+            self.dbt = DbtTemplater(self.library, target)
+        return self.dbt
+
+
+def detected(text: str, dialect: str) -> str:
+    """Tell by its text whether a file is a template."""
+    if "{{" in text or "{%" in text:
+        return "jinja"
+    # In a dialect of batches, `$(x)` can be nothing but a variable of sqlcmd.
+    if "$(" in text and (traits_of(dialect) or GENERIC).batches:
+        return "sqlcmd"
+    return NONE
+
+
+def rendered(templater: Templater, template: Template) -> Rendered:
+    """Render one file; a templater that fails costs this file alone, which is read as it is."""
+    try:
+        result = templater.render(template)
+    except Exception as error:  # noqa: BLE001 - a plug-in may raise anything
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        return Rendered(template.text, (0, 0, len(template.text)), (Problem("TEMPLATE_ERROR", {"reason": reason}),))
+    if not result.copies:
+        return msgspec.structs.replace(result, copies=aligned(template.text, result.text))
+    return result
+
+
+def make_templater(name: str) -> Templater:
+    """Make a templater by its name: one of ours, or one that is plugged in."""
+    if name in TEMPLATERS:
+        return TEMPLATERS[name]()
+    found = plugged().get(name)
+    if found is None:
+        known = ", ".join(sorted({AUTO, NONE, DBT, *TEMPLATERS, *plugged()}))
+        raise LineageError(f"there is no templater {name}; known are {known}")
+    made = found()
+    if not isinstance(made, Templater):
+        raise LineageError(f"the plug-in {name} is no templater: it has no method `render`")
+    return made
+
+
+@cache
+def plugged() -> Mapping[str, Callable[[], object]]:
+    """Give the templaters of others by name; each is imported when it is made."""
+    return {point.name: lambda point=point: point.load()() for point in entry_points(group=ENTRY_POINTS)}  # type: ignore[misc]

@@ -1,0 +1,60 @@
+"""Plain Jinja: no list can be changed, and only files of the repository are included or imported."""
+
+import posixpath
+from collections.abc import Callable
+
+from jinja2 import BaseLoader, Environment
+from jinja2.exceptions import TemplateNotFound
+
+from lineage_pipeline.discover.templating.protocol import Library, Rendered, Template
+from lineage_pipeline.discover.templating.sandbox import Immutable
+from lineage_pipeline.discover.templating.tracing import render
+from lineage_pipeline.discover.templating.undefined import Report
+
+EXTENSIONS = ("jinja2.ext.do", "jinja2.ext.loopcontrols")
+
+
+class LibraryLoader(BaseLoader):
+    """Loads templates from the files of a repository."""
+
+    def __init__(self, library: Library) -> None:
+        """Take the files."""
+        self.library = library
+
+    def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
+        """Give a file by its path from the top."""
+        path = posixpath.normpath(template.lstrip("/"))
+        text = None if path.startswith("..") else self.library.read(path)
+        if text is None:
+            raise TemplateNotFound(template, f"{template} is not a file of the repository")
+        return text, path, lambda: True
+
+
+class JinjaEnvironment(Immutable):
+    """An environment in which a path is relative to the file that names it, or else to the top."""
+
+    def __init__(self, library: Library) -> None:
+        """Open the files of a repository."""
+        super().__init__(loader=LibraryLoader(library), extensions=EXTENSIONS)
+        self.library = library
+
+    def join_path(self, template: str, parent: str) -> str:
+        """Give the path from the top."""
+        beside = posixpath.normpath(posixpath.join(posixpath.dirname(parent), template))
+        found = not beside.startswith("..") and self.library.read(beside) is not None
+        return beside if found else template
+
+
+class JinjaTemplater:
+    """Renders Jinja; the environment is made once a repository."""
+
+    def __init__(self) -> None:
+        """Start without a repository."""
+        self._environment: JinjaEnvironment | None = None
+
+    def render(self, template: Template) -> Rendered:
+        """Render one file."""
+        environment = self._environment
+        if environment is None or environment.library is not template.library:
+            environment = self._environment = JinjaEnvironment(template.library)
+        return render(environment, template, template.variables, Report(template.path))

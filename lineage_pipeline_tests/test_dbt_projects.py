@@ -1,0 +1,191 @@
+"""dbt projects without dbt: what is found, how it is called and where it points, held against dbt itself."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lineage_pipeline.api import Analysis, scan
+from lineage_pipeline.vocabulary.tables import ObjectRow
+
+PROJECTS = Path(__file__).parent / "fixtures" / "projects"
+OWN = Path(__file__).parent.parent / "dbt_project"
+
+
+@pytest.fixture(scope="module")
+def shop() -> Analysis:
+    return scan(PROJECTS / "shop")
+
+
+def rows(analysis: Analysis) -> dict[str, ObjectRow]:
+    return {row.object.removeprefix("memory."): row for row in analysis.lineage.objects}
+
+
+OBJECTS = {
+    "crm_raw.customers": ("table", None),
+    "crm_raw.orders_v2": ("table", None),
+    "exposure.revenue_board": ("view", "models/marts/_exposures.yml"),
+    "main.audit": ("table", None),
+    "main_history.customers_history": ("table", "snapshots/customers.yml"),
+    "main_history.orders_history": ("table", "snapshots/orders_history.sql"),
+    "main_marts.order_facts": ("table", "models/marts/orders.sql"),
+    "main_marts.revenue": ("table", "models/marts/revenue.sql"),
+    "main_raw.countries": ("table", "seeds/countries.csv"),
+    "main_staging.payments_v1": ("view", "models/staging/payments_v1.sql"),
+    "main_staging.payments_v2": ("view", "models/staging/payments_v2.sql"),
+    "main_staging.stg_orders": ("view", "models/staging/stg_orders.sql"),
+}
+
+
+def test_models_seeds_snapshots_and_exposures_are_objects_as_dbt_calls_them(shop: Analysis) -> None:
+    assert {name: (str(row.kind), row.path) for name, row in rows(shop).items()} == OBJECTS
+
+
+def test_tests_analyses_and_macros_are_no_objects_and_no_findings(shop: Analysis) -> None:
+    assert not {row.path for row in shop.lineage.statements if row.path.startswith(("tests/", "analyses/", "macros/"))}
+    assert [row.code for row in shop.lineage.diagnostics] == ["APPROXIMATE_LINEAGE"]
+
+
+def test_columns_pass_through_macros_loops_and_ephemeral_models(shop: Analysis) -> None:
+    edges = {
+        (edge.from_object.split(".")[-1], edge.from_column, edge.to_object.split(".")[-1], edge.to_column)
+        for edge in shop.lineage.column_edges
+        if edge.type == "DIRECT"
+    }
+    assert ("orders_v2", "amount", "stg_orders", "amount") in edges
+    assert ("customers", "name", "order_facts", "customer_name") in edges
+    assert ("order_facts", "amount", "revenue", "de_amount") in edges
+    assert ("order_facts", "customer_name", "revenue", "label") in edges
+    assert ("revenue", "paid", "revenue_board", "paid") in edges
+    assert ("order_facts", "updated_at", "audit", "at") in edges
+
+
+def test_an_incremental_model_is_made_and_added_to(shop: Analysis) -> None:
+    own = [row for row in shop.lineage.statements if row.path == "models/marts/orders.sql"]
+    assert [row.kind for row in own] == ["CREATE TABLE", "INSERT", "INSERT"]
+    filters = {
+        (edge.from_object.split(".")[-1], edge.from_column)
+        for edge in shop.lineage.column_edges
+        if edge.path == "models/marts/orders.sql" and edge.subtype == "FILTER"
+    }
+    assert filters == {("stg_orders", "updated_at"), ("order_facts", "updated_at")}
+
+
+def test_what_yaml_says_of_tables_is_used(shop: Analysis) -> None:
+    objects = rows(shop)
+    assert objects["crm_raw.orders_v2"].owners == ("sales",)
+    assert objects["main_staging.stg_orders"].tags == ("orders", "staging")
+    assert objects["main_staging.stg_orders"].owners == ("data team",)
+    assert objects["main_staging.stg_orders"].description == "Orders, cleaned."
+    assert objects["exposure.revenue_board"].owners == ("Board",)
+    columns = {(row.object.split(".")[-1], row.name): row for row in shop.lineage.columns}
+    assert columns["stg_orders", "order_id"].type == "INTEGER"
+    assert columns["stg_orders", "customer_id"].tags == ("pii",)
+    assert columns["countries", "vat"].type == "DECIMAL(18,3)"
+    assert columns["countries", "since"].type == "DATE"
+
+
+def test_places_are_those_of_the_files_as_written(shop: Analysis) -> None:
+    texts = {path: (PROJECTS / "shop" / path).read_text() for path in {edge.path for edge in shop.lineage.column_edges}}
+    slices = {
+        (edge.to_column, edge.from_column): texts[edge.path][edge.from_span.start : edge.from_span.end]
+        for edge in shop.lineage.column_edges
+        if edge.from_span is not None and edge.path.startswith("models/") and edge.path.endswith(".sql")
+    }
+    assert slices["customer_id", "customer"] == "customer"
+    assert slices["paid", "amount"] == "new_payments.amount"
+    assert slices["de_amount", "amount"] == "orders.amount"
+    assert {
+        (row.path, row.line) for row in shop.lineage.objects if row.path and row.path.startswith("models/staging")
+    } == {(f"models/staging/{name}.sql", 1) for name in ("payments_v1", "payments_v2", "stg_orders")}
+
+
+@pytest.fixture(scope="module", params=["shop", "own"])
+def held_against(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, Any]]:
+    """A project as dbt itself parses it, and as we read it without dbt."""
+    from dbt.cli.main import dbtRunner
+
+    folder = tmp_path_factory.mktemp("dbt") / "project"
+    source = OWN if request.param == "own" else PROJECTS / request.param
+    shutil.copytree(source, folder, ignore=shutil.ignore_patterns("target", "logs"))
+    target = folder.parent / "target"
+    options = ["--project-dir", folder, "--profiles-dir", folder, "--target-path", target, "--log-path", target]
+    done = dbtRunner().invoke(["--quiet", "--no-partial-parse", "parse", *map(str, options)])
+    assert done.success, done.exception
+    yield json.loads((target / "manifest.json").read_text()), scan(folder)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_names_and_upstream_are_those_of_dbt(held_against: tuple[Any, Any]) -> None:
+    manifest, analysis = held_against
+    nodes = {**manifest["nodes"], **manifest["sources"]}
+    expected: dict[str, set[str]] = {}
+    for node in manifest["nodes"].values():
+        if node["resource_type"] in ("model", "seed", "snapshot") and node["config"]["materialized"] != "ephemeral":
+            expected[_id(node)] = {_id(nodes[one]) for one in _upstream(node, nodes)} - {_id(node)}
+    found: dict[str, set[str]] = {name: set() for name in expected}
+    for edge in analysis.lineage.object_edges:
+        if edge.to_object in found and edge.from_object != edge.to_object:
+            found[edge.to_object].add(edge.from_object)
+    assert {row.object for row in analysis.lineage.objects} >= expected.keys()
+    assert found == expected
+
+
+def _id(node: Any) -> str:
+    return str(node["relation_name"]).replace('"', "")
+
+
+def _upstream(node: Any, nodes: Any) -> Iterator[str]:
+    for one in node["depends_on"].get("nodes", ()):
+        if nodes[one].get("config", {}).get("materialized") == "ephemeral":
+            yield from _upstream(nodes[one], nodes)
+        else:
+            yield one
+
+
+HOSTILE = {
+    "a module of Python": "{{ modules.datetime.sys.modules }}",
+    "the inside of a class": "{{ modules.datetime.datetime.__subclasses__() }}",
+    "the inside of a stand-in": "{{ adapter._session.library.folder }}",
+    "a pattern without end": "{{ modules.re.match('(a+)+$', 'a' * 40 ~ '!') }}",
+    "products without end": "{{ modules.itertools.product(range(9999), repeat=9) | list }}",
+    "a macro that calls itself": "{{ endless() }}",
+    "a model that reads itself through another": "select * from {{ ref('other') }}",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_model_ends_and_others_are_read(text: str, tmp_path: Path) -> None:
+    for folder in ("models", "macros"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "dbt_project.yml").write_text("name: p\nprofile: p\n")
+    (tmp_path / "macros" / "m.sql").write_text("{% macro endless() %}{{ endless() }}{% endmacro %}")
+    (tmp_path / "models" / "bad.sql").write_text("{{ config(materialized='ephemeral') }}" * ("other" in text) + text)
+    (tmp_path / "models" / "other.sql").write_text(
+        "{{ config(materialized='ephemeral') }}select * from {{ ref('bad') }}" if "other" in text else "select 1 as a"
+    )
+    (tmp_path / "models" / "good.sql").write_text("select a from t")
+    lineage = scan(tmp_path).lineage
+    assert ("t", "good") in {(edge.from_object, edge.to_object) for edge in lineage.column_edges}
+    if "other" not in text:
+        assert any(row.path == "models/bad.sql" and row.severity in ("error", "warning") for row in lineage.diagnostics)
+
+
+def test_what_the_database_would_answer_is_a_placeholder_and_a_finding(tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "dbt_project.yml").write_text("name: p\nprofile: p\n")
+    (tmp_path / "models" / "a.sql").write_text(
+        "{% set kinds = dbt_utils.get_column_values(ref('b'), 'kind') %}\n"
+        "select\n{% for kind in kinds %}  sum(case when kind = '{{ kind }}' then x end) as {{ kind }}_x\n{% endfor %}"
+        "from {{ ref('b') }}\n"
+    )
+    (tmp_path / "models" / "b.sql").write_text("select kind, x, {{ nobody.knows() }} as y from raw.t")
+    lineage = scan(tmp_path).lineage
+    found = {(row.code, row.path, row.line, row.column) for row in lineage.diagnostics}
+    assert ("DATABASE_NEEDED", "models/a.sql", 1, 1) in found
+    assert ("UNDEFINED_VARIABLE", "models/b.sql", 1, 17) in found
+    assert ("b", "x", "a") in {(edge.from_object, edge.from_column, edge.to_object) for edge in lineage.column_edges}

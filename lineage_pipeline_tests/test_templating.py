@@ -1,0 +1,303 @@
+"""Templates: what they render to, where what they say was written, and what hostile ones come to."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from lineage_pipeline.api import scan
+from lineage_pipeline.discover.files import discover_files
+from lineage_pipeline.discover.folder import discover_folder
+from lineage_pipeline.discover.git import discover_revision
+from lineage_pipeline.discover.templating.choosing import Templates, make_templater
+from lineage_pipeline.discover.templating.pieces import aligned
+from lineage_pipeline.discover.templating.protocol import NoLibrary, Rendered, RenderLimits, Template, Templating
+from lineage_pipeline.settings import load_settings
+from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.vocabulary.places import Text, line_starts
+from lineage_pipeline_tests.test_discover import git
+
+ROOT = Path(__file__).parent.parent
+
+
+class Rendering(NamedTuple):
+    """What a template becomes with some variables, and the findings: code, offset and what they name."""
+
+    title: str
+    text: str
+    becomes: str
+    findings: tuple[str, ...] = ()
+    variables: dict[str, Any] = {}
+    templater: str = "auto"
+    dialect: str = ""
+
+
+RENDERINGS = (
+    Rendering("a variable", "select {{ c }} from t", "select a from t", (), {"c": "a"}),
+    Rendering("no value", "select {{ c }} from {{ s.t }}", "select undefined_c from undefined_s_t", ("c@7", "s.t@20")),
+    Rendering("a default", "select {{ c | default('d') }}", "select d"),
+    Rendering("a condition on nothing", "select 1{% if x %}, 2{% else %}, 3{% endif %}", "select 1, 3", ("x@8",)),
+    Rendering("a loop over nothing", "select 1{% for x in xs %}, {{ x }}{% endfor %}", "select 1", ("xs@8",)),
+    Rendering("a list of nothing", "select {{ xs | join(', ') }}", "select undefined_xs", ("xs@7",)),
+    Rendering("an unknown macro", "select {{ f(1, 2) }}", "select undefined_f", ("f@7",)),
+    Rendering("an unknown filter", "select {{ c | shout }}", "select a", ("shout@7",), {"c": "a"}),
+    Rendering("an unknown test", "select {% if c is loud %}1{% endif %}2", "select 12", ("loud@7",), {"c": "a"}),
+    Rendering("a macro", "{% macro m(c) %}f({{ c }}){% endmacro %}select {{ m('x') }}", "select f(x)"),
+    Rendering("blanks that tags strip", "select 1  {%- if true -%}  , 2 {% endif %}", "select 1, 2 "),
+    Rendering("raw text", "select '{% raw %}{{ x }}{% endraw %}'", "select '{{ x }}'"),
+    Rendering("a broken tag", "select {{ a b }} from t", "select undefined_a from t", ("!TEMPLATE_ERROR@7",)),
+    Rendering(
+        "an error keeps the first branch and no macro",
+        "{% macro m() %}x{% endmacro %}select {% if a %}1{% else %}2{% endif %} from {{ 1 / 0 }}",
+        "select 1 from undefined_expression",
+        ("!TEMPLATE_ERROR@76", "a@37"),
+    ),
+    Rendering("plain SQL is no template", "select '{' || v:k::int from t", ""),
+    Rendering("sqlcmd", "select * from [$(Db)].dbo.t", "select * from [x].dbo.t", (), {"db": "x"}, dialect="tsql"),
+    Rendering("sqlcmd, no value", "use $(Db)", "use $(Db)", ("Db@4",), dialect="tsql"),
+    Rendering("sqlcmd, set", ":setvar Db x\nuse $(Db)", ":setvar Db x\nuse $(Db)", dialect="tsql"),
+    Rendering("a dollar elsewhere is SQL", "select $(db)", "", dialect="postgres"),
+    Rendering("dollar", "select * from ${s}.t", "select * from raw.t", (), {"s": "raw"}, "dollar"),
+    Rendering("dollar, no value", "select * from ${s}.t", "select * from undefined_s.t", ("s@14",), {}, "dollar"),
+    Rendering(
+        "dollar, default", "select * from ${hiveconf:s}.${t:-u}", "select * from raw.u", (), {"s": "raw"}, "dollar"
+    ),
+    Rendering("brace", "select {a}, {b} from {{x}}", "select 1, undefined_b from {{x}}", ("b@12",), {"a": 1}, "brace"),
+    Rendering(
+        "colon",
+        "select ':a', v:a, x::a, :a, :b -- :a",
+        "select ':a', v:a, x::a, 1, :b -- :a",
+        ("b@28",),
+        {"a": 1},
+        "colon",
+    ),
+    Rendering("turned off", "select '{{ x }}'", "", (), {}, "none"),
+)
+
+
+@pytest.mark.parametrize("case", RENDERINGS, ids=lambda case: case.title)
+def test_a_template_renders(case: Rendering) -> None:
+    done = Templates(NoLibrary()).render("a.sql", case.text, case.dialect, Templating(case.templater, case.variables))
+    assert (done[1].text if done else "") == case.becomes
+    assert found(done[1] if done else Rendered("")) == case.findings
+
+
+def found(rendered: Rendered) -> tuple[str, ...]:
+    return tuple(
+        f"{one.values['name'] if one.code == 'UNDEFINED_VARIABLE' else '!' + one.code}@{one.offset}"
+        for one in rendered.problems
+    )
+
+
+HOSTILE = {
+    "a loop without end": "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+    "calls that double": "{% macro a(n) %}{% if n %}{{ a(n - 1) }}{{ a(n - 1) }}{% endif %}{% endmacro %}{{ a(50) }}",
+    "a macro that calls itself": "{% macro a() %}{{ a() }}{% endmacro %}{{ a() }}",
+    "a giant string": "{{ 'a' * 10 ** 10 }}",
+    "a giant list": "{{ [1] * 10 ** 10 }}",
+    "a string that doubles": "{% set n = namespace(x='aaaa') %}{% for i in range(60) %}"
+    "{% set n.x = n.x ~ n.x %}{% endfor %}",
+    "a text that doubles": "{% set n = namespace(x='aaaa') %}{% for i in range(60) %}"
+    "{% set n.x %}{{ n.x }}{{ n.x }}{% endset %}{% endfor %}",
+    "a list that doubles": "{% set n = namespace(x=[1]) %}{% for i in range(60) %}"
+    "{% set n.x = n.x + n.x %}{% endfor %}",
+    "a giant number": "{{ 9 ** 9999999 }}",
+    "a giant width": "{{ 'a'.ljust(10 ** 10) }}",
+    "a giant width by a filter": "{{ 'a' | center(10 ** 10) }}",
+    "a giant format": "{{ '%9999999999d' % 1 }}",
+    "another giant format": "{{ '{:>9999999999}'.format(1) }}",
+    "a giant join": "{{ ('a' * 9999999).join(range(99999)) }}",
+    "a giant replacement": "{{ ('a' * 999999) | replace('a', 'b' * 999999) }}",
+    "a class": "{{ ''.__class__.__mro__[1].__subclasses__() }}",
+    "a class by a filter": "{{ '' | attr('__class__') }}",
+    "a class by a format": "{{ '{0.__class__}'.format(1) }}",
+    "the globals of a function": "{{ cycler.__init__.__globals__.os.system('true') }}",
+    "a list that is changed": "{% set l = [] %}{% do l.append(1) %}",
+    "a file of the machine": "{% include '/etc/passwd' %}",
+    "a file above": "{% include '../../../../etc/passwd' %}",
+    "a module that is no file": "{% import 'os' as os %}{{ os.system('true') }}",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_template_ends_with_a_finding_and_the_rest_is_read(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text(f"create view v as select a from t;\n{text}\n")
+    started = time.process_time()
+    analysis = scan(tmp_path)
+    assert time.process_time() - started < 20
+    codes = {row.code: (row.line, row.path) for row in analysis.lineage.diagnostics}
+    assert codes.get("TEMPLATE_ERROR", codes.get("LIMIT_EXCEEDED")) == (2, "a.sql")
+    assert [(edge.from_object, edge.to_object) for edge in analysis.lineage.column_edges] == [("t", "v")]
+    assert not any("root:" in row.message for row in analysis.lineage.diagnostics)
+
+
+def test_the_limits_of_templates_are_settings(tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text("{% for a in range(9) %}{% endfor %}select '{{ 'x' * 9 }}'")
+    for limit, said in (("steps = 5", "steps"), ("output = 5", "characters")):
+        (tmp_path / "lineage.toml").write_text(f"[templating.limits]\n{limit}\n")
+        (row,) = (row for row in scan(tmp_path).lineage.diagnostics if row.code == "LIMIT_EXCEEDED")
+        assert said in row.message
+
+
+TEMPLATE = """\
+{%- set cols = ['a', 'b'] -%}
+{# what feeds what #}
+create view {{ schema }}.v as
+select
+{% for c in cols %}    sum({{ c }}) as {{ c }}_sum,
+{% endfor %}    coalesce(x, {{ zero }}) as x,
+    bogus.y
+from {{ schema }}.t;
+"""
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_places_point_into_the_file_as_written(ends: str, tmp_path: Path) -> None:
+    text = TEMPLATE.replace("\n", ends)
+    (tmp_path / "a.sql").write_bytes(text.encode())
+    (tmp_path / "lineage.toml").write_text("[templating.variables]\nschema = 'raw'\n")
+    lineage = scan(tmp_path).lineage
+    (statement,) = lineage.statements
+    assert statement.span is not None
+    assert text[statement.span.start : statement.span.end].startswith("create view {{ schema }}.v")
+    assert text[statement.span.start : statement.span.end].endswith("from {{ schema }}.t")
+    assert (statement.span.line, statement.span.end_line) == (3, 8)
+    slices = {
+        (edge.from_column, edge.expression): text[edge.from_span.start : edge.from_span.end]
+        for edge in lineage.column_edges
+        if edge.from_span is not None
+    }
+    assert slices[("a", "sum(a)")] == slices[("b", "sum(b)")] == "{{ c }}"
+    assert slices[("x", "coalesce(x, undefined_zero)")] == "x"
+    places = {row.code: (row.line, row.column) for row in lineage.diagnostics}
+    assert places["UNDEFINED_VARIABLE"] == (6, 29)
+    assert places["UNKNOWN_TABLE"] == (8, 6)
+    (view,) = (row for row in lineage.objects if row.object == "raw.v")
+    assert (view.path, view.line) == ("a.sql", 3)
+
+
+def test_a_map_of_two_texts_alone_keeps_lines_and_ends_of_changes() -> None:
+    written, rendered = "select a,\n  {{ b }} as b\nfrom t\n", "select a,\n  bb as b\nfrom t\n"
+    text = Text("a.sql", line_starts(written), rendered, aligned(written, rendered))
+    for word, was in (("a", "a"), ("bb", "{{ b }}"), ("as b", "as b"), ("from t", "from t")):
+        at = rendered.index(word)
+        span = text.span(at, at + len(word))
+        assert span is not None and written[span.start : span.end] == was
+
+
+def test_files_are_included_from_the_repository_alone(tmp_path: Path) -> None:
+    repo, outside = tmp_path / "repo", tmp_path / "secret.sql"
+    (repo / "sql" / "parts").mkdir(parents=True)
+    outside.write_text("secret")
+    (repo / "sql" / "parts" / "where.sql").write_text("where id > {{ low }}")
+    (repo / "macros.sql").write_text("{% macro cents(c) %}{{ c }} / 100{% endmacro %}")
+    (repo / "sql" / "a.sql").write_text(
+        "{% import 'macros.sql' as m %}select {{ m.cents('x') }} from t {% include 'parts/where.sql' %}"
+    )
+    (repo / "sql" / "b.sql").write_text("select 1 {% include '../../secret.sql' %}")
+    (repo / "link.sql").symlink_to(outside)
+    (repo / "sql" / "c.sql").write_text("select 1 {% include 'link.sql' %}")
+    git(repo, "init", "-q", "-b", "main")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "first")
+    rules = load_settings(repo, {"templating": {"variables": {"low": "3"}}}, {})
+    expected = {"sql/a.sql": "select x / 100 from t where id > 3", "sql/b.sql": "select 1 ", "sql/c.sql": "select 1 "}
+    for discovery in (discover_folder(repo, rules), discover_revision(repo, "HEAD", rules)):
+        texts = {source.source_hash: source.rendered for source in discovery.sources}
+        rendered = {file.path: texts[file.source_hash] for file in discovery.files}
+        assert {path: rendered[path] for path in expected} == expected
+        assert {row.path for row in discovery.diagnostics if row.code == "TEMPLATE_ERROR"} == {"sql/b.sql", "sql/c.sql"}
+
+
+def test_variables_come_from_file_settings_rules_environment_and_flags_in_this_order(tmp_path: Path) -> None:
+    (tmp_path / "vars.yml").write_text("a: file\nb: file\nc: file\nd: file\ne: file\n")
+    (tmp_path / "lineage.toml").write_text(
+        "[templating]\nvariables_file = 'vars.yml'\n[templating.variables]\nb = 's'\nc = 's'\nd = 's'\ne = 's'\n"
+        "[[templating.rules]]\npaths = ['x/**']\nvariables = {c = 'rule', d = 'rule', e = 'rule'}\n"
+    )
+    environ = {"LINEAGE_VAR_D": "environment", "LINEAGE_VAR_e": "environment"}
+    settings = load_settings(tmp_path, {"templating": {"variables": {"e": "flag"}}}, environ)
+    found = settings.templating_for("x/a.sql").variables
+    assert [found[name] for name in "abcde"] == ["file", "s", "rule", "environment", "flag"]
+    assert settings.templating_for("y/a.sql").variables["c"] == "s"
+    assert settings.analysis_key() != load_settings(tmp_path, {}, environ).analysis_key()
+
+
+def test_an_unknown_templater_is_told_with_those_that_are_there(tmp_path: Path) -> None:
+    with pytest.raises(LineageError, match=r"no templater jinga; known are auto, brace, colon,.*jinja"):
+        make_templater("jinga")
+
+
+PLUGIN = """
+from lineage_pipeline.discover.templating.protocol import Problem, Rendered
+
+class Shouting:
+    def render(self, template):
+        if "boom" in template.text:
+            raise RuntimeError("boom")
+        text = template.text.replace("<<x>>", str(template.variables.get("x", "?")))
+        return Rendered(text, problems=(Problem("UNDEFINED_VARIABLE", {"name": "y"}, 0),) if "?" in text else ())
+"""
+
+PROJECT = """
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+[project]
+name = "shouting-templater"
+version = "1.0"
+[project.entry-points."lineage_pipeline.templaters"]
+shouting = "shouting:Shouting"
+[tool.hatch.build.targets.wheel]
+include = ["shouting.py"]
+"""
+
+
+@pytest.mark.slow
+def test_a_templater_of_somebody_else_is_plugged_in_by_a_wheel(tmp_path: Path) -> None:
+    source, target, repo = tmp_path / "source", tmp_path / "installed", tmp_path / "repo"
+    for folder in (source, repo):
+        folder.mkdir()
+    (source / "shouting.py").write_text(PLUGIN)
+    (source / "pyproject.toml").write_text(PROJECT)
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
+    build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(tmp_path), str(source)]
+    subprocess.run(build, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    subprocess.run([*pip, "install", "--no-deps", "--target", str(target), str(wheel)], check=True, capture_output=True)
+    (repo / "a.sql").write_text("create view v as\nselect <<x>>, bogus.z from t\n")
+    (repo / "b.sql").write_text("create view w as select a from t -- boom\n")
+    (repo / "lineage.toml").write_text("[templating]\ntemplater = 'shouting'\n")
+    environ = os.environ | {"PYTHONPATH": os.pathsep.join([str(target), os.environ.get("PYTHONPATH", ""), str(ROOT)])}
+    command = [sys.executable, "-m", "lineage_pipeline.cli", "scan", str(repo), "--var", "x=col"]
+    said = subprocess.run(command, env=environ, capture_output=True, text=True, check=True).stdout
+    assert "col  ?  <- t.col" in said
+    assert "b.sql: error: cannot render the template: RuntimeError: boom [TEMPLATE_ERROR]" in said
+    assert "w  (view)" in said
+
+
+def test_a_file_that_is_named_finds_what_it_includes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "w.sql").write_text("where a")
+    (tmp_path / "a.sql").write_text("select 1 {% include 'parts/w.sql' %}")
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.sql", str(tmp_path / "a.sql"), "parts/../a.sql"):
+        found = discover_files([name], b"", load_settings(tmp_path, {}, {}))
+        assert [source.rendered for source in found.sources] == ["select 1 where a"]
+
+
+def test_steps_are_counted_anew_for_each_file() -> None:
+    templates = Templates(NoLibrary())
+    wanted = Templating(limits=RenderLimits(steps=12))
+    for _ in range(3):
+        done = templates.render("a.sql", "{% for a in range(9) %}{{ a }}{% endfor %}", "", wanted)
+        assert done is not None and done[1].text == "012345678" and not done[1].problems
+
+
+def test_a_template_is_what_the_protocol_says() -> None:
+    rendered = make_templater("jinja").render(Template("a.sql", "{{ 1 + 1 }}"))
+    assert (rendered.text, rendered.problems) == ("2", ())
