@@ -1,5 +1,6 @@
 """dbt projects without dbt: what is found, how it is called and where it points, held against dbt itself."""
 
+import hashlib
 import json
 import shutil
 from collections.abc import Iterator
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 
 from lineage_pipeline.api import Analysis, scan
+from lineage_pipeline.discover.folder import discover_folder
+from lineage_pipeline.settings import load_settings
 from lineage_pipeline.vocabulary.tables import ObjectRow
 
 PROJECTS = Path(__file__).parent / "fixtures" / "projects"
@@ -189,3 +192,47 @@ def test_what_the_database_would_answer_is_a_placeholder_and_a_finding(tmp_path:
     assert ("DATABASE_NEEDED", "models/a.sql", 1, 1) in found
     assert ("UNDEFINED_VARIABLE", "models/b.sql", 1, 17) in found
     assert ("b", "x", "a") in {(edge.from_object, edge.from_column, edge.to_object) for edge in lineage.column_edges}
+
+
+def test_a_manifest_counts_for_names_and_for_the_sql_of_unchanged_files(tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "target").mkdir()
+    (tmp_path / "dbt_project.yml").write_text("name: p\nprofile: p\n")
+    texts = {"a": "select {{ x() }} as a\nfrom {{ source('s', 't') }}\n", "b": "select a from {{ ref('a') }}\n"}
+    nodes = {}
+    for name, text in texts.items():
+        (tmp_path / "models" / f"{name}.sql").write_text(text)
+        nodes[f"model.p.{name}"] = {
+            "resource_type": "model",
+            "name": name,
+            "original_file_path": f"models/{name}.sql",
+            "database": "d",
+            "schema": "core",
+            "alias": f"the_{name}",
+            "checksum": {"checksum": hashlib.sha256(text.strip().encode()).hexdigest()},
+            "compiled_code": "select c as a\nfrom s.t" if name == "a" else "select z from nowhere",
+        }
+    (tmp_path / "target" / "manifest.json").write_text(json.dumps({"nodes": nodes, "sources": {}}))
+    (tmp_path / "models" / "b.sql").write_text(texts["b"] + "-- changed since\n")
+    lineage = scan(tmp_path).lineage
+    edges = {(e.from_object, e.from_column, e.to_object, e.to_column): e for e in lineage.column_edges}
+    assert edges.keys() == {("s.t", "c", "d.core.the_a", "a"), ("d.core.the_a", "a", "d.core.the_b", "a")}
+    assert [(row.path, row.line, row.column) for row in lineage.diagnostics] == [("models/a.sql", 2, 6)]
+
+
+@pytest.mark.slow
+def test_a_trusted_project_is_read_by_dbt_itself_without_our_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(PROJECTS / "shop", tmp_path / "shop")
+    (tmp_path / "shop" / "models" / "marts" / "secret.sql").write_text(
+        "select '{{ env_var('LINEAGE_SECRET', 'hidden') }}' as a, amount from {{ ref('stg_orders') }}\n"
+    )
+    monkeypatch.setenv("LINEAGE_SECRET", "told")
+    rules = load_settings(tmp_path / "shop", {"dbt": {"trust": True}}, {})
+    found = discover_folder(tmp_path / "shop", rules)
+    texts = {source.source_hash: source.rendered for source in found.sources}
+    rendered = {file.path: texts[file.source_hash] for file in found.files}
+    assert "'hidden' as a" in rendered["models/marts/secret.sql"]
+    assert 'create table "memory"."main_marts"."order_facts"' in rendered["models/marts/orders.sql"]
+    assert not any(row.code == "UNDEFINED_VARIABLE" for row in found.diagnostics)

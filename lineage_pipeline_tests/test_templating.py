@@ -301,3 +301,51 @@ def test_steps_are_counted_anew_for_each_file() -> None:
 def test_a_template_is_what_the_protocol_says() -> None:
     rendered = make_templater("jinja").render(Template("a.sql", "{{ 1 + 1 }}"))
     assert (rendered.text, rendered.problems) == ("2", ())
+
+
+SQLX = """config {
+  type: "incremental",
+  schema: "marts",
+  tags: ["daily"]
+}
+js { const rate = { eur: 1 }; }
+pre_operations { delete from ${self()} where day = current_date() }
+select a, ${unknown.thing} as b
+from ${ref("orders")} join ${ref("raw", "days")} using (day)
+${when(incremental(), `where day > "2000"`)}
+"""
+
+MODEL = """-- a model
+MODEL (
+  name marts.orders, -- its name
+  kind INCREMENTAL_BY_TIME_RANGE (time_column day),
+  dialect duckdb
+);
+@DEF(low, 3);
+select id, amount, @nobody as n
+from raw.orders
+where day between @start_ds and @end_ds and id > @low;
+"""
+
+
+def test_dataform_and_sqlmesh_files_are_read_as_far_as_their_sql(tmp_path: Path) -> None:
+    (tmp_path / "definitions").mkdir()
+    (tmp_path / "workflow_settings.yaml").write_text("defaultProject: shop\ndefaultDataset: core\n")
+    (tmp_path / "definitions" / "facts.sqlx").write_text(SQLX)
+    (tmp_path / "definitions" / "orders.sqlx").write_text('config { type: "view" }\nselect 1 as a, 2 as day')
+    (tmp_path / "definitions" / "raw_days.sqlx").write_text(
+        'config { type: "declaration", schema: "raw", name: "days" }'
+    )
+    (tmp_path / "model.sql").write_text(MODEL)
+    lineage = scan(tmp_path).lineage
+    kinds = {(row.path, row.kind, row.target) for row in lineage.statements}
+    assert ("definitions/facts.sqlx", "CREATE TABLE", "shop.marts.facts") in kinds
+    assert ("definitions/facts.sqlx", "DELETE", "shop.marts.facts") in kinds
+    assert ("definitions/orders.sqlx", "CREATE VIEW", "shop.core.orders") in kinds
+    assert ("model.sql", "CREATE TABLE", "marts.orders") in kinds
+    reads = {(edge.from_object, edge.to_object) for edge in lineage.object_edges}
+    assert {("shop.core.orders", "shop.marts.facts"), ("shop.raw.days", "shop.marts.facts")} <= reads
+    assert ("raw.orders", "marts.orders") in reads
+    undefined = [(row.path, row.line) for row in lineage.diagnostics if row.code == "UNDEFINED_VARIABLE"]
+    assert undefined == [("definitions/facts.sqlx", 8), ("model.sql", 8)]
+    assert not [row for row in lineage.diagnostics if row.code in ("PARSE_ERROR", "TEMPLATE_ERROR")]

@@ -5,7 +5,7 @@ from typing import Any
 
 Layer = dict[str, Any]
 
-INCLUDED = ("*.sql", "*.SQL", "*.hql", "*.ddl", "*.py", "*.ipynb", "*.scala")
+INCLUDED = ("*.sql", "*.SQL", "*.hql", "*.ddl", "*.sqlx", "*.py", "*.ipynb", "*.scala")
 EXCLUDED = (".venv/**", "**/node_modules/**", "**/dbt_packages/**", "**/target/**", ".lineage/**")
 
 LISTS = frozenset({"search_path", "schemas", "include", "exclude", "public", "private", "sensitive"})  # with commas

@@ -33,6 +33,10 @@ class Naming:
     def _named(self, node: Node) -> Relation:
         session = self._session
         config = session.config(node)
+        kind = KINDS.get(str(config.get("materialized") or ("view" if node.kind == "model" else "table")), "table")
+        known = session.known(node)
+        if known is not None:
+            return Relation(session.target.adapter, known.database, known.schema, known.alias, kind)
         custom = config.get("target_schema") or config.get("schema")
         database = (
             config.get("target_database") or config.get("database") or config.get("project") or config.get("catalog")
@@ -45,7 +49,6 @@ class Naming:
         catalog = self._ask("generate_database_name", database, node)
         alias = self._ask("generate_alias_name", config.get("alias"), node)
         name = f"{node.name}_v{node.version.replace('.', '_')}" if node.version else node.name
-        kind = KINDS.get(str(config.get("materialized") or ("view" if node.kind == "model" else "table")), "table")
         return Relation(
             session.target.adapter,
             str(catalog if catalog is not None else database or session.target.database).strip(),

@@ -9,7 +9,7 @@ from typing import Any
 from lineage_pipeline.discover.dbt.nodes import SNAPSHOT, Node
 from lineage_pipeline.discover.dbt.session import CTE, Session
 from lineage_pipeline.discover.dbt.values import type_of_values
-from lineage_pipeline.discover.templating.pieces import Copies, Pieces
+from lineage_pipeline.discover.templating.pieces import Copies, Pieces, aligned
 from lineage_pipeline.discover.templating.protocol import Problem, Rendered, Template
 from lineage_pipeline.discover.templating.tracing import render
 from lineage_pipeline.discover.templating.undefined import Report
@@ -92,6 +92,9 @@ def _add(pieces: Pieces, node: Node, body: str, copies: Copies) -> None:
 def rendered_body(session: Session, node: Node, template: Template) -> tuple[str, Copies, list[Problem]]:
     """Render the query of a node, with the queries of the ephemeral models that it reads before it."""
     session.start(node)
+    known = session.known(node)
+    if known is not None and known.compiled and not session.incremental:
+        return known.compiled, aligned(template.text, known.compiled), []
     report = Report(template.path)
     result = render(session.environment, template, session.context(node.package), report)
     problems = list(result.problems)

@@ -1,5 +1,6 @@
 """A dbt project while it is rendered: what its names mean, which model is at hand, and what the templates asked for."""
 
+import posixpath
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ from jinja2.exceptions import TemplateError
 from lineage_pipeline.discover.dbt.context import context_of
 from lineage_pipeline.discover.dbt.documents import Documents, entries
 from lineage_pipeline.discover.dbt.macros import DbtEnvironment, Macros, Return
+from lineage_pipeline.discover.dbt.manifest import Known, find_manifest
 from lineage_pipeline.discover.dbt.naming import Naming
 from lineage_pipeline.discover.dbt.nodes import Node, Nodes
 from lineage_pipeline.discover.dbt.project import Project, merged
@@ -33,6 +35,7 @@ class Session:
         self.macros = Macros(project, library, self.environment)
         self.macros.context = self.context
         self.naming = Naming(self)
+        self.manifest = find_manifest(project, library, wanted.manifest, wanted.trust)
         self.incremental = False
         self.current: Node | None = None
         self.noted: dict[str, Any] = {}
@@ -100,6 +103,11 @@ class Session:
         return Relation(
             self.target.adapter, rendered[0].strip() or self.target.database, rendered[1].strip(), rendered[2].strip()
         )
+
+    def known(self, node: Node) -> Known | None:
+        """Give what dbt itself says of a node, if it has left it behind."""
+        inner = posixpath.relpath(node.path, self.project.root or ".")
+        return self.manifest.find(inner, node.name, self.library.read(node.path) or "")
 
     def this(self) -> Relation:
         """Give the relation of the model at hand."""

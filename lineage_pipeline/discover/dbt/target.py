@@ -27,6 +27,8 @@ class Wanted(msgspec.Struct, frozen=True):
     schema: str = ""
     dialect: str = ""
     variables: Mapping[str, Any] = {}
+    manifest: str = ""
+    trust: bool = False
 
 
 class Target(msgspec.Struct, frozen=True):

@@ -20,6 +20,7 @@ from lineage_pipeline.discover.templating.protocol import (
     Templater,
     Templating,
 )
+from lineage_pipeline.discover.templating.sqlmesh import SqlmeshTemplater, is_model
 from lineage_pipeline.vocabulary.errors import LineageError
 
 if TYPE_CHECKING:
@@ -34,8 +35,16 @@ def _jinja() -> Templater:
     return JinjaTemplater()
 
 
+def _dataform() -> Templater:
+    from lineage_pipeline.discover.templating.dataform import DataformTemplater
+
+    return DataformTemplater()
+
+
 TEMPLATERS: Mapping[str, Callable[[], Templater]] = {
     "jinja": _jinja,
+    "dataform": _dataform,
+    "sqlmesh": SqlmeshTemplater,
     **{name: lambda style=style: PlaceholderTemplater(style) for name, style in STYLES.items()},  # type: ignore[misc]
 }
 """Our own templaters by name; those of others are entry points."""
@@ -56,7 +65,7 @@ class Templates:
         place = self.library.locate(path)
         name = wanted.templater
         if name == AUTO:
-            name = DBT if self._is_dbt(place, dialect, wanted) else detected(text, dialect)
+            name = DBT if self._is_dbt(place, dialect, wanted) else detected(place, text, dialect)
         if name == NONE:
             return None
         template = Template(place, text, wanted.variables, dialect, self.library, wanted.limits)
@@ -87,14 +96,25 @@ class Templates:
 
             said = wanted.dbt
             target = Wanted(
-                said.target, said.adapter, said.target_database, said.target_schema, dialect, wanted.variables
+                said.target,
+                said.adapter,
+                said.target_database,
+                said.target_schema,
+                dialect,
+                wanted.variables,
+                said.manifest,
+                said.trust,
             )
             self.dbt = DbtTemplater(self.library, target)
         return self.dbt
 
 
-def detected(text: str, dialect: str) -> str:
-    """Tell by its text whether a file is a template."""
+def detected(path: str, text: str, dialect: str) -> str:
+    """Tell by its name and its text whether a file is a template."""
+    if path.endswith(".sqlx"):
+        return "dataform"
+    if "MODEL" in text[:2000].upper() and is_model(text):
+        return "sqlmesh"
     if "{{" in text or "{%" in text:
         return "jinja"
     # In a dialect of batches, `$(x)` can be nothing but a variable of sqlcmd.

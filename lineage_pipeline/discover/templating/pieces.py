@@ -62,11 +62,14 @@ def aligned(written: str, rendered: str) -> Copies:
     for line in before:
         offsets.append(offsets[-1] + len(line))
     for tag, first, last, start, end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        old, new = "".join(before[first:last]), "".join(after[start:end])
+        old, new = before[first:last], after[start:end]
         if tag == "equal":
-            pieces.copy(new, offsets[first])
+            pieces.copy("".join(new), offsets[first])
+        elif len(old) == len(new):  # most likely each line is still the same line
+            for number, (one, other) in enumerate(zip(old, new, strict=True), first):
+                _changed(pieces, one, other, offsets[number])
         else:
-            _changed(pieces, old, new, offsets[first])
+            _changed(pieces, "".join(old), "".join(new), offsets[first])
     return pieces.done()[1]
 
 
