@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 GITLAB = yaml.safe_load((ROOT / "ci/gitlab.yml").read_text())["lineage"]
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-HEAVY = "pyarrow pyspark dagster dbt duckdb pandas numpy great_expectations psycopg starlette yaml openlineage".split()
+HEAVY = "pyarrow pyspark dagster dbt duckdb pandas numpy great_expectations psycopg starlette openlineage".split()
 
 ORDERS = "create table raw.orders (id int not null, note varchar(20));\n"
 VIEW = "create view core.orders as\nselect id, note from raw.orders;\n"
