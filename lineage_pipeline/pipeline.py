@@ -205,7 +205,7 @@ def resolve_schemas(
         item = by_path[path]
         return item.script.statements[ordinal].statement, plan.bound[path][ordinal], item.traits
 
-    registry = SchemaRegistry(plan.objects, statement_at, imported, links)
+    registry = SchemaRegistry({**plan.objects, **plan.states}, statement_at, imported, links)
     registry.resolve(plan.order)
     return registry
 

@@ -13,6 +13,7 @@ from lineage_pipeline.vocabulary.tables import TABLES, ColumnEdge, Diagnostic, S
 QUOTES = '"`[]'
 PART = re.compile(r'"[^"]*"|\[[^\]]*\]|`[^`]*`|[^\s.]+')
 REMARK = re.compile(r"/\*.*?\*/|--[^\n]*", re.DOTALL)
+RENAMING = re.compile(r"\brename\s+(?:column\s+)?([\w\"`]+)\s+to\b", re.IGNORECASE)
 LIST = re.compile(r"\bas\s+\w+\s*\(([\w\s,]*)\)", re.IGNORECASE)
 """A list of names, which may be new ones for the columns of a source."""
 
@@ -89,6 +90,9 @@ def names_column(edge: ColumnEdge, written: str, text: str) -> bool:
         return True
     pattern = written.startswith("`") and not re.fullmatch(r"[\w.`]+", written)
     if parts & {"columns"} or pattern or ordered[-1] in names_of_sources(text):  # patterns and whole rows
+        return True
+    renamed = {bare(name) for name in RENAMING.findall(REMARK.sub(" ", text))}  # it has another name in the end
+    if parts & renamed:
         return True
     lists = {bare(name.strip()) for listed in LIST.findall(REMARK.sub(" ", text)) for name in listed.split(",")}
     return bool(parts & lists)

@@ -101,3 +101,14 @@ def test_a_broken_reader_is_found_in_its_file() -> None:
     assert [(one.object, one.column, one.path, one.line) for one in removed.consumers] == [
         ("core.orders", "note", "core.sql", 3)
     ]
+
+
+def test_a_column_that_a_migration_reads_and_then_drops_is_removed() -> None:
+    before = "create table t (a int, b int);"
+    after = before + " create table kept as select a from t; alter table t drop column a;"
+    options = Options(dialect="duckdb")
+    base, head = (analyse([InputFile("t.sql", text, options)]) for text in (before, after))
+    assert {(change.rule, change.object, change.column) for change in diff(base, head, Policy())} == {
+        ("COL001", "t", "a"),
+        ("OBJ003", "kept", None),
+    }

@@ -1,6 +1,5 @@
 """One row a dialect: how it compares names, what a select list may see, what it calls its columns."""
 
-import difflib
 from enum import StrEnum
 from functools import cache
 
@@ -60,6 +59,7 @@ class Traits(msgspec.Struct, frozen=True):
     dual: bool = False
     query_adds_columns: bool = False
     keeps_not_null: bool = False  # what a query never gives null for is not null in the table made of it
+    fixes_views: bool = False  # a view keeps the columns that its query gave when it was created
     virtual: tuple[str, ...] = ()
     file_tables: bool = False
     positions: bool = False
@@ -86,6 +86,7 @@ class Traits(msgspec.Struct, frozen=True):
     aliases: Folding | None = None
 
 
+_PAIR = ("schema", "name")
 _TSQL = Traits(
     "tsql",
     naming=Naming.NONE,
@@ -96,6 +97,7 @@ _TSQL = Traits(
     count="INT",
     label_first=False,
     keeps_not_null=True,
+    fixes_views=True,
 )
 _POSTGRES = Traits(
     "postgres",
@@ -106,6 +108,7 @@ _POSTGRES = Traits(
     row_values=True,
     unnest_expands=True,
     alias_names_element=True,
+    fixes_views=True,
 )
 _SPARK = Traits(
     "spark",
@@ -118,18 +121,20 @@ _SPARK = Traits(
     file_tables=True,
     virtual=("live",),
     decorators="@",
+    fixes_views=True,
 )
 _TRINO = Traits("trino", naming=Naming.COL0, alias_in_group=False, row_names="_col{0}", unnest_expands=True)
 _MYSQL = Traits(
     "mysql",
     Folding.EXACT,
     naming=Naming.VALUE,
-    parts=("schema", "name"),
+    parts=_PAIR,
     alias_in_having=True,
     row_names="column_{0}",
     dual=True,
     query_adds_columns=True,
     keeps_not_null=True,
+    fixes_views=True,
 )
 _UPPER = Traits(
     "oracle",
@@ -142,6 +147,7 @@ _UPPER = Traits(
     count="NUMBER",
     global_temporary_lasts=True,
     keeps_not_null=True,
+    fixes_views=True,
 )
 
 GENERIC = Traits("", quotes="`")
@@ -166,7 +172,7 @@ _ROWS: dict[str, Traits] = {
         "clickhouse",
         Folding.EXACT,
         Folding.EXACT,
-        parts=("schema", "name"),
+        parts=_PAIR,
         lateral_alias=True,
         alias_in_where=True,
         alias_in_having=True,
@@ -199,11 +205,12 @@ _ROWS: dict[str, Traits] = {
     "hive": Traits(
         "hive",
         naming=Naming.C0,
-        parts=("schema", "name"),
+        parts=_PAIR,
         alias_in_having=True,
         row_names="col{1}",
         generator_names=True,
         pattern_columns=True,
+        fixes_views=True,
     ),
     "materialize": _POSTGRES,
     "mysql": _MYSQL,
@@ -217,6 +224,7 @@ _ROWS: dict[str, Traits] = {
         implicit_unnest=True,
         short_insert=True,
         row_values=True,
+        fixes_views=True,
     ),
     "risingwave": _POSTGRES,
     "singlestore": _MYSQL,
@@ -238,12 +246,12 @@ _ROWS: dict[str, Traits] = {
     "solr": GENERIC,
     "spark": msgspec.structs.replace(_SPARK, grammar="databricks"),
     "spark2": _SPARK,
-    "sqlite": Traits("sqlite", parts=("schema", "name"), alias_in_where=True, alias_in_having=True),
+    "sqlite": Traits("sqlite", parts=_PAIR, alias_in_where=True, alias_in_having=True),
     "starrocks": _MYSQL,
     "tableau": GENERIC,
     "teradata": Traits(
         "teradata",
-        parts=("schema", "name"),
+        parts=_PAIR,
         lateral_alias=True,
         alias_in_where=True,
         alias_in_having=True,
@@ -286,10 +294,3 @@ def traits_of(dialect: str, case: str = "dialect") -> Traits | None:
     if traits is None or folding is None:
         return traits
     return msgspec.structs.replace(traits, tables=folding, columns=folding, aliases=None)
-
-
-def hint_for(dialect: str) -> str:
-    """Which dialect was meant by a name that is none, or which there are."""
-    names = sorted(name for name in {*TRAITS, *ALIASES} if name)
-    close = difflib.get_close_matches(dialect.lower(), names, n=1)
-    return f"did you mean {close[0]}?" if close else f"known are {', '.join(names)}"

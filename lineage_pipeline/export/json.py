@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from lineage_pipeline.engine.diff.index import is_former
 from lineage_pipeline.engine.graph.drops import dropped
 from lineage_pipeline.export.subject import Subject
 from lineage_pipeline.vocabulary.analysis import Lineage
@@ -156,8 +157,10 @@ def _resolved_schema(lineage: Lineage) -> list[Row]:
     """Give the schema of each object that has one, and where the knowledge comes from."""
     columns: dict[str, list[msgspec.Struct]] = defaultdict(list)
     constraints: dict[str, list[msgspec.Struct]] = defaultdict(list)
+    owners = {row.object: row for row in lineage.objects}
     for column in lineage.columns:
-        columns[column.object].append(column)
+        if not is_former(column, owners.get(column.object)):
+            columns[column.object].append(column)
     for constraint in lineage.constraints:
         constraints[constraint.object].append(constraint)
     gone = dropped(lineage.object_statements)

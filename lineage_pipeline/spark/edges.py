@@ -15,7 +15,8 @@ from lineage_pipeline.engine.link.model import Input
 from lineage_pipeline.engine.link.rows import Passing, edge_rows, facet_rows, finding_rows, passing_rows
 from lineage_pipeline.engine.link.schemas import takes_query
 from lineage_pipeline.engine.link.script import link_script
-from lineage_pipeline.engine.link.statement import LinkedStatement, input_of, link_statement
+from lineage_pipeline.engine.link.shaping import input_of
+from lineage_pipeline.engine.link.statement import LinkedStatement, link_statement
 from lineage_pipeline.spark.compile import scripts, traits_at
 from lineage_pipeline.spark.frames import Batches, row_array, row_schema, spark_schema, sparse
 from lineage_pipeline.spark.plan import BOUNDS, Shaping
@@ -111,7 +112,7 @@ def _inputs(work: Work) -> DataFrame:
     bounds = work.read([work.place("bounds.parquet")], BOUNDS)
     schemas = schema_rows(work).where(f.col("schema").isNotNull()).select("object", "rank", "temporary", "schema")
     named = bounds.select("path", f.explode("names").alias("object")).join(schemas, "object")
-    seen = named.groupBy("path").agg(f.collect_list(f.struct("rank", "temporary", "schema")).alias("seen"))
+    seen = named.groupBy("path").agg(f.collect_list(f.struct("object", "rank", "temporary", "schema")).alias("seen"))
     files = scripts(work, "script", "face", "rendered").join(bounds.drop("names"), "path")
     return files.join(seen, "path", "left")
 
@@ -134,7 +135,7 @@ def _link_file(row: Mapping[str, Any], gathered: Gathered) -> None:
     face = msgspec.msgpack.decode(row["face"], type=ScriptFace)
     text = face.text(row["path"], row["rendered"])
     traits = traits_at(row["dialect"])
-    seen = {one.schema.object: one for one in map(_seen, row["seen"] or ())}
+    seen = {one["object"]: _seen(one) for one in row["seen"] or ()}
     inputs = {name: one.input for name, one in seen.items()}
     shapings = msgspec.msgpack.decode(row["shapings"], type=list[Shaping])
     done = dict(_shaped(script, bound, seen, shapings, traits))
@@ -148,10 +149,11 @@ def _link_file(row: Mapping[str, Any], gathered: Gathered) -> None:
         gathered.facets.extend(facet_rows(text, placed, ordinal, result))
         findings = finding_rows(text, placed, result.findings, Stage.COLUMN_GRAPH)
         gathered.findings |= {finding.id: finding for finding in findings}
-    conflicts = conflict_rows(text, script, {name: one.schema for name, one in seen.items() if one.schema.conflicts})
+    schemas = {name: one.schema for name, one in seen.items() if one.schema.object == name}
+    conflicts = conflict_rows(text, script, {name: schema for name, schema in schemas.items() if schema.conflicts})
     gathered.findings |= {finding.id: finding for finding in conflicts}
     gathered.edges.extend(edges)
-    gathered.notes.extend(_notes(edges, passings, {name: one.schema for name, one in seen.items()}))
+    gathered.notes.extend(_notes(edges, passings, schemas))
 
 
 def _seen(row: Mapping[str, Any]) -> Seen:
@@ -169,7 +171,9 @@ def _shaped(
             first[one.ordinal] = min(one.rank, first.get(one.ordinal, one.rank))
     for ordinal, rank in first.items():
         before = {name: one.input for name, one in seen.items() if one.rank < rank}
-        yield ordinal, link_statement(script.statements[ordinal].statement, bound[ordinal], before, traits)
+        statement, names = script.statements[ordinal].statement, bound[ordinal]
+        if not names.superseded:
+            yield ordinal, link_statement(statement, names, before, traits)
 
 
 def _notes(

@@ -10,7 +10,7 @@ from lineage_pipeline.engine.link.rows import finding_rows
 from lineage_pipeline.spark.compile import compile_new, scripts
 from lineage_pipeline.spark.work import Work
 from lineage_pipeline.vocabulary import ir
-from lineage_pipeline.vocabulary.plan import Bound, Plan, ScriptFace
+from lineage_pipeline.vocabulary.plan import Bound, Known, Plan, ScriptFace
 from lineage_pipeline.vocabulary.sets import ObjectKind, Role, Stage
 from lineage_pipeline.vocabulary.tables import Diagnostic
 
@@ -59,7 +59,7 @@ def planned(work: Work) -> Planned:
 
 
 def ranks(plan: Plan) -> dict[str, int]:
-    """Number the objects in the order of need."""
+    """Number the objects, and states of objects, in the order of need."""
     return {name: rank for rank, name in enumerate(name for group in plan.order for name in group)}
 
 
@@ -84,11 +84,11 @@ def _hand_on(work: Work, plan: Plan) -> None:
     work.put("bounds", pa.Table.from_pylist(list(_bounds(plan, order)), schema=BOUNDS))
     known = [
         {"bundle": bundle[name], "rank": order[name], "object": name, "known": msgspec.msgpack.encode(known)}
-        for name, known in plan.objects.items()
+        for name, known in _nodes(plan)
     ]
     work.put("known", pa.Table.from_pylist(known, schema=KNOWN))
     wanted: dict[tuple[int, str], set[int]] = {}
-    for name, item in plan.objects.items():
+    for name, item in _nodes(plan):
         for event in item.shapers:
             wanted.setdefault((bundle[name], event.path), set()).add(event.ordinal)
     shapers = [
@@ -99,7 +99,7 @@ def _hand_on(work: Work, plan: Plan) -> None:
 
 def _bounds(plan: Plan, order: dict[str, int]) -> Iterator[dict[str, object]]:
     shapings: dict[str, list[Shaping]] = {}
-    for name, known in plan.objects.items():
+    for name, known in _nodes(plan):
         if known.kind not in (ObjectKind.PROCEDURE, ObjectKind.TRIGGER):
             for event in known.shapers:
                 shapings.setdefault(event.path, []).append(Shaping(event.ordinal, event.role, order[name]))
@@ -112,15 +112,24 @@ def _bounds(plan: Plan, order: dict[str, int]) -> Iterator[dict[str, object]]:
         }
 
 
+def _nodes(plan: Plan) -> Iterator[tuple[str, Known]]:
+    """The objects of a plan, and the states of objects."""
+    yield from plan.objects.items()
+    yield from plan.states.items()
+
+
 def _named(bound: Bound) -> Iterator[str]:
     yield from (name for _, name in bound.names)
+    yield from (key for _, key in bound.states)
+    if bound.made:
+        yield bound.made
     if bound.result:
         yield bound.result
 
 
 def bundles(plan: Plan) -> dict[str, int]:
     """Number the objects so that those that need each other, at any distance, have the same number."""
-    parent = {name: name for name in plan.objects}
+    parent = {name: name for name, _ in _nodes(plan)}
 
     def find(name: str) -> str:
         while parent[name] != name:
@@ -128,9 +137,9 @@ def bundles(plan: Plan) -> dict[str, int]:
             name = parent[name]
         return name
 
-    for name, known in plan.objects.items():
+    for name, known in _nodes(plan):
         statements = (plan.bound[event.path][event.ordinal] for event in known.shapers)
-        for other in (*known.needs, *(other for bound in statements for other in _named(bound))):
+        for other in (known.row.object, *known.needs, *(other for bound in statements for other in _named(bound))):
             if other in parent:
                 parent[find(other)] = find(name)
     groups: dict[str, list[str]] = {}

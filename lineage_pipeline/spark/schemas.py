@@ -115,12 +115,13 @@ def _resolve(group: pa.Table, imported: bytes) -> pa.Table:
     given = msgspec.msgpack.decode(imported, type=dict[str, TableSchema])
     registry = SchemaRegistry(objects, _statement_at(files, parsed), given)
     registry.resolve([objects])
+    lasting = {name: known for name, known in objects.items() if name in registry.schemas}
     position = {row["name"]: row["rank"] for row in rows if row["known"]}
     return pa.Table.from_batches(
         [
-            _schema_batch(registry.schemas, objects, position),
+            _schema_batch({**registry.schemas, **registry.states}, objects, position),
             sparse(SCHEMAS, "column", row_array("columns", list(column_rows(registry.schemas, objects)))),
-            sparse(SCHEMAS, "constraint", row_array("constraints", list(constraint_rows(objects, parsed)))),
+            sparse(SCHEMAS, "constraint", row_array("constraints", list(constraint_rows(lasting, parsed)))),
         ],
         schema=SCHEMAS,
     )

@@ -100,6 +100,7 @@ class TableSchema(msgspec.Struct, frozen=True, array_like=True):
 
     `source` is where an imported one was read. Where definitions say otherwise there are `conflicts`, and where those
     bear on names or order, a star over the object is `disputed`. One that `yields` says nothing against a definition.
+    Where it is what a script sees before it changes the object, columns that get other names are `renamed`.
     """
 
     object: str
@@ -115,6 +116,7 @@ class TableSchema(msgspec.Struct, frozen=True, array_like=True):
     conflicts: tuple[Conflict, ...] = ()
     disputed: bool = False
     yields: bool = False
+    renamed: tuple[tuple[str, str], ...] = ()
 
 
 class Lineage(msgspec.Struct, frozen=True):

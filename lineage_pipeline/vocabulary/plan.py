@@ -42,6 +42,7 @@ class Face(msgspec.Struct, frozen=True, array_like=True, gc=False):
     comment: str = ""
     tags: tuple[str, ...] = ()
     tagged: bool = False
+    if_absent: bool = False
 
 
 class ScriptFace(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -59,7 +60,9 @@ class ScriptFace(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class Bound(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What the names of one statement stand for, the object its bare query makes, and whether a branch guards it.
 
-    `superseded` is a definition of a view that a later one replaces: nothing of it is left.
+    `superseded` is a definition of a view that a later one replaces: nothing of it is left. `states` are names
+    of objects that other statements of the script change, each with the key of what that is here; `made` is the key of
+    what the statement itself makes, where that is not what it is in the end.
     """
 
     ordinal: int
@@ -68,6 +71,8 @@ class Bound(msgspec.Struct, frozen=True, array_like=True, gc=False):
     result: str = ""
     conditional: bool = False
     superseded: bool = False
+    states: tuple[tuple[tuple[str, ...], str], ...] = ()
+    made: str = ""
 
 
 class Event(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -94,7 +99,11 @@ class Known(msgspec.Struct, frozen=True):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """The object graph of one snapshot; `tagged` says whether columns may have tags at all."""
+    """The object graph of one snapshot; `tagged` says whether columns may have tags at all.
+
+    `states` are objects as they are at a place of a script that changes them later, under keys of their own, which
+    stand in the `order` like those of objects.
+    """
 
     objects: dict[str, Known]
     bound: dict[str, tuple[Bound, ...]]
@@ -103,3 +112,4 @@ class Plan(msgspec.Struct, frozen=True):
     object_edges: tuple[ObjectEdge, ...]
     diagnostics: tuple[Diagnostic, ...]
     tagged: bool = False
+    states: dict[str, Known] = {}

@@ -28,7 +28,7 @@ def tables_of_ddl(text: str, source: str, options: Options) -> Iterator[Imported
     def statement_at(path: str, ordinal: int) -> Shaper:
         return script.statements[ordinal].statement, plan.bound[path][ordinal], traits
 
-    registry = SchemaRegistry(plan.objects, statement_at, {})
+    registry = SchemaRegistry({**plan.objects, **plan.states}, statement_at, {})
     registry.resolve(plan.order)
     gone = dropped(plan.object_statements)
     found = [

@@ -45,6 +45,7 @@ def _face(placed: ir.Placed) -> Face:
         comment=comment,
         tags=tags,
         tagged=_is_tagged(statement),
+        if_absent=bool(definition and definition.if_absent),
     )
 
 

@@ -9,7 +9,8 @@ from sqlglot import exp
 from sqlglot.tokens import Token
 
 from lineage_pipeline.dialects import kinds
-from lineage_pipeline.dialects.traits import GENERIC, Traits, hint_for, traits_of
+from lineage_pipeline.dialects.hints import hint_for
+from lineage_pipeline.dialects.traits import GENERIC, Traits, traits_of
 from lineage_pipeline.engine.compile.batches import pieces_of
 from lineage_pipeline.engine.compile.chains import balanced, has_chain
 from lineage_pipeline.engine.compile.context import Context

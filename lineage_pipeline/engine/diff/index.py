@@ -111,23 +111,30 @@ class Index(msgspec.Struct, frozen=True):
         return row.features if row else ()
 
 
+def is_former(column: Column, owner: ObjectRow | None) -> bool:
+    """Say whether a column is only named somewhere: the object is known, and does not have it in the end."""
+    known = owner is not None and not owner.open and owner.origin in (Origin.IMPORTED, Origin.IMPLIED)
+    return known and column.origin is Origin.INFERRED
+
+
 def index(lineage: Lineage) -> Index:
     """Arrange the rows of a lineage by their keys."""
     statements = {(row.path, row.ordinal): row for row in lineage.statements}
     routines = {row.object for row in lineage.objects if row.kind in ROUTINES}
+    objects = {row.object: row for row in lineage.objects}
     columns: dict[str, dict[str, Column]] = defaultdict(dict)
     parameters: dict[str, list[Column]] = defaultdict(list)
     for column in sorted(lineage.columns, key=lambda column: (column.object, column.ordinal)):
         if column.object in routines and column.name.startswith(PARAMETER):
             parameters[column.object].append(column)
-        else:
+        elif not is_former(column, objects.get(column.object)):
             columns[column.object][column.name] = column
     constraints: dict[str, list[Constraint]] = defaultdict(list)
     for constraint in lineage.constraints:
         constraints[constraint.object].append(constraint)
     return Index(
         lineage=lineage,
-        objects={row.object: row for row in lineage.objects},
+        objects=objects,
         columns=dict(columns),
         parameters=dict(parameters),
         constraints=dict(constraints),

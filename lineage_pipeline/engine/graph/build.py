@@ -47,20 +47,22 @@ def build_plan(files: Iterable[File], imported: Mapping[str, TableSchema] | None
     objects = drafts.known(references)
     edges = references.edges()
     ranks = levels(objects, edges)
-    groups = components({name: [need for need in known.needs if need != name] for name, known in objects.items()})
-    opened = _open(groups, objects, references.stars, drafts.empty(objects))
-    leveled = {
-        name: msgspec.structs.replace(known, row=_finished(known.row, ranks[name], name in opened))
-        for name, known in sorted(objects.items())
+    every = {**objects, **references.states.known(objects, references.inputs)}
+    groups = components({name: [need for need in known.needs if need != name] for name, known in every.items()})
+    opened = _open(groups, every, references.stars, drafts.empty(objects))
+    finished = {
+        name: msgspec.structs.replace(known, row=_finished(known.row, ranks[known.row.object], name in opened))
+        for name, known in sorted(every.items())
     }
     return Plan(
-        objects=leveled,
+        objects={name: known for name, known in finished.items() if name in objects},
         bound=references.bound,
         order=groups,
         object_statements=references.parts(),
         object_edges=edges,
-        diagnostics=(*references.findings, *drafts.duplicates(faces), *_cycles(groups, objects)),
+        diagnostics=(*references.findings, *drafts.duplicates(faces), *_cycles(groups, every)),
         tagged=may_tag(((file.face.statements, file.options.labels) for file in ordered), imported or {}),
+        states={name: known for name, known in finished.items() if name not in objects},
     )
 
 
@@ -79,7 +81,10 @@ def _finished(row: ObjectRow, level: int, opened: bool) -> ObjectRow:
 
 
 def _open(
-    groups: Sequence[Sequence[str]], objects: Mapping[str, Known], stars: Mapping[str, set[str]], empty: Collection[str]
+    groups: Sequence[Sequence[str]],
+    objects: Mapping[str, Known],
+    stars: Mapping[tuple[str, int], Sequence[str]],
+    empty: Collection[str],
 ) -> set[str]:
     """The objects that may have more columns than are known: strangers, and whatever takes all of an open one."""
     opened = set(empty)
@@ -87,7 +92,8 @@ def _open(
         for name in group:
             strange = objects[name].origin in (Origin.UNKNOWN, Origin.INFERRED)
             module = objects[name].kind in (ObjectKind.PROCEDURE, ObjectKind.TRIGGER)
-            if (strange and not module) or stars.get(name, set()) & opened:
+            taken = [source for event in objects[name].shapers for source in stars.get((event.path, event.ordinal), ())]
+            if (strange and not module) or not opened.isdisjoint(taken):
                 opened.add(name)
     return opened
 
@@ -95,7 +101,8 @@ def _open(
 def _cycles(groups: Sequence[Sequence[str]], objects: Mapping[str, Known]) -> Iterable[Diagnostic]:
     """A finding for each circle of definitions; tables that load each other are none."""
     for group in groups:
-        defined = [name for name in group if objects[name].origin is Origin.IMPLIED]
+        rows = (objects[name].row for name in group)
+        defined = [*dict.fromkeys(row.object for row in rows if row.origin is Origin.IMPLIED)]
         itself = len(group) == 1 and objects[group[0]].kind is ObjectKind.VIEW and group[0] in objects[group[0]].needs
         if itself or len(defined) > 1:
             row = objects[defined[0]].row

@@ -39,7 +39,7 @@ class Drafts:
         self.repeated: list[tuple[str, Event, Event]] = []
         self.defined: dict[tuple[str, int], Draft] = {}
         self.filled: dict[tuple[str, int, Parts], Draft] = {}
-        self.former: dict[str, tuple[Draft, Event]] = {}
+        self.former: dict[str, list[tuple[Draft, Event]]] = {}
         self.queries = 0
         self.homes = Homes()
         self.watchers = Watchers()
@@ -63,7 +63,7 @@ class Drafts:
         for name in face.alters:
             draft = self.find(name, space, scopes) or self.catalogued(name, space)
             if draft is not None:
-                draft.shapers.append(Event(path, ordinal, Role.ALTER))
+                draft.shape(Event(path, ordinal, Role.ALTER), scopes)
                 draft.comment, draft.tags = face.comment or draft.comment, (*draft.tags, *face.tags)
         for name, to in face.renames:
             self._rename(name, to, Event(path, ordinal, Role.ALTER), space, scopes)
@@ -103,18 +103,20 @@ class Drafts:
     def _define(self, name: Name, event: Event, face: Face, space: Namespace, scopes: Scopes) -> None:
         temporary = face.temporary or self.is_temporary(name)
         draft = self._add(name, space, scopes, temporary)  # where it says: nothing is created along the search path
+        self.defined[event.path, event.ordinal] = draft
+        if face.if_absent and draft.is_there(scopes):
+            return
         if draft.definitions and not draft.dropped and not face.replace and not temporary:
             self.repeated.append((self.id_of(draft), draft.definitions[-1][0], event))
         draft.definitions.append((event, face))
         draft.comment, draft.tags = face.comment, face.tags
-        self.defined[event.path, event.ordinal] = draft
         draft.written = name.written
         draft.kind = _KINDS.get(face.define_kind, ObjectKind.TABLE)
         if draft.kind in MODULES:
             self.modules.add(name.parts[-1])
         elif temporary:
             draft.kind = ObjectKind.TEMP_TABLE
-        draft.shapers = [event]
+        draft.shape(event, scopes)
         draft.dropped = False
 
     def _rename(self, name: Name, to: Name, event: Event, space: Namespace, scopes: Scopes) -> None:
@@ -123,10 +125,12 @@ class Drafts:
             return
         before = self.id_of(draft)
         del self.drafts[before]
-        self.former[before] = (draft, event)
+        self.former.setdefault(before, []).append((draft, event))
         parts = to.parts if len(to.parts) > 1 else (*draft.parts[:-1], to.parts[-1])
         draft.parts, draft.written = space.complete(parts), to.written
-        draft.shapers.append(event)
+        draft.shape(event, scopes)
+        old = self.drafts.get(self.id_of(draft))
+        draft.former = (old, event) if old is not None else None
         self.drafts[self.id_of(draft)] = draft
 
     @staticmethod
@@ -172,12 +176,12 @@ class Drafts:
         if self.synonyms:
             name, space = self.meant(name, space)
         for parts in space.candidates(name.parts):
-            draft = self.drafts.get(space.id(parts))
-            if draft is not None and draft is not local:
-                return draft
-            draft, renamed = self.former.get(space.id(parts), (None, None))
-            if renamed is not None and renamed.path == scopes.path and scopes.ordinal < renamed.ordinal:
-                return draft  # what this script calls so until it gives it another name
+            for draft, renamed in self.former.get(space.id(parts), ()) if self.former else ():
+                if renamed.path == scopes.path and scopes.ordinal < renamed.ordinal:
+                    return draft  # what this script calls so until it gives it another name
+            found = self.drafts.get(space.id(parts))
+            if found is not None and found is not local:
+                return found.at(scopes)
         return None
 
     def _means(self, name: Name, local: Draft, space: Namespace) -> bool:
@@ -200,7 +204,7 @@ class Drafts:
                 found.add(name)
         return found
 
-    def _import(self, name: str, draft: Draft) -> str:
+    def import_of(self, name: str, draft: Draft) -> str:
         """The imported schema that describes an object, which may know it by more or fewer parts."""
         if not self.imported.schemas or draft.scope or draft.kind in (ObjectKind.QUERY, ObjectKind.TEMP_TABLE):
             return ""
@@ -216,7 +220,7 @@ class Drafts:
         return {name: self._known(name, draft, references) for name, draft in self.drafts.items()}
 
     def _known(self, name: str, draft: Draft, references: "References") -> Known:
-        imported = self._import(name, draft)
+        imported = self.import_of(name, draft)
         origin = Origin.IMPORTED if imported else self._origin(draft)
         shapers = (*draft.shapers, *draft.results[:1]) or tuple(draft.writers)
         if draft.definitions and draft.definitions[-1][1].empty:  # a definition that says nothing of columns

@@ -4,7 +4,7 @@ from lineage_pipeline.engine.graph.names import Namespace, Parts, is_outside
 from lineage_pipeline.engine.graph.scopes import Scopes
 from lineage_pipeline.vocabulary.ir import Name
 from lineage_pipeline.vocabulary.plan import Event, Face
-from lineage_pipeline.vocabulary.sets import ObjectKind
+from lineage_pipeline.vocabulary.sets import ObjectKind, Role
 
 
 class Draft:
@@ -23,18 +23,42 @@ class Draft:
             self.kind = ObjectKind.EXTERNAL
         self.definitions: list[tuple[Event, Face]] = []
         self.shapers: list[Event] = []
+        self.history: list[tuple[Event, int]] = []  # all that ever shaped it, each with the module it stands in
         self.writers: list[Event] = []
         self.results: list[Event] = []
+        self.former: tuple[Draft, Event] | None = None  # the object whose name it got, and by which statement
         self.dropped = False
         self.comment = ""
         self.tags: tuple[str, ...] = ()
         self.drops: list[tuple[str, int, int]] = []  # where it is dropped for certain: path, ordinal and module
+
+    def shape(self, event: Event, scopes: Scopes) -> None:
+        """Take in that a statement defines the object anew, or alters it."""
+        if event.role is Role.DEFINE:
+            self.shapers = []
+        self.shapers.append(event)
+        self.history.append((event, scopes.module))
 
     def drop(self, scopes: Scopes) -> None:
         """Take in that a statement drops the object."""
         self.dropped = True
         if not scopes.conditional:
             self.drops.append((scopes.path, scopes.ordinal, scopes.module))
+
+    def at(self, scopes: Scopes) -> "Draft":
+        """What its name stands for at one point of a script: another object, until this one gets the name."""
+        found = self
+        while found.former is not None:
+            old, event = found.former
+            if event.path != scopes.path or event.ordinal <= scopes.ordinal:
+                break
+            found = old
+        return found
+
+    def is_there(self, scopes: Scopes) -> bool:
+        """Whether this script or module has made the object before this point."""
+        event, module = self.history[-1] if self.history else (None, -1)
+        return event is not None and not self.dropped and (event.path, module) == (scopes.path, scopes.module)
 
     def is_gone(self, scopes: Scopes) -> bool:
         """Whether this script has dropped the object before this point, and not made it again."""

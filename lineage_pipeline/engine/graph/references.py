@@ -9,6 +9,7 @@ from lineage_pipeline.engine.graph.draft import Drafts
 from lineage_pipeline.engine.graph.names import Namespace
 from lineage_pipeline.engine.graph.objects import Draft, unknown
 from lineage_pipeline.engine.graph.scopes import Scopes
+from lineage_pipeline.engine.graph.states import States, held_as
 from lineage_pipeline.engine.graph.watchers import Point
 from lineage_pipeline.vocabulary.codes import diagnose
 from lineage_pipeline.vocabulary.ir import ROWS, Name
@@ -28,7 +29,8 @@ class References:
         self.drafts = drafts
         self.bound: dict[str, tuple[Bound, ...]] = {}
         self.inputs: dict[tuple[str, int], tuple[str, ...]] = {}
-        self.stars: dict[str, set[str]] = defaultdict(set)
+        self.states = States(drafts)
+        self.stars: dict[tuple[str, int], tuple[str, ...]] = {}
         self.findings: list[Diagnostic] = []
         self.texts: dict[str, Text] = {}
         self.owners: dict[str, Sequence[str]] = {}
@@ -67,20 +69,25 @@ class References:
         if face.like is not None:
             reads.append(self._read(face.like, path, step, names))
         changed = targets if result else []  # what a statement gives back are rows of what it changed
-        self.inputs[(path, ordinal)] = tuple(dict.fromkeys([*reads, *changed, *called]))
-        for name in face.stars:
-            for target in [*targets, defined, result]:
-                self.stars[target].add(names[name.parts])
-        if face.like is not None:
-            self.stars[defined].add(names[face.like.parts])
+        listed = defined if face.has_columns else ""  # computed columns read those of the list
+        bound = face.define_kind != "view" or space.traits.fixes_views
+        seen = self.states.seen(names, space, scopes, listed) if self.states.restless and bound else {}
+        self.inputs[(path, ordinal)] = held_as([*reads, *changed, *called], names, seen)
+        stars = (*face.stars, face.like) if face.like is not None else face.stars
+        if stars:
+            self.stars[path, ordinal] = tuple(seen.get(name.parts, names[name.parts]) for name in stars)
         read = tuple(dict.fromkeys(name.parts for name in face.reads))
-        return Bound(ordinal, tuple(sorted(names.items())), read, result, scopes.conditional, superseded)
+        held, states = tuple(sorted(names.items())), tuple(sorted(seen.items()))
+        made = self.states.made(defined, scopes) if self.states.restless and defined else ""
+        return Bound(ordinal, held, read, result, scopes.conditional, superseded, states, made)
 
     def _superseded(self, path: str, ordinal: int) -> bool:
-        """Whether a statement defines a view that a later one defines anew."""
+        """Whether a statement defines a view that a later one defines anew, or what is there already."""
         own = self.drafts.defined.get((path, ordinal))
-        if own is None or own.kind not in (ObjectKind.VIEW, ObjectKind.MATERIALIZED_VIEW):
+        if own is None:
             return False
+        if own.kind not in (ObjectKind.VIEW, ObjectKind.MATERIALIZED_VIEW):
+            return not any((event.path, event.ordinal) == (path, ordinal) for event, _ in own.definitions)
         last = own.definitions[-1][0]
         return (last.path, last.ordinal) != (path, ordinal)
 

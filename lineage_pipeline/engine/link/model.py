@@ -1,6 +1,6 @@
 """What the linker passes between its parts: linked columns and relations, sources and inputs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import msgspec
@@ -79,7 +79,8 @@ def numbered(names: Sequence[str]) -> dict[str, int]:
 class Input(msgspec.Struct, frozen=True, dict=True):
     """An object that a statement reads; what is asked of an open temporary one `passes` on to those behind it.
 
-    Where it is `disputed` which columns it has, what a star takes of it is not certain.
+    Where it is `disputed` which columns it has, what a star takes of it is not certain. `renamed` are the names that
+    columns have in the end.
     """
 
     object: str
@@ -90,6 +91,11 @@ class Input(msgspec.Struct, frozen=True, dict=True):
     passes: tuple[Opening, ...] = ()
     parameters: tuple[str, ...] = ()
     disputed: bool = False
+    renamed: Mapping[str, str] = {}
+
+    def final(self, name: str) -> str:
+        """The name that a column has in the end."""
+        return self.renamed.get(name, name) if self.renamed else name
 
     @cached_property
     def positions(self) -> dict[str, int]:

@@ -8,7 +8,8 @@ from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.conflicts import Definition, reconciled
 from lineage_pipeline.engine.link.memory import LinkMemory
 from lineage_pipeline.engine.link.model import Input
-from lineage_pipeline.engine.link.statement import LinkedStatement, input_of, link_statement, schema_columns
+from lineage_pipeline.engine.link.shaping import input_of, schema_columns
+from lineage_pipeline.engine.link.statement import LinkedStatement, link_statement
 from lineage_pipeline.engine.link.variables import parameter_node
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import SchemaColumn, TableSchema
@@ -21,7 +22,10 @@ StatementAt = Callable[[str, int], Shaper]
 
 
 class SchemaRegistry:
-    """The schemas of a snapshot while they are being worked out, parents first."""
+    """The schemas of a snapshot while they are being worked out, parents first.
+
+    `objects` may have states of objects among them, under keys of their own: those have inputs and no schemas.
+    """
 
     def __init__(
         self,
@@ -36,6 +40,7 @@ class SchemaRegistry:
         self.statement_at = statement_at
         self.imported = imported
         self.schemas: dict[str, TableSchema] = {}
+        self.states: dict[str, TableSchema] = {}
         self.inputs: dict[str, Input] = {}
         self.linked: dict[tuple[str, int], LinkedStatement] = {}
         self.disputed: dict[str, dict[str, TableSchema]] = {}
@@ -44,8 +49,21 @@ class SchemaRegistry:
         """The schemas of all objects of groups that stand in order of need."""
         for group in order:
             for name in group:
-                self._keep(self._schema(name))
+                if self.objects[name].row.object == name:
+                    self._keep(self._schema(name))
+                else:
+                    self.states[name] = state = self._state(name)
+                    self.inputs[name] = input_of(state, self.objects[name].row.temporary)
         return self.schemas
+
+    def _state(self, key: str) -> TableSchema:
+        """What an object is at a place of a script, with the names that its columns have in the end."""
+        known = self.objects[key]
+        name, done = known.row.object, len(known.shapers)
+        last = self.objects[name].shapers
+        rest = last[done:] if last[:done] == known.shapers else ()
+        later = [item for event in rest for item in self.statement_at(event.path, event.ordinal)[0].alterations]
+        return msgspec.structs.replace(self._folded(name, known), renamed=renamed(later))
 
     def _keep(self, schema: TableSchema) -> None:
         self.schemas[schema.object] = schema
@@ -58,6 +76,10 @@ class SchemaRegistry:
         known = self.objects[name]
         if known.imported:
             return self._imported(name, known)
+        return self._folded(name, known)
+
+    def _folded(self, name: str, known: Known) -> TableSchema:
+        """What definitions and alterations make of an object."""
         columns: tuple[SchemaColumn, ...] = ()
         parameters: tuple[SchemaColumn, ...] = ()
         for event in known.shapers:
@@ -94,8 +116,7 @@ class SchemaRegistry:
             return _since(columns, altered(columns, statement.alterations), event)
         definition = statement.definition
         if definition is not None and not takes_query(statement, event.role):
-            model = self.schemas.get(dict(bound.names).get(definition.like.parts, "")) if definition.like else None
-            return (*(model.columns if model else ()), *declared(definition))
+            return (*self._copied(definition, bound), *declared(definition))
         linked = self._link(event, statement, bound, traits)
         found = list(columns)
         if definition is not None and traits.query_adds_columns:
@@ -110,8 +131,20 @@ class SchemaRegistry:
                 found.extend(column for column in fresh if event.role is Role.DEFINE or column.name not in names)
         return tuple(found)
 
+    def _copied(self, definition: ir.Definition, bound: Bound) -> tuple[SchemaColumn, ...]:
+        """The columns of the object that a definition says another one is like."""
+        if definition.like is None:
+            return ()
+        parts = definition.like.parts
+        state = self.states.get(dict(bound.states).get(parts, ""))
+        model = state or self.schemas.get(dict(bound.names).get(parts, ""))
+        return model.columns if model is not None else ()
+
     def _link(self, event: Event, statement: ir.Statement, bound: Bound, traits: Traits) -> LinkedStatement:
         place = (event.path, event.ordinal)
+        if bound.superseded:  # nothing of it is left in the end, but for those who saw it
+            seen = msgspec.structs.replace(bound, superseded=False)
+            return link_statement(statement, seen, self.inputs, traits)
         if place not in self.linked:
             link = self.memory.link if self.memory is not None else link_statement
             self.linked[place] = link(statement, bound, self.inputs, traits)
@@ -173,6 +206,16 @@ def altered(columns: tuple[SchemaColumn, ...], alterations: Iterable[ir.Alterati
         elif change is not None:
             result[position] = _changed(result[position], item.action, change)
     return tuple(result)
+
+
+def renamed(alterations: Iterable[ir.Alteration]) -> tuple[tuple[str, str], ...]:
+    """The names that columns get from alterations, by those that they have before them."""
+    names: dict[str, str] = {}
+    for item in alterations:
+        if item.action == "rename" and item.definition is not None:
+            before = [old for old, new in names.items() if new == item.column] or [item.column]
+            names[before[0]] = item.definition.name
+    return tuple(sorted(names.items()))
 
 
 def _changed(column: SchemaColumn, action: str, change: ir.ColumnDef) -> SchemaColumn:

@@ -8,6 +8,7 @@ from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.flows import NONE, Flows, placeless, united
 from lineage_pipeline.engine.link.model import Input, InputColumn
 from lineage_pipeline.engine.link.statement import LinkedStatement, Written, link_statement
+from lineage_pipeline.engine.link.states import States
 from lineage_pipeline.engine.link.variables import MODULES, Environment
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.plan import Bound
@@ -52,6 +53,8 @@ class ScriptLinker:
         self.traits = traits
         self.done = done
         self.environment = Environment()
+        self.states = States(bound, inputs)
+        self.state |= {key: item for key, item in self.states.inputs.items() if not item.temporary}
         self.used: set[str] = set()
         self.linked: dict[int, LinkedStatement] = {}
 
@@ -98,20 +101,27 @@ class ScriptLinker:
         statement, names = self.script.statements[index].statement, self.bound[index]
         touched = self._touched(index)
         if names.ordinal in self.done and not touched and not self.environment.known:
-            self.linked[names.ordinal] = self.done[names.ordinal]
+            self._keep(names, self.done[names.ordinal])
         elif _does_something(statement):
-            result = link_statement(statement, names, self.state, self.traits, self.environment)
+            seen = self.states.shift(self.state, names) if self.states.of else names
+            result = link_statement(statement, seen, self.state, self.traits, self.environment)
             if kept:
-                self.linked[names.ordinal] = result
+                self._keep(names, result)
             if touched and not names.conditional:
                 self._empty(statement, names)
             for written in result.writes:
                 if written.target in self.temporary:
                     fresh = statement.definition is not None and not names.conditional
+                    if fresh and self.states.of:
+                        self.states.fresh(self.state, names, written.target)
                     self.state[written.target] = _filled(self.state[written.target], written, fresh)
                 elif kept:
                     self.used |= {name for name in touched if _is_filled(self.state[name])}
                     self.used |= self._passed_temporaries(written)
+
+    def _keep(self, names: Bound, result: LinkedStatement) -> None:
+        changing = names.states or names.made
+        self.linked[names.ordinal] = self.states.finally_named(result, names) if changing else result
 
     def _empty(self, statement: ir.Statement, names: Bound) -> None:
         """A temporary object that is created again or emptied holds nothing of what it held."""
@@ -124,7 +134,7 @@ class ScriptLinker:
             before = self.state.get(ids.get(name.parts, ""))
             if before is not None and before.temporary:
                 columns = tuple(msgspec.structs.replace(column, flows=None) for column in before.columns)
-                self.state[before.object] = Input(before.object, columns, False, True)
+                self.state[before.object] = Input(before.object, columns, False, True, renamed=before.renamed)
 
     def _passed_temporaries(self, written: Written) -> set[str]:
         """The temporary objects that values came through on their way into variables."""
@@ -168,7 +178,7 @@ def _filled(before: Input, written: Written, fresh: bool) -> Input:
     own = placeless(written.indirect)
     indirect = united([own]) if fresh else united([before.indirect, own])
     passes = written.openings if fresh else (*before.passes, *written.openings)
-    return Input(before.object, (*columns, *extra), bool(passes), True, indirect, passes)
+    return Input(before.object, (*columns, *extra), bool(passes), True, indirect, passes, renamed=before.renamed)
 
 
 def _without_passed(

@@ -124,7 +124,8 @@ class Source(msgspec.Struct):
             column, owner = self.input.columns[position], self.input.object
             name = column.name
             if column.flows is None:
-                flows: Flows = (Flow(owner, name, "", DIRECT, IDENTITY, False, column.approximate, start, end),)
+                own = self.input.final(name)
+                flows: Flows = (Flow(owner, own, "", DIRECT, IDENTITY, False, column.approximate, start, end),)
             elif owner:
                 flows = entering(column.flows, start, end, Hop(owner, name))
             else:  # rows of any of several tables

@@ -8,7 +8,7 @@ from lineage_pipeline.dialects.folding import spoken
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.fitting import report_stored
 from lineage_pipeline.engine.link.flows import NONE, Flow, Flows, approximated, united
-from lineage_pipeline.engine.link.model import Input, InputColumn, Linked, Opening, Out, Value
+from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.relations import RelationLinker
 from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.selects import facet_lines
@@ -17,9 +17,7 @@ from lineage_pipeline.engine.link.values import value_of
 from lineage_pipeline.engine.link.variables import Environment, parameter_node
 from lineage_pipeline.engine.link.watched import merged, watched
 from lineage_pipeline.vocabulary import ir
-from lineage_pipeline.vocabulary.analysis import SchemaColumn, TableSchema
 from lineage_pipeline.vocabulary.plan import CALL, Bound
-from lineage_pipeline.vocabulary.sets import Origin
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -80,7 +78,8 @@ class StatementLinker:
         self.names = dict(bound.names)
         self.inputs = inputs
         self.findings: dict[tuple[str, int, tuple[tuple[str, str], ...]], ir.Finding] = {}
-        by_name = {parts: inputs.get(name) or Input(name, (), True) for parts, name in bound.names}
+        self.seen = {**self.names, **dict(bound.states)} if bound.states else self.names
+        by_name = {parts: inputs.get(self.seen[parts]) or Input(name, (), True) for parts, name in bound.names}
         rows = watched(self.names)
         if rows:
             by_name[ir.ROWS] = merged([inputs.get(name) or Input(name, (), True) for name in rows])
@@ -167,7 +166,7 @@ class StatementLinker:
         """Computed columns of a table are fed by its other columns."""
         computed = [column for column in definition.columns if column.computed is not None]
         target = self.names[definition.name.parts] if computed else ""
-        own = self.inputs.get(target)
+        own = self.inputs.get(self.seen[definition.name.parts]) if computed else None
         if own is None:
             return []
         scope = Scope(self.traits, None, self.report, self.environment.visible)
@@ -187,7 +186,7 @@ class StatementLinker:
 
     def _write(self, write: ir.Write, target: str) -> Written:
         linked = self.relations.relation(write.relation, None)
-        own = self.inputs.get(target)
+        own = self.inputs.get(self.seen.get(write.target.parts, target) if self.bound.states else target)
         if write.mode == "load":
             return self._written(target, write.mode, self._loaded(write, own), linked, write.conditional)
         if write.columns is not None:
@@ -256,32 +255,3 @@ def _named(columns: Sequence[Out], header: Sequence[str]) -> list[tuple[str, Out
         name = header[position] if position < len(header) else column.name or f"_col{position}"
         pairs.append((name, column))
     return pairs
-
-
-def schema_columns(
-    written: Written, declared: Sequence[ir.ColumnDef] = (), copied: bool = False
-) -> tuple[SchemaColumn, ...]:
-    """The columns of what a query defines; declared types beat those of the query, a copy of rows may get nulls."""
-    types = {column.name: column for column in declared}
-    columns = []
-    for name, out in written.columns:
-        given = types.get(name)
-        shown = given.written if given is not None else out.written if out.name == name and out.written else name
-        kind = given.type if given is not None and given.type else out.value.type
-        nullable = out.value.nullable or copied if given is None or given.nullable is None else given.nullable
-        comment, tags = (given.comment or None, given.tags) if given is not None else (None, ())
-        columns.append(SchemaColumn(name, shown, kind, nullable, out.approximate, comment, tags=tags))
-    return tuple(columns)
-
-
-def input_of(schema: TableSchema, temporary: bool = False) -> Input:
-    """An object as a statement that reads it sees it."""
-    columns = tuple(
-        InputColumn(
-            column.name, column.written, column.type, column.nullable, None, column.approximate, column.generated
-        )
-        for column in schema.columns
-    )
-    parameters = tuple(parameter.name for parameter in schema.parameters)
-    vague = schema.disputed or (schema.open and schema.origin is not Origin.IMPLIED and not temporary)
-    return Input(schema.object, columns, schema.open, temporary, parameters=parameters, disputed=vague)

@@ -169,12 +169,13 @@ class StepScript(ScriptLinker):
         assert isinstance(environment, StepEnvironment)
         environment.statement, environment.assigned = index, {}
         statement = self.script.statements[index].statement
-        linker = StepStatement(statement, self.bound[index], self.state, self.traits, environment)
+        seen = self.states.shift(self.state, self.bound[index]) if self.states.of else self.bound[index]
+        linker = StepStatement(statement, seen, self.state, self.traits, environment)
         sources = linker.relations
         assert isinstance(sources, StepLinker)
         writes: tuple[Written, ...] = ()
         try:
-            writes = linker.link().writes
+            writes = self.states.finally_named(linker.link(), self.bound[index]).writes
         except SURPRISES:  # the ordinary way has said so
             sources.read.clear()
         inner = {str(relation): sources.done[relation] for relation in sorted(sources.read)}

@@ -1,0 +1,113 @@
+"""States: what an object is at one place of a script that changes it, before or after that place."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from lineage_pipeline.engine.graph.draft import Drafts
+from lineage_pipeline.engine.graph.names import Namespace, Parts
+from lineage_pipeline.engine.graph.objects import Draft
+from lineage_pipeline.engine.graph.scopes import Scopes
+from lineage_pipeline.vocabulary.ir import Name
+from lineage_pipeline.vocabulary.plan import MODULES, Event, Known
+from lineage_pipeline.vocabulary.sets import Role
+
+Inputs = Mapping[tuple[str, int], Sequence[str]]
+
+
+class States:
+    """The states of those objects that several statements shape; all others have only the one."""
+
+    def __init__(self, drafts: Drafts) -> None:
+        """Look for objects that are altered, or defined more than once; what is imported is what it is."""
+        self.find = drafts.find
+        self.restless = {
+            name: draft
+            for name, draft in drafts.drafts.items()
+            if _is_restless(draft) and not drafts.import_of(name, draft)
+        }
+        self.keys: dict[str, dict[tuple[Event, ...], str]] = {}
+
+    def seen(self, names: Mapping[Parts, str], space: Namespace, scopes: Scopes, listed: str) -> dict[Parts, str]:
+        """What names stand for before one statement, by keys; what it lists the columns of, for it is that list."""
+        found = {}
+        for parts, name in names.items():
+            draft = self.restless.get(name)
+            if draft is not None:
+                meant = self.find(Name(parts), space, scopes) or draft
+                shapers = shapers_at(meant.history, scopes, name == listed)
+                if meant is not draft:  # which has had the name since
+                    shapers = shapers or tuple(meant.shapers)
+                key = self._key(name, draft, shapers)
+                if key:
+                    found[parts] = key
+        return found
+
+    def made(self, name: str, scopes: Scopes) -> str:
+        """The key of what a statement makes of an object that it defines, where other statements change it."""
+        draft = self.restless.get(name)
+        return self._key(name, draft, shapers_at(draft.history, scopes, True)) if draft is not None else ""
+
+    def _key(self, name: str, draft: Draft, shapers: tuple[Event, ...]) -> str:
+        if not shapers or shapers == tuple(draft.shapers) or _is_empty(draft, shapers[0]):
+            return ""
+        known = self.keys.setdefault(name, {})
+        return known.setdefault(shapers, f"{name} {len(known) + 1}")  # no id has a blank outside quotes
+
+    def known(self, objects: Mapping[str, Known], inputs: Inputs) -> dict[str, Known]:
+        """The states that statements see, with what each needs; they are what their objects are in all else."""
+        return {
+            key: msgspec.structs.replace(objects[name], shapers=shapers, needs=_needs(shapers, inputs))
+            for name, states in self.keys.items()
+            for shapers, key in states.items()
+        }
+
+
+def held_as(objects: Iterable[str], names: Mapping[Parts, str], seen: Mapping[Parts, str]) -> tuple[str, ...]:
+    """Objects that a statement names, by the keys of what they are there."""
+    if not seen:
+        return tuple(dict.fromkeys(objects))
+    keys: dict[str, list[str]] = {}
+    for parts, name in names.items():
+        keys.setdefault(name, []).append(seen.get(parts, name))
+    return tuple(dict.fromkeys(key for name in objects for key in keys.get(name, [name])))
+
+
+def _is_restless(draft: Draft) -> bool:
+    return len(draft.history) > 1 and draft.kind not in MODULES and draft.space.implied
+
+
+def _is_empty(draft: Draft, event: Event) -> bool:
+    """Whether a definition says nothing of columns: what is written tells them, and that is not followed."""
+    return any(face.empty for defined, face in draft.definitions if defined == event)
+
+
+def _needs(shapers: Iterable[Event], inputs: Inputs) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for event in shapers for name in inputs.get((event.path, event.ordinal), ())))
+
+
+def shapers_at(history: Sequence[tuple[Event, int]], scopes: Scopes, after: bool) -> tuple[Event, ...]:
+    """The statements that made an object what it is at one place; none where that script or module never changes it.
+
+    A script sees what the files before it and its own statements so far have made; a module runs later and sees what
+    all others have made, and its own statements so far. `after` takes in the statement itself.
+    """
+    path, module, here = scopes.path, scopes.module, scopes.ordinal + after
+    own = [event for event, owner in history if event.path == path and owner == module]
+    if not own:
+        return ()
+    if module >= 0:
+        events = [event for event, owner in history if event.path != path or owner != module]
+        events.extend(event for event in own if event.ordinal < here)
+    else:
+        last = next(at for at in range(len(history) - 1, -1, -1) if history[at][0].path == path)
+        events = [event for event, _ in history[: last + 1] if event.path != path or event.ordinal < here]
+    return _since_definition(events)
+
+
+def _since_definition(events: Sequence[Event]) -> tuple[Event, ...]:
+    """The last definition and what follows it, or nothing where none is known."""
+    for at in range(len(events) - 1, -1, -1):
+        if events[at].role is Role.DEFINE:
+            return tuple(events[at:])
+    return ()
