@@ -60,6 +60,7 @@ class Traits(msgspec.Struct, frozen=True):
     query_adds_columns: bool = False
     keeps_not_null: bool = False  # what a query never gives null for is not null in the table made of it
     fixes_views: bool = False  # a view keeps the columns that its query gave when it was created
+    updates_joined: bool = False  # UPDATE sets columns of any table that it names
     virtual: tuple[str, ...] = ()
     file_tables: bool = False
     positions: bool = False
@@ -135,6 +136,7 @@ _MYSQL = Traits(
     query_adds_columns=True,
     keeps_not_null=True,
     fixes_views=True,
+    updates_joined=True,
 )
 _UPPER = Traits(
     "oracle",

@@ -109,14 +109,16 @@ CODES: dict[str, Code] = {
             "UNKNOWN_TABLE",
             Level.WARNING,
             "{name} is neither produced nor catalogued",
-            "A statement reads an object that no file creates and no imported schema describes.",
+            "A statement reads an object that no file creates and no imported schema describes, or writes one although "
+            "others of the same schema are imported.",
             "Import its schema, or ignore: columns that are read from it are kept as inferred.",
         ),
         Code(
             "UNKNOWN_COLUMN",
             Level.WARNING,
             "{column} is not a column of {candidates}",
-            "The schemas of all sources are known and none has this column.",
+            "The schemas of all sources are known and none has this column, or a statement writes a column that its "
+            "target does not have.",
             "Correct the name, or the schema that is out of date.",
         ),
         Code(
@@ -173,14 +175,14 @@ CODES: dict[str, Code] = {
             "SET_OPERATION_MISMATCH",
             Level.ERROR,
             "the branches of {operation} have {left} and {right} columns",
-            "A set operation needs as many columns in each branch.",
+            "A set operation needs as many columns in each branch, and VALUES as many in each row.",
             "Add or remove columns.",
         ),
         Code(
             "INSERT_ARITY_MISMATCH",
             Level.ERROR,
             "{target} takes {expected} columns, {given} are given",
-            "An INSERT gives more or fewer values than the target has columns.",
+            "An INSERT gives more or fewer values than the target has columns, or lists a column twice.",
             "Name the columns, or give a value for each.",
         ),
         Code(

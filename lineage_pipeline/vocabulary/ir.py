@@ -8,7 +8,7 @@ Every struct is array-like: the order of the fields is the format. Change it tog
 
 import msgspec
 
-IR_VERSION = 2
+IR_VERSION = 3
 """Raised whenever the layout or the meaning of a field changes; part of every compile key."""
 
 NOWHERE = -1
@@ -364,6 +364,7 @@ class Write(Node, frozen=True):
     """Rows of a relation that go into an object: by the column list, or by position where it is None.
 
     `fixed` are columns that get a constant beside the rows; `load` in `mode` says that a file fills the columns.
+    `starts` are where the listed columns stand, and `rows` is where the first row of VALUES does.
     """
 
     target: Name
@@ -373,6 +374,8 @@ class Write(Node, frozen=True):
     by_name: bool = False
     conditional: bool = False
     fixed: tuple[str, ...] = ()
+    starts: tuple[int, ...] = ()
+    rows: int = NOWHERE
 
 
 class Alteration(Node, frozen=True):

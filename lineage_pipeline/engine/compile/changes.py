@@ -121,21 +121,25 @@ def assignments(
     conditional: bool = False,
 ) -> Iterator[ir.Write]:
     """`SET a = x, b = y` as a select of x, y into columns a, b; one for each object whose columns are set."""
-    grouped: dict[ir.Name, list[ir.Output]] = {target: []}
+    grouped: dict[ir.Name, list[tuple[ir.Output, int]]] = {target: []}
     for item in items:
-        for name, output in _assigned(context, item, rows.sources, target):
-            grouped.setdefault(name, []).append(output)
-    for name, outputs in grouped.items():
-        if outputs or len(grouped) == 1:
-            relation = context.add(msgspec.structs.replace(rows, outputs=tuple(outputs)))
+        for name, output, start in _assigned(context, item, rows.sources, target):
+            grouped.setdefault(name, []).append((output, start))
+    for name, found in grouped.items():
+        if found or len(grouped) == 1:
+            outputs, starts = tuple(output for output, _ in found), tuple(start for _, start in found)
+            relation = context.add(msgspec.structs.replace(rows, outputs=outputs))
             columns = tuple(output.name for output in outputs)
-            yield ir.Write(name, relation, "update", columns, conditional=conditional)
+            yield ir.Write(name, relation, "update", columns, conditional=conditional, starts=starts)
 
 
 def _assigned(
     context: Context, item: exp.Expr, sources: Sequence[ir.Source], target: ir.Name
-) -> Iterator[tuple[ir.Name, ir.Output]]:
-    """The columns that one assignment sets; T-SQL may set a variable on the way, and a tuple takes several values."""
+) -> Iterator[tuple[ir.Name, ir.Output, int]]:
+    """The columns that one assignment sets, and where each stands.
+
+    T-SQL may set a variable on the way, and a tuple takes several values.
+    """
     while isinstance(item, exp.EQ) and is_variable(item.this) and isinstance(item.expression, exp.EQ):
         item = item.expression
     if not isinstance(item, exp.EQ | exp.PropertyEQ):
@@ -152,7 +156,8 @@ def _assigned(
         compiled = assigned_value(context, value)
         if field:  # a member of a struct is set, the rest of it stays
             compiled = ir.Call("STRUCT", (compiled,))
-        yield name[0], ir.Output(name[1], name[1], compiled, *place)
+        start = _first_place(column, context.origin) - context.origin
+        yield name[0], ir.Output(name[1], name[1], compiled, *place), start
 
 
 def _first_place(node: exp.Expr, default: int) -> int:

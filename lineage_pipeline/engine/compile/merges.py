@@ -8,6 +8,7 @@ from sqlglot import exp
 from lineage_pipeline.engine.compile.changes import assigned_value, assignments, behind_alias, qualify
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.expressions import expression, optional
+from lineage_pipeline.engine.compile.listed import listed_in, starts_of
 from lineage_pipeline.engine.compile.queries import bind_with, query
 from lineage_pipeline.engine.compile.returning import returned
 from lineage_pipeline.engine.compile.sources import source, using_key
@@ -85,10 +86,8 @@ def _insert_arm(context: Context, then: exp.Expr, merged: _Merge, condition: ir.
     if not isinstance(values, exp.Expr):
         return _star_arm(context, merged, condition, "insert", positional=isinstance(then.this, exp.Var))
     listed = then.args.get("this")
-    columns = None
-    if isinstance(listed, exp.Tuple | exp.Schema):
-        names = [item.this if isinstance(item, exp.Column) else item for item in listed.expressions]
-        columns = tuple(context.column(item) for item in names if isinstance(item, exp.Identifier))
+    names = listed_in(listed) if isinstance(listed, exp.Tuple | exp.Schema) else None
+    columns = tuple(context.column(item) for item in names) if names is not None else None
     items = values.expressions if isinstance(values, exp.Tuple | exp.Values) else [values]
     if items and isinstance(items[0], exp.Tuple):
         items = items[0].expressions
@@ -96,7 +95,8 @@ def _insert_arm(context: Context, then: exp.Expr, merged: _Merge, condition: ir.
         qualify(item, visible)
     chosen = tuple(_chosen(context, item, columns is not None) for item in items)
     relation = context.add(ir.Select(merged.sources, chosen, condition))
-    return ir.Write(merged.target, relation, "insert", columns, conditional=True)
+    starts = starts_of(context, names or [])
+    return ir.Write(merged.target, relation, "insert", columns, conditional=True, starts=starts)
 
 
 def _chosen(context: Context, item: exp.Expr, listed: bool) -> ir.Output:

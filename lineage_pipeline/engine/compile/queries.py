@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.expressions import expressions
+from lineage_pipeline.engine.compile.listed import row_start
 from lineage_pipeline.engine.compile.pivots import turned
 from lineage_pipeline.engine.compile.selects import order_and_limit, select
 from lineage_pipeline.engine.compile.sources import source
@@ -173,7 +174,20 @@ def values(context: Context, node: exp.Expr) -> int:
         rows = [_row(row) for row in rows[0][1:]]  # ClickHouse: values('a Int8, b String', (1, 'x'))
     names = [context.traits.row_names.format(at, at + 1) for at in range(len(rows[0]) if rows else 0)]
     columns = (*named, *names[len(named) :])
+    if len(rows) > 1:
+        _report_width(context, rows)
     return context.add(ir.Values(tuple(expressions(context, row) for row in rows), columns))
+
+
+def _report_width(context: Context, rows: list[list[exp.Expr]]) -> None:
+    """Say that a row has more or fewer values than the first one."""
+    width = len(rows[0])
+    for number, row in enumerate(rows):
+        if len(row) != width:
+            start = max(row_start(context, number), context.origin)
+            values = {"operation": "VALUES", "left": str(width), "right": str(len(row))}
+            context.report("SET_OPERATION_MISMATCH", start, start + 1, **values)
+            break
 
 
 def _row(node: exp.Expr) -> list[exp.Expr]:

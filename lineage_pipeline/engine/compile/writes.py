@@ -8,6 +8,7 @@ from sqlglot import exp
 from lineage_pipeline.engine.compile.changes import assigned_value, assignments
 from lineage_pipeline.engine.compile.context import Context, name_of, target_of
 from lineage_pipeline.engine.compile.expressions import optional
+from lineage_pipeline.engine.compile.listed import listed_in, row_start, starts_of
 from lineage_pipeline.engine.compile.named import named_table
 from lineage_pipeline.engine.compile.outside import outside
 from lineage_pipeline.engine.compile.queries import bind_with, query
@@ -33,9 +34,27 @@ def insert(context: Context, tree: exp.Expr) -> dict[str, Any]:
         relation, columns = context.add(ir.Select((), ())), ()
     if columns is None:
         context.features.add("positional insert")
-    write = ir.Write(target, relation, mode, columns, bool(tree.args.get("by_name")), fixed=_fixed(context, tree.this))
+    write = ir.Write(
+        target,
+        relation,
+        mode,
+        columns,
+        bool(tree.args.get("by_name")),
+        fixed=_fixed(context, tree.this),
+        starts=starts_of(context, listed_in(tree.this)) if columns else (),
+        rows=_rows(context, body, columns),
+    )
     writes = [_replaced(context, tree, write), *_on_conflict(context, tree, write)]
     return returned(context, tree, {"kind": kind, "writes": tuple(writes)})
+
+
+def _rows(context: Context, body: Any, columns: tuple[str, ...] | None) -> int:
+    """Where the first of the rows that are listed stands, unless it has a value for each column."""
+    first = body.expressions[0] if isinstance(body, exp.Values) and body.expressions else None
+    if first is None or (columns is not None and len(columns) == len(first.expressions)):
+        return ir.NOWHERE
+    start = row_start(context)
+    return start - context.origin if start >= 0 else start
 
 
 def _address(context: Context, node: exp.Expr) -> ir.Name | None:
@@ -120,7 +139,9 @@ def multi_insert(context: Context, tree: exp.Expr) -> dict[str, Any]:
         target, columns = target_of(context, inner.this)
         if target is not None:
             relation = _arm(context, index, inner.args.get("expression"), condition)
-            writes.append(ir.Write(target, relation, "insert", columns, conditional=condition is not None))
+            starts = starts_of(context, listed_in(inner.this)) if columns else ()
+            guarded = condition is not None
+            writes.append(ir.Write(target, relation, "insert", columns, conditional=guarded, starts=starts))
     return {"kind": "INSERT", "writes": tuple(writes)}
 
 

@@ -15,6 +15,7 @@ class Imported:
         """Take them as they are; what ends alike is looked for only when somebody asks."""
         self.schemas = schemas
         self._by_end: dict[str, list[tuple[Parts, str]]] = {}
+        self._schemas: set[Parts] = set()
 
     def find(self, space: Namespace, parts: Parts) -> str:
         """The imported object that a name stands for: exactly, by the search path, or by the end of its name.
@@ -31,6 +32,13 @@ class Imported:
         wanted = tuple(quote(part, space.traits.tables) for part in space.complete(parts) if part)
         same = [key for found, key in self._by_end.get(wanted[-1], ()) if ends_alike(found, wanted)]
         return same[0] if len(same) == 1 else ""
+
+    def surrounds(self, space: Namespace, parts: Parts) -> bool:
+        """Whether other objects of the same schema are imported, so that one that is not does not exist."""
+        if not self._schemas:
+            self._schemas = {split_id(key)[:-1] for key in self.schemas}
+        wanted = tuple(quote(part, space.traits.tables) for part in space.complete(parts)[:-1] if part)
+        return bool(wanted) and wanted in self._schemas
 
     def is_partial(self, known: Known) -> bool:
         """Whether an object may have columns beyond those that are imported: no definition lists them either."""

@@ -163,10 +163,7 @@ class References:
         names[name.parts] = identity
         strange = draft.kind is ObjectKind.UNKNOWN or (draft.drops and draft.is_gone(scopes))
         if strange and identity not in self.drafts.imported.schemas:
-            text, offset = self.texts[path], face.start + max(name.start, 0)
-            self.findings.append(
-                diagnose("UNKNOWN_TABLE", {"name": identity}, text, offset, Stage.OBJECT_GRAPH, identity)
-            )
+            self._unknown(name, identity, path, face)
         return identity
 
     def _call(self, name: Name, path: str, step: Step, names: dict[tuple[str, ...], str]) -> str:
@@ -186,11 +183,26 @@ class References:
 
     def _target(self, name: Name, path: str, step: Step, names: dict[tuple[str, ...], str]) -> str:
         """The object that a statement fills, which may have another name by now."""
-        ordinal, _, space, scopes = step
+        ordinal, face, space, scopes = step
         draft = self.drafts.filled.get((path, ordinal, name.parts))
         identity = self.drafts.id_of(draft) if draft is not None else self._identity(name, space, scopes)
         names[name.parts] = identity
+        if draft is not None and self.drafts.imported.schemas and self._is_missing(identity, draft):
+            self._unknown(name, identity, path, face)
         return identity
+
+    def _is_missing(self, name: str, draft: Draft) -> bool:
+        """Whether nobody makes what a statement fills, although the objects around it are known."""
+        strange = draft.kind is ObjectKind.TABLE and not draft.definitions and not draft.shapers and not draft.scope
+        return (
+            strange
+            and not self.drafts.import_of(name, draft)
+            and self.drafts.imported.surrounds(draft.space, draft.parts)
+        )
+
+    def _unknown(self, name: Name, identity: str, path: str, face: Face) -> None:
+        text, offset = self.texts[path], face.start + max(name.start, 0)
+        self.findings.append(diagnose("UNKNOWN_TABLE", {"name": identity}, text, offset, Stage.OBJECT_GRAPH, identity))
 
     def _result(self, path: str, step: Step) -> str:
         """The object that a bare query makes: the result of its module, or `query`, `query_2` and so on."""

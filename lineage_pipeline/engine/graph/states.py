@@ -95,7 +95,7 @@ def shapers_at(history: Sequence[tuple[Event, int]], scopes: Scopes, after: bool
     path, module, here = scopes.path, scopes.module, scopes.ordinal + after
     own = [event for event, owner in history if event.path == path and owner == module]
     if not own:
-        return ()
+        return _defined_beside(history, path) if module >= 0 else ()
     if module >= 0:
         events = [event for event, owner in history if event.path != path or owner != module]
         events.extend(event for event in own if event.ordinal < here)
@@ -103,6 +103,16 @@ def shapers_at(history: Sequence[tuple[Event, int]], scopes: Scopes, after: bool
         last = next(at for at in range(len(history) - 1, -1, -1) if history[at][0].path == path)
         events = [event for event, _ in history[: last + 1] if event.path != path or event.ordinal < here]
     return _since_definition(events)
+
+
+def _defined_beside(history: Sequence[tuple[Event, int]], path: str) -> tuple[Event, ...]:
+    """What a file makes of an object for its own modules, where another file makes another one of it."""
+    last = next((event for event, _ in reversed(history) if event.role is Role.DEFINE), None)
+    beside = any(event.path == path and event.role is Role.DEFINE for event, _ in history)
+    if last is None or last.path == path or not beside:
+        return ()
+    end = max(at for at, (event, _) in enumerate(history) if event.path == path)
+    return _since_definition([event for event, _ in history[: end + 1]])
 
 
 def _since_definition(events: Sequence[Event]) -> tuple[Event, ...]:

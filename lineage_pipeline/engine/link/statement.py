@@ -8,6 +8,7 @@ from lineage_pipeline.dialects.folding import spoken
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.fitting import report_stored
 from lineage_pipeline.engine.link.flows import NONE, Flow, Flows, approximated, united
+from lineage_pipeline.engine.link.listed import report_listed
 from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.relations import RelationLinker
 from lineage_pipeline.engine.link.scope import Scope
@@ -192,6 +193,7 @@ class StatementLinker:
         if write.columns is not None:
             pairs = list(zip(write.columns, linked.columns, strict=False))
             self._check_arity(write, target, len(write.columns), linked)
+            report_listed(write, own, self.relations, self.report)
         elif write.by_name or own is None or (own.open and not own.columns):
             pairs = list(_named(linked.columns, ()))
         else:
@@ -224,8 +226,10 @@ class StatementLinker:
     def _check_arity(self, write: ir.Write, target: str, expected: int, linked: Linked) -> None:
         given = len(linked.columns)
         if write.mode in ("insert", "overwrite") and not linked.openings and given != expected:
-            start, end = max(write.target.start, 0), max(write.target.end, 0)
-            self.report("INSERT_ARITY_MISMATCH", start, end, target=target, expected=str(expected), given=str(given))
+            first = linked.columns[0].start if linked.columns else ir.NOWHERE
+            start = next(place for place in (write.rows, first, write.target.start, 0) if place >= 0)
+            values = {"target": target, "expected": str(expected), "given": str(given)}
+            self.report("INSERT_ARITY_MISMATCH", start, start, **values)
 
 
 def _approximate(written: Written) -> Written:
