@@ -111,4 +111,5 @@ def test_a_column_that_a_migration_reads_and_then_drops_is_removed() -> None:
     assert {(change.rule, change.object, change.column) for change in diff(base, head, Policy())} == {
         ("COL001", "t", "a"),
         ("OBJ003", "kept", None),
+        ("POS002", "t", None),
     }

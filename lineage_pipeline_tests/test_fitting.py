@@ -178,7 +178,7 @@ def test_the_findings_of_the_examples_would_not_pass_unseen(tmp_path: Path) -> N
     (tmp_path / "2.sql").write_text("select d from t union all select n from t union select n, n from t;\n")
     found = [(row.path, row.line, row.column, row.code) for row in scan(tmp_path).lineage.diagnostics]
     assert found == [
-        ("1.sql", 2, 13, "INSERT_ARITY_MISMATCH"),
+        ("1.sql", 2, 22, "INSERT_ARITY_MISMATCH"),
         ("1.sql", 2, 22, "TYPE_MISMATCH"),
         ("2.sql", 1, 34, "TYPE_MISMATCH"),
         ("2.sql", 1, 56, "SET_OPERATION_MISMATCH"),

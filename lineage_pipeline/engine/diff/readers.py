@@ -73,7 +73,15 @@ def broken_readers(pair: Pair, name: str, column: str) -> list[Reader]:
     for search in (_unresolved, _untouched, _complaints):
         known = {(reader.object, reader.place) for reader in found}
         found += [one for one in search(pair, name, column) if (one.object, one.place) not in known]
-    return [_judged(pair, name, column, reader) for reader in found]
+    return [_judged(pair, name, column, one) for one in found if not _came_before(pair.head, name, column, one)]
+
+
+def _came_before(side: Index, name: str, column: str, reader: Reader) -> bool:
+    """Say whether a statement reads the column before its own script changes the object: there it has it still."""
+    path, ordinal = reader.place
+    edges = side.edges_from.get((name, column), ())
+    later = any(other == path and at > ordinal for other, at in side.makers.get(name, ()))
+    return later and any((edge.path, edge.statement) == reader.place for edge in edges)
 
 
 def _judged(pair: Pair, name: str, column: str, reader: Reader) -> Reader:

@@ -1,6 +1,6 @@
 """What the linker passes between its parts: linked columns and relations, sources and inputs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import msgspec
@@ -49,7 +49,8 @@ class Opening(msgspec.Struct, frozen=True, gc=False):
 class Linked(msgspec.Struct, frozen=True):
     """A relation after linking: its columns, what passes through it unseen, and what decides about its rows.
 
-    Where it may have further columns that are all made of the same thing, `rest` is that thing.
+    Where it may have further columns that are all made of the same thing, `rest` is that thing. A `single` one has
+    one row, whatever it reads.
     """
 
     columns: tuple[Out, ...]
@@ -57,6 +58,7 @@ class Linked(msgspec.Struct, frozen=True):
     indirect: Flows = NONE
     facets: tuple[tuple[str, str], ...] = ()
     rest: Value | None = None
+    single: bool = False
 
 
 class InputColumn(msgspec.Struct, frozen=True, gc=False):
@@ -91,11 +93,11 @@ class Input(msgspec.Struct, frozen=True, dict=True):
     passes: tuple[Opening, ...] = ()
     parameters: tuple[str, ...] = ()
     disputed: bool = False
-    renamed: Mapping[str, str] = {}
+    renamed: tuple[tuple[str, str], ...] = ()
 
     def final(self, name: str) -> str:
         """The name that a column has in the end."""
-        return self.renamed.get(name, name) if self.renamed else name
+        return dict(self.renamed).get(name, name) if self.renamed else name
 
     @cached_property
     def positions(self) -> dict[str, int]:

@@ -42,5 +42,5 @@ def input_of(schema: TableSchema, temporary: bool = False) -> Input:
         temporary,
         parameters=parameters,
         disputed=vague,
-        renamed=dict(schema.renamed),
+        renamed=schema.renamed,
     )
