@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.model import Input
-from lineage_pipeline.engine.link.statement import LinkedStatement, input_of, link_statement
+from lineage_pipeline.engine.link.shaping import input_of
+from lineage_pipeline.engine.link.statement import LinkedStatement, link_statement
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import TableSchema
 from lineage_pipeline.vocabulary.plan import Bound
@@ -47,4 +48,5 @@ class LinkMemory:
     @staticmethod
     def inputs_key(bound: Bound, inputs: Mapping[str, Input]) -> tuple[int, ...]:
         """Name the schemas of what a statement names."""
-        return tuple([id(inputs.get(name)) for name in (bound.result, *(name for _, name in bound.names))])
+        names = [bound.result, bound.made, *(name for _, name in bound.names), *(key for _, key in bound.states)]
+        return tuple([id(inputs.get(name)) for name in names])

@@ -53,7 +53,8 @@ class SchemaRegistry:
                     self._keep(self._schema(name))
                 else:
                     self.states[name] = state = self._state(name)
-                    self.inputs[name] = input_of(state, self.objects[name].row.temporary)
+                    make = self.memory.input if self.memory is not None else input_of
+                    self.inputs[name] = make(state, self.objects[name].row.temporary)
         return self.schemas
 
     def _state(self, key: str) -> TableSchema:
