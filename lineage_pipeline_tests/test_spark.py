@@ -1,6 +1,7 @@
 """Spark gives the rows that one process gives, with work that is counted."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from lineage_pipeline import pipeline
 from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.discover.gather import Discovery, input_files
 from lineage_pipeline.discover.git import discover_revision
+from lineage_pipeline.discover.schemas.found import with_found
 from lineage_pipeline.settings import Settings, load_settings
 from lineage_pipeline.store.files import Files
 from lineage_pipeline.store.run import Run
@@ -59,7 +61,7 @@ class Ground:
         from lineage_pipeline.spark.work import Work
 
         opened = self.begin(found, run)
-        imported = self.settings.imports().schemas
+        imported = with_found(self.settings.imports(), found.files, found.sources, self.settings).schemas
         files = Files(self.settings.warehouse)
         work = Work(opened, files, self.settings, lambda: session(self.settings.spark), imported)
         stages.write_statements(work)
@@ -105,6 +107,16 @@ def test_every_fixture_of_the_engine_has_the_same_rows_in_process_and_on_spark(t
     got = canonical(place.analyse(found))
     assert {name: len(rows) for name, rows in got.items()} == {name: len(rows) for name, rows in expected.items()}
     assert got == expected
+
+
+def test_a_dbt_project_has_the_same_rows_and_places_in_process_and_on_spark(tmp_path: Path) -> None:
+    shutil.copytree(Path(__file__).parent / "fixtures" / "projects" / "shop", tmp_path, dirs_exist_ok=True)
+    place = ground(tmp_path, {"jinja/a.sql": "create view v as\nselect {{ c }},\n  bogus.x from {{ t }}"})
+    found = discover_folder(tmp_path, place.settings)
+    imported = with_found(place.settings.imports(), found.files, found.sources, place.settings).schemas
+    expected = pipeline.analyse(input_files(found, place.settings), imported)
+    assert imported and any(row.path == "models/marts/orders.sql" and row.span for row in expected.statements)
+    assert canonical(place.analyse(found)) == canonical(expected)
 
 
 def test_an_empty_folder_is_a_snapshot_too(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ def supposed(path: Path, analysis: Mapping[str, Any], wanted: Mapping[str, Edits
     from lineage_pipeline import pipeline
     from lineage_pipeline.discover.folder import discover_folder
     from lineage_pipeline.discover.gather import input_files
+    from lineage_pipeline.discover.schemas.found import with_found
     from lineage_pipeline.engine.diff import diff
     from lineage_pipeline.engine.diff.suppose import Action
     from lineage_pipeline.export import Comparison
@@ -29,7 +30,8 @@ def supposed(path: Path, analysis: Mapping[str, Any], wanted: Mapping[str, Edits
     settings = load_settings(path, {"analysis": analysis}, os.environ)
     discovery = discover_folder(path, settings)
     memory = pipeline.Memory()
-    base = pipeline.work_out(input_files(discovery, settings), settings.imports().schemas, memory)
+    imports = with_found(settings.imports(), discovery.files, discovery.sources, settings)
+    base = pipeline.work_out(input_files(discovery, settings), imports.schemas, memory)
     edits = [resolve_edit(base, Action(action), words) for action, given in wanted.items() for words in given or ()]
     before, after = pipeline.settle(base, suppose(base, edits), memory)
     changes = diff(before.lineage, after.lineage, policy_of(settings))
