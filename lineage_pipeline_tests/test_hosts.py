@@ -153,6 +153,7 @@ NOTEBOOK = json.dumps(
             {"cell_type": "code", "source": ["%%sql --alias x\n", 'create view v as select "é", a\n', "from raw.t\n"]},
             {"cell_type": "code", "source": "t = 'raw.u'\n!ls\n%time\nspark.sql(f\"select b from {t}\")"},
             {"cell_type": "code", "source": ["%sql select c from raw.w\n", "x = 1\n", "y = %sql select d from raw.x"]},
+            {"cell_type": "code", "source": ["%sql duckdb:///x.db\n", "%%sql is no magic word here"]},
             {"cell_type": "code", "source": ["%%bigquery frame --project p\n", "select e from raw.y where f = $name"]},
             {"cell_type": "code", "source": ["%%bash\n", "select no"]},
             {"cell_type": "code", "source": ["this is not python"]},

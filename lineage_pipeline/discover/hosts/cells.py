@@ -87,7 +87,7 @@ class _Reader:
     def python(self, parts: Value, text: str, begin: int) -> None:
         """Take a cell of Python; lines for the shell are blank, and those with SQL are taken."""
         for line in LINE.finditer(text, begin):
-            if line[2] in SQL_MAGICS:
+            if line[2] in SQL_MAGICS and BEGINS.match(line[3]):  # or it is an address to connect to
                 self.sql(carried((Part(line[3], line.start(3)),), parts), line[3], 0)
         code = SHELL.sub(lambda match: _blank(match[0]), text[begin:])
         program = self.program
