@@ -40,6 +40,7 @@ PAGES = (
     "docs/findings.md",
     "docs/formats.md",
     "docs/graphs.md",
+    "docs/migration.md",
     "docs/openlineage.md",
     "docs/python.md",
     "docs/schemas.md",

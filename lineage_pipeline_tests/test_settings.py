@@ -36,7 +36,7 @@ def test_flags_beat_environment_beats_file_beats_defaults(tmp_path: Path) -> Non
         ("[analysis]\ncase_sensitivity = 'loud'", "analysis.case_sensitivity: input should be 'dialect'"),
         ("analysis = 3", "analysis: input should be a valid dictionary"),
         ("[systems]\nname = 'a'", "systems: input should be a valid tuple"),
-        ("= 3", "lineage.toml: "),
+        ("= 3", "lineage.toml:1:1: "),
     ],
 )
 def test_a_wrong_file_is_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:

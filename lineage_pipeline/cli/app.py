@@ -13,7 +13,8 @@ from typer.core import TyperGroup
 
 from lineage_pipeline import __version__
 from lineage_pipeline.cli.groups import PLAIN
-from lineage_pipeline.vocabulary.errors import LineageError, NotThere
+from lineage_pipeline.cli.manners import Color, Quiet, Verbose, reset, tell, with_manners
+from lineage_pipeline.vocabulary.errors import LineageError, Misread, NotThere
 
 
 class Verb(NamedTuple):
@@ -46,6 +47,9 @@ VERBS: dict[str, Verb] = {
     "catalog": Verb("catalog", "catalog"),
     "explain": Verb("explain", "explain"),
     "schema": Verb("schema", "schema"),
+    "init": Verb("init", "init"),
+    "config": Verb("config", "config"),
+    "completion": Verb("completion", "completion"),
     "doctor": Verb("doctor", "doctor"),
     "run": Verb("run", "run"),
     "example": Verb("run", "example"),
@@ -91,10 +95,10 @@ class Verbs(TyperGroup):
         verb = VERBS[cmd_name]
         found = getattr(import_module(f"lineage_pipeline.cli.{verb.module}"), verb.function)
         if isinstance(found, typer.Typer):
-            return _named(typer.main.get_command(found), cmd_name)
+            return _named(with_manners(typer.main.get_command(found)), cmd_name)
         command = typer.Typer(**PLAIN)
         command.command(cmd_name)(found)
-        return typer.main.get_command(command)
+        return with_manners(typer.main.get_command(command))
 
 
 def _named(command: Any, name: str) -> Any:
@@ -118,6 +122,9 @@ def lineage(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    color: Color = None,
 ) -> None:
     """Column lineage of SQL: what feeds what, and what a change breaks."""
 
@@ -126,6 +133,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command; whatever goes wrong is one line on stderr, with a traceback only for `--debug`."""
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     debug = "--debug" in words
+    reset()
     _speak_utf8()
     try:
         code = app([word for word in words if word != "--debug"], prog_name="lineage", standalone_mode=False)
@@ -134,12 +142,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at its end
         return 0
     except (KeyboardInterrupt, typer.Abort):
-        print("lineage: interrupted", file=sys.stderr)
+        tell("lineage: interrupted", error=True)
         return 130
     except Exception as error:  # noqa: BLE001 - the outermost edge: nothing is above that could say it better
         if debug:
             traceback.print_exc()
-        print(f"lineage: {sentence(error)}", file=sys.stderr)
+        tell(f"lineage: {sentence(error)}", error=True)
+        if isinstance(error, Misread) and error.shown:
+            tell(error.shown, error=True)
         return 1 if isinstance(error, NotThere) else 2
     return code if isinstance(code, int) else 0
 

@@ -35,6 +35,8 @@ def doctor() -> None:
 
     It looks at git, settings, disk, Spark, Dagster, dbt and Java, and exits with 1
     where something needed is broken. A light install needs no Java, Spark, Dagster or dbt.
+
+    Example: lineage doctor
     """
     checks = [check for look in CHECKS for check in look()]
     put("".join(f"{line(check)}\n" for check in checks))

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from time import monotonic
 from typing import TypeVar
 
+from lineage_pipeline.cli.manners import MANNERS
+
 ItemT = TypeVar("ItemT")
 
 WIDTH, PAUSE, PATIENCE = 30, 0.1, 0.5
@@ -13,9 +15,7 @@ WIDTH, PAUSE, PATIENCE = 30, 0.1, 0.5
 
 def progress(items: Sequence[ItemT], title: str) -> Iterator[ItemT]:
     """Give the items one by one; on a terminal a bar is drawn meanwhile, and wiped away at the end."""
-    from lineage_pipeline.cli.words import QUIET
-
-    if QUIET.on or not sys.stderr.isatty():
+    if MANNERS.quiet or not sys.stderr.isatty():
         yield from items
         return
     drawn, next_time = False, monotonic() + PATIENCE

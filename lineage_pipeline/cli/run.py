@@ -52,7 +52,10 @@ def example(
         Path | None, typer.Option("--assets", help="Folder of the example warehouses.", metavar="PATH")
     ] = None,
 ) -> None:
-    """Build and run the example: two revisions, start to end."""
+    """Build and run the example: two revisions, start to end.
+
+    Example: lineage example --assets sql_assets
+    """
     _need_pipeline()
     from lineage_pipeline.cli.summary import next_commands, summary_text
     from lineage_pipeline.defs.run import materialise

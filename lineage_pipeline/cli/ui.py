@@ -22,7 +22,10 @@ def ui(
     port: Annotated[int, typer.Option("--port", "-p", help="The port to listen on.")] = 3000,
     host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
 ) -> None:
-    """Open the Dagster UI of this project; Ctrl-C stops it."""
+    """Open the Dagster UI of this project; Ctrl-C stops it.
+
+    Example: lineage ui --port 3001
+    """
     from lineage_pipeline.defs.dbt import prepare
     from lineage_pipeline.defs.home import prepare_dagster
     from lineage_pipeline.settings import load_settings

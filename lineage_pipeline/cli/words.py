@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from lineage_pipeline.cli.manners import MANNERS, painted, tell
 from lineage_pipeline.vocabulary.errors import LineageError
 
 Dialect = Annotated[str | None, typer.Option("--dialect", "-d", help="Read the SQL as this dialect.")]
@@ -49,13 +50,6 @@ class Table(StrEnum):
     CSV = "csv"
 
 
-class _Quiet:
-    """Whether people want to be told nothing but errors; `--quiet` says so before a command begins."""
-
-    on = False
-
-
-QUIET = _Quiet()
 Subjects = Annotated[
     list[str] | None,
     typer.Option(
@@ -97,7 +91,7 @@ def variables(given: list[str] | None) -> dict[str, str]:
 def put(text: str, output: Path | None = None) -> None:
     """Write the result to stdout, or to a file."""
     if output is None:
-        sys.stdout.write(text)
+        sys.stdout.write(painted(text, sys.stdout))
     else:
         output.parent.mkdir(parents=True, exist_ok=True)
         output.write_text(text, encoding="utf-8", newline="\n")
@@ -105,5 +99,10 @@ def put(text: str, output: Path | None = None) -> None:
 
 def say(line: str) -> None:
     """Tell people something, unless they want to hear nothing."""
-    if not QUIET.on:
-        print(line, file=sys.stderr, flush=True)
+    tell(line)
+
+
+def say_more(line: str) -> None:
+    """Tell people what only some want to know."""
+    if MANNERS.verbose:
+        tell(line)

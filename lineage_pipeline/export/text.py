@@ -1,13 +1,16 @@
 """Lineage as plain text for people at a terminal."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from lineage_pipeline.export.json import summarise
 from lineage_pipeline.export.report import place
 from lineage_pipeline.export.subject import Subject
 from lineage_pipeline.vocabulary.sets import EdgeType, ObjectKind, Subtype
 from lineage_pipeline.vocabulary.tables import Column, ColumnEdge, Diagnostic, ObjectRow
+
+WIDEST = 80
+"""Characters that are shown on either side of a place."""
 
 
 def write_lineage(subject: Subject) -> Iterator[str]:
@@ -25,6 +28,7 @@ def write_lineage(subject: Subject) -> Iterator[str]:
             yield "\n"
     for diagnostic in lineage.diagnostics:
         yield diagnostic_line(diagnostic) + "\n"
+        yield from pointed(diagnostic, subject.texts)
     yield summary_line(subject) + "\n"
 
 
@@ -50,6 +54,21 @@ def diagnostic_line(diagnostic: Diagnostic) -> str:
     """Write a finding as compilers do."""
     where = ":".join(str(part) for part in (diagnostic.path, diagnostic.line, diagnostic.column) if part is not None)
     return f"{where or diagnostic.object or '-'}: {diagnostic.severity}: {diagnostic.message} [{diagnostic.code}]"
+
+
+def pointed(diagnostic: Diagnostic, texts: Mapping[str, str]) -> Iterator[str]:
+    """Give the line of a finding with a mark below its place, where the text is at hand."""
+    text = texts.get(diagnostic.path or "")
+    if text is None or diagnostic.line is None or diagnostic.column is None:
+        return
+    lines = text.split("\n")
+    if not 0 < diagnostic.line <= len(lines):
+        return
+    start = max(0, diagnostic.column - WIDEST)  # a statement may be one line of thousands of characters
+    shown = lines[diagnostic.line - 1].rstrip("\r")[start : start + 2 * WIDEST]
+    before = shown[: diagnostic.column - 1 - start]
+    yield f"    {shown}\n"
+    yield f"    {''.join(sign if sign == chr(9) else ' ' for sign in before)}^\n"
 
 
 def summary_line(subject: Subject) -> str:

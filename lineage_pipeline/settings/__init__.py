@@ -3,7 +3,6 @@
 import difflib
 import hashlib
 import json
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -17,6 +16,7 @@ from lineage_pipeline.discover.manifests import Listed, parse_manifest
 from lineage_pipeline.discover.schemas.model import SECRETS, Imports
 from lineage_pipeline.discover.templating.protocol import Templating
 from lineage_pipeline.settings.layers import EXCLUDED, INCLUDED, LISTS, READING, TAKEN, Layer, loosen_systems, merge
+from lineage_pipeline.settings.reading import read_toml
 from lineage_pipeline.settings.sections import (
     AnalysisSettings,
     DiffSettings,
@@ -229,10 +229,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 def _parse(file: Path) -> Layer:
     """Read our part of a settings file."""
-    try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise LineageError(f"{file}: {getattr(error, 'strerror', None) or error}") from None
+    content = read_toml(file)
     return dict(content.get("tool", {}).get("lineage", {})) if file.name == PROJECT_NAME else content
 
 
