@@ -16,7 +16,7 @@ import yaml
 from msgspec import inspect
 
 from lineage_pipeline import __version__
-from lineage_pipeline.cli import main
+from lineage_pipeline.cli import main, tree
 from lineage_pipeline.cli.app import VERBS
 from lineage_pipeline.discover.waivers import parse_waivers
 from lineage_pipeline.engine.diff.inline import inline_waivers
@@ -36,6 +36,7 @@ PAGES = (
     "CHANGELOG.md",
     "docs/changes.md",
     "docs/ci.md",
+    "docs/cli.md",
     "docs/exports.md",
     "docs/findings.md",
     "docs/formats.md",
@@ -135,9 +136,47 @@ def architecture_page() -> str:
     return re.sub(r"(<!-- tables -->\n).*?(<!-- /tables -->)", rf"\1{block}\n\2", text, flags=re.DOTALL)
 
 
+def cli_page() -> str:
+    lines = ["# Commands", "", MADE, "`lineage COMMAND --help` prints the same.", ""]
+    listed = list(tree.commands())
+    for command in listed:
+        first = command.help.partition("\n")[0].rstrip(".")
+        lines.append(f"* [`lineage {command.title}`](#lineage-{'-'.join(command.words)}): {first}")
+    everywhere = {
+        name for flag in listed[0].flags for name in flag.names if name in ("--quiet", "--verbose", "--color")
+    }
+    lines += ["", f"Every command takes {', '.join(f'`{name}`' for name in sorted(everywhere))} and `--debug`.", ""]
+    for command in listed:
+        lines += [f"## lineage {command.title}", "", command_text(command.help), ""]
+        rows = [(name, told) for name, told in command.arguments]
+        for flag in command.flags:
+            if not everywhere & set(flag.names):
+                takes = f" {flag.takes}" if flag.takes else ""
+                required = " (needed)" if flag.required else ""
+                rows.append((", ".join(flag.names) + takes, flag.help + required))
+        if rows:
+            lines += ["| | |", "|---|---|"]
+            lines += [f"| `{name}` | {told} |" for name, told in map(escaped, rows)]
+            lines.append("")
+    return "\n".join(lines)
+
+
+def escaped(row: tuple[str, str]) -> tuple[str, str]:
+    return row[0].replace("|", "\\|"), row[1].replace("|", "\\|")
+
+
+def command_text(text: str) -> str:
+    """Paragraphs as they are, examples as code."""
+    parts = [" ".join(part.split()) for part in text.split("\n\n")]
+    told = [part for part in parts if not part.startswith("Example: ")]
+    examples = [part.removeprefix("Example: ") for part in parts if part.startswith("Example: ")]
+    return "\n\n".join([*told, *(["```sh\n" + "\n".join(examples) + "\n```"] if examples else [])])
+
+
 @pytest.mark.parametrize(
     ("page", "make"),
     [
+        ("docs/cli.md", cli_page),
         ("docs/findings.md", findings_page),
         ("docs/tables.md", tables_page),
         ("ARCHITECTURE.md", architecture_page),
