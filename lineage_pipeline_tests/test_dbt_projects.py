@@ -236,3 +236,12 @@ def test_a_trusted_project_is_read_by_dbt_itself_without_our_environment(
     assert "'hidden' as a" in rendered["models/marts/secret.sql"]
     assert 'create table "memory"."main_marts"."order_facts"' in rendered["models/marts/orders.sql"]
     assert not any(row.code == "UNDEFINED_VARIABLE" for row in found.diagnostics)
+
+
+def test_settings_in_a_file_are_worked_out_and_not_only_read(tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "dbt_project.yml").write_text("name: p\nprofile: p\nvars: {area: sales}\n")
+    (tmp_path / "models" / "a.sql").write_text(
+        "{{ config(schema=var('area') ~ '_' ~ ('X' | lower), alias='a' ~ 1) }}select * from {{ source('s', 't') }}"
+    )
+    assert "sales_x.a1" in {row.object for row in scan(tmp_path).lineage.objects}

@@ -116,8 +116,9 @@ def _references(session: "Session", package: str) -> dict[str, Any]:
         version = named.get("version", named.get("v"))
         return session.reference(names[-1], names[0] if len(names) > 1 else "", "" if version is None else str(version))
 
-    def source(name: str, table: str) -> Relation:
-        return session.source(str(name), str(table))
+    def source(name: str, table: str, database: str = "", **_named: Any) -> Relation:
+        found = session.source(str(name), str(table))
+        return found.incorporate(database=database) if database else found
 
     def env_var(name: str, default: Any = None) -> Any:
         given = session.wanted.variables.get(name, default)

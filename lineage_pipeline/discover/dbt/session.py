@@ -153,7 +153,7 @@ class Session:
         """Work out a setting that is written in a file."""
         try:
             return expression.as_const()
-        except syntax.Impossible:
+        except (syntax.Impossible, RuntimeError):  # a filter of ours knows no environment before it is compiled
             pass
         place = syntax.Name("lineage_value", "store", lineno=expression.lineno)
         tree = syntax.Template([syntax.Assign(place, expression, lineno=expression.lineno)], lineno=1)
