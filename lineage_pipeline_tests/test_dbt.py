@@ -92,15 +92,20 @@ SHOP: dict[str, list[Any]] = {
 }
 
 
-def fill(warehouse: Warehouse, snapshot: str, publish: bool = True, **tables: list[Any]) -> None:
+def fill(warehouse: Warehouse, snapshot: str, **tables: list[Any]) -> None:
+    write(warehouse, snapshot, **tables).publish()
+
+
+def write(warehouse: Warehouse, snapshot: str, **tables: list[Any]) -> Any:
     run = warehouse.begin(snapshot, "r1")
     for table in required((snapshot,)):
         run.write(table, {**SHOP, **tables}.get(table, ()))
-    if publish:
-        run.publish()
+    return run
 
 
-def build(folder: Path, warehouse: Warehouse, *extra: str, name: str = "warehouse.duckdb") -> Built:
+def build(
+    folder: Path, warehouse: Warehouse, *extra: str, name: str = "warehouse.duckdb", command: str = "build"
+) -> Built:
     """Run `dbt build` in this process, on a new DuckDB file."""
     dbt = pytest.importorskip("dbt.cli.main")
     connections = pytest.importorskip("dbt.adapters.duckdb.connections")
@@ -110,7 +115,7 @@ def build(folder: Path, warehouse: Warehouse, *extra: str, name: str = "warehous
         patch.setenv("LINEAGE_FILES", str(folder / "files.json"))
         patch.setenv("LINEAGE_MARTS", str(folder / name))
         patch.setenv("DBT_LOG_PATH", str(folder / "logs"))
-        outcome = dbt.dbtRunner().invoke(["--quiet", "build", *map(str, options), *extra])
+        outcome = dbt.dbtRunner().invoke(["--quiet", command, *map(str, options), *extra])
     connections.DuckDBConnectionManager.close_all_connections()  # else the file stays open for this process to write
     results = outcome.result.results if outcome.result else []
     failed = {result.node.name for result in results if result.status in ("fail", "error")}
@@ -124,7 +129,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
     warehouse = Warehouse(folder / "it's a warehouse")
     fill(warehouse, "acme/shop@1")
     fill(warehouse, "acme/shop@2", snapshots=[plain(Snapshot, repo="acme/shop", commit="2")])
-    fill(warehouse, "acme/shop@3", publish=False)
+    write(warehouse, "acme/shop@3")
     diff = warehouse.begin(("acme/shop@1", "acme/shop@2"), "r1")
     diff.write("changes", [plain(Change, id="1", column="id")])
     diff.publish()

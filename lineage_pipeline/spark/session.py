@@ -31,6 +31,7 @@ LOCALLY = {
     # On one machine, planning anew after each stage and collecting small sides cost more jobs than they save.
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.shuffle.partitions": "2",
     "spark.shuffle.compress": "false",
     "spark.rdd.compress": "false",
 }
