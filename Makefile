@@ -7,7 +7,7 @@ PARALLEL := -n 2 --dist loadgroup
 FAST := not (slow or pipeline or spark or browser or postgres or cluster or soak or oracle)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run ui test check lint soak oracle accept bench format lock clean
+.PHONY: help setup run serve ui test check lint soak oracle accept bench format lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' Makefile
@@ -19,6 +19,9 @@ setup: ## make .venv from requirements.lock (with a certain Python: make setup P
 
 run: setup ## analyse the example warehouses, end to end
 	@$(PY) -m lineage_pipeline.cli example
+
+serve: setup ## open the explorer on what `make run` made
+	@$(PY) -m lineage_pipeline.cli serve
 
 ui: setup ## open the Dagster UI on what `make run` made
 	@$(PY) -m lineage_pipeline.cli ui

@@ -53,6 +53,7 @@ VERBS: dict[str, Verb] = {
     "doctor": Verb("doctor", "doctor"),
     "run": Verb("run", "run"),
     "example": Verb("run", "example"),
+    "serve": Verb("serve", "serve"),
     "ui": Verb("ui", "ui"),
 }
 

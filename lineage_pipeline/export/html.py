@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from lineage_pipeline.export.escaping import short, visible
-from lineage_pipeline.export.layout import Layout, lay_out
+from lineage_pipeline.export.layout import lay_out
 from lineage_pipeline.export.picture import Arrow, Box, Picture
 
 LABEL, COLUMN, TYPE = 44, 30, 22
@@ -59,10 +59,7 @@ PAGE = """<!doctype html>
 
 def render(title: str, picture: Picture, flows: Sequence[Arrow] = ()) -> str:
     """Give a picture as a page; `flows` lead from column to column and are drawn when one is chosen."""
-    numbers = {box.id: number for number, box in enumerate(picture.boxes)}
-    ends = [(numbers[arrow.source], numbers[arrow.target]) for arrow in picture.arrows]
-    sizes = [_size(box) for box in picture.boxes]
-    style, script = _part("page.css"), _part("page.js")
+    style, script = part("page.css"), part("page.js")
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
         "base-uri 'none'; form-action 'none'"
@@ -73,13 +70,16 @@ def render(title: str, picture: Picture, flows: Sequence[Arrow] = ()) -> str:
         counts=escape(_counts(picture)),
         style=style,
         script=script,
-        data=_embedded(_content(picture, lay_out(sizes, ends), sizes, _flows(picture, flows, numbers))),
+        data=embedded(content(picture, flows)),
     )
 
 
-def _content(picture: Picture, layout: Layout, sizes: Sequence[tuple[int, int]], flows: list[list[Any]]) -> Any:
+def content(picture: Picture, flows: Sequence[Arrow] = ()) -> Any:
     """Give what the script draws, as plain values."""
     numbers = {box.id: number for number, box in enumerate(picture.boxes)}
+    ends = [(numbers[arrow.source], numbers[arrow.target]) for arrow in picture.arrows]
+    sizes = [_size(box) for box in picture.boxes]
+    layout = lay_out(sizes, ends)
     boxes = [
         {
             "name": visible(box.id),
@@ -98,7 +98,7 @@ def _content(picture: Picture, layout: Layout, sizes: Sequence[tuple[int, int]],
     return {
         "boxes": boxes,
         "arrows": arrows,
-        "flows": flows,
+        "flows": _flows(picture, flows, numbers),
         "size": [layout.width, layout.height],
         "metrics": [HEAD, ROW, MOST_ROWS],
     }
@@ -134,7 +134,8 @@ def _counts(picture: Picture) -> str:
     return f"Drawn are {picture.cut}" if picture.cut else drawn
 
 
-def _part(name: str) -> str:
+def part(name: str) -> str:
+    """Give the style or the script of the page."""
     return (files(__package__) / "page" / name).read_text(encoding="utf-8")
 
 
@@ -142,7 +143,7 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _embedded(content: object) -> str:
+def embedded(content: object) -> str:
     """Write JSON that cannot end the element it stands in."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -206,6 +206,10 @@
     put("h2", labelled(number, column), panel);
     put("p", column < 0 ? box.kind : box.columns[column][1], panel);
     if (box.place) put("p", box.place, panel);
+    for (const [text, address] of (data.links || {})[box.name] || []) {
+      const anchor = put("a", text, put("p", "", panel));
+      anchor.href = address;
+    }
     if (column < 0) {
       section("Made of", data.arrows.filter((one) => one[1] === number)
         .map((one) => [data.boxes[one[0]].name, one[3], one[0], -1]));

@@ -1,0 +1,59 @@
+"""`lineage serve`: the explorer in a browser."""
+
+import os
+import socket
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lineage_pipeline.cli.words import say
+from lineage_pipeline.vocabulary.errors import LineageError
+
+LOCAL = ("127.0.0.1", "::1", "localhost")
+
+
+def serve(
+    warehouse: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="The DuckDB file of the marts; the project's own otherwise.")
+    ] = None,
+    port: Annotated[int, typer.Option("--port", "-p", min=0, max=65535, help="The port; 0 takes a free one.")] = 8080,
+    host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
+    token: Annotated[
+        str | None, typer.Option("--token", envvar="LINEAGE_TOKEN", help="Let in only who knows this word.")
+    ] = None,
+) -> None:
+    """Show lineage, changes and health in a browser; Ctrl-C stops it.
+
+    \b
+    Examples:
+      lineage serve
+      lineage serve .lineage/warehouse.duckdb --port 9000
+    """
+    import uvicorn
+
+    from lineage_pipeline.settings import load_settings
+    from lineage_pipeline.web.app import create_app
+
+    marts = warehouse or load_settings(Path.cwd(), {}, os.environ).home / "warehouse.duckdb"
+    if not marts.is_file():
+        raise LineageError(f"there is no {marts}; `lineage run` or `lineage example` makes it")
+    listener = _listen(host, port)
+    if host not in LOCAL and token is None:
+        say(f"lineage: {host} is open to the network; --token lets in only who knows it")
+    bound = listener.getsockname()[1]
+    say(f"lineage: http://{host}:{bound}/{f'?token={token}' if token else ''} (Ctrl-C stops it)")
+    config = uvicorn.Config(create_app(marts.absolute(), token), log_level="warning", server_header=False)
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise LineageError(f"cannot listen on {host}:{port}: {error.strerror}; take another --port") from None
+    return listener

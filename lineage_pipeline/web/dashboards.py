@@ -1,0 +1,98 @@
+"""The dashboards: a title, a question, the query behind it, and what its bars show."""
+
+from typing import NamedTuple
+
+
+class Dashboard(NamedTuple):
+    """One chart with the table behind it; `label` and `value` name the columns that the bars show."""
+
+    title: str
+    about: str
+    sql: str
+    label: str
+    value: str
+
+
+DASHBOARDS: dict[str, Dashboard] = {
+    "blast-radius": Dashboard(
+        "Blast radius",
+        "Objects whose change would reach farthest, by the column that reaches most.",
+        "select object, widest_column, downstream_columns, downstream_objects, leaves, owners from marts.blast_radius"
+        " where snapshot = $snapshot order by downstream_columns desc, object limit 30",
+        "object",
+        "downstream_columns",
+    ),
+    "critical": Dashboard(
+        "Critical objects",
+        "Reach, leaves and changes as one score; for the newest snapshot of each repository.",
+        "select object, score, readers, downstream_objects, leaves, changes, owners from marts.object_criticality"
+        " where snapshot = $snapshot order by score desc, object limit 30",
+        "object",
+        "score",
+    ),
+    "unused": Dashboard(
+        "Unused columns",
+        "Columns of objects that others read, but which nobody reads.",
+        "select object, count(*) as unused, any_value(owners) as owners from marts.unused_columns"
+        " where snapshot = $snapshot and not is_in_leaf and not may_be_read"
+        " group by object order by unused desc, object limit 30",
+        "object",
+        "unused",
+    ),
+    "breaking": Dashboard(
+        "Breaking changes",
+        "Breaking changes that nobody waived, by commit and rule.",
+        "select substr(commit, 1, 10) || ' ' || rule as change, breaking, potentially_breaking, waived, consumers,"
+        " author, committed_at from marts.breaking_trend where $snapshot is not null"
+        " order by committed_at desc nulls last, breaking desc, rule limit 60",
+        "change",
+        "breaking",
+    ),
+    "coverage": Dashboard(
+        "Coverage",
+        "How much of the SQL was understood, by system and dialect, in per cent of the statements.",
+        "select system_name || ' ' || dialect as source, round(100 * analysed_share, 2) as analysed, files, statements,"
+        " partial_statements, failed_statements, round(100 * approximate_share, 2) as guessed"
+        " from marts.lineage_coverage where snapshot = $snapshot order by source",
+        "source",
+        "analysed",
+    ),
+    "personal-data": Dashboard(
+        "Tagged data",
+        "How many columns a tag's values flow into, and where masking ends their way.",
+        "select tag, count(distinct to_object || '.' || to_column) as columns, count(*) filter (where is_stopped) as"
+        " stopped, count(*) filter (where reaches_leaf and not is_stopped) as reaching_leaves from marts.pii_flow"
+        " where snapshot = $snapshot group by tag order by columns desc, tag limit 30",
+        "tag",
+        "columns",
+    ),
+    "fragile": Dashboard(
+        "Stars and positional inserts",
+        "Files with statements that break when a column is added or moved.",
+        "select path, count(*) as statements, string_agg(distinct feature, ', ' order by feature) as features,"
+        " any_value(owners) as owners from marts.star_usage where snapshot = $snapshot"
+        " group by path order by statements desc, path limit 30",
+        "path",
+        "statements",
+    ),
+    "stale": Dashboard(
+        "Stale objects",
+        "Objects that have not changed for longest, counted in snapshots of the history.",
+        "select object, snapshots_since_change, last_author, last_changed_at, readers, owners from marts.stale_objects"
+        " where snapshot = $snapshot order by snapshots_since_change desc, readers, object limit 30",
+        "object",
+        "snapshots_since_change",
+    ),
+    "history": Dashboard(
+        "What came and went",
+        "Objects, columns and edges that appeared or vanished, by commit.",
+        "select substr(commit, 1, 10) || ' ' || event as step, count(*) as elements,"
+        " count(*) filter (where element_kind = 'object') as objects,"
+        " count(*) filter (where element_kind = 'column') as columns,"
+        " count(*) filter (where element_kind = 'edge') as edges, any_value(author) as author"
+        " from marts.lineage_history where event <> 'first seen' and $snapshot is not null"
+        " group by commit, event, committed_at order by committed_at desc, event limit 60",
+        "step",
+        "elements",
+    ),
+}
