@@ -128,7 +128,7 @@ def index(lineage: Lineage) -> Index:
         if column.object in routines and column.name.startswith(PARAMETER):
             parameters[column.object].append(column)
         elif not is_former(column, objects.get(column.object)):
-            columns[column.object][column.name] = column
+            columns[column.object].setdefault(column.name, column)  # a name that stands twice is known by its first
     constraints: dict[str, list[Constraint]] = defaultdict(list)
     for constraint in lineage.constraints:
         constraints[constraint.object].append(constraint)
