@@ -25,10 +25,7 @@ def serve(
 ) -> None:
     """Show lineage, changes and health in a browser; Ctrl-C stops it.
 
-    \b
-    Examples:
-      lineage serve
-      lineage serve .lineage/warehouse.duckdb --port 9000
+    Example: lineage serve .lineage/warehouse.duckdb --port 9000
     """
     import uvicorn
 
