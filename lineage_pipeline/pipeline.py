@@ -251,7 +251,7 @@ def assemble(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistry,
         object_statements=plan.object_statements,
         object_edges=plan.object_edges,
         columns=tuple(sorted(columns, key=attrgetter("object", "ordinal"))),
-        constraints=tuple(constraint_rows(plan.objects, scripts)),
+        constraints=tuple(constraint_rows(plan.objects, scripts, registry.imported)),
         column_edges=tuple(sorted(edges, key=_edge_key if carried else attrgetter("path", "statement"))),
         facets=tuple(sorted(linked.facets, key=attrgetter("object", "column", "name", "path", "statement"))),
         diagnostics=tuple(

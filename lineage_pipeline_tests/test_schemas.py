@@ -13,8 +13,9 @@ from lineage_pipeline.cli import main
 from lineage_pipeline.discover.schemas.folding import fold_tables
 from lineage_pipeline.discover.schemas.opening import open_catalog
 from lineage_pipeline.discover.schemas.reading import import_schemas, read_schema
+from lineage_pipeline.pipeline import analyse
 from lineage_pipeline.settings import load_settings
-from lineage_pipeline.vocabulary.analysis import Options
+from lineage_pipeline.vocabulary.analysis import InputFile, Options
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.sets import Origin
 
@@ -187,6 +188,15 @@ def test_a_live_duckdb_is_a_catalog(tmp_path: Path) -> None:
         catalog.get("shop.x")
 
 
+EMPTY = (
+    ("rows.csv", "table_name,column_name\n,2\n"),
+    ("head.csv", "a,b\n"),
+    ("empty.csv", "table_name,column_name\n"),
+    ("list.json", "[]"),
+    ("folder/readme.txt", ""),
+)
+
+
 @pytest.mark.parametrize(
     ("place", "says"),
     [
@@ -196,12 +206,17 @@ def test_a_live_duckdb_is_a_catalog(tmp_path: Path) -> None:
         ("rows.csv", "rows.csv: row 1 names no table and column"),
         ("odd.yaml", "odd.yaml: Expected the columns of t"),
         ("nosuch://host/db", "there is no catalog nosuch"),
+        ("head.csv", "head.csv: no heading names tables and columns; known headings are table_name"),
+        ("empty.csv", "empty.csv: it describes no table"),
+        ("list.json", "list.json: it describes no table"),
+        ("folder", "folder: no file in this folder describes tables"),
         ("duckdb:///none.duckdb", "there is no file"),
         ("postgresql://me:secret@host/db", r"postgresql://me:\*\*\*@host/db: leave the password out.*PGPASSWORD"),
     ],
 )
 def test_what_cannot_be_read_is_one_sentence(place: str, says: str, tmp_path: Path) -> None:
-    for name, text in (("bad.json", "{"), ("a.xlsx", ""), ("rows.csv", "a,b\n1,2\n"), ("odd.yaml", "t: 3\n")):
+    for name, text in (("bad.json", "{"), ("a.xlsx", ""), ("odd.yaml", "t: 3\n"), *EMPTY):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     with pytest.raises(LineageError, match=says) as error:
         read_schema(place, Options(), tmp_path, {})
@@ -361,8 +376,50 @@ def test_another_source_fills_gaps_and_says_nothing() -> None:
         *read_tables('{"t": {"a": "int", "c": "int"}}', "two"),
     ]
     found = fold_tables(tables, Options("postgres"))
-    assert shown(found.schemas) == {"t": [("a", "INT", True), ("b", None, True)]}
+    assert shown(found.schemas) == {"t": [("a", "INT", True), ("b", None, True), ("c", "INT", True)]}
     assert found.findings == ()
+
+
+def test_what_an_import_does_not_say_of_nulls_a_definition_says() -> None:
+    sql = "create table t (id int primary key, n int not null, m int, k int not null); select * from t;"
+    document = {"tables": [{"name": "t", "columns": ["id", "n", "m", {"name": "k", "nullable": True}]}]}
+    lineage = analyze(sql, dialect="postgres", schema=document).lineage
+    assert [(c.name, c.nullable) for c in lineage.columns if c.object == "query"] == [
+        ("id", False),
+        ("n", False),
+        ("m", True),
+        ("k", True),
+    ]
+    assert [row.message for row in lineage.diagnostics if row.code == "SCHEMA_CONFLICT"] == [
+        "t: the imported schema and the definition differ: k may be null in the import and is never null here"
+    ]
+
+
+def test_the_first_source_that_says_whether_a_column_may_be_null_is_believed() -> None:
+    unsaid, never, may = (
+        read_tables(json.dumps({"tables": [{"name": "t", "columns": [{"name": "a", "nullable": said}]}]}), str(said))
+        for said in (None, False, True)
+    )
+    for order, nullable in (((unsaid, never), False), ((never, may), False), ((may, never), True), ((unsaid,), True)):
+        found = fold_tables([table for tables in order for table in tables], Options("postgres"))
+        assert found.schemas["t"].columns[0].nullable is nullable
+
+
+def test_constraints_of_imported_definitions_are_carried(tmp_path: Path) -> None:
+    (tmp_path / "t.sql").write_text("create table t (id int primary key, n int check (n > 0));")
+    found = import_schemas(["t.sql"], Options("postgres"), tmp_path, {})
+    lineage = analyse([InputFile("q.sql", "select * from t", Options("postgres"))], found.schemas)
+    assert [(row.object, row.kind, row.columns) for row in lineage.constraints] == [
+        ("t", "primary key", ("id",)),
+        ("t", "check", ("n",)),
+    ]
+
+
+def test_definitions_that_cannot_be_read_are_said_one_by_one(tmp_path: Path) -> None:
+    (tmp_path / "t.sql").write_text("create table t (id int);\ncreate table (((;\ncreate table u (id int);\n")
+    found = import_schemas(["t.sql"], Options("postgres"), tmp_path, {})
+    assert sorted(found.schemas) == ["t", "u"]
+    assert [(row.code, row.path, row.line) for row in found.findings] == [("PARSE_ERROR", "t.sql", 2)]
 
 
 def read_tables(text: str, source: str) -> Any:

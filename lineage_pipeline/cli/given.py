@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 if TYPE_CHECKING:
     from lineage_pipeline.discover.schemas.model import Imports, SchemaMetadata
     from lineage_pipeline.discover.templating.protocol import Templating
@@ -56,4 +58,5 @@ def with_schemas(schemas: Sequence[str], file: str, rules: Given) -> "tuple[Give
         return rules, rules.settings.imports()
     metadata = read_schemas(schemas, rules.options_for(file), Path(), os.environ, rules.settings.snapshots(Path()))
     hinted = rules._replace(hints=metadata)
-    return hinted, fold_tables(metadata.tables, hinted.options_for(file))
+    folded = fold_tables(metadata.tables, hinted.options_for(file))
+    return hinted, msgspec.structs.replace(folded, findings=(*metadata.findings, *folded.findings))

@@ -64,14 +64,22 @@ TableOption = Annotated[Table, typer.Option("--format", "-f", help="How to write
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
 
 
+DUCKDB = "duckdb:///"
+
+
 def placed(schemas: list[str] | None) -> list[str] | None:
     """Give places as typed here, so that settings of another folder can take them."""
     if not schemas:
         return None
-    return [place if "://" in place else _placed(place) for place in schemas]
+    return [_placed(place) for place in schemas]
 
 
 def _placed(place: str) -> str:
+    """Give a file, the file of a catalog or a warehouse as seen from here and not from the settings."""
+    if place.startswith(DUCKDB) and Path(place.removeprefix(DUCKDB)).is_file():
+        return f"{DUCKDB}{Path(place.removeprefix(DUCKDB)).resolve()}"
+    if "://" in place:
+        return place
     kind, _, rest = place.partition("snapshot:")
     if kind:
         return str(Path(place).resolve())

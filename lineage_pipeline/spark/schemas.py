@@ -121,7 +121,7 @@ def _resolve(group: pa.Table, imported: bytes) -> pa.Table:
         [
             _schema_batch({**registry.schemas, **registry.states}, objects, position),
             sparse(SCHEMAS, "column", row_array("columns", list(column_rows(registry.schemas, objects)))),
-            sparse(SCHEMAS, "constraint", row_array("constraints", list(constraint_rows(lasting, parsed)))),
+            sparse(SCHEMAS, "constraint", row_array("constraints", list(constraint_rows(lasting, parsed, given)))),
         ],
         schema=SCHEMAS,
     )

@@ -69,7 +69,7 @@ class SchemaColumn(msgspec.Struct, frozen=True, array_like=True):
     """A column of a schema; a generated one (identity, computed) takes no value from an INSERT without a list.
 
     `origin`, and the `path` and `statement` that brought it, are said where they are not those of the object.
-    One that is a `partition` stays behind all others.
+    One that is a `partition` stays behind all others. Where it is `unsaid` whether it may be null, it may.
     """
 
     name: str
@@ -84,6 +84,7 @@ class SchemaColumn(msgspec.Struct, frozen=True, array_like=True):
     path: str | None = None
     statement: int | None = None
     partition: bool = False
+    unsaid: bool = False
 
 
 class Conflict(msgspec.Struct, frozen=True, array_like=True):
@@ -117,6 +118,7 @@ class TableSchema(msgspec.Struct, frozen=True, array_like=True):
     disputed: bool = False
     yields: bool = False
     renamed: tuple[tuple[str, str], ...] = ()
+    constraints: tuple[Constraint, ...] = ()
 
 
 class Lineage(msgspec.Struct, frozen=True):

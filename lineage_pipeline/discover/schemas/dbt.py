@@ -106,9 +106,9 @@ def tags_of(tags: object, meta: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def owners_of(meta: Mapping[str, Any], group: Mapping[str, Any]) -> tuple[str, ...]:
-    """Give the owners that `meta` names, else the owner of the group."""
+    """Give the owners that `meta` names, and the owner of the group."""
     named = [*_words(meta.get("owner")), *_words(meta.get("owners"))]
-    return tuple(dict.fromkeys(named or _words(group.get("name") or group.get("email"))))
+    return tuple(dict.fromkeys([*named, *_words(group.get("name") or group.get("email"))]))
 
 
 def _words(value: object) -> list[str]:

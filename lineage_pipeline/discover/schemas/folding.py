@@ -72,6 +72,7 @@ def _schema(identity: str, table: ImportedTable, traits: Traits, findings: list[
         owners=table.owners,
         source=table.source,
         yields=table.yields,
+        constraints=table.constraints,
     )
 
 
@@ -84,22 +85,27 @@ def _column(name: str, column: ImportedColumn, traits: Traits) -> SchemaColumn:
         description=column.description,
         generated=column.generated,
         tags=column.tags,
+        unsaid=column.nullable is None,
     )
 
 
 def _filled(known: TableSchema, more: TableSchema) -> TableSchema:
-    """Give a schema with what another source knows beyond it; the whole list of columns beats a part of it."""
+    """Give a schema with what another source knows beyond it.
+
+    The whole list of columns beats a part of it; what stands only in the second of two whole lists is put behind.
+    """
     whole, other = (more, known) if known.open and not more.open else (known, more)
     named = {column.name: column for column in other.columns}
     columns = [_joined(column, named.pop(column.name, None)) for column in whole.columns]
     return msgspec.structs.replace(
         known,
-        columns=(*columns, *(named.values() if whole.open else ())),
+        columns=(*columns, *(named.values() if whole.open or not other.open else ())),
         open=whole.open and other.open,
         description=known.description or more.description,
         tags=_both(known.tags, more.tags),
         owners=known.owners or more.owners,
         source=whole.source,
+        constraints=tuple({item.id: item for item in (*more.constraints, *known.constraints)}.values()),
     )
 
 
@@ -109,7 +115,8 @@ def _joined(column: SchemaColumn, other: SchemaColumn | None) -> SchemaColumn:
     return msgspec.structs.replace(
         column,
         type=column.type or other.type,
-        nullable=column.nullable and other.nullable,
+        nullable=other.nullable if column.unsaid else column.nullable,
+        unsaid=column.unsaid and other.unsaid,
         description=column.description or other.description,
         tags=_both(column.tags, other.tags),
     )

@@ -7,7 +7,7 @@ import msgspec
 
 from lineage_pipeline.vocabulary.analysis import Options, TableSchema
 from lineage_pipeline.vocabulary.sets import ObjectKind
-from lineage_pipeline.vocabulary.tables import Diagnostic
+from lineage_pipeline.vocabulary.tables import Constraint, Diagnostic
 
 SECRETS = ("PGPASSWORD", "LINEAGE_CATALOG_PASSWORD", "DATABRICKS_TOKEN")
 """The variables of the environment that catalogs take secrets from; no file and no address holds one."""
@@ -29,7 +29,7 @@ class ImportedTable(msgspec.Struct, frozen=True):
     """A table or view: the parts of its name with whether quotes keep their case, and its columns in order.
 
     A `partial` one may have further columns; `source` says where it was read. One that `yields` says nothing against a
-    definition.
+    definition. Its constraints name no object yet.
     """
 
     parts: tuple[tuple[str, bool], ...]
@@ -41,6 +41,7 @@ class ImportedTable(msgspec.Struct, frozen=True):
     owners: tuple[str, ...] = ()
     source: str = ""
     yields: bool = False
+    constraints: tuple[Constraint, ...] = ()
 
     @property
     def written(self) -> str:
@@ -56,7 +57,7 @@ class Imports(msgspec.Struct, frozen=True):
 
 
 class SchemaMetadata(msgspec.Struct, frozen=True):
-    """Tables, and hints on how names are completed and compared where nobody says otherwise."""
+    """Tables, hints on how names are completed and compared where nobody says otherwise, and what could not be read."""
 
     tables: tuple[ImportedTable, ...] = ()
     default_catalog: str = ""
@@ -64,6 +65,7 @@ class SchemaMetadata(msgspec.Struct, frozen=True):
     search_path: tuple[str, ...] = ()
     case_sensitivity: str = "dialect"
     allow_implied: bool = True
+    findings: tuple[Diagnostic, ...] = ()
 
 
 SchemaMapping: TypeAlias = Mapping[str, Mapping[str, str | None] | list[str]]

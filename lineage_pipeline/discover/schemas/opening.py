@@ -7,7 +7,7 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
-from lineage_pipeline.discover.schemas.ddl import tables_of_ddl
+from lineage_pipeline.discover.schemas.ddl import metadata_of_ddl
 from lineage_pipeline.discover.schemas.model import ImportedTable
 from lineage_pipeline.discover.schemas.protocol import ENTRY_POINTS, Catalog
 from lineage_pipeline.vocabulary.analysis import Options
@@ -74,7 +74,9 @@ class Opened:
         texts = self.get_ddl_batch(names)
         found: dict[str, ImportedTable] = {}
         for name in names:
-            found |= dict.fromkeys([name], next(iter(tables_of_ddl(texts[name], f"{self.url}#{name}", options))))
+            found |= dict.fromkeys(
+                [name], next(iter(metadata_of_ddl(texts[name], f"{self.url}#{name}", options).tables))
+            )
         return found
 
 

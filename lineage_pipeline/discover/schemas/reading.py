@@ -8,7 +8,7 @@ import msgspec
 
 from lineage_pipeline.discover.decode import decode
 from lineage_pipeline.discover.schemas import dbt
-from lineage_pipeline.discover.schemas.ddl import tables_of_ddl
+from lineage_pipeline.discover.schemas.ddl import metadata_of_ddl
 from lineage_pipeline.discover.schemas.documents import metadata_of
 from lineage_pipeline.discover.schemas.folding import fold_tables
 from lineage_pipeline.discover.schemas.model import Imports, SchemaMetadata
@@ -29,7 +29,9 @@ def import_schemas(
     places: Iterable[str], options: Options, root: Path, environ: Mapping[str, str], special: Special | None = None
 ) -> Imports:
     """Read schemas from files and catalogs, and give them the names that the analysis uses."""
-    return fold_tables(read_schemas(places, options, root, environ, special).tables, options)
+    found = read_schemas(places, options, root, environ, special)
+    folded = fold_tables(found.tables, options)
+    return msgspec.structs.replace(folded, findings=(*found.findings, *folded.findings))
 
 
 def read_schemas(
@@ -46,6 +48,7 @@ def read_schemas(
             joint.search_path or found.search_path,
             joint.case_sensitivity if joint.case_sensitivity != "dialect" else found.case_sensitivity,
             joint.allow_implied and found.allow_implied,
+            (*joint.findings, *found.findings),
         )
     return joint
 
@@ -60,8 +63,17 @@ def read_schema(
     if path.is_dir():
         files = sorted(file for file in path.rglob("*") if file.suffix.lower() in READERS)
         named = [(file, f"{place.rstrip('/')}/{file.relative_to(path).as_posix()}") for file in files]
-        return SchemaMetadata(tuple(table for file, name in named for table in _read(file, name, options).tables))
-    return _read(path, place, options)
+        read = [_read(file, name, options) for file, name in named]
+        if not read:
+            raise LineageError(
+                f"{path}: no file in this folder describes tables; known are {', '.join(sorted(READERS))}"
+            )
+        tables = tuple(table for one in read for table in one.tables)
+        return SchemaMetadata(tables, findings=tuple(row for one in read for row in one.findings))
+    found = _read(path, place, options)
+    if found == SchemaMetadata():
+        raise LineageError(f"{path}: it describes no table")
+    return found
 
 
 def _read(path: Path, place: str, options: Options) -> SchemaMetadata:
@@ -112,7 +124,7 @@ def _csv(text: str, source: str, options: Options) -> SchemaMetadata:
 
 
 def _ddl(text: str, source: str, options: Options) -> SchemaMetadata:
-    return SchemaMetadata(tuple(tables_of_ddl(text, source, options)))
+    return metadata_of_ddl(text, source, options)
 
 
 READERS: Mapping[str, Reader] = {

@@ -35,7 +35,11 @@ def tables_of_csv(text: str, source: str) -> tuple[ImportedTable, ...]:
     """Give the tables of a dump in CSV, whatever separates its fields."""
     head = text.split("\n", 1)[0]
     separator = max(",;\t|", key=head.count)
-    return tables_of_rows(csv.DictReader(io.StringIO(text.lstrip("\ufeff")), delimiter=separator), source)
+    rows = csv.DictReader(io.StringIO(text.lstrip("\ufeff")), delimiter=separator)
+    headings = {str(name).strip().lower() for name in rows.fieldnames or ()}
+    if headings.isdisjoint(HEADINGS["table"]) or headings.isdisjoint(HEADINGS["column"]):
+        raise LineageError(f"{source}: no heading names tables and columns; known headings are {_known()}")
+    return tables_of_rows(rows, source)
 
 
 def tables_of_rows(rows: Iterable[Mapping[str, object]], source: str) -> tuple[ImportedTable, ...]:

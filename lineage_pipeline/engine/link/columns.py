@@ -4,6 +4,8 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
+import msgspec
+
 from lineage_pipeline.engine.link.schemas import constraints_of
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import TableSchema
@@ -57,10 +59,14 @@ def inferred_rows(
             yield Column(name, ordinal, column, column, None, True, Origin.INFERRED, True, None, None, tags, None)
 
 
-def constraint_rows(objects: Mapping[str, Known], scripts: Mapping[str, ir.Script]) -> Iterator[Constraint]:
-    """The constraints that definitions and alterations declare."""
+def constraint_rows(
+    objects: Mapping[str, Known], scripts: Mapping[str, ir.Script], imported: Mapping[str, TableSchema] | None = None
+) -> Iterator[Constraint]:
+    """The constraints that definitions and alterations declare, and those that are imported."""
     rows = {}
     for name, known in objects.items():
+        for given in imported[known.imported].constraints if imported and known.imported in imported else ():
+            rows[name, given.id] = msgspec.structs.replace(given, object=name)
         for event in known.shapers:
             statement = scripts[event.path].statements[event.ordinal].statement
             for item in constraints_of(statement.definition, statement.alterations):

@@ -62,6 +62,8 @@ def _filled(column: SchemaColumn, defined: SchemaColumn | None) -> SchemaColumn:
     return msgspec.structs.replace(
         column,
         type=column.type or defined.type,
+        nullable=defined.nullable if column.unsaid else column.nullable,
+        unsaid=False,
         description=column.description or defined.description,
         generated=column.generated or defined.generated,
         tags=tuple(sorted({*column.tags, *defined.tags})),
@@ -87,6 +89,8 @@ def _differences(imported: TableSchema, made: Definition) -> Iterator[tuple[str,
             yield f"{name} is {known.type} in {place} and {column.type} here", name
         if made.declares and column.nullable and not known.nullable:
             yield f"{name} is never null in {place} and may be null here", name
+        if made.declares and known.nullable and not known.unsaid and not column.nullable:
+            yield f"{name} may be null in {place} and is never null here", name
     for name in given:
         if name not in defined:
             yield f"{place} has column {name}, which is not defined here", ""

@@ -191,7 +191,10 @@ def altered(columns: tuple[SchemaColumn, ...], alterations: Iterable[ir.Alterati
     for item in alterations:
         change = item.definition
         position = next((index for index, column in enumerate(result) if column.name == item.column), None)
-        if item.action == "add" and change is not None and position is None:
+        if item.constraint is not None and item.constraint.kind == "primary key":
+            keys = item.constraint.columns
+            result = [msgspec.structs.replace(one, nullable=False) if one.name in keys else one for one in result]
+        elif item.action == "add" and change is not None and position is None:
             generated = change.identity or change.computed is not None
             nullable = change.nullable is not False
             result.insert(

@@ -13,6 +13,7 @@ from lineage_pipeline.dialects.typing.widening import common_type
 from lineage_pipeline.engine.link.flows import Flow, approximated, united
 from lineage_pipeline.engine.link.members import member
 from lineage_pipeline.engine.link.model import Value, Variables
+from lineage_pipeline.engine.link.shapes import is_plain
 from lineage_pipeline.engine.link.source import Source
 from lineage_pipeline.engine.link.types import struct_type
 from lineage_pipeline.engine.link.variables import held
@@ -157,8 +158,9 @@ class Scope:
                     value = source.column(parts[size], ref.start, ref.end)
                     if value is None and self._stores(source, parts[size]):
                         value = source.stored(parts[size], ref.start, ref.end)
-                    if value is not None:
-                        return member(value, parts[size + 1 :]) if size + 1 < len(parts) else value
+                    found = _inside(value, parts[size + 1 :]) if value is not None else None
+                    if found is not None:
+                        return found
         return None
 
     def _record(self, ref: ir.Ref) -> Value | None:
@@ -182,6 +184,8 @@ class Scope:
         stored = [source for source in self.sources if self._stores(source, name)] if not owners else []
         if stored:
             return member(stored[0].stored(name, ref.start, ref.end), ref.parts[1:])
+        if not owners and self._is_answered(ref):
+            return None  # a source of that name is known, and has no such column
         if not owners:
             owners = [source for source in self.sources if source.is_open() or source.is_bare()]
             if len(owners) > 1:
@@ -191,7 +195,16 @@ class Scope:
         if not owners:
             return self.outer._struct(ref) if self.outer is not None else None
         value = owners[0].column(name, ref.start, ref.end)
-        return member(value, ref.parts[1:]) if value is not None else None
+        return _inside(value, ref.parts[1:]) if value is not None else None
+
+    def _is_answered(self, ref: ir.Ref) -> bool:
+        """Whether a source here or around, of which all is known, answers to the qualifier of a reference."""
+        scope: Scope | None = self
+        while scope is not None:
+            if any(source.answers(ref.parts[:1]) and not source.is_open() for source in scope.sources):
+                return True
+            scope = scope.outer
+        return False
 
     # ── what cannot be decided ───────────────────────────────────────────────────────────────────────────────────
 
@@ -219,6 +232,13 @@ class Scope:
             return
         candidates = ", ".join(source.alias or "a subquery" for source in known or self.sources) or "any source"
         self.report("UNKNOWN_COLUMN", ref.start, ref.end, column=written, candidates=candidates)
+
+
+def _inside(value: Value, path: Sequence[str]) -> Value | None:
+    """A member of a value, or None where its type can have none."""
+    if not path:
+        return value
+    return member(value, path) if not is_plain(value.type) else None
 
 
 def _merged(values: Sequence[Value], family: Family) -> Value:

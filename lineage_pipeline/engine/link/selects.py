@@ -48,7 +48,17 @@ def select(links: Links, body: ir.Select, outer: Scope | None) -> Linked:
     rest = None
     if body.value_table and len(columns) == 1:
         columns, rest = _row_of(columns[0])
-    return Linked(tuple(columns), tuple(openings), united(indirect), tuple(facets), rest)
+    return Linked(tuple(columns), tuple(openings), united(indirect), tuple(facets), rest, _is_single(body))
+
+
+def _is_single(body: ir.Select) -> bool:
+    """Whether a select gives one row, whatever it reads: an aggregate of everything."""
+    if len(body.outputs) != 1 or body.group or body.group_all or body.grouping:
+        return False
+    (output,) = body.outputs
+    if type(output) is not ir.Output or type(output.expr) is not ir.Call or not output.expr.traits & ir.AGGREGATE:
+        return False
+    return body.having is None and body.qualify is None and not body.limit
 
 
 def _everything(body: ir.Select, columns: Sequence[Out]) -> Iterator[Flows]:

@@ -3,6 +3,17 @@
 _STRUCTS = ("STRUCT<", "STRUCT(", "ROW(", "RECORD(", "TUPLE(", "OBJECT(")
 
 
+_PLAIN = frozenset(
+    "VARCHAR CHAR NVARCHAR NCHAR TEXT STRING VARCHAR2 NVARCHAR2 CLOB INT INTEGER BIGINT SMALLINT TINYINT INT64 DECIMAL"
+    " NUMERIC NUMBER FLOAT FLOAT64 DOUBLE REAL BOOLEAN BOOL BIT DATE TIME TIMESTAMP DATETIME UUID".split()
+)
+
+
+def is_plain(kind: str | None) -> bool:
+    """Say whether a type is known to have no members."""
+    return kind is not None and kind.partition("(")[0].upper() in _PLAIN
+
+
 def struct_members(text: str, *, lower: bool = False) -> list[tuple[str, str]]:
     """The members of a struct with their types, or nothing where the type is none or lists none."""
     if not text.upper().startswith(_STRUCTS) or text[-1] not in ">)":

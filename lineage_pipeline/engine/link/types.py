@@ -187,10 +187,10 @@ def cast_nullable(cast: ir.Cast, source: str | None, typing: Typing) -> bool:
 
 
 def tested_nullable(mode: str, values: Sequence[Value], typing: Typing) -> bool:
-    """Whether a test over a subquery may be neither true nor false; most engines do not say."""
-    if not typing.lenient:
-        return True
-    return mode != "exists" and any(value.nullable for value in values)
+    """Whether a test over a subquery may be neither true nor false: EXISTS never is, of others most do not say."""
+    if mode == "exists":
+        return False
+    return not typing.lenient or any(value.nullable for value in values)
 
 
 def read(found: Input, family: Family) -> Input:

@@ -227,7 +227,8 @@ def _sub(expr: ir.Sub, scope: Scope, links: Links) -> Value:
     inside = linked.indirect
     if expr.mode.startswith(("scalar", "rows")):
         members = mapped(body.members, lambda own: united([own, inside]))
-        return Value(united([body.flows, inside]), body.type, True, text, members)
+        nullable = body.nullable or scope.typing.lenient or not linked.single
+        return Value(united([body.flows, inside]), body.type, nullable, text, members)
     if expr.mode.startswith("array"):
         made = gathered(body)
         members = mapped(made.members, lambda own: united([own, inside]))
