@@ -1,6 +1,6 @@
 """Expressions: from sqlglot's trees to canonical, alias-free ones. `EXPRESSIONS` says who compiles what."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
@@ -146,8 +146,16 @@ def window(context: Context, node: exp.Expr) -> ir.Expr:
         expression(context, node.this),
         expressions(context, partition),
         expressions(context, order.expressions if order is not None else ()),
-        _frame(spec),
+        " ".join(filter(None, (directions(order.expressions) if order is not None else "", _frame(spec)))),
     )
+
+
+def directions(keys: Sequence[exp.Expr]) -> str:
+    """Which way the keys of an order go; nothing where all go up."""
+    ways = [("desc" if key.args.get("desc") else "asc", bool(key.args.get("nulls_first"))) for key in keys]
+    if all(way == ("asc", False) for way in ways):
+        return ""
+    return ", ".join(f"{way} nulls first" if nulls else way for way, nulls in ways)
 
 
 def lambda_(context: Context, node: exp.Expr) -> ir.Expr:

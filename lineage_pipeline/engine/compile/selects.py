@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from lineage_pipeline.dialects import functions
 from lineage_pipeline.engine.compile.context import CompileQuery, Context
-from lineage_pipeline.engine.compile.expressions import expression, expressions
+from lineage_pipeline.engine.compile.expressions import directions, expression, expressions
 from lineage_pipeline.engine.compile.groupings import (
     absent_keys,
     blanked,
@@ -165,6 +165,10 @@ def order_and_limit(context: Context, node: exp.Expr) -> tuple[tuple[ir.Expr, ..
                 or bound.args.get("percent")
             )
             limits.append(f"{clause} {value.name if isinstance(value, exp.Literal) else '?'}")
+    distinct = args.get("distinct")
+    first = bool(limits) or (isinstance(distinct, exp.Expr) and bool(distinct.args.get("on")))
+    if first and (ways := directions(keys)):
+        limits.append(f"by {ways}")  # the first rows of an order are others where it is turned around
     return expressions(context, keys), ", ".join(limits)
 
 

@@ -27,6 +27,8 @@ _COUNT = re.compile(r"\bcount\w*\s*\(", re.IGNORECASE)
 
 _NULL = re.compile(r"^\W*(?:(?:try_)?cast\W+)?null\b", re.IGNORECASE)
 
+_CAST = re.compile(r"(?:try_)?cast\((.*) as [\w ]+(?:\([\d, ]*\))?\)", re.IGNORECASE | re.DOTALL)
+
 _OVER = re.compile(r"\bover\b", re.IGNORECASE)
 
 
@@ -148,8 +150,17 @@ def _volatile(edit: Edit) -> tuple[str, Severity] | None:
 
 
 def _expression(edit: Edit) -> tuple[str, Severity] | None:
-    """The same inputs, another formula; where the type changed with it, the type is reported."""
-    return None if edit.retyped else ("EXP001", Severity.POTENTIALLY_BREAKING)
+    """The same inputs, another formula; where a cast alone came or went, or no type is known, the type says all."""
+    if edit.retyped and (edit.column.type is None or uncast(edit.before) == uncast(edit.after)):
+        return None
+    return "EXP001", Severity.POTENTIALLY_BREAKING
+
+
+def uncast(text: str) -> str:
+    """Give a canonical text without the casts around all of it."""
+    while found := _CAST.fullmatch(text):
+        text = found[1]
+    return text
 
 
 JUDGES: tuple[Callable[[Edit], tuple[str, Severity] | None], ...] = (
