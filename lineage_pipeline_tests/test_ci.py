@@ -135,7 +135,7 @@ def test_the_light_install_is_enough(origin: Path, packages: Path, arguments: li
 
 # ── GitHub ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-GH = """#!{python}
+GH = """\
 import json, os, sys
 from pathlib import Path
 state = Path(os.environ["GH_STATE"])
@@ -169,7 +169,8 @@ class Runner:
         self.summary.write_text("")
         self.comments.write_text(json.dumps({"1": "looks good"}))
         program = folder / "bin" / "gh"
-        program.write_text(GH.format(python=sys.executable, marker=MARKER))
+        program.with_suffix(".py").write_text(GH.format(marker=MARKER))
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{program.with_suffix(".py")}" "$@"\n')
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         (folder / "temp").mkdir()
         self.environ = {

@@ -206,12 +206,14 @@ def on_spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
     folder = tmp_path_factory.mktemp("marts on spark")
     running = session(load_settings(folder, {}, {}).spark)
+    strict = running.conf.get("spark.sql.ansi.enabled") or "true"  # dbt turns it off, and others share the session
     for database in DATABASES:
         running.sql(f"create database {database} location '{folder / database}'")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LINEAGE_DBT_TARGET", "spark")
         built = build(folder, warehouse_of(folder), command="run")
     assert (built.failed, built.message) == (set(), "None")
+    running.conf.set("spark.sql.ansi.enabled", strict)
     yield running
     for database in DATABASES:
         running.sql(f"drop database {database} cascade")

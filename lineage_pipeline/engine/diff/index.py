@@ -132,6 +132,8 @@ def index(lineage: Lineage) -> Index:
     constraints: dict[str, list[Constraint]] = defaultdict(list)
     for constraint in lineage.constraints:
         constraints[constraint.object].append(constraint)
+    makers = _places(lineage, (Role.DEFINE, Role.ALTER, Role.WRITE))
+    passing = {row.object for row in lineage.objects if row.temporary}
     return Index(
         lineage=lineage,
         objects=objects,
@@ -139,8 +141,8 @@ def index(lineage: Lineage) -> Index:
         parameters=dict(parameters),
         constraints=dict(constraints),
         statements=statements,
-        bodies=_bodies(lineage.facets, statements),
-        makers=_places(lineage, (Role.DEFINE, Role.ALTER, Role.WRITE)),
+        bodies=_bodies(lineage.facets, statements, {name: made for name, made in makers.items() if name in passing}),
+        makers=makers,
         writers=_places(lineage, (Role.WRITE,)),
         readers=_readers(lineage),
         callers=_callers(lineage, statements),
@@ -150,7 +152,9 @@ def index(lineage: Lineage) -> Index:
     )
 
 
-def _bodies(facets: Iterable[Facet], statements: dict[Place, StatementRow]) -> dict[str, list[Body]]:
+def _bodies(
+    facets: Iterable[Facet], statements: dict[Place, StatementRow], fillers: dict[str, list[Place]]
+) -> dict[str, list[Body]]:
     parts: dict[tuple[str, Place], dict[tuple[str, str], Facet]] = defaultdict(dict)
     for facet in facets:
         parts[facet.object, (facet.path, facet.statement)][facet.name, facet.column] = facet
@@ -158,8 +162,21 @@ def _bodies(facets: Iterable[Facet], statements: dict[Place, StatementRow]) -> d
     for (name, place), named in sorted(parts.items(), key=lambda part: part[0]):
         row = statements.get(place)
         kind = row.kind if row and row.kind in WRITING else ""
-        bodies[name].append(Body(place, row.fingerprint if row else "", named, kind))
+        bodies[name].append(Body(place, _identity(row, statements, fillers) if row else "", named, kind))
     return dict(bodies)
+
+
+def _identity(row: StatementRow, statements: dict[Place, StatementRow], fillers: dict[str, list[Place]]) -> str:
+    """Give what a statement says, with all that fills the temporary objects which it reads."""
+    if not fillers or fillers.keys().isdisjoint(row.reads):
+        return row.fingerprint
+    found, pending = {(row.path, row.ordinal): row}, [row]
+    while pending:
+        for place in (place for name in pending.pop().reads for place in fillers.get(name, ())):
+            if place not in found and place in statements:
+                found[place] = statements[place]
+                pending.append(statements[place])
+    return " ".join(one.fingerprint for _, one in sorted(found.items()))
 
 
 def _places(lineage: Lineage, roles: tuple[Role, ...]) -> dict[str, list[Place]]:

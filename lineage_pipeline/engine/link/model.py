@@ -62,7 +62,7 @@ class Linked(msgspec.Struct, frozen=True):
 
 
 class InputColumn(msgspec.Struct, frozen=True, gc=False):
-    """A column of an object that a statement reads; one of a temporary object brings its flows along."""
+    """A column of an object that a statement reads; one of a temporary object brings its flows and its text along."""
 
     name: str
     written: str
@@ -71,6 +71,7 @@ class InputColumn(msgspec.Struct, frozen=True, gc=False):
     flows: Flows | None = None
     approximate: bool = False
     generated: bool = False
+    text: str = ""
 
 
 def numbered(names: Sequence[str]) -> dict[str, int]:
@@ -82,7 +83,7 @@ class Input(msgspec.Struct, frozen=True, dict=True):
     """An object that a statement reads; what is asked of an open temporary one `passes` on to those behind it.
 
     Where it is `disputed` which columns it has, what a star takes of it is not certain. `renamed` are the names that
-    columns have in the end.
+    columns have in the end. A temporary one brings the `facets` of what filled it along.
     """
 
     object: str
@@ -94,6 +95,7 @@ class Input(msgspec.Struct, frozen=True, dict=True):
     parameters: tuple[str, ...] = ()
     disputed: bool = False
     renamed: tuple[tuple[str, str], ...] = ()
+    facets: tuple[tuple[str, str], ...] = ()
 
     def final(self, name: str) -> str:
         """The name that a column has in the end."""

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.link.canonical import shortened
 from lineage_pipeline.engine.link.flows import NONE, Flows, placeless, united
 from lineage_pipeline.engine.link.model import Input, InputColumn
 from lineage_pipeline.engine.link.statement import LinkedStatement, Written, link_statement
@@ -157,6 +158,7 @@ def _does_something(statement: ir.Statement) -> bool:
 def _filled(before: Input, written: Written, fresh: bool) -> Input:
     """A temporary object after one more write: a definition starts anew, everything else adds up."""
     flows: dict[str, Flows] = {name: out.value.flows for name, out in written.columns}
+    texts = {name: out.value.text for name, out in written.columns}
     columns = tuple(
         InputColumn(
             column.name,
@@ -166,19 +168,35 @@ def _filled(before: Input, written: Written, fresh: bool) -> Input:
             flows.get(column.name, NONE) if fresh else united([column.flows or NONE, flows.get(column.name, NONE)]),
             column.approximate,
             column.generated,
+            _added("" if fresh else column.text, texts.get(column.name, "")),
         )
         for column in before.columns
     )
     known = {column.name for column in columns}
     extra = tuple(
-        InputColumn(name, out.written, out.value.type, True, out.value.flows)
+        InputColumn(name, out.written, out.value.type, True, out.value.flows, text=out.value.text)
         for name, out in written.columns
         if name not in known
     )
     own = placeless(written.indirect)
     indirect = united([own]) if fresh else united([before.indirect, own])
     passes = written.openings if fresh else (*before.passes, *written.openings)
-    return Input(before.object, (*columns, *extra), bool(passes), True, indirect, passes, renamed=before.renamed)
+    facets = written.facets if fresh else (*before.facets, *written.facets)
+    return Input(
+        before.object,
+        (*columns, *extra),
+        bool(passes),
+        True,
+        indirect,
+        passes,
+        renamed=before.renamed,
+        facets=tuple(dict.fromkeys(facets)),
+    )
+
+
+def _added(before: str, text: str) -> str:
+    """What a column holds after one more write."""
+    return shortened(f"{before} | {text}") if before and text and before != text else before or text
 
 
 def _without_passed(

@@ -136,7 +136,7 @@ def _join(links: Links, source: ir.Source, scope: Scope, indirect: list[Flows], 
         facets.extend(linked.facets)
     elif added.input is not None:
         indirect.append(added.input.indirect)
-        facets.append(("source", added.input.object))
+        facets.extend(added.input.facets or (("source", added.input.object),))
     condition = _join_condition(links, join, scope, added, indirect) if join is not None else ""
     if side in ("semi", "anti"):
         indirect.append(())

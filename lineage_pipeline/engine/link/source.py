@@ -130,7 +130,7 @@ class Source(msgspec.Struct):
                 flows = entering(column.flows, start, end, Hop(owner, name))
             else:  # rows of any of several tables
                 flows = tuple(msgspec.structs.replace(flow, start=start, end=end) for flow in column.flows)
-            return Value(flows, column.type, column.nullable or self.nullable, f"{owner}.{name}")
+            return Value(flows, column.type, column.nullable or self.nullable, column.text or f"{owner}.{name}")
         known = self.passed.get((position, self.nullable))
         if known is None:
             known = self.passed[position, self.nullable] = self._passed_on(position, name)
