@@ -24,7 +24,7 @@ def summary_text(summary: RunSummary) -> str:
 def next_commands(summary: RunSummary, repository: Path) -> str:
     """Give the commands to type next."""
     elsewhere = f"(cd {_shown(str(repository))} && {quote(_program('lineage'))} diff HEAD~1 HEAD)"
-    commands = [elsewhere, f"{_shown(_program('lineage'))} ui"]
+    commands = [elsewhere, *(f"{_shown(_program('lineage'))} {verb}" for verb in ("serve", "ui"))]
     if summary.marts:
         marts, question = json.dumps(_near(summary.marts)), json.dumps(QUESTION)
         code = f"import duckdb; print(duckdb.connect({marts}, read_only=True).sql({question}))"
