@@ -3,8 +3,10 @@
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from lineage_pipeline.cli import main
 from lineage_pipeline.cli.sides import side_of
 from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.discover.gather import Discovery, input_files
@@ -205,6 +207,19 @@ def test_an_address_at_a_revision_is_a_side(repo: Path, tmp_path: Path, monkeypa
     found, _ = side_of(f"file://{repo}@HEAD~1", {})
     assert texts(found)["a.sql"] == "select 1"
     assert (tmp_path / ".lineage" / "mirrors").is_dir()
+
+
+def test_every_question_takes_an_address(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = []
+    for place in (f"file://{repo}@HEAD", f"{repo}@HEAD"):
+        assert main(["scan", place, "--format", "json"]) == 0
+        told.append(msgspec.json.decode(capsys.readouterr().out)["objects"])
+        assert main(["search", "a", "--in", place]) in (0, 1)
+        assert "neither" not in capsys.readouterr().err
+    assert told[0] == told[1] != []
 
 
 def test_what_cannot_be_fetched_is_one_sentence_without_secrets(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def stored(place: str) -> "Lineage | None":
         return Lineage.load(path)
     if path.is_dir():
         return Lineage(load_snapshot(path)) if is_warehouse(path) else None
-    if "@" not in place or path.exists():
+    if "@" not in place or path.exists() or _is_address(place):
         return None
     words = place.split("@")
     for end in range(1, len(words)):  # a key has an @ of its own
@@ -110,31 +110,33 @@ def _own_warehouse(place: str) -> str:
 
 def find(places: Sequence[str], reading: Reading) -> Found:
     """Discover the files of a folder, of a revision, or named ones; `-` is standard input."""
-    if len(places) == 1 and Path(places[0]).is_dir():
-        return _folder(Path(places[0]), reading)
-    if len(places) == 1 and not Path(places[0]).exists() and "@" in places[0]:
-        return _revision(places[0], reading)
+    if len(places) == 1 and _is_whole(places[0]):
+        return _side(places[0], reading)
     return _files(places, reading)
 
 
-def _folder(folder: Path, reading: Reading) -> Found:
-    from lineage_pipeline.discover.folder import discover_folder
-    from lineage_pipeline.settings import load_settings
-
-    settings = load_settings(folder, reading.flags(), os.environ)
-    return Found(discover_folder(folder, settings), settings, settings, settings.imports())
-
-
-def _revision(place: str, reading: Reading) -> Found:
-    from lineage_pipeline.discover.git import discover_revision, toplevel
-    from lineage_pipeline.settings import load_settings
-
-    repo, _, revision = place.rpartition("@")
-    if not Path(repo or HERE).is_dir():
+def _is_whole(place: str) -> bool:
+    """Say whether a place is a folder or a revision of a repository, and not a file."""
+    repo, at, _ = place.rpartition("@")
+    if Path(place).exists() or not at:
+        return Path(place).is_dir() or _is_address(place)
+    if not _is_address(place) and not Path(repo or HERE).is_dir():
         raise LineageError(f"{place} is neither a folder nor a file nor REPO@REV: {repo} is not a folder")
-    top = toplevel(Path(repo or HERE))
-    settings = load_settings(top, reading.flags(), os.environ)
-    return Found(discover_revision(top, revision, settings), settings, settings, settings.imports())
+    return True
+
+
+def _is_address(place: str) -> bool:
+    """Say whether a place is a remote repository, or a revision of one."""
+    from lineage_pipeline.discover.remotes import is_remote
+
+    return is_remote(place) or is_remote(place.rpartition("@")[0])
+
+
+def _side(place: str, reading: Reading) -> Found:
+    from lineage_pipeline.cli.sides import side_of
+
+    discovery, settings = side_of(place, reading.flags())
+    return Found(discovery, settings, settings, settings.imports())
 
 
 def _files(places: Sequence[str], reading: Reading) -> Found:
