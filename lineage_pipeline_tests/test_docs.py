@@ -45,6 +45,7 @@ PAGES = (
     "docs/graphs.md",
     "docs/migration.md",
     "docs/openlineage.md",
+    "docs/operating.md",
     "docs/python.md",
     "docs/schemas.md",
     "docs/tables.md",
@@ -204,7 +205,7 @@ def commands(page: str) -> list[list[str]]:
     return [shlex.split(line, comments=True) for line in lines if line.startswith(("make ", ".venv/"))]
 
 
-RUN = ("README.md", "docs/exports.md", "docs/formats.md", "docs/openlineage.md")
+RUN = ("README.md", "docs/exports.md", "docs/formats.md", "docs/openlineage.md", "docs/operating.md")
 """The pages whose commands and settings are tried out."""
 
 LINEAGE = [command[1:] for command in commands("README.md") if command[0] == ".venv/bin/lineage"]

@@ -8,11 +8,13 @@ import pytest
 
 from lineage_pipeline.cli import main
 from lineage_pipeline.cli.sides import side_of
+from lineage_pipeline.defs.opening import open_repository
 from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.discover.gather import Discovery, input_files
 from lineage_pipeline.discover.git import WORKTREE, discover_revision, resolve, toplevel
+from lineage_pipeline.discover.refs import chosen_refs, gained, list_refs
 from lineage_pipeline.discover.remotes import is_remote, local, mirrored, repository_of, shown
-from lineage_pipeline.settings import Settings
+from lineage_pipeline.settings import Settings, load_settings
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.sets import Status
 from lineage_pipeline_tests.test_discover import git, write
@@ -220,6 +222,56 @@ def test_every_question_takes_an_address(
         assert main(["search", "a", "--in", place]) in (0, 1)
         assert "neither" not in capsys.readouterr().err
     assert told[0] == told[1] != []
+
+
+def test_a_row_of_the_settings_beats_the_file_that_a_mirrored_repository_has_on_its_default_branch(
+    repo: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "lineage.toml").write_text(
+        f'[analysis]\ndialect = "mysql"\n[[repositories]]\nname = "shop"\npath = "file://{repo}"\n'
+        '[repositories.analysis]\ndefault_schema = "row"\nschemas = ["s.json"]\n'
+    )
+    here = load_settings(tmp_path, {}, {})
+    (row,) = here.repositories
+    without, _, _ = open_repository(here, "shop", {})
+    assert (without.analysis.dialect, without.analysis.default_schema) == ("mysql", "row")
+    assert without.analysis.schemas == (str(tmp_path / "s.json"),)
+    assert without.selects("x/b.sql"), "that its mirror lies in a folder that is left out is not its fault"
+    (repo / "lineage.toml").write_text(
+        'warehouse = "theirs"\n[analysis]\ndialect = "tsql"\ndefault_schema = "own"\ndefault_catalog = "c"\n'
+    )
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "settings")
+    settings, mirror, _ = open_repository(here, "shop", {"analysis": {"default_catalog": "flag"}})
+    analysis = settings.analysis
+    assert (analysis.dialect, analysis.default_schema, analysis.default_catalog) == ("tsql", "row", "flag")
+    assert settings.warehouse == here.warehouse
+    (tmp_path / "s.json").write_text('{"core.t": ["id"]}')
+    by_name, by_address = (open_repository(here, place, {})[0] for place in ("shop", row.path))
+    assert by_name.analysis_key() == by_address.analysis_key()
+
+
+def test_refs_are_chosen_by_patterns(repo: Path) -> None:
+    git(repo, "branch", "release/1.0")
+    git(repo, "branch", "release/0.9")
+    git(repo, "tag", "v1", "HEAD~1")
+    git(repo, "tag", "-a", "-m", "annotated", "v2")
+    git(repo, "update-ref", "refs/remotes/origin/main", "HEAD~1")
+    head, before = resolve(repo, "HEAD"), resolve(repo, "HEAD~1")
+    assert list_refs(repo) == {
+        "main": head,
+        "release/0.9": head,
+        "release/1.0": head,
+        "remotes/origin/main": before,
+        "tags/v1": before,
+        "tags/v2": head,
+    }
+    assert list(chosen_refs(repo, ["*", "!release/0*"], "")) == ["main", "release/1.0"]
+    assert list(chosen_refs(repo, ["tags/v*", "remotes/*/main"], "")) == ["remotes/origin/main", "tags/v1", "tags/v2"]
+    assert chosen_refs(repo, [], "") == {"main": head}
+    assert chosen_refs(repo, [], "tags/v1") == {"tags/v1": before}
+    assert gained(repo, before, head) == [head]
+    assert gained(repo, "0" * 40, head) == [head]
 
 
 def test_what_cannot_be_fetched_is_one_sentence_without_secrets(tmp_path: Path) -> None:

@@ -37,6 +37,9 @@ def test_flags_beat_environment_beats_file_beats_defaults(tmp_path: Path) -> Non
         ("analysis = 3", "analysis: input should be a valid dictionary"),
         ("[systems]\nname = 'a'", "systems: input should be a valid tuple"),
         ("= 3", "lineage.toml:1:1: "),
+        ("[[repositories]]\nname = 'a'\npath = 'x'\nref = ['y']", "repositories.0.ref; did you mean refs?"),
+        ("[[repositories]]\nname = 'a'\npath = 'x'\n" * 2, "two repositories have the name a"),
+        ("[[repositories]]\nname = 'a@b'\npath = 'x'", "repositories.0.name: string should match"),
     ],
 )
 def test_a_wrong_file_is_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
@@ -158,4 +161,5 @@ def test_the_projects_own_file_is_valid_and_every_commented_default_is_true() ->
     assert own.repositories[0].path == ".lineage/example"
     defaults = Settings()
     assert (own.analysis, own.include, own.exclude) == (defaults.analysis, defaults.include, defaults.exclude)
-    assert (own.spark, own.diff) == (defaults.spark, defaults.diff)
+    assert (own.spark, own.diff, own.watch) == (defaults.spark, defaults.diff, defaults.watch)
+    assert own.retention == defaults.retention

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 def run(
     repo: Annotated[
-        str, typer.Option("--repo", help="A git repository, its address, or a folder.", metavar="PATH|URL")
+        str,
+        typer.Option(
+            "--repo", help="A repository of the settings, or a folder or an address.", metavar="NAME|PATH|URL"
+        ),
     ] = ".",
     rev: Annotated[
         list[str] | None,
@@ -31,17 +34,13 @@ def run(
     """
     _need_pipeline()
     from lineage_pipeline.cli.summary import summary_text
+    from lineage_pipeline.defs.opening import open_repository
     from lineage_pipeline.defs.run import materialise
-    from lineage_pipeline.discover.git import WORKTREE, is_repository, toplevel
-    from lineage_pipeline.discover.remotes import local
+    from lineage_pipeline.discover.git import WORKTREE
     from lineage_pipeline.settings import load_settings
 
     flags = {"analysis": {"dialect": dialect}}
-    here = load_settings(Path.cwd(), flags, os.environ)
-    folder = local(repo, here.home)
-    in_git = is_repository(folder)
-    top = toplevel(folder) if in_git else folder.resolve()
-    settings = here.for_repository(top, flags, os.environ)
+    settings, top, in_git = open_repository(load_settings(Path.cwd(), flags, os.environ), repo, flags)
     summary = materialise(settings, top, rev or (["HEAD"] if in_git else [WORKTREE]), say)
     put(summary_text(summary))
     _judge(summary)

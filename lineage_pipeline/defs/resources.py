@@ -12,7 +12,7 @@ import dagster as dg
 from dagster_pyspark import LazyPySparkResource
 
 from lineage_pipeline.defs.home import Home, home_of
-from lineage_pipeline.defs.partitions import repository_of
+from lineage_pipeline.defs.partitions import commit_of, repository_of
 from lineage_pipeline.settings import RepositorySettings, Settings, SparkSettings, load_settings
 from lineage_pipeline.store.files import Files
 from lineage_pipeline.store.run import Run
@@ -47,17 +47,22 @@ class Project:
         raise LineageError(f"no repository {name} in the settings: add it to [[repositories]]")
 
     def folder(self, snapshot: str) -> Path:
-        """Say where the repository of a snapshot lies."""
-        from lineage_pipeline.discover.remotes import is_remote, local
+        """Say where the repository of a snapshot lies; an address is fetched only where its mirror lacks the commit."""
+        from lineage_pipeline.discover.git import has_commit
+        from lineage_pipeline.discover.remotes import is_remote, local, mirror_of
 
         place = self.repository(snapshot).path
-        return local(place, self.settings.home) if is_remote(place) else self.settings.root / place
+        if not is_remote(place):
+            return self.settings.root / place
+        mirror = mirror_of(place, self.settings.home)
+        return mirror if has_commit(mirror, commit_of(snapshot)) else local(place, self.settings.home)
 
     def settings_for(self, snapshot: str) -> Settings:
         """Give the settings with which a repository is read: its own file counts, unless all were given."""
         if self._given is not None:
             return self._given
-        return self.settings.for_repository(self.folder(snapshot), {}, os.environ)
+        row = self.repository(snapshot)
+        return self.settings.for_repository(self.folder(snapshot), {}, os.environ, row)
 
     def tell(self, line: str) -> None:
         """Show progress to people, if somebody listens."""

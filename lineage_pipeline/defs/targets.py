@@ -9,11 +9,11 @@ from lineage_pipeline.defs.dbt import marts_key
 from lineage_pipeline.defs.home import Home, home_of
 from lineage_pipeline.defs.published import diff_key, events_key, is_published
 from lineage_pipeline.discover.folder import discover_folder, repository_name
-from lineage_pipeline.discover.git import WORKTREE, base_of, is_repository, read_commit, resolve, toplevel
+from lineage_pipeline.discover.git import WORKTREE, base_of, has_commit, is_repository, read_commit, resolve, toplevel
+from lineage_pipeline.discover.remotes import is_remote, mirror_of
 from lineage_pipeline.export import REPORTERS
 from lineage_pipeline.settings import RepositorySettings, Settings
 from lineage_pipeline.store.warehouse import Warehouse
-from lineage_pipeline.vocabulary.errors import LineageError
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -40,12 +40,23 @@ class Todo(msgspec.Struct, frozen=True):
 
 def watched(settings: Settings, repo: Path) -> tuple[Settings, RepositorySettings]:
     """Give the settings with the repository among those that are watched, under its configured name if it has one."""
-    for row in settings.repositories:
-        if (settings.root / row.path).resolve() == repo.resolve():
-            return settings, row
+    known = row_at(settings, repo)
+    if known is not None:
+        return settings, known
     row = RepositorySettings(name=repository_name(repo), path=str(repo.resolve()))
     others = tuple(other for other in settings.repositories if other.name != row.name)
     return settings.model_copy(update={"repositories": (*others, row)}), row
+
+
+def row_at(settings: Settings, repo: Path) -> RepositorySettings | None:
+    """Find the repository that lies in a folder among those that are watched."""
+    places = ((row, place_of(settings, row)) for row in settings.repositories)
+    return next((row for row, place in places if place.resolve() == repo.resolve()), None)
+
+
+def place_of(settings: Settings, row: RepositorySettings) -> Path:
+    """Say where a watched repository lies: its folder, or the mirror of its address."""
+    return mirror_of(row.path, settings.home) if is_remote(row.path) else settings.root / row.path
 
 
 def targets(settings: Settings, repo: Path, row: RepositorySettings, revisions: Sequence[str]) -> list[Target]:
@@ -53,7 +64,7 @@ def targets(settings: Settings, repo: Path, row: RepositorySettings, revisions: 
     found: dict[str, Target] = {}
     for revision in revisions:
         target = _target(settings, repo, row, revision)
-        if target.base is not None and target.base not in found and _exists(repo, target.base):
+        if target.base is not None and target.base not in found and has_commit(repo, target.base.rpartition("@")[2]):
             found[target.base] = Target(target.base, implied=True)
         found[target.snapshot] = target
     return list(found.values())
@@ -66,14 +77,6 @@ def _target(settings: Settings, repo: Path, row: RepositorySettings, revision: s
     commit = read_commit(top, resolve(top, revision))
     base, _, _ = base_of(top, commit, row.base_ref)
     return Target(f"{row.name}@{commit.id}", f"{row.name}@{base}" if base else None)
-
-
-def _exists(repo: Path, snapshot: str) -> bool:
-    """Say whether a base can be had at all; a shallow clone has not got it."""
-    try:
-        return bool(resolve(repo, snapshot.rpartition("@")[2]))
-    except LineageError:
-        return False
 
 
 def todo_of(target: Target, settings: Settings, warehouse: Warehouse) -> Todo:

@@ -164,6 +164,14 @@ def resolve(repo: Path, revision: str) -> str:
     return found.decode("ascii").strip()
 
 
+def has_commit(repo: Path, commit: str) -> bool:
+    """Say whether a repository is there and has a commit."""
+    try:
+        return repo.is_dir() and bool(resolve(repo, commit))
+    except LineageError:
+        return False
+
+
 def merge_base(repo: Path, one: str, other: str) -> str | None:
     """Give the best common ancestor of two commits, or nothing where they have none."""
     try:

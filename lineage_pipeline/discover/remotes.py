@@ -6,9 +6,11 @@ import hashlib
 import os
 import re
 import subprocess
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple, TextIO
 from urllib.parse import urlsplit
 
 from lineage_pipeline.discover.git import SAFE, git_environment
@@ -39,49 +41,71 @@ def repository_of(url: str) -> str:
     return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "repository"
 
 
-def mirrored(url: str, folder: Path, environ: Mapping[str, str]) -> Path:
+def mirror_of(url: str, home: Path) -> Path:
+    """Say where the mirror of an address lies, whether it is there or not."""
+    return _place(url, home / "mirrors")
+
+
+def _place(url: str, folder: Path) -> Path:
+    return folder / hashlib.sha256(url.encode()).hexdigest()[:12] / f"{repository_of(url)}.git"
+
+
+def mirrored(url: str, folder: Path, environ: Mapping[str, str], patience: float = PATIENCE) -> Path:
     """Fetch all branches and tags of an address into its mirror below a folder, and give the mirror."""
     if urlsplit(url).password or ("://" in url and "https" in url[:5] and urlsplit(url).username):
         raise LineageError(f"{shown(url)}: leave secrets out of the address; set {TOKEN}")
-    identity = hashlib.sha256(url.encode()).hexdigest()[:12]
-    mirror = folder / identity / f"{repository_of(url)}.git"
-    mirror.mkdir(parents=True, exist_ok=True)
-    with _alone(mirror.parent / "lock"):
-        if not (mirror / "HEAD").is_file():
-            _run(mirror, environ, url, "init", "--quiet", "--bare", "--template=", ".")
-        _run(mirror, environ, url, "fetch", "--quiet", "--prune", "--no-recurse-submodules", "--", url, *REFS)
-        _point(mirror, environ, url)
-    return mirror
+    remote = _Remote(url, _place(url, folder), environ, time.monotonic() + patience)
+    remote.mirror.mkdir(parents=True, exist_ok=True)
+    with _alone(remote):
+        if not (remote.mirror / "HEAD").is_file():
+            remote.run("init", "--quiet", "--bare", "--template=", ".")
+        remote.run("fetch", "--quiet", "--prune", "--no-recurse-submodules", "--", url, *REFS)
+        _point(remote)
+    return remote.mirror
 
 
-def _point(mirror: Path, environ: Mapping[str, str], url: str) -> None:
+class _Remote(NamedTuple):
+    """An address with its mirror, and until when it may take."""
+
+    url: str
+    mirror: Path
+    environ: Mapping[str, str]
+    deadline: float
+
+    def run(self, *arguments: str) -> bytes:
+        """Run git in the mirror."""
+        environment = git_environment() | {"GIT_ALLOW_PROTOCOL": PROTOCOLS, "GIT_SSH_COMMAND": "ssh -oBatchMode=yes"}
+        if self.environ.get(TOKEN) and self.url.startswith("https://"):
+            # In the environment and not among the arguments, which everybody on the machine can read.
+            secret = base64.b64encode(f"x-access-token:{self.environ[TOKEN]}".encode()).decode()
+            header = {"GIT_CONFIG_KEY_0": "http.extraHeader", "GIT_CONFIG_VALUE_0": f"Authorization: Basic {secret}"}
+            environment |= {"GIT_CONFIG_COUNT": "1", **header}
+        command, left = ["git", *SAFE, *arguments], max(self.deadline - time.monotonic(), 0.1)
+        quiet = subprocess.DEVNULL
+        try:
+            done = subprocess.run(
+                command, cwd=self.mirror, env=environment, capture_output=True, stdin=quiet, timeout=left
+            )
+        except FileNotFoundError:
+            raise LineageError("git is not installed, or not on the PATH") from None
+        except subprocess.TimeoutExpired:
+            raise self.late() from None
+        if done.returncode:
+            said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
+            raise LineageError(f"{shown(self.url)} cannot be fetched: {said[0].removeprefix('fatal: ')}")
+        return done.stdout
+
+    def late(self) -> LineageError:
+        """Say that it took too long."""
+        return LineageError(f"{shown(self.url)} could not be fetched in the time that there was")
+
+
+def _point(remote: _Remote) -> None:
     """Let HEAD be the branch that it is there."""
-    said = _run(mirror, environ, url, "ls-remote", "--symref", "--", url, "HEAD").decode("utf-8", "replace")
+    said = remote.run("ls-remote", "--symref", "--", remote.url, "HEAD").decode("utf-8", "replace")
     branch = re.match(r"ref: (refs/heads/\S+)\tHEAD", said)
     if branch is not None:
-        _run(mirror, environ, url, "symbolic-ref", "HEAD", branch[1])
-
-
-def _run(mirror: Path, environ: Mapping[str, str], url: str, *arguments: str) -> bytes:
-    environment = git_environment() | {"GIT_ALLOW_PROTOCOL": PROTOCOLS, "GIT_SSH_COMMAND": "ssh -oBatchMode=yes"}
-    if environ.get(TOKEN) and url.startswith("https://"):
-        # In the environment and not among the arguments, which everybody on the machine can read.
-        secret = base64.b64encode(f"x-access-token:{environ[TOKEN]}".encode()).decode()
-        header = {"GIT_CONFIG_KEY_0": "http.extraHeader", "GIT_CONFIG_VALUE_0": f"Authorization: Basic {secret}"}
-        environment |= {"GIT_CONFIG_COUNT": "1", **header}
-    command = ["git", *SAFE, *arguments]
-    try:
-        done = subprocess.run(
-            command, cwd=mirror, env=environment, capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE
-        )
-    except FileNotFoundError:
-        raise LineageError("git is not installed, or not on the PATH") from None
-    except subprocess.TimeoutExpired:
-        raise LineageError(f"{shown(url)} does not answer") from None
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
-        raise LineageError(f"{shown(url)} cannot be fetched: {said[0].removeprefix('fatal: ')}")
-    return done.stdout
+        remote.run("symbolic-ref", "HEAD", branch[1])
 
 
 def shown(url: str) -> str:
@@ -90,11 +114,22 @@ def shown(url: str) -> str:
 
 
 @contextmanager
-def _alone(lock: Path) -> Iterator[None]:
+def _alone(remote: _Remote) -> Iterator[None]:
     """Let one process fetch at a time."""
-    with lock.open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    with (remote.mirror.parent / "lock").open("w") as held:
+        while not _locked(held):
+            if time.monotonic() > remote.deadline:
+                raise remote.late()
+            time.sleep(0.1)
         yield
+
+
+def _locked(file: TextIO) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def local(place: str, home: Path, environ: Mapping[str, str] | None = None) -> Path:

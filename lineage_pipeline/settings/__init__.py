@@ -3,32 +3,39 @@
 import difflib
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
 import msgspec
-from pydantic import PrivateAttr, ValidationError
+from pydantic import PrivateAttr, ValidationError, field_validator
 
 from lineage_pipeline.discover.decode import decode
 from lineage_pipeline.discover.globs import matches
 from lineage_pipeline.discover.manifests import Listed, parse_manifest
 from lineage_pipeline.discover.schemas.model import SECRETS, Imports
 from lineage_pipeline.discover.templating.protocol import Templating
-from lineage_pipeline.settings.layers import EXCLUDED, INCLUDED, LISTS, READING, TAKEN, Layer, loosen_systems, merge
+from lineage_pipeline.settings.environment import CONFIG_VARIABLE, environment_layer, section_of
+from lineage_pipeline.settings.layers import EXCLUDED, INCLUDED, READING, TAKEN, Layer, loosen_systems, merge
 from lineage_pipeline.settings.reading import read_toml
+from lineage_pipeline.settings.repositories import (
+    RepositorySettings,
+    RetentionSettings,
+    WatchSettings,
+    is_mirror,
+    mirrored_layer,
+)
 from lineage_pipeline.settings.sections import (
     AnalysisSettings,
     DiffSettings,
     LabelSettings,
     OpenLineageSettings,
-    RepositorySettings,
     Section,
     SparkSettings,
     SystemSettings,
 )
 from lineage_pipeline.settings.snapshots import Snapshots
-from lineage_pipeline.settings.templating import VARIABLE, DbtSettings, TemplatingSettings, given_variables
+from lineage_pipeline.settings.templating import DbtSettings, TemplatingSettings, given_variables
 from lineage_pipeline.store.engine import engine_version
 from lineage_pipeline.vocabulary.analysis import Label, Limits, Options
 from lineage_pipeline.vocabulary.errors import LineageError
@@ -45,8 +52,6 @@ __all__ = [
 ]
 
 FILE_NAME, PROJECT_NAME = "lineage.toml", "pyproject.toml"
-PREFIX = "LINEAGE_"
-CONFIG_VARIABLE = "LINEAGE_CONFIG"  # names the settings file; without it the file is searched upwards
 
 
 class Settings(Section):
@@ -58,6 +63,8 @@ class Settings(Section):
     warehouse: str = ".lineage/warehouse"
     openlineage: OpenLineageSettings = OpenLineageSettings()
     repositories: tuple[RepositorySettings, ...] = ()
+    watch: WatchSettings = WatchSettings()
+    retention: RetentionSettings = RetentionSettings()
     diff: DiffSettings = DiffSettings()
     labels: tuple[LabelSettings, ...] = ()
     templating: TemplatingSettings = TemplatingSettings()
@@ -65,6 +72,15 @@ class Settings(Section):
     include: tuple[str, ...] = INCLUDED
     exclude: tuple[str, ...] = EXCLUDED
     manifest: str = ""
+
+    @field_validator("repositories")
+    @classmethod
+    def _told_apart(cls, rows: tuple[RepositorySettings, ...]) -> tuple[RepositorySettings, ...]:
+        names = [row.name for row in rows]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"two repositories have the name {twice}")
+        return rows
 
     _root: Path = PrivateAttr(default=Path())
     _prefix: str = PrivateAttr(default="")
@@ -187,9 +203,15 @@ class Settings(Section):
         configured = self.openlineage.namespaces
         return {key: name for key, name in systems.items() if name not in (*configured, *configured.values())}
 
-    def for_repository(self, repo: Path, overrides: Mapping[str, Any], environ: Mapping[str, str]) -> Self:
-        """Take from the repository's own file how to read and judge it; where to work stays as it is here."""
-        own = load_settings(repo, overrides, environ)
+    def for_repository(
+        self,
+        repo: Path,
+        overrides: Mapping[str, Any],
+        environ: Mapping[str, str],
+        row: RepositorySettings | None = None,
+    ) -> Self:
+        """Take from the repository's own file and its row here how to read and judge it; where to work stays."""
+        own = load_settings(repo, overrides, environ, row.reading(self.root) if row else {})
         taken = {name: getattr(own, name) for name in TAKEN}
         joint = self.model_copy(update=taken)
         joint._prefix, joint._schemas_root, joint._secrets = own._prefix, own._schemas_root, own._secrets
@@ -197,12 +219,18 @@ class Settings(Section):
         return joint
 
 
-def load_settings(start: Path, overrides: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
-    """Merge the file found from `start` upwards, the environment and the flags; a flag that is None is not given."""
+def load_settings(
+    start: Path, overrides: Mapping[str, Any], environ: Mapping[str, str], row: Mapping[str, Any] | None = None
+) -> Settings:
+    """Merge the file found from `start` upwards, what a row says of the repository, the environment and the flags.
+
+    A flag that is None is not given.
+    """
     folder = (start if start.is_dir() else start.parent).resolve()
     file = Path(environ[CONFIG_VARIABLE]).resolve() if environ.get(CONFIG_VARIABLE) else find_file(folder)
     layer = _parse(file) if file else {}
-    for stronger in (_environment_layer(environ), overrides):
+    layer = mirrored_layer(layer, folder) if is_mirror(folder) else layer
+    for stronger in (row or {}, environment_layer(Settings, environ), overrides):
         layer = merge(loosen_systems(layer, stronger), stronger)
     placed = _placed(_validate(layer, str(file or "settings")), file, folder)
     placed._given = given_variables(environ, overrides)
@@ -233,44 +261,6 @@ def _parse(file: Path) -> Layer:
     return dict(content.get("tool", {}).get("lineage", {})) if file.name == PROJECT_NAME else content
 
 
-def _section_of(model: type[Section], key: str) -> type[Section] | None:
-    """Give the model of a nested table, or of the rows of a list of tables."""
-    annotation = model.model_fields[key].annotation
-    for candidate in (annotation, *getattr(annotation, "__args__", ())):
-        if isinstance(candidate, type) and issubclass(candidate, Section):
-            return candidate
-    return None
-
-
-def _variables(model: type[Section] = Settings, path: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Give each setting that a variable can hold; those of `[analysis]` go without its name."""
-    for key, field in model.model_fields.items():
-        inner = _section_of(model, key)
-        if inner and field.annotation is inner:
-            yield from _variables(inner, (*path, key))
-        elif not inner and not str(field.annotation).startswith("dict"):
-            named = (*path[1:], key) if path[:1] == ("analysis",) else (*path, key)
-            yield PREFIX + "_".join(named).upper(), (*path, key)
-
-
-def _environment_layer(environ: Mapping[str, str]) -> Layer:
-    """Read `LINEAGE_*`; a name that is nearly one of ours is a slip, any other belongs to somebody else."""
-    known = dict(_variables())
-    layer: Layer = {}
-    for name in sorted(environ):
-        if name in known:
-            (*sections, key), text = known[name], environ[name]
-            value: Layer = {key: [part.strip() for part in text.split(",")] if key in LISTS else text}
-            for section in reversed(sections):
-                value = {section: value}
-            layer = merge(layer, value)
-        elif name.startswith(PREFIX) and name != CONFIG_VARIABLE and not name.startswith(VARIABLE):
-            close = difflib.get_close_matches(name, known, n=1, cutoff=0.85)
-            if close:
-                raise LineageError(f"unknown environment variable {name}; did you mean {close[0]}?")
-    return layer
-
-
 def _validate(layer: Layer, place: str) -> Settings:
     try:
         return Settings.model_validate(layer)
@@ -281,7 +271,7 @@ def _validate(layer: Layer, place: str) -> Settings:
             raise LineageError(f"{place}: {where}: {problem['msg'][0].lower()}{problem['msg'][1:]}") from None
         model: type[Section] = Settings
         for part in problem["loc"][:-1]:
-            model = (_section_of(model, part) if isinstance(part, str) else None) or model
+            model = (section_of(model, part) if isinstance(part, str) else None) or model
         hint = suggestion(str(problem["loc"][-1]), model.model_fields)
         raise LineageError(f"{place}: unknown key {where}; {hint}") from None
 
@@ -292,6 +282,6 @@ def _placed(settings: Settings, file: Path | None, folder: Path) -> Settings:
     warehouse = settings.warehouse if "://" in settings.warehouse else str(root / settings.warehouse)
     placed = settings.model_copy(update={"warehouse": warehouse})
     placed._root, placed._file, placed._schemas_root = root, file, root
-    if folder != root and folder.is_relative_to(root):
+    if folder != root and folder.is_relative_to(root) and not is_mirror(folder):
         placed._prefix = folder.relative_to(root).as_posix() + "/"
     return placed

@@ -4,15 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lineage_pipeline.settings import (
-    CONFIG_VARIABLE,
-    Settings,
-    _environment_layer,
-    _parse,
-    _variables,
-    find_file,
-    load_settings,
-)
+from lineage_pipeline.settings import Settings, _parse, find_file, load_settings
+from lineage_pipeline.settings.environment import CONFIG_VARIABLE, environment_layer, variables
 
 
 class Setting(NamedTuple):
@@ -29,8 +22,8 @@ def settings_with_origins(start: Path, environ: Mapping[str, str]) -> tuple[Sett
     folder = (start if start.is_dir() else start.parent).resolve()
     file = Path(environ[CONFIG_VARIABLE]).resolve() if environ.get(CONFIG_VARIABLE) else find_file(folder)
     in_file = dict(_flat(_parse(file))) if file else {}
-    in_environment = dict(_flat(_environment_layer(environ)))
-    names = {".".join(path): name for name, path in _variables()}
+    in_environment = dict(_flat(environment_layer(Settings, environ)))
+    names = {".".join(path): name for name, path in variables(Settings)}
     found = []
     for key, value in _flat(settings.model_dump(mode="json")):
         if key in in_environment:

@@ -18,15 +18,25 @@ def read_toml(file: Path) -> dict[str, Any]:
         raise unreadable(file, error) from None
 
 
+def parse_toml(text: str, place: str) -> dict[str, Any]:
+    """Read a text, or say in one sentence where it stops being TOML."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _misread(place, text, error) from None
+
+
 def unreadable(file: Path, error: Exception) -> LineageError:
     """Say what is wrong with a file; where it stops being TOML, with the line and a mark below it."""
     if not isinstance(error, tomllib.TOMLDecodeError):
         return LineageError(f"{file}: {getattr(error, 'strerror', None) or error}")
-    told = str(error)
-    lines = file.read_text(encoding="utf-8").splitlines() or [""]
+    return _misread(str(file), file.read_text(encoding="utf-8"), error)
+
+
+def _misread(place: str, text: str, error: tomllib.TOMLDecodeError) -> LineageError:
+    told, lines = str(error), text.splitlines() or [""]
     found = _PLACE.search(told)
     line = int(found["line"]) if found and found["line"] else len(lines)
     column = int(found["column"]) if found and found["column"] else len(lines[-1]) + 1
-    text = lines[min(line, len(lines)) - 1]
-    reason = _PLACE.sub("", told)
-    return Misread(f"{file}:{line}:{column}", reason, f"    {text}\n    {' ' * (column - 1)}^")
+    shown = lines[min(line, len(lines)) - 1]
+    return Misread(f"{place}:{line}:{column}", _PLACE.sub("", told), f"    {shown}\n    {' ' * (column - 1)}^")

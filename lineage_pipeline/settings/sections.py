@@ -81,14 +81,6 @@ class OpenLineageSettings(Section):
     source_url: str = ""
 
 
-class RepositorySettings(Section):
-    """A repository that the pipeline watches."""
-
-    name: str = Field(min_length=1)
-    path: str
-    base_ref: str = ""
-
-
 class DiffSettings(Section):
     """How changes are judged; the same fields as the engine's `Policy`."""
 
