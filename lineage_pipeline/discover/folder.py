@@ -57,10 +57,17 @@ def _text(path: Path) -> str:
 def read_folder(folder: Path, rules: Rules, tracked: Collection[str] = ()) -> Iterator[RawFile]:
     """Give the selected files below a folder, one by one."""
     inside = folder.resolve()
-    for path in _walk(folder, frozenset(tracked)):
-        relative = shown_path(path.relative_to(folder).as_posix())
-        if rules.selects(relative) and path.is_file() and path.resolve().is_relative_to(inside):
+    for within in _walk(folder, frozenset(tracked)):
+        relative = shown_path(within)
+        if rules.selects(relative) and _lies_in(path := folder / within, inside):
             yield _read_file(path, relative)
+
+
+def _lies_in(path: Path, inside: Path) -> bool:
+    """Say whether a path is a file, and one of the folder: a link may lead anywhere."""
+    if path.is_symlink():
+        return path.is_file() and path.resolve().is_relative_to(inside)
+    return path.is_file()
 
 
 def shown_path(path: str) -> str:
@@ -86,8 +93,11 @@ def repository_name(folder: Path) -> str:
     return re.sub(r"[^\w.-]+", "-", folder.resolve().name.removesuffix(".git")).strip("-.") or "repository"
 
 
-def _walk(folder: Path, tracked: frozenset[str]) -> Iterator[Path]:
-    """Give every file that is not ignored; linked folders are not entered: no loop and no file outside is met."""
+def _walk(folder: Path, tracked: frozenset[str]) -> Iterator[str]:
+    """Give every file that is not ignored, by its path below the folder.
+
+    Linked folders are not entered: no loop and no file outside is met.
+    """
     ignores, prefix = folder_ignores(folder.resolve())
     own, _ = folder_ignores(folder.resolve(), OWN_FILES)
     holding = {path[:at] for path in tracked for at, sign in enumerate(path) if sign == "/"}
@@ -100,9 +110,10 @@ def _walk(folder: Path, tracked: frozenset[str]) -> Iterator[Path]:
 
     for parent, folders, files in os.walk(folder):
         within = Path(parent).relative_to(folder).as_posix()
-        above = prefix + (within + "/" if within != "." else "")
+        inner = within + "/" if within != "." else ""
+        above = prefix + inner
         folders[:] = sorted(name for name in folders if name not in SKIPPED and not ignores_folder(above + name))
-        yield from (Path(parent, name) for name in sorted(files) if not ignores_file(above + name))
+        yield from (inner + name for name in sorted(files) if not ignores_file(above + name))
 
 
 def _read_file(path: Path, relative: str) -> RawFile:

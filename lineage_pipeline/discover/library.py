@@ -45,6 +45,8 @@ class FolderLibrary:
 
     def locate(self, path: str) -> str:
         """Give the path below the folder of a file that was named from where one stands."""
+        if self.start == self.folder and not path.startswith("/") and ".." not in path:
+            return path
         file = (self.start / path).resolve()
         return file.relative_to(self.folder).as_posix() if file.is_relative_to(self.folder) else path
 

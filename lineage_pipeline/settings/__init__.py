@@ -33,11 +33,12 @@ from lineage_pipeline.settings.sections import (
     Section,
     SparkSettings,
     SystemSettings,
+    options_from,
 )
 from lineage_pipeline.settings.snapshots import Snapshots
 from lineage_pipeline.settings.templating import DbtSettings, TemplatingSettings, given_variables
 from lineage_pipeline.store.engine import engine_version
-from lineage_pipeline.vocabulary.analysis import Label, Limits, Options
+from lineage_pipeline.vocabulary.analysis import Options
 from lineage_pipeline.vocabulary.errors import LineageError
 
 __all__ = [
@@ -136,13 +137,8 @@ class Settings(Section):
         return self._listed
 
     def _options(self, system: SystemSettings | None) -> Options:
-        options = self.analysis.model_dump(exclude={"limits", "schemas"})
-        if system:
-            options |= system.model_dump(exclude={"name", "paths", "schemas"}, exclude_none=True)
         several = len({system.name for system in self.systems}) > 1
-        name = system.name if system and several else ""
-        labels = tuple(Label(**label.model_dump()) for label in self.labels)
-        return Options(**options, system=name, limits=Limits(**self.analysis.limits.model_dump()), labels=labels)
+        return options_from(self.analysis, system, system.name if system and several else "", self.labels)
 
     def options_of(self, name: str) -> Options:
         """Give the options of a system by its name; without one, those of the only or the first system."""

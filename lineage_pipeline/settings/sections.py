@@ -1,12 +1,13 @@
 """The tables of the settings file, each a frozen model that knows its keys."""
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from lineage_pipeline import __version__
-from lineage_pipeline.vocabulary.analysis import Limits
+from lineage_pipeline.vocabulary.analysis import Label, Limits, Options
 from lineage_pipeline.vocabulary.sets import Severity
 
 
@@ -58,6 +59,18 @@ class LabelSettings(Section):
     columns: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     owners: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=256)  # every file asks, and there are few systems
+def options_from(
+    analysis: AnalysisSettings, system: SystemSettings | None, name: str, labels: tuple[LabelSettings, ...]
+) -> Options:
+    """Give what the engine is told of a system: its own settings, else those of all."""
+    options = analysis.model_dump(exclude={"limits", "schemas"})
+    if system:
+        options |= system.model_dump(exclude={"name", "paths", "schemas"}, exclude_none=True)
+    made = tuple(Label(**label.model_dump()) for label in labels)
+    return Options(**options, system=name, limits=Limits(**analysis.limits.model_dump()), labels=made)
 
 
 class SparkSettings(Section):

@@ -3,6 +3,7 @@
 import json
 import tomllib
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,9 @@ class TemplatingRule(Section):
     variables: dict[str, Any] = {}
 
 
+_NO_RULE = TemplatingRule()
+
+
 class TemplatingSettings(Section):
     """Who renders templates, with which variables, and at what cost."""
 
@@ -43,14 +47,34 @@ class TemplatingSettings(Section):
 
     def templating_for(self, path: str, root: Path, given: Mapping[str, Any], dbt: "DbtSettings") -> Templating:
         """Give how a file is rendered; what flags and the environment give beats rules, and rules beat the rest."""
-        rule = next((rule for rule in self.rules if matches(path, rule.paths)), TemplatingRule())
-        read = read_variables(root / self.variables_file) if self.variables_file else {}
-        return Templating(
-            rule.templater or self.templater,
-            {**read, **self.variables, **rule.variables, **given},
-            RenderLimits(**self.limits.model_dump()),
-            DbtOptions(**dbt.model_dump()),
-        )
+        rule = next((rule for rule in self.rules if matches(path, rule.paths)), _NO_RULE)
+        read = _variables(root / self.variables_file) if self.variables_file else {}
+        variables = {**read, **self.variables, **rule.variables, **given}
+        return Templating(rule.templater or self.templater, variables, _limits(self.limits), _dbt_options(dbt))
+
+
+@lru_cache(maxsize=64)  # every file asks
+def _limits(settings: RenderLimitSettings) -> RenderLimits:
+    return RenderLimits(**settings.model_dump())
+
+
+@lru_cache(maxsize=64)
+def _dbt_options(settings: "DbtSettings") -> DbtOptions:
+    return DbtOptions(**settings.model_dump())
+
+
+def _variables(file: Path) -> Mapping[str, Any]:
+    """Read the file of variables, once as long as it stays the same."""
+    try:
+        found = file.stat()
+    except OSError as error:
+        raise LineageError(f"{file}: {error.strerror}") from None
+    return _variables_of(file, found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(maxsize=16)
+def _variables_of(file: Path, changed: int, size: int) -> Mapping[str, Any]:
+    return read_variables(file)
 
 
 def given_variables(environ: Mapping[str, str], overrides: Mapping[str, Any]) -> dict[str, Any]:
