@@ -19,7 +19,8 @@ from lineage_pipeline.engine.link.shaping import input_of
 from lineage_pipeline.engine.link.statement import LinkedStatement, link_statement
 from lineage_pipeline.spark.compile import scripts, traits_at
 from lineage_pipeline.spark.frames import Batches, row_array, row_schema, spark_schema, sparse
-from lineage_pipeline.spark.plan import BOUNDS, Shaping
+from lineage_pipeline.spark.links import CACHE, LINK, LINKS, TODO, held_links, keep, link_keys
+from lineage_pipeline.spark.plan import Shaping
 from lineage_pipeline.spark.schemas import schema_rows
 from lineage_pipeline.spark.work import Work
 from lineage_pipeline.vocabulary import ir
@@ -28,18 +29,19 @@ from lineage_pipeline.vocabulary.plan import Bound, ScriptFace
 from lineage_pipeline.vocabulary.sets import Stage
 from lineage_pipeline.vocabulary.tables import ColumnEdge, Diagnostic, Facet
 
-FOLDER = "linked"
 INFERRED = "inferred.msgpack"
 
 LINKED = pa.schema(
     [
+        ("key", pa.string()),
+        ("batch", pa.string()),
         ("edge", row_schema("column_edges")),
         ("facet", row_schema("facets")),
         ("finding", row_schema("diagnostics")),
         ("note", pa.binary()),
     ]
 )
-"""A row fills one of the four; the public tables are projections."""
+"""What the file of a link key gives: a row fills one of the last four, and the public tables are projections."""
 
 
 class Note(msgspec.Struct, frozen=True, array_like=True):
@@ -67,7 +69,7 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 class Gathered(msgspec.Struct):
-    """What the files of a batch give."""
+    """What one file gives."""
 
     edges: list[ColumnEdge] = []
     facets: list[Facet] = []
@@ -76,15 +78,27 @@ class Gathered(msgspec.Struct):
 
 
 def link_files(work: Work) -> None:
-    """Link all files, once for the same files and schemas."""
-    if not work.finished(work.place(FOLDER)):
-        linked = _inputs(work).mapInArrow(_link, spark_schema(LINKED))
-        work.write(linked, work.place(FOLDER))
+    """Link the files that no batch of the cache holds, once for the same names and schemas."""
+    if work.files.size(work.place(LINKS)) is not None:
+        return
+    links, todo = link_keys(work)
+    batch = todo["batch"][0].as_py() if len(todo) else ""
+    if batch:
+        work.put(f"todo_{batch}", todo)
+        files = work.read([work.place(f"todo_{batch}.parquet")], TODO)
+        work.write(_inputs(work, files).mapInArrow(_link, spark_schema(LINKED)), f"{CACHE}/{batch}")
+    keep(work, links, batch)
 
 
 def linked_rows(work: Work) -> DataFrame:
-    """Open what `link_files` wrote."""
-    return work.result(FOLDER, LINKED)
+    """Open what was linked, now or for another snapshot."""
+    links = held_links(work)
+    folders = [folder for folder in work.finished(CACHE) if folder.split("/")[-2] in links.batches]
+    rows = work.read(folders, LINKED)
+    if links.whole:
+        return rows
+    wanted = work.read([work.place(LINKS)], LINK).select("key", "batch")
+    return rows.join(f.broadcast(wanted), ["key", "batch"])
 
 
 def infer_columns(work: Work) -> Inferred:
@@ -107,9 +121,8 @@ def _infer(work: Work) -> Inferred:
     return Inferred(wanted, carried, schemas)
 
 
-def _inputs(work: Work) -> DataFrame:
-    """Give each file with its script, its text, and the schemas of the objects that it names."""
-    bounds = work.read([work.place("bounds.parquet")], BOUNDS)
+def _inputs(work: Work, bounds: DataFrame) -> DataFrame:
+    """Give each file that is to be linked with its script, its text, and the schemas of the objects that it names."""
     schemas = schema_rows(work).where(f.col("schema").isNotNull()).select("object", "rank", "temporary", "schema")
     named = bounds.select("path", f.explode("names").alias("object")).join(schemas, "object")
     seen = named.groupBy("path").agg(f.collect_list(f.struct("object", "rank", "temporary", "schema")).alias("seen"))
@@ -120,16 +133,19 @@ def _inputs(work: Work) -> DataFrame:
 def _link(batches: Batches) -> Batches:
     """Run in a task: scripts become edges, facets and findings."""
     for rows in batches:
-        gathered = Gathered()
-        for row in rows.to_pylist():
-            _link_file(row, gathered)
-        yield sparse(LINKED, "edge", row_array("column_edges", gathered.edges))
-        yield sparse(LINKED, "facet", row_array("facets", gathered.facets))
-        yield sparse(LINKED, "finding", row_array("diagnostics", list(gathered.findings.values())))
-        yield sparse(LINKED, "note", pa.array(gathered.notes, pa.binary()))
+        made = [(row["key"], row["batch"], _link_file(row)) for row in rows.to_pylist()]
+        for column, values in (
+            ("edge", row_array("column_edges", [edge for _, _, one in made for edge in one.edges])),
+            ("facet", row_array("facets", [facet for _, _, one in made for facet in one.facets])),
+            ("finding", row_array("diagnostics", [row for _, _, one in made for row in one.findings.values()])),
+            ("note", pa.array([note for _, _, one in made for note in one.notes], pa.binary())),
+        ):
+            counts = [len(getattr(one, f"{column}s")) for _, _, one in made]
+            whose = [(key, name) for (key, name, _), count in zip(made, counts, strict=True) for _ in range(count)]
+            yield sparse(LINKED, column, values, dict(zip(("key", "batch"), zip(*whose, strict=True), strict=False)))
 
 
-def _link_file(row: Mapping[str, Any], gathered: Gathered) -> None:
+def _link_file(row: Mapping[str, Any]) -> Gathered:
     script = msgspec.msgpack.decode(row["script"], type=ir.Script)
     bound = msgspec.msgpack.decode(row["bounds"], type=tuple[Bound, ...])
     face = msgspec.msgpack.decode(row["face"], type=ScriptFace)
@@ -142,6 +158,7 @@ def _link_file(row: Mapping[str, Any], gathered: Gathered) -> None:
     linked = link_script(script, bound, inputs, traits, done).statements
     edges: list[ColumnEdge] = []
     passings: list[Passing] = []
+    gathered = Gathered()
     for ordinal, result in sorted(linked.items()):
         placed = script.statements[ordinal]
         edges.extend(edge_rows(text, placed, ordinal, result))
@@ -154,6 +171,7 @@ def _link_file(row: Mapping[str, Any], gathered: Gathered) -> None:
     gathered.findings |= {finding.id: finding for finding in conflicts}
     gathered.edges.extend(edges)
     gathered.notes.extend(_notes(edges, passings, schemas))
+    return gathered
 
 
 def _seen(row: Mapping[str, Any]) -> Seen:

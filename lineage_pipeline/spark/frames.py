@@ -48,9 +48,12 @@ def _only_chunk(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks else pa.array([], column.type)
 
 
-def sparse(schema: pa.Schema, column: str, values: pa.Array) -> pa.RecordBatch:
-    """Give rows that fill one column and leave the others empty."""
-    arrays = [values if field.name == column else pa.nulls(len(values), field.type) for field in schema]
+def sparse(
+    schema: pa.Schema, column: str, values: pa.Array, further: Mapping[str, Sequence[object]] | None = None
+) -> pa.RecordBatch:
+    """Give rows that fill one column, and the `further` ones, and leave the others empty."""
+    filled = {name: pa.array(row, schema.field(name).type) for name, row in (further or {}).items()} | {column: values}
+    arrays = [filled.get(field.name, pa.nulls(len(values), field.type)) for field in schema]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 

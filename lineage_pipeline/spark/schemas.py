@@ -1,5 +1,6 @@
 """Schemas: ordered but cheap, one task for each bundle of objects that need each other."""
 
+import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -40,11 +41,12 @@ SCHEMAS = pa.schema(
         ("rank", pa.int64()),
         ("temporary", pa.bool_()),
         ("schema", pa.binary()),
+        ("digest", pa.string()),
         ("column", row_schema("columns")),
         ("constraint", row_schema("constraints")),
     ]
 )
-"""Objects with their schemas; then columns; then constraints: a row fills one of the three."""
+"""Objects with their schemas, and digests of those; then columns; then constraints: a row fills one of the three."""
 
 BLANK = ir.Statement("", "")
 
@@ -142,11 +144,13 @@ def _statement_at(
 def _schema_batch(
     schemas: Mapping[str, TableSchema], objects: Mapping[str, Known], position: Mapping[str, int]
 ) -> pa.RecordBatch:
+    encoded = [msgspec.msgpack.encode(schema) for schema in schemas.values()]
     columns: dict[str, list[Any]] = {
         "object": list(schemas),
         "rank": [position[name] for name in schemas],
         "temporary": [objects[name].row.temporary for name in schemas],
-        "schema": [msgspec.msgpack.encode(schema) for schema in schemas.values()],
+        "schema": encoded,
+        "digest": [hashlib.sha256(content).hexdigest() for content in encoded],
         "column": [None] * len(schemas),
         "constraint": [None] * len(schemas),
     }

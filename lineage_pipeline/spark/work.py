@@ -113,9 +113,7 @@ class Work:
 
     def put(self, name: str, content: pa.Table) -> None:
         """Write names that the driver holds as a file, so that tasks can join them."""
-        sink = pa.BufferOutputStream()
-        pq.write_table(content, sink, compression="zstd")
-        self.files.replace(self.place(f"{name}.parquet"), sink.getvalue().to_pybytes(), durable=False)
+        self.files.replace(self.place(f"{name}.parquet"), parquet(content), durable=False)
 
     def table(self, name: str) -> DataFrame:
         """Open a public table as the run has it."""
@@ -126,6 +124,13 @@ class Work:
         folder = self.run.folder(table)
         frame.coalesce(parallelism(self.session)).write.parquet(folder)
         self.run.adopt(table, [folder], part=part)
+
+
+def parquet(content: pa.Table) -> bytes:
+    """Give a small table as a file."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(content, sink, compression="zstd")
+    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
 
 def _entry(file: SqlFile, options: Options) -> Entry:
