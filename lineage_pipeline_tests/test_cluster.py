@@ -1,0 +1,65 @@
+"""A real cluster gives the rows that one process gives, though one of its workers dies in the middle."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+from lineage_pipeline import pipeline
+from lineage_pipeline.discover.example import build_example
+from lineage_pipeline.discover.gather import input_files
+from lineage_pipeline.discover.git import discover_revision
+from lineage_pipeline.settings import load_settings
+from lineage_pipeline.store.warehouse import Warehouse
+from lineage_pipeline_tests.cluster import Cluster, Node, standalone
+from lineage_pipeline_tests.materialised import ROOT, canonical
+
+pytestmark = pytest.mark.cluster
+
+
+def test_a_snapshot_survives_the_death_of_a_worker(tmp_path: Path) -> None:
+    example = build_example(ROOT / "sql_assets", tmp_path / "example")
+    settings = load_settings(example.path, {}, {}).for_repository(example.path, {}, {})
+    found = discover_revision(example.path, example.head, settings, name="example")
+    warehouse = tmp_path / "warehouse"
+    with (
+        standalone(tmp_path / "cluster") as cluster,
+        _driver(tmp_path, str(example.path), example.head, str(warehouse), cluster.address) as output,
+    ):
+        said = list(_told(output, cluster, warehouse))
+    assert said and said[-1].get("end"), (tmp_path / "log").read_text()[-3000:]
+    executors = said[-1]["executors"]
+    assert sorted(one["active"] for one in executors) == [False, True], executors
+    assert said[-1]["lost"] > 0, "the worker was idle when it died"
+    got = canonical(Warehouse(warehouse).load(found.key))
+    assert got == canonical(pipeline.analyse(input_files(found, settings)))
+
+
+@contextmanager
+def _driver(folder: Path, *arguments: str) -> Iterator[IO[bytes]]:
+    command = [sys.executable, "-m", "lineage_pipeline_tests.cluster", *arguments]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=log, start_new_session=True)
+    assert process.stdout is not None
+    try:
+        yield process.stdout
+    finally:
+        process.stdout.close()
+        Node(process, folder).kill()
+
+
+def _told(output: IO[bytes], cluster: Cluster, warehouse: Path) -> Iterator[dict[str, Any]]:
+    """Give what the driver says; the first worker that is seen to compile is killed."""
+    killed = False
+    for line in output:
+        told: dict[str, Any] = json.loads(line)
+        if not killed and "busy" in told and any(warehouse.glob("_cache/compiled/*/*/_temporary")):
+            victim = next(node for node in cluster.workers if node.runs(told["busy"][0]))
+            victim.kill()
+            killed = True
+        yield told
