@@ -7,7 +7,7 @@ PARALLEL := -n 2 --dist loadgroup
 FAST := not (slow or pipeline or spark or browser or postgres or cluster or soak or oracle)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve ui test check lint soak oracle accept bench format lock clean
+.PHONY: help setup run serve ui test check lint soak oracle accept bench peers format lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' Makefile
@@ -48,8 +48,11 @@ oracle: setup ## ten thousand generated queries for each real engine, and the gr
 accept: setup ## rewrite the expected lines of the fixtures; read the diff before you commit it
 	$(PYTEST) -m "$(FAST)" --accept
 
-bench: setup ## measure, and print the ratios
-	@$(PY) -m benchmarks
+bench: setup ## measure all that we owe into .lineage/bench (other files: make bench FILES="folder=dialect …")
+	@$(PY) -m benchmarks --parts all --out .lineage/bench $(FILES)
+
+peers: setup ## install the tools that `make bench` compares us with, each for itself, into .lineage/peers
+	@$(PY) -m benchmarks --install-peers
 
 format: setup ## put the code into shape
 	$(PY) -m ruff check --fix

@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.__main__ import DIALECTS, main
+from benchmarks.__main__ import main
+from benchmarks.figures import OWED, Figure, markdown
 from benchmarks.generate import edit, generate, write
+from benchmarks.inputs import DIALECTS
 from benchmarks.parse_ratio import STAGES, measure
+from benchmarks.peers import compare
 from benchmarks.shapes import SHAPES
 from lineage_pipeline import pipeline
 from lineage_pipeline.vocabulary.analysis import InputFile, Options
@@ -59,12 +62,32 @@ def test_the_stages_add_up_to_the_run() -> None:
     assert 0 < sum(ratio.analysis.stages.values()) <= ratio.analysis.seconds
 
 
-def test_the_driver_prints_a_table_and_writes_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "own.sql").write_text("create view v as select a from t;\n")
-    file = tmp_path / "figures.json"
-    arguments = ["--statements", "30", "--rounds", "1", "--dialect", "duckdb", "--json", str(file)]
-    assert main([*arguments, str(tmp_path), str(tmp_path / "own.sql")]) == 0
+def test_the_driver_prints_tables_and_writes_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own, out = tmp_path / "own", tmp_path / "out"
+    own.mkdir()
+    (own / "own.sql").write_text("create view v as select a from t;\n")
+    arguments = ["--statements", "30", "--rounds", "1", "--dialect", "duckdb", "--sizes", "20", "40"]
+    parts = ["--parts", "ratios", "startup", "growth", "graphs", "--edges", "2000", "--out", str(out)]
+    assert main([str(own), f"{own / 'own.sql'}=postgres", *arguments, *parts]) == 0
     rows = capsys.readouterr().out.strip().splitlines()
     assert rows[0].startswith("| input | files | statements |")
-    assert len(rows) == 5
-    assert [row["analysis"]["statements"] for row in json.loads(file.read_text())["ratios"]][1:] == [1, 1]
+    assert [what for what in OWED if not any(row.startswith(f"| {what} |") for row in rows)] == []
+    found = json.loads((out / "report.json").read_text())
+    assert [row["analysis"]["statements"] for row in found["ratios"]][1:] == [1, 1]
+    assert [row["statements"] for row in found["growth"]] == [20, 40]
+    assert (out / "growth.svg").read_text().count("<polyline") == 3
+
+
+def test_a_peer_that_is_not_there_is_a_row_that_says_so(tmp_path: Path) -> None:
+    (tmp_path / "own.sql").write_text("create view v as select a from t;\nselect b as c from u;\n")
+    found = {figure.what: figure for figure in compare("own", tmp_path, "tsql", 0.001, tmp_path / "nowhere")}
+    assert found.keys() == {what for what in OWED if what.endswith("÷ ours (CPU)")}
+    missing = {what for what, figure in found.items() if figure.value is None}
+    assert missing == found.keys() - {"sqlglot lineage ÷ ours (CPU)"}
+    assert {found[what].note for what in missing} == {"not installed"}
+
+
+def test_a_promise_is_kept_or_not() -> None:
+    assert "| yes |" in markdown([Figure("lineage --version (wall)", "", 0.39, "s")])
+    assert "| **no** |" in markdown([Figure("lineage --version (wall)", "", 0.41, "s")])
+    assert "| **no** |" in markdown([Figure("polyglot-sql ÷ ours (CPU)", "", 1.9)])
