@@ -10,7 +10,7 @@
 """
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 
@@ -48,6 +48,16 @@ class Compiled(msgspec.Struct, frozen=True):
     text: Text
     traits: Traits
 
+    def at(self, file: InputFile) -> "Compiled":
+        """Give the same for a file of the same text that lies elsewhere."""
+        if self.file == file:
+            return self
+        return msgspec.structs.replace(self, file=file, text=msgspec.structs.replace(self.text, path=file.path))
+
+
+CompileAll = Callable[[Iterable[InputFile]], Sequence[Compiled]]
+"""Who compiles a set of files."""
+
 
 class Edges(msgspec.Struct):
     """What linking gives, gathered over the files."""
@@ -72,16 +82,13 @@ class Memory:
         self._files: dict[tuple[str, Options, Written | None], Compiled] = {}
         self._rows: dict[tuple[object, ...], Edges] = {}
 
-    def compile(self, file: InputFile) -> Compiled:
-        """Compile a file, unless its text was compiled before, wherever it stood."""
-        key = (file.text, file.options, file.written)
-        known = self._files.get(key)
-        if known is None:
-            self.compiled += 1
-            known = self._files[key] = compile_file(file)
-        if known.file == file:
-            return known
-        return msgspec.structs.replace(known, file=file, text=msgspec.structs.replace(known.text, path=file.path))
+    def compile(self, files: Iterable[InputFile], compile_all: CompileAll) -> list[Compiled]:
+        """Compile the files whose texts were not compiled before, wherever they stood."""
+        keyed = [((file.text, file.options, file.written), file) for file in files]
+        new = {key: file for key, file in keyed if key not in self._files}
+        self.compiled += len(new)
+        self._files.update(zip(new, compile_all(new.values()), strict=True))
+        return [self._files[key].at(file) for key, file in keyed]
 
     def link(self, item: Compiled, plan: Plan, registry: SchemaRegistry) -> Edges:
         """Link a file, unless it was linked before with the same names and schemas."""
@@ -109,20 +116,27 @@ class Workings(msgspec.Struct, frozen=True):
 
 
 def analyse(
-    files: Iterable[InputFile], imported: Mapping[str, TableSchema] | None = None, *, reach: bool = True
+    files: Iterable[InputFile],
+    imported: Mapping[str, TableSchema] | None = None,
+    *,
+    reach: bool = True,
+    compile_all: CompileAll | None = None,
 ) -> Lineage:
     """The lineage of a set of files; `imported` are schemas known from elsewhere, and `reach` takes a while."""
-    lineage = work_out(files, imported).lineage
+    lineage = work_out(files, imported, compile_all=compile_all).lineage
     return msgspec.structs.replace(lineage, column_reach=column_reach(lineage)) if reach else lineage
 
 
 def work_out(
-    files: Iterable[InputFile], imported: Mapping[str, TableSchema] | None = None, memory: Memory | None = None
+    files: Iterable[InputFile],
+    imported: Mapping[str, TableSchema] | None = None,
+    memory: Memory | None = None,
+    compile_all: CompileAll | None = None,
 ) -> Workings:
     """The lineage of a set of files without the reach of columns, and how it came about."""
-    compile_one = memory.compile if memory is not None else compile_file
-    with _relaxed_collector():
-        return link_together([compile_one(file) for file in files], imported or {}, memory)
+    make = compile_all or compile_files
+    with relaxed_collector():
+        return link_together(make(files) if memory is None else memory.compile(files, make), imported or {}, memory)
 
 
 def link_together(
@@ -169,7 +183,7 @@ def _without(side: Workings, objects: frozenset[str], memory: Memory | None) -> 
 
 
 @contextmanager
-def _relaxed_collector() -> Iterator[None]:
+def relaxed_collector() -> Iterator[None]:
     """Trees are many, short-lived and free of cycles worth finding: collecting them costs a third of parsing."""
     before = gc.get_threshold()
     gc.set_threshold(10_000, 50, 100)
@@ -179,17 +193,21 @@ def _relaxed_collector() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
+def compile_files(files: Iterable[InputFile]) -> list[Compiled]:
+    """Every file as a script."""
+    return [compile_file(file) for file in files]
+
+
 def compile_file(file: InputFile) -> Compiled:
     """One file as a script."""
     script = compile_source(file.text, file.options)
-    face = face_of(script, file.text, file.written)
-    return Compiled(
-        file,
-        script,
-        face,
-        face.text(file.path, file.text),
-        traits_of(file.options.dialect, file.options.case_sensitivity) or GENERIC,
-    )
+    return as_compiled(file, script, face_of(script, file.text, file.written))
+
+
+def as_compiled(file: InputFile, script: ir.Script, face: ScriptFace) -> Compiled:
+    """A file with the script that it is."""
+    traits = traits_of(file.options.dialect, file.options.case_sensitivity) or GENERIC
+    return Compiled(file, script, face, face.text(file.path, file.text), traits)
 
 
 def resolve_schemas(

@@ -1,6 +1,10 @@
 """What all tests share: `--accept`, groups for those that must not run side by side, and the figures they print."""
 
+import os
+
 import pytest
+
+os.environ.setdefault("LINEAGE_CACHE", "false")  # tests of one folder must not find what others left there
 
 GROUPS = ("spark", "cluster", "browser", "postgres")
 

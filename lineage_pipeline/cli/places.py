@@ -27,12 +27,14 @@ class Reading(NamedTuple):
     schema: Sequence[str] | None = None
     allow_implied: bool | None = None
     variables: Sequence[str] | None = None
+    cache: bool | None = None
 
-    def flags(self, *, schemas: bool = True) -> "dict[str, dict[str, object]]":
+    def flags(self, *, schemas: bool = True) -> "dict[str, object]":
         """Give the flags as the settings take them."""
         said: dict[str, object] = {"dialect": self.dialect, "allow_implied": self.allow_implied}
         analysis = said | ({"schemas": placed(list(self.schema or ()))} if schemas else {})
-        return {"analysis": analysis, "templating": {"variables": variables(list(self.variables or ()))}}
+        told = {"variables": variables(list(self.variables or ()))}
+        return {"analysis": analysis, "templating": told, "cache": self.cache}
 
 
 class Found(NamedTuple):
@@ -46,7 +48,7 @@ class Found(NamedTuple):
 
 def lineage_in(places: Sequence[str] | None, reading: Reading) -> "Lineage":
     """Give what all questions are asked of; several places become one lineage."""
-    from lineage_pipeline.questions.lineage import Lineage
+    from lineage_pipeline.cli.remembered import remembered
 
     loaded: list[Lineage] = []
     to_read: list[str] = []
@@ -57,16 +59,8 @@ def lineage_in(places: Sequence[str] | None, reading: Reading) -> "Lineage":
         else:
             loaded.append(kept)
     if to_read:
-        loaded.append(_analysed(to_read, reading))
+        loaded.append(remembered(find(to_read, reading)))
     return loaded[0].merge(*loaded[1:]) if len(loaded) > 1 else loaded[0]
-
-
-def _analysed(places: Sequence[str], reading: Reading) -> "Lineage":
-    from lineage_pipeline.engine.trace.facts import RowFacts
-    from lineage_pipeline.questions.lineage import Lineage
-
-    subject = analysed(find(places, reading))
-    return Lineage(RowFacts(subject.lineage, subject.files))
 
 
 def analysed(found: Found, *, reach: bool = False) -> "Subject":
@@ -100,10 +94,11 @@ def stored(place: str) -> "Lineage | None":
 
 def _own_warehouse(place: str) -> str:
     """Give the warehouse of the settings, where a key of a snapshot may be found."""
+    from lineage_pipeline.questions.loading import is_warehouse
     from lineage_pipeline.settings import load_settings
 
     warehouse = load_settings(Path.cwd(), {}, os.environ).warehouse
-    if "://" not in warehouse and not Path(warehouse).is_dir():
+    if "://" not in warehouse and not is_warehouse(Path(warehouse)):
         raise LineageError(f"{place}: there is neither such a folder or file nor a warehouse at {warehouse}")
     return warehouse
 

@@ -66,7 +66,7 @@ def scan(
 
     chosen = _chosen(format, output)
     places = paths or ["."]
-    found = find(places, Reading(dialect, schema, allow_implied, var))
+    found = find(places, Reading(dialect, schema, allow_implied, var, cache=False if no_cache else None))
     if not found.discovery.files:
         say(f"lineage: no file below {' '.join(places)} fits {', '.join(found.settings.include)}")
     if verbose:

@@ -16,6 +16,7 @@ from lineage_pipeline.vocabulary.sets import Status
 from lineage_pipeline.vocabulary.tables import Diagnostic
 
 if TYPE_CHECKING:
+    from lineage_pipeline import pipeline
     from lineage_pipeline.graphs import Graphs
 
 Side = tuple[Discovery, Settings]
@@ -28,12 +29,22 @@ def subject_of(
     """Analyse what was found; the findings of discovery come first."""
     from lineage_pipeline import pipeline  # not before the input is known to be usable: it takes a moment
 
-    files = progress(list(input_files(discovery, rules)), "reading")
+    files = input_files(discovery, rules)
     given = with_found(imports or settings.imports(), discovery.files, discovery.sources, rules)
-    lineage = _joint(discovery, given, pipeline.analyse(files, given.schemas, reach=reach))
+    found = pipeline.analyse(files, given.schemas, reach=reach, compile_all=compiler_of(settings))
+    lineage = _joint(discovery, given, found)
     written = {source.source_hash: source.text for source in discovery.sources}
     texts = {file.path: written[file.source_hash] for file in discovery.files}
     return Subject(lineage, discovery.snapshot, discovery.files, texts, naming_of(settings))
+
+
+def compiler_of(settings: Settings) -> "pipeline.CompileAll":
+    """Give who compiles: with the cache of the warehouse, where it lies on this machine and nobody forbids it."""
+    from lineage_pipeline.kept import Keeper
+    from lineage_pipeline.store.files import Files
+
+    usable = settings.cache and "://" not in settings.warehouse
+    return Keeper(Files(settings.warehouse) if usable else None, lambda items: progress(items, "reading")).compile
 
 
 def lineages_of(base: Side, head: Side) -> tuple[Lineage, Lineage]:
@@ -44,7 +55,9 @@ def lineages_of(base: Side, head: Side) -> tuple[Lineage, Lineage]:
 
     def work_out(side: Side) -> "pipeline.Workings":
         discovery, settings = side
-        return pipeline.work_out(input_files(discovery, settings), _imports(side).schemas, memory)
+        return pipeline.work_out(
+            input_files(discovery, settings), _imports(side).schemas, memory, compiler_of(settings)
+        )
 
     settled = pipeline.settle(work_out(base), work_out(head), memory)
     before, after = (

@@ -14,6 +14,7 @@ Edits = list[str] | None
 def supposed(path: Path, analysis: Mapping[str, Any], wanted: Mapping[str, Edits]) -> "Comparison":
     """Compare a folder with what it would be."""
     from lineage_pipeline import pipeline
+    from lineage_pipeline.cli.subject import compiler_of
     from lineage_pipeline.discover.folder import discover_folder
     from lineage_pipeline.discover.gather import input_files
     from lineage_pipeline.discover.schemas.found import with_found
@@ -31,7 +32,7 @@ def supposed(path: Path, analysis: Mapping[str, Any], wanted: Mapping[str, Edits
     discovery = discover_folder(path, settings)
     memory = pipeline.Memory()
     imports = with_found(settings.imports(), discovery.files, discovery.sources, settings)
-    base = pipeline.work_out(input_files(discovery, settings), imports.schemas, memory)
+    base = pipeline.work_out(input_files(discovery, settings), imports.schemas, memory, compiler_of(settings))
     edits = [resolve_edit(base, Action(action), words) for action, given in wanted.items() for words in given or ()]
     before, after = pipeline.settle(base, suppose(base, edits), memory)
     changes = diff(before.lineage, after.lineage, policy_of(settings))

@@ -145,7 +145,7 @@ def as_inputs(files: Iterable[SqlFile], sources: Iterable[Source], rules: Option
             source = known[file.source_hash]
             written = Written.of(source.text, source.source_map)
             options = options_of(file, rules.options_for(file.path))
-            yield InputFile(file.path, source.rendered, options, file.owners, written)
+            yield InputFile(file.path, source.rendered, options, file.owners, written, file.source_hash)
 
 
 def finding(code: str, path: str | None, **values: str) -> Diagnostic:

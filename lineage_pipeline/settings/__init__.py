@@ -62,6 +62,7 @@ class Settings(Section):
     systems: tuple[SystemSettings, ...] = ()
     spark: SparkSettings = SparkSettings()
     warehouse: str = ".lineage/warehouse"
+    cache: bool = True
     openlineage: OpenLineageSettings = OpenLineageSettings()
     repositories: tuple[RepositorySettings, ...] = ()
     watch: WatchSettings = WatchSettings()

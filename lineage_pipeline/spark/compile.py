@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import msgspec
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
 from lineage_pipeline.dialects.traits import GENERIC, Traits, traits_of
@@ -14,22 +13,10 @@ from lineage_pipeline.engine.compile.interface import face_of
 from lineage_pipeline.engine.compile.source import compile_source
 from lineage_pipeline.spark.frames import Batches, batch, spark_schema
 from lineage_pipeline.spark.work import Entry, Work
-from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.store import compiled as cache
+from lineage_pipeline.store.compiled import CACHE, COMPILED, packed
 from lineage_pipeline.vocabulary.analysis import Options
 from lineage_pipeline.vocabulary.places import Written
-
-CACHE = "_cache/compiled"
-
-COMPILED = pa.schema(
-    [
-        ("key", pa.string()),
-        ("batch", pa.string()),
-        ("script", pa.binary()),
-        ("face", pa.binary()),
-        ("findings", pa.binary()),
-    ]
-)
-"""A compiled content: its IR, its outside, and the statements that have findings, with nothing else in them."""
 
 UNITS = pa.schema(
     [("key", pa.string()), ("source_hash", pa.string()), ("options", pa.binary()), ("batch", pa.string())]
@@ -39,7 +26,7 @@ ENTRIES = pa.schema([(name, pa.string()) for name in ("path", "source_hash", "ke
 
 def compile_new(work: Work) -> None:
     """Compile the contents that no batch holds; nothing new, no job."""
-    held = _held(work)
+    held = cache.held(work.files, {entry.key for entry in work.entries})
     missing = {entry.key: entry for entry in work.entries if entry.key not in held}
     if missing:
         name = uuid.uuid4().hex
@@ -77,19 +64,6 @@ def _compiled(work: Work) -> DataFrame:
     return work.read(work.finished(CACHE), COMPILED)
 
 
-def _held(work: Work) -> dict[str, str]:
-    """Say which batch holds a key; the first one counts where two runs compiled the same."""
-    wanted = {entry.key for entry in work.entries}
-    held: dict[str, str] = {}
-    for folder in work.finished(CACHE):
-        for path in work.files.list(folder):
-            if path.endswith(".parquet"):
-                keys = pq.read_table(work.files.locate(path), columns=["key"], filesystem=work.files.system)["key"]
-                for key in wanted.intersection(keys.to_pylist()):
-                    held.setdefault(key, folder.split("/")[-2])
-    return held
-
-
 def _units(entries: Sequence[Entry], name: str) -> pa.Table:
     columns = {
         "key": [entry.key for entry in entries],
@@ -120,17 +94,6 @@ def _compile(batches: Batches) -> Batches:
             options = msgspec.msgpack.decode(row["options"], type=Options)
             script = compile_source(row["rendered"], options)
             written = Written.of(row["text"], row["source_map"])
-            parts = (script, face_of(script, row["rendered"], written), _with_findings(script))
-            made.append((row["key"], row["batch"], *map(msgspec.msgpack.encode, parts)))
+            kept = packed(script, face_of(script, row["rendered"], written))
+            made.append((row["key"], row["batch"], *msgspec.structs.astuple(kept)))
         yield batch(COMPILED, dict(zip(COMPILED.names, zip(*made, strict=True), strict=True)))
-
-
-def _with_findings(script: ir.Script) -> list[ir.Placed]:
-    """Keep of a script what its findings need."""
-    return [
-        msgspec.structs.replace(
-            placed, statement=ir.Statement(placed.statement.kind, placed.statement.status, findings=found)
-        )
-        for placed in script.statements
-        if (found := placed.statement.findings)
-    ]

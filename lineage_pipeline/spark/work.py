@@ -1,6 +1,5 @@
 """One snapshot on its way through the stages, and what they hand on: files named by what they were made from."""
 
-import hashlib
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,8 +15,9 @@ from lineage_pipeline.discover.detect import options_of
 from lineage_pipeline.discover.rendered import SCHEMA
 from lineage_pipeline.spark.frames import read
 from lineage_pipeline.spark.session import parallelism
-from lineage_pipeline.store.engine import engine_version
+from lineage_pipeline.store.compiled import compile_key, finished
 from lineage_pipeline.store.files import Files
+from lineage_pipeline.store.hashes import hash_of
 from lineage_pipeline.store.run import Run
 from lineage_pipeline.store.schemas import arrow_schema
 from lineage_pipeline.vocabulary.analysis import Options, TableSchema
@@ -26,9 +26,6 @@ from lineage_pipeline.vocabulary.tables import SqlFile
 
 FEW_FILES, MANY_FILES = 25, 500
 """How many files a task takes: few while cores are idle, many when all are busy, since a task costs time, too."""
-
-DONE = "_SUCCESS"
-"""What Spark leaves in a folder when all of it is there."""
 
 
 class Rules(Protocol):
@@ -88,7 +85,7 @@ class Work:
             [(entry.path, entry.key, entry.owners) for entry in self.entries],
             self.imported,
         ]
-        return _hash(parts)
+        return hash_of(parts)
 
     def place(self, name: str) -> str:
         """Say where a result of this snapshot lies, relative to the warehouse."""
@@ -96,8 +93,7 @@ class Work:
 
     def finished(self, folder: str) -> list[str]:
         """List what Spark has written below a folder to its end."""
-        ends = (path for path in self.files.list(folder) if path.endswith(f"/{DONE}"))
-        return [path.removesuffix(f"/{DONE}") for path in ends]
+        return finished(self.files, folder)
 
     def write(self, frame: DataFrame, folder: str) -> None:
         """Write a frame to a folder of its own below: two runs of the same snapshot never meet."""
@@ -134,11 +130,4 @@ def parquet(content: pa.Table) -> bytes:
 
 
 def _entry(file: SqlFile, options: Options) -> Entry:
-    reading = (options.dialect, options.case_sensitivity, options.limits)  # the rest bears on names only
-    return Entry(
-        file.path, file.source_hash, _hash([file.source_hash, reading, engine_version()]), options, file.owners
-    )
-
-
-def _hash(parts: object) -> str:
-    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()
+    return Entry(file.path, file.source_hash, compile_key(file.source_hash, options), options, file.owners)

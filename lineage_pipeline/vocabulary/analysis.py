@@ -55,7 +55,7 @@ class Options(msgspec.Struct, frozen=True):
 class InputFile(msgspec.Struct, frozen=True):
     """A source as the engine sees it: where it lies, what it says, how to read it, and who owns it.
 
-    Where the text is not the file itself, `written` says how it comes from it.
+    Where the text is not the file itself, `written` says how it comes from it; `source` names both, if discovery did.
     """
 
     path: str
@@ -63,6 +63,7 @@ class InputFile(msgspec.Struct, frozen=True):
     options: Options
     owners: tuple[str, ...] = ()
     written: Written | None = None
+    source: str = ""
 
 
 class SchemaColumn(msgspec.Struct, frozen=True, array_like=True):

@@ -1,0 +1,79 @@
+"""Lineages of folders and revisions that were asked about before: the same files are not analysed again."""
+
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lineage_pipeline.vocabulary.errors import LineageError
+
+if TYPE_CHECKING:
+    from lineage_pipeline.cli.places import Found
+    from lineage_pipeline.questions.lineage import Lineage
+
+FOLDER = "_cache/lineages"
+
+WORTH = 200
+"""Files that are worth a lineage file of their own: fewer are analysed as quickly as one is opened."""
+
+KEPT = 8
+"""How many are kept; the one that was asked last stays longest."""
+
+
+def remembered(found: "Found") -> "Lineage":
+    """Give the lineage of what was found: the one that is kept, or a new one, which is kept if that pays."""
+    from lineage_pipeline.cli.files import write_tables
+    from lineage_pipeline.cli.places import analysed
+    from lineage_pipeline.engine.trace.facts import RowFacts
+    from lineage_pipeline.questions.lineage import Lineage
+
+    place = _place(found)
+    kept = _kept(place) if place is not None else None
+    if kept is not None:
+        return kept
+    subject = analysed(found)
+    if place is not None:
+        try:
+            hidden = place.parents[1] / ".gitignore"
+            hidden.parent.mkdir(parents=True, exist_ok=True)
+            hidden.write_text("*\n", encoding="ascii")  # it lies in somebody's repository
+            write_tables(place, found, subject)
+            _forget(place.parent)
+        except OSError:
+            pass  # a folder that cannot be written to is no reason to fail
+    return Lineage(RowFacts(subject.lineage, subject.files))
+
+
+def _place(found: "Found") -> Path | None:
+    """Say where this lineage is kept, by all that it depends on; None where it is not worth it, or not wanted."""
+    from lineage_pipeline.store.hashes import hash_of
+
+    settings, discovery = found.settings, found.discovery
+    if not settings.cache or "://" in settings.warehouse or found.rules is not settings:
+        return None
+    folder = Path(settings.warehouse, FOLDER)
+    if len(discovery.files) < WORTH:
+        return None
+    imported = [sorted(found.imports.schemas.items()), found.imports.findings]
+    parts = [settings.analysis_key(), discovery.snapshot, discovery.files, discovery.diagnostics, imported]
+    return folder / f"{hash_of(parts)[:40]}.lineage"
+
+
+def _kept(place: Path) -> "Lineage | None":
+    from lineage_pipeline.questions.lineage import Lineage
+
+    if not place.is_file():
+        return None
+    try:
+        with zipfile.ZipFile(place) as archive:
+            whole = archive.testzip() is None
+        place.touch()
+        return Lineage.load(place) if whole else None
+    except (LineageError, OSError, zipfile.BadZipFile):  # damaged, or gone in between
+        return None
+
+
+def _forget(folder: Path) -> None:
+    """Drop the lineages that nobody asked for longest."""
+    files = sorted(folder.glob("*.lineage"), key=lambda file: -file.stat().st_mtime)
+    for file in files[KEPT:]:
+        file.unlink(missing_ok=True)

@@ -1,0 +1,125 @@
+"""The compile cache: what each content became, in batches that runs in process and on Spark share.
+
+<warehouse>/_cache/compiled/<batch>/<any>/*.parquet     and _SUCCESS beside them, when all of them are there
+"""
+
+import uuid
+from collections.abc import Collection, Mapping
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lineage_pipeline.store.engine import engine_version
+from lineage_pipeline.store.files import Files
+from lineage_pipeline.store.hashes import hash_of
+from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.analysis import Options
+from lineage_pipeline.vocabulary.plan import ScriptFace
+
+CACHE = "_cache/compiled"
+
+DONE = "_SUCCESS"
+"""What Spark leaves in a folder when all of it is there, and so do we."""
+
+COMPILED = pa.schema(
+    [
+        ("key", pa.string()),
+        ("batch", pa.string()),
+        ("script", pa.binary()),
+        ("face", pa.binary()),
+        ("findings", pa.binary()),
+    ]
+)
+"""A compiled content: its IR, its outside, and the statements that have findings, with nothing else in them."""
+
+
+class Packed(msgspec.Struct, frozen=True):
+    """A compiled content as it is kept."""
+
+    script: bytes
+    face: bytes
+    findings: bytes
+
+
+def compile_key(source: str, options: Options) -> str:
+    """Name what compiling a content depends on: the content, and how it is read; the rest bears on names only."""
+    reading = (options.dialect, options.case_sensitivity, options.limits)
+    return hash_of([source, reading, engine_version()])
+
+
+def packed(script: ir.Script, face: ScriptFace) -> Packed:
+    """Give a script as it is kept."""
+    return Packed(*map(msgspec.msgpack.encode, (script, face, _with_findings(script))))
+
+
+def _with_findings(script: ir.Script) -> list[ir.Placed]:
+    """Keep of a script what its findings need."""
+    return [
+        msgspec.structs.replace(
+            placed, statement=ir.Statement(placed.statement.kind, placed.statement.status, findings=found)
+        )
+        for placed in script.statements
+        if (found := placed.statement.findings)
+    ]
+
+
+def finished(files: Files, folder: str) -> list[str]:
+    """List the folders below one that were written to their end."""
+    ends = (path for path in files.list(folder) if path.endswith(f"/{DONE}"))
+    return [path.removesuffix(f"/{DONE}") for path in ends]
+
+
+def held(files: Files, wanted: Collection[str]) -> dict[str, str]:
+    """Say which batch holds a key; the first one counts where two runs compiled the same."""
+    found: dict[str, str] = {}
+    for folder in finished(files, CACHE):
+        for path in _parts(files, folder):
+            keys = pq.read_table(files.locate(path), columns=["key"], filesystem=files.system)["key"]
+            for key in set(wanted).intersection(keys.to_pylist()):
+                found.setdefault(key, folder.split("/")[-2])
+    return found
+
+
+def load(files: Files, wanted: Collection[str]) -> dict[str, Packed]:
+    """Read what is kept of some keys; a file that is damaged holds nothing."""
+    missing = set(wanted)
+    found: dict[str, Packed] = {}
+    for folder in finished(files, CACHE):
+        for path in _parts(files, folder):
+            if missing:
+                here = _rows(files, path, missing)
+                found |= here
+                missing -= here.keys()
+    return found
+
+
+def _rows(files: Files, path: str, wanted: set[str]) -> dict[str, Packed]:
+    try:
+        with pq.ParquetFile(files.locate(path), filesystem=files.system, page_checksum_verification=True) as file:
+            keys = file.read(columns=["key"])["key"].to_pylist()
+            if wanted.isdisjoint(keys):
+                return {}
+            content = file.read(columns=["script", "face", "findings"])
+    except (OSError, pa.ArrowInvalid):
+        return {}
+    columns = [column.to_pylist() for column in content.columns]
+    return {key: Packed(*row) for key, *row in zip(keys, *columns, strict=True) if key in wanted}
+
+
+def save(files: Files, made: Mapping[str, Packed]) -> None:
+    """Keep what was compiled as a batch of its own."""
+    batch = uuid.uuid4().hex
+    rows = [
+        {"key": key, "batch": batch, "script": one.script, "face": one.face, "findings": one.findings}
+        for key, one in sorted(made.items())
+    ]
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.Table.from_pylist(rows, schema=COMPILED), sink, compression="zstd", write_page_checksum=True)
+    folder = f"{CACHE}/{batch}/process"
+    files.replace(f"{folder}/part-0.parquet", sink.getvalue().to_pybytes(), durable=False)
+    files.replace(f"{folder}/{DONE}", b"", durable=False)
+
+
+def _parts(files: Files, folder: str) -> list[str]:
+    return [path for path in files.list(folder) if path.endswith(".parquet")]

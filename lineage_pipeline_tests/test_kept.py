@@ -1,0 +1,135 @@
+"""The compile cache in process: the same rows from it, from several processes and without both."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.generate import edit, generate, write
+from lineage_pipeline.cli import main
+from lineage_pipeline.cli.remembered import WORTH
+from lineage_pipeline.discover.folder import discover_folder
+from lineage_pipeline.discover.gather import input_files
+from lineage_pipeline.kept import Keeper
+from lineage_pipeline.pipeline import Memory, analyse, work_out
+from lineage_pipeline.settings import load_settings
+from lineage_pipeline.store.files import Files
+from lineage_pipeline.vocabulary.analysis import InputFile
+
+pytestmark = pytest.mark.usefixtures("caching")
+TEMPLATE = "create view t as select {{ c }}, x from {{ t }};\n"
+
+
+def files_of(folder: Path) -> list[InputFile]:
+    settings = load_settings(folder, {"analysis": {"dialect": "snowflake"}}, {})
+    return list(input_files(discover_folder(folder, settings), settings))
+
+
+@pytest.fixture
+def caching(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LINEAGE_CACHE", "true")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write({**generate(120, 0, "snowflake"), "t.sql": TEMPLATE, "bad.sql": "select ( from;"}, tmp_path)
+    return tmp_path
+
+
+def cache(folder: Path) -> Files:
+    return Files(folder / ".lineage" / "warehouse")
+
+
+def test_what_is_kept_gives_the_same_rows_and_is_not_compiled_again(folder: Path) -> None:
+    files = files_of(folder)
+    expected = analyse(files)
+    first, second = Keeper(cache(folder)), Keeper(cache(folder))
+    assert analyse(files, compile_all=first.compile) == expected
+    assert first.made == len({file.source for file in files})
+    assert analyse(files, compile_all=second.compile) == expected
+    assert second.made == 0
+    assert (folder / ".lineage/warehouse/_cache/.gitignore").read_text() == "*\n"
+    assert files_of(folder) == files  # what is kept is no part of the repository
+
+
+def test_only_new_contents_are_compiled_wherever_files_move(folder: Path) -> None:
+    Keeper(cache(folder)).compile(files_of(folder))
+    (folder / "t.sql").rename(folder / "u.sql")
+    (folder / "new.sql").write_text("create view n as select 1 as one;\n", encoding="utf-8")
+    files = files_of(folder)
+    keeper = Keeper(cache(folder))
+    memory = Memory()
+    assert work_out(files, memory=memory, compile_all=keeper.compile).lineage == work_out(files).lineage
+    assert keeper.made == 1
+    work_out(files, memory=memory, compile_all=keeper.compile)
+    assert keeper.made == 1
+
+
+def test_several_processes_give_what_one_gives(folder: Path) -> None:
+    files = files_of(folder)
+    keeper = Keeper(None, processes=2, much=1)
+    assert analyse(files, compile_all=keeper.compile) == analyse(files)
+    assert keeper.made == len({file.source for file in files})
+
+
+def test_a_damaged_batch_is_compiled_anew(folder: Path) -> None:
+    files = files_of(folder)
+    Keeper(cache(folder)).compile(files)
+    (part,) = (folder / ".lineage").rglob("part-0.parquet")
+    content = bytearray(part.read_bytes())
+    middle = len(content) // 3
+    content[middle : middle + 50] = bytes(50)
+    part.write_bytes(content)
+    keeper = Keeper(cache(folder))
+    assert analyse(files, compile_all=keeper.compile) == analyse(files)
+    assert keeper.made > 0
+
+
+def test_little_leaves_no_folder_behind_and_a_closed_one_is_no_error(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    small = tmp_path_factory.mktemp("small")
+    (small / "a.sql").write_text("select 1 as one;", encoding="utf-8")
+    analyse(files_of(small), compile_all=Keeper(cache(small)).compile)
+    assert not (small / ".lineage").exists()
+    (folder / ".lineage").write_text("a file where the folder should be", encoding="utf-8")
+    files = files_of(folder)
+    assert analyse(files, compile_all=Keeper(cache(folder)).compile) == analyse(files)
+
+
+def test_a_scan_keeps_unless_it_is_told_not_to(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    assert main(["scan", "--no-cache", "--dialect", "snowflake", "-o", "a.json"]) == 0
+    assert not (folder / ".lineage").exists()
+    assert main(["scan", "--dialect", "snowflake", "-o", "b.json"]) == 0
+    assert (folder / ".lineage").is_dir()
+    write(edit(generate(120, 0, "snowflake"), 1, 0), folder)
+    assert main(["scan", "--dialect", "snowflake", "-o", "c.json"]) == 0
+    assert main(["scan", "--no-cache", "--dialect", "snowflake", "-o", "d.json"]) == 0
+    assert (folder / "a.json").read_bytes() == (folder / "b.json").read_bytes()
+    assert (folder / "c.json").read_bytes() == (folder / "d.json").read_bytes() != (folder / "a.json").read_bytes()
+
+
+def test_a_question_about_the_same_files_is_answered_from_what_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write({f"v{number}.sql": f"create view v{number} as select a from t;" for number in range(WORTH)}, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    kept = tmp_path / ".lineage/warehouse/_cache/lineages"
+
+    def ask() -> str:
+        assert main(["impact", "t.a+", "--in", "."]) == 0
+        return capsys.readouterr().out
+
+    answer = ask()
+    (file,) = kept.iterdir()
+    before = file.read_bytes()
+    with monkeypatch.context() as patched:
+        patched.setattr("lineage_pipeline.cli.places.analysed", None)  # who asks again works out nothing
+        assert ask() == answer
+    for damaged in (before[: len(before) // 2], before[:500] + bytes(20) + before[520:]):
+        file.write_bytes(damaged)
+        assert ask() == answer
+    assert file.read_bytes() == before
+    (tmp_path / "v0.sql").write_text("create view v0 as select b from t;", encoding="utf-8")
+    assert ask() != answer
+    assert len(list(kept.iterdir())) == 2
