@@ -53,6 +53,17 @@ def test_version_and_help_import_nothing_heavy(flag: str) -> None:
     assert (__version__ if flag == "--version" else "Commands:") in done.stdout
 
 
+def test_the_help_of_no_command_imports_anything_heavy() -> None:
+    program = (
+        "import sys; from lineage_pipeline.cli import main; "
+        "codes = {main([verb, '--help']) for verb in sys.argv[1:]}; "
+        f"print(codes, sorted((set({HEAVY}) & set(sys.modules)) - {{'pydantic'}}), file=sys.stderr)"
+    )  # typer itself reads the options of a command with pydantic
+    done = subprocess.run([sys.executable, "-c", program, *VERBS], capture_output=True, text=True, cwd=ROOT)
+    assert done.stderr == "{0} []\n"
+    assert done.stdout.count("Usage: lineage") == len(VERBS)
+
+
 @pytest.mark.parametrize("verb", [*VERBS, ""])
 def test_every_verb_has_help_with_no_line_over_80_columns(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([verb, "--help"] if verb else []) == 0
