@@ -238,6 +238,24 @@ def test_a_trusted_project_is_read_by_dbt_itself_without_our_environment(
     assert not any(row.code == "UNDEFINED_VARIABLE" for row in found.diagnostics)
 
 
+@pytest.mark.slow
+def test_a_trusted_project_that_dbt_cannot_read_is_rendered_without_it_and_says_so(tmp_path: Path) -> None:
+    shutil.copytree(PROJECTS / "shop", tmp_path / "shop")
+    (tmp_path / "shop" / "models" / "wrong.sql").write_text("select 1 as a from {{ ref('nobody_has_this') }}\n")
+    found = discover_folder(tmp_path / "shop", load_settings(tmp_path / "shop", {"dbt": {"trust": True}}, {}))
+    (row,) = [row for row in found.diagnostics if row.path == "dbt_project.yml"]
+    assert row.code == "TEMPLATE_ERROR" and "nobody_has_this" in row.message
+    assert "models/marts/orders.sql" in {file.path for file in found.files if file.templater == "dbt"}
+
+
+def test_a_damaged_manifest_is_told(tmp_path: Path) -> None:
+    shutil.copytree(PROJECTS / "shop", tmp_path / "shop")
+    (tmp_path / "shop" / "target").mkdir()
+    (tmp_path / "shop" / "target" / "manifest.json").write_text('{"nodes": {')
+    told = [row.message for row in discover_folder(tmp_path / "shop", load_settings(tmp_path, {}, {})).diagnostics]
+    assert any("target/manifest.json is no JSON document" in message for message in told)
+
+
 def test_settings_in_a_file_are_worked_out_and_not_only_read(tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()
     (tmp_path / "dbt_project.yml").write_text("name: p\nprofile: p\nvars: {area: sales}\n")

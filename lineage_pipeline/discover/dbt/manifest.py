@@ -20,6 +20,9 @@ PLACE = "target/manifest.json"
 SECONDS = 300
 """How long dbt may take."""
 
+SHOWN = 300
+"""How much of what dbt says about a project that it cannot read is told."""
+
 
 class Known(msgspec.Struct, frozen=True):
     """What a manifest says of a node: its name in parts, and its SQL where the file is still the one it was made of."""
@@ -33,8 +36,9 @@ class Known(msgspec.Struct, frozen=True):
 class Manifest:
     """The nodes of a manifest by file and name."""
 
-    def __init__(self, document: Mapping[str, Any] | None = None) -> None:
-        """Take the document; without one nothing is known."""
+    def __init__(self, document: Mapping[str, Any] | None = None, problem: str = "") -> None:
+        """Take the document; without one nothing is known, and a `problem` says why."""
+        self.problem = problem
         self._nodes: dict[tuple[str, str], Mapping[str, Any]] = {}
         nodes = (document or {}).get("nodes")
         for node in nodes.values() if isinstance(nodes, Mapping) else ():
@@ -63,10 +67,12 @@ def find_manifest(project: Project, library: Library, place: str, trust: bool) -
     for path in (place, posixpath.join(project.root, PLACE)):
         text = library.read(path) if path else None
         if text is not None:
-            return Manifest(_document(text))
+            document = _document(text)
+            return Manifest(document, f"{path} is no JSON document" if document is None else "")
     folder = getattr(library, "folder", None)
     if trust and isinstance(folder, Path):
-        return Manifest(_document(parsed_by_dbt(folder / project.root)))
+        text, problem = parsed_by_dbt(folder / project.root)
+        return Manifest(_document(text), problem)
     return Manifest()
 
 
@@ -78,22 +84,24 @@ def _document(text: str) -> Mapping[str, Any] | None:
     return document if isinstance(document, Mapping) else None
 
 
-def parsed_by_dbt(folder: Path) -> str:
-    """Let dbt read a project in a process with nothing of our environment; give its manifest, or nothing."""
+def parsed_by_dbt(folder: Path) -> tuple[str, str]:
+    """Let dbt read a project in a process with nothing of our environment; give its manifest, or why there is none."""
+    told = ""
     with tempfile.TemporaryDirectory(prefix="lineage-dbt-") as scratch:
         options = ["--project-dir", folder, "--profiles-dir", folder, "--target-path", scratch, "--log-path", scratch]
         code = "import sys; from dbt.cli.main import cli; cli(sys.argv[1:])"
-        quiet = ["--quiet", "--no-partial-parse", "--no-send-anonymous-usage-stats"]
+        quiet = ["--quiet", "--no-partial-parse", "--no-send-anonymous-usage-stats", "--no-use-colors"]
         environ = {"PATH": os.defpath, "HOME": scratch, "LC_ALL": "C.UTF-8"}
         for verb in (["compile", "--no-introspect", "--no-populate-cache"], ["parse"]):
             command = [sys.executable, "-c", code, *quiet, *verb, *map(str, options)]
             try:
-                subprocess.run(
+                done = subprocess.run(
                     command, cwd=scratch, env=environ, capture_output=True, stdin=subprocess.DEVNULL, timeout=SECONDS
                 )
             except subprocess.TimeoutExpired:
-                return ""
+                return "", f"dbt took more than {SECONDS} seconds"
             manifest = Path(scratch, "manifest.json")
             if manifest.is_file():
-                return manifest.read_text(encoding="utf-8")
-    return ""
+                return manifest.read_text(encoding="utf-8"), ""
+            told = " ".join((done.stdout + done.stderr).decode("utf-8", "replace").split())
+    return "", f"dbt could not read the project: {told[-SHOWN:]}"

@@ -85,10 +85,12 @@ class DbtTemplater:
             path = posixpath.join(project.root, FILE)
             listed = msgspec.json.encode(tuple(listed_tables(session))).decode()
             text = self.library.read(path) or ""
-            yield Further(path, text, Rendered(listed, NOTHING_COPIED, dialect=dialect), "schema")
+            reason = session.manifest.problem
+            wrong = (Problem("TEMPLATE_ERROR", {"reason": reason}),) if reason else ()
+            yield Further(path, text, Rendered(listed, NOTHING_COPIED, wrong, dialect=dialect), "schema")
         for path, reason in sorted(self.documents.wrong.items()):
-            wrong = (Problem("TEMPLATE_ERROR", {"reason": reason}),)
-            yield Further(path, self.library.read(path) or "", Rendered("", NOTHING_COPIED, wrong))
+            damaged = (Problem("TEMPLATE_ERROR", {"reason": reason}),)
+            yield Further(path, self.library.read(path) or "", Rendered("", NOTHING_COPIED, damaged))
 
 
 def _by_path(session: Session) -> dict[str, Rendered]:
