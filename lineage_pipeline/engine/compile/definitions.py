@@ -194,7 +194,8 @@ def _nullable(kinds: dict[type[exp.Expr], exp.Expr]) -> bool | None:
         return bool(explicit.args.get("allow_null"))
     if exp.PrimaryKeyColumnConstraint in kinds or exp.GeneratedAsIdentityColumnConstraint in kinds:
         return False
-    return None
+    computed = kinds.get(exp.ComputedColumnConstraint)
+    return False if computed is not None and computed.args.get("not_null") else None
 
 
 def alter(context: Context, tree: exp.Expr) -> dict[str, Any]:

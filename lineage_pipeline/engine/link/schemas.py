@@ -1,5 +1,6 @@
 """Schemas: the definitions and alterations of each object, folded in order into its final columns."""
 
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
@@ -117,7 +118,7 @@ class SchemaRegistry:
             return _since(columns, altered(columns, statement.alterations), event)
         definition = statement.definition
         if definition is not None and not takes_query(statement, event.role):
-            return (*self._copied(definition, bound), *declared(definition))
+            return self._computed((*self._copied(definition, bound), *declared(definition)), name, event)
         linked = self._link(event, statement, bound, traits)
         found = list(columns)
         if definition is not None and traits.query_adds_columns:
@@ -131,6 +132,25 @@ class SchemaRegistry:
                 names = {column.name for column in found}
                 found.extend(column for column in fresh if event.role is Role.DEFINE or column.name not in names)
         return tuple(found)
+
+    def _computed(self, columns: tuple[SchemaColumn, ...], name: str, event: Event) -> tuple[SchemaColumn, ...]:
+        """The columns of a table with the types of those that are computed and declare none."""
+        statement, bound, traits = self.statement_at(event.path, event.ordinal)
+        definition = statement.definition
+        listed = definition.columns if definition is not None else ()
+        untyped = {column.name for column in listed if column.computed is not None and not column.type}
+        if definition is None or not untyped:
+            return columns
+        known = self.objects[name]
+        own = input_of(TableSchema(name, known.kind, known.origin, columns), temporary=False)
+        states = (key for parts, key in bound.states if parts == definition.name.parts)
+        seen = ChainMap(dict.fromkeys((name, *states), own), self.inputs)
+        writes = link_statement(statement, bound, seen, traits).writes
+        types = {one: out.value.type for written in writes if written.target == name for one, out in written.columns}
+        return tuple(
+            msgspec.structs.replace(column, type=types.get(column.name)) if column.name in untyped else column
+            for column in columns
+        )
 
     def _copied(self, definition: ir.Definition, bound: Bound) -> tuple[SchemaColumn, ...]:
         """The columns of the object that a definition says another one is like."""
