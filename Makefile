@@ -7,7 +7,7 @@ PARALLEL := -n 2 --dist loadgroup
 FAST := not (slow or pipeline or spark or browser or postgres or cluster or soak or oracle)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve ui test check lint soak oracle accept bench peers format lock clean
+.PHONY: help setup run serve ui test check lint soak fuzz oracle accept bench peers format lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' Makefile
@@ -41,6 +41,9 @@ lint: setup
 
 soak: setup ## the tests that take many minutes
 	$(PYTEST) -m soak
+
+fuzz: setup ## two hundred thousand mutated fixtures (fewer, or others: make fuzz COUNT=5000 FIRST=200000)
+	$(PY) -m lineage_pipeline_tests.fuzzing --count $(or $(COUNT),200000) --first $(or $(FIRST),0)
 
 oracle: setup ## ten thousand generated queries for each real engine, and the grid of what they cover
 	$(PYTEST) -m oracle

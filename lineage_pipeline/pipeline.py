@@ -18,7 +18,6 @@ import msgspec
 
 from lineage_pipeline.dialects.traits import GENERIC, Traits, traits_of
 from lineage_pipeline.engine.compile.interface import face_of
-from lineage_pipeline.engine.compile.source import compile_source
 from lineage_pipeline.engine.diff.contested import contested, defined
 from lineage_pipeline.engine.graph.build import File, build_plan
 from lineage_pipeline.engine.graph.statements import statement_rows
@@ -31,6 +30,7 @@ from lineage_pipeline.engine.link.schemas import SchemaRegistry
 from lineage_pipeline.engine.link.script import link_script
 from lineage_pipeline.engine.trace.reach import column_reach
 from lineage_pipeline.engine.trace.tags import with_tags
+from lineage_pipeline.guard.compiling import compile_text
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options, TableSchema
 from lineage_pipeline.vocabulary.places import Text, Written
@@ -200,7 +200,7 @@ def compile_files(files: Iterable[InputFile]) -> list[Compiled]:
 
 def compile_file(file: InputFile) -> Compiled:
     """One file as a script."""
-    script = compile_source(file.text, file.options)
+    script = compile_text(file.text, file.options)
     return as_compiled(file, script, face_of(script, file.text, file.written))
 
 

@@ -1,5 +1,7 @@
 """Size and depth are findings, never a crash, and cost nothing but the statement they stand in."""
 
+import time
+
 import pytest
 
 from lineage_pipeline import analyze
@@ -8,20 +10,100 @@ from lineage_pipeline.vocabulary.analysis import Limits
 GOOD = "; create view v as select 1 as a"
 
 
+DEEP = "(" * 10_000 + "1" + ")" * 10_000
+
+
 @pytest.mark.parametrize(
-    "bad",
+    ("bad", "reads", "target"),
     [
-        "select " + "(" * 10_000 + "1" + ")" * 10_000,
-        "select " * 300 + "1" + " from (" * 250 + "t" + ")" * 250,
-        "select * from " + "(select * from " * 5_000 + "t" + ")" * 5_000,
-        "select " + "case when a then " * 400 + "1" + " end" * 400,
+        (f"select {DEEP}", [], None),
+        ("select " * 300 + "1" + " from (" * 250 + "t" + ")" * 250, [], None),
+        ("select * from " + "(select * from " * 5_000 + "t" + ") x" * 5_000, ["t"], None),
+        (
+            "create view a.v as select * from " + "(select * from " * 5_000 + "t join u on 1=1" + ") x" * 5_000,
+            ["t", "u"],
+            "a.v",
+        ),
+        ("select " + "case when a then " * 400 + "1" + " end" * 400 + " from t", ["t"], None),
+        (f"insert into z with c as (select {DEEP} from s, r as q) select * from c", ["r", "s"], "z"),
+        (f"merge into t using s on {DEEP} = 1 when matched then delete", ["s"], "t"),
+        (f"update a set b = {DEEP} from tt as a, s", ["s"], "tt"),
+        ("select * from a " + "join b " * 60, ["a", "b"], None),
     ],
-    ids=["brackets", "unbalanced", "subqueries", "cases"],
+    ids=[
+        "brackets",
+        "unbalanced",
+        "subqueries",
+        "view",
+        "cases",
+        "insert",
+        "merge",
+        "update",
+        "joins without conditions",
+    ],
 )
-def test_nesting_is_cut_before_the_parser(bad: str) -> None:
+def test_nesting_is_cut_before_the_parser_and_tables_are_read_off_the_tokens(
+    bad: str, reads: list[str], target: str | None
+) -> None:
     document = analyze(bad + GOOD, dialect="postgres").to_dict()
-    assert [finding["code"] for finding in document["diagnostics"]][:1] == ["LIMIT_EXCEEDED"]
-    assert document["summary"]["statements"] == {"analysed": 1, "partial": 0, "failed": 1}
+    assert "LIMIT_EXCEEDED" in {finding["code"] for finding in document["diagnostics"]}
+    first, good = document["statements"]
+    assert (sorted(first["reads"]), first["target"]) == (reads, target)
+    assert first["status"] == ("partial" if reads or target else "failed")
+    assert good["status"] == "analysed"
+
+
+@pytest.mark.parametrize("count", [12, 40])
+@pytest.mark.parametrize(
+    "step",
+    [
+        "select x.a from c{0} x join c{0} y on x.a = y.a",
+        "select a from c{0} union all select a from c{0}",
+        "select x.*, y.* from c{0} x, c{0} y",
+        "select a from c{0} x full join c{0} y using (a)",
+        "select struct(a, a) as a from c{0}",
+        "select case when a > 1 then a else a + 1 end as a from c{0}",
+        "select a from c{0} where a in (select a from c{0} where a > (select max(a) from c{0}))",
+    ],
+)
+@pytest.mark.parametrize("first", ["select a from t", "select * from nowhere"])
+def test_what_doubles_with_each_query_neither_hangs_nor_fills_the_memory(first: str, step: str, count: int) -> None:
+    ctes = [f"c0 as ({first})", *(f"c{n} as ({step.format(n - 1)})" for n in range(1, count))]
+    sql = f"create table t (a int); create view v as with {', '.join(ctes)} select * from c{count - 1}"
+    document = analyze(sql, dialect="bigquery", limits=Limits(edges=20_000)).to_dict()
+    assert document["statements"][1]["reads"]
+    assert len(document["column_edges"]) < 10_000
+
+
+def test_a_temporary_table_that_feeds_itself_does_not_grow_without_end() -> None:
+    step = "insert into #t select x.a + y.a from #t x join #t y on x.a = y.a; "
+    document = analyze("select a into #t from s; " + step * 60 + "select a into z from #t", dialect="tsql").to_dict()
+    assert {(edge["from_object"], edge["to_object"]) for edge in document["column_edges"]} == {("s", "z")}
+
+
+def test_a_statement_with_too_many_edges_keeps_its_tables() -> None:
+    sql = (
+        "create table t ("
+        + ", ".join(f"c{n} int" for n in range(60))
+        + "); create view v as select * from t"
+        + GOOD.replace("v", "w")
+    )
+    document = analyze(sql, limits=Limits(edges=50)).to_dict()
+    assert "the statement is over the limit of 50 column edges" in {row["message"] for row in document["diagnostics"]}
+    assert {(edge["from_object"], edge["to_object"]) for edge in document["object_edges"]} == {("t", "v")}
+    assert not [edge for edge in document["column_edges"] if edge["to_object"] == "v"]
+
+
+def test_many_alterations_of_one_table_are_folded_once_each() -> None:
+    sql = (
+        "create table t (a int);"
+        + "".join(f"alter table t add column c{n} int;" for n in range(1_000))
+        + "select * from t"
+    )
+    started = time.process_time()
+    document = analyze(sql, dialect="postgres").to_dict()
+    assert len([column for column in document["columns"] if column["object"] == "t"]) == 1_001
+    assert time.process_time() - started < 30  # each state anew takes minutes
 
 
 def test_a_union_of_5000_branches_is_one_relation() -> None:
@@ -36,7 +118,7 @@ def test_a_file_over_its_limit_is_not_read() -> None:
 
 def test_a_statement_over_its_limit_is_said_and_the_next_one_goes_on() -> None:
     document = analyze("select a, b, c, d from t" + GOOD, limits=Limits(tokens=8)).to_dict()
-    assert document["summary"]["statements"]["failed"] == 1
+    assert document["summary"]["statements"] == {"analysed": 1, "partial": 1, "failed": 0}
     assert document["diagnostics"][0]["message"] == "the statement is over the limit of 8 tokens"
 
 

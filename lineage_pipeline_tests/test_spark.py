@@ -1,11 +1,15 @@
 """Spark gives the rows that one process gives, with work that is counted."""
 
 import json
+import os
 import shutil
+import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+import pyarrow as pa
 import pytest
 
 from lineage_pipeline import pipeline
@@ -117,6 +121,50 @@ def test_a_dbt_project_has_the_same_rows_and_places_in_process_and_on_spark(tmp_
     expected = pipeline.analyse(input_files(found, place.settings), imported)
     assert imported and any(row.path == "models/marts/orders.sql" and row.span for row in expected.statements)
     assert canonical(place.analyse(found)) == canonical(expected)
+
+
+def test_a_file_that_is_over_its_limits_costs_itself_and_no_task(tmp_path: Path) -> None:
+    hostile = {
+        "1_good.sql": "create table t (a int, b int);\ncreate view one as select a from t;",
+        "2_slow.sql": "create view early as select b from t;\nselect a" + "[0]" * 20_000 + " from t;",
+        "3_deep.sql": "create view deep as select * from " + "(select * from " * 5_000 + "t" + ") x" * 5_000,
+        "4_bare.sql": "create view bare as select * from t " + "join t x " * 60,
+        "5_wide.sql": "create view wide as with "
+        + ", ".join(f"c{n} as (select x.*, y.* from c{n - 1} x, c{n - 1} y)" for n in range(1, 40))
+        + " select * from c39".replace("c0", "t"),
+        "6_good.sql": "create view two as select b from early;",
+    }
+    place = ground(
+        tmp_path, hostile, '[analysis]\ndialect = "postgres"\n[analysis.limits]\nseconds = 1\nedges = 5000\n'
+    )
+    lineage = place.analyse(discover_folder(tmp_path, place.settings))
+    told = {row.path: row.message for row in lineage.diagnostics if row.code == "LIMIT_EXCEEDED"}
+    assert told["2_slow.sql"] == "the statement is over the limit of 1 seconds"
+    assert told["3_deep.sql"] == "the nesting is over the limit of 200 levels"
+    assert told["4_bare.sql"] == "the number of joins without a condition is over the limit of 14"
+    assert ("t", "deep") in {(edge.from_object, edge.to_object) for edge in lineage.object_edges}
+    assert {edge.to_object for edge in lineage.column_edges} >= {"one", "early", "two"}
+
+
+def test_a_file_whose_linking_dies_costs_its_own_edges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from lineage_pipeline.guard.child import Bounds
+    from lineage_pipeline.spark import edges
+    from lineage_pipeline.vocabulary.plan import ScriptFace
+
+    def link_file(row: dict[str, object]) -> edges.Gathered:
+        if row["path"] == "b.sql":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return edges.Gathered(notes=[str(row["path"]).encode()])
+
+    monkeypatch.setattr(edges, "_link_file", link_file)
+    face = msgspec.msgpack.encode(ScriptFace((), (0,)))
+    batch = pa.RecordBatch.from_pylist(
+        [{"path": name, "face": face, "key": name, "batch": "x"} for name in ("a.sql", "b.sql", "c.sql")]
+    )
+    rows = pa.Table.from_batches(edges._link(iter([batch]), Bounds(5, 500_000_000))).to_pylist()
+    assert [row["note"] for row in rows if row["note"]] == [b"a.sql", b"c.sql"]
+    told = [(row["finding"]["path"], row["finding"]["message"]) for row in rows if row["finding"]]
+    assert told == [("b.sql", "linking the file is over the limit of the memory of the machine")]
 
 
 def test_an_empty_folder_is_a_snapshot_too(tmp_path: Path) -> None:

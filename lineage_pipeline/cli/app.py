@@ -166,6 +166,8 @@ def sentence(error: Exception) -> str:
         package = (error.name or "").partition(".")[0]
         if package in EXTRAS:
             return f"this needs {package}: pip install 'lineage-pipeline[{EXTRAS[package]}]'"
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this; analysis.limits.edges says how large a statement may become"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     said = " ".join(str(error).split())

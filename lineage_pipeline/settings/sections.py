@@ -22,7 +22,12 @@ class LimitSettings(Section):
 
     bytes: int = Field(Limits().bytes, gt=0)
     tokens: int = Field(Limits().tokens, gt=0)
-    depth: int = Field(Limits().depth, gt=0)
+    depth: int = Field(
+        Limits().depth, gt=0, le=1000
+    )  # beyond that, the parser's stack ends and takes the process along
+    seconds: float = Field(Limits().seconds, gt=0)
+    memory: int = Field(Limits().memory, ge=50_000_000)
+    edges: int = Field(Limits().edges, gt=0)
 
 
 class AnalysisSettings(Section):

@@ -2,7 +2,8 @@
 
 import gc
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 import pyarrow as pa
@@ -10,11 +11,12 @@ from pyspark.sql import DataFrame
 
 from lineage_pipeline.dialects.traits import GENERIC, Traits, traits_of
 from lineage_pipeline.engine.compile.interface import face_of
-from lineage_pipeline.engine.compile.source import compile_source
+from lineage_pipeline.guard.compiling import compile_texts
 from lineage_pipeline.spark.frames import Batches, batch, spark_schema
 from lineage_pipeline.spark.work import Entry, Work
 from lineage_pipeline.store import compiled as cache
 from lineage_pipeline.store.compiled import CACHE, COMPILED, packed
+from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import Options
 from lineage_pipeline.vocabulary.places import Written
 
@@ -89,11 +91,15 @@ def _compile(batches: Batches) -> Batches:
     """Run in a task: texts become scripts."""
     gc.set_threshold(200_000, 50, 100)  # trees are many, short-lived and free of cycles worth finding
     for rows in batches:
-        made = []
-        for row in rows.to_pylist():
-            options = msgspec.msgpack.decode(row["options"], type=Options)
-            script = compile_source(row["rendered"], options)
+        items = rows.to_pylist()
+        texts = [(item["rendered"], msgspec.msgpack.decode(item["options"], type=Options)) for item in items]
+
+        def finish(number: int, script: ir.Script, items: Sequence[Mapping[str, Any]] = items) -> bytes:
+            row = items[number]
             written = Written.of(row["text"], row["source_map"])
             kept = packed(script, face_of(script, row["rendered"], written))
-            made.append((row["key"], row["batch"], *msgspec.structs.astuple(kept)))
-        yield batch(COMPILED, dict(zip(COMPILED.names, zip(*made, strict=True), strict=True)))
+            return msgspec.msgpack.encode(msgspec.structs.astuple(kept))
+
+        made = [msgspec.msgpack.decode(content, type=list[bytes]) for content in compile_texts(texts, finish)]
+        named = [(item["key"], item["batch"], *parts) for item, parts in zip(items, made, strict=True)]
+        yield batch(COMPILED, dict(zip(COMPILED.names, zip(*named, strict=True), strict=True)))

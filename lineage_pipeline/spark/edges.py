@@ -17,6 +17,7 @@ from lineage_pipeline.engine.link.schemas import takes_query
 from lineage_pipeline.engine.link.script import link_script
 from lineage_pipeline.engine.link.shaping import input_of
 from lineage_pipeline.engine.link.statement import LinkedStatement, link_statement
+from lineage_pipeline.guard.child import WHOLE, Bounds, Step, Stopped, can_guard, run
 from lineage_pipeline.spark.compile import scripts, traits_at
 from lineage_pipeline.spark.frames import Batches, row_array, row_schema, spark_schema, sparse
 from lineage_pipeline.spark.links import CACHE, LINK, LINKS, TODO, held_links, keep, link_keys
@@ -24,10 +25,14 @@ from lineage_pipeline.spark.plan import Shaping
 from lineage_pipeline.spark.schemas import schema_rows
 from lineage_pipeline.spark.work import Work
 from lineage_pipeline.vocabulary import ir
-from lineage_pipeline.vocabulary.analysis import TableSchema
+from lineage_pipeline.vocabulary.analysis import Limits, TableSchema
+from lineage_pipeline.vocabulary.codes import diagnose
 from lineage_pipeline.vocabulary.plan import Bound, ScriptFace
 from lineage_pipeline.vocabulary.sets import Stage
 from lineage_pipeline.vocabulary.tables import ColumnEdge, Diagnostic, Facet
+
+STATEMENTS = 10
+"""For how many slow statements there is time in one file."""
 
 INFERRED = "inferred.msgpack"
 
@@ -86,7 +91,10 @@ def link_files(work: Work) -> None:
     if batch:
         work.put(f"todo_{batch}", todo)
         files = work.read([work.place(f"todo_{batch}.parquet")], TODO)
-        work.write(_inputs(work, files).mapInArrow(_link, spark_schema(LINKED)), f"{CACHE}/{batch}")
+        limits = max((entry.options.limits for entry in work.entries), key=lambda one: one.seconds, default=Limits())
+        bounds = Bounds(limits.seconds * STATEMENTS, limits.memory)
+        linked = _inputs(work, files).mapInArrow(lambda batches: _link(batches, bounds), spark_schema(LINKED))
+        work.write(linked, f"{CACHE}/{batch}")
     keep(work, links, batch)
 
 
@@ -130,10 +138,37 @@ def _inputs(work: Work, bounds: DataFrame) -> DataFrame:
     return files.join(seen, "path", "left")
 
 
-def _link(batches: Batches) -> Batches:
-    """Run in a task: scripts become edges, facets and findings."""
+def _link(batches: Batches, bounds: Bounds) -> Batches:
+    """Run in a task: scripts become edges, facets and findings; a file that cannot be linked costs its own edges."""
     for rows in batches:
-        made = [(row["key"], row["batch"], _link_file(row)) for row in rows.to_pylist()]
+        items = rows.to_pylist()
+        refused: dict[int, str] = {}
+        made, stopped = _guarded(items, refused, bounds)
+        while stopped is not None and stopped.step not in refused and stopped.step != WHOLE:
+            refused[stopped.step] = stopped.reason
+            made, stopped = _guarded(items, refused, bounds)
+        if stopped is not None:  # it is not a file that it fails at
+            made = [_linked(items, refused, lambda _: None)]
+        yield from pa.ipc.open_stream(made[0])
+
+
+def _guarded(
+    items: Sequence[Mapping[str, Any]], refused: Mapping[int, str], bounds: Bounds
+) -> tuple[list[bytes], Stopped | None]:
+    if not can_guard():
+        return [_linked(items, refused, lambda _: None)], None
+    return run([items], lambda rows, step: _linked(rows, refused, step), bounds)
+
+
+def _linked(items: Sequence[Mapping[str, Any]], refused: Mapping[int, str], step: Step) -> bytes:
+    """What a batch of files gives, as Arrow writes it."""
+    made = []
+    for number, row in enumerate(items):
+        step(number)
+        found = _refused(row, refused[number]) if number in refused else _link_file(row)
+        made.append((row["key"], row["batch"], found))
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, LINKED) as stream:
         for column, values in (
             ("edge", row_array("column_edges", [edge for _, _, one in made for edge in one.edges])),
             ("facet", row_array("facets", [facet for _, _, one in made for facet in one.facets])),
@@ -142,7 +177,18 @@ def _link(batches: Batches) -> Batches:
         ):
             counts = [len(getattr(one, f"{column}s")) for _, _, one in made]
             whose = [(key, name) for (key, name, _), count in zip(made, counts, strict=True) for _ in range(count)]
-            yield sparse(LINKED, column, values, dict(zip(("key", "batch"), zip(*whose, strict=True), strict=False)))
+            owners = dict(zip(("key", "batch"), zip(*whose, strict=True), strict=False))
+            stream.write(sparse(LINKED, column, values, owners))
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def _refused(row: Mapping[str, Any], limit: str) -> Gathered:
+    """What is left of a file that cannot be linked."""
+    face = msgspec.msgpack.decode(row["face"], type=ScriptFace)
+    values = {"what": "linking the file", "limit": limit}
+    finding = diagnose("LIMIT_EXCEEDED", values, face.text(row["path"]), 0, Stage.COLUMN_GRAPH)
+    return Gathered(findings={finding.id: finding})
 
 
 def _link_file(row: Mapping[str, Any]) -> Gathered:

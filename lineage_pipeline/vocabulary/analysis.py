@@ -22,11 +22,18 @@ HOLE = "__hole__"
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """What a source may cost before it is cut short."""
+    """What a source may cost before it is cut short.
+
+    `bytes` is for a file, all else for a statement: `seconds` of computing and bytes of `memory` to compile it, and how
+    many column `edges` it may have.
+    """
 
     bytes: int = 10_000_000
     tokens: int = 1_000_000
     depth: int = 200
+    seconds: float = 30.0
+    memory: int = 2_000_000_000
+    edges: int = 200_000
 
 
 class Label(msgspec.Struct, frozen=True):

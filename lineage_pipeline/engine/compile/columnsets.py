@@ -29,6 +29,7 @@ def star(context: Context, node: exp.Expr, select: exp.Expr) -> ir.Star:
         tuple(
             (context.column(_identifier(item)), context.column(item.args["alias"]))
             for item in inner.args.get("rename") or ()
+            if item.args.get("alias") is not None
         ),
         like_pattern(inner.args["ilike"].name, ignoring_case=True) if inner.args.get("ilike") is not None else "",
     )

@@ -11,19 +11,33 @@ from lineage_pipeline.vocabulary.analysis import Limits
 _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END)
 
+_BARE_JOINS, _FEW = 14, 40
+# sqlglot tries for each join without a condition whether that of a later one is meant for it, and for each of those
+# again: the time doubles with each. May go when it remembers what it tried.
+_CONDITIONS = (TokenType.ON, TokenType.USING, TokenType.CROSS, TokenType.NATURAL)
+
 
 def over_limits(piece: Piece, limits: Limits) -> ir.Finding | None:
     """Why a statement must not reach the parser, if it must not."""
     tokens = piece.tokens
     end = tokens[-1].end + 1 - tokens[0].start
     if len(tokens) > limits.tokens:
-        return _over("the statement", f"{limits.tokens} tokens", end)
-    if len(tokens) <= limits.depth:
+        return over("the statement", f"{limits.tokens} tokens", end)
+    if len(tokens) <= _FEW:
         return None
     kinds = piece.kinds
+    if kinds.count(TokenType.JOIN) > _BARE_JOINS and _bare_joins(kinds) > _BARE_JOINS:
+        return over("the number of joins without a condition", str(_BARE_JOINS), end)
+    if len(tokens) <= limits.depth:
+        return None
     if sum(map(kinds.count, _OPENING)) > limits.depth and _deepest(kinds) > limits.depth:
-        return _over("the nesting", f"{limits.depth} levels", end)
+        return over("the nesting", f"{limits.depth} levels", end)
     return None
+
+
+def _bare_joins(kinds: Sequence[TokenType]) -> int:
+    """How many joins have no condition, and need one."""
+    return kinds.count(TokenType.JOIN) - sum(map(kinds.count, _CONDITIONS))
 
 
 def _deepest(kinds: Sequence[TokenType]) -> int:
@@ -38,5 +52,6 @@ def _deepest(kinds: Sequence[TokenType]) -> int:
     return deepest
 
 
-def _over(what: str, limit: str, end: int) -> ir.Finding:
+def over(what: str, limit: str, end: int) -> ir.Finding:
+    """The finding that something is over a limit, from the start of a statement to an offset in it."""
     return ir.Finding("LIMIT_EXCEEDED", (("what", what), ("limit", limit)), 0, end)

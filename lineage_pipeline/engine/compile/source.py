@@ -13,9 +13,10 @@ from lineage_pipeline.dialects.hints import hint_for
 from lineage_pipeline.dialects.traits import GENERIC, Traits, traits_of
 from lineage_pipeline.engine.compile.batches import pieces_of
 from lineage_pipeline.engine.compile.chains import balanced, has_chain
+from lineage_pipeline.engine.compile.coarse import coarse
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.directives import client_lines
-from lineage_pipeline.engine.compile.limits import over_limits
+from lineage_pipeline.engine.compile.limits import over, over_limits
 from lineage_pipeline.engine.compile.marks import complexity, fingerprint, pragmas
 from lineage_pipeline.engine.compile.parse import Failure, Items, parse, tokenize
 from lineage_pipeline.engine.compile.patchwork import with_holes
@@ -40,13 +41,16 @@ _SKIPPED = kinds.SILENT_COMMANDS - {"BEGIN", "SET", "DECLARE"}
 """Commands that the parser need not see."""
 
 
-def compile_source(text: str, options: Options) -> ir.Script:
+Watch = Callable[[int], str]
+"""Told where each statement begins before it is compiled; says which limit it is known to exceed, if it does."""
+
+
+def compile_source(text: str, options: Options, watch: Watch | None = None) -> ir.Script:
     """The script that a text is in a dialect; whatever cannot be read is a finding in it."""
     traits = traits_of(options.dialect, options.case_sensitivity)
     fallback = [] if traits is not None else [_fallback(options.dialect)]
     if len(text) > options.limits.bytes:
-        limit = _finding("LIMIT_EXCEEDED", 0, 0, what="the file", limit=f"{options.limits.bytes} characters")
-        return _script(traits, [_failed(*_written(text), limit)])
+        return unread_source(text, options, f"{options.limits.bytes} characters")
     client = client_lines(text, traits or GENERIC)
     tokens = tokenize(client.covered() if client.covers else text, traits or GENERIC)
     if isinstance(tokens, Failure):
@@ -57,7 +61,11 @@ def compile_source(text: str, options: Options) -> ir.Script:
         tokens = list(filled(tokens, text))
 
     def compile_piece(piece: Piece, declared: Mapping[str, str]) -> ir.Placed:
-        return _compile(piece, text, known, options.limits, declared)
+        limit = watch(piece.start) if watch is not None else ""
+        if limit:
+            excess = over("the statement", limit, piece.end - piece.start)
+            return coarse(piece, known, _first_words(piece.tokens), excess)
+        return _contained(piece, lambda: _compile(piece, text, known, options.limits, declared))
 
     pieces: Iterable[Piece] = pieces_of(tokens, known, text)
     if client.pieces:
@@ -65,6 +73,27 @@ def compile_source(text: str, options: Options) -> ir.Script:
     compiler = with_holes(compile_piece, known) if HOLE in text else compile_piece
     placed = list(sequence(pieces, text, known, compiler))
     return _script(traits, _with_findings(placed, fallback))
+
+
+def _contained(piece: Piece, compile_it: Callable[[], ir.Placed]) -> ir.Placed:
+    """A statement as it is compiled; one that has nothing in it, or that surprises us anywhere, is said and no more."""
+    if not piece.tokens:
+        missing = _finding("PARSE_ERROR", 0, piece.end - piece.start, reason="something is missing here")
+        kind = piece.use.kind if piece.use is not None and piece.use.kind else "UNKNOWN"
+        return _failed(piece.start, piece.end, missing, kind, piece.parent)
+    try:
+        return compile_it()
+    except SURPRISES as surprise:
+        kind = _first_words(piece.tokens)
+        construct = f"{kind} ({type(surprise).__name__} in the compiler)"
+        finding = _finding("UNSUPPORTED_SYNTAX", 0, piece.end - piece.start, construct=construct)
+        return _failed(piece.start, piece.end, finding, kind, piece.parent)
+
+
+def unread_source(text: str, options: Options, limit: str) -> ir.Script:
+    """The script of a text that is not read, because it is over a limit as a whole."""
+    finding = _finding("LIMIT_EXCEEDED", 0, 0, what="the file", limit=limit)
+    return _script(traits_of(options.dialect, options.case_sensitivity), [_failed(*_written(text), finding)])
 
 
 def _script(traits: Traits | None, placed: Sequence[ir.Placed]) -> ir.Script:
@@ -101,7 +130,7 @@ def _compile(piece: Piece, text: str, traits: Traits, limits: Limits, declared: 
     excess = over_limits(piece, limits)
     kind = piece.use.kind if piece.use is not None and piece.use.kind else _first_words(piece.tokens)
     if excess is not None:
-        return _failed(piece.start, piece.end, excess, kind, piece.parent)
+        return coarse(piece, traits, kind, excess)
     if piece.kind is not None:
         return ir.Placed(piece.start, piece.end, piece.parent, _cut_statement(piece, text, traits))
     first = piece.tokens[0].text.upper() if piece.use is None else ""

@@ -1,6 +1,6 @@
 """The object graph of a snapshot: definitions first, then every reference, then order and levels."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -10,10 +10,10 @@ from lineage_pipeline.engine.graph.names import Namespace, namespace
 from lineage_pipeline.engine.graph.order import components, levels
 from lineage_pipeline.engine.graph.references import References
 from lineage_pipeline.engine.graph.scopes import Scopes, natural
-from lineage_pipeline.vocabulary.analysis import Options, TableSchema
+from lineage_pipeline.vocabulary.analysis import Limits, Options, TableSchema
 from lineage_pipeline.vocabulary.codes import diagnose
 from lineage_pipeline.vocabulary.places import Text
-from lineage_pipeline.vocabulary.plan import Face, Known, Plan, ScriptFace
+from lineage_pipeline.vocabulary.plan import Bound, Face, Known, Plan, ScriptFace
 from lineage_pipeline.vocabulary.sets import ObjectKind, Origin, Stage
 from lineage_pipeline.vocabulary.tables import Diagnostic, ObjectRow
 
@@ -56,7 +56,7 @@ def build_plan(files: Iterable[File], imported: Mapping[str, TableSchema] | None
     }
     return Plan(
         objects={name: known for name, known in finished.items() if name in objects},
-        bound=references.bound,
+        bound=references.bound | dict(_limited(ordered, references.bound)),
         order=groups,
         object_statements=references.parts(),
         object_edges=edges,
@@ -64,6 +64,14 @@ def build_plan(files: Iterable[File], imported: Mapping[str, TableSchema] | None
         tagged=may_tag(((file.face.statements, file.options.labels) for file in ordered), imported or {}),
         states={name: known for name, known in finished.items() if name not in objects},
     )
+
+
+def _limited(files: Iterable[File], bound: Mapping[str, tuple[Bound, ...]]) -> Iterator[tuple[str, tuple[Bound, ...]]]:
+    """The statements of files that may have another number of edges than the usual one."""
+    for file in files:
+        edges = file.options.limits.edges
+        if edges != Limits().edges:
+            yield file.path, tuple(msgspec.structs.replace(one, edges=edges) for one in bound[file.path])
 
 
 def walk(file: File) -> Iterable[tuple[int, Face, Namespace, Scopes]]:

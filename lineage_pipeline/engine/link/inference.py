@@ -29,18 +29,21 @@ def passed(
     for passing in passings:
         stars.setdefault(passing.target, []).append(passing)
     known = {name: _listed(schema) for name, schema in schemas.items()}
-    everything, edges, pending = set(requests), [], sorted(requests)
+    everything, pending = set(requests), sorted(requests)
+    edges: dict[tuple[str, ...], ColumnEdge] = {}  # two arms of a MERGE may carry the same column
     while pending:
         target, column = pending.pop()
         for passing in stars.get(target, ()):
             if column in passing.exclude:
                 continue
-            edges.append(_edge(passing, column))
+            edges.setdefault(
+                (passing.path, str(passing.statement), passing.source, target, column), _edge(passing, column)
+            )
             request = (passing.source, column)
             if request not in everything and column not in known.get(passing.source, ()):
                 everything.add(request)
                 pending.append(request)
-    return everything, edges
+    return everything, list(edges.values())
 
 
 def _listed(schema: TableSchema) -> set[str]:

@@ -70,6 +70,20 @@ def pair(value: Value) -> Members:
     return (("key", key), ("value", item))
 
 
+MOST_MEMBERS = 5_000
+"""A struct with more members, those inside of them counted, is known as a whole only."""
+
+
+def within_bounds(members: Members) -> bool:
+    """Whether members are few enough to be followed: a struct of two of the one before it doubles each time."""
+    pending, found = [members], 0
+    while pending and found <= MOST_MEMBERS:
+        inner = pending.pop()
+        found += len(inner)
+        pending.extend(value.members for _, value in inner if value.members is not None)
+    return found <= MOST_MEMBERS
+
+
 def mapped(members: Members | None, change: Callable[[Flows], Flows]) -> Members | None:
     """The members with their flows changed."""
     if members is None:

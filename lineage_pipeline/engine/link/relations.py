@@ -7,12 +7,13 @@ import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.dialects.typing.rules import Typing, typing_of
+from lineage_pipeline.engine.link.budget import Budget
 from lineage_pipeline.engine.link.fitting import report_united
 from lineage_pipeline.engine.link.flows import Flows, influence, united
 from lineage_pipeline.engine.link.model import Input, Linked, Out, Value, Variables
 from lineage_pipeline.engine.link.pivots import pivot, unpivot
 from lineage_pipeline.engine.link.scope import Report, Scope
-from lineage_pipeline.engine.link.selects import select
+from lineage_pipeline.engine.link.selects import each_once, select
 from lineage_pipeline.engine.link.types import common_of, either_nullable, read, settled
 from lineage_pipeline.engine.link.values import value_of
 from lineage_pipeline.vocabulary import ir
@@ -32,14 +33,16 @@ class RelationLinker:
         traits: Traits,
         report: Report,
         variables: Variables,
+        edges: int = 0,
     ) -> None:
-        """Start with the objects that the statement's names stand for, and with what variables hold."""
+        """Start with the objects that the statement's names stand for, with what variables hold, and a limit."""
         self.statement = statement
         self.inputs = inputs
         self.traits = traits
         self.typing = typing_of(traits.family)
         self.report = report
         self.variables = variables
+        self.budget = Budget(edges)
         self.done: dict[int, Linked] = {}
         self.functions: Mapping[str, Input] = {
             call.name.written.upper(): inputs[call.name.parts + CALL]
@@ -54,6 +57,7 @@ class RelationLinker:
             body = self.statement.relations[index]
             self.done[index] = Linked(())  # a relation that reads itself without being recursive sees nothing
             known = self.done[index] = RELATIONS[type(body)](self, body, index, outer)
+            self.budget.pay(known)
         return known
 
     def input(self, name: ir.Name) -> Input:
@@ -87,7 +91,7 @@ def _set_operation(links: RelationLinker, body: ir.SetOperation, index: int, out
         columns,
         tuple(dict.fromkeys(opening for branch in kept for opening in branch.openings)),
         united([*(branch.indirect for branch in branches), *decided, order]),
-        tuple(facets),
+        each_once(facets),
     )
 
 
@@ -207,7 +211,7 @@ def _once_round(anchor: Linked, step: Linked, typing: Typing) -> Linked:
         nullable = combined.value.nullable or typing.nulls.recursion
         value = msgspec.structs.replace(combined.value, type=column.value.type, nullable=nullable)
         columns.append(msgspec.structs.replace(combined, value=value))
-    facets = (*anchor.facets, *step.facets, ("set operation", "recursion"))
+    facets = each_once((*anchor.facets, *step.facets, ("set operation", "recursion")))
     return Linked(tuple(columns), anchor.openings, united([anchor.indirect, step.indirect]), facets)
 
 

@@ -37,6 +37,7 @@ class Places:
         self.text = text
         self.origin = origin
         self.known: dict[tuple[int, int], Span | None] = {}
+        self.said: dict[tuple[int, int], str] = {}
 
     def span(self, start: int, end: int) -> Span | None:
         """A place of the statement, or None where it is not known."""
@@ -57,7 +58,12 @@ class Places:
 
     def words(self, start: int, end: int) -> str:
         """What is said at a place."""
-        return self.text.text[self.origin + start : self.origin + end] if start >= 0 else ""
+        if start < 0:
+            return ""
+        found = self.said.get((start, end))
+        if found is None:
+            found = self.said[start, end] = self.text.text[self.origin + start : self.origin + end]
+        return found
 
 
 _UNSEEN = Span(0, 0, 0, 0, 0, 0)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.link.altering import altered, renamed
 from lineage_pipeline.engine.link.conflicts import Definition, reconciled
 from lineage_pipeline.engine.link.memory import LinkMemory
 from lineage_pipeline.engine.link.model import Input
@@ -20,6 +21,10 @@ from lineage_pipeline.vocabulary.sets import Role
 Shaper = tuple[ir.Statement, Bound, Traits]
 StatementAt = Callable[[str, int], Shaper]
 """The statement at a path and an ordinal, with what its names stand for."""
+
+
+Fold = tuple[tuple[Event, ...], tuple[SchemaColumn, ...], tuple[SchemaColumn, ...]]
+"""Statements that shape an object, and the columns and parameters that it has behind them."""
 
 
 class SchemaRegistry:
@@ -45,6 +50,9 @@ class SchemaRegistry:
         self.inputs: dict[str, Input] = {}
         self.linked: dict[tuple[str, int], LinkedStatement] = {}
         self.disputed: dict[str, dict[str, TableSchema]] = {}
+        self.cut: set[str] = set()
+        self._folds: dict[tuple[str, int], Fold] = {}
+        self._restless = {known.row.object for key, known in objects.items() if known.row.object != key}
 
     def resolve(self, order: Iterable[Iterable[str]]) -> dict[str, TableSchema]:
         """The schemas of all objects of groups that stand in order of need."""
@@ -82,13 +90,24 @@ class SchemaRegistry:
 
     def _folded(self, name: str, known: Known) -> TableSchema:
         """What definitions and alterations make of an object."""
-        columns: tuple[SchemaColumn, ...] = ()
-        parameters: tuple[SchemaColumn, ...] = ()
-        for event in known.shapers:
+        done, columns, parameters = self._known_fold(name, known.shapers)
+        for count, event in enumerate(known.shapers[done:], done + 1):
             columns = self._shaped(name, event, columns)
             if event.role is Role.DEFINE:
                 parameters = self._parameters(event)
-        return TableSchema(name, known.kind, known.origin, columns, known.row.open, parameters)
+            if name in self._restless:
+                self._folds[name, count] = known.shapers, columns, parameters
+        return TableSchema(name, known.kind, known.origin, columns, known.row.open or name in self.cut, parameters)
+
+    def _known_fold(
+        self, name: str, shapers: tuple[Event, ...]
+    ) -> tuple[int, tuple[SchemaColumn, ...], tuple[SchemaColumn, ...]]:
+        """How far another state of an object came on the same way, and the columns and parameters that it has there."""
+        for count in range(len(shapers), 0, -1) if name in self._restless else ():
+            found = self._folds.get((name, count))
+            if found is not None and found[0][:count] == shapers[:count]:
+                return count, found[1], found[2]
+        return 0, (), ()
 
     def _imported(self, name: str, known: Known) -> TableSchema:
         """The imported schema, held against the statements that define or alter the object."""
@@ -120,6 +139,8 @@ class SchemaRegistry:
         if definition is not None and not takes_query(statement, event.role):
             return self._computed((*self._copied(definition, bound), *declared(definition)), name, event)
         linked = self._link(event, statement, bound, traits)
+        if any(finding.code == "LIMIT_EXCEEDED" for finding in linked.findings):
+            self.cut.add(name)
         found = list(columns)
         if definition is not None and traits.query_adds_columns:
             given = {item for written in linked.writes if written.target == name for item, _ in written.columns}
@@ -174,6 +195,11 @@ class SchemaRegistry:
 
 def _since(before: tuple[SchemaColumn, ...], after: tuple[SchemaColumn, ...], event: Event) -> tuple[SchemaColumn, ...]:
     """The columns after an alteration; those that it adds or renames come from it."""
+    if after[: len(before)] == before:
+        added = (
+            msgspec.structs.replace(column, path=event.path, statement=event.ordinal) for column in after[len(before) :]
+        )
+        return (*before, *added)
     names = {column.name for column in before}
     return tuple(
         column if column.name in names else msgspec.structs.replace(column, path=event.path, statement=event.ordinal)
@@ -203,66 +229,6 @@ def declared(definition: ir.Definition) -> tuple[SchemaColumn, ...]:
         )
         for column in definition.columns
     )
-
-
-def altered(columns: tuple[SchemaColumn, ...], alterations: Iterable[ir.Alteration]) -> tuple[SchemaColumn, ...]:
-    """The columns after an ALTER TABLE."""
-    result = list(columns)
-    for item in alterations:
-        change = item.definition
-        position = next((index for index, column in enumerate(result) if column.name == item.column), None)
-        if item.constraint is not None and item.constraint.kind == "primary key":
-            keys = item.constraint.columns
-            result = [msgspec.structs.replace(one, nullable=False) if one.name in keys else one for one in result]
-        elif item.action == "add" and change is not None and position is None:
-            generated = change.identity or change.computed is not None
-            nullable = change.nullable is not False
-            result.insert(
-                _behind_data(result),
-                SchemaColumn(change.name, change.written, change.type or None, nullable, generated=generated),
-            )
-        elif item.action == "clear":
-            result = [column for column in result if column.partition]
-        elif position is None:
-            continue
-        elif item.action == "drop":
-            del result[position]
-        elif change is not None:
-            result[position] = _changed(result[position], item.action, change)
-    return tuple(result)
-
-
-def renamed(alterations: Iterable[ir.Alteration]) -> tuple[tuple[str, str], ...]:
-    """The names that columns get from alterations, by those that they have before them."""
-    names: dict[str, str] = {}
-    for item in alterations:
-        if item.action == "rename" and item.definition is not None:
-            before = [old for old, new in names.items() if new == item.column] or [item.column]
-            names[before[0]] = item.definition.name
-    return tuple(sorted(names.items()))
-
-
-def _changed(column: SchemaColumn, action: str, change: ir.ColumnDef) -> SchemaColumn:
-    """A column after an alteration that is about it alone."""
-    match action:
-        case "comment":
-            return msgspec.structs.replace(column, description=change.comment or None)
-        case "tag":
-            return msgspec.structs.replace(column, tags=tuple(sorted({*column.tags, *change.tags})))
-        case "untag":
-            left = tuple(tag for tag in column.tags if tag.partition("=")[0] not in change.tags)
-            return msgspec.structs.replace(column, tags=left)
-        case "rename":
-            return msgspec.structs.replace(column, name=change.name, written=change.written)
-        case "retype":
-            nullable = column.nullable if change.nullable is None else change.nullable
-            return msgspec.structs.replace(column, type=change.type or column.type, nullable=nullable)
-    return column
-
-
-def _behind_data(columns: list[SchemaColumn]) -> int:
-    """Where a further column stands: before the partitions, behind all others."""
-    return next((at for at, column in enumerate(columns) if column.partition), len(columns))
 
 
 def constraints_of(

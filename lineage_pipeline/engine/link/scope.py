@@ -10,6 +10,7 @@ from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.dialects.typing.families import Family
 from lineage_pipeline.dialects.typing.rules import typing_of
 from lineage_pipeline.dialects.typing.widening import common_type
+from lineage_pipeline.engine.link.canonical import shortened
 from lineage_pipeline.engine.link.flows import Flow, approximated, united
 from lineage_pipeline.engine.link.members import member
 from lineage_pipeline.engine.link.model import Value, Variables
@@ -250,5 +251,5 @@ def _merged(values: Sequence[Value], family: Family) -> Value:
         flows,
         common_type([value.type for value in values], family),
         all(value.nullable for value in values),
-        f"coalesce({', '.join(sorted(value.text for value in values))})",
+        shortened(f"coalesce({', '.join(sorted(value.text for value in values))})"),
     )

@@ -190,7 +190,7 @@ def _filled(before: Input, written: Written, fresh: bool) -> Input:
         indirect,
         passes,
         renamed=before.renamed,
-        facets=tuple(dict.fromkeys(facets)),
+        facets=tuple(dict.fromkeys((name, line) for name, text in facets for line in text.split("\n"))),
     )
 
 

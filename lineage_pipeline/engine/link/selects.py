@@ -1,6 +1,7 @@
 """Selects: sources joined, stars expanded, outputs evaluated, and what decides about the rows gathered."""
 
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -8,7 +9,7 @@ from lineage_pipeline.dialects.folding import spoken
 from lineage_pipeline.dialects.typing.families import UNKNOWN
 from lineage_pipeline.dialects.typing.widening import common_type
 from lineage_pipeline.engine.link.calls import aggregates
-from lineage_pipeline.engine.link.canonical import lines
+from lineage_pipeline.engine.link.canonical import lines, shortened
 from lineage_pipeline.engine.link.captions import recaptioned
 from lineage_pipeline.engine.link.flows import Flows, influence, united
 from lineage_pipeline.engine.link.groupings import with_gaps
@@ -22,6 +23,8 @@ from lineage_pipeline.engine.link.types import settled
 from lineage_pipeline.engine.link.values import value_of
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.sets import Subtype
+
+ItemT = TypeVar("ItemT")
 
 
 def select(links: Links, body: ir.Select, outer: Scope | None) -> Linked:
@@ -48,7 +51,7 @@ def select(links: Links, body: ir.Select, outer: Scope | None) -> Linked:
     rest = None
     if body.value_table and len(columns) == 1:
         columns, rest = _row_of(columns[0])
-    return Linked(tuple(columns), tuple(openings), united(indirect), tuple(facets), rest, _is_single(body))
+    return Linked(tuple(columns), each_once(openings), united(indirect), each_once(facets), rest, _is_single(body))
 
 
 def _is_single(body: ir.Select) -> bool:
@@ -80,6 +83,9 @@ def _row_of(column: Out) -> tuple[list[Out], Value | None]:
         return [column], column.value if column.value.type is None else None
     return [Out(name, name, value, column.start, column.end, column.approximate) for name, value in members], None
 
+
+LONGEST_TYPE = 10_000
+"""A type that is longer is not known: a struct of a struct of a struct … doubles with each relation."""
 
 _FACETS = {"where": "filter", "having": "filter", "qualify": "filter", "group": "grouping", "order": "order"}
 
@@ -160,7 +166,7 @@ def _join_condition(links: Links, join: ir.Join, scope: Scope, added: Source, in
         first = scope.merged.get(name, tuple(owners[:1]))
         values = [value for item in (*first, added) if (value := item.column(name, key.start, key.end)) is not None]
         indirect.append(influence(united(value.flows for value in values), Subtype.JOIN))
-        texts.append(" = ".join(sorted(value.text for value in values)))
+        texts.append(shortened(" = ".join(sorted(value.text for value in values))))
         if scope.typing.family.using_widens:
             types = [scope.merged_types.get(name), *(value.type for value in values)]
             scope.merged_types[name] = common_type([kind for kind in types if kind], scope.typing.family)
@@ -219,9 +225,12 @@ def _outputs(links: Links, body: ir.Select, scope: Scope) -> tuple[list[Out], li
     for output in body.outputs:
         if isinstance(output, ir.Star):
             columns.extend(expanded(links, output, scope, openings))
+            links.budget.hold(len(columns))
             continue
         value, name = value_of(output.expr, scope, links), output.name
-        if value.type is not None and UNKNOWN in value.type:
+        if value.type is not None and len(value.type) > LONGEST_TYPE:
+            value = msgspec.structs.replace(value, type=None, members=None)
+        elif value.type is not None and UNKNOWN in value.type:
             value = msgspec.structs.replace(value, type=settled(value.type, scope.typing.family))
         if " " in output.written:
             output = recaptioned(output, value, scope, links)
@@ -272,6 +281,11 @@ def _with_aliases(scope: Scope, named: dict[str, Value]) -> Scope:
     inner.merged_types, inner.outer = scope.merged_types, scope.outer
     inner.sees_aliases = True
     return inner
+
+
+def each_once(items: Sequence[ItemT]) -> tuple[ItemT, ...]:
+    """Items without repetitions: where each relation reads the one before it twice, they would double every time."""
+    return tuple(dict.fromkeys(items)) if len(items) > 1 else tuple(items)
 
 
 def facet_lines(facets: Sequence[tuple[str, str]]) -> dict[str, str]:

@@ -8,6 +8,7 @@ import msgspec
 
 from lineage_pipeline.dialects.folding import Folding
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.link.budget import Budget
 from lineage_pipeline.engine.link.flows import ROW, approximated
 from lineage_pipeline.engine.link.members import spread
 from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value, Variables
@@ -24,6 +25,7 @@ class Links(Protocol):
     report: Report
     variables: Variables
     functions: Mapping[str, Input]
+    budget: Budget
 
     def relation(self, index: int, outer: Scope | None) -> Linked:
         """The relation at an index."""

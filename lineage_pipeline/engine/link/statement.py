@@ -6,6 +6,7 @@ import msgspec
 
 from lineage_pipeline.dialects.folding import spoken
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.link.budget import TooMuch
 from lineage_pipeline.engine.link.fitting import report_stored
 from lineage_pipeline.engine.link.flows import NONE, Flow, Flows, approximated, united
 from lineage_pipeline.engine.link.listed import report_listed
@@ -54,9 +55,17 @@ def link_statement(
     """A statement linked against the objects that its names stand for; what it assigns is put into variables."""
     try:
         return StatementLinker(statement, bound, inputs, traits, environment or Environment()).link()
+    except TooMuch as excess:
+        return _cut_short("the statement", str(excess))
+    except (RecursionError, MemoryError):
+        return _cut_short("the nesting", "what can be followed")
     except SURPRISES as surprise:
         construct = f"{statement.kind} ({type(surprise).__name__} in the linker)"
         return LinkedStatement((), (ir.Finding("UNSUPPORTED_SYNTAX", (("construct", construct),), 0, 0),))
+
+
+def _cut_short(what: str, limit: str) -> LinkedStatement:
+    return LinkedStatement((), (ir.Finding("LIMIT_EXCEEDED", (("what", what), ("limit", limit)), 0, 0),))
 
 
 class StatementLinker:
@@ -84,7 +93,7 @@ class StatementLinker:
         rows = watched(self.names)
         if rows:
             by_name[ir.ROWS] = merged([inputs.get(name) or Input(name, (), True) for name in rows])
-        self.relations = self.relation_linker(statement, by_name, traits, self.report, environment.visible)
+        self.relations = self.relation_linker(statement, by_name, traits, self.report, environment.visible, bound.edges)
         self.traits = traits
 
     def report(self, code: str, start: int, end: int, **values: str) -> None:

@@ -21,7 +21,7 @@ from lineage_pipeline.engine.link.calls import (
 from lineage_pipeline.engine.link.canonical import call_text, cast_text, shortened
 from lineage_pipeline.engine.link.fitting import CHECKED, report_branches, report_compared, report_operands
 from lineage_pipeline.engine.link.flows import NONE, changed, influence, united
-from lineage_pipeline.engine.link.members import common, element, mapped, member
+from lineage_pipeline.engine.link.members import common, element, mapped, member, within_bounds
 from lineage_pipeline.engine.link.model import Input, Linked, Value, Variables
 from lineage_pipeline.engine.link.rowsets import rowset
 from lineage_pipeline.engine.link.scope import Scope
@@ -140,6 +140,7 @@ def _struct(expr: ir.Call, scope: Scope, links: Links) -> Value:
         values.append(value)
     flows = changed(united(value.flows for value in values), Subtype.TRANSFORMATION, keeping=not known)
     text = call_text(expr.op, [value.text for value in values])
+    known = known and within_bounds(tuple(members))
     kind = expr.result or (struct_type(members, scope.typing.family) if known else None)
     return Value(flows, kind, False, text, tuple(members) if known else None)
 

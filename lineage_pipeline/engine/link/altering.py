@@ -1,0 +1,68 @@
+"""Alterations: what ALTER TABLE makes of the columns of an object."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.analysis import SchemaColumn
+
+
+def altered(columns: tuple[SchemaColumn, ...], alterations: Iterable[ir.Alteration]) -> tuple[SchemaColumn, ...]:
+    """The columns after an ALTER TABLE."""
+    result = list(columns)
+    for item in alterations:
+        change = item.definition
+        position = next((index for index, column in enumerate(result) if column.name == item.column), None)
+        if item.constraint is not None and item.constraint.kind == "primary key":
+            keys = item.constraint.columns
+            result = [msgspec.structs.replace(one, nullable=False) if one.name in keys else one for one in result]
+        elif item.action == "add" and change is not None and position is None:
+            generated = change.identity or change.computed is not None
+            nullable = change.nullable is not False
+            result.insert(
+                _behind_data(result),
+                SchemaColumn(change.name, change.written, change.type or None, nullable, generated=generated),
+            )
+        elif item.action == "clear":
+            result = [column for column in result if column.partition]
+        elif position is None:
+            continue
+        elif item.action == "drop":
+            del result[position]
+        elif change is not None:
+            result[position] = _changed(result[position], item.action, change)
+    return tuple(result)
+
+
+def renamed(alterations: Iterable[ir.Alteration]) -> tuple[tuple[str, str], ...]:
+    """The names that columns get from alterations, by those that they have before them."""
+    names: dict[str, str] = {}
+    for item in alterations:
+        if item.action == "rename" and item.definition is not None:
+            before = [old for old, new in names.items() if new == item.column] or [item.column]
+            names[before[0]] = item.definition.name
+    return tuple(sorted(names.items()))
+
+
+def _changed(column: SchemaColumn, action: str, change: ir.ColumnDef) -> SchemaColumn:
+    """A column after an alteration that is about it alone."""
+    match action:
+        case "comment":
+            return msgspec.structs.replace(column, description=change.comment or None)
+        case "tag":
+            return msgspec.structs.replace(column, tags=tuple(sorted({*column.tags, *change.tags})))
+        case "untag":
+            left = tuple(tag for tag in column.tags if tag.partition("=")[0] not in change.tags)
+            return msgspec.structs.replace(column, tags=left)
+        case "rename":
+            return msgspec.structs.replace(column, name=change.name, written=change.written)
+        case "retype":
+            nullable = column.nullable if change.nullable is None else change.nullable
+            return msgspec.structs.replace(column, type=change.type or column.type, nullable=nullable)
+    return column
+
+
+def _behind_data(columns: list[SchemaColumn]) -> int:
+    """Where a further column stands: before the partitions, behind all others."""
+    return next((at for at, column in enumerate(columns) if column.partition), len(columns))

@@ -1,0 +1,211 @@
+"""Fuzzing: texts made of the fixtures by chance, from a seed; every one of them must end in rows that are sound.
+
+`python -m lineage_pipeline_tests.fuzzing --count 200000` works in child processes that are ended when an input takes
+too long, so that a hang and a crash of the interpreter are found like any other fault: each prints its seed.
+"""
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from lineage_pipeline.guard.child import Bounds, Step, run
+from lineage_pipeline.pipeline import analyse
+from lineage_pipeline.vocabulary.analysis import InputFile, Options
+from lineage_pipeline_tests.cases import FIXTURES, Case, cases
+from lineage_pipeline_tests.soundness import assert_sound
+
+DIALECTS = (
+    "tsql",
+    "snowflake",
+    "bigquery",
+    "spark",
+    "postgres",
+    "duckdb",
+    "mysql",
+    "oracle",
+    "redshift",
+    "databricks",
+    "",
+)
+SECONDS, MEMORY, BATCH = 20.0, 2_000_000_000, 500
+LONGEST = 6_000
+NASTY = (
+    "(", ")", "((", "[", "]", "'", "\"", "`", "$$", "/*", "*/", "--", ";", ",", ".", "..", "::", ":", "@", "#", "?",
+    "\\", "\x00", "\ufeff", "\u2028", "\u202e", "\U0001f4a9", "\xe9", "\r", "\n", "\t", "\x1b[31m", "=", "=>", "->",
+    "|>", "||", "*", "t.*", "-1", "1e999999", "0x", "''", "\"\"", "N'x'", "{{ x }}", "{% if %}", "GO\n", "BEGIN",
+    "END", "CASE", "WHEN", "IF", "ELSE", "LOOP", "SELECT", "FROM", "WHERE", "JOIN", "UNION ALL", "WITH", "AS",
+    "OVER (", "PIVOT (", "UNPIVOT (", "LATERAL", "MERGE INTO", "INSERT INTO", "CREATE VIEW v AS", "CREATE TABLE t (",
+    "ALTER TABLE", "DROP", "DECLARE @x INT", "SET @x =", "EXEC (", "NULL", "NOT", "IN (", "EXISTS (", "BETWEEN",
+    "QUALIFY", "GROUP BY ALL", "ORDER BY 1", "LIMIT", "VALUES (", "STRUCT(", "ARRAY[", "UNNEST(", "RECURSIVE", "$1",
+    "%s", ":x", "interval '1' day", "__hole__",
+)  # fmt: skip
+
+
+def corpus() -> list[Case]:
+    """All cases of the specification, and what earlier runs found."""
+    return [*cases("link"), *cases("fuzz")] if (FIXTURES / "fuzz").is_dir() else cases("link")
+
+
+def mutant(seed: int, known: Sequence[Case]) -> tuple[str, str]:
+    """The dialect and the text of one seed."""
+    chance = random.Random(seed)
+    case = chance.choice(known)
+    own = case.setting("dialect")
+    dialect = own if chance.random() < 0.7 else chance.choice(DIALECTS)
+    text = case.sql
+    for _ in range(chance.choice((1, 1, 2, 3, 5, 8))):
+        text = chance.choice(MUTATIONS)(text, chance, known)[:LONGEST]
+    return dialect, text
+
+
+def _cut(text: str, chance: random.Random, _: Sequence[Case]) -> str:
+    first, last = sorted(chance.randrange(len(text) + 1) for _ in range(2))
+    return text[:first] + text[last:] if chance.random() < 0.5 else text[:first]
+
+
+def _words(text: str) -> list[str]:
+    return text.split(" ")
+
+
+def _drop_words(text: str, chance: random.Random, _: Sequence[Case]) -> str:
+    words = _words(text)
+    first = chance.randrange(len(words))
+    return " ".join(words[:first] + words[first + chance.choice((1, 1, 2, 5)) :])
+
+
+def _repeat_words(text: str, chance: random.Random, _: Sequence[Case]) -> str:
+    words = _words(text)
+    first = chance.randrange(len(words))
+    some = words[first : first + chance.choice((1, 2, 4, 9))]
+    return " ".join(words[:first] + some * chance.choice((2, 3, 20)) + words[first:])
+
+
+def _swap_words(text: str, chance: random.Random, _: Sequence[Case]) -> str:
+    words = _words(text)
+    one, other = (chance.randrange(len(words)) for _ in range(2))
+    words[one], words[other] = words[other], words[one]
+    return " ".join(words)
+
+
+def _put_nasty(text: str, chance: random.Random, _: Sequence[Case]) -> str:
+    at = chance.randrange(len(text) + 1)
+    between = chance.choice(("", " "))
+    return text[:at] + between + chance.choice(NASTY) * chance.choice((1, 1, 1, 2, 30)) + between + text[at:]
+
+
+def _replace_word(text: str, chance: random.Random, known: Sequence[Case]) -> str:
+    words, others = _words(text), _words(chance.choice(known).sql)
+    words[chance.randrange(len(words))] = chance.choice((chance.choice(NASTY), chance.choice(others)))
+    return " ".join(words)
+
+
+def _splice(text: str, chance: random.Random, known: Sequence[Case]) -> str:
+    other = chance.choice(known).sql
+    at, from_ = chance.randrange(len(text) + 1), chance.randrange(len(other))
+    return text[:at] + other[from_ : from_ + chance.choice((10, 60, 400))] + text[at:]
+
+
+SHAPES = (
+    "({})",
+    "select * from ({}) x",
+    "create view v as {}",
+    "with c as ({}) select * from c",
+    "begin {} end",
+    "create procedure p as begin {} end",
+    "exec('{}')",
+    "if 1=1 {}",
+    "{0} union all {0}",
+)
+
+
+def _nest(text: str, chance: random.Random, _: Sequence[Case]) -> str:
+    inner = text.strip().rstrip(";")
+    shape = chance.choice(SHAPES)
+    return shape.format(inner)
+
+
+def _flip(text: str, chance: random.Random, _: Sequence[Case]) -> str:
+    if not text:
+        return text
+    at = chance.randrange(len(text))
+    return (
+        text[:at]
+        + chr(chance.choice((ord(text[at]) ^ (1 << chance.randrange(7)), chance.randrange(0x3000))))
+        + text[at + 1 :]
+    )
+
+
+Mutation = Callable[[str, random.Random, Sequence[Case]], str]
+MUTATIONS: tuple[Mutation, ...] = (
+    _cut, _drop_words, _repeat_words, _swap_words, _put_nasty, _replace_word, _splice, _nest, _flip,
+)  # fmt: skip
+
+
+def assert_survives(dialect: str, text: str) -> None:
+    """A text ends in sound rows, and no part of the engine was surprised."""
+    lineage = analyse([InputFile("-", text, Options(dialect))])
+    assert_sound(lineage, {"-": text}, whole=False)
+    surprises = [
+        row.message
+        for row in lineage.diagnostics
+        if "in the compiler)" in row.message or "in the linker)" in row.message
+    ]
+    assert not surprises, surprises
+
+
+def failures(seeds: Sequence[int]) -> Iterator[tuple[int, str]]:
+    """The seeds whose texts do not survive, each with the reason."""
+    known = corpus()
+
+    def work(seed: int, step: Step) -> bytes:
+        step(seed)
+        try:
+            assert_survives(*mutant(seed, known))
+        except Exception as fault:  # noqa: BLE001 - whatever it is, it is what we look for
+            where = fault.__traceback__
+            while where is not None and where.tb_next is not None:
+                where = where.tb_next
+            place = f"{Path(where.tb_frame.f_code.co_filename).name}:{where.tb_lineno}" if where is not None else "?"
+            return f"{type(fault).__name__} at {place}: {str(fault)[:300]}".encode("utf-8", "backslashreplace")
+        return b""
+
+    done = 0
+    while done < len(seeds):
+        batch = seeds[done : done + BATCH]
+        made, stopped = run(batch, work, Bounds(SECONDS, MEMORY))
+        yield from ((seed, told.decode()) for seed, told in zip(batch, made, strict=False) if told)
+        done += len(made)
+        if stopped is not None:
+            yield batch[len(made)], f"stopped: {stopped.reason}"
+            done += 1
+
+
+def main() -> int:
+    """Try many seeds, and print what fails."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=200_000)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--show", type=int, help="print the text of one seed")
+    given = parser.parse_args()
+    if given.show is not None:
+        print(*mutant(given.show, corpus()), sep="\n")
+        return 0
+    started, found = time.monotonic(), 0
+    for first in range(given.first, given.first + given.count, BATCH):
+        for seed, told in failures(range(first, min(first + BATCH, given.first + given.count))):
+            found += 1
+            print(f"{seed}: {told}", flush=True)
+        if first % (BATCH * 20) == 0:
+            print(
+                f"{first + BATCH - given.first} inputs, {found} failures, {time.monotonic() - started:.0f} s",
+                flush=True,
+            )
+    print(f"{given.count} inputs from seed {given.first}, {found} failures, {time.monotonic() - started:.0f} s")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""A statement that takes too long or too much is stopped, is said, and costs nobody else."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from lineage_pipeline import analyze
+from lineage_pipeline.guard import compiling
+from lineage_pipeline.guard.child import Bounds, Step, run
+from lineage_pipeline.vocabulary.analysis import Limits
+
+BOUNDS = Bounds(0.3, 300_000_000)
+SLOW = "select a" + "[0]" * 20_000 + " from slow"  # each bracket costs as much as all before it
+GOOD = "create view {0} as select a from {0}_source;\n"
+
+
+def _upper(item: str, step: Step) -> bytes:
+    step(7)
+    match item:
+        case "hang":
+            while True:
+                pass
+        case "eat":
+            return b"x" * 10**12
+        case "crash":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        case "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "raise":
+            raise ValueError(item)
+    return item.upper().encode()
+
+
+def test_results_come_back_in_order_however_large() -> None:
+    made, stopped = run(["a", "b" * 3_000_000, "c"], _upper, BOUNDS)
+    assert [len(item) for item in made] == [1, 3_000_000, 1]
+    assert stopped is None
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        ("hang", "0.3 seconds"),
+        ("eat", "300 MB of memory"),
+        ("crash", "what can be followed"),
+        ("killed", "the memory of the machine"),
+        ("raise", "what can be followed"),
+    ],
+)
+def test_what_stops_a_child_is_said_with_its_place(bad: str, reason: str) -> None:
+    made, stopped = run(["a", bad, "c"], _upper, BOUNDS)
+    assert made == [b"A"]
+    assert stopped is not None
+    assert (stopped.item, stopped.step, stopped.reason) == (1, 7, reason)
+
+
+def test_time_counts_for_each_step_and_only_while_it_computes() -> None:
+    def rest(item: int, step: Step) -> bytes:
+        for number in range(4):
+            step(number)
+            time.sleep(0.15)
+        return b"done"
+
+    assert run([1], rest, BOUNDS) == ([b"done"], None)
+
+
+def test_no_child_is_left_behind() -> None:
+    run(["a", "hang"], _upper, BOUNDS)
+    try:
+        left, _ = os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:  # no child at all
+        left = 0
+    assert left == 0
+
+
+def test_a_statement_over_its_time_is_stopped_and_its_neighbours_are_analysed() -> None:
+    document = analyze(
+        f"{GOOD.format('one')}{SLOW};\n{GOOD.format('two')}", dialect="postgres", limits=Limits(seconds=0.5)
+    ).to_dict()
+    assert [row["status"] for row in document["statements"]] == ["analysed", "partial", "analysed"]
+    assert document["statements"][1]["reads"] == ("slow",)
+    assert "the statement is over the limit of 0.5 seconds" in {row["message"] for row in document["diagnostics"]}
+    assert {edge["to_object"] for edge in document["column_edges"]} == {"one", "two"}
+
+
+def test_a_statement_over_its_memory_is_stopped_and_its_neighbours_are_analysed() -> None:
+    heavy = "create view v as select " + ", ".join(f"c{n} + d{n} as e{n}" for n in range(50_000)) + " from heavy;\n"
+    document = analyze(GOOD.format("one") + heavy, dialect="postgres", limits=Limits(memory=60_000_000)).to_dict()
+    assert any(
+        "60 MB of memory" in row["message"] or "what can be followed" in row["message"]
+        for row in document["diagnostics"]
+    )
+
+
+def test_what_the_guard_gives_is_what_is_compiled_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    sql = "".join(
+        f"create view v{n} as select a, b + 1 as c, sum(d) over (partition by e) as f from t{n} where g > {n};\n"
+        for n in range(1_000)
+    )
+    assert len(sql) > compiling.LARGE
+    guarded = analyze(sql, dialect="snowflake")
+    monkeypatch.setattr(compiling, "LARGE", 10**9)
+    assert analyze(sql, dialect="snowflake").lineage == guarded.lineage
