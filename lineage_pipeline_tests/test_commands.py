@@ -58,6 +58,8 @@ ELSEWHERE = {
     "verify": "test_verify asks live engines",
     "doctor": "test_cli: it looks at this machine",
     "run": "test_end_to_end: it needs Spark",
+    "backfill": "test_operating: it needs Spark",
+    "prune": "test_operating: it needs Spark",
     "example": "test_end_to_end: it needs Spark",
     "ui": "test_cli: it stays until it is stopped",
 }

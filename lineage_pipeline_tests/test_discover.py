@@ -42,10 +42,10 @@ def write(folder: Path, **files: str | bytes) -> None:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def git(repo: Path, *arguments: str) -> str:
+def git(repo: Path, *arguments: str, **variables: str) -> str:
     identity = {f"GIT_{role}_{field}": "x" for role in ("AUTHOR", "COMMITTER") for field in ("NAME", "EMAIL")}
     dates = {"GIT_AUTHOR_DATE": "2026-01-02T03:04:05+02:00", "GIT_COMMITTER_DATE": "2026-01-02T03:04:05+02:00"}
-    environ = {"PATH": os.environ["PATH"], "HOME": str(repo), "GIT_CONFIG_NOSYSTEM": "1"} | identity | dates
+    environ = {"PATH": os.environ["PATH"], "HOME": str(repo), "GIT_CONFIG_NOSYSTEM": "1"} | identity | dates | variables
     return subprocess.run(["git", *arguments], cwd=repo, env=environ, check=True, capture_output=True, text=True).stdout
 
 

@@ -52,6 +52,8 @@ VERBS: dict[str, Verb] = {
     "completion": Verb("completion", "completion"),
     "doctor": Verb("doctor", "doctor"),
     "run": Verb("run", "run"),
+    "backfill": Verb("backfill", "backfill"),
+    "prune": Verb("prune", "prune"),
     "example": Verb("run", "example"),
     "serve": Verb("serve", "serve"),
     "ui": Verb("ui", "ui"),

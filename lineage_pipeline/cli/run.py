@@ -13,18 +13,21 @@ if TYPE_CHECKING:
     from lineage_pipeline.vocabulary.summary import RunSummary
 
 
+Repository = Annotated[
+    str,
+    typer.Option("--repo", help="A repository of the settings, or a folder or an address.", metavar="NAME|PATH|URL"),
+]
+Force = Annotated[bool, typer.Option("--force", help="Make again what is there already.")]
+
+
 def run(
-    repo: Annotated[
-        str,
-        typer.Option(
-            "--repo", help="A repository of the settings, or a folder or an address.", metavar="NAME|PATH|URL"
-        ),
-    ] = ".",
+    repo: Repository = ".",
     rev: Annotated[
         list[str] | None,
         typer.Option("--rev", help="A revision, or WORKTREE; may be repeated. HEAD if none.", metavar="REV"),
     ] = None,
     dialect: Dialect = None,
+    force: Force = False,
 ) -> None:
     """Put the lineage of revisions into the warehouse.
 
@@ -32,7 +35,7 @@ def run(
 
     Example: lineage run --rev main --rev HEAD
     """
-    _need_pipeline()
+    need_pipeline()
     from lineage_pipeline.cli.summary import summary_text
     from lineage_pipeline.defs.opening import open_repository
     from lineage_pipeline.defs.run import materialise
@@ -41,9 +44,9 @@ def run(
 
     flags = {"analysis": {"dialect": dialect}}
     settings, top, in_git = open_repository(load_settings(Path.cwd(), flags, os.environ), repo, flags)
-    summary = materialise(settings, top, rev or (["HEAD"] if in_git else [WORKTREE]), say)
+    summary = materialise(settings, top, rev or (["HEAD"] if in_git else [WORKTREE]), say, force=force)
     put(summary_text(summary))
-    _judge(summary)
+    judge(summary)
 
 
 def example(
@@ -55,7 +58,7 @@ def example(
 
     Example: lineage example --assets sql_assets
     """
-    _need_pipeline()
+    need_pipeline()
     from lineage_pipeline.cli.summary import next_commands, summary_text
     from lineage_pipeline.defs.run import materialise
     from lineage_pipeline.discover.example import build_example
@@ -67,16 +70,16 @@ def example(
     own = settings.for_repository(built.path, {}, os.environ)
     summary = materialise(own, built.path, [built.base, built.head], say)
     put(summary_text(summary) + next_commands(summary, built.path))
-    _judge(summary)
+    judge(summary)
 
 
-def _need_pipeline() -> None:
+def need_pipeline() -> None:
     """Name what is missing before one of its many packages does."""
     if find_spec("dagster") is None:
         raise ModuleNotFoundError("No module named 'dagster'", name="dagster")
 
 
-def _judge(summary: "RunSummary") -> None:
+def judge(summary: "RunSummary") -> None:
     """Exit 1 where a check failed."""
     if summary.checks_failed:
         raise typer.Exit(1)

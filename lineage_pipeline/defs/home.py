@@ -1,8 +1,11 @@
 """Where everything lies that a run leaves behind besides the tables."""
 
+import fcntl
 import hashlib
 import json
 import shutil
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -14,7 +17,7 @@ RECORD = "made.json"
 """What each output was made from, so that it is made again only when that changed."""
 
 
-QUIET = "telemetry:\n  enabled: false\nnux:\n  enabled: false\n"
+DAGSTER = Path(__file__).with_name("dagster.yaml")
 """The settings of Dagster where a project has none of its own."""
 
 
@@ -56,7 +59,32 @@ class Home(msgspec.Struct, frozen=True):
 
     def record(self, output: Path, key: str) -> None:
         """Remember what an output was made from."""
-        made = self._made() | {self._name(output): key}
+        with self.alone("record"):
+            self._write(self._made() | {self._name(output): key})
+
+    def forget(self, snapshots: Collection[str]) -> None:
+        """Remove the events, reports and results of checks of snapshots."""
+        names = {file_name(snapshot) for snapshot in snapshots}
+        for file in self.events.glob("*.ndjson"):
+            if file.stem in names:
+                file.unlink()
+        for file in (self.folder / "reports").glob("*"):
+            if not names.isdisjoint(file.name.removesuffix(file.suffix).split("..")):
+                file.unlink()
+        for name in names:
+            shutil.rmtree(self.folder / "checks" / name, ignore_errors=True)
+        with self.alone("record"):
+            self._write({name: key for name, key in self._made().items() if (self.folder / name).exists()})
+
+    @contextmanager
+    def alone(self, what: str) -> Iterator[None]:
+        """Let one process at a time do something; the lock goes with whoever holds it."""
+        (self.folder / "locks").mkdir(parents=True, exist_ok=True)
+        with (self.folder / "locks" / what).open("w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            yield
+
+    def _write(self, made: Mapping[str, str]) -> None:
         write_text(self.folder / RECORD, json.dumps(made, indent=2, sort_keys=True) + "\n")
 
     def _made(self) -> dict[str, str]:
@@ -74,14 +102,12 @@ def home_of(settings: Settings) -> Home:
 
 
 def prepare_dagster(settings: Settings) -> Path:
-    """Make the folder that Dagster keeps its own records in, with the project's settings for it, else quiet ones."""
+    """Make the folder that Dagster keeps its own records in, with the project's settings for it, else ours."""
     folder = settings.home / "dagster"
     folder.mkdir(parents=True, exist_ok=True)
     write_text(settings.home / ".gitignore", "*\n")
-    if (settings.root / "dagster.yaml").is_file():
-        shutil.copyfile(settings.root / "dagster.yaml", folder / "dagster.yaml")
-    else:
-        write_text(folder / "dagster.yaml", QUIET)
+    own = settings.root / "dagster.yaml"
+    write_text(folder / "dagster.yaml", (own if own.is_file() else DAGSTER).read_text(encoding="utf-8"))
     return folder
 
 

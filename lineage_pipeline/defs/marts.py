@@ -36,11 +36,11 @@ def mart_assets() -> list[dg.AssetsDefinition]:
         warnings.warn(MISSING, stacklevel=2)
         return []
 
-    @dbt_assets(manifest=MANIFEST, dagster_dbt_translator=Translator(), name="dbt_models")
+    @dbt_assets(manifest=MANIFEST, dagster_dbt_translator=Translator(), name="dbt_models", pool="marts")
     def dbt_models(
         context: dg.AssetExecutionContext, project: dg.ResourceParam[Project], store: StoreResource
     ) -> Iterator[Any]:
-        with project.hush():
+        with project.hush(), project.home.alone("marts"):
             yield from build_marts(context, store.warehouse(project.settings), project.home)
 
     return [dbt_models]

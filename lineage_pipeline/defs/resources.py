@@ -28,6 +28,13 @@ class Project:
         self._given = given
         self._report = report
 
+    @classmethod
+    def over(cls, settings: Settings) -> "Project":
+        """Stand for a folder whose settings somebody has read; each repository is still read by its own."""
+        project = cls()
+        project.__dict__["settings"] = settings
+        return project
+
     @cached_property
     def settings(self) -> Settings:
         """Give the settings of the working folder."""

@@ -6,11 +6,11 @@ What is there already is not made again; where nothing is missing, neither Dagst
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from lineage_pipeline.defs.home import prepare_dagster
 from lineage_pipeline.defs.summary import summarise
-from lineage_pipeline.defs.targets import Todo, lacks_marts, targets, todo_of, watched
+from lineage_pipeline.defs.targets import Target, Todo, everything, lacks_marts, targets, todo_of, watched
 from lineage_pipeline.settings import Settings
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline.vocabulary.errors import LineageError
@@ -23,19 +23,29 @@ QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 """People read our own lines; Dagster keeps its events in its home."""
 
 
-def materialise(settings: Settings, repo: Path, revisions: Sequence[str], report: Callable[[str], None]) -> RunSummary:
+Report: TypeAlias = Callable[[str], None]
+
+
+def materialise(
+    settings: Settings, repo: Path, revisions: Sequence[str], report: Report, *, force: bool = False
+) -> RunSummary:
     """Put the lineage of revisions into the warehouse, with checks, marts, events and the change report."""
     settings, row = watched(settings, repo)
-    wanted = targets(settings, repo, row, revisions)
+    return make(settings, targets(settings, repo, row, revisions), report, force=force)
+
+
+def make(settings: Settings, wanted: Sequence[Target], report: Report, *, force: bool = False) -> RunSummary:
+    """Make what is missing of snapshots, one after the other in this process; by force, what is there as well."""
     warehouse = Warehouse(settings.warehouse)
-    missing = [todo for todo in (todo_of(target, settings, warehouse) for target in wanted) if todo]
+    todos = (todo_of(target, settings, warehouse) for target in wanted)
+    missing = [everything(todo.target) if force else todo for todo in todos if todo or force]
     if not missing and not lacks_marts(settings, warehouse):
         return summarise(settings, wanted, jobs=0, skipped=True)
     jobs = _execute(settings, missing, report)
     return summarise(settings, wanted, jobs, skipped=False)
 
 
-def _execute(settings: Settings, missing: Sequence[Todo], report: Callable[[str], None]) -> int:
+def _execute(settings: Settings, missing: Sequence[Todo], report: Report) -> int:
     """Run what is missing, and give the number of Spark jobs that it took."""
     report("starting Dagster")
     from lineage_pipeline.defs.compose import compose
@@ -45,7 +55,7 @@ def _execute(settings: Settings, missing: Sequence[Todo], report: Callable[[str]
     prepare()
     definitions = compose(Project(settings, report))
     before = _spark_jobs()
-    with _instance(settings) as instance:
+    with open_instance(settings) as instance:
         held = [_run_snapshot(definitions, instance, todo) for todo in missing]
         if all(held) and lacks_marts(settings, Warehouse(settings.warehouse)):
             report("building the marts with dbt")
@@ -55,7 +65,7 @@ def _execute(settings: Settings, missing: Sequence[Todo], report: Callable[[str]
 
 def _run_snapshot(definitions: "Definitions", instance: "DagsterInstance", todo: Todo) -> bool:
     """Run the stages that are missing of one snapshot; False where a check kept it from being published."""
-    from lineage_pipeline.defs.jobs import SNAPSHOT_JOB
+    from lineage_pipeline.defs.jobs import SNAPSHOT_JOB, selected
     from lineage_pipeline.defs.partitions import SNAPSHOTS
 
     key = todo.target.snapshot
@@ -63,21 +73,11 @@ def _run_snapshot(definitions: "Definitions", instance: "DagsterInstance", todo:
     result = definitions.resolve_job_def(SNAPSHOT_JOB).execute_in_process(
         instance=instance,
         partition_key=key,
-        asset_selection=_selection(todo),
+        asset_selection=selected(todo),
         run_config=QUIET,
         raise_on_error=False,
     )
     return _judge(result, key)
-
-
-def _selection(todo: Todo) -> list[Any]:
-    from lineage_pipeline.defs.specs import DEPS, asset_key
-
-    names = [*DEPS, "manifests"] if todo.snapshot else []
-    names += ["changes"] if todo.changes else []
-    names += ["change_report"] if todo.report else []
-    names += ["openlineage_events"] if todo.events else []
-    return [asset_key(name) for name in names]
 
 
 def _run_marts(definitions: "Definitions", instance: "DagsterInstance") -> None:
@@ -105,7 +105,7 @@ def _judge(result: "ExecuteInProcessResult", what: str) -> bool:
 
 
 @contextmanager
-def _instance(settings: Settings) -> "Iterator[DagsterInstance]":
+def open_instance(settings: Settings) -> "Iterator[DagsterInstance]":
     """Open the project's own Dagster instance, so that the UI shows what was run here."""
     from dagster import DagsterInstance
 

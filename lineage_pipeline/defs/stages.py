@@ -23,6 +23,10 @@ Results: TypeAlias = Iterator[Any]
 ProjectParam: TypeAlias = dg.ResourceParam[Project]
 
 
+SPARK = "spark"
+"""The pool of what needs a Spark session: how many runs may have one at a time is said in dagster.yaml."""
+
+
 @dg.multi_asset(name="discovery", specs=specs(tables_of(Stage.DISCOVERY)), partitions_def=snapshots)
 def discovery(context: dg.AssetExecutionContext, project: ProjectParam, store: StoreResource) -> Results:
     """Read the repository at the commit: files, and each distinct content once."""
@@ -51,7 +55,7 @@ def discover(project: Project, snapshot: str) -> Discovery:
     return found
 
 
-@dg.multi_asset(name="parsing", specs=specs(tables_of(Stage.PARSING)), partitions_def=snapshots)
+@dg.multi_asset(name="parsing", specs=specs(tables_of(Stage.PARSING)), partitions_def=snapshots, pool=SPARK)
 def parsing(
     context: dg.AssetExecutionContext, project: ProjectParam, store: StoreResource, spark: SparkResource
 ) -> Results:
@@ -61,7 +65,7 @@ def parsing(
     yield from _on_spark(context, project, store, spark, Stage.PARSING, write_statements)
 
 
-@dg.multi_asset(name="object_graph", specs=specs(tables_of(Stage.OBJECT_GRAPH)), partitions_def=snapshots)
+@dg.multi_asset(name="object_graph", specs=specs(tables_of(Stage.OBJECT_GRAPH)), partitions_def=snapshots, pool=SPARK)
 def object_graph(
     context: dg.AssetExecutionContext, project: ProjectParam, store: StoreResource, spark: SparkResource
 ) -> Results:
@@ -71,7 +75,9 @@ def object_graph(
     yield from _on_spark(context, project, store, spark, Stage.OBJECT_GRAPH, write_object_graph)
 
 
-@dg.multi_asset(name="schema_registry", specs=specs(tables_of(Stage.SCHEMA_REGISTRY)), partitions_def=snapshots)
+@dg.multi_asset(
+    name="schema_registry", specs=specs(tables_of(Stage.SCHEMA_REGISTRY)), partitions_def=snapshots, pool=SPARK
+)
 def schema_registry(
     context: dg.AssetExecutionContext, project: ProjectParam, store: StoreResource, spark: SparkResource
 ) -> Results:
@@ -81,7 +87,7 @@ def schema_registry(
     yield from _on_spark(context, project, store, spark, Stage.SCHEMA_REGISTRY, write_schemas)
 
 
-@dg.multi_asset(name="column_graph", specs=specs(tables_of(Stage.COLUMN_GRAPH)), partitions_def=snapshots)
+@dg.multi_asset(name="column_graph", specs=specs(tables_of(Stage.COLUMN_GRAPH)), partitions_def=snapshots, pool=SPARK)
 def column_graph(
     context: dg.AssetExecutionContext, project: ProjectParam, store: StoreResource, spark: SparkResource
 ) -> Results:

@@ -63,14 +63,15 @@ def targets(settings: Settings, repo: Path, row: RepositorySettings, revisions: 
     """List the snapshots of revisions, each behind its base."""
     found: dict[str, Target] = {}
     for revision in revisions:
-        target = _target(settings, repo, row, revision)
+        target = target_of(settings, repo, row, revision)
         if target.base is not None and target.base not in found and has_commit(repo, target.base.rpartition("@")[2]):
             found[target.base] = Target(target.base, implied=True)
         found[target.snapshot] = target
     return list(found.values())
 
 
-def _target(settings: Settings, repo: Path, row: RepositorySettings, revision: str) -> Target:
+def target_of(settings: Settings, repo: Path, row: RepositorySettings, revision: str) -> Target:
+    """Give the snapshot of a revision, and what it is compared with."""
     if revision == WORKTREE or not is_repository(repo):
         return Target(discover_folder(repo, settings, name=row.name).key)
     top = toplevel(repo)
@@ -88,6 +89,12 @@ def todo_of(target: Target, settings: Settings, warehouse: Warehouse) -> Todo:
     events = snapshot or not home.is_made(home.events_of(target.snapshot), events_key(settings))
     changes = snapshot or _lacks_changes(target, settings, warehouse)
     return Todo(target, snapshot, changes, changes or _lacks_report(target, settings, home), events)
+
+
+def everything(target: Target) -> Todo:
+    """Say that all of a target is to be made, whether it is there or not."""
+    rest = not target.implied
+    return Todo(target, snapshot=True, changes=rest, report=rest, events=rest)
 
 
 def _lacks_changes(target: Target, settings: Settings, warehouse: Warehouse) -> bool:

@@ -1,6 +1,6 @@
 """The branches and tags of a repository, which of them are meant, and the commits that one has gained."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -66,8 +66,3 @@ def commits_since(repo: Path, start: str, end: str) -> list[str]:
 def is_forced(repo: Path, before: str, after: str) -> bool:
     """Say whether a ref was moved to where its old commit is not part of."""
     return not has_commit(repo, before) or merge_base(repo, before, after) != before
-
-
-def names_of(refs: Mapping[str, str], commit: str) -> list[str]:
-    """Give the refs that are at a commit."""
-    return [name for name, target in refs.items() if target == commit]

@@ -10,6 +10,7 @@ Every file holds the columns `snapshot` (or `base`, `head`) themselves; readers 
 import hashlib
 import os
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
@@ -18,7 +19,7 @@ from pyarrow import fs
 
 from lineage_pipeline.store import catalog
 from lineage_pipeline.store.files import Files
-from lineage_pipeline.store.manifests import Key, Manifest, parts
+from lineage_pipeline.store.manifests import Key, Manifest, manifest_path, parts, place
 from lineage_pipeline.store.parquet import write_file
 from lineage_pipeline.store.reading import read_lineage, read_table
 from lineage_pipeline.store.run import Run
@@ -98,6 +99,15 @@ class Warehouse:
         """Write the published files to a local JSON file, for dbt."""
         content = msgspec.json.encode(self.published_files(), order="sorted") + b"\n"
         Files(Path(path).absolute().parent).replace(Path(path).name, content)
+
+    def forget(self, snapshots: Collection[str]) -> None:
+        """Take snapshots, and the diffs that have one of them on a side, from readers; `collect` removes the files."""
+        published = [manifest.key for manifest in catalog.all_published(self._files)]
+        doomed = [key for key in published if not set(key).isdisjoint(snapshots)]
+        for key in (*sorted(doomed, key=len, reverse=True), *((snapshot,) for snapshot in sorted(snapshots))):
+            self._files.remove(manifest_path(key))
+            for path in self._files.list(f"_runs/{place(key)}"):  # or a run would count as one that goes on
+                self._files.remove(path)
 
     def collect(self) -> list[str]:
         """Remove every run that is neither published nor the current one of its key, and give the paths removed."""

@@ -1,0 +1,140 @@
+"""How long snapshots stay: what is too old or one too many goes, with its partition, its files and its caches."""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from lineage_pipeline.defs.home import home_of
+from lineage_pipeline.defs.targets import place_of
+from lineage_pipeline.discover.detect import options_of
+from lineage_pipeline.discover.refs import chosen_refs, list_refs
+from lineage_pipeline.settings import RepositorySettings, Settings
+from lineage_pipeline.settings.snapshots import PREFIX
+from lineage_pipeline.store.arrays import from_arrow
+from lineage_pipeline.store.caches import collect_caches
+from lineage_pipeline.store.compiled import compile_key
+from lineage_pipeline.store.files import Files
+from lineage_pipeline.store.warehouse import Warehouse
+from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.vocabulary.tables import Snapshot, SqlFile
+
+DAY = 86_400
+
+
+class Pruned(msgspec.Struct, frozen=True):
+    """What was removed, or would be: snapshots, the number of files, and what was kept since nobody could say more."""
+
+    snapshots: tuple[str, ...]
+    files: int = 0
+    caches: int = 0
+    problems: tuple[str, ...] = ()
+
+
+class Protected(msgspec.Struct, frozen=True):
+    """What is kept whatever its age: commits by repository, and repositories that could not be asked, as a whole."""
+
+    commits: Mapping[str, frozenset[str]]
+    unknown: Mapping[str, str]
+
+
+def doomed(rows: Sequence[Snapshot], settings: Settings, protected: Protected, now: datetime) -> list[str]:
+    """Name the snapshots that go: too old or too many, and neither protected nor the base of one that stays."""
+    days, most = settings.retention.days, settings.retention.snapshots
+    oldest = (now - timedelta(days=days)).isoformat() if days else ""
+    gone: set[str] = set()
+    by_repository: dict[str, list[Snapshot]] = defaultdict(list)
+    for row in rows:
+        by_repository[row.repo].append(row)
+    for name, found in by_repository.items():
+        newest_first = sorted(found, key=lambda row: (row.committed_at or "", row.commit), reverse=True)
+        kept = protected.commits.get(name, frozenset())
+        for number, row in enumerate(newest_first):
+            late = (row.committed_at is not None and row.committed_at < oldest) or (most and number >= most)
+            if late and name not in protected.unknown and row.commit not in kept:
+                gone.add(_key(row))
+    bases = {f"{row.repo}@{row.base}" for row in rows if row.base and _key(row) not in gone}
+    return sorted(gone - bases)
+
+
+def _key(row: Snapshot) -> str:
+    return f"{row.repo}@{row.commit}"
+
+
+def protected_of(settings: Settings) -> Protected:
+    """Ask the repositories for their tags and for where the watched refs are."""
+    commits: dict[str, frozenset[str]] = {}
+    unknown: dict[str, str] = {}
+    for row in settings.repositories:
+        try:
+            commits[row.name] = _tips(settings, row)
+        except LineageError as error:
+            unknown[row.name] = str(error)
+    return Protected(commits, unknown)
+
+
+def _tips(settings: Settings, row: RepositorySettings) -> frozenset[str]:
+    repo = place_of(settings, row)
+    tagged = {commit for name, commit in list_refs(repo).items() if name.startswith("tags/")}
+    return frozenset(tagged | set(chosen_refs(repo, row.refs, row.base_ref).values()))
+
+
+def prune(
+    settings: Settings,
+    reading: Callable[[str], Settings],
+    forget: Callable[[Collection[str]], None],
+    *,
+    dry: bool = False,
+    caches: bool = True,
+) -> Pruned:
+    """Remove what the settings say, and what runs left behind.
+
+    `reading` gives the settings with which a snapshot is read, and `forget` drops what others know of snapshots; a run
+    that goes on may need caches, which are left alone then.
+    """
+    warehouse, home = Warehouse(settings.warehouse), home_of(settings)
+    keys = [manifest.key[0] for manifest in warehouse.snapshots()]
+    rows = [from_arrow("snapshots", warehouse.read(key, "snapshots"), Snapshot)[0] for key in keys]
+    protected, pinned = protected_of(settings), _pinned(settings, keys, reading)
+    gone = [key for key in doomed(rows, settings, protected, datetime.now(UTC)) if key not in pinned]
+    problems = tuple(f"{name}: {why}: nothing of it is removed" for name, why in sorted(protected.unknown.items()))
+    if dry:
+        return Pruned(tuple(gone), problems=problems)
+    with home.alone("marts"):  # they are built from files that must not vanish meanwhile
+        warehouse.forget(gone)
+        home.forget(gone)
+        forget(gone)
+        files = warehouse.collect()
+    cached = _collect(settings, warehouse, reading) if caches else 0
+    return Pruned(tuple(gone), len(files), cached, problems)
+
+
+def _pinned(settings: Settings, keys: Sequence[str], reading: Callable[[str], Settings]) -> set[str]:
+    """Give the snapshots from which schemas are imported."""
+    newest = {key.rpartition("@")[0]: key for key in keys}.values()
+    read = [settings, *(found for key in newest if (found := _read(reading, key)) is not None)]
+    lists = [(one.analysis.schemas, *(system.schemas or () for system in one.systems)) for one in read]
+    places = [place for parts in lists for part in parts for place in part]
+    return {place.removeprefix(PREFIX).rpartition("#")[2] for place in places if place.startswith(PREFIX)}
+
+
+def _read(reading: Callable[[str], Settings], key: str) -> Settings | None:
+    try:
+        return reading(key)
+    except LineageError:  # its repository is not watched any more
+        return None
+
+
+def _collect(settings: Settings, warehouse: Warehouse, reading: Callable[[str], Settings]) -> int:
+    """Collect what was compiled for no snapshot that is left, and what else was worked out a while ago."""
+    needed: set[str] = set()
+    for manifest in warehouse.snapshots():
+        rules = _read(reading, manifest.key[0])
+        if rules is not None:
+            files = from_arrow("sql_files", warehouse.read(manifest.key[0], "sql_files"), SqlFile)
+            options = ((file.source_hash, options_of(file, rules.options_for(file.path))) for file in files)
+            needed.update(compile_key(source, one) for source, one in options)
+    before = time.time() - settings.retention.cache_days * DAY
+    return len(collect_caches(Files(settings.warehouse), needed, before))

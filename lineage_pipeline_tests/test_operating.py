@@ -1,0 +1,140 @@
+"""A project as its operator has it: the past, then commits, a branch, a force-push and a merge; then retention."""
+
+import json
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import dagster as dg
+import msgspec
+import pyarrow.parquet as pq
+import pytest
+
+from lineage_pipeline.cli import main
+from lineage_pipeline.defs.home import prepare_dagster
+from lineage_pipeline.settings import load_settings
+from lineage_pipeline.store.warehouse import Warehouse
+from lineage_pipeline.vocabulary import ir
+from lineage_pipeline_tests.operated import Operated, commit, tip
+from lineage_pipeline_tests.test_discover import git
+
+pytestmark = pytest.mark.spark
+
+SETTINGS = """
+[analysis]
+dialect = "duckdb"
+[[repositories]]
+name = "shop"
+path = "shop"
+refs = ["*", "tags/*"]
+base_ref = "main"
+"""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operated]:
+    """Three commits of a repository, of which the last two each changed one file, and their past in the warehouse."""
+    folder = tmp_path_factory.mktemp("operated")
+    (folder / "lineage.toml").write_text(SETTINGS)
+    repo = folder / "shop"
+    tables = {f"t{number}": f"create table t{number} (id int, x int);" for number in range(6)}
+    commit(repo, "first", **tables, v="create view v as select id, x from t0; create view u as select x from v;")
+    commit(repo, "second", t1="create table t1 (id int, x bigint);")
+    commit(repo, "third", v="create view v as select id, x + 1 as x from t0; create view u as select x from v;")
+    before = Path.cwd()
+    os.chdir(folder)
+    assert main(["backfill", "--repo", "shop", "--since", "HEAD~2"]) == 0
+    with dg.DagsterInstance.from_config(str(prepare_dagster(load_settings(folder, {}, {})))) as instance:
+        yield Operated(folder, instance)
+    os.chdir(before)
+
+
+def compiled(folder: Path) -> list[int]:
+    """Count the statements in each batch of what was compiled, the oldest batch first."""
+    done = (folder / ".lineage/warehouse/_cache/compiled").glob("*/*/_SUCCESS")
+    batches = [file.parent for file in sorted(done, key=lambda file: file.stat().st_mtime)]
+    scripts = [[row for file in batch.glob("*.parquet") for row in read_scripts(file)] for batch in batches]
+    return [sum(len(script.statements) for script in batch) for batch in scripts]
+
+
+def read_scripts(file: Path) -> list[ir.Script]:
+    stored = pq.read_table(file)["script"].to_pylist()
+    return [msgspec.msgpack.decode(script, type=ir.Script) for script in stored]
+
+
+def test_one_thing_after_the_other(project: Operated, capsys: pytest.CaptureFixture[str]) -> None:
+    """The chapters build on each other, and a snapshot takes seconds: they are one story."""
+    the_past_costs_what_each_commit_changed(project)
+    branches_are_made_in_two_runs_at_once(project)
+    a_force_push_and_a_merge_are_followed(project)
+    retention_keeps_what_somebody_needs(project, capsys)
+
+
+def the_past_costs_what_each_commit_changed(project: Operated) -> None:
+    warehouse = Warehouse(project.settings.warehouse)
+    past = [f"shop@{tip(project.folder / 'shop', f'main~{number}')}" for number in (2, 1, 0)]
+    assert compiled(project.folder) == [8, 1, 2]
+    assert project.instance.get_dynamic_partitions("snapshots") == past
+    assert project.instance.get_materialized_partitions(dg.AssetKey(["lineage", "column_edges"])) == set(past)
+    assert [manifest.key for manifest in warehouse.diffs()] == sorted([(past[0], past[1]), (past[1], past[2])])
+    assert (project.folder / ".lineage/warehouse.duckdb").is_file()
+    assert project.tick() == [], "what is there already is not asked for"
+    assert json.loads(project.cursor or "") == {"shop": {"main": past[2].removeprefix("shop@")}}
+
+
+def branches_are_made_in_two_runs_at_once(project: Operated) -> None:
+    repo, warehouse = project.folder / "shop", Warehouse(project.settings.warehouse)
+    texts = {
+        "feature": {"v": "create view v as select id from t0;"},
+        "other": {"o": "create view o as select * from t1;"},
+    }
+    for name, files in texts.items():
+        git(repo, "checkout", "-q", "-b", name, "main")
+        commit(repo, name, **files)
+    asked = project.tick()
+    assert [request.tags["git/ref"] for request in asked] == ["feature", "other"]
+    with ThreadPoolExecutor(2) as pool:
+        assert all(result.success for (result,) in pool.map(lambda request: project.execute([request]), asked))
+    base = f"shop@{tip(repo, 'main')}"
+    for name in texts:
+        assert warehouse.manifest((base, f"shop@{tip(repo, name)}")), "compared with where it left the base ref"
+    assert "COL001" in warehouse.read((base, f"shop@{tip(repo, 'feature')}"), "changes")["rule"].to_pylist()
+
+
+def a_force_push_and_a_merge_are_followed(project: Operated) -> None:
+    repo, third = project.folder / "shop", tip(project.folder / "shop", "main")
+    git(repo, "tag", "lost", "feature")
+    git(repo, "tag", "v1", "main~1")
+    git(repo, "branch", "-q", "-f", "feature", "main")
+    git(repo, "checkout", "-q", "feature")
+    moved = commit(repo, "instead", w="create view w as select x from u;")
+    asked = project.tick()
+    assert [(request.tags["git/ref"], request.tags["git/sha"]) for request in asked] == [("feature", moved)]
+    assert [result.success for result in project.execute(asked)] == [True]
+    git(repo, "checkout", "-q", "main")
+    git(repo, "merge", "-q", "--no-ff", "-m", "merge", "feature")
+    (request,) = project.tick()
+    assert (request.tags["git/sha"], request.tags["git/base"]) == (tip(repo), third)
+    assert [result.success for result in project.execute([request])] == [True]
+    runs = project.instance.get_runs(dg.RunsFilter(tags={"git/sha": tip(repo)}))
+    assert [(run.status.value, run.tags["git/author"]) for run in runs] == [("SUCCESS", "x <x>")]
+    assert len(project.instance.get_dynamic_partitions("snapshots")) == 7
+
+
+def retention_keeps_what_somebody_needs(project: Operated, capsys: pytest.CaptureFixture[str]) -> None:
+    """One of each repository stays, what is tagged, where a ref is, and what those are compared with."""
+    repo, warehouse = project.folder / "shop", Warehouse(project.settings.warehouse)
+    lost = tip(repo, "lost")
+    git(repo, "tag", "-d", "lost")
+    capsys.readouterr()
+    assert main(["prune", "--snapshots", "1", "--dry-run"]) == 0
+    assert capsys.readouterr().out == f"would remove shop@{lost}\n1 snapshots\n"
+    git(repo, "branch", "-q", "-D", "other", "feature")
+    assert main(["prune", "--snapshots", "1"]) == 0
+    kept = {f"shop@{tip(repo, name)}" for name in ("main", "main~1", "main~2", "main~3")}
+    assert {manifest.key[0] for manifest in warehouse.snapshots()} == kept
+    assert set(project.instance.get_dynamic_partitions("snapshots")) == kept
+    assert {part for manifest in warehouse.diffs() for part in manifest.key} <= kept
+    left = [path for path in (project.folder / ".lineage").rglob("*") if lost in str(path)]
+    assert [path for path in left if "dagster" not in path.parts and "dbt" not in path.parts] == []

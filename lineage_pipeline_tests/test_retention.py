@@ -1,0 +1,131 @@
+"""What goes and what stays, and what Dagster is shown of a warehouse; nothing here needs Spark."""
+
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from lineage_pipeline.defs.retention import Protected, doomed
+from lineage_pipeline.settings import Settings, load_settings
+from lineage_pipeline.store.caches import collect_caches
+from lineage_pipeline.store.compiled import Packed, load, save
+from lineage_pipeline.store.files import Files
+from lineage_pipeline.store.manifests import StoredFile
+from lineage_pipeline.store.run import required
+from lineage_pipeline.store.warehouse import Warehouse
+from lineage_pipeline.vocabulary.tables import Snapshot
+from lineage_pipeline_tests.test_several_repositories import lineage
+
+NOW = datetime(2026, 7, 1, tzinfo=UTC)
+NOTHING = Protected({}, {})
+
+
+def snapshot(commit: str, month: int, base: str | None = None, repo: str = "shop") -> Snapshot:
+    moment = f"2026-{month:02}-01T00:00:00Z"
+    return Snapshot(repo, (), commit, (), base, "first-parent", moment, "x <x>", 1, "key")
+
+
+ROWS = [
+    snapshot("a", 1),
+    snapshot("b", 2, "a"),
+    snapshot("c", 5, "b"),
+    snapshot("d", 6, "c"),
+    snapshot("z", 1, repo="other"),
+]
+
+
+def rules(days: int = 0, snapshots: int = 0) -> Settings:
+    return Settings.model_validate({"retention": {"days": days, "snapshots": snapshots}})
+
+
+@pytest.mark.parametrize(
+    ("settings", "protected", "gone"),
+    [
+        (rules(), NOTHING, []),
+        (rules(days=90), NOTHING, ["other@z", "shop@a"]),
+        (rules(snapshots=1), NOTHING, ["shop@a", "shop@b"]),
+        (rules(days=1, snapshots=3), NOTHING, ["other@z", "shop@a", "shop@b", "shop@c", "shop@d"]),
+        (rules(days=90), Protected({"shop": frozenset("a")}, {"other": "it is not there"}), []),
+        (rules(snapshots=1), Protected({"shop": frozenset("b")}, {}), []),
+    ],
+    ids=[
+        "never",
+        "by age",
+        "by number, with the base",
+        "all too old",
+        "tagged and unknown",
+        "the base of a tagged one",
+    ],
+)
+def test_snapshots_go_by_age_and_number(settings: Settings, protected: Protected, gone: list[str]) -> None:
+    assert doomed(ROWS, settings, protected, NOW) == gone
+
+
+def test_what_is_forgotten_is_seen_by_nobody_and_collected(tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path)
+    for key in ("s@a", "s@b", ("s@a", "s@b")):
+        run = warehouse.begin(key, "r", "k")
+        for table in required(run.key):
+            run.write(table, [])
+        run.publish()
+    warehouse.forget(["s@a"])
+    assert [manifest.key for manifest in (*warehouse.snapshots(), *warehouse.diffs())] == [("s@b",)]
+    removed = warehouse.collect()
+    assert all("s@a" in path or path.startswith("sources/") for path in removed)
+    assert not [path for path in tmp_path.rglob("*") if "s@a" in str(path)]
+    assert isinstance(next(iter(warehouse.snapshots()[0].tables["columns"].files)), StoredFile)
+
+
+def test_objects_are_external_assets_with_columns_and_their_lineage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import dagster as dg
+
+    from lineage_pipeline.defs.external import object_specs
+
+    for name, text in (
+        (
+            "shop",
+            "create table core.orders (id bigint not null, amount int); create temp table passing as select 1 as one;",
+        ),
+        ("reports", "create view reports.daily as select id, amount * 2 as twice from core.orders where amount > 0;"),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.sql").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lineage.toml").write_text('warehouse = "warehouse"\n[analysis]\ndialect = "postgres"\n')
+    for name in ("reports", "shop"):
+        lineage("scan", name, "--into", "warehouse")
+    assert object_specs(load_settings(tmp_path, {}, {})) == [], "only if somebody wants them"
+    specs = {
+        spec.key.to_user_string(): spec
+        for spec in object_specs(load_settings(tmp_path, {}, {"LINEAGE_WATCH_ASSETS": "1"}))
+    }
+    assert list(specs) == ["sql/core/orders", "sql/reports/daily"]
+    orders, daily = specs.values()
+    assert (orders.group_name, daily.group_name) == ("sql_shop", "sql_reports"), "who defines it, shows it"
+    assert {dep.asset_key for dep in daily.deps} == {orders.key}
+    columns = [
+        (column.name, column.constraints.nullable) for column in orders.metadata["dagster/column_schema"].columns
+    ]
+    assert columns == [("id", False), ("amount", True)]
+    assert daily.metadata["dagster/column_lineage"] == dg.TableColumnLineage(
+        {"id": [dg.TableColumnDep(orders.key, "id")], "twice": [dg.TableColumnDep(orders.key, "amount")]}
+    )
+    dg.Definitions.validate_loadable(dg.Definitions(assets=list(specs.values())))
+
+
+def test_caches_go_when_they_are_old_and_nobody_needs_them(tmp_path: Path) -> None:
+    files = Files(tmp_path)
+    for key in ("needed", "alone"):
+        save(files, {key: Packed(b"", b"", b"")})
+    files.replace("_work/one/entries.parquet", b"")
+    files.replace("_cache/linked/batch/keys.parquet", b"")
+    files.replace("_cache/.gitignore", b"*\n")
+    assert collect_caches(files, {"needed"}, before=0) == [], "none of it is old"
+    removed = collect_caches(files, {"needed"}, before=time.time() + 60)
+    assert {path.split("/")[0] for path in removed} == {"_work", "_cache"}
+    assert list(load(files, ["needed", "alone"])) == ["needed"]
+    assert files.list("_work") == files.list("_cache/linked") == []
+    assert files.size("_cache/.gitignore") == 2

@@ -1,0 +1,230 @@
+"""Repositories are watched: a commit becomes a partition and a run, once, behind its base; whatever else is wrong."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from lineage_pipeline_tests.operated import Operated, commit, tip
+from lineage_pipeline_tests.test_discover import git
+
+pytestmark = pytest.mark.spark  # Dagster takes a moment to be imported
+
+TABLE = "create table t (id int, x int);"
+VIEW = "create view v as select id, x from t;"
+
+
+@pytest.fixture
+def operated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Operated]:
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    with dg.DagsterInstance.ephemeral(tempdir=str(tmp_path)) as instance:
+        yield Operated(project, instance)
+
+
+def watch(operated: Operated, *rows: str, **watching: int) -> None:
+    told = "".join(f"{key} = {value}\n" for key, value in watching.items())
+    (operated.folder / "lineage.toml").write_text(
+        f"[watch]\n{told}" + "".join(f"[[repositories]]\n{row}\n" for row in rows)
+    )
+
+
+def shop(operated: Operated, more: str = 'base_ref = "main"\nrefs = ["*"]') -> Path:
+    repo = operated.folder / "shop"
+    commit(repo, "first", t=TABLE)
+    watch(operated, f'name = "shop"\npath = "shop"\n{more}')
+    return repo
+
+
+def keys(requests: list[dg.RunRequest]) -> list[str | None]:
+    return [request.partition_key for request in requests]
+
+
+def test_a_commit_is_asked_for_once_with_its_ref_author_and_base(operated: Operated) -> None:
+    repo = shop(operated)
+    (request,) = operated.tick()
+    first = tip(repo)
+    assert request.partition_key == f"shop@{first}"
+    assert request.run_key == f"shop@{first}..none"
+    wanted = {"git/repository": "shop", "git/ref": "main", "git/sha": first, "git/author": "x <x>", "git/base": ""}
+    assert request.tags.items() >= wanted.items()
+    assert operated.instance.get_dynamic_partitions("snapshots") == [f"shop@{first}"]
+    assert json.loads(operated.cursor or "") == {"shop": {"main": first}}
+    operated.begin(request)
+    assert operated.tick() == []
+    assert operated.told[-1] == "nothing has changed"
+    operated.cursor = None
+    assert operated.tick() == []
+    assert "being made" in operated.told[-1]
+
+
+def test_a_base_that_was_never_made_is_made_first(operated: Operated) -> None:
+    repo = shop(operated)
+    first = tip(repo)
+    second = commit(repo, "second", v=VIEW)
+    (base,) = operated.tick()
+    assert keys([base]) == [f"shop@{first}"]
+    assert {key.path[-1] for key in base.asset_selection or ()}.isdisjoint({"changes", "change_report"})
+    run = operated.begin(base)
+    assert operated.tick() == [], "it waits as long as that run goes on"
+    operated.end(run)
+    operated.publish(f"shop@{first}")
+    (head,) = operated.tick()
+    assert (head.partition_key, head.tags["git/base"]) == (f"shop@{second}", first)
+    assert head.run_key == f"shop@{second}..{first}"
+    assert "changes" in {key.path[-1] for key in head.asset_selection or ()}
+
+
+def test_a_base_that_cannot_be_made_does_not_hold_up_its_head_for_ever(operated: Operated) -> None:
+    repo = shop(operated)
+    second = commit(repo, "second", v=VIEW)
+    (base,) = operated.tick()
+    operated.end(operated.begin(base), well=False)
+    assert keys(operated.tick()) == [f"shop@{second}"]
+
+
+def test_branches_are_compared_with_the_merge_base_and_the_base_ref_with_its_first_parent(operated: Operated) -> None:
+    repo = shop(operated)
+    first = tip(repo)
+    operated.publish(f"shop@{first}")
+    operated.tick()
+    git(repo, "checkout", "-q", "-b", "feature")
+    commit(repo, "one", v=VIEW)
+    feature = commit(repo, "two", w="create view w as select * from v;")
+    git(repo, "checkout", "-q", "main")
+    moved = commit(repo, "main moves", u="select 1;")
+    asked = {request.tags["git/ref"]: request for request in operated.tick()}
+    assert {name: request.tags["git/base"] for name, request in asked.items()} == {"feature": first, "main": first}
+    assert asked["feature"].partition_key == f"shop@{feature}", "of two commits at once, the newest"
+    for request in asked.values():
+        operated.end(operated.begin(request))
+    operated.publish(f"shop@{moved}")
+    git(repo, "merge", "-q", "--no-ff", "-m", "merge", "feature")
+    (merge,) = operated.tick()
+    assert (merge.tags["git/sha"], merge.tags["git/base"]) == (tip(repo), moved)
+
+
+def test_history_takes_every_commit_each_behind_the_one_before(operated: Operated) -> None:
+    repo = shop(operated, "history = true")
+    operated.publish(f"shop@{tip(repo)}")
+    operated.tick()
+    commits = [commit(repo, name, v=f"select {number};") for number, name in enumerate("abc")]
+    for wanted in commits:
+        (request,) = operated.tick()
+        assert request.partition_key == f"shop@{wanted}"
+        operated.end(operated.begin(request))
+        operated.publish(f"shop@{wanted}")
+    assert operated.tick() == []
+
+
+def test_a_ref_that_is_moved_or_deleted_is_followed(operated: Operated) -> None:
+    repo = shop(operated)
+    first = tip(repo)
+    operated.publish(f"shop@{first}")
+    git(repo, "checkout", "-q", "-b", "feature")
+    lost = commit(repo, "lost", v=VIEW)
+    assert f"shop@{lost}" in keys(operated.tick())
+    git(repo, "reset", "-q", "--hard", first)
+    moved = commit(repo, "instead", w="create view w as select id from t;")
+    (request,) = operated.tick()
+    assert (request.partition_key, request.tags["git/base"]) == (f"shop@{moved}", first)
+    assert request.tags["git/forced"] == "true"
+    git(repo, "checkout", "-q", "main")
+    git(repo, "branch", "-q", "-D", "feature")
+    assert operated.tick() == []
+    assert "feature is gone" in operated.told[-1]
+    assert json.loads(operated.cursor or "") == {"shop": {"main": first}}
+
+
+def test_one_can_ask_for_a_run_again(operated: Operated) -> None:
+    repo = shop(operated)
+    (request,) = operated.tick()
+    operated.end(operated.begin(request), well=False)
+    assert operated.tick() == [], "a run that failed is not repeated for ever"
+    operated.cursor = json.dumps({"shop": {"main": "again"}})
+    (again,) = operated.tick()
+    assert (again.partition_key, again.run_key) == (request.partition_key, f"{request.run_key}#2")
+    assert json.loads(operated.cursor or "") == {"shop": {"main": tip(repo)}}
+
+
+def test_many_refs_take_several_looks(operated: Operated) -> None:
+    repo = shop(operated)
+    operated.publish(f"shop@{tip(repo)}")
+    for number in range(5):
+        git(repo, "checkout", "-q", "-b", f"b{number}", "main")
+        commit(repo, f"b{number}", v=f"select {number};")
+    watch(operated, 'name = "shop"\npath = "shop"\nrefs = ["*"]\nbase_ref = "main"', requests=2)
+    found = [keys(operated.tick()) for _ in range(4)]
+    assert [len(asked) for asked in found] == [2, 2, 2, 0]
+    assert len({key for asked in found for key in asked}) == 6
+
+
+def test_a_look_begins_nothing_when_its_time_is_over(operated: Operated) -> None:
+    from lineage_pipeline.defs.resources import Project
+    from lineage_pipeline.defs.runs import KnownRuns
+    from lineage_pipeline.defs.watching import Budget, Watcher
+
+    repo = shop(operated)
+    for number in range(3):
+        git(repo, "branch", f"b{number}")
+    moments = iter([0.0, 1.0, 2.0, 3.0, *[99.0] * 50])
+    watcher = Watcher(Project(), KnownRuns(operated.instance), Budget(10, 100, lambda: next(moments)))
+    look = watcher.look(operated.settings.repositories[0], {}, 5)
+    assert 0 < len(look.refs) < 4
+    assert "are left for the next look" in look.told[-1]
+
+
+def test_a_repository_that_cannot_be_read_stops_no_other_and_is_seen(operated: Operated) -> None:
+    shop(operated)
+    rows = [
+        'name = "none"\npath = "nowhere"',
+        f'name = "far"\npath = "file://{operated.folder}/far"',
+        'name = "shop"\npath = "shop"',
+    ]
+    watch(operated, *rows)
+    assert keys(operated.tick()) == [f"shop@{tip(operated.folder / 'shop')}"]
+
+    def seen(name: str) -> list[tuple[bool, str | None]]:
+        key = dg.AssetCheckKey(dg.AssetKey(["repositories", name]), "can_be_read")
+        records = operated.instance.event_log_storage.get_asset_check_execution_history(key, limit=9)
+        return [(record.evaluation.passed, record.evaluation.description) for record in records if record.evaluation]
+
+    assert seen("shop") == [(True, None)]
+    ((passed, why),) = seen("none")
+    assert (passed, "is not a git repository" in str(why)) == (False, True)
+    operated.tick()
+    assert len(seen("none")) == 1, "it is said once"
+    commit(operated.folder / "far", "first", t=TABLE)
+    (request,) = operated.tick()
+    assert request.tags["git/repository"] == "far"
+    assert [passed for passed, _ in seen("far")] == [True, False]
+
+
+def test_marts_are_asked_for_when_they_show_something_else_than_what_is_published(operated: Operated) -> None:
+    from lineage_pipeline.defs.automation import marts_sensor
+    from lineage_pipeline.defs.resources import Project
+
+    def ask() -> str | None:
+        context = dg.build_sensor_context(operated.instance, resources={"project": Project()})
+        result = marts_sensor()(context)
+        assert isinstance(result, dg.RunRequest | dg.SkipReason)
+        return result.run_key if isinstance(result, dg.RunRequest) else result.skip_message
+
+    repo = shop(operated)
+    assert ask() == "nothing is published"
+    operated.publish(f"shop@{tip(repo)}")
+    key = ask()
+    assert key == ask()
+    home = Project().home
+    home.marts.write_bytes(b"")
+    home.record(home.marts, str(key))
+    assert ask() == "the marts show what is published"
+    operated.publish(f"shop@{commit(repo, 'second')}")
+    (request,) = operated.tick()[:1]
+    run = operated.begin(request)
+    assert "wait for runs" in str(ask())
+    operated.end(run)
+    assert ask() not in (key, None)
