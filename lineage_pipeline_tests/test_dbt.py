@@ -25,6 +25,7 @@ from lineage_pipeline.vocabulary.tables import (
     Span,
     StatementRow,
 )
+from lineage_pipeline.vocabulary.waivers import Waiver
 
 ROOT = Path(__file__).parents[1]
 PROJECT = ROOT / "dbt_project"
@@ -132,6 +133,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
     write(warehouse, "acme/shop@3")
     diff = warehouse.begin(("acme/shop@1", "acme/shop@2"), "r1")
     diff.write("changes", [plain(Change, id="1", column="id")])
+    diff.write("waivers", [plain(Waiver, id="1", expires="2026-12-31")])
     diff.publish()
     yield build(folder, warehouse)
 

@@ -26,6 +26,7 @@ from lineage_pipeline.vocabulary.tables import (
     StatementRef,
     StatementRow,
 )
+from lineage_pipeline.vocabulary.waivers import Waiver
 from lineage_pipeline_tests.test_dbt import PROJECT, Built, build, edge, fill, plain
 
 ROOT = Path(__file__).parents[1]
@@ -101,6 +102,9 @@ def warehouse_of(folder: Path) -> Warehouse:
         plain(Change, id="3", root=True, waiver="agreed", **removed),
     ]
     diff.write("changes", rows)
+    said = {"rule": "COL001", "object": "core", "owner": "web", "expires": "2026-12-31"}
+    waivers = [plain(Waiver, id="agreed", used=True, **said), plain(Waiver, id="late", expired=True, **said)]
+    diff.write("waivers", waivers)
     diff.publish()
     return warehouse
 
@@ -152,6 +156,14 @@ QUESTIONS: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
     "only root changes that nobody waived count as breaking": (
         "select rule, changes, breaking, potentially_breaking, waived, consumers from marts.breaking_trend",
         [("COL001", 2, 1, 0, 1, 2)],
+    ),
+    "a waiver has an end, and counts what it covers": (
+        "select waiver, owner, cast(expires_on as text), is_used, is_expired, changes, breaking, is_latest"
+        " from marts.waivers order by 1",
+        [
+            ("agreed", "web", "2026-12-31", True, False, 1, 1, True),
+            ("late", "web", "2026-12-31", False, True, 0, 0, True),
+        ],
     ),
     "fragile statements, one row for each trait": (
         "select feature, object, line, owners from marts.star_usage where is_latest order by 1",

@@ -39,6 +39,7 @@ from lineage_pipeline.vocabulary.tables import (
     ObjectRow,
     StatementRow,
 )
+from lineage_pipeline.vocabulary.waivers import Waiver
 
 OBJECT = ObjectRow(
     "raw", "", "", "", "raw", "raw", ObjectKind.TABLE, Origin.IMPORTED, 0, False, False, None, None, (), ()
@@ -68,6 +69,9 @@ CHANGE = Change(
     line=1,
     fingerprint="f",
     waiver=None,
+)
+WAIVER = Waiver(
+    id="w", rule="COL*", object="raw.*", reason="agreed", owner="a@example.org", expires="2026-12-31", path="w.toml"
 )
 FINDING = Diagnostic("1", "PARSE_ERROR", Level.ERROR, "no", "a.sql", 1, 1, None, Stage.PARSING)
 
@@ -119,9 +123,11 @@ BROKEN: tuple[tuple[str, list[Any], set[str]], ...] = (
     ),
     ("column_reach", [change(REACH, ordinal=9)], {"columns_are_known"}),
     ("diagnostics", [change(FINDING, id="2", code="OOPS")], {"code_is_a_known_word"}),
-    ("changes", [change(CHANGE, effective=Severity.BREAKING)], {"no_breaking_changes"}),
-    ("changes", [change(CHANGE, effective=Severity.BREAKING, waiver="w")], set()),
-    ("changes", [change(CHANGE, effective=Severity.BREAKING, root=False)], set()),
+    ("changes", [CHANGE, change(CHANGE, id="2", root=False, root_id="1")], set()),
+    ("changes", [CHANGE, change(CHANGE, id="2", root=False, root_id="3")], {"roots_are_changes"}),
+    ("changes", [CHANGE, change(CHANGE, id="2", root_id="1")], {"roots_are_changes"}),
+    ("waivers", [WAIVER], set()),
+    ("waivers", [change(WAIVER, expires="soon")], {"expires_is_a_day"}),
 )
 
 

@@ -30,7 +30,7 @@ def test_flags_beat_environment_beats_file_beats_defaults(tmp_path: Path) -> Non
     [
         ('[analysis]\ndialct = "tsql"', "unknown key analysis.dialct; did you mean dialect?"),
         ('[[systems]]\nname = "a"\npath = ["x"]', "unknown key systems.0.path; did you mean paths?"),
-        ('zzz = "a"', "unknown key zzz; known are analysis, cache, dbt, diff, exclude, include"),
+        ('zzz = "a"', "unknown key zzz; known are alerts, analysis, cache, checks, dbt, diff, exclude"),
         ("[analysis.limits]\ntoken = 3", "unknown key analysis.limits.token; did you mean tokens?"),
         ("[analysis.limits]\ntokens = 'many'", "analysis.limits.tokens: input should be a valid integer"),
         ("[analysis]\ncase_sensitivity = 'loud'", "analysis.case_sensitivity: input should be 'dialect'"),

@@ -183,6 +183,9 @@ def test_a_diff_has_a_manifest_of_its_own(tmp_path: Path) -> None:
     with pytest.raises(LineageError, match="columns is no table of a diff"):
         run.write("columns", [])
     run.write("changes", [])
+    with pytest.raises(LineageError, match="waivers not written"):
+        run.publish()
+    run.write("waivers", [])
     run.publish()
     assert [manifest.key for manifest in warehouse.diffs()] == [("a@1", "a@2")]
     assert warehouse.snapshots() == []

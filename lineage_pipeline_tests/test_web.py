@@ -47,6 +47,7 @@ def marts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     change = plain(Change, id="1", rule="COL001", object="core", column="hash", effective=Severity.BREAKING, root=True)
     other = plain(Change, id="2", rule="EXP001", object=NASTY, before=NASTY, effective=Severity.INFO, root=True)
     diff.write("changes", [change, other])
+    diff.write("waivers", [])
     diff.publish()
     built = build(folder, warehouse)
     assert (built.failed, built.message) == (set(), "None")

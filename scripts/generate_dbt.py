@@ -19,6 +19,7 @@ HEADER = "# Written by scripts/generate_dbt.py from the vocabulary and descripti
 RENAMES = {
     ("facets", "column"): "column_name",
     ("changes", "column"): "column_name",
+    ("waivers", "column"): "column_name",
     ("diagnostics", "column"): "column_number",
 }
 

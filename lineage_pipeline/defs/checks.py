@@ -17,6 +17,7 @@ from lineage_pipeline.quality.preparations import needs
 from lineage_pipeline.quality.suites import SUITES, Check
 from lineage_pipeline.settings import Settings
 from lineage_pipeline.store.run import Run
+from lineage_pipeline.store.schemas import DIFF, address
 from lineage_pipeline.vocabulary.sets import Level
 
 LARGE = 200_000
@@ -57,7 +58,7 @@ def table_checks(table: str) -> dg.AssetChecksDefinition:
         settings = project.settings_for(snapshot)
         run = _run(store, settings, table, snapshot)
         results = check_table(table, _frames(run, table, spark, settings)) if run else _nothing(table)
-        _keep(project, snapshot, table, results)
+        keep(project, snapshot, table, results)
         yield from map(_told, results)
 
     return hold
@@ -68,7 +69,7 @@ CHECKS = [table_checks(table) for table in SUITES]
 
 def _run(store: StoreResource, settings: Settings, table: str, snapshot: str) -> Run | None:
     """Open what holds the table; a snapshot without a base has no changes."""
-    if table != "changes":
+    if address(table) != DIFF:
         return store.view(settings, snapshot)
     base = base_of(store.warehouse(settings), snapshot)
     manifest = store.warehouse(settings).manifest((base, snapshot)) if base else None
@@ -92,7 +93,7 @@ def _nothing(table: str) -> tuple[CheckResult, ...]:
     return tuple(CheckResult(table, row.name, True, row.severity, row.blocking, told, 0, "[]") for row in SUITES[table])
 
 
-def _keep(project: Project, snapshot: str, table: str, results: tuple[CheckResult, ...]) -> None:
+def keep(project: Project, snapshot: str, table: str, results: tuple[CheckResult, ...]) -> None:
     """Write down what was found, for the summary of a later run."""
     write_text(project.home.checks_of(snapshot, table), msgspec.json.encode(results).decode() + "\n")
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import dagster as dg
 
 from lineage_pipeline.defs.home import write_text
-from lineage_pipeline.defs.metadata import materialised
+from lineage_pipeline.defs.metadata import materialised, produced, unmade
 from lineage_pipeline.defs.partitions import snapshots
 from lineage_pipeline.defs.published import (
     base_of,
@@ -20,21 +20,26 @@ from lineage_pipeline.defs.published import (
     waived_changes,
 )
 from lineage_pipeline.defs.resources import Project, StoreResource
-from lineage_pipeline.defs.specs import asset_key, specs
+from lineage_pipeline.defs.specs import specs
 from lineage_pipeline.discover.gather import finding
 from lineage_pipeline.engine.diff import diff
 from lineage_pipeline.export import EXPORTERS, REPORTERS
 from lineage_pipeline.export.report import count_changes
+from lineage_pipeline.export.reports.escapes import fenced
 from lineage_pipeline.settings import Settings
 from lineage_pipeline.settings.judging import policy_of
 from lineage_pipeline.vocabulary.sets import Stage
 from lineage_pipeline.vocabulary.tables import Diagnostic
+from lineage_pipeline.vocabulary.waivers import Waiver
+
+MOST_SHOWN = 2_000
+"""Characters of an event that a preview shows."""
 
 Results: TypeAlias = Iterator[Any]
 ProjectParam: TypeAlias = dg.ResourceParam[Project]
 
 
-@dg.multi_asset(name="diff", specs=specs(["changes"]), partitions_def=snapshots)
+@dg.multi_asset(name="diff", specs=specs(["changes", "waivers"]), partitions_def=snapshots)
 def changes(context: dg.AssetExecutionContext, project: ProjectParam, store: StoreResource) -> Results:
     """Compare the snapshot with its base; without one there is nothing to compare."""
     started, head = time.monotonic(), context.partition_key
@@ -42,10 +47,10 @@ def changes(context: dg.AssetExecutionContext, project: ProjectParam, store: Sto
     warehouse = store.warehouse(settings)
     base = base_of(warehouse, head)
     if base is None:
-        yield dg.MaterializeResult(asset_key("changes"), metadata={"base": "none"})
+        yield from _nothing("there is nothing to compare with")
     elif not is_published(warehouse, base, settings):
         _report_base(store, settings, context, base)
-        yield dg.MaterializeResult(asset_key("changes"), metadata={"base": f"{base} is not in the warehouse"})
+        yield from _nothing(f"{base} is not in the warehouse")
     else:
         # Both sides are held here, whole; joins over Parquet take their place when a snapshot outgrows a driver.
         before, after = settled(warehouse, settings, base, head)
@@ -53,37 +58,52 @@ def changes(context: dg.AssetExecutionContext, project: ProjectParam, store: Sto
         found = waived.changes
         run = warehouse.begin((base, head), context.run.run_id, diff_key(settings))
         run.write("changes", found)
+        run.write("waivers", waived.waivers)
         run.publish()
         _tell_findings(store, settings, context, waived.findings)
         counts = {severity.value: count for severity, count in count_changes(found).items()}
         told = ", ".join(f"{count} {severity}" for severity, count in counts.items())
         project.tell(f"{head}: diff {time.monotonic() - started:.1f} s, {told}")
-        yield materialised(run, "changes", time.monotonic() - started, {"base": base, **counts})
+        seconds = time.monotonic() - started
+        yield materialised(run, "changes", seconds, {"base": base, **counts})
+        yield materialised(run, "waivers", seconds, {"base": base, **waiver_counts(waived.waivers)})
+
+
+def waiver_counts(waivers: Sequence[Waiver]) -> dict[str, int]:
+    """Count the waivers that hold something, those that ran out, and those that nothing needs."""
+    used, expired = sum(one.used for one in waivers), sum(one.expired for one in waivers)
+    return {"used": used, "expired": expired, "unused": len(waivers) - used - expired}
+
+
+def _nothing(why: str) -> Results:
+    for table in ("changes", "waivers"):
+        yield unmade(table, why)
 
 
 @dg.multi_asset(name="events", specs=specs(["openlineage_events"]), partitions_def=snapshots)
 def events(context: dg.AssetExecutionContext, project: ProjectParam, store: StoreResource) -> Results:
     """Write the snapshot as OpenLineage events."""
-    snapshot = context.partition_key
+    started, snapshot = time.monotonic(), context.partition_key
     settings = project.settings_for(snapshot)
     file = project.home.events_of(snapshot)
     lines = list(EXPORTERS["openlineage"].write(subject_of(store.warehouse(settings), settings, snapshot)))
     write_text(file, "".join(lines))
     project.home.record(file, events_key(settings))
     project.tell(f"{snapshot}: {len(lines)} OpenLineage events")
-    metadata: dict[str, Any] = {"dagster/partition_row_count": len(lines), "path": dg.MetadataValue.path(str(file))}
-    yield dg.MaterializeResult(asset_key("openlineage_events"), metadata=metadata)
+    first = fenced("json", lines[0][:MOST_SHOWN]) if lines else "no event"
+    more = {"path": dg.MetadataValue.path(str(file))}
+    yield produced("openlineage_events", file.as_uri(), time.monotonic() - started, len(lines), first, more)
 
 
 @dg.multi_asset(name="report", specs=specs(["change_report"]), partitions_def=snapshots)
 def change_report(context: dg.AssetExecutionContext, project: ProjectParam, store: StoreResource) -> Results:
     """Write what changed for people and for machines."""
-    head = context.partition_key
+    started, head = time.monotonic(), context.partition_key
     settings = project.settings_for(head)
     warehouse = store.warehouse(settings)
     comparison = comparison_of(warehouse, head)
     if comparison is None:
-        yield dg.MaterializeResult(asset_key("change_report"), metadata={"base": "none"})
+        yield produced("change_report", "", 0, 0, "there is nothing to compare with")
         return
     for name in ("markdown", "json"):
         reporter = REPORTERS[name]
@@ -91,11 +111,10 @@ def change_report(context: dg.AssetExecutionContext, project: ProjectParam, stor
         write_text(file, reporter.write(comparison))
         project.home.record(file, diff_key(settings))
     shown = project.home.report_of(comparison.base, head, REPORTERS["markdown"].suffix)
-    metadata: dict[str, Any] = {
-        "report": dg.MetadataValue.md(shown.read_text(encoding="utf-8")),
-        "path": dg.MetadataValue.path(shown),
-    }
-    yield dg.MaterializeResult(asset_key("change_report"), metadata=metadata)
+    text = shown.read_text(encoding="utf-8")
+    more = {"base": comparison.base, "path": dg.MetadataValue.path(shown)}
+    seconds = time.monotonic() - started
+    yield produced("change_report", shown.as_uri(), seconds, len(comparison.changes), text, more)
 
 
 PRODUCTS = [changes, events, change_report]

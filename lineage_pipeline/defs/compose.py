@@ -1,7 +1,10 @@
 """All definitions in one piece, for the settings of the working folder or for those of a run."""
 
+import warnings
+
 import dagster as dg
 
+from lineage_pipeline.defs.alerting import check_alerts_sensor
 from lineage_pipeline.defs.automation import marts_sensor, schedules, with_freshness
 from lineage_pipeline.defs.checks import CHECKS
 from lineage_pipeline.defs.comparison import PRODUCTS
@@ -13,23 +16,25 @@ from lineage_pipeline.defs.repositories import repository_checks, repository_spe
 from lineage_pipeline.defs.resources import Project, SparkResource, StoreResource
 from lineage_pipeline.defs.sensor import repositories_sensor
 from lineage_pipeline.defs.stages import STAGES
+from lineage_pipeline.defs.verdicts import VERDICTS
 
 
 def compose(project: Project) -> dg.Definitions:
     """Put assets, checks, jobs and resources together."""
     settings, marts = project.settings, mart_assets()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dg.BetaWarning)  # references to code are new in Dagster
+        own = dg.with_source_code_references([*STAGES, *PRODUCTS, *with_freshness([retention])])
     return dg.Definitions(
         assets=[
-            *STAGES,
-            *PRODUCTS,
+            *own,
             *marts,
-            *with_freshness([retention]),
             *repository_specs(settings),
             *object_specs(settings),
         ],
-        asset_checks=[*CHECKS, *repository_checks(settings)],
+        asset_checks=[*CHECKS, *VERDICTS, *repository_checks(settings)],
         jobs=all_jobs(marts),
-        sensors=[repositories_sensor(settings), *([marts_sensor()] if marts else [])],
+        sensors=[repositories_sensor(settings), check_alerts_sensor, *([marts_sensor()] if marts else [])],
         schedules=schedules(settings),
         resources={
             "project": dg.ResourceDefinition.hardcoded_resource(project, "the settings"),

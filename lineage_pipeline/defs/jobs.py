@@ -15,7 +15,7 @@ SNAPSHOT_JOB, MARTS_JOB, RETENTION_JOB = "snapshot_job", "marts_job", "retention
 def selected(todo: Todo) -> list[dg.AssetKey]:
     """Give the assets that are missing of a snapshot."""
     names = [*DEPS, "manifests"] if todo.snapshot else []
-    names += ["changes"] if todo.changes else []
+    names += ["changes", "waivers"] if todo.changes else []
     names += ["change_report"] if todo.report else []
     names += ["openlineage_events"] if todo.events else []
     return [asset_key(name) for name in names]

@@ -7,23 +7,42 @@ module starts nothing: where there is no manifest yet, the models are left out a
 import sys
 import uuid
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import duckdb
 from dagster_dbt import DagsterDbtTranslator, DbtCliResource, dbt_assets
+from dagster_dbt.errors import DagsterDbtCliRuntimeError
 
+from lineage_pipeline.api import scan
 from lineage_pipeline.defs.dbt import MANIFEST, PROJECT, environment, marts_key
 from lineage_pipeline.defs.home import Home
+from lineage_pipeline.defs.metadata import PREVIEW_ROWS, preview
 from lineage_pipeline.defs.resources import Project, StoreResource
+from lineage_pipeline.defs.specs import OWNERS
 from lineage_pipeline.store.warehouse import Warehouse
+from lineage_pipeline.vocabulary.sets import EdgeType
 
 MISSING = "the dbt models are not shown yet: `lineage run` or `lineage ui` prepares them"
 
 
 class Translator(DagsterDbtTranslator):
-    """Shows models in groups of their layers."""
+    """Shows models in groups of their layers, with their owners and their files."""
+
+    def get_owners(self, dbt_resource_props: Mapping[str, Any]) -> Sequence[str]:
+        """Name who answers for the models."""
+        return OWNERS
+
+    def get_metadata(self, dbt_resource_props: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Add where a model is written."""
+        file = PROJECT / str(dbt_resource_props["original_file_path"])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", dg.BetaWarning)
+            written = dg.LocalFileCodeReference(file_path=str(file), line_number=1, label=file.name)
+            references = {"dagster/code_references": dg.CodeReferencesMetadataValue(code_references=[written])}
+        return {**super().get_metadata(dbt_resource_props), **references}
 
     def get_group_name(self, dbt_resource_props: Mapping[str, Any]) -> str | None:
         """Name the group after the folder: staging or marts."""
@@ -46,6 +65,54 @@ def mart_assets() -> list[dg.AssetsDefinition]:
     return [dbt_models]
 
 
+def _described(events: Iterator[Any], draft: Path, home: Home) -> Iterator[Any]:
+    """Give the events of dbt, models with what can be said of them; DuckDB lets nobody in before dbt has left."""
+    told: list[Any] = []
+    try:
+        told.extend(events)
+    except DagsterDbtCliRuntimeError:
+        yield from told
+        raise
+    lineage = mart_lineage()
+    with duckdb.connect(str(draft), read_only=True) as connection:
+        for event in told:
+            yield _with_facts(event, connection, lineage, home) if isinstance(event, dg.Output) else event
+
+
+def _with_facts(
+    event: "dg.Output[Any]", connection: duckdb.DuckDBPyConnection, lineage: Mapping[str, Any], home: Home
+) -> "dg.Output[Any]":
+    schema, _, name = event.output_name.partition("__")
+    relation = f'"{schema}"."{name}"'
+    columns = connection.execute(f"describe {relation}").fetchall()
+    counted = connection.execute(f"select count(*) from {relation}").fetchone()
+    first = connection.sql(f"from {relation} limit {PREVIEW_ROWS}").to_arrow_table()
+    fields = [dg.TableColumn(str(row[0]), type=str(row[1])) for row in columns]
+    return event.with_metadata(
+        {
+            **event.metadata,
+            "dagster/row_count": counted[0] if counted else 0,
+            "dagster/column_schema": dg.TableSchema(columns=fields),
+            "dagster/column_lineage": lineage.get(f"{schema}.{name}", dg.TableColumnLineage({})),
+            "dagster/table_name": f"{schema}.{name}",
+            "dagster/uri": home.marts.absolute().as_uri(),
+            "preview": dg.MetadataValue.md(preview(first)),
+        }
+    )
+
+
+def mart_lineage() -> dict[str, dg.TableColumnLineage]:
+    """Work out where the columns of the models come from, with our own engine, by schema and name."""
+    found: dict[str, dict[str, list[dg.TableColumnDep]]] = {}
+    for edge in scan(PROJECT, dialect="duckdb").lineage.column_edges:
+        if edge.type is EdgeType.DIRECT and edge.from_object != "?":
+            target, source = (".".join(name.split(".")[-2:]) for name in (edge.to_object, edge.from_object))
+            dep = dg.TableColumnDep(dg.AssetKey(source.split(".")), edge.from_column)
+            deps = found.setdefault(target, {}).setdefault(edge.to_column, [])
+            deps += [] if dep in deps else [dep]
+    return {target: dg.TableColumnLineage(columns) for target, columns in found.items()}
+
+
 def build_marts(context: dg.AssetExecutionContext, warehouse: Warehouse, home: Home) -> Iterator[Any]:
     """Build all models into a new file, and put it in place when every one of them and every test held."""
     warehouse.list_published(home.listing)
@@ -54,7 +121,9 @@ def build_marts(context: dg.AssetExecutionContext, warehouse: Warehouse, home: H
     dbt = DbtCliResource(project_dir=str(PROJECT), profiles_dir=str(PROJECT), dbt_executable=str(program))
     try:
         with environment(LINEAGE_MARTS=str(draft), LINEAGE_FILES=str(home.listing)):
-            yield from dbt.cli(["build"], context=context, target_path=home.folder / "dbt").stream()
+            yield from _described(
+                dbt.cli(["build"], context=context, target_path=home.folder / "dbt").stream(), draft, home
+            )
         draft.replace(home.marts)
         home.record(home.marts, marts_key(home.listing.read_bytes()))
     finally:

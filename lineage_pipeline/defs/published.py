@@ -20,6 +20,7 @@ from lineage_pipeline.store.arrays import from_arrow
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, TableSchema
 from lineage_pipeline.vocabulary.tables import Change, Diagnostic, ObjectEdge, Snapshot, Source, SqlFile
+from lineage_pipeline.vocabulary.waivers import Waiver
 
 
 def base_of(warehouse: Warehouse, head: str) -> str | None:
@@ -33,13 +34,17 @@ def comparison_of(warehouse: Warehouse, head: str) -> Comparison | None:
     base = base_of(warehouse, head)
     if base is None or warehouse.manifest((base, head)) is None:
         return None
+    manifest = warehouse.manifest((base, head))
     changes = from_arrow("changes", warehouse.read((base, head), "changes"), Change)
+    # A diff of an older version has its waivers' ids alone.
+    known = manifest is not None and "waivers" in manifest.tables
+    waivers = from_arrow("waivers", warehouse.read((base, head), "waivers"), Waiver) if known else ()
     lineage = Lineage(
         object_edges=from_arrow("object_edges", warehouse.read(head, "object_edges"), ObjectEdge),
         diagnostics=from_arrow("diagnostics", warehouse.read(head, "diagnostics"), Diagnostic),
     )
     files = from_arrow("sql_files", warehouse.read(head, "sql_files"), SqlFile)
-    return with_head(Comparison(base, head, changes), lineage, files)
+    return with_head(Comparison(base, head, changes, tuple(waivers)), lineage, files)
 
 
 def subject_of(warehouse: Warehouse, settings: Settings, snapshot: str) -> Subject:

@@ -55,6 +55,12 @@ PRODUCTS: dict[str, Product] = {
         frozenset({"json"}),
     ),
     "changes": Product(Stage.DIFF, "One change between base and head.", ("manifests",), frozenset({"parquet"})),
+    "waivers": Product(
+        Stage.DIFF,
+        "One waiver that a head brings to its comparison: what it covers, why, who answers for it, and until when.",
+        ("manifests",),
+        frozenset({"parquet"}),
+    ),
     "openlineage_events": Product(
         Stage.EXPORT,
         "One JobEvent for each statement that writes, as newline-delimited JSON.",

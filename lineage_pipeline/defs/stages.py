@@ -7,13 +7,14 @@ from typing import Any, TypeAlias
 
 import dagster as dg
 
-from lineage_pipeline.defs.metadata import materialised, row_count
+from lineage_pipeline.defs.metadata import materialised, produced, row_count
 from lineage_pipeline.defs.partitions import commit_of, snapshots
 from lineage_pipeline.defs.resources import Project, SparkResource, StoreResource
-from lineage_pipeline.defs.specs import asset_key, specs, tables_of
+from lineage_pipeline.defs.specs import specs, tables_of
 from lineage_pipeline.discover.gather import Discovery
 from lineage_pipeline.discover.rendered import SCHEMA
 from lineage_pipeline.discover.schemas.found import with_found
+from lineage_pipeline.store.manifests import manifest_path
 from lineage_pipeline.store.run import Run
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.sets import Stage
@@ -100,18 +101,24 @@ def column_graph(
 @dg.multi_asset(name="findings", specs=specs(["diagnostics"]), partitions_def=snapshots)
 def findings(context: dg.AssetExecutionContext, project: ProjectParam, store: StoreResource) -> Results:
     """Unite what the stages found; each has written its own part."""
+    started = time.monotonic()
     run = _begin(context, project, store)
     levels = Counter(finding.severity.value for finding in run.rows(Diagnostic))
-    yield materialised(run, "diagnostics", 0, dict(levels))
+    yield materialised(run, "diagnostics", time.monotonic() - started, dict(levels))
 
 
 @dg.multi_asset(name="publishing", specs=specs(["manifests"]), partitions_def=snapshots)
 def publishing(context: dg.AssetExecutionContext, project: ProjectParam, store: StoreResource) -> Results:
     """Show the snapshot to all readers, whole; a blocking check that failed keeps this from happening."""
+    started = time.monotonic()
     manifest = _begin(context, project, store).publish()
     rows = {table: stored.rows for table, stored in sorted(manifest.tables.items())}
     project.tell(f"{context.partition_key}: published, {sum(rows.values())} rows in {len(rows)} tables")
-    yield dg.MaterializeResult(asset_key("manifests"), metadata={"run": manifest.run, **rows})
+    settings = project.settings_for(context.partition_key)
+    uri = store.files(settings).address(manifest_path(manifest.key))
+    shown = "\n".join(["| table | rows |", "|---|---|", *(f"| {table} | {count} |" for table, count in rows.items())])
+    more = {"run": manifest.run, **rows}
+    yield produced("manifests", uri, time.monotonic() - started, sum(rows.values()), shown, more)
 
 
 STAGES = [discovery, parsing, object_graph, schema_registry, column_graph, findings, publishing]

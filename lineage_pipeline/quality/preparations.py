@@ -81,10 +81,11 @@ from {column_reach} as own
 left join known on known.object = own.object and known.ordinal = own.ordinal and known.name = own.name
 """
 
-# Only causes count, and those that somebody answers for do not.
-CHANGES_WITH_CONSENT = """
-select own.*, not (own.root and own.effective = 'BREAKING' and own.waiver is null) as _accepted
+CHANGES_WITH_ROOTS = """
+with known as (select distinct id from {changes} where root)
+select own.*, known.id is not null and (not own.root or own.root_id = own.id) as _root_known
 from {changes} as own
+left join known on known.id = own.root_id
 """
 
 PREPARATIONS: dict[str, Preparation] = {
@@ -92,7 +93,7 @@ PREPARATIONS: dict[str, Preparation] = {
     "object_edges": Preparation(OBJECT_EDGES_WITH_ENDS, {"objects": ("object",)}),
     "columns": Preparation(COLUMNS_IN_ORDER, {"objects": ("object",)}),
     "column_edges": Preparation(EDGES_WITH_ENDS, {"columns": ("object", "name"), "objects": ("object", "open")}),
-    "changes": Preparation(CHANGES_WITH_CONSENT, {"changes": ("root", "effective", "waiver")}),
+    "changes": Preparation(CHANGES_WITH_ROOTS, {"changes": ("root", "root_id")}),
     "column_reach": Preparation(REACH_WITH_COLUMNS, {"columns": ("object", "ordinal", "name")}),
 }
 

@@ -77,7 +77,10 @@ PROPERTIES: dict[str, tuple[Check, ...]] = {
         *(at_least(column, 0) for column in REACH),
     ),
     "diagnostics": (one_of("code", sorted(CODES)),),
-    "changes": (holds("no_breaking_changes", "_accepted", Level.WARNING, blocking=False),),
+    "changes": (holds("roots_are_changes", "_root_known"),),
+    "waivers": (
+        Check("expires_is_a_day", "ColumnValuesToMatchRegex", {"column": "expires", "regex": r"^\d{4}-\d\d-\d\d$"}),
+    ),
 }
 
 

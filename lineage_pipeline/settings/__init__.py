@@ -1,6 +1,5 @@
 """Flags over `LINEAGE_*` over lineage.toml or `[tool.lineage]` over defaults → one frozen `Settings`, read once."""
 
-import difflib
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
@@ -15,9 +14,10 @@ from lineage_pipeline.discover.globs import matches
 from lineage_pipeline.discover.manifests import Listed, parse_manifest
 from lineage_pipeline.discover.schemas.model import SECRETS, Imports
 from lineage_pipeline.discover.templating.protocol import Templating
+from lineage_pipeline.settings.alerting import AlertSettings
 from lineage_pipeline.settings.environment import CONFIG_VARIABLE, environment_layer, section_of
 from lineage_pipeline.settings.layers import EXCLUDED, INCLUDED, READING, TAKEN, Layer, loosen_systems, merge
-from lineage_pipeline.settings.reading import read_toml
+from lineage_pipeline.settings.reading import read_toml, suggestion
 from lineage_pipeline.settings.repositories import (
     RepositorySettings,
     RetentionSettings,
@@ -27,6 +27,7 @@ from lineage_pipeline.settings.repositories import (
 )
 from lineage_pipeline.settings.sections import (
     AnalysisSettings,
+    ChecksSettings,
     DiffSettings,
     LabelSettings,
     OpenLineageSettings,
@@ -68,6 +69,8 @@ class Settings(Section):
     watch: WatchSettings = WatchSettings()
     retention: RetentionSettings = RetentionSettings()
     diff: DiffSettings = DiffSettings()
+    checks: ChecksSettings = ChecksSettings()
+    alerts: AlertSettings = AlertSettings()
     labels: tuple[LabelSettings, ...] = ()
     templating: TemplatingSettings = TemplatingSettings()
     dbt: DbtSettings = DbtSettings()
@@ -243,13 +246,6 @@ def find_file(folder: Path) -> Path | None:
         if (parent / PROJECT_NAME).is_file() and _parse(parent / PROJECT_NAME):
             return parent / PROJECT_NAME
     return None
-
-
-def suggestion(word: str, known: Iterable[str]) -> str:
-    """Say which known word was meant, or which there are."""
-    words = sorted(known)
-    close = difflib.get_close_matches(word, words, n=1)
-    return f"did you mean {close[0]}?" if close else f"known are {', '.join(words)}"
 
 
 def _parse(file: Path) -> Layer:

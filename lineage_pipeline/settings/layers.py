@@ -13,7 +13,7 @@ LISTS = frozenset({"search_path", "schemas", "include", "exclude", "public", "pr
 READING = ("analysis", "systems", "include", "exclude", "labels", "templating", "dbt")
 """The tables that bear on how files are read."""
 
-TAKEN = (*READING, "manifest", "diff")
+TAKEN = (*READING, "manifest", "diff", "checks")
 """What a repository says itself of how it is read and judged."""
 
 

@@ -1,7 +1,9 @@
 """What is wrong with a settings file, and where."""
 
+import difflib
 import re
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -40,3 +42,10 @@ def _misread(place: str, text: str, error: tomllib.TOMLDecodeError) -> LineageEr
     column = int(found["column"]) if found and found["column"] else len(lines[-1]) + 1
     shown = lines[min(line, len(lines)) - 1]
     return Misread(f"{place}:{line}:{column}", _PLACE.sub("", told), f"    {shown}\n    {' ' * (column - 1)}^")
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """Say which known word was meant, or which there are."""
+    words = sorted(known)
+    close = difflib.get_close_matches(word, words, n=1)
+    return f"did you mean {close[0]}?" if close else f"known are {', '.join(words)}"

@@ -7,7 +7,14 @@ from pydantic import Field
 from lineage_pipeline.discover.git import git
 from lineage_pipeline.settings.layers import TAKEN, Layer
 from lineage_pipeline.settings.reading import parse_toml
-from lineage_pipeline.settings.sections import AnalysisSettings, DiffSettings, LabelSettings, Section, SystemSettings
+from lineage_pipeline.settings.sections import (
+    AnalysisSettings,
+    ChecksSettings,
+    DiffSettings,
+    LabelSettings,
+    Section,
+    SystemSettings,
+)
 from lineage_pipeline.settings.templating import DbtSettings, TemplatingSettings
 from lineage_pipeline.vocabulary.errors import LineageError
 
@@ -29,6 +36,7 @@ class RepositorySettings(Section):
     templating: TemplatingSettings = TemplatingSettings()
     dbt: DbtSettings = DbtSettings()
     diff: DiffSettings = DiffSettings()
+    checks: ChecksSettings = ChecksSettings()
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     manifest: str = ""

@@ -110,6 +110,15 @@ class DiffSettings(Section):
     sensitive: tuple[str, ...] = ("pii", "pii=*", "pii:*", "pii.*")
 
 
+class ChecksSettings(Section):
+    """How much of the SQL must be understood, in shares of 1: limits, and what a snapshot may lose against its base."""
+
+    parsed: float = Field(0.0, ge=0, le=1)
+    covered: float = Field(0.0, ge=0, le=1)
+    approximate: float = Field(1.0, ge=0, le=1)
+    worse: float = Field(0.01, ge=0, le=1)
+
+
 def _flat(table: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
     """Join nested keys with dots and write values as Spark does."""
     for key, value in table.items():

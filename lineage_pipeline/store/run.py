@@ -16,6 +16,7 @@ from lineage_pipeline.store.parquet import adopt_file, write_file
 from lineage_pipeline.store.reading import read_rows, read_table
 from lineage_pipeline.store.schemas import SNAPSHOT, address, row_type
 from lineage_pipeline.store.sources import write_sources
+from lineage_pipeline.store.tables import StoredTables
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.tables import TABLES
 
@@ -72,6 +73,11 @@ class Run:
     def read(self, table: str) -> pa.Table:
         """Read a table as Arrow."""
         return read_table(self._files, self.manifest, table)
+
+    @property
+    def tables(self) -> StoredTables:
+        """Open the tables, to read only what a question needs."""
+        return StoredTables(self._files, self.manifest)
 
     def rows(self, row: type[RowT]) -> tuple[RowT, ...]:
         """Read the table of a struct, in the order of its key."""

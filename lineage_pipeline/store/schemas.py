@@ -15,7 +15,7 @@ SNAPSHOT = ("snapshot",)
 DIFF = ("base", "head")
 
 # What a table is stored under, as columns in front of its own; sources are shared by all snapshots.
-ADDRESSES: dict[str, tuple[str, ...]] = {"sources": (), "changes": DIFF}
+ADDRESSES: dict[str, tuple[str, ...]] = {"sources": (), "changes": DIFF, "waivers": DIFF}
 
 SCALARS: dict[type[inspect.Type], pa.DataType] = {
     inspect.StrType: pa.string(),

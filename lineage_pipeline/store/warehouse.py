@@ -1,6 +1,6 @@
 """The warehouse: immutable files, and manifests that say which of them are the snapshots and the diffs.
 
-    <root>/<table>/snapshot=<key>/run=<id>/part-*.parquet     (changes: base=<key>/head=<key>; sources: run=<id> alone)
+    <root>/<table>/snapshot=<key>/run=<id>/part-*.parquet   (diff: base=<key>/head=<key>; sources: run=<id> alone)
     <root>/_runs/<key>/<id>/…json                             what a run inherited and wrote
     <root>/_manifests/<key>.json                              what is published, swapped in last
 

@@ -19,6 +19,7 @@ from lineage_pipeline.vocabulary.sets import (
     Status,
     Subtype,
 )
+from lineage_pipeline.vocabulary.waivers import Waiver
 
 
 class Span(msgspec.Struct, frozen=True, order=True):
@@ -330,5 +331,6 @@ TABLES: dict[str, Table] = {
         Table("column_reach", ColumnReach, ("object", "ordinal"), Stage.COLUMN_GRAPH),
         Table("diagnostics", Diagnostic, ("id",), Stage.COLUMN_GRAPH),
         Table("changes", Change, ("id",), Stage.DIFF),
+        Table("waivers", Waiver, ("id",), Stage.DIFF),
     )
 }

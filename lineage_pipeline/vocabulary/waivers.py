@@ -3,7 +3,7 @@
 import msgspec
 
 
-class Waiver(msgspec.Struct, frozen=True, kw_only=True):
+class Waiver(msgspec.Struct, frozen=True):
     """One waiver, by what it covers and for how long; `path` and `line` say where it is written.
 
     `rule`, `object` and `column` are patterns; an inline one covers what stands from `first_line` to `last_line` of its
@@ -13,13 +13,13 @@ class Waiver(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     rule: str
     object: str
-    column: str | None = None
-    fingerprint: str | None = None
     reason: str
     owner: str
     expires: str
-    ticket: str | None = None
     path: str
+    column: str | None = None
+    fingerprint: str | None = None
+    ticket: str | None = None
     line: int | None = None
     first_line: int | None = None
     last_line: int | None = None

@@ -1,0 +1,90 @@
+"""How much of a snapshot was understood, in shares of 1: what was parsed, where columns come from, what is a guess."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+SHARES: dict[str, str] = {
+    "parsed": """
+        select coalesce(sum(bytes) filter (where status = 'analysed'), 0) as part, coalesce(sum(bytes), 0) as whole
+        from statements
+        """,
+    "covered": """
+        with fed as (select distinct to_object as object from column_edges),
+        found as (select distinct to_object as object, to_column as name from column_edges where from_object <> '?')
+        select count(found.name) as part, count(*) as whole
+        from columns
+        inner join fed on fed.object = columns.object
+        left join found on found.object = columns.object and found.name = columns.name
+        """,
+    "approximate": "select count(*) filter (where approximate) as part, count(*) as whole from column_edges",
+}
+"""The query that counts each share. Constants come from no column, so that
+`covered` need not reach 1 where everything was understood."""
+
+NEEDS: dict[str, dict[str, tuple[str, ...]]] = {
+    "parsed": {"statements": ("bytes", "status")},
+    "covered": {
+        "column_edges": ("from_object", "to_object", "to_column"),
+        "columns": ("object", "name"),
+    },
+    "approximate": {"column_edges": ("approximate",)},
+}
+"""Which columns of which tables a share is counted from."""
+
+BETTER_LOW = frozenset({"approximate"})
+
+
+class Share(msgspec.Struct, frozen=True):
+    """A part of a whole, as it was counted."""
+
+    name: str
+    part: int
+    whole: int
+
+    @property
+    def value(self) -> float | None:
+        """The share of 1; None of nothing."""
+        return self.part / self.whole if self.whole else None
+
+    @property
+    def shown(self) -> str:
+        """The share as people read it."""
+        return "nothing to count" if self.value is None else f"{self.value:.2%} ({self.part} of {self.whole})"
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """Whether a share will do, whether it fails its limit or only fell behind, and what is to be said about it."""
+
+    passed: bool
+    below_limit: bool
+    told: str
+
+
+def count_share(name: str, tables: Mapping[str, Any]) -> Share:
+    """Count a share from Arrow tables with the columns of `NEEDS`."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        for table, content in tables.items():
+            connection.register(table, content)
+        row = connection.execute(SHARES[name]).fetchone()
+    part, whole = row or (0, 0)
+    return Share(name, int(part), int(whole))
+
+
+def judge(share: Share, before: Share | None, limit: float, worse: float) -> Verdict:
+    """Hold a share against its limit, and against what it was, of which it may lose `worse`."""
+    value, old = share.value, before.value if before else None
+    if value is None:
+        return Verdict(True, False, share.shown)
+    sign = -1 if share.name in BETTER_LOW else 1
+    if sign * value < sign * limit:
+        bound = "at most" if sign < 0 else "at least"
+        return Verdict(False, True, f"{share.shown}; {bound} {limit:.2%} is wanted")
+    if before is None or old is None:
+        return Verdict(True, False, f"{share.shown}; there is no earlier snapshot to compare with")
+    if sign * (old - value) > worse:
+        return Verdict(False, False, f"{share.shown}; it was {before.shown}")
+    return Verdict(True, False, f"{share.shown}; it was {before.shown}")

@@ -1,0 +1,180 @@
+"""The sensor over what checks said: real instances of Dagster, real servers, and every message once."""
+
+import json
+import logging
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lineage_pipeline.settings import Settings, load_settings
+from lineage_pipeline_tests.branched import branched
+from lineage_pipeline_tests.receivers import HttpReceiver, MailReceiver, served
+
+SECRET = "T0PS3CRET"
+SINKS = """
+[alerts]
+dagster_url = "http://dagster.example:3000/"
+timeout = 2
+pause = 0
+
+[[alerts.sinks]]
+name = "file"
+kind = "log"
+
+[[alerts.sinks]]
+name = "everybody"
+kind = "slack"
+url_env = "TEST_SLACK_URL"
+
+[[alerts.sinks]]
+name = "breaking"
+kind = "webhook"
+url_env = "TEST_HOOK_URL"
+token_env = "TEST_HOOK_TOKEN"
+severity = "error"
+checks = ["no_breaking_changes"]
+
+[[alerts.sinks]]
+name = "owners"
+kind = "smtp"
+host = "127.0.0.1"
+port = {port}
+username = "lineage"
+password_env = "TEST_MAIL_PASSWORD"
+sender = "lineage@example.org"
+checks = ["no_breaking_changes"]
+addresses = {{ "sales@example.org" = "sales@example.org", "@core-team" = "core@example.org" }}
+"""
+
+
+@contextmanager
+def receivers(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[HttpReceiver, HttpReceiver, MailReceiver]]:
+    slack, hook, post = HttpReceiver(), HttpReceiver(), MailReceiver(password=SECRET)
+    monkeypatch.setenv("TEST_SLACK_URL", f"{slack.url}/services/{SECRET}")
+    monkeypatch.setenv("TEST_HOOK_URL", f"{hook.url}/{SECRET}")
+    monkeypatch.setenv("TEST_HOOK_TOKEN", SECRET)
+    monkeypatch.setenv("TEST_MAIL_PASSWORD", SECRET)
+    with served(slack), served(hook), served(post):
+        yield slack, hook, post
+
+
+def instance_in(folder: Path) -> Any:
+    """Make an instance that keeps its records as ours does: SQLite files in a folder."""
+    import dagster as dg
+
+    folder.mkdir()
+    return dg.DagsterInstance.local_temp(str(folder))
+
+
+def settings_in(folder: Path, port: int) -> Settings:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "lineage.toml").write_text(SINKS.format(port=port))
+    return load_settings(folder, {}, {})
+
+
+def tick(instance: Any, settings: Settings, cursor: str | None = None) -> Any:
+    """Let the sensor look once, as the daemon does."""
+    import dagster as dg
+
+    from lineage_pipeline.defs.alerting import check_alerts_sensor
+    from lineage_pipeline.defs.resources import Project
+
+    with dg.build_sensor_context(instance=instance, cursor=cursor, resources={"project": Project(settings)}) as context:
+        return check_alerts_sensor(context)
+
+
+def say(instance: Any, partition: str, passed: bool, **fields: Any) -> None:
+    """Record an evaluation, each in a run of its own."""
+    import dagster as dg
+
+    said = {"asset_key": dg.AssetKey(["lineage", "changes"]), "check_name": "no_breaking_changes", **fields}
+    evaluation = dg.AssetCheckEvaluation(passed=passed, partition=partition, **said)
+    kind = dg.DagsterEventType.ASSET_CHECK_EVALUATION
+    event = dg.DagsterEvent(kind.value, job_name="outside", event_specific_data=evaluation)
+    instance.report_dagster_event(event, run_id=str(uuid.uuid4()))
+
+
+@pytest.mark.pipeline
+def test_every_evaluation_is_read_once_wherever_the_cursor_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with (
+        receivers(monkeypatch) as (slack, hook, post),
+        instance_in(tmp_path / "one") as instance,
+    ):
+        settings = settings_in(tmp_path / "work", post.port)
+        assert tick(instance, settings).skip_reason.skip_message == "0 new, 0 sent, 0 waiting, 0 put aside"
+        slack.answers = [503]
+        with caplog.at_level(logging.DEBUG):
+            say(instance, "shop@1", False, metadata={"owners": ["sales@example.org"], "fingerprint": "f"})
+            first = tick(instance, settings)
+            assert first.skip_reason.skip_message == "1 new, 3 sent, 1 waiting, 0 put aside"
+            assert first.run_requests in (None, [])
+            for cursor in (None, first.cursor, "0"):
+                again = tick(instance, settings, cursor)
+                assert again.cursor == first.cursor
+            say(instance, "shop@1", False, metadata={"owners": ["sales@example.org"], "fingerprint": "f"})
+            say(instance, "shop@1", True)
+            assert tick(instance, settings).skip_reason.skip_message == "1 new, 4 sent, 0 waiting, 0 put aside"
+    assert [body["text"].split("]")[0] for _, _, body in slack.taken] == ["[error", "[ok"]
+    assert [body["kind"] for _, _, body in hook.taken] == ["failed", "recovered"]
+    assert [to for to, _ in post.taken] == [["sales@example.org"]] * 2
+    assert SECRET not in caplog.text
+    assert not any(SECRET in file.read_text() for file in (tmp_path / "work").rglob("*") if file.is_file())
+
+
+@pytest.mark.pipeline
+def test_another_instance_is_read_from_its_beginning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with receivers(monkeypatch) as (_, hook, post):
+        settings = settings_in(tmp_path / "work", post.port)
+        with instance_in(tmp_path / "one") as instance:
+            for number in range(3):
+                say(instance, f"shop@{number}", False)
+            tick(instance, settings)
+        with instance_in(tmp_path / "two") as instance:
+            say(instance, "shop@9", False)
+            tick(instance, settings)
+    assert [body["partition"] for _, _, body in hook.taken] == ["shop@0", "shop@1", "shop@2", "shop@9"]
+
+
+@pytest.mark.pipeline
+def test_what_is_long_past_when_alerts_begin_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with receivers(monkeypatch) as (_, hook, post), instance_in(tmp_path / "one") as instance:
+        settings = settings_in(tmp_path / "work", post.port)
+        recent = settings.alerts.model_copy(update={"lookback_hours": 0})
+        say(instance, "shop@1", False)
+        tick(instance, settings.model_copy(update={"alerts": recent}))
+        say(instance, "shop@2", False)
+        tick(instance, settings)
+    assert [body["partition"] for _, _, body in hook.taken] == ["shop@2"]
+
+
+@pytest.mark.spark
+def test_a_branch_that_breaks_and_answers_for_it_is_told_once_and_taken_back_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import dagster as dg
+
+    made, _ = branched()
+    with receivers(monkeypatch) as (slack, hook, post), dg.DagsterInstance.from_config(str(made.home)) as instance:
+        settings = settings_in(tmp_path, post.port)
+        for _ in range(3):
+            result = tick(instance, settings)
+    assert result.skip_reason.skip_message.startswith("0 new, 0 sent")
+    told = [(body["kind"], body["severity"], body["partition"]) for _, _, body in hook.taken]
+    assert told == [("failed", "error", made.keys["breaking"]), ("recovered", "error", made.keys["waived"])]
+    failed, recovered = (body for _, _, body in hook.taken)
+    assert "COL001" in failed["findings"]
+    assert failed["link"] == "http://dagster.example:3000/assets/lineage/changes?view=checks"
+    assert recovered["since"] == made.keys["breaking"]
+    mails = [(sorted(to), str(message["Subject"])) for to, message in post.taken]
+    assert [to for to, _ in mails] == [["core@example.org", "sales@example.org"]] * 2
+    assert ["failed" in subject for _, subject in mails] == [True, False]
+    lines = [json.loads(line) for line in (tmp_path / ".lineage/alerts/alerts.ndjson").read_text().splitlines()]
+    assert len({line["id"] for line in lines}) == len(lines) == len(slack.taken)
+    warned = {(line["check"], line["kind"]) for line in lines if line["partition"] == made.keys["doubtful"]}
+    assert {("no_breaking_changes", "failed"), ("parse_success", "failed")} <= warned

@@ -1,0 +1,364 @@
+"""Alerts say what is wrong once, to those whom it concerns, and when it is right again; none is lost on the way."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from lineage_pipeline.alerts.judging import State, judge
+from lineage_pipeline.alerts.model import Alert, Evaluation, Gravity, Kind, Patience, SinkOptions
+from lineage_pipeline.alerts.outbox import Memory, Outbox, Outcome
+from lineage_pipeline.alerts.routing import recipients, route
+from lineage_pipeline.alerts.sinks import Surroundings, send
+from lineage_pipeline.alerts.ticking import give_out, take_in
+from lineage_pipeline.alerts.wording import document, line, mail, slack, title
+from lineage_pipeline.settings import load_settings
+from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline_tests.receivers import HttpReceiver, MailReceiver, served
+
+FAILS = Evaluation(
+    storage_id=1,
+    asset="lineage/changes",
+    check="no_breaking_changes",
+    partition="shop@1",
+    thread="shop:refs/heads/main",
+    passed=False,
+    fingerprint="f1",
+    description="1 breaking",
+    findings="| severity |\n|---|\n| breaking |",
+    owners=("@core", "sales@example.org"),
+    run="r1",
+    at=1_794_800_000.0,
+)
+NASTY = "a\r\nBcc: x@evil.example\r\n\r\n<!channel> *b* `c` <https://evil.example|click> \x1b[31m \u202e | &"
+SECRET = "T0PS3CRET"
+QUICK = Patience(timeout=2, pause=30, longest=3600, budget=20, days=7)
+
+
+def evaluation(storage_id: int, **fields: Any) -> Evaluation:
+    return msgspec.structs.replace(FAILS, storage_id=storage_id, at=FAILS.at + storage_id, **fields)
+
+
+def one_alert(**fields: Any) -> Alert:
+    (alert,) = judge(State(), [FAILS])[1]
+    return msgspec.structs.replace(alert, **fields)
+
+
+STORIES: dict[str, tuple[list[dict[str, Any]], list[str]]] = {
+    "the same failure is told once": ([{}, {}, {}], ["failed shop@1"]),
+    "what passes from the start is not told": ([{"passed": True}], []),
+    "a recovery is told once": (
+        [{}, {"passed": True}, {"passed": True}],
+        ["failed shop@1", "recovered shop@1"],
+    ),
+    "another finding is told": ([{}, {"fingerprint": "f2"}], ["failed shop@1", "failed shop@1"]),
+    "findings that come back without a recovery are known": ([{}, {"fingerprint": "f2"}, {}], ["failed shop@1"] * 2),
+    "a failure after a recovery is a new one": (
+        [{}, {"passed": True}, {}],
+        ["failed shop@1", "recovered shop@1", "failed shop@1"],
+    ),
+    "a warning that becomes an error is told": (
+        [{"gravity": Gravity.WARN}, {"fingerprint": "f2"}],
+        ["failed shop@1", "failed shop@1"],
+    ),
+    "the next commit of a branch with the same findings says nothing new": (
+        [{}, {"partition": "shop@2"}],
+        ["failed shop@1"],
+    ),
+    "the next commit of a branch takes back what the last one broke": (
+        [{}, {"partition": "shop@2", "passed": True}],
+        ["failed shop@1", "recovered shop@2"],
+    ),
+    "another branch has alerts of its own": (
+        [{}, {"thread": "shop:refs/heads/work", "partition": "shop@2"}, {"thread": "other", "passed": True}],
+        ["failed shop@1", "failed shop@2"],
+    ),
+    "without a branch every partition has alerts of its own": (
+        [{"thread": ""}, {"thread": "", "partition": "shop@2"}, {"thread": "", "partition": "shop@2", "passed": True}],
+        ["failed shop@1", "failed shop@2", "recovered shop@2"],
+    ),
+    "two checks do not hide each other": ([{}, {"check": "parse_success"}], ["failed shop@1", "failed shop@1"]),
+}
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_what_is_worth_a_message(story: str) -> None:
+    said, wanted = STORIES[story]
+    state, told = State(), []
+    for number, fields in enumerate(said, 1):  # one by one, as ticks would bring them
+        state, alerts = judge(state, [evaluation(number, **fields)])
+        told += [f"{alert.kind.value} {alert.partition}" for alert in alerts]
+    assert told == wanted
+    at_once = judge(State(), [evaluation(number, **fields) for number, fields in enumerate(said, 1)])
+    assert [f"{alert.kind.value} {alert.partition}" for alert in at_once[1]] == wanted
+    assert at_once[0] == state
+
+
+SINKS = [
+    SinkOptions(name="all", kind="log"),
+    SinkOptions(name="core", kind="log", owners=("@core",)),
+    SinkOptions(name="others", kind="log", owners=("@web*",)),
+    SinkOptions(name="grave", kind="log", severity=Gravity.ERROR),
+    SinkOptions(name="breaking", kind="log", checks=("no_breaking*",), repositories=("shop",)),
+    SinkOptions(name="elsewhere", kind="log", repositories=("shop-*",)),
+    SinkOptions(name="troubles", kind="log", recoveries=False),
+    SinkOptions(name="mail", kind="smtp", addresses={"@core": "core@example.org"}),
+    SinkOptions(name="nobody", kind="smtp", addresses={"@web": "web@example.org"}),
+]
+
+
+def test_messages_go_to_those_whom_they_concern() -> None:
+    def names(**fields: Any) -> str:
+        return " ".join(sink.name for sink in route(one_alert(**fields), SINKS))
+
+    assert names() == "all core grave breaking troubles mail"
+    assert names(gravity=Gravity.WARN) == "all core breaking troubles mail"
+    assert names(kind=Kind.RECOVERED, owners=("@web-team",)) == "all others grave breaking"
+    assert recipients(one_alert(), SINKS[-2]) == ["core@example.org"]
+
+
+def test_names_from_sql_stay_names_in_every_message() -> None:
+    alert = one_alert(check=NASTY, asset=NASTY, partition=NASTY, description=NASTY, findings=NASTY, owners=(NASTY,))
+    for text in (line(alert), title(alert)):
+        assert text.isprintable()
+    post = json.dumps(slack(alert))
+    assert "<!channel>" not in post
+    shown = slack(alert)
+    marked = [shown["text"], shown["blocks"][0]["text"]["text"]]
+    assert all(text.count("<") == 0 and "*b*" not in text and "`c`" not in text for text in marked)
+    plain = [block["text"] for block in shown["blocks"][1:-1]] + shown["blocks"][-1]["elements"]
+    assert {text["type"] for text in plain} == {"plain_text"}
+    message = mail(alert, "lineage@example.org", ["a@example.org"])
+    assert message["Bcc"] is None
+    assert "\n" not in str(message["Subject"])
+    parsed = message.as_bytes().split(b"\n\n")[0]
+    assert b"evil.example\r" not in parsed
+    assert not any(header.lower() == "bcc" for header in message.keys())  # noqa: SIM118
+    assert document(alert)["description"] == NASTY, "machines get the name as it is"
+
+
+def test_a_long_list_is_cut_and_says_so() -> None:
+    alert = one_alert(findings="\n".join(f"| line {number} |" for number in range(9_000)))
+    shown = slack(alert)
+    assert all(len(block["text"]["text"]) <= 3_000 for block in shown["blocks"] if "text" in block)
+    assert "more lines" in shown["blocks"][2]["text"]["text"]
+
+
+def around(folder: Path, **environ: str) -> Surroundings:
+    return Surroundings(environ, folder, 2.0)
+
+
+HOOK = SinkOptions(name="hook", kind="webhook", url_env="HOOK")
+SLACK = SinkOptions(name="slack", kind="slack", url_env="HOOK", token_env="TOKEN")
+
+
+def test_webhooks_and_slack_take_messages(tmp_path: Path) -> None:
+    server = HttpReceiver()
+    with served(server):
+        place = around(tmp_path, HOOK=f"{server.url}/services/{SECRET}", TOKEN=SECRET)
+        assert send(one_alert(), HOOK, place) is None
+        assert send(one_alert(), SLACK, place) is None
+    (path, headers, body), (_, slack_headers, slack_body) = server.taken
+    assert (path, body["id"], headers["Idempotency-Key"]) == (f"/services/{SECRET}", one_alert().id, one_alert().id)
+    assert (body["owners"], body["partition"]) == (["@core", "sales@example.org"], "shop@1")
+    assert slack_headers["Authorization"] == f"Bearer {SECRET}"
+    assert slack_body["blocks"][0]["type"] == "section"
+
+
+def test_a_refusal_says_why_without_the_secret(tmp_path: Path) -> None:
+    server = HttpReceiver()
+    with served(server):
+        place = around(tmp_path, HOOK=f"{server.url}/{SECRET}")
+        server.headers = {"Retry-After": "77", "Location": f"{server.url}/elsewhere"}
+        server.answers = [503, 302, 400, 404]
+        found = [send(one_alert(), HOOK, place) for _ in range(4)]
+        server.delay = 3.0
+        slow = send(one_alert(), HOOK, msgspec.structs.replace(place, timeout=0.2))
+    down = send(one_alert(), HOOK, place)
+    unset = send(one_alert(), HOOK, around(tmp_path))
+    wrong = send(one_alert(), HOOK, around(tmp_path, HOOK=f"ftp://{SECRET}"))
+    odd = send(one_alert(), HOOK, around(tmp_path, HOOK=f"http://{SECRET} {SECRET}"))
+    assert [(one.reason, one.final) for one in found if one] == [
+        ("answered 503", False),
+        ("answered 302", False),
+        ("answered 400", True),
+        ("answered 404", False),
+    ]
+    assert found[0] is not None
+    assert found[0].wait == 77
+    assert server.taken[:-1] == [], "a redirect is not followed; the slow one arrived after we had gone"
+    assert slow is not None
+    assert slow.reason == "did not answer in time"
+    for refusal in (*found, slow, down, unset, wrong, odd):
+        assert refusal is not None
+        assert SECRET not in refusal.reason
+    assert unset is not None
+    assert unset.reason == "sink hook: the variable HOOK is not set"
+
+
+MAIL = SinkOptions(
+    name="mail",
+    kind="smtp",
+    host="127.0.0.1",
+    username="lineage",
+    password_env="PASSWORD",
+    sender="Lineage <lineage@example.org>",
+    recipients=("data@example.org",),
+    addresses={"@core": "core@example.org"},
+)
+
+
+def test_mail_goes_to_recipients_and_owners(tmp_path: Path) -> None:
+    server = MailReceiver(password=SECRET)
+    with served(server):
+        sink = msgspec.structs.replace(MAIL, port=server.port)
+        assert send(one_alert(description=NASTY), sink, around(tmp_path, PASSWORD=SECRET)) is None
+        denied = send(one_alert(), sink, around(tmp_path, PASSWORD="wrong-one"))
+        server.refused = {"data@example.org", "core@example.org"}
+        refused = send(one_alert(), sink, around(tmp_path, PASSWORD=SECRET))
+        unencrypted = send(
+            one_alert(), msgspec.structs.replace(sink, security="starttls"), around(tmp_path, PASSWORD=SECRET)
+        )
+    down = send(one_alert(), sink, around(tmp_path, PASSWORD=SECRET))
+    [(to, message)] = server.taken
+    assert to == ["data@example.org", "core@example.org"]
+    assert message["Message-ID"] == f"<{one_alert().id}@example.org>"
+    assert str(message["Subject"]).startswith("[error] lineage/changes: no_breaking_changes failed in shop@1")
+    assert "| breaking |" in message.get_content()
+    reasons = [refusal.reason for refusal in (denied, refused, unencrypted, down) if refusal]
+    assert reasons == [
+        "answered 535",
+        "refused all recipients (550)",
+        "the mail server failed (SMTPNotSupportedError)",
+        "connection refused",
+    ]
+
+
+class Clock:
+    """A clock that a test sets."""
+
+    now = FAILS.at
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def deliver(outbox: Outbox, sinks: list[SinkOptions], clock: Clock, place: Surroundings) -> Outcome:
+    return give_out(outbox, sinks, place, QUICK, clock)
+
+
+def test_a_sink_that_is_down_gets_everything_later_once_and_in_order(tmp_path: Path) -> None:
+    server = HttpReceiver()
+    port, clock, outbox = int(server.server_address[1]), Clock(), Outbox(tmp_path)
+    server.server_close()
+    sinks = [HOOK, SinkOptions(name="log", kind="log")]
+    place = around(tmp_path, HOOK=f"http://127.0.0.1:{port}/{SECRET}")
+    said = [evaluation(1), evaluation(2, passed=True)]
+    take_in(outbox, Memory(), said, sinks, clock())
+    outcome = deliver(outbox, sinks, clock, place)
+    assert [len(part) for part in (outcome.sent, outcome.kept, outcome.aside)] == [2, 2, 0]
+    assert [one.attempts for one in outbox.waiting()] == [1, 0], "the second waits behind the first"
+    pauses = []
+    for _ in range(9):
+        due = outbox.waiting()[0].due
+        pauses.append(due - clock())
+        clock.now = due - 1
+        assert deliver(outbox, sinks, clock, place).kept[0].attempts == len(pauses), "too early to try again"
+        clock.now = due
+        deliver(outbox, sinks, clock, place)
+    assert pauses == [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]
+    clock.now = outbox.waiting()[0].due
+    back = HttpReceiver(port)
+    with served(back):
+        assert len(deliver(outbox, sinks, clock, place).sent) == 2
+        assert deliver(outbox, sinks, clock, place) == Outcome()
+    assert [body["kind"] for _, _, body in back.taken] == ["failed", "recovered"]
+    lines = (tmp_path / "alerts.ndjson").read_text().splitlines()
+    assert [json.loads(text)["kind"] for text in lines] == ["failed", "recovered"]
+    assert not any(SECRET in file.read_text() for file in tmp_path.rglob("*") if file.is_file())
+
+
+def test_what_nobody_ever_takes_is_put_aside_and_blocks_nobody(tmp_path: Path) -> None:
+    clock, outbox, server = Clock(), Outbox(tmp_path), HttpReceiver()
+    gone = SinkOptions(name="gone", kind="log")
+    with served(server):
+        place = around(tmp_path, HOOK=server.url)
+        take_in(outbox, Memory(), [evaluation(1), evaluation(2, fingerprint="f2")], [HOOK, gone], clock())
+        server.answers = [422]
+        first = deliver(outbox, [HOOK], clock, place)
+        assert [(one.sink, one.reason) for one in first.aside] == [("hook", "answered 422")]
+        assert [one.sink for one in first.sent] == ["hook"]
+        assert [one.sink for one in first.kept] == ["gone", "gone"]
+        clock.now += 8 * 86_400
+        assert len(deliver(outbox, [HOOK], clock, place).aside) == 2
+    assert len(list((tmp_path / "undelivered").glob("*.json"))) == 3
+    assert outbox.waiting() == []
+
+
+def test_a_slow_sink_does_not_use_up_a_tick(tmp_path: Path) -> None:
+    clock, outbox = Clock(), Outbox(tmp_path)
+    sink = SinkOptions(name="log", kind="log")
+    take_in(outbox, Memory(), [evaluation(number, fingerprint=f"f{number}") for number in range(1, 9)], [sink], clock())
+
+    def slow(alert: Alert, sink: SinkOptions) -> None:
+        clock.now += 6
+
+    outcome = outbox.deliver([sink], slow, QUICK, clock)
+    assert (len(outcome.sent), len(outcome.kept)) == (4, 4), "none is begun after the budget"
+    assert len(outbox.deliver([sink], slow, QUICK, clock).sent) == 4
+
+
+def test_after_a_crash_nothing_is_told_twice(tmp_path: Path) -> None:
+    clock, outbox, sink = Clock(), Outbox(tmp_path), SinkOptions(name="log", kind="log")
+    take_in(outbox, Memory(), [evaluation(1)], [sink], clock())
+    (tmp_path / "state.json").unlink()  # as if we had died between the messages and the state
+    take_in(outbox, outbox.recall(), [evaluation(1)], [sink], clock())
+    assert len(deliver(outbox, [sink], clock, around(tmp_path)).sent) == 1
+    assert outbox.recall().cursor == 1
+    (tmp_path / "state.json").write_text("{")
+    with pytest.raises(LineageError, match=r"state\.json cannot be read"):
+        outbox.recall()
+
+
+def test_only_one_process_sends(tmp_path: Path) -> None:
+    with Outbox(tmp_path).locked() as first, Outbox(tmp_path).locked() as second:
+        assert (first, second) == (True, False)
+    with Outbox(tmp_path).locked() as again:
+        assert again
+
+
+WRONG = {
+    'kind = "pigeon"': "kind",
+    'kind = "slack"': "a sink of kind slack needs url_env",
+    'kind = "webhook"\nurl_env = "https://hooks.example/x"': "never holds the secret itself",
+    'kind = "webhook"\nurl = "https://hooks.example/x"': "unknown key alerts.sinks.0.url; did you mean url_env?",
+    'kind = "smtp"\nsender = "a@example.org"': "needs recipients, or addresses of owners",
+    'kind = "smtp"\nsender = "a@example.org\\nBcc: b"\nrecipients = ["a@example.org"]': "an address has one line",
+    'kind = "log"\n[[alerts.sinks]]\nname = "x"\nkind = "log"': "two sinks have the name x",
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_wrong_settings_are_refused_in_words(text: str, tmp_path: Path) -> None:
+    (tmp_path / "lineage.toml").write_text(f'[[alerts.sinks]]\nname = "x"\n{text}\n')
+    with pytest.raises(LineageError) as refused:
+        load_settings(tmp_path, {}, {})
+    assert WRONG[text] in str(refused.value)
+
+
+def test_the_settings_of_the_page_for_operators_load(tmp_path: Path) -> None:
+    page = Path(__file__).parents[1].joinpath("docs/operating.md").read_text()
+    blocks = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)
+    sinks = []
+    for number, block in enumerate(blocks):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "lineage.toml").write_text(block)
+        settings = load_settings(folder, {}, {})
+        sinks += [sink.kind for sink in settings.alerts.options()] if "[[alerts.sinks]]" in block else []
+        if "[checks]" in block:
+            assert (settings.checks.parsed, settings.checks.worse) == (0.95, 0.01)
+    assert sinks == ["slack", "webhook", "smtp", "log"]

@@ -1,0 +1,93 @@
+"""What the checks on the analysis say of commits that break, answer for it, and understand less."""
+
+from typing import Any
+
+import pytest
+
+from lineage_pipeline.quality.shares import Share, judge
+from lineage_pipeline_tests.branched import branched, evaluations
+
+ERROR, WARN = "ERROR", "WARN"
+
+VERDICTS = {
+    "sound": (True, ERROR, "there is nothing to compare with"),
+    "breaking": (False, ERROR, "1 breaking, 0 potentially breaking, 0 waived changes"),
+    "waived": (True, WARN, "0 breaking, 0 potentially breaking, 1 waived change"),
+    "harmless": (True, WARN, "0 breaking, 0 potentially breaking, 0 waived changes"),
+    "doubtful": (False, WARN, "0 breaking, 2 potentially breaking, 0 waived changes"),
+}
+
+
+def verdict(name: str, check: str = "changes.no_breaking_changes") -> Any:
+    return evaluations(branched()[1][name])[check]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", VERDICTS)
+def test_breaking_is_an_error_and_perhaps_breaking_a_warning_unless_somebody_answers_for_it(name: str) -> None:
+    made, results = branched()
+    passed, severity, told = VERDICTS[name]
+    found = verdict(name)
+    assert results[name].success, "the check blocks nothing: its run goes on"
+    assert (found.passed, found.severity.value) == (passed, severity)
+    assert str(found.description).startswith(told)
+    assert found.partition == made.keys[name]
+
+
+@pytest.mark.spark
+def test_the_findings_are_a_table_with_links_owners_and_a_fingerprint() -> None:
+    made, _ = branched()
+    metadata = verdict("breaking").metadata
+    table = metadata["findings"].value
+    link = f"https://git.example/shop/blob/{made.keys['breaking'].rpartition('@')[2]}/raw.sql#L1"
+    assert "| breaking | COL001" in table
+    assert "`raw.orders.note`" in table
+    assert f"[`raw.sql:1`]({link})" in table
+    assert "`core.orders`" in table
+    assert set(metadata["owners"].value) == {"@core-team", "sales@example.org"}
+    assert (metadata["breaking"].value, metadata["waived"].value) == (1, 0)
+    assert metadata["fingerprint"].value != verdict("doubtful").metadata["fingerprint"].value
+    waived = verdict("waived").metadata["findings"].value
+    assert "nobody reads notes (sales@example.org, until 2999-12-31)" in waived
+
+
+@pytest.mark.spark
+def test_a_snapshot_that_is_understood_less_than_its_base_is_told() -> None:
+    sound, less = verdict("sound", "statements.parse_success"), verdict("doubtful", "statements.parse_success")
+    assert (sound.passed, sound.metadata["share"].value) == (True, 1.0)
+    assert (less.passed, less.severity.value, less.metadata["share_before"].value) == (False, WARN, 1.0)
+    assert less.metadata["share"].value < 1
+    for name in ("lineage_coverage", "approximate_share"):
+        found = verdict("harmless", f"column_edges.{name}")
+        assert (found.passed, found.metadata["share"].value) == (True, found.metadata["share_before"].value)
+
+
+@pytest.mark.spark
+def test_waivers_are_rows_with_their_end_and_use() -> None:
+    from lineage_pipeline.store.warehouse import Warehouse
+
+    made, _ = branched()
+    key = (made.keys["sound"], made.keys["waived"])
+    [row] = Warehouse(made.settings.warehouse).read(key, "waivers").to_pylist()
+    assert (row["expires"], row["used"], row["expired"]) == ("2999-12-31", True, False)
+
+
+LIMITS = (
+    # share, of which it was, limit, may lose; passes, fails its limit
+    (Share("parsed", 90, 100), Share("parsed", 100, 100), 0.0, 0.1, True, False),
+    (Share("parsed", 89, 100), Share("parsed", 100, 100), 0.0, 0.1, False, False),
+    (Share("parsed", 89, 100), None, 0.9, 0.1, False, True),
+    (Share("parsed", 0, 0), None, 0.9, 0.1, True, False),
+    (Share("approximate", 5, 100), Share("approximate", 5, 100), 0.05, 0.0, True, False),
+    (Share("approximate", 6, 100), Share("approximate", 5, 100), 1.0, 0.001, False, False),
+    (Share("approximate", 6, 100), Share("approximate", 50, 100), 0.05, 0.0, False, True),
+    (Share("covered", 1, 2), Share("covered", 0, 0), 0.0, 0.0, True, False),
+)
+
+
+@pytest.mark.parametrize(("share", "before", "limit", "worse", "passed", "below"), LIMITS)
+def test_a_share_is_held_against_its_limit_and_what_it_was(
+    share: Share, before: Share | None, limit: float, worse: float, passed: bool, below: bool
+) -> None:
+    found = judge(share, before, limit, worse)
+    assert (found.passed, found.below_limit) == (passed, below), found.told
