@@ -51,6 +51,7 @@ class Operated:
     instance: dg.DagsterInstance
     cursor: str | None = None
     told: list[str] = field(default_factory=list)
+    project: Project = field(default_factory=Project)
 
     @property
     def settings(self) -> Settings:
@@ -64,7 +65,7 @@ class Operated:
 
     def tick(self) -> list[dg.RunRequest]:
         """Look once, as the daemon does: cursor, partitions and events are kept, known run keys are left out."""
-        defs, resources = self.definitions, {"project": Project()}
+        defs, resources = self.definitions, {"project": self.project}
         context = dg.build_sensor_context(self.instance, self.cursor, definitions=defs, resources=resources)
         # Dagster's own context for tests forgets where partitions are kept; the daemon's knows it.
         context.__dict__["caching_dynamic_partitions_loader"] = CachingDynamicPartitionsLoader(self.instance)

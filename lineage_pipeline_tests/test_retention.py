@@ -15,6 +15,7 @@ from lineage_pipeline.store.manifests import StoredFile
 from lineage_pipeline.store.run import required
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline.vocabulary.tables import Snapshot
+from lineage_pipeline_tests.test_discover import git
 from lineage_pipeline_tests.test_several_repositories import lineage
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
@@ -129,3 +130,34 @@ def test_caches_go_when_they_are_old_and_nobody_needs_them(tmp_path: Path) -> No
     assert list(load(files, ["needed", "alone"])) == ["needed"]
     assert files.list("_work") == files.list("_cache/linked") == []
     assert files.size("_cache/.gitignore") == 2
+
+
+def test_prune_removes_snapshots_with_their_partitions_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import dagster as dg
+
+    from lineage_pipeline.defs.home import prepare_dagster
+    from lineage_pipeline_tests.operated import commit
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lineage.toml").write_text('[[repositories]]\nname = "shop"\npath = "shop"\n')
+    commits = [
+        commit(tmp_path / "shop", name, t=f"create table t{number} (x int);") for number, name in enumerate("abcd")
+    ]
+    git(tmp_path / "shop", "tag", "v1", commits[0])
+    keys = [f"shop@{one}" for one in commits]
+    for one in commits:
+        lineage("scan", f"shop@{one}", "--into", ".lineage/warehouse")
+    warehouse = Warehouse(tmp_path / ".lineage/warehouse")
+    assert {manifest.key[0] for manifest in warehouse.snapshots()} == set(keys)
+    with dg.DagsterInstance.from_config(str(prepare_dagster(load_settings(tmp_path, {}, {})))) as instance:
+        instance.add_dynamic_partitions("snapshots", keys)
+        assert lineage("prune", "--snapshots", "1", "--dry-run") == f"would remove {keys[1]}\n1 snapshots\n"
+        assert len(warehouse.snapshots()) == 4
+        told = lineage("prune", "--snapshots", "1")
+        assert told.startswith(f"removed {keys[1]}\n1 snapshots, ")
+        kept = [keys[0], keys[2], keys[3]]
+        assert instance.get_dynamic_partitions("snapshots") == kept
+    assert {manifest.key[0] for manifest in warehouse.snapshots()} == set(kept)
+    assert lineage("prune", "--snapshots", "1").startswith("0 snapshots, 0 files")

@@ -7,6 +7,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from lineage_pipeline.defs.resources import Project
 from lineage_pipeline_tests.operated import Operated, commit, tip
 from lineage_pipeline_tests.test_discover import git
 
@@ -139,6 +140,15 @@ def test_a_ref_that_is_moved_or_deleted_is_followed(operated: Operated) -> None:
     assert json.loads(operated.cursor or "") == {"shop": {"main": first}}
 
 
+def test_settings_that_change_count_with_the_next_look(operated: Operated) -> None:
+    shop(operated)
+    operated.project = Project()
+    assert len(operated.tick()) == 1
+    commit(operated.folder / "more", "first", t=TABLE)
+    watch(operated, 'name = "shop"\npath = "shop"', 'name = "more"\npath = "more"')
+    assert [request.tags["git/repository"] for request in operated.tick()] == ["more"]
+
+
 def test_one_can_ask_for_a_run_again(operated: Operated) -> None:
     repo = shop(operated)
     (request,) = operated.tick()
@@ -163,7 +173,6 @@ def test_many_refs_take_several_looks(operated: Operated) -> None:
 
 
 def test_a_look_begins_nothing_when_its_time_is_over(operated: Operated) -> None:
-    from lineage_pipeline.defs.resources import Project
     from lineage_pipeline.defs.runs import KnownRuns
     from lineage_pipeline.defs.watching import Budget, Watcher
 
@@ -205,7 +214,6 @@ def test_a_repository_that_cannot_be_read_stops_no_other_and_is_seen(operated: O
 
 def test_marts_are_asked_for_when_they_show_something_else_than_what_is_published(operated: Operated) -> None:
     from lineage_pipeline.defs.automation import marts_sensor
-    from lineage_pipeline.defs.resources import Project
 
     def ask() -> str | None:
         context = dg.build_sensor_context(operated.instance, resources={"project": Project()})

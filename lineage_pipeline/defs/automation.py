@@ -37,13 +37,14 @@ def marts_sensor() -> dg.SensorDefinition:
         description="Builds the marts when they show something else than what is published.",
     )
     def compare(context: dg.SensorEvaluationContext, project: dg.ResourceParam[Project]) -> Any:
-        published = Warehouse(project.settings.warehouse).published_files()
+        current = project.anew()
+        home, published = current.home, Warehouse(current.settings.warehouse).published_files()
         key = marts_key(msgspec.json.encode(published, order="sorted") + b"\n")
-        if project.home.is_made(project.home.marts, key):
+        if home.is_made(home.marts, key):
             return dg.SkipReason("the marts show what is published")
         if not any(len(files) > 1 for files in published.values()):
             return dg.SkipReason("nothing is published")
-        if KnownRuns(context.instance).are_busy() and _age(project.home) < PATIENCE:
+        if KnownRuns(context.instance).are_busy() and _age(home) < PATIENCE:
             return dg.SkipReason("the marts wait for runs that are about to publish more")
         return dg.RunRequest(run_key=key)
 

@@ -35,6 +35,10 @@ class Project:
         project.__dict__["settings"] = settings
         return project
 
+    def anew(self) -> "Project":
+        """Give the project with its settings read again: a sensor lives longer than they hold."""
+        return self if self._given is not None else Project(report=self._report)
+
     @cached_property
     def settings(self) -> Settings:
         """Give the settings of the working folder."""

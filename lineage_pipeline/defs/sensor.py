@@ -35,8 +35,9 @@ def repositories_sensor(settings: Settings) -> dg.SensorDefinition:
         description="Asks for a run of every new commit of the refs in [[repositories]].",
     )
     def look(context: dg.SensorEvaluationContext, project: dg.ResourceParam[Project]) -> Any:
-        watch = project.settings.watch
-        watcher = Watcher(project, KnownRuns(context.instance), Budget(watch.seconds, watch.requests))
+        current = project.anew()
+        watch = current.settings.watch
+        watcher = Watcher(current, KnownRuns(context.instance), Budget(watch.seconds, watch.requests))
         cursor = read_cursor(context.cursor)
         return _result(context, cursor, dict(look_at_all(watcher, cursor)))
 
