@@ -48,9 +48,11 @@ def address() -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
     finally:
         server.send_signal(signal.SIGTERM)
-        server.wait(60)
-        left = living(made.settings.home / "dagster")
-        end_group(server)
+        try:
+            server.wait(60)
+        finally:
+            left = living(made.settings.home / "dagster")
+            end_group(server)
         assert left == [], "it leaves no process behind"
 
 

@@ -71,6 +71,7 @@ def test_a_base_that_was_never_made_is_made_first(operated: Operated) -> None:
     assert {key.path[-1] for key in base.asset_selection or ()}.isdisjoint({"changes", "change_report"})
     run = operated.begin(base)
     assert operated.tick() == [], "it waits as long as that run goes on"
+    assert operated.told[-1] == f"shop@{second} waits for its base shop@{first}"
     operated.end(run)
     operated.publish(f"shop@{first}")
     (head,) = operated.tick()

@@ -27,11 +27,16 @@ class KnownRuns(Runs):
 
     def is_busy(self, snapshot: str) -> bool:
         """Say whether a run of a snapshot has not ended, whoever asked for it."""
-        filters = dg.RunsFilter(tags={"dagster/partition": snapshot}, statuses=UNFINISHED)
+        tags = {"dagster/partition": snapshot}
+        filters = dg.RunsFilter(tags=tags, statuses=UNFINISHED, updated_after=_lately())
         return bool(self._instance.get_runs(filters, limit=1))
 
     def are_busy(self) -> bool:
         """Say whether a run of any snapshot has not ended."""
-        recent = datetime.now(UTC) - timedelta(days=1)  # one that stopped without a word is not waited for
-        open_runs = self._instance.get_runs(dg.RunsFilter(statuses=UNFINISHED, updated_after=recent))
+        open_runs = self._instance.get_runs(dg.RunsFilter(statuses=UNFINISHED, updated_after=_lately()))
         return any("dagster/partition" in run.tags for run in open_runs)
+
+
+def _lately() -> datetime:
+    """Give since when a run must have said something: one that stopped without a word is not waited for."""
+    return datetime.now(UTC) - timedelta(days=1)

@@ -162,10 +162,12 @@ class Watcher:
         if not missing:
             return True
         if base in self._asked or self.runs.is_busy(base):
+            look.told.append(f"{target.snapshot} waits for its base {base}")
             return False
         key = f"{base}:{making.settings.analysis_key()}"
         if self.runs.state(key) is State.UNKNOWN:
             self._ask(look, Asked(missing, key, _tags(repo, missing.target, {})))
+            look.told.append(f"{target.snapshot} waits for its base {base}")
             return False
         look.told.append(f"{base} could not be made: {target.snapshot} is not compared with it")
         return True
