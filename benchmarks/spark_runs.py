@@ -23,7 +23,7 @@ MEMORY = "4g"
 
 
 class SparkRun(msgspec.Struct, frozen=True):
-    """A snapshot on Spark: wall seconds of the start and of each step, CPU of all processes, and what was counted."""
+    """A snapshot on Spark: wall seconds of start and steps, CPU of all processes, counted work, bytes stored, held."""
 
     cores: int
     start: float
@@ -33,6 +33,7 @@ class SparkRun(msgspec.Struct, frozen=True):
     shuffled_rows: int
     shuffled_bytes: int
     stored: dict[str, int]
+    memory: dict[str, int]
 
     @property
     def seconds(self) -> float:
@@ -111,7 +112,8 @@ def run_spark(folder: Path, cores: int) -> SparkRun:
         steps = {"discovery": discovery, **run_snapshot(found, settings, lambda: spark)}
         rows, size = shuffled(spark)
         spent = meter.seconds() - before
-        made = SparkRun(cores, start, steps, spent, job_count() - jobs, rows, size, _stored(Path(warehouse)))
+        counted, stored = job_count() - jobs, _stored(Path(warehouse))
+        made = SparkRun(cores, start, steps, spent, counted, rows, size, stored, meter.largest)
         spark.stop()
         return made
 
