@@ -25,7 +25,14 @@ from lineage_pipeline.engine.link.columns import column_rows, constraint_rows, i
 from lineage_pipeline.engine.link.conflicts import conflict_rows
 from lineage_pipeline.engine.link.inference import passed, requested
 from lineage_pipeline.engine.link.memory import LinkMemory
-from lineage_pipeline.engine.link.rows import Passing, edge_rows, facet_rows, finding_rows, passing_rows
+from lineage_pipeline.engine.link.rows import (
+    Passing,
+    declaration_rows,
+    edge_rows,
+    facet_rows,
+    finding_rows,
+    passing_rows,
+)
 from lineage_pipeline.engine.link.schemas import SchemaRegistry
 from lineage_pipeline.engine.link.script import link_script
 from lineage_pipeline.engine.trace.reach import column_reach
@@ -242,6 +249,7 @@ def link_files(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistr
         gathered.findings.extend(conflict_rows(item.text, item.script, registry.disputed.get(path, {})))
         for ordinal, placed in enumerate(item.script.statements):
             gathered.findings.extend(finding_rows(item.text, placed, placed.statement.findings, Stage.PARSING))
+            gathered.facets.extend(declaration_rows(item.text, placed, bound[ordinal]))
             result = linked.statements.get(ordinal)
             if result is not None:
                 gathered.edges.extend(edge_rows(item.text, placed, ordinal, result))

@@ -12,7 +12,14 @@ from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.conflicts import conflict_rows
 from lineage_pipeline.engine.link.inference import passed, requested
 from lineage_pipeline.engine.link.model import Input
-from lineage_pipeline.engine.link.rows import Passing, edge_rows, facet_rows, finding_rows, passing_rows
+from lineage_pipeline.engine.link.rows import (
+    Passing,
+    declaration_rows,
+    edge_rows,
+    facet_rows,
+    finding_rows,
+    passing_rows,
+)
 from lineage_pipeline.engine.link.schemas import takes_query
 from lineage_pipeline.engine.link.script import link_script
 from lineage_pipeline.engine.link.shaping import input_of
@@ -205,6 +212,8 @@ def _link_file(row: Mapping[str, Any]) -> Gathered:
     edges: list[ColumnEdge] = []
     passings: list[Passing] = []
     gathered = Gathered()
+    for placed, names in zip(script.statements, bound, strict=True):
+        gathered.facets.extend(declaration_rows(text, placed, names))
     for ordinal, result in sorted(linked.items()):
         placed = script.statements[ordinal]
         edges.extend(edge_rows(text, placed, ordinal, result))

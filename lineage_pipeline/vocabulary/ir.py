@@ -8,7 +8,7 @@ Every struct is array-like: the order of the fields is the format. Change it tog
 
 import msgspec
 
-IR_VERSION = 3
+IR_VERSION = 4
 """Raised whenever the layout or the meaning of a field changes; part of every compile key."""
 
 NOWHERE = -1
@@ -98,10 +98,11 @@ class Sub(Node, frozen=True, tag="q"):
 
 
 class Field(Node, frozen=True, tag="p"):
-    """A member of a struct, an element of an array or a path into a document."""
+    """A member of a struct, an element of an array or a path into a document; `index` says which element."""
 
     arg: "Expr"
     path: tuple[str, ...]
+    index: str = ""
 
 
 class Lambda(Node, frozen=True, tag="m"):
@@ -189,7 +190,8 @@ class Source(Node, frozen=True):
     `columns` renames the columns by position; `lateral` lets the item see the sources before it. For a function,
     `produces` lists the columns it makes when they are known without a schema, `paths` the way of each into a
     document, and `position` says that the last one counts the rows. `record` is a record or a cursor. `common` marks a
-    relation that is named at the head of the statement, so that it sees no row around.
+    relation that is named at the head of the statement, so that it sees no row around. `marks` are what else decides
+    about its rows, as text: a sample, a time in the past.
     """
 
     alias: str
@@ -204,13 +206,15 @@ class Source(Node, frozen=True):
     paths: tuple[tuple[str, ...], ...] = ()
     position: bool = False
     common: bool = False
+    marks: tuple[tuple[str, str], ...] = ()
 
 
 class Select(Node, frozen=True, tag="S"):
     """A select: sources, outputs, and what restricts, groups and orders the rows.
 
     In a `value_table` the one output is the row: its members are the columns. `partial` are the positions of keys of
-    `group` by which only some of the rows are grouped, as ROLLUP does it.
+    `group` by which only some of the rows are grouped, as ROLLUP does it; `grouping` is how they are bracketed, each
+    as a number in braces. Where no limit counts rows, the last word of `order` says which way its keys go.
     """
 
     sources: tuple[Source, ...]
@@ -364,7 +368,8 @@ class Write(Node, frozen=True):
     """Rows of a relation that go into an object: by the column list, or by position where it is None.
 
     `fixed` are columns that get a constant beside the rows; `load` in `mode` says that a file fills the columns.
-    `starts` are where the listed columns stand, and `rows` is where the first row of VALUES does.
+    `starts` are where the listed columns stand, and `rows` is where the first row of VALUES does. `manner` is when an
+    arm of a MERGE acts, or what happens to rows that are there already.
     """
 
     target: Name
@@ -376,6 +381,7 @@ class Write(Node, frozen=True):
     fixed: tuple[str, ...] = ()
     starts: tuple[int, ...] = ()
     rows: int = NOWHERE
+    manner: str = ""
 
 
 class Alteration(Node, frozen=True):

@@ -206,11 +206,15 @@ class ColumnEdge(msgspec.Struct, frozen=True):
     uses: tuple[Use, ...]
 
 
+DECLARATION = "declaration"
+
+
 class Facet(msgspec.Struct, frozen=True):
     """One side of what a statement does to an object, in canonical form, so that two revisions can be compared.
 
     `column` is the output column of a `projection` and `*` for the others (filter, join, grouping, set operation,
-    order, source); `text` is alias-free with every name resolved, `expression` is what was written.
+    order, source, write); `text` is alias-free with every name resolved, `expression` is what was written. A
+    `declaration` only says where a column of a CREATE TABLE stands.
     """
 
     object: str

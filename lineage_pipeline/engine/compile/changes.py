@@ -8,10 +8,11 @@ from sqlglot import exp
 
 from lineage_pipeline.dialects.folding import spoken
 from lineage_pipeline.engine.compile.context import Context, name_of
-from lineage_pipeline.engine.compile.expressions import expression, expressions, optional
+from lineage_pipeline.engine.compile.expressions import expression, optional
 from lineage_pipeline.engine.compile.queries import bind_with, query
 from lineage_pipeline.engine.compile.returning import returned
 from lineage_pipeline.engine.compile.rowsets import alias_of
+from lineage_pipeline.engine.compile.selects import order_and_limit
 from lineage_pipeline.engine.compile.sources import source
 from lineage_pipeline.engine.compile.variables import is_variable, updated_variables
 from lineage_pipeline.vocabulary import ir
@@ -54,13 +55,10 @@ def delete(context: Context, tree: exp.Expr) -> dict[str, Any]:
 
 def _rows(context: Context, tree: exp.Expr, sources: tuple[ir.Source, ...]) -> ir.Select:
     """The rows that a statement changes, no column of them chosen yet."""
-    where, order = tree.args.get("where"), tree.args.get("order")
-    return ir.Select(
-        sources,
-        (),
-        optional(context, where.this if where is not None else None),
-        order=expressions(context, order.expressions) if isinstance(order, exp.Expr) else (),
-    )
+    where = tree.args.get("where")
+    order, limit = order_and_limit(context, tree)
+    condition = optional(context, where.this if where is not None else None)
+    return ir.Select(sources, (), condition, order=order, limit=limit)
 
 
 def joined_sources(context: Context, tree: exp.Expr) -> tuple[ir.Source, ...]:

@@ -12,6 +12,7 @@ _COLUMN_CONSTRAINTS: dict[type[exp.Expr], str] = {
     exp.UniqueColumnConstraint: "unique",
     exp.CheckColumnConstraint: "check",
     exp.DefaultColumnConstraint: "default",
+    exp.CollateColumnConstraint: "collation",
     exp.Reference: "foreign key",
 }
 
@@ -59,7 +60,7 @@ def _constraint(context: Context, node: exp.Expr, kind: str, name: str, columns:
     target = reference.this if isinstance(reference, exp.Expr) else None
     table = target.this if isinstance(target, exp.Schema) else target
     text = ""
-    if kind in ("check", "default") and isinstance(node.args.get("this"), exp.Expr):
+    if kind in ("check", "default", "collation") and isinstance(node.args.get("this"), exp.Expr):
         text = node.this.sql(dialect=context.dialect or None, comments=False)
     references = name_of(context, table) if isinstance(table, exp.Table) else None
     return ir.ConstraintDef(kind, name, columns, text, references)

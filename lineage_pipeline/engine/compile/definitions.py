@@ -1,5 +1,6 @@
 """CREATE, ALTER and DROP: which objects there are and what columns they declare."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -157,11 +158,23 @@ def _like(context: Context, properties: dict[type[exp.Expr], exp.Expr], items: l
     return name_of(context, table) if isinstance(table, exp.Table) else None
 
 
+_REAL = re.compile(r"[\]\"]?\s+\[?real\b", re.IGNORECASE)
+
+
+def _declared_type(context: Context, node: exp.Expr) -> str:
+    """The type of a column; T-SQL's parser takes REAL for FLOAT, which has twice its digits."""
+    kind = spelling(node.args.get("kind"), context.dialect)
+    if kind != "FLOAT" or not context.traits.batches:
+        return kind
+    end = context.place_of(node.args["this"])[1]
+    return "REAL" if end >= 0 and _REAL.match(context.text, context.origin + end) else kind
+
+
 def column_def(context: Context, node: exp.Expr) -> ir.ColumnDef:
     """A declared column with its type and constraints."""
     said = node.args.get("constraints")
     if not said:
-        name, kind = node.args["this"], spelling(node.args.get("kind"), context.dialect)
+        name, kind = node.args["this"], _declared_type(context, node)
         start, end = context.place_of(name)
         return ir.ColumnDef(context.column(name), name.name, kind, start=start, end=end)
     kinds: dict[type[exp.Expr], exp.Expr] = {
@@ -176,7 +189,7 @@ def column_def(context: Context, node: exp.Expr) -> ir.ColumnDef:
     return ir.ColumnDef(
         name=context.column(node.this),
         written=node.this.name,
-        type=spelling(node.args.get("kind"), context.dialect),
+        type=_declared_type(context, node),
         nullable=_nullable(kinds),
         default=default.this.sql(dialect=context.dialect or None, comments=False) if default is not None else "",
         computed=expression(context, generated) if isinstance(generated, exp.Expr) else None,

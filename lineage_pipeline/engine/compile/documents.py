@@ -81,8 +81,15 @@ def bracket(context: Context, node: exp.Expr) -> ir.Expr:
     base = expression(context, node.this)
     keys = node.expressions
     if all(isinstance(key, exp.Literal) for key in keys):
-        return ir.Field(base, tuple(key.name if key.args.get("is_string") else "[]" for key in keys))
+        counted = [f"[{key.name}{_counting(node)}]" for key in keys if not key.args.get("is_string")]
+        return ir.Field(base, tuple(key.name if key.args.get("is_string") else "[]" for key in keys), "".join(counted))
     return ir.Call("ELEMENT", (base, *expressions(context, keys)), ir.KEEPING)
+
+
+def _counting(node: exp.Expr) -> str:
+    """How elements are counted, and whether one that is not there is null."""
+    offset = node.args.get("offset")
+    return (f" from {offset}" if offset else "") + (" safe" if node.args.get("safe") else "")
 
 
 def document_path(context: Context, node: exp.Expr) -> ir.Expr:
@@ -92,7 +99,17 @@ def document_path(context: Context, node: exp.Expr) -> ir.Expr:
     if keys is None:
         return call(context, node)
     known = operator(type(node), context.dialect)
-    return ir.Call(known.name, (ir.Field(expression(context, node.this), keys),), known.traits, known.result)
+    field = ir.Field(expression(context, node.this), keys, _elements(path))
+    return ir.Call(known.name, (field,), known.traits, known.result)
+
+
+def _elements(path: exp.Expr | None) -> str:
+    """The way itself where it leads through elements of arrays, which have no names."""
+    if isinstance(path, exp.JSONPath):
+        plain = all(isinstance(part, exp.JSONPathKey | exp.JSONPathRoot) for part in path.expressions)
+        return "" if plain else f"[{path.sql()}]"
+    text = path.name if isinstance(path, exp.Literal) else ""
+    return f"[{text}]" if "[" in text or any(map(str.isdigit, text)) else ""
 
 
 def _keys(path: exp.Expr | None) -> tuple[str, ...] | None:

@@ -146,8 +146,20 @@ def window(context: Context, node: exp.Expr) -> ir.Expr:
         expression(context, node.this),
         expressions(context, partition),
         expressions(context, order.expressions if order is not None else ()),
-        " ".join(filter(None, (directions(order.expressions) if order is not None else "", _frame(spec)))),
+        " ".join(filter(None, (directions(order.expressions) if order is not None else "", _frame(spec), _kept(node)))),
     )
+
+
+def _kept(node: exp.Expr) -> str:
+    """KEEP (DENSE_RANK FIRST …): the rows that an aggregate takes of an order."""
+    over = str(node.args.get("over") or "OVER").upper()
+    return f"{over} {'FIRST' if node.args.get('first') else 'LAST'}" if over != "OVER" else ""
+
+
+def ordered(context: Context, node: exp.Expr) -> ir.Expr:
+    """An order inside of an aggregate."""
+    made, ways = call(context, node), directions(node.expressions)
+    return ir.Call(f"{made.op}:{ways}", made.args, made.traits) if ways and isinstance(made, ir.Call) else made
 
 
 def directions(keys: Sequence[exp.Expr]) -> str:
@@ -209,7 +221,8 @@ def quantified(context: Context, node: exp.Expr) -> ir.Expr:
     """ANY, ALL or ARRAY over a query."""
     query = node.this if isinstance(node.this, exp.Query) else next(iter(node.expressions), None)
     if isinstance(query, exp.Query):
-        return subquery(context, query, "array" if isinstance(node, exp.Array) else "compare")
+        mode = "array" if isinstance(node, exp.Array) else "compare all" if isinstance(node, exp.All) else "compare"
+        return subquery(context, query, mode)
     return call(context, node)
 
 
@@ -252,6 +265,7 @@ EXPRESSIONS: dict[type[exp.Expr], Callable[[Context, exp.Expr], ir.Expr]] = {
     exp.Literal: literal,
     exp.Null: lambda context, node: NULL,
     exp.Nvl2: nvl2,
+    exp.Order: ordered,
     exp.Ordered: inner,
     exp.Parameter: variable,
     exp.Paren: inner,

@@ -1,6 +1,6 @@
 """Groups: keys in ROLLUP, CUBE and GROUPING SETS, those that group only some rows or none, and windows of time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 from sqlglot import exp
@@ -39,11 +39,22 @@ def partial_keys(group: exp.Expr) -> set[int]:
     }
 
 
-def grouping_words(group: exp.Expr) -> str:
-    """What keys are bracketed into: ROLLUP, CUBE or GROUPING SETS."""
-    named = [kind for kind in _CLAUSES if group.args.get(kind)]
-    inside = [type(item).__name__ for item in group.expressions if isinstance(item, _SETS)]
-    return " ".join([*named, *inside]).upper()
+def grouping_words(group: exp.Expr, places: Mapping[int, int]) -> str:
+    """What keys are bracketed into: ROLLUP, CUBE or GROUPING SETS of the keys at their places."""
+    sets = [*_clauses(group), *(item for item in group.expressions if isinstance(item, _SETS))]
+    flags = [kind for kind in _CLAUSES if group.args.get(kind) and not isinstance(group.args[kind], list)]
+    words = [*flags, *(_bracketed(item, places) for item in sets), *(["totals"] if group.args.get("totals") else [])]
+    return " ".join(words).upper()
+
+
+def _bracketed(node: exp.Expr, places: Mapping[int, int]) -> str:
+    """A set of keys, each as its place in braces."""
+    if id(node) in places:
+        return f"{{{places[id(node)]}}}"
+    if isinstance(node, exp.Paren):
+        return f"({_bracketed(node.this, places)})"
+    inside = ", ".join(_bracketed(item, places) for item in node.expressions)
+    return f"{type(node).__name__ if isinstance(node, _SETS) else ''}({inside})"
 
 
 def _clauses(group: exp.Expr) -> list[exp.Expr]:

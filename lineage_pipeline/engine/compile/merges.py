@@ -8,6 +8,7 @@ from sqlglot import exp
 from lineage_pipeline.engine.compile.changes import assigned_value, assignments, behind_alias, qualify
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.expressions import expression, optional
+from lineage_pipeline.engine.compile.leftovers import arm_of
 from lineage_pipeline.engine.compile.listed import listed_in, starts_of
 from lineage_pipeline.engine.compile.queries import bind_with, query
 from lineage_pipeline.engine.compile.returning import returned
@@ -46,7 +47,8 @@ def merge(context: Context, tree: exp.Expr) -> dict[str, Any]:
     merged = _Merge(target, own, tuple(using))
     writes: list[ir.Write] = []
     for arm in tree.args["whens"].expressions:
-        writes.extend(_arm(context, arm, merged))
+        manner = arm_of(arm)
+        writes.extend(msgspec.structs.replace(write, manner=manner) for write in _arm(context, arm, merged))
     return returned(context, tree, {"kind": "MERGE", "writes": tuple(writes)}, merged.sources)
 
 

@@ -9,6 +9,7 @@ from lineage_pipeline.dialects import functions
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.documents import identifiers, written_path
 from lineage_pipeline.engine.compile.expressions import expression
+from lineage_pipeline.engine.compile.leftovers import said_of
 from lineage_pipeline.engine.compile.models import MODELS
 from lineage_pipeline.engine.compile.named import catalog_query, named_rows, spoken_table
 from lineage_pipeline.engine.compile.operators import traits_of_name
@@ -237,8 +238,10 @@ def _explode(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
     path = named.get("path")
     if isinstance(path, exp.Literal):
         value = ir.Field(value, written_path([path.name]))
-    call = ir.Call("FLATTEN", (value,), ir.GENERATOR | ir.KEEPING)
-    return ir.Source("", function=call, produces=functions.PRODUCED["FLATTEN"])
+    outer = said_of(named.pop("outer", None)) == "TRUE"
+    others = [f":{key} {said_of(item)}" for key, item in sorted(named.items()) if key not in ("input", "path")]
+    call, join = ir.Call(f"FLATTEN{''.join(others)}", (value,), ir.GENERATOR | ir.KEEPING), ir.Join("left")
+    return ir.Source("", function=call, produces=functions.PRODUCED["FLATTEN"], join=join if outer else None)
 
 
 def _at_index(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:

@@ -16,6 +16,7 @@ from lineage_pipeline.engine.compile.groupings import (
     partial_keys,
     time_windows,
 )
+from lineage_pipeline.engine.compile.leftovers import bound, options_of
 from lineage_pipeline.engine.compile.matches import matched
 from lineage_pipeline.engine.compile.outputs import outputs
 from lineage_pipeline.engine.compile.sources import both, sources
@@ -58,7 +59,7 @@ def _select(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Select:
         **_group(context, group),
         having=_condition(context, node, "having"),
         qualify=_condition(context, node, "qualify"),
-        order=() if every else order,
+        order=order[1:] if every else order,
         distinct=distinct is not None and on is None,
         distinct_on=expressions(context, _first_rows(node, on)),
         limit=limit,
@@ -71,10 +72,11 @@ def _as_value(context: Context, node: exp.Expr, index: int) -> int:
     """FOR XML and FOR JSON make one value of all rows."""
     document = node.args.get("for_")
     kind = document.args.get("kind") if document is not None else ""
-    if kind not in ("XML", "JSON"):
+    if document is None or kind not in ("XML", "JSON"):
         return index
     whole = ir.Whole((), ir.NOWHERE, ir.NOWHERE)
-    output = ir.Output("", "", ir.Call(f"FOR{kind}", (whole,), ir.AGGREGATE), ir.NOWHERE, ir.NOWHERE)
+    made = ir.Call(f"FOR{kind}", (whole, *options_of(context, document)), ir.AGGREGATE)
+    output = ir.Output("", "", made, ir.NOWHERE, ir.NOWHERE)
     return context.add(ir.Select((ir.Source("", relation=index),), (output,)))
 
 
@@ -129,7 +131,7 @@ def _group(context: Context, group: exp.Expr | None) -> dict[str, Any]:
     return {
         "group": every,
         "group_all": bool(group.args.get("all")),
-        "grouping": grouping_words(group),
+        "grouping": grouping_words(group, {id(node): every.index(key) for node, key in zip(nodes, keys, strict=True)}),
         "partial": tuple(sorted(partial)),
     }
 
@@ -156,20 +158,17 @@ def order_and_limit(context: Context, node: exp.Expr) -> tuple[tuple[ir.Expr, ..
             keys.extend(order.expressions)
     limits = []
     for clause in ("limit", "offset", "sample"):
-        bound = node.args.get(clause)
-        if isinstance(bound, exp.Expr):
-            value = (
-                bound.args.get("expression")
-                or bound.args.get("count")
-                or bound.args.get("size")
-                or bound.args.get("percent")
-            )
-            limits.append(f"{clause} {value.name if isinstance(value, exp.Literal) else '?'}")
+        found = node.args.get(clause)
+        if isinstance(found, exp.Expr):
+            limits.append(bound(context, clause, found))
     distinct = args.get("distinct")
     first = bool(limits) or (isinstance(distinct, exp.Expr) and bool(distinct.args.get("on")))
-    if first and (ways := directions(keys)):
+    sorting, ways = expressions(context, keys), directions(keys)
+    if ways and first:
         limits.append(f"by {ways}")  # the first rows of an order are others where it is turned around
-    return expressions(context, keys), ", ".join(limits)
+    elif ways:
+        sorting = (*sorting, ir.Literal("word", ways))
+    return sorting, ", ".join(limits)
 
 
 # ── names that stand for expressions ─────────────────────────────────────────────────────────────────────────────

@@ -8,6 +8,7 @@ from sqlglot import exp
 from lineage_pipeline.dialects.folding import spoken
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.expressions import expression
+from lineage_pipeline.engine.compile.leftovers import join_marks, marks_of
 from lineage_pipeline.engine.compile.pivots import pivoted
 from lineage_pipeline.engine.compile.rowsets import alias_of, array_joins, array_of, rowset
 from lineage_pipeline.vocabulary import ir
@@ -38,7 +39,9 @@ def joined(context: Context, join: exp.Expr, query: CompileQuery) -> Iterator[ir
         context.features.add("natural join")
     conditions = [expression(context, node) for key in ("match_condition", "on") if (node := join.args.get(key))]
     how = ir.Join(_side(join), both(conditions), using, natural)
-    yield from source(context, join.this, how, query)
+    marks = join_marks(join) if len(join.args) > 2 else ()
+    for item in source(context, join.this, how, query):
+        yield msgspec.structs.replace(item, marks=(*item.marks, *marks)) if marks else item
 
 
 def both(conditions: list[ir.Expr]) -> ir.Expr | None:
@@ -73,8 +76,9 @@ def _side(join: exp.Expr) -> str:
 
 def source(context: Context, node: exp.Expr, join: ir.Join | None, query: CompileQuery) -> Iterator[ir.Source]:
     """One item of a FROM clause, and those that are joined to it inside brackets."""
+    marks: tuple[tuple[str, str], ...] = ()
     if type(node) is exp.Final:  # ClickHouse: the table after its parts have been merged
-        inner_table = node.this
+        marks, inner_table = (("filter", "final"),), node.this
         if node.args.get("alias") is not None:
             inner_table.set("alias", node.args["alias"])
         node = inner_table
@@ -83,11 +87,18 @@ def source(context: Context, node: exp.Expr, join: ir.Join | None, query: Compil
         return
     compiler = _SOURCES.get(type(node))
     item = compiler(context, node, query) if compiler is not None else _other(context, node, query)
+    marks += marks_of(context, node)
+    if marks:
+        item = msgspec.structs.replace(item, marks=marks)
     for pivot in node.args.get("pivots") or ():
         item = pivoted(context, item, pivot)
     if context.traits.implicit_unnest:
         context.visible |= {item.alias}
-    yield item if join is None else msgspec.structs.replace(item, join=join)
+    if join is not None:
+        # A function that gives a row of nulls where it finds nothing is joined as an outer join does.
+        outer = item.join is not None and join.side == "cross"
+        item = msgspec.structs.replace(item, join=msgspec.structs.replace(join, side="left") if outer else join)
+    yield item
     for inner in (*(node.args.get("joins") or ()), *(node.args.get("laterals") or ())):
         yield from joined(context, inner, query)
 

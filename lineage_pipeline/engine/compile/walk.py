@@ -51,7 +51,10 @@ def call(context: Context, node: exp.Expr) -> ir.Expr:
         if isinstance(value, exp.Expr):
             args.append(expression(context, value))
         elif isinstance(value, list):
-            args.extend(expression(context, item) for item in value if isinstance(item, exp.Expr))
+            args.extend(
+                expression(context, item) if isinstance(item, exp.Expr) else ir.Literal("word", str(item))
+                for item in value
+            )
         elif value is True:
             op = f"{op}:{key}"
         else:

@@ -8,6 +8,7 @@ from sqlglot import exp
 from lineage_pipeline.engine.compile.changes import assigned_value, assignments
 from lineage_pipeline.engine.compile.context import Context, name_of, target_of
 from lineage_pipeline.engine.compile.expressions import optional
+from lineage_pipeline.engine.compile.leftovers import arrival
 from lineage_pipeline.engine.compile.listed import listed_in, row_start, starts_of
 from lineage_pipeline.engine.compile.named import named_table
 from lineage_pipeline.engine.compile.outside import outside
@@ -43,6 +44,7 @@ def insert(context: Context, tree: exp.Expr) -> dict[str, Any]:
         fixed=_fixed(context, tree.this),
         starts=starts_of(context, listed_in(tree.this)) if columns else (),
         rows=_rows(context, body, columns),
+        manner=arrival(context, tree),
     )
     writes = [_replaced(context, tree, write), *_on_conflict(context, tree, write)]
     return returned(context, tree, {"kind": kind, "writes": tuple(writes)})

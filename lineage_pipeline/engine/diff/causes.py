@@ -60,6 +60,23 @@ def _unfitting(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
     return [one for one in found.get((finding.object, None), ()) if one.before is None]
 
 
+def _other_branches(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
+    """Look for branches or rows that came or went: every column gets what they give."""
+    here = found.get((finding.object, None), ())
+    return [one for one in here if _counts(one.before) != _counts(one.after)]
+
+
+def _counts(text: str | None) -> list[str]:
+    """Read how many branches the set operations of a statement have."""
+    return [line.rpartition(" of ")[2] for line in (text or "").splitlines()]
+
+
+def _moved_source(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
+    """Look at the sources that an object no longer reads under the names that they had."""
+    names = (finding.before or "").split(", ")
+    return [one for name in names for one in found.get((name, None), ())]
+
+
 def _own_columns(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
     """Look at the columns that the object lost or gained."""
     names = {*pair.base.columns.get(finding.object, {}), *pair.head.columns.get(finding.object, {})}
@@ -127,14 +144,20 @@ CAUSES: tuple[tuple[str, Search, tuple[str, ...]], ...] = (
     ("POS002", _own_columns, ("COL001", "COL003", "COL004")),
     ("POS003", _untouched_source, ("COL001", "COL002", "COL003", "COL004")),
     ("POS001", _untouched_source, ("POS", "COL")),
+    ("POS003", _own_columns, ("COL001", "COL002", "COL003", "COL004")),
     ("EXP", _unfitting, ("POS003",)),
+    ("EXP", _other_branches, ("ROW006",)),
+    ("EXP", _same_object, ("ROW009",)),
+    ("SRC001", _same_object, ("ANL003",)),
+    ("SRC", _moved_source, ("OBJ008",)),
+    ("TYP006", _same_object, ("ANL003", "SRC002")),
     ("ROW003", _same_object, ("ROW009",)),
     ("TYP", _same_object, ("COL005",)),
-    ("TYP", _carried_input, ("TYP", "COL007", *_GONE)),
+    ("TYP", _carried_input, ("TYP", "COL006", "COL007", *_GONE)),
     ("TYP", _same_column, ("EXP",)),
     ("NUL", _carried_input, ("NUL", *_GONE)),
     ("NUL", _same_column, ("EXP", "COL008")),
-    ("NUL", _same_object, ("ROW001", "ROW003", "ROW006")),
+    ("NUL", _same_object, ("ROW001", "ROW003", "ROW006", "SRC002", "ANL003")),
     ("SRC003", _same_object, ("SRC001", "SRC002", "ROW003", "ROW006")),
     ("PII001", _same_column, ("EXP005",)),
     ("PII001", _all_inputs, ("PII001",)),

@@ -9,12 +9,12 @@ from lineage_pipeline.engine.diff.finding import Finding, finding_id, fingerprin
 from lineage_pipeline.engine.diff.impact import confidence, impact
 from lineage_pipeline.engine.diff.index import Index
 from lineage_pipeline.engine.diff.pair import Pair, pair_of
-from lineage_pipeline.engine.diff.policy import DEFAULT, Policy, is_on, levelled, worst
+from lineage_pipeline.engine.diff.policy import DEFAULT, Policy, is_on, level_of, levelled, worst
 from lineage_pipeline.engine.diff.readers import consumers
 from lineage_pipeline.engine.diff.renames import PROJECTION
 from lineage_pipeline.engine.diff.table import RULES
 from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline.vocabulary.sets import Scope
+from lineage_pipeline.vocabulary.sets import Scope, Severity
 from lineage_pipeline.vocabulary.tables import Change
 
 SCOPES: dict[str, Scope] = {rule.id: rule.scope for rule in RULES}
@@ -23,14 +23,13 @@ SCOPES: dict[str, Scope] = {rule.id: rule.scope for rule in RULES}
 def diff(base: Lineage, head: Lineage, policy: Policy = DEFAULT) -> tuple[Change, ...]:
     """List the changes from base to head by place; roots count, the others say where a root is felt."""
     pair = pair_of(base, head, policy.sensitive)
-    changes = [
-        change
-        for finding, root in roots(pair, find(pair)).items()
+    told = [finding for finding in find(pair) if is_on(policy, finding.rule)]
+    found = [
+        _levelled(change, policy)
+        for finding, root in roots(pair, told).items()
         for change in _changes(pair, finding, root, policy)
-        if is_on(policy, finding.rule) and is_on(policy, root.rule)
     ]
-    raised = (_levelled(change, policy) for change in _raised(_distinct(changes)))
-    return tuple(sorted(raised, key=_order))
+    return tuple(sorted(_raised(_distinct(found), policy), key=_order))
 
 
 def find(pair: Pair) -> list[Finding]:
@@ -86,18 +85,20 @@ def _distinct(changes: Iterable[Change]) -> list[Change]:
     return list(found.values())
 
 
-def _raised(changes: Sequence[Change]) -> list[Change]:
-    """Raise each root to the worst of what follows from it."""
-    worst_of = {change.root_id: change.effective for change in changes}
+def _raised(changes: Sequence[Change], policy: Policy) -> list[Change]:
+    """Raise each root to the worst of what follows from it; one whose level is set, to what it breaks elsewhere."""
+    set_by_policy = {change.id for change in changes if level_of(policy, change.rule)}
+    worst_of = {change.id: change.effective for change in changes if change.root}
     for change in changes:
-        worst_of[change.root_id] = worst(worst_of[change.root_id], change.effective)
+        if change.root_id not in set_by_policy or change.effective is Severity.BREAKING:
+            worst_of[change.root_id] = worst(worst_of[change.root_id], change.effective)
     return [
         msgspec.structs.replace(change, effective=worst_of[change.id]) if change.root else change for change in changes
     ]
 
 
 def _levelled(change: Change, policy: Policy) -> Change:
-    """Put the policy's word last: after the consumers, before the waivers."""
+    """Put the policy's word after the consumers, before the waivers; what a rule causes has a level of its own."""
     return msgspec.structs.replace(change, effective=levelled(policy, change.rule, change.effective))
 
 
@@ -125,6 +126,8 @@ def _column_place(side: Index, name: str, column_name: str) -> tuple[str, int | 
         facet = body.facets.get((PROJECTION, column_name))
         if facet and facet.span:
             return facet.path, facet.span.line
+    if (name, column_name) in side.declared:
+        return side.declared[name, column_name]
     column = side.columns.get(name, {}).get(column_name)
     if column is None or column.path is None or column.statement is None:
         return None

@@ -5,7 +5,8 @@ from hashlib import sha256
 
 import msgspec
 
-from lineage_pipeline.engine.diff.pair import Pair
+from lineage_pipeline.engine.diff.index import Body, Index
+from lineage_pipeline.engine.diff.pair import Pair, Rewrite
 from lineage_pipeline.vocabulary.sets import Confidence, Scope, Severity
 
 ID_LENGTH = 16
@@ -24,6 +25,21 @@ class Finding(msgspec.Struct, frozen=True):
     scope: Scope | None = None
     path: str | None = None
     line: int | None = None
+
+
+def at(finding: Finding, pair: Pair, rewrite: Rewrite) -> Finding:
+    """Place a finding at the statement that writes, where that is not the definition of the object."""
+    if not rewrite.head.kind:
+        return finding
+    path, _ = rewrite.head.place
+    facet = rewrite.head.facets.get(("projection", finding.column or ""))
+    line = facet.span.line if facet and facet.span else pair.head.line(rewrite.head.place)
+    return msgspec.structs.replace(finding, path=path, line=line)
+
+
+def at_body(finding: Finding, side: Index, body: Body) -> Finding:
+    """Place a finding at a statement that only one side has."""
+    return msgspec.structs.replace(finding, path=body.place[0], line=side.line(body.place))
 
 
 class Rule(msgspec.Struct, frozen=True):

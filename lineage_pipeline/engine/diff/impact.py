@@ -19,6 +19,8 @@ from lineage_pipeline.engine.diff.readers import (
     object_readers,
     object_writers,
     positional_sinks,
+    positional_writers,
+    possible_readers,
     star_readers,
 )
 from lineage_pipeline.engine.diff.spread import place_name, row_effects, spread
@@ -59,8 +61,12 @@ def feel_object_lost(pair: Pair, finding: Finding, policy: Policy) -> Impact:
 
 
 def feel_column_lost(pair: Pair, finding: Finding, policy: Policy) -> Impact:
-    """Whoever still names the column fails."""
-    return _broken(pair, finding, policy, broken_readers(pair, finding.object, finding.column or ""))
+    """Whoever still names the column fails, and an INSERT that counts on its place."""
+    felt = _broken(pair, finding, policy, broken_readers(pair, finding.object, finding.column or ""))
+    counting = positional_writers(pair, finding.object) if finding.rule == "COL001" else []
+    if not counting or finding.confidence is Confidence.UNKNOWN:
+        return felt
+    return msgspec.structs.replace(felt, severity=Severity.BREAKING, readers=[*felt.readers, *counting])
 
 
 def feel_spelling(pair: Pair, finding: Finding, policy: Policy) -> Impact:
@@ -205,7 +211,14 @@ def _outside(pair: Pair, finding: Finding, policy: Policy, *, read: bool = False
     name = pair.renames.names.object(finding.object)
     read = read or has_readers(pair.head, finding.object) or has_readers(pair.head, name)
     tags = _tags(pair, finding.object)
-    return at_most(finding.severity, OUTSIDE[exposure(policy, finding.object, tags, read)])
+    outside = at_most(finding.severity, OUTSIDE[exposure(policy, finding.object, tags, read)])
+    # Whoever may read any column makes nothing milder.
+    possible = at_most(finding.severity, Severity.POTENTIALLY_BREAKING) if _possible(pair, finding) else outside
+    return worst(outside, possible)
+
+
+def _possible(pair: Pair, finding: Finding) -> list[Reader]:
+    return possible_readers(pair.head, finding.object) if finding.column else []
 
 
 def _tags(pair: Pair, name: str) -> tuple[str, ...]:
@@ -232,7 +245,7 @@ def _broken(pair: Pair, finding: Finding, policy: Policy, readers: Sequence[Read
         return Impact(Severity.BREAKING, readers, derived)
     new = pair.renames.names.column(finding.object, finding.column or "")
     moved = column_readers(pair.head, *new) if finding.column else object_readers(pair.head, new[0])
-    return Impact(_outside(pair, finding, policy), readers or moved, derived)
+    return Impact(_outside(pair, finding, policy), readers or moved or _possible(pair, finding), derived)
 
 
 def _counts_columns(pair: Pair, reader: Reader) -> bool:

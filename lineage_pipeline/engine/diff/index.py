@@ -9,6 +9,7 @@ import msgspec
 from lineage_pipeline.vocabulary.analysis import Lineage
 from lineage_pipeline.vocabulary.sets import EdgeKind, EdgeType, ObjectKind, Origin, Role
 from lineage_pipeline.vocabulary.tables import (
+    DECLARATION,
     Column,
     ColumnEdge,
     Constraint,
@@ -34,6 +35,9 @@ DEFINED, WRITTEN, NAMED = 2, 1, 0
 
 
 WRITING = frozenset({"INSERT", "INSERT OVERWRITE", "REPLACE", "MERGE", "UPDATE", "DELETE"})
+
+SUPPLIED = frozenset({"default", "generated"})
+"""Constraints that say what a column gets where a writer says nothing."""
 
 EMPTYING = frozenset({"DELETE"})
 """Statements that take rows away and bring none."""
@@ -65,6 +69,8 @@ class Index(msgspec.Struct, frozen=True):
     edges_from: dict[tuple[str, str], list[ColumnEdge]]
     edges_to: dict[tuple[str, str], list[ColumnEdge]]
     edges_at: dict[Place, list[ColumnEdge]]
+    files: dict[str, list[StatementRow]]
+    declared: dict[tuple[str, str], tuple[str, int]]
 
     def definedness(self, name: str) -> int:
         """Say how much is known about an object; one that is not compared counts as named only."""
@@ -84,6 +90,15 @@ class Index(msgspec.Struct, frozen=True):
         """List the objects that the statements which make an object read."""
         reads = {read for place in self.makers.get(name, ()) for read in self.reads(place)}
         return sorted(reads - {name})
+
+    def statements_in(self, path: str) -> list[StatementRow]:
+        """List the statements of a file."""
+        return self.files.get(path, [])
+
+    def supplied(self, name: str, kinds: frozenset[str] = SUPPLIED) -> dict[str, str]:
+        """Say what each column gets by itself where a writer leaves it out, whatever the constraint is called."""
+        rows = [one for one in self.constraints.get(name, ()) if one.kind in kinds and one.columns]
+        return {one.columns[0]: f"{one.kind} {one.expression or ''}".strip() for one in rows}
 
     def reads(self, place: Place) -> tuple[str, ...]:
         """List the objects that a statement reads."""
@@ -149,7 +164,20 @@ def index(lineage: Lineage) -> Index:
         edges_from=_by(lineage.column_edges, lambda edge: (edge.from_object, edge.from_column)),
         edges_to=_by(lineage.column_edges, lambda edge: (edge.to_object, edge.to_column)),
         edges_at=_by(lineage.column_edges, lambda edge: (edge.path, edge.statement)),
+        files=_files(lineage.statements),
+        declared={
+            (facet.object, facet.column): (facet.path, facet.span.line)
+            for facet in lineage.facets
+            if facet.name == DECLARATION and facet.span
+        },
     )
+
+
+def _files(statements: Iterable[StatementRow]) -> dict[str, list[StatementRow]]:
+    found: dict[str, list[StatementRow]] = defaultdict(list)
+    for row in statements:
+        found[row.path].append(row)
+    return dict(found)
 
 
 def _bodies(
@@ -157,6 +185,8 @@ def _bodies(
 ) -> dict[str, list[Body]]:
     parts: dict[tuple[str, Place], dict[tuple[str, str], Facet]] = defaultdict(dict)
     for facet in facets:
+        if facet.name == DECLARATION:
+            continue
         parts[facet.object, (facet.path, facet.statement)][facet.name, facet.column] = facet
     bodies: dict[str, list[Body]] = defaultdict(list)
     for (name, place), named in sorted(parts.items(), key=lambda part: part[0]):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from lineage_pipeline.engine.diff.index import NAMED, Body, Index, Place, index
+from lineage_pipeline.engine.diff.joins import FILTER, JOIN, same_conditions
 from lineage_pipeline.engine.diff.names import Names, replace_words, same_words, translate
 from lineage_pipeline.engine.diff.renames import PROJECTION, SOURCE, Renames, covered, renames
 from lineage_pipeline.vocabulary.analysis import Lineage
@@ -126,7 +127,7 @@ def _writers(base: Index, head: Index, name: str, names: Names) -> Writers:
         before.remove(old)
         after.remove(new)
         swap = _swap(base, head, name, old, new)
-        rewrites.append(Rewrite(name, old[0], new[0], _reordered(old, new[1]), new[1], swap))
+        rewrites.append(Rewrite(name, old[0], new[0], _rejoined(_reordered(old, new[1]), new[1]), new[1], swap))
     return Writers(tuple(rewrites), tuple(body for body, _ in before), tuple(body for body, _ in after))
 
 
@@ -178,6 +179,15 @@ def _reordered(old: tuple[Body, Texts], after: Texts) -> Texts:
         key: after[key] if key in after and text not in unchanged and same_words(text, after[key]) else text
         for key, text in old[1].items()
     }
+
+
+def _rejoined(before: Texts, after: Texts) -> Texts:
+    """Take over the head's joins and filters where they say the same in another place."""
+    if not same_conditions(before, after):
+        return before
+    keys = ((JOIN, "*"), (FILTER, "*"))
+    kept = {key: text for key, text in before.items() if key not in keys}
+    return kept | {key: after[key] for key in keys if key in after}
 
 
 def _swap(

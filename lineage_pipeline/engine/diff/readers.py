@@ -9,7 +9,7 @@ from lineage_pipeline.engine.diff.pair import Pair
 from lineage_pipeline.vocabulary.sets import EdgeType, Subtype
 from lineage_pipeline.vocabulary.tables import ColumnEdge, Consumer, StatementRow
 
-STAR, POSITIONAL, NATURAL = "star", "positional insert", "natural join"
+STAR, POSITIONAL, NATURAL, GUESSED = "star", "positional insert", "natural join", "guessed"
 
 UNRESOLVED = "?"
 
@@ -55,6 +55,22 @@ def callers(pair: Pair, name: str) -> list[Reader]:
     """List the calls of a module that stand as they were; one that was edited is taken to have been put right."""
     found = [Reader(caller, None, place, pair.head.line(place)) for caller, place in pair.head.callers.get(name, ())]
     return [reader for reader in found if pair.is_kept(reader.place)]
+
+
+def possible_readers(side: Index, name: str) -> list[Reader]:
+    """List the statements that read an object and may name any of its columns: parts of their text are not known."""
+    found = [
+        Reader(reader, None, place, side.line(place), approximate=True)
+        for reader, place in side.readers.get(name, ())
+        if GUESSED in side.features(place)
+    ]
+    return list(dict.fromkeys(found))
+
+
+def positional_writers(pair: Pair, name: str) -> list[Reader]:
+    """List the INSERTs without a column list into an object that nobody changed along with it."""
+    writers = [reader for reader in object_writers(pair.head, name) if pair.is_kept(reader.place)]
+    return [reader for reader in writers if POSITIONAL in pair.head.features(reader.place)]
 
 
 def natural_readers(pair: Pair, name: str, column: str) -> list[Reader]:
@@ -107,9 +123,9 @@ def positional_sinks(pair: Pair, name: str) -> list[Reader]:
 
     A statement that was edited along with the object is taken to have been put right.
     """
-    writers = [reader for reader in object_writers(pair.head, name) if pair.is_kept(reader.place)]
-    readers = [reader for reader in object_readers(pair.head, name) if STAR in pair.head.features(reader.place)]
-    return [reader for reader in (*writers, *readers) if POSITIONAL in pair.head.features(reader.place)]
+    stars = [reader for reader in object_readers(pair.head, name) if STAR in pair.head.features(reader.place)]
+    readers = [reader for reader in stars if POSITIONAL in pair.head.features(reader.place)]
+    return [*positional_writers(pair, name), *readers]
 
 
 def consumers(side: Index, readers: Iterable[Reader]) -> tuple[Consumer, ...]:

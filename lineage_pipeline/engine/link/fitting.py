@@ -84,7 +84,9 @@ def report_united(column: Out, others: Sequence[Out], family: str, report: Repor
 
 def _stands_for_many(part: ir.Expr) -> bool:
     """Whether an operand is ANY or ALL of the rows of a query or the elements of an array, and has no type itself."""
-    return (isinstance(part, ir.Sub) and part.mode == "compare") or (isinstance(part, ir.Call) and part.op in MANY)
+    return (isinstance(part, ir.Sub) and part.mode.startswith("compare")) or (
+        isinstance(part, ir.Call) and part.op in MANY
+    )
 
 
 def _settles(family: str, *values: Value) -> bool:

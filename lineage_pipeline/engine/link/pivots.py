@@ -2,6 +2,7 @@
 
 import msgspec
 
+from lineage_pipeline.engine.link.canonical import shortened
 from lineage_pipeline.engine.link.flows import NONE, Flows, influence, united
 from lineage_pipeline.engine.link.model import Linked, Out, Value
 from lineage_pipeline.engine.link.scope import Scope
@@ -30,7 +31,7 @@ def pivot(links: Links, body: ir.Pivot, index: int, outer: Scope | None) -> Link
     for output in body.outputs:
         value = value_of(output.expr, scope, links)
         used.update(_named(output.expr))
-        text = f"{value.text} for {output.name}"
+        text = f"{value.text} for {', '.join(key.text for key in keys)} = {output.name}"
         columns.append(Out(output.name, output.written, Value(united([value.flows, decided]), value.type, True, text)))
     rest = _rest(links, body, scope, decided, used)
     if body.group is not None:
@@ -75,7 +76,8 @@ def unpivot(links: Links, body: ir.Unpivot, index: int, outer: Scope | None) -> 
     for position, name in enumerate(body.values):
         cells = [group[position] for group in groups if position < len(group)]
         kind = common_of(cells, scope.typing)
-        values.append(Out(name, name, Value(united(cell.flows for cell in cells), kind, True, f"unpivot {name}")))
+        text = shortened(f"unpivot({', '.join(cell.text for cell in cells)})")
+        values.append(Out(name, name, Value(united(cell.flows for cell in cells), kind, True, text)))
     label = Out(body.label, body.label, Value(NONE, scope.typing.family.string, False, "unpivot label"))
     made = [label, *values] if links.traits.label_first else [*values, label]
     return Linked((*kept, *made), inner.openings, inner.indirect, inner.facets)

@@ -8,6 +8,7 @@ import msgspec
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.dialects.typing.rules import Typing, typing_of
 from lineage_pipeline.engine.link.budget import Budget
+from lineage_pipeline.engine.link.canonical import shortened
 from lineage_pipeline.engine.link.fitting import report_united
 from lineage_pipeline.engine.link.flows import Flows, influence, united
 from lineage_pipeline.engine.link.model import Input, Linked, Out, Value, Variables
@@ -80,10 +81,11 @@ def _set_operation(links: RelationLinker, body: ir.SetOperation, index: int, out
     scope = Scope(links.traits, outer, links.report, links.variables)
     scope.aliases = {column.name: column.value for column in columns}
     scope.sees_aliases = True
-    order = _order(body.order, columns, scope, links)
+    order, sorting = _order(body.order, columns, scope, links)
     keyword = f"{body.op.lower()}{' distinct' if body.distinct else ' all'}"
     facets = [facet for branch in branches for facet in branch.facets]
     facets.append(("set operation", f"{keyword} of {len(branches)}"))
+    facets.extend(("order", text) for text in sorting if text)
     facets.extend(("limit", body.limit) for _ in [0] if body.limit)
     kept = branches[:1] if body.op == "EXCEPT" else branches
     decided = [] if body.op == "UNION" else [influence(_all(branch), Subtype.FILTER) for branch in branches[1:]]
@@ -99,16 +101,19 @@ def _all(linked: Linked) -> Flows:
     return united(column.value.flows for column in linked.columns)
 
 
-def _order(keys: Sequence[ir.Expr], columns: Sequence[Out], scope: Scope, links: RelationLinker) -> Flows:
-    flows = []
+def _order(
+    keys: Sequence[ir.Expr], columns: Sequence[Out], scope: Scope, links: RelationLinker
+) -> tuple[Flows, list[str]]:
+    """What sorts the rows of a set operation, and how it is said."""
+    values = []
     for key in keys:
         if isinstance(key, ir.Literal) and key.text.isdigit() and 0 < int(key.text) <= len(columns):
-            flows.append(columns[int(key.text) - 1].value.flows)
+            values.append(columns[int(key.text) - 1].value)
         elif isinstance(key, ir.Ref) and key.parts[-1] in scope.aliases:
-            flows.append(scope.aliases[key.parts[-1]].flows)
-        elif not isinstance(key, ir.Literal):
-            flows.append(value_of(key, scope, links).flows)
-    return influence(united(flows), Subtype.SORT)
+            values.append(scope.aliases[key.parts[-1]])
+        else:
+            values.append(value_of(key, scope, links))
+    return influence(united(value.flows for value in values), Subtype.SORT), [value.text for value in values]
 
 
 def _by_position(links: RelationLinker, body: ir.SetOperation, branches: Sequence[Linked]) -> tuple[Out, ...]:
@@ -177,17 +182,17 @@ def _values(links: RelationLinker, body: ir.Values, index: int, outer: Scope | N
             united(cell.flows for cell in cells),
             settled(common_of(cells, scope.typing), scope.typing.family),
             any(cell.nullable for cell in cells),
-            "values",
+            cells[0].text if len(rows) == 1 else shortened(f"values({', '.join([cell.text for cell in cells])})"),
         )
         columns.append(Out(name, name, value))
-    return Linked(tuple(columns))
+    return Linked(tuple(columns), facets=(("set operation", f"values of {len(rows)}"),) if len(rows) > 1 else ())
 
 
 def _recursive(links: RelationLinker, body: ir.Recursive, index: int, outer: Scope | None) -> Linked:
     anchor = links.relation(body.anchor, outer)
     before = dict(links.done)
     links.done[index] = anchor
-    known = _once_round(anchor, links.relation(body.step, outer), links.typing)
+    known = _once_round(anchor, links.relation(body.step, outer), body.distinct, links.typing)
     more = _fuller(anchor, known)
     for _ in range(ROUNDS):  # what the step gave goes round again, until that brings nothing new
         if more is None:
@@ -203,7 +208,7 @@ ROUNDS = 20
 """How often a recursion goes round at most: a path that each round leads deeper would bring something new for ever."""
 
 
-def _once_round(anchor: Linked, step: Linked, typing: Typing) -> Linked:
+def _once_round(anchor: Linked, step: Linked, distinct: bool, typing: Typing) -> Linked:
     columns = []
     for position, column in enumerate(anchor.columns):
         others = [step.columns[position]] if position < len(step.columns) else []
@@ -211,7 +216,8 @@ def _once_round(anchor: Linked, step: Linked, typing: Typing) -> Linked:
         nullable = combined.value.nullable or typing.nulls.recursion
         value = msgspec.structs.replace(combined.value, type=column.value.type, nullable=nullable)
         columns.append(msgspec.structs.replace(combined, value=value))
-    facets = each_once((*anchor.facets, *step.facets, ("set operation", "recursion")))
+    manner = f"recursion {'distinct' if distinct else 'all'}"
+    facets = each_once((*anchor.facets, *step.facets, ("set operation", manner)))
     return Linked(tuple(columns), anchor.openings, united([anchor.indirect, step.indirect]), facets)
 
 

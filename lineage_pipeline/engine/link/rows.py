@@ -12,8 +12,9 @@ from lineage_pipeline.engine.link.statement import LinkedStatement, Written
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.codes import diagnose
 from lineage_pipeline.vocabulary.places import Text
+from lineage_pipeline.vocabulary.plan import Bound
 from lineage_pipeline.vocabulary.sets import Stage
-from lineage_pipeline.vocabulary.tables import ColumnEdge, Diagnostic, Facet, Span, Use
+from lineage_pipeline.vocabulary.tables import DECLARATION, ColumnEdge, Diagnostic, Facet, Span, Use
 
 
 class Passing(msgspec.Struct, frozen=True, array_like=True):
@@ -146,6 +147,20 @@ def facet_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStatem
             )
         for facet, lines in written.facets:
             yield Facet(written.target, "*", facet, text.path, ordinal, fingerprint(lines), lines, "", None)
+
+
+def declaration_rows(text: Text, placed: ir.Placed, names: Bound) -> Iterator[Facet]:
+    """Where the columns stand that a CREATE TABLE lists."""
+    definition = placed.statement.definition
+    if definition is None or definition.relation != ir.NOWHERE or not definition.columns:
+        return
+    target, places = dict(names.names).get(definition.name.parts, ""), Places(text, placed.start)
+    for column in definition.columns if target else ():
+        span = places.span(column.start, column.end)
+        if span is not None:
+            place = (text.path, names.ordinal)
+            words = places.words(column.start, column.end)
+            yield Facet(target, column.name, DECLARATION, *place, "", "", words, span)
 
 
 def _merged(writes: Sequence[Written]) -> Iterator[Written]:

@@ -10,7 +10,7 @@ from lineage_pipeline.engine.link.altering import altered, renamed
 from lineage_pipeline.engine.link.conflicts import Definition, reconciled
 from lineage_pipeline.engine.link.memory import LinkMemory
 from lineage_pipeline.engine.link.model import Input
-from lineage_pipeline.engine.link.shaping import input_of, schema_columns
+from lineage_pipeline.engine.link.shaping import STORED, input_of, schema_columns, stored
 from lineage_pipeline.engine.link.statement import LinkedStatement, link_statement
 from lineage_pipeline.engine.link.variables import parameter_node
 from lineage_pipeline.vocabulary import ir
@@ -132,6 +132,11 @@ class SchemaRegistry:
 
     def _shaped(self, name: str, event: Event, columns: tuple[SchemaColumn, ...]) -> tuple[SchemaColumn, ...]:
         """The columns of an object after one more statement."""
+        traits = self.statement_at(event.path, event.ordinal)[2]
+        found = self._made(name, event, columns)
+        return stored(found) if traits.columns in STORED else found
+
+    def _made(self, name: str, event: Event, columns: tuple[SchemaColumn, ...]) -> tuple[SchemaColumn, ...]:
         statement, bound, traits = self.statement_at(event.path, event.ordinal)
         if event.role is Role.ALTER:
             return _since(columns, altered(columns, statement.alterations), event)

@@ -9,8 +9,9 @@ from lineage_pipeline.dialects.folding import spoken
 from lineage_pipeline.dialects.typing.families import UNKNOWN
 from lineage_pipeline.dialects.typing.widening import common_type
 from lineage_pipeline.engine.link.calls import aggregates
-from lineage_pipeline.engine.link.canonical import lines, shortened
+from lineage_pipeline.engine.link.canonical import shortened
 from lineage_pipeline.engine.link.captions import recaptioned
+from lineage_pipeline.engine.link.facets import condition_lines, shape_lines
 from lineage_pipeline.engine.link.flows import Flows, influence, united
 from lineage_pipeline.engine.link.groupings import with_gaps
 from lineage_pipeline.engine.link.members import spread
@@ -39,15 +40,18 @@ def select(links: Links, body: ir.Select, outer: Scope | None) -> Linked:
         columns = with_gaps(body, columns)
     scope.sees_aliases = False
     scope_columns = {column.name: column.value for column in columns if column.name}
+    keys: list[str] = []
     for clause, subtype, conditions in _conditions(body):
         for condition in conditions:
             value = _in_clause(clause, condition, scope, links, columns, scope_columns)
             joins = isinstance(condition, ir.Call) and condition.op == "OUTERJOIN"
             indirect.append(influence(value.flows, Subtype.JOIN if joins else subtype))
+            if clause == "group":
+                keys.append(value.text)
             if value.text:
-                facets.append((_FACETS[clause], value.text))
+                facets.extend((_FACETS[clause], text) for text in condition_lines(condition, value))
     indirect.extend(_everything(body, columns))
-    facets.extend(_shape(body, columns))
+    facets.extend(shape_lines(body, keys))
     rest = None
     if body.value_table and len(columns) == 1:
         columns, rest = _row_of(columns[0])
@@ -112,17 +116,6 @@ def _conjuncts(condition: ir.Expr | None) -> list[ir.Expr]:
     return found
 
 
-def _shape(body: ir.Select, columns: Sequence[Out]) -> Iterator[tuple[str, str]]:
-    if body.distinct:
-        yield "grouping", "distinct"
-    if body.group_all:
-        yield "grouping", "all"
-    if body.grouping:
-        yield "grouping", body.grouping.lower()
-    if body.limit:
-        yield "limit", body.limit
-
-
 # ── sources ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -147,9 +140,11 @@ def _join(links: Links, source: ir.Source, scope: Scope, indirect: list[Flows], 
     if side in ("semi", "anti"):
         indirect.append(())
         scope.sources = [item for item in scope.sources if item is not added]
-    if join is not None and (side != "cross" or condition):
-        name = added.input.object if added.input is not None else "(subquery)" if linked is not None else "(function)"
-        facets.append(("join", f"{side} {name} ON {condition}" if condition else f"{side} {name}"))
+    made = source.function is not None and added.input is None
+    name = added.input.object if added.input is not None else f"(function) {added.text}" if made else "(subquery)"
+    facets.extend((facet, f"{name}: {text}") for facet, text in source.marks)
+    if made or (join is not None and (side != "cross" or condition)):
+        facets.append(("join", f"{side or 'cross'} {name}{' ON ' if condition else ''}{condition}"))
 
 
 def _join_condition(links: Links, join: ir.Join, scope: Scope, added: Source, indirect: list[Flows]) -> str:
@@ -213,7 +208,7 @@ def _function(links: Links, source: ir.Source, scope: Scope) -> Source:
         given = links.relation(args[0].relation, scope)
         linked = given if given.openings else msgspec.structs.replace(given, rest=linked.rest or value)
     element = bool(source.columns) and source.alias == source.columns[0]
-    return Source(source.alias, (), linked=linked, element=element)
+    return Source(source.alias, (), linked=linked, element=element, text=value.text)
 
 
 # ── outputs ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -286,13 +281,3 @@ def _with_aliases(scope: Scope, named: dict[str, Value]) -> Scope:
 def each_once(items: Sequence[ItemT]) -> tuple[ItemT, ...]:
     """Items without repetitions: where each relation reads the one before it twice, they would double every time."""
     return tuple(dict.fromkeys(items)) if len(items) > 1 else tuple(items)
-
-
-def facet_lines(facets: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """The facets of a statement: sorted lines by name."""
-    grouped: dict[str, list[str]] = {}
-    for name, text in facets:
-        grouped.setdefault(name, []).append(text)
-    return {
-        name: lines(dict.fromkeys(texts)) if name != "order" else "\n".join(texts) for name, texts in grouped.items()
-    }

@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
+from lineage_pipeline.dialects.folding import Folding
 from lineage_pipeline.engine.link.model import Input, InputColumn
 from lineage_pipeline.engine.link.statement import Written
 from lineage_pipeline.vocabulary import ir
@@ -43,4 +46,16 @@ def input_of(schema: TableSchema, temporary: bool = False) -> Input:
         parameters=parameters,
         disputed=vague,
         renamed=schema.renamed,
+    )
+
+
+STORED = frozenset({Folding.LOWER, Folding.UPPER})
+"""Ways of folding after which nothing is left of how a name was written."""
+
+
+def stored(columns: tuple[SchemaColumn, ...]) -> tuple[SchemaColumn, ...]:
+    """The columns under the names that the engine keeps and shows."""
+    return tuple(
+        column if column.written == column.name else msgspec.structs.replace(column, written=column.name)
+        for column in columns
     )

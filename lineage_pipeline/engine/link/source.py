@@ -31,7 +31,7 @@ def unexpanded(name: str, known: bool = False) -> dict[str, str]:
 class Source(msgspec.Struct):
     """A source of a select: an object, or a relation; what a function makes is a relation as well.
 
-    Where the alias names an `element` of an array, it hides columns of that name.
+    Where the alias names an `element` of an array, it hides columns of that name; `text` is what a function says.
     """
 
     alias: str
@@ -41,6 +41,7 @@ class Source(msgspec.Struct):
     columns: tuple[str, ...] = ()
     nullable: bool = False
     element: bool = False
+    text: str = ""
     positions: dict[str, int] = {}
     passed: dict[tuple[int, bool], Value] = {}
 

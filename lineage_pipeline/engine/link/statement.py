@@ -7,13 +7,13 @@ import msgspec
 from lineage_pipeline.dialects.folding import spoken
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.budget import TooMuch
+from lineage_pipeline.engine.link.facets import facet_lines
 from lineage_pipeline.engine.link.fitting import report_stored
 from lineage_pipeline.engine.link.flows import NONE, Flow, Flows, approximated, united
 from lineage_pipeline.engine.link.listed import report_listed
 from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.relations import RelationLinker
 from lineage_pipeline.engine.link.scope import Scope
-from lineage_pipeline.engine.link.selects import facet_lines
 from lineage_pipeline.engine.link.source import Source
 from lineage_pipeline.engine.link.values import value_of
 from lineage_pipeline.engine.link.variables import Environment, parameter_node
@@ -195,7 +195,7 @@ class StatementLinker:
         return watched(self.names) if write.target.parts == ir.ROWS else [self.names[write.target.parts]]
 
     def _write(self, write: ir.Write, target: str) -> Written:
-        linked = self.relations.relation(write.relation, None)
+        linked = _with_manner(write, self.relations.relation(write.relation, None))
         own = self.inputs.get(self.seen.get(write.target.parts, target) if self.bound.states else target)
         if write.mode == "load":
             return self._written(target, write.mode, self._loaded(write, own), linked, write.conditional)
@@ -239,6 +239,15 @@ class StatementLinker:
             start = next(place for place in (write.rows, first, write.target.start, 0) if place >= 0)
             values = {"target": target, "expected": str(expected), "given": str(given)}
             self.report("INSERT_ARITY_MISMATCH", start, start, **values)
+
+
+def _with_manner(write: ir.Write, linked: Linked) -> Linked:
+    """The rows of a write, with what is said of how they are written; an arm acts under conditions of its own."""
+    if not write.manner:
+        return linked
+    conditions = sorted({text for name, text in linked.facets if name == "filter"})
+    text = " and ".join([f"{write.manner}: {write.mode}", *conditions])
+    return msgspec.structs.replace(linked, facets=(*linked.facets, ("write", text)))
 
 
 def _approximate(written: Written) -> Written:

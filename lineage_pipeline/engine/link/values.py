@@ -254,7 +254,7 @@ def _field(expr: ir.Field, scope: Scope, links: Links) -> Value:
     if found.type is None and inner.type in (family.string, UNKNOWN):
         found = msgspec.structs.replace(found, type=family.string)  # a character of a string
     nullable = base.nullable or found.nullable
-    return msgspec.structs.replace(found, nullable=nullable, text=f"{inner.text}.{'.'.join(expr.path)}")
+    return msgspec.structs.replace(found, nullable=nullable, text=f"{inner.text}.{'.'.join(expr.path)}{expr.index}")
 
 
 def _anonymous(expr: ir.Lambda, types: Sequence[str | None], scope: Scope, links: Links) -> Value:

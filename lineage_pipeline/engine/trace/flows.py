@@ -8,7 +8,7 @@ from lineage_pipeline.engine.trace.graph import ALL, ColumnRef
 from lineage_pipeline.engine.trace.impact import line_of
 from lineage_pipeline.vocabulary.analysis import Lineage
 from lineage_pipeline.vocabulary.sets import EdgeKind, EdgeType, Subtype
-from lineage_pipeline.vocabulary.tables import ColumnEdge
+from lineage_pipeline.vocabulary.tables import DECLARATION, ColumnEdge
 
 
 class Flow(msgspec.Struct, frozen=True):
@@ -67,7 +67,8 @@ def table_flows(lineage: Lineage, wanted: Wanted) -> tuple[Flow, ...]:
 
 def written_columns(lineage: Lineage) -> Iterator[ColumnRef]:
     """Give the columns that statements write."""
-    written = {edge.to_object for edge in lineage.column_edges} | {row.object for row in lineage.facets}
+    filled = {row.object for row in lineage.facets if row.name != DECLARATION}
+    written = {edge.to_object for edge in lineage.column_edges} | filled
     return (ColumnRef(row.object, row.name) for row in lineage.columns if row.object in written)
 
 

@@ -8,11 +8,16 @@ from lineage_pipeline.engine.diff.finding import Finding, Rule
 from lineage_pipeline.engine.diff.index import Index
 from lineage_pipeline.engine.diff.pair import Pair
 from lineage_pipeline.vocabulary.sets import Confidence, Scope, Severity
-from lineage_pipeline.vocabulary.tables import Diagnostic, StatementRow
+from lineage_pipeline.vocabulary.tables import Diagnostic, Span, StatementRow
 
-AMBIGUOUS = "AMBIGUOUS_COLUMN"
+AMBIGUOUS, GUESSED = "AMBIGUOUS_COLUMN", "guessed"
 
-APPROXIMATE = frozenset({"APPROXIMATE_LINEAGE", "UNKNOWN_COLUMN", AMBIGUOUS, "DYNAMIC_SQL", "LIMIT_EXCEEDED"})
+APPROXIMATE = frozenset(
+    {"APPROXIMATE_LINEAGE", "UNKNOWN_COLUMN", "UNRESOLVED_REFERENCE", AMBIGUOUS, "DYNAMIC_SQL", "LIMIT_EXCEEDED"}
+)
+
+MISSING = frozenset({"UNKNOWN_COLUMN", "UNRESOLVED_REFERENCE"})
+"""Codes of names that nothing answers to, although all is known that could."""
 
 UNREADABLE = frozenset({"PARSE_ERROR", "TEMPLATE_ERROR", "ENCODING_ERROR"})
 
@@ -32,6 +37,8 @@ def became_approximate(pair: Pair) -> Iterator[Finding]:
     told = set()
     for one in new_findings(pair, APPROXIMATE):
         name = _subject(pair.head, one)
+        if one.code in MISSING and not is_guessed(pair, one):
+            continue  # told as a missing source
         if one.code == AMBIGUOUS and owners_now(pair, one):
             continue  # told as the addition of a column
         if name not in pair.added and not _is_removed(pair, one, name):
@@ -40,6 +47,21 @@ def became_approximate(pair: Pair) -> Iterator[Finding]:
     for name in pair.common:
         if pair.head.objects[name].open and not pair.base.objects[name].open and name not in told:
             yield _unknown("ANL001", name, "some of its columns are not known", None)
+
+
+def name_missing(pair: Pair) -> Iterator[Finding]:
+    """A statement names what nothing gives it, and fails; what was removed is told with its readers."""
+    for one in new_findings(pair, MISSING):
+        name = _subject(pair.head, one)
+        if not is_guessed(pair, one) and not _is_removed(pair, one, name):
+            path, line = one.path, one.line
+            yield Finding("SRC002", name, None, Severity.BREAKING, after=one.message, path=path, line=line)
+
+
+def is_guessed(pair: Pair, one: Diagnostic) -> bool:
+    """Say whether a finding stands in SQL whose text is known in part only."""
+    row = statement_at(pair.head, one)
+    return row is None or GUESSED in row.features or row.span is None
 
 
 def no_longer_parses(pair: Pair) -> Iterator[Finding]:
@@ -122,12 +144,17 @@ def _subject(side: Index, one: Diagnostic) -> str:
 
 
 def statement_at(side: Index, one: Diagnostic) -> StatementRow | None:
-    """Find the statement that a finding stands in, the first that makes something."""
-    for row in side.lineage.statements:
-        inside = row.path == one.path and row.span and one.line and row.span.line <= one.line <= row.span.end_line
-        if inside and row.target:
-            return row
-    return None
+    """Find the statement that a finding stands in, the innermost that makes something."""
+    if one.line is None:
+        return None
+    place = (one.line, one.column or 0)
+    around = [row for row in side.statements_in(one.path or "") if row.target and row.span and _holds(row.span, place)]
+    return max(around, key=lambda row: (row.span.line, row.span.column) if row.span else (0, 0), default=None)
+
+
+def _holds(span: Span, place: tuple[int, int]) -> bool:
+    begins = (span.line, span.column if place[1] else 0)
+    return begins <= place <= (span.end_line, span.end_column if place[1] else 0)
 
 
 def _is_removed(pair: Pair, one: Diagnostic, name: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from lineage_pipeline.dialects import functions
-from lineage_pipeline.engine.diff.finding import Finding, Rule
+from lineage_pipeline.engine.diff.finding import Finding, Rule, at
 from lineage_pipeline.engine.diff.pair import Pair, Rewrite
 from lineage_pipeline.engine.diff.policy import fits
 from lineage_pipeline.engine.diff.renames import PROJECTION
@@ -38,6 +38,10 @@ CLOCKS = ("current", "get", "sys", "now")
 """How functions begin that tell the time."""
 
 
+ADDING = frozenset({"INSERT", "INSERT OVERWRITE", "REPLACE"})
+"""Statements that leave a column empty which they do not name."""
+
+
 class Edit(msgspec.Struct, frozen=True):
     """One column of one rewritten statement: its text and its inputs on both sides."""
 
@@ -59,9 +63,26 @@ def expression_changed(pair: Pair) -> Iterator[Finding]:
             for edit in _edits(pair, rewrite):
                 verdict = next(filter(None, (judge(edit) for judge in JUDGES)), None)
                 if verdict:
-                    yield Finding(
-                        verdict[0], name, edit.column.name, verdict[1], edit.before or None, edit.after or None
-                    )
+                    texts = edit.before or None, edit.after or None
+                    yield at(Finding(verdict[0], name, edit.column.name, verdict[1], *texts), pair, rewrite)
+            yield from _unfilled(pair, rewrite)
+
+
+def _unfilled(pair: Pair, rewrite: Rewrite) -> Iterator[Finding]:
+    """Look at the columns that a statement filled and no longer fills, or the other way round."""
+    if not rewrite.head.kind or rewrite.base.kind != rewrite.head.kind:
+        return
+    emptied = rewrite.head.kind in ADDING
+    for _, new in pair.columns(rewrite.object):
+        before, after = rewrite.text(PROJECTION, new.name)
+        if before and not after:
+            supplied = new.name in pair.head.supplied(new.object)
+            severity = Severity.BREAKING if emptied and not supplied else Severity.POTENTIALLY_BREAKING
+            rule = "EXP004" if emptied else "EXP002"
+            yield at(Finding(rule, new.object, new.name, severity, before, None), pair, rewrite)
+        elif after and not before:
+            found = Finding("EXP002", new.object, new.name, Severity.POTENTIALLY_BREAKING, None, after)
+            yield at(found, pair, rewrite)
 
 
 def _edits(pair: Pair, rewrite: Rewrite) -> Iterator[Edit]:
@@ -116,7 +137,7 @@ def _masking(edit: Edit) -> tuple[str, Severity] | None:
 def _constant(edit: Edit) -> tuple[str, Severity] | None:
     """A column without inputs is a constant; one that became NULL is emptied."""
     emptied = bool(_NULL.match(edit.after))
-    if edit.new or (_CALLS.search(edit.after) and not emptied):
+    if edit.new or (_CALLS.search(edit.after.removeprefix("values")) and not emptied):
         return None
     return "EXP004", Severity.BREAKING if emptied else Severity.POTENTIALLY_BREAKING
 

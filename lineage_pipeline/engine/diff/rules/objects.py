@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from lineage_pipeline.engine.diff.finding import Finding, Rule
+from lineage_pipeline.engine.diff.finding import Finding, Rule, at_body
 from lineage_pipeline.engine.diff.index import EMPTYING
 from lineage_pipeline.engine.diff.pair import Pair
 from lineage_pipeline.engine.diff.rules.analysis import lost_objects
@@ -76,7 +76,9 @@ def producers_changed(pair: Pair) -> Iterator[Finding]:
             continue
         if max(before, after) > 1 or after == 0:
             texts = f"{before} writers", f"{after} writers"
-            yield Finding("OBJ005", name, None, Severity.POTENTIALLY_BREAKING, before=texts[0], after=texts[1])
+            found = Finding("OBJ005", name, None, Severity.POTENTIALLY_BREAKING, before=texts[0], after=texts[1])
+            side, bodies = (pair.head, writers.new) if writers.new else (pair.base, writers.gone)
+            yield at_body(found, side, bodies[-1])
 
 
 RULES: tuple[Rule, ...] = (

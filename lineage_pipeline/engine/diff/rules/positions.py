@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from lineage_pipeline.engine.diff.finding import Finding, Rule
+from lineage_pipeline.engine.diff.finding import Finding, Rule, at
 from lineage_pipeline.engine.diff.pair import Pair, Rewrite
 from lineage_pipeline.engine.diff.renames import PROJECTION
 from lineage_pipeline.engine.diff.rules.analysis import new_findings, statement_at
@@ -49,7 +49,8 @@ def branches_mismatched(pair: Pair) -> Iterator[Finding]:
     for name in pair.common:
         for rewrite in pair.writers[name].rewrites:
             for before, after in exchanged(pair, rewrite):
-                yield Finding("POS003", name, None, Severity.BREAKING, ", ".join(before), ", ".join(after))
+                texts = ", ".join(before), ", ".join(after)
+                yield at(Finding("POS003", name, None, Severity.BREAKING, *texts), pair, rewrite)
 
 
 def exchanged(pair: Pair, rewrite: Rewrite) -> Iterator[tuple[list[str], list[str]]]:

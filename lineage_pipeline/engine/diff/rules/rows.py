@@ -3,25 +3,14 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-import msgspec
-
-from lineage_pipeline.engine.diff.finding import Finding, Rule
+from lineage_pipeline.engine.diff.finding import Finding, Rule, at
 from lineage_pipeline.engine.diff.implication import direction
 from lineage_pipeline.engine.diff.index import EMPTYING, Body, Index
+from lineage_pipeline.engine.diff.joins import FILTER, FUNCTION, JOIN, JoinLine, read_joins
 from lineage_pipeline.engine.diff.pair import Pair, Rewrite, sources
 from lineage_pipeline.vocabulary.sets import EdgeType, ObjectKind, Scope, Severity
 
-JOIN, FILTER, GROUPING, SET_OPERATION, ORDER, LIMIT = "join", "filter", "grouping", "set operation", "order", "limit"
-
-SIDES = frozenset({"inner", "left", "right", "full", "cross", "semi", "anti"})
-
-
-class JoinLine(msgspec.Struct, frozen=True, order=True):
-    """One join: `side source ON condition`."""
-
-    side: str
-    source: str
-    on: str = ""
+GROUPING, SET_OPERATION, ORDER, LIMIT = "grouping", "set operation", "order", "limit"
 
 
 def join_changed(pair: Pair) -> Iterator[Finding]:
@@ -32,14 +21,14 @@ def join_changed(pair: Pair) -> Iterator[Finding]:
             before, after = _same_sources(before, after)
         for rule, old, new in match_joins(before, after):
             severity = _join_severity(pair, rewrite, old, new)
-            yield Finding(rule, rewrite.object, None, severity, _spell(old), _spell(new))
+            yield at(Finding(rule, rewrite.object, None, severity, _spell(old), _spell(new)), pair, rewrite)
 
 
 def _same_sources(before: list[JoinLine], after: list[JoinLine]) -> tuple[list[JoinLine], list[JoinLine]]:
     """Compare joins of the same sources: inner ones may change places; one without a line has no condition."""
     moved = {one.on for one in before if one.side == "inner"} & {one.on for one in after if one.side == "inner"}
     old, new = ([one for one in side if one.side != "inner" or one.on not in moved] for side in (before, after))
-    named = ({one.source for one in old}, {one.source for one in new})
+    named = tuple({one.source for one in side if not one.source.startswith(FUNCTION)} for side in (old, new))
     old_cross, new_cross = (
         [JoinLine("cross", name) for name in sorted(names)] for names in (named[1] - named[0], named[0] - named[1])
     )
@@ -52,7 +41,8 @@ def filter_changed(pair: Pair) -> Iterator[Finding]:
         before, after = rewrite.text(FILTER)
         if before != after and rewrite.head.kind not in EMPTYING:
             told = f"{way}: {after or 'every row'}" if (way := direction(before, after)) else after
-            yield Finding("ROW004", rewrite.object, None, Severity.POTENTIALLY_BREAKING, before or None, told or None)
+            texts = before or None, told or None
+            yield at(Finding("ROW004", rewrite.object, None, Severity.POTENTIALLY_BREAKING, *texts), pair, rewrite)
 
 
 def grouping_changed(pair: Pair) -> Iterator[Finding]:
@@ -90,18 +80,8 @@ def _differing(pair: Pair, rule: str, facet: str, severity: Callable[[Rewrite], 
     for rewrite in rewrites(pair):
         before, after = rewrite.text(facet)
         if before != after:
-            yield Finding(rule, rewrite.object, None, severity(rewrite), before or None, after or None)
-
-
-def read_joins(text: str) -> list[JoinLine]:
-    """Read the canonical text of a join facet, one join a line."""
-    return [_read_join(line.strip()) for line in text.splitlines() if line.strip()]
-
-
-def _read_join(line: str) -> JoinLine:
-    start, _, on = line.partition(" ON ")
-    side, _, source = start.partition(" ")
-    return JoinLine(side.lower(), source, on) if side.lower() in SIDES else JoinLine("inner", start, on)
+            texts = before or None, after or None
+            yield at(Finding(rule, rewrite.object, None, severity(rewrite), *texts), pair, rewrite)
 
 
 def match_joins(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from lineage_pipeline.engine.diff.finding import Finding, Rule
-from lineage_pipeline.engine.diff.index import Index
+from lineage_pipeline.engine.diff.index import Body, Index
 from lineage_pipeline.engine.diff.lattice import compare
 from lineage_pipeline.engine.diff.pair import Pair
 from lineage_pipeline.engine.diff.renames import PROJECTION
@@ -13,8 +13,7 @@ from lineage_pipeline.vocabulary.tables import Column, Constraint
 
 UNKNOWN_TYPES = frozenset({None, "", "UNKNOWN", "NULL"})
 
-SUPPLIED = frozenset({"default", "generated"})
-"""Constraints that say what a column gets where a writer says nothing."""
+COLLATIONS = frozenset({"collation"})
 
 GUARANTEES = frozenset({"primary key", "unique", "foreign key", "check"})
 """Constraints that readers count on; a default is none."""
@@ -31,12 +30,23 @@ def type_changed(pair: Pair) -> Iterator[Finding]:
             continue
         confidence = _confidence(old, new) if known else Confidence.UNKNOWN
         yield Finding(verdict[0], new.object, new.name, verdict[1], old.type, new.type, confidence)
+    yield from _collation_changed(pair)
+
+
+def _collation_changed(pair: Pair) -> Iterator[Finding]:
+    """The same texts compare and sort in another way."""
+    for name in pair.common:
+        before, after = pair.base.supplied(name, COLLATIONS), pair.head.supplied(name, COLLATIONS)
+        for old, new in pair.columns(name) if before != after else ():
+            texts = before.get(old.name), after.get(new.name)
+            if texts[0] != texts[1]:
+                yield Finding("TYP005", name, new.name, Severity.POTENTIALLY_BREAKING, *texts)
 
 
 def nullability_changed(pair: Pair) -> Iterator[Finding]:
     """Null where there was none surprises readers; no null where there was surprises writers."""
     for old, new in _changed(pair):
-        if old.nullable == new.nullable:
+        if old.nullable == new.nullable or is_guarded(pair.base, old) and is_guarded(pair.head, new):
             continue
         if new.nullable:
             rule, severity = "NUL001", Severity.POTENTIALLY_BREAKING
@@ -46,6 +56,22 @@ def nullability_changed(pair: Pair) -> Iterator[Finding]:
             rule, severity = "NUL002", Severity.NON_BREAKING
         texts = ("NOT NULL", "NULL") if new.nullable else ("NULL", "NOT NULL")
         yield Finding(rule, new.object, new.name, severity, *texts, _confidence(old, new))
+
+
+def is_guarded(side: Index, column: Column, seen: tuple[str, ...] = ()) -> bool:
+    """Say whether no null gets into a column whatever its inputs hold: a filter keeps it out, here or further up."""
+    bodies = [body for body in side.bodies.get(column.object, ()) if (PROJECTION, column.name) in body.facets]
+    return bool(bodies) and all(_lets_no_null(side, body, column, seen) for body in bodies)
+
+
+def _lets_no_null(side: Index, body: Body, column: Column, seen: tuple[str, ...]) -> bool:
+    text = body.facets[PROJECTION, column.name].text
+    told = body.facets.get(("filter", "*"))
+    if told is not None and f"not(({text} is null))" in told.text.splitlines():
+        return True
+    source, _, name = text.rpartition(".")
+    above = side.columns.get(source, {}).get(name)
+    return above is not None and source not in seen and is_guarded(side, above, (*seen, source))
 
 
 def constraint_changed(pair: Pair) -> Iterator[Finding]:
@@ -62,17 +88,11 @@ def constraint_changed(pair: Pair) -> Iterator[Finding]:
 def supply_changed(pair: Pair) -> Iterator[Finding]:
     """A column gets another value, or none, where a writer leaves it out."""
     for name in pair.common:
-        before, after = _supplied(pair.base, name), _supplied(pair.head, name)
+        before, after = pair.base.supplied(name), pair.head.supplied(name)
         for old, new in pair.columns(name) if before != after else ():
             texts = before.get(old.name), after.get(new.name)
             if texts[0] != texts[1]:
                 yield Finding("COL008", name, new.name, Severity.POTENTIALLY_BREAKING, *texts)
-
-
-def _supplied(side: Index, name: str) -> dict[str, str]:
-    """Say what each column gets by itself, whatever the constraint is called."""
-    rows = [one for one in side.constraints.get(name, ()) if one.kind in SUPPLIED and one.columns]
-    return {one.columns[0]: f"{one.kind} {one.expression or ''}".strip() for one in rows}
 
 
 def _changed(pair: Pair) -> Iterator[tuple[Column, Column]]:

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 
-from lineage_pipeline.engine.diff.finding import Finding, Rule
+from lineage_pipeline.engine.diff.finding import Finding, Rule, at
 from lineage_pipeline.engine.diff.index import NAMED, Index
+from lineage_pipeline.engine.diff.joins import JOIN
 from lineage_pipeline.engine.diff.pair import Pair, Rewrite, sources
-from lineage_pipeline.engine.diff.rules.rows import JOIN, SET_OPERATION, rewrites
+from lineage_pipeline.engine.diff.rules.analysis import name_missing
+from lineage_pipeline.engine.diff.rules.rows import SET_OPERATION, rewrites
 from lineage_pipeline.vocabulary.sets import Scope, Severity
 
 
@@ -19,9 +21,9 @@ def source_changed(pair: Pair) -> Iterator[Finding]:
         resolved = any(pair.base.definedness(name) != NAMED for name in gone)
         texts = ", ".join(gone) or None, ", ".join(came) or None
         if unresolved and resolved:
-            yield Finding("SRC002", rewrite.object, None, Severity.BREAKING, *texts)
+            yield at(Finding("SRC002", rewrite.object, None, Severity.BREAKING, *texts), pair, rewrite)
         elif rewrite.swap or (gone and came and not _is_told(rewrite)):
-            yield Finding("SRC001", rewrite.object, None, Severity.POTENTIALLY_BREAKING, *texts)
+            yield at(Finding("SRC001", rewrite.object, None, Severity.POTENTIALLY_BREAKING, *texts), pair, rewrite)
 
 
 def _is_told(rewrite: Rewrite) -> bool:
@@ -63,8 +65,8 @@ RULES: tuple[Rule, ...] = (
         "SRC002",
         "source missing",
         Scope.INTERFACE,
-        source_changed,
-        "The object reads a source that nothing defines, where it read a known one.",
+        name_missing,
+        "The object reads a source that nothing defines, where it read a known one, or a column that no source has.",
         "Correct the name, or add the definition or its schema.",
     ),
     Rule(

@@ -1,14 +1,15 @@
 """Statements that write in another way: what was added is now replaced, or what was kept is removed."""
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from lineage_pipeline.engine.diff.finding import Finding, Rule
-from lineage_pipeline.engine.diff.index import EMPTYING, Body, Index
+import msgspec
+
+from lineage_pipeline.engine.diff.finding import Finding, Rule, at, at_body
+from lineage_pipeline.engine.diff.index import EMPTYING, Body, Index, Place
 from lineage_pipeline.engine.diff.pair import Pair
 from lineage_pipeline.vocabulary.sets import Scope, Severity
 
-FILTER, TRUNCATE, DELETE = "filter", "TRUNCATE", "DELETE"
+FILTER, MANNER, TRUNCATE, DELETE = "filter", "write", "TRUNCATE", "DELETE"
 
 REPLACING = frozenset({"INSERT OVERWRITE", "REPLACE"})
 
@@ -20,11 +21,20 @@ def writing_changed(pair: Pair) -> Iterator[Finding]:
             before, after = rewrite.base.kind, rewrite.head.kind
             if before and after and before != after:
                 lost = after in REPLACING | EMPTYING and before not in REPLACING | EMPTYING
-                yield _finding(name, before, after, breaks=lost)
+                yield at(_finding(name, before, after, breaks=lost), pair, rewrite)
             elif after == DELETE and rewrite.text(FILTER)[0] != rewrite.text(FILTER)[1]:
                 old, new = (_deletes(text) for text in rewrite.text(FILTER))
-                yield _finding(name, old, new, breaks=not rewrite.text(FILTER)[1])
+                yield at(_finding(name, old, new, breaks=not rewrite.text(FILTER)[1]), pair, rewrite)
+            elif rewrite.text(MANNER)[0] != rewrite.text(MANNER)[1]:
+                old, new = rewrite.text(MANNER)
+                breaks = _removes(new) and not _removes(old)
+                yield at(_finding(name, old or None, new or None, breaks=breaks), pair, rewrite)
         yield from _emptied(pair, name)
+
+
+def _removes(manner: str) -> bool:
+    """Say whether an arm of a MERGE takes rows away."""
+    return any(line.partition(": ")[2].startswith("delete") for line in manner.splitlines())
 
 
 def _emptied(pair: Pair, name: str) -> Iterator[Finding]:
@@ -32,19 +42,24 @@ def _emptied(pair: Pair, name: str) -> Iterator[Finding]:
     writers = pair.writers[name]
     for body in writers.gone:
         if body.kind in EMPTYING:
-            yield _finding(name, _spelled(body), None, breaks=False)
+            yield at_body(_finding(name, _spelled(body), None, breaks=False), pair.base, body)
     for body in writers.new:
         if body.kind in EMPTYING:
-            yield _finding(name, None, _spelled(body), breaks=(FILTER, "*") not in body.facets)
+            found = _finding(name, None, _spelled(body), breaks=(FILTER, "*") not in body.facets)
+            yield at_body(found, pair.head, body)
     before, after = _truncates(pair.base, name), _truncates(pair.head, name)
-    if before < after:
-        yield _finding(name, None, TRUNCATE, breaks=True)
-    elif after < before:
-        yield _finding(name, TRUNCATE, None, breaks=False)
+    if len(before) < len(after):
+        yield _truncating(_finding(name, None, TRUNCATE, breaks=True), pair.head, after)
+    elif len(after) < len(before):
+        yield _truncating(_finding(name, TRUNCATE, None, breaks=False), pair.base, before)
 
 
-def _truncates(side: Index, name: str) -> int:
-    return Counter(side.kind(place) for place in side.makers.get(name, ()))[TRUNCATE]
+def _truncates(side: Index, name: str) -> list[Place]:
+    return [place for place in side.makers.get(name, ()) if side.kind(place) == TRUNCATE]
+
+
+def _truncating(finding: Finding, side: Index, places: Sequence[Place]) -> Finding:
+    return msgspec.structs.replace(finding, path=places[-1][0], line=side.line(places[-1]))
 
 
 def _spelled(body: Body) -> str:
