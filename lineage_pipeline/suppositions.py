@@ -1,11 +1,13 @@
 """What if: a lineage as it would be after edits of columns that nobody has made."""
 
+import difflib
 from collections.abc import Sequence
 
 import msgspec
 
 from lineage_pipeline.engine.compile.interface import face_of
-from lineage_pipeline.engine.compile.types import written_type
+from lineage_pipeline.engine.compile.types import is_type, written_type
+from lineage_pipeline.engine.diff.lattice import KINDS
 from lineage_pipeline.engine.diff.suppose import Action, Edit, edited_schema, edited_statement
 from lineage_pipeline.pipeline import Compiled, Workings, link_together
 from lineage_pipeline.vocabulary.errors import LineageError
@@ -25,10 +27,33 @@ def resolve_edit(workings: Workings, action: Action, words: str) -> Edit:
     if (action is Action.DROP) is bool(to):
         example = {Action.DROP: "t.column", Action.RENAME: "t.column=new_name", Action.RETYPE: "t.column=TYPE"}
         raise LineageError(f"--{action} {words}: write --{action} {example[action]}")
-    name, _, column = place.rpartition(".")
+    name, dot, column = place.rpartition(".")
+    if not dot:
+        raise LineageError(f"--{action} {words}: name the table as well{_owners(workings, column)}")
     known = _choose(name, list(workings.plan.objects), "object")
     columns = [row.name for row in workings.lineage.columns if row.object == known]
-    return Edit(action, known, _choose(column.strip('"'), columns, f"column of {known}"), to)
+    edit = Edit(action, known, _choose(column.strip('"'), columns, f"column of {known}"), to)
+    _check(workings, edit, columns, f"--{action} {words}")
+    return edit
+
+
+def _owners(workings: Workings, column: str) -> str:
+    """Say which tables have a column of this name, or what it should look like."""
+    wanted = column.casefold()
+    owners = sorted({f"{row.object}.{row.name}" for row in workings.lineage.columns if row.name.casefold() == wanted})
+    return f"; did you mean {' or '.join(owners[:3])}?" if owners else ", as in t.column"
+
+
+def _check(workings: Workings, edit: Edit, columns: Sequence[str], words: str) -> None:
+    """Refuse a name that is taken, and a type that no column could have."""
+    taken = [name for name in columns if name.casefold() == edit.to.casefold() and name != edit.column]
+    if edit.action is Action.RENAME and taken:
+        raise LineageError(f"{words}: {edit.object} has a column {taken[0]} already")
+    if edit.action is Action.RETYPE and not is_type(edit.to, _dialect(workings, workings.plan.objects[edit.object])):
+        word = edit.to.partition("(")[0].strip()
+        close = difflib.get_close_matches(word.upper(), sorted(KINDS), n=1)
+        hint = f"; did you mean {close[0].lower()}?" if close else ""
+        raise LineageError(f"{words}: there is no type {word}{hint}")
 
 
 def _choose(word: str, known: Sequence[str], what: str) -> str:
@@ -39,6 +64,7 @@ def _choose(word: str, known: Sequence[str], what: str) -> str:
     if len(alike) == 1:
         return alike[0]
     close = [name for name in sorted(known) if word and word.casefold() in name.casefold()][:3]
+    close = close or difflib.get_close_matches(word, sorted(known), n=1)
     hint = f"; did you mean {' or '.join(close)}?" if close else ""
     raise LineageError(f"there is no {what} {word}{hint}")
 

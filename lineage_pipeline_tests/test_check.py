@@ -155,6 +155,24 @@ def test_a_shallow_clone_says_in_one_line_what_to_fetch(
     assert main(["check", "--base", "origin/main"]) == 1
 
 
+def test_a_base_whose_files_were_left_behind_is_refused_and_not_taken_for_empty(
+    clone: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    git("config", "uploadpack.allowFilter", "true", folder=clone)
+    git("clone", "-q", "--filter=blob:none", f"file://{clone}", str(tmp_path / "partial"), folder=tmp_path)
+    assert main(["check", str(tmp_path / "partial"), "--base", "origin/main"]) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert "partial clone without the contents" in said and "git archive" in said
+
+
+@pytest.mark.parametrize("output", ["markdwn=x", "foo=x"])
+@pytest.mark.usefixtures("clone")
+def test_a_format_that_is_none_is_not_taken_for_a_file(output: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--base", "main", "--output", output]) == 2
+    assert "is no format; " in capsys.readouterr().err
+    assert not Path(output).exists()
+
+
 @pytest.mark.usefixtures("clone")
 def test_unrelated_histories_are_not_compared_in_silence(capsys: pytest.CaptureFixture[str]) -> None:
     git("checkout", "-q", "--orphan", "island")

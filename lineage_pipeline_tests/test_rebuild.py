@@ -55,6 +55,16 @@ def test_another_value_reaches_those_that_take_it() -> None:
     ]
 
 
+def test_a_reader_that_nobody_edited_is_not_called_so() -> None:
+    assert names(after(orders=("amount int", "amount bigint"))) == [
+        "raw.orders edited",
+        "core.clean reads",
+        "mart.daily reads",
+        "mart.notes reads",
+        "mart.log reads",
+    ]
+
+
 def test_a_column_more_is_nobodys_concern() -> None:
     assert names(after(orders=("note text", "note text, more int"))) == ["raw.orders edited"]
 

@@ -540,3 +540,10 @@ def test_a_browser_shows_the_page_as_it_is_meant(tmp_path: Path, scheme: Literal
     assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(13, 17, 23)"}[scheme]
     assert not {"img", "script", "iframe", "svg", "a", "style"} & set(elements)
     assert NASTY["image"] in text
+
+
+@pytest.mark.parametrize("format", ["text", "markdown"])
+def test_who_feels_it_further_down_is_named_with_the_owners(format: str) -> None:
+    owned = msgspec.structs.replace(SMALL, owners={"mart.year": ("@yearly",)})
+    assert "@yearly" in REPORTERS[format].write(owned)
+    assert "@yearly" not in REPORTERS[format].write(SMALL)

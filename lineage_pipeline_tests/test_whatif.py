@@ -103,6 +103,11 @@ def test_a_column_of_an_imported_schema_is_changed_there() -> None:
         (Action.DROP, "raw.orders.nothing", "there is no column of raw.orders nothing"),
         (Action.DROP, "raw.orders.note=x", "write --drop t.column"),
         (Action.RENAME, "raw.orders.note", "write --rename t.column=new_name"),
+        (Action.RENAME, "raw.orders.note=ID", "raw.orders has a column id already"),
+        (Action.RETYPE, "raw.orders.note=bigin", "there is no type bigin; did you mean bigint"),
+        (Action.DROP, "note", "name the table as well; did you mean .*raw.orders.note"),
+        (Action.DROP, "nope", "name the table as well, as in t.column"),
+        (Action.DROP, "raw.ordres.note", "did you mean raw.orders"),
     ],
 )
 def test_a_slip_is_told(action: Action, words: str, said: str) -> None:

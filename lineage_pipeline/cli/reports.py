@@ -1,5 +1,6 @@
 """What `diff` and `check` have in common: in which formats changes are written, where to, and how they look."""
 
+import difflib
 import os
 import sys
 from collections.abc import Mapping
@@ -98,10 +99,14 @@ def is_coloured(colour: Colour, environ: Mapping[str, str], terminal: bool) -> b
 
 
 def _target(output: str) -> tuple[ReportFormat | None, Path]:
-    """Read FORMAT=FILE, or a file alone; a name before the sign that is no format is part of the file's."""
+    """Read FORMAT=FILE, or a file alone; what holds a dot or a slash before the sign is part of a file's name."""
     name, sign, file = output.partition("=")
-    if sign and name in set(ReportFormat):
-        if not file:
-            raise LineageError(f"--output {output} names no file")
-        return ReportFormat(name), Path(file)
-    return None, Path(output)
+    if not sign or not name.replace("-", "").isalnum():
+        return None, Path(output)
+    if name not in set(ReportFormat):
+        close = difflib.get_close_matches(name.lower(), list(ReportFormat), n=1)
+        meant = f"did you mean {close[0]}? " if close else ""
+        raise LineageError(f"--output {output}: {name} is no format; {meant}known are {', '.join(ReportFormat)}")
+    if not file:
+        raise LineageError(f"--output {output} names no file")
+    return ReportFormat(name), Path(file)

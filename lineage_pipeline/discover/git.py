@@ -39,6 +39,9 @@ SAFE = ("--no-pager", "-c", "safe.directory=*", "-c", f"core.hooksPath={os.devnu
 REGULAR_FILES = frozenset({"100644", "100755"})
 """Modes that hold content; links and submodules are not followed."""
 
+ABSENT = "is not in this clone"
+"""What is said of a file whose content was left behind when the repository was cloned."""
+
 SUBMODULE = "160000"
 """The mode of another repository inside a tree."""
 
@@ -89,6 +92,17 @@ def discover_revision(repo: Path, revision: str, rules: Rules, *, name: str = ""
     library = RevisionLibrary({blob.path: blob.id for blob in tree}, lambda blob: _content(top, blob))
     found = gather(snapshot, read_blobs(top, blobs), rules, findings, Around(owners, library), detect=True)
     return msgspec.structs.replace(found, waivers=_text(top, tree, [FILE_NAME]))
+
+
+def refuse_partial(found: Discovery, commit: str) -> Discovery:
+    """Refuse a side of a comparison whose files were left behind: what cannot be read would look like what is new."""
+    absent = [one for one in found.diagnostics if ABSENT in one.message]
+    if not absent:
+        return found
+    raise LineageError(
+        f"this is a partial clone without the contents of {len(absent)} files of {commit[:12]}, {absent[0].path} among "
+        f"them: fetch them with `git archive {commit} > {os.devnull}`, or clone without --filter"
+    )
 
 
 def read_waivers(repo: Path, commit: str) -> str:
@@ -237,7 +251,7 @@ def _read_on(repo: Path, blobs: Iterable[Blob]) -> Iterator[RawFile]:
             line = process.stdout.readline()
             header = line.split()
             if len(header) != 3:
-                yield RawFile(blob.path, b"", f"the object {blob.id} is not in this clone")
+                yield RawFile(blob.path, b"", f"the object {blob.id} {ABSENT}")
                 if not line:
                     return
                 continue

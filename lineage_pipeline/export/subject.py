@@ -35,7 +35,7 @@ class Comparison(msgspec.Struct, frozen=True):
     """Two snapshots by their keys, the changes between them, and the waivers with what is to be said about them.
 
     Those who write for people leave waived changes out, unless `show_waived`, and count them.
-    Of head: what could not be analysed, which object feeds which, and its files, where they are known.
+    Of head: what could not be analysed, which object feeds which, its files, where they are known, and who owns what.
     """
 
     base: str
@@ -47,6 +47,7 @@ class Comparison(msgspec.Struct, frozen=True):
     unanalysed: tuple[Diagnostic, ...] = ()
     edges: tuple[tuple[str, str], ...] = ()
     files: frozenset[str] = frozenset()
+    owners: Mapping[str, tuple[str, ...]] = {}
 
 
 class Style(msgspec.Struct, frozen=True):
@@ -67,6 +68,7 @@ def with_head(comparison: Comparison, lineage: Lineage, files: Iterable[SqlFile]
         unanalysed=tuple(finding for finding in lineage.diagnostics if is_undone(finding)),
         edges=tuple(sorted({(edge.from_object, edge.to_object) for edge in lineage.object_edges})),
         files=frozenset(file.path for file in files),
+        owners={row.object: row.owners for row in lineage.objects if row.owners},
     )
 
 

@@ -34,6 +34,17 @@ def written_type(text: str, dialect: str) -> str:
         return " ".join(text.upper().split())
 
 
+def is_type(text: str, dialect: str) -> bool:
+    """Say whether a text is a type that the dialect, or any dialect, knows."""
+    for known in dict.fromkeys((dialect or None, None)):
+        try:
+            exp.DataType.build(text, dialect=known)
+        except SqlglotError:
+            continue
+        return True
+    return False
+
+
 def _shape(node: exp.Expr) -> str:
     """A text that differs for two types that are spelt differently; the representation of a tree takes long."""
     name, parameters = node.args.get("this"), node.args.get("expressions") or ()

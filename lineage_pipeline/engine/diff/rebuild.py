@@ -45,9 +45,11 @@ def rebuild(base: Lineage, head: Lineage, changes: Sequence[Change]) -> Rebuild:
     reasons: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for name in pair.added:
         reasons[name]["new"]
+    touched = {change.object for change in changes}
     for name in pair.common:
-        if _is_edited(pair, name):
-            reasons[name]["edited"]
+        if _is_another(pair, name):
+            edited = not pair.is_unedited(name)
+            reasons[name]["edited" if edited else "reads"] |= set() if edited else touched & {*pair.head.sources(name)}
     for name, sources in _reached(pair.head, _seeds(pair, changes)).items():
         reasons[name]["reads"] |= sources
     rows = [(pair.head.objects[name], why) for name, why in reasons.items() if _is_built(pair.head, name)]
@@ -63,8 +65,8 @@ def _is_built(side: Index, name: str) -> bool:
     return row is not None and row.kind in BUILT and not row.temporary and side.definedness(name) != NAMED
 
 
-def _is_edited(pair: Pair, name: str) -> bool:
-    """Say whether any statement that makes an object means something else than before."""
+def _is_another(pair: Pair, name: str) -> bool:
+    """Say whether any statement that makes an object means something else than before, edited or not."""
     writers = pair.writers[name]
     if writers.rewrites or writers.gone or writers.new:
         return True

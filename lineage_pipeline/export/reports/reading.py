@@ -121,7 +121,19 @@ def causes(comparison: Comparison) -> list[Cause]:
             following[change.root_id].append(change)
     waivers = {waiver.id: waiver for waiver in comparison.waivers}
     found = [cause_of(root, following[root.id], waivers) for root in comparison.changes if root.root]
+    found = [_owned(cause, comparison.owners) for cause in found] if comparison.owners else found
     return sorted(found, key=lambda cause: (ORDER[cause.change.effective], -len(cause.feeling)))
+
+
+def _owned(cause: Cause, owners: Mapping[str, tuple[str, ...]]) -> Cause:
+    """Add who owns those that feel a cause at second hand."""
+
+    def told(readers: Iterable[Reader]) -> tuple[Reader, ...]:
+        return tuple(
+            one if one.owners else msgspec.structs.replace(one, owners=owners.get(one.object, ())) for one in readers
+        )
+
+    return msgspec.structs.replace(cause, readers=told(cause.readers), further=told(cause.further))
 
 
 def difference(change: Change, most: int, length: int = 400) -> list[tuple[str, str]]:
