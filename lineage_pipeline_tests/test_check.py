@@ -221,6 +221,19 @@ def test_a_waiver_holds_to_the_end_of_its_day(today: str, code: int, capsys: pyt
 
 
 @pytest.mark.usefixtures("clone")
+def test_a_comment_at_the_line_of_a_column_covers_that_column(capsys: pytest.CaptureFixture[str]) -> None:
+    table = "create table raw.wide (\n  id int,\n  amount {}\n  day date{}\n);"
+    git("checkout", "-q", "main")
+    commit({"wide.sql": table.format("bigint,", "")}, "a table")
+    git("checkout", "-q", "-b", "narrow")
+    ignored = "int, -- lineage: ignore TYP002 until=2999-12-31 reason=small owner=me"
+    commit({"wide.sql": table.format(ignored, "")}, "narrow it")
+    [found] = changes(capsys, "--base", "main", "--show-waived")
+    assert (found["rule"], found["column"], found["path"], found["line"]) == ("TYP002", "amount", "wide.sql", 3)
+    assert found["waiver"] is not None
+
+
+@pytest.mark.usefixtures("clone")
 def test_what_is_waived_stays_to_be_seen(capsys: pytest.CaptureFixture[str]) -> None:
     commit({"lineage-waivers.toml": WAIVER}, "waive")
     main(["check", "--base", "main", "--today", "2026-01-01"])
