@@ -44,8 +44,8 @@ def test_an_edit_that_is_taken_back_is_told_both_ways(pair: tuple[Repository, Re
 @EXAMPLES
 @given(revisions(), st.randoms())
 def test_the_order_of_files_does_not_matter(pair: tuple[Repository, Repository], chance: Any) -> None:
-    shuffled = [dict(chance.sample(sorted(files.items()), len(files))) for files in pair]
-    assert diff(*map(lineage, shuffled)) == diff(*map(lineage, pair))
+    before, after = (dict(chance.sample(sorted(files.items()), len(files))) for files in pair)
+    assert diff(lineage(before), lineage(after)) == diff(lineage(pair[0]), lineage(pair[1]))
 
 
 @EXAMPLES

@@ -19,7 +19,7 @@ from lineage_pipeline.settings.judging import policy_of
 from lineage_pipeline.store.arrays import from_arrow
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, TableSchema
-from lineage_pipeline.vocabulary.tables import Change, Diagnostic, ObjectEdge, Snapshot, Source, SqlFile
+from lineage_pipeline.vocabulary.tables import Change, Diagnostic, ObjectEdge, ObjectRow, Snapshot, Source, SqlFile
 from lineage_pipeline.vocabulary.waivers import Waiver
 
 
@@ -40,6 +40,7 @@ def comparison_of(warehouse: Warehouse, head: str) -> Comparison | None:
     known = manifest is not None and "waivers" in manifest.tables
     waivers = from_arrow("waivers", warehouse.read((base, head), "waivers"), Waiver) if known else ()
     lineage = Lineage(
+        objects=from_arrow("objects", warehouse.read(head, "objects"), ObjectRow),
         object_edges=from_arrow("object_edges", warehouse.read(head, "object_edges"), ObjectEdge),
         diagnostics=from_arrow("diagnostics", warehouse.read(head, "diagnostics"), Diagnostic),
     )

@@ -155,7 +155,8 @@ def declaration_rows(text: Text, placed: ir.Placed, names: Bound) -> Iterator[Fa
     if definition is None or definition.relation != ir.NOWHERE or not definition.columns:
         return
     target, places = dict(names.names).get(definition.name.parts, ""), Places(text, placed.start)
-    for column in definition.columns if target else ():
+    first = {column.name: column for column in reversed(definition.columns)}
+    for column in first.values() if target else ():
         span = places.span(column.start, column.end)
         if span is not None:
             place = (text.path, names.ordinal)
