@@ -1,6 +1,7 @@
 """Discovery: folders, revisions and the example repository, with real files and real git."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from lineage_pipeline.discover.git import (
     WORKTREE,
     base_of,
     discover_revision,
+    first_parents,
     is_repository,
     merge_base,
     read_commit,
@@ -271,6 +273,32 @@ def test_the_example_is_the_same_repository_everywhere(tmp_path: Path) -> None:
     assert head.snapshot.base == one.base
     assert {file.dialect for file in head.files} == {"tsql", "snowflake"}
     assert {file.system for file in head.files} == {"mssql", "snowflake"}
+    assert {owner for file in head.files for owner in file.owners} >= {"@shop/ingest", "@shop/campaigns"}
+
+
+def test_the_example_has_a_history_that_can_be_told(tmp_path: Path) -> None:
+    built = build_example(ASSETS, tmp_path / "example", history=True)
+    commits = first_parents(built.path, "HEAD")
+    assert (len(commits), commits[-2:]) == (10, [built.base, built.head])
+    settings = load_settings(built.path, {}, {})
+    found = [discover_revision(built.path, commit, settings) for commit in commits]
+    paths = [{file.path for file in revision.files} for revision in found]
+    assert [len(files) for files in paths] == [10, 20, 33, 48, 58, 64, 63, 66, 67, 68]
+    gone = "retail/04_marts/channel_sales.sql"
+    assert [gone in files for files in paths] == [False] * 3 + [True] * 3 + [False] * 4
+    assert len({revision.snapshot.author for revision in found}) == 5
+    alone = build_example(ASSETS, tmp_path / "alone")
+    assert [one.source_hash for one in found[-1].files] == [
+        one.source_hash for one in discover_revision(alone.path, alone.head, settings).files
+    ]
+
+
+def test_a_history_that_does_not_fit_the_base_is_one_sentence(tmp_path: Path) -> None:
+    shutil.copytree(ASSETS, tmp_path / "assets")
+    file = tmp_path / "assets/retail/base/04_marts/daily_sales.sql"
+    file.write_text(file.read_text(encoding="utf-8").replace("SUM(f.quantity)", "MAX(f.quantity)"), encoding="utf-8")
+    with pytest.raises(LineageError, match="must have 'SUM"):
+        build_example(tmp_path / "assets", tmp_path / "example", history=True)
 
 
 def test_a_spoilt_example_is_built_anew(tmp_path: Path) -> None:

@@ -53,6 +53,9 @@ def example(
     assets: Annotated[
         Path | None, typer.Option("--assets", help="Folder of the example warehouses.", metavar="PATH")
     ] = None,
+    history: Annotated[
+        bool, typer.Option("--history", help="All commits that led there, in some minutes; then trends have a past.")
+    ] = False,
 ) -> None:
     """Build and run the example: two revisions, start to end.
 
@@ -62,13 +65,16 @@ def example(
     from lineage_pipeline.cli.summary import next_commands, summary_text
     from lineage_pipeline.defs.run import materialise
     from lineage_pipeline.discover.example import build_example
+    from lineage_pipeline.discover.git import first_parents
     from lineage_pipeline.settings import load_settings
 
     settings = load_settings(Path.cwd(), {}, os.environ)
-    built = build_example(assets or settings.root / "sql_assets", settings.home / "example")
-    say(f"example: {built.path} {'built' if built.built else 'is as before'}, two revisions")
+    target = settings.home / ("example-history" if history else "example")
+    built = build_example(assets or settings.root / "sql_assets", target, history=history)
+    revisions = first_parents(built.path, "HEAD")
+    say(f"example: {built.path} {'built' if built.built else 'is as before'}, {len(revisions)} revisions")
     own = settings.for_repository(built.path, {}, os.environ)
-    summary = materialise(own, built.path, [built.base, built.head], say)
+    summary = materialise(own, built.path, revisions, say)
     put(summary_text(summary) + next_commands(summary, built.path))
     judge(summary)
 

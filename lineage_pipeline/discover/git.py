@@ -217,6 +217,11 @@ def read_commit(repo: Path, commit: str) -> Commit:
     return Commit(commit, tuple(parents.split()), moment, author)
 
 
+def first_parents(repo: Path, revision: str) -> list[str]:
+    """List the commits that led to a revision, the oldest first; of a merge, the side that it was merged into."""
+    return git(repo, "rev-list", "--first-parent", "--reverse", resolve(repo, revision)).decode("ascii").split()
+
+
 def refs_at(repo: Path, commit: str) -> tuple[str, ...]:
     """Give the branches and tags that point at a commit."""
     shown = git(repo, "for-each-ref", "--format=%(refname:short)", f"--points-at={commit}", "refs/heads", "refs/tags")

@@ -1,0 +1,59 @@
+"""The example's whole history as marts, analysed in this process and built with dbt once for all tests of a process."""
+
+import atexit
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from lineage_pipeline.discover.example import build_example
+from lineage_pipeline.discover.gather import Discovery, input_files
+from lineage_pipeline.discover.git import discover_revision, first_parents
+from lineage_pipeline.engine.diff import diff
+from lineage_pipeline.engine.trace.reach import column_reach
+from lineage_pipeline.pipeline import Memory, work_out
+from lineage_pipeline.settings import load_settings
+from lineage_pipeline.store.warehouse import Warehouse
+from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline_tests.test_dbt import ROOT, Built, build
+
+
+@cache
+def history() -> Built:
+    """Ten commits by five people, with what each changed for whom."""
+    folder = tempfile.TemporaryDirectory(prefix="lineage history ")
+    atexit.register(folder.cleanup)
+    warehouse = publish_history(Path(folder.name))
+    return build(Path(folder.name), warehouse)
+
+
+def publish_history(folder: Path) -> Warehouse:
+    """Put every commit of the example into a warehouse, each compared with the one before it."""
+    example = build_example(ROOT / "sql_assets", folder / "example", history=True)
+    settings = load_settings(example.path, {}, {})
+    warehouse, memory = Warehouse(folder / "warehouse"), Memory()
+    last: tuple[str, Lineage] | None = None
+    for commit in first_parents(example.path, "HEAD"):
+        found = discover_revision(example.path, commit, settings, name="example")
+        lineage = work_out(input_files(found, settings), memory=memory).lineage
+        publish(warehouse, found, lineage, settings.analysis_key())
+        if last is not None:
+            run = warehouse.begin((last[0], found.key), "r1")
+            run.write("changes", diff(last[1], lineage))
+            run.publish()
+        last = found.key, lineage
+    return warehouse
+
+
+def publish(warehouse: Warehouse, found: Discovery, lineage: Lineage, analysis_key: str) -> None:
+    """Write a snapshot with the reach of its columns."""
+    whole = msgspec.structs.replace(lineage, column_reach=column_reach(lineage))
+    run = warehouse.begin(found.key, "r1", analysis_key)
+    snapshot = msgspec.structs.replace(found.snapshot, analysis_key=analysis_key)
+    run.write("snapshots", [snapshot])
+    run.write("sources", found.sources)
+    run.write("sql_files", found.files)
+    for name in whole.__struct_fields__:
+        run.write(name, getattr(whole, name))
+    run.publish()
