@@ -10,7 +10,7 @@ FAST := not (slow or pipeline or spark or browser or postgres or cluster or soak
 .PHONY: help setup run serve ui test check lint soak fuzz oracle accept bench peers format lock clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' Makefile
 
 setup: ## make .venv from requirements.lock (with a certain Python: make setup PYTHON=python3.12)
 	@python=$$(command -v "$(PYTHON)" || command -v python3 || command -v python3.13 || command -v python3.12 || \
@@ -56,6 +56,10 @@ bench: setup ## measure all that we owe into .lineage/bench (other files: make b
 
 peers: setup ## install the tools that `make bench` compares us with, each for itself, into .lineage/peers
 	@$(PY) -m benchmarks --install-peers
+
+.PHONY: pictures
+pictures: setup ## take the pictures of the explorer anew
+	$(PY) -m lineage_pipeline_tests.browsing
 
 format: setup ## put the code into shape
 	$(PY) -m ruff check --fix

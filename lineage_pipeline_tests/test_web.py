@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -33,7 +34,8 @@ def nasty_revision(columns: str, fingerprint: str) -> dict[str, list[Any]]:
     tables["object_edges"].append(plain(ObjectEdge, from_object="core", to_object=NASTY))
     tables["column_edges"].append(plain(ColumnEdge, path="a.sql", expression=NASTY, **feed))
     tables["sql_files"] = [plain(SqlFile, path="a.sql", dialect="duckdb", source_hash="s")]
-    tables["sources"] = [plain(Source, source_hash="s", text=f"create view core as\nselect '{NASTY}'\n")]
+    text = f"create view core as\nselect '{NASTY}' as id\n"
+    tables["sources"] = [plain(Source, source_hash="s", text=text, rendered=text)]
     return tables
 
 
@@ -67,13 +69,17 @@ def client(marts: Path) -> Iterator[Any]:
 
 
 PAGES = {
-    "/": ("raw", 2),
-    "/search?q=cor": ("core.name", 3),
+    "/": ("raw", 3),
+    "/search?q=cor": ("core.<wbr>name", 3),
     "/search?q=coer": ("core", 4),
     "/search?q=zzz": ("Nothing in this snapshot is called so", 4),
-    "/explore?object=core": ("application/json", 8),
-    "/explore?object=core&as=table": ("raw.id", 8),
+    "/explore?object=core": ("application/json", 7),
+    "/explore?object=core&as=table": ("raw.<wbr>id", 7),
+    "/explore?object=core&against=shop@3": ('"removed"', 13),
     "/object?object=core": ("web, shop", 9),
+    "/file?path=a.sql": ("create view core as", 6),
+    "/statement?path=a.sql": ("application/json", 6),
+    f"/sql?object={quote(NASTY)}&base=shop@3": ("create view core as", 5),
     "/changes": ("COL001", 3),
     "/dashboards": ("Blast radius", 2),
     "/dashboards/blast-radius": ("raw", 3),

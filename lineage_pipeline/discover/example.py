@@ -86,7 +86,9 @@ def merged_settings(assets: Path, names: tuple[str, ...]) -> str:
 def _commit_revisions(assets: Path, names: tuple[str, ...], repository: Path, history: bool) -> None:
     """Commit each revision of all examples, one after the other."""
     repository.mkdir()
-    _git(repository, REVISIONS["base"], "init", "--quiet", "--template=", "--object-format=sha1", "--initial-branch=main")
+    _git(
+        repository, REVISIONS["base"], "init", "--quiet", "--template=", "--object-format=sha1", "--initial-branch=main"
+    )
     trees = {name: {place: _files(assets / place / name) for place in names} for name in REVISIONS}
     whole = {
         name: {f"{place}/{path}": text for place, files in tree.items() for path, text in files.items()}

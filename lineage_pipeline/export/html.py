@@ -10,7 +10,7 @@ from typing import Any
 
 from lineage_pipeline.export.escaping import short, visible
 from lineage_pipeline.export.layout import lay_out
-from lineage_pipeline.export.picture import Arrow, Box, Picture
+from lineage_pipeline.export.picture import APPROXIMATE, Arrow, Box, Picture
 
 LABEL, COLUMN, TYPE = 44, 30, 22
 """How many characters of a name, a column and a type are shown in a box; all of them are in its tooltip."""
@@ -46,8 +46,10 @@ PAGE = """<!doctype html>
 <ul id="found" role="listbox" hidden></ul>
 </header>
 <main>
-<svg id="graph" tabindex="0" role="img" aria-label="Lineage"><g id="view"></g></svg>
-<aside id="panel" hidden></aside>
+<svg id="graph" tabindex="0" role="application" aria-label="Lineage"><g id="view"></g></svg>
+<svg id="map" aria-hidden="true" hidden></svg>
+<p id="legend"></p>
+<aside id="panel" aria-label="What is chosen" hidden></aside>
 </main>
 <noscript>This page draws with a script that it holds itself; nothing is loaded from elsewhere.</noscript>
 <script id="data" type="application/json">{data}</script>
@@ -70,11 +72,11 @@ def render(title: str, picture: Picture, flows: Sequence[Arrow] = ()) -> str:
         counts=escape(_counts(picture)),
         style=style,
         script=script,
-        data=embedded(content(picture, flows)),
+        data=embedded(content(picture, flows) | {"own": True}),
     )
 
 
-def content(picture: Picture, flows: Sequence[Arrow] = ()) -> Any:
+def content(picture: Picture, flows: Sequence[Arrow] = ()) -> dict[str, Any]:
     """Give what the script draws, as plain values."""
     numbers = {box.id: number for number, box in enumerate(picture.boxes)}
     ends = [(numbers[arrow.source], numbers[arrow.target]) for arrow in picture.arrows]
@@ -83,16 +85,20 @@ def content(picture: Picture, flows: Sequence[Arrow] = ()) -> Any:
     boxes = [
         {
             "name": visible(box.id),
-            "label": short(box.id, LABEL),
+            "label": short(box.label or box.id, LABEL),
             "kind": box.kind,
             "place": visible(box.place),
             "at": [*place, *size],
-            "columns": [[short(name, COLUMN), short(kind, TYPE), visible(name)] for name, kind in box.columns],
+            "state": box.state,
+            "columns": [
+                [short(name, COLUMN), short(kind, TYPE), visible(name), box.states.get(name, "")]
+                for name, kind in box.columns
+            ],
         }
         for box, place, size in zip(picture.boxes, layout.places, sizes, strict=True)
     ]
     arrows = [
-        [numbers[arrow.source], numbers[arrow.target], list(way), visible(", ".join(arrow.how[:20]))]
+        [numbers[arrow.source], numbers[arrow.target], list(way), visible(", ".join(arrow.how[:20])), arrow.state]
         for arrow, way in zip(picture.arrows, layout.ways, strict=True)
     ]
     return {
@@ -115,6 +121,8 @@ def _flows(picture: Picture, flows: Sequence[Arrow], numbers: Mapping[str, int])
             places.get((arrow.target, arrow.target_column or ""), -1),
             int(arrow.direct),
             ", ".join(arrow.how),
+            arrow.state,
+            int(APPROXIMATE in arrow.how),
         ]
         for arrow in flows
         if arrow.source in numbers and arrow.target in numbers
@@ -124,7 +132,7 @@ def _flows(picture: Picture, flows: Sequence[Arrow], numbers: Mapping[str, int])
 def _size(box: Box) -> tuple[int, int]:
     """Give width and height of a box by what stands in it."""
     lines = [len(short(name, COLUMN)) + 3 + len(short(kind, TYPE)) for name, kind in box.columns[:MOST_ROWS]]
-    width = max((len(short(box.id, LABEL)) * GLYPH * 1.08, *(line * GLYPH for line in lines))) + 24
+    width = max((len(short(box.label or box.id, LABEL)) * GLYPH * 1.08, *(line * GLYPH for line in lines))) + 24
     rows = min(len(box.columns), MOST_ROWS) + (len(box.columns) > MOST_ROWS)
     return round(min(max(width, NARROW), WIDE)), HEAD + (rows * ROW + PAD if rows else 0)
 

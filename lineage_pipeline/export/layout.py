@@ -14,6 +14,9 @@ SWEEPS = 12
 GAP, CORRIDOR, ALLEY = 24, 90, 12
 """Space between boxes of a layer, between layers, and around an arrow that passes through a layer."""
 
+SHELF = 1200
+"""How wide a row of boxes that stand alone may be."""
+
 Point = tuple[int, int]
 
 
@@ -49,7 +52,7 @@ def lay_out(sizes: Sequence[tuple[int, int]], arrows: Sequence[tuple[int, int]])
     places = {node: (columns[net.layers[node]][0], round(tops[node])) for row in rows for node in row}
     height = max((places[node][1] + net.heights[node] for node in places), default=0)
     alone = [node for node in range(len(sizes)) if node not in linked]
-    more, width, height = _shelve(alone, sizes, max(width, 1200), height + GAP if places else 0)
+    more, width, height = _shelve(alone, sizes, width, height + GAP if places else 0)
     ways = [_way(chain, places, columns, net) for chain in net.chains]
     ordered = tuple(more.get(node) or places[node] for node in range(len(sizes)))
     return Layout(ordered, tuple(map(tuple, ways)), width, height)
@@ -221,10 +224,10 @@ def _shelve(
 ) -> tuple[dict[int, Point], int, int]:
     """Put boxes that nothing leads to or from on shelves below the others."""
     places: dict[int, Point] = {}
-    left, tallest, used = 0, 0, 0 if alone and not top else width
+    left, tallest, used, room = 0, 0, width, max(width, SHELF)
     for node in alone:
         wide, high = sizes[node]
-        if left and left + wide > width:
+        if left and left + wide > room:
             left, top, tallest = 0, top + tallest + GAP, 0
         places[node] = (left, top)
         left, tallest = left + wide + GAP, max(tallest, high)

@@ -12,15 +12,24 @@ WRITING = frozenset({Role.DEFINE, Role.WRITE, Role.ALTER})
 READING = frozenset({Role.READ, Role.CALL})
 NOUNS = {Grain.SCRIPT: "files", Grain.TABLE: "objects", Grain.COLUMN: "objects"}
 UNRESOLVED = "?"
+APPROXIMATE = "approximate"
+"""What is said of an arrow that is not certain."""
 
 
 class Box(msgspec.Struct, frozen=True):
-    """A file or an object; `kind` is what it is, `columns` are its names and types at the finest grain."""
+    """A file or an object; `kind` is what it is, `columns` are its names and types at the finest grain.
+
+    `state` says what became of it between two revisions (`added`, `removed`, `changed` or nothing), `states` the same
+    of its columns by their names; `label` is what it is called, where that is not its id.
+    """
 
     id: str
     kind: str
     columns: tuple[tuple[str, str], ...] = ()
     place: str = ""
+    label: str = ""
+    state: str = ""
+    states: Mapping[str, str] = {}
 
 
 class Arrow(msgspec.Struct, frozen=True, order=True):
@@ -32,6 +41,7 @@ class Arrow(msgspec.Struct, frozen=True, order=True):
     direct: bool = True
     source_column: str | None = None
     target_column: str | None = None
+    state: str = ""
 
 
 class Picture(msgspec.Struct, frozen=True):
@@ -90,7 +100,8 @@ def _columns(lineage: Lineage) -> Picture:
     for edge in lineage.column_edges:
         ends = tuple(None if name == "*" else name for name in (edge.from_column, edge.to_column))
         direct = edge.type is EdgeType.DIRECT
-        how[edge.from_object, edge.to_object, direct, ends[0], ends[1]].add(edge.subtype.value)
+        words = {edge.subtype.value, APPROXIMATE} if edge.approximate else {edge.subtype.value}
+        how[edge.from_object, edge.to_object, direct, ends[0], ends[1]] |= words
     arrows = [
         Arrow(source, target, tuple(sorted(words)), direct, source_column, target_column)
         for (source, target, direct, source_column, target_column), words in how.items()

@@ -13,7 +13,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from lineage_pipeline.vocabulary.errors import LineageError
-from lineage_pipeline.web import api, pages
+from lineage_pipeline.web import api, comparing, pages, rendering, views
+from lineage_pipeline.web.insides import Insides
 from lineage_pipeline.web.marts import Marts
 
 POLICY = (
@@ -67,9 +68,12 @@ def create_app(marts: Path, token: str | None = None) -> Starlette:
     routes = [
         Route("/", pages.home),
         Route("/search", pages.search),
-        Route("/explore", pages.explore),
-        Route("/object", pages.object_page),
-        Route("/changes", pages.changes),
+        Route("/explore", views.explore),
+        Route("/object", views.object_page),
+        Route("/file", views.file_page),
+        Route("/statement", views.statement_page),
+        Route("/changes", comparing.changes),
+        Route("/sql", comparing.side_by_side),
         Route("/dashboards", pages.dashboards),
         Route("/dashboards/{name}", pages.dashboard),
         Route("/health", pages.health),
@@ -82,6 +86,7 @@ def create_app(marts: Path, token: str | None = None) -> Starlette:
         exception_handlers={LineageError: _problem, 404: _missing, 405: _missing},
     )
     application.state.marts = Marts(marts)
+    application.state.insides = Insides(application.state.marts)
     return application
 
 
@@ -90,7 +95,7 @@ def _problem(request: Request, error: Exception) -> Response:
     status = error.status if isinstance(error, api.Refusal) else 503
     if request.url.path.startswith("/api"):
         return JSONResponse({"error": str(error)}, status)
-    return pages.message(request, str(error), status)
+    return rendering.message(request, str(error), status)
 
 
 def _missing(request: Request, error: Exception) -> Response:
@@ -98,4 +103,4 @@ def _missing(request: Request, error: Exception) -> Response:
     text = "there is no such page" if status == 404 else "this address answers GET alone"
     if request.url.path.startswith("/api"):
         return JSONResponse({"error": text}, status)
-    return pages.message(request, text, status)
+    return rendering.message(request, text, status)

@@ -48,6 +48,14 @@ DASHBOARDS: dict[str, Dashboard] = {
         "change",
         "breaking",
     ),
+    "complexity": Dashboard(
+        "Complexity",
+        "Objects that are made of most others, with how many read them and what they hold.",
+        "select object, kind, producers, readers, columns, findings, owners from marts.objects"
+        " where snapshot = $snapshot and producers > 0 order by producers desc, readers desc, object limit 30",
+        "object",
+        "producers",
+    ),
     "coverage": Dashboard(
         "Coverage",
         "How much of the SQL was understood, by system and dialect, in per cent of the statements.",

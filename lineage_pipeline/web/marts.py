@@ -13,6 +13,10 @@ from lineage_pipeline.vocabulary.errors import LineageError
 Row = dict[str, Any]
 
 
+class Gone(LineageError):
+    """The marts refer to files that somebody took away."""
+
+
 class Marts:
     """Asks the marts; `asked` counts the queries."""
 
@@ -29,7 +33,10 @@ class Marts:
         """Give the rows of a query by the names of its columns."""
         self.asked += 1
         with self._open() as connection:
-            found = connection.execute(sql, values)
+            try:
+                found = connection.execute(sql, values)
+            except duckdb.IOException as error:
+                raise Gone(f"files of the warehouse are gone: {str(error).splitlines()[0]}; run again") from None
             names = [column[0] for column in found.description or ()]
             return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 

@@ -32,19 +32,19 @@ class Around(msgspec.Struct, frozen=True):
     cut: str
 
 
-def look_around(marts: Marts, view: View) -> Around:
-    """Find the neighbourhood; as many queries as steps, and three more."""
+def look_around(marts: Marts, view: View, *, whole: bool = False) -> Around:
+    """Find the neighbourhood; as many queries as steps, and three more. Where `whole`, boxes keep all columns."""
     names, dropped = _names(marts, view)
     boxes = _boxes(marts, view, names)
     arrows = _arrows(marts, view, names)
     flows = _flows(marts, view, names)
-    used = {(end, column) for flow in flows for end, column in _ends(flow)}
-    boxes = [_narrowed(box, view.focus, used) for box in boxes]
+    if not whole:
+        boxes = narrowed(boxes, view.focus, flows)
     cut = f"{len(names)} of {len(names) + dropped} objects; look closer, or export" if dropped else ""
     return Around(Picture(tuple(boxes), tuple(arrows), cut), tuple(flows), cut)
 
 
-def drawing(around: Around) -> Any:
+def drawing(around: Around) -> dict[str, Any]:
     """Give what the script of the page draws."""
     return content(around.picture, around.flows)
 
@@ -132,13 +132,12 @@ def _flows(marts: Marts, view: View, names: list[str]) -> list[Arrow]:
     ]
 
 
-def _ends(flow: Arrow) -> tuple[tuple[str, str | None], ...]:
-    return (flow.source, flow.source_column), (flow.target, flow.target_column)
+def narrowed(boxes: Iterable[Box], focus: str, flows: Iterable[Arrow]) -> list[Box]:
+    """Leave the columns that no flow touches, and nothing became of, out of every box but the one that is looked at."""
+    used = {end for flow in flows for end in ((flow.source, flow.source_column), (flow.target, flow.target_column))}
+    return [box if box.id == focus else _with_columns(box, used) for box in boxes]
 
 
-def _narrowed(box: Box, focus: str, used: set[tuple[str, str | None]]) -> Box:
-    """Leave the columns that no flow touches out of every box but the one that is looked at."""
-    if box.id == focus:
-        return box
-    kept = tuple(column for column in box.columns if (box.id, column[0]) in used)
+def _with_columns(box: Box, used: set[tuple[str, str | None]]) -> Box:
+    kept = tuple((name, kind) for name, kind in box.columns if (box.id, name) in used or name in box.states)
     return msgspec.structs.replace(box, columns=kept)

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import duckdb
-
 from lineage_pipeline.web.marts import Marts, Row
 
 FUZZY = 0.86
@@ -83,11 +81,9 @@ def columns_of(marts: Marts, snapshot: str, name: str) -> list[Row]:
 def inputs_of(marts: Marts, snapshot: str, name: str) -> list[Row]:
     """List what feeds the columns of an object, with the places."""
     return marts.ask(
-        "select from_object, from_column, to_column, type, subtype, approximate, masking, expression, path, line,"
-        " span_start, span_end from (select lineage.*, edges.span.start as span_start, edges.span.end as span_end"
-        " from marts.column_lineage as lineage inner join staging.stg_lineage__column_edges as edges"
-        " using (snapshot, path, statement, from_object, from_column, to_object, to_column, type, subtype))"
-        " where snapshot = ? and to_object = ? order by to_column, type, from_object, from_column limit 2000",
+        "select from_object, from_column, to_column, type, subtype, approximate, masking, expression, path, line"
+        " from marts.column_lineage where snapshot = ? and to_object = ?"
+        " order by to_column, type, from_object, from_column, subtype, path, line limit 2000",
         snapshot,
         name,
     )
@@ -116,29 +112,57 @@ def findings_of(marts: Marts, snapshot: str, name: str, path: str | None) -> lis
     )
 
 
-def history_of(marts: Marts, name: str) -> list[Row]:
-    """List what happened to an object and its columns, the newest first."""
+def findings_in(marts: Marts, snapshot: str, path: str) -> list[Row]:
+    """List the findings in a file."""
     return marts.ask(
-        "select commit, author, committed_at, event, element_kind, element from marts.lineage_history"
-        " where object = ? and element_kind <> 'edge' and event <> 'first seen'"
-        " order by committed_at desc, element limit 200",
-        name,
+        "select code, severity, message, path, line from marts.diagnostics where snapshot = ? and path = ?"
+        " order by line limit 200",
+        snapshot,
+        path,
     )
 
 
-def text_of(marts: Marts, snapshot: str, path: str) -> str | None:
-    """Give the text of a file as it is written; None where the published files are gone."""
-    try:
-        rows = marts.ask(
-            "select sources.text from staging.stg_lineage__sql_files as files"
-            " inner join staging.stg_lineage__sources as sources using (source_hash)"
-            " where files.snapshot = ? and files.path = ?",
-            snapshot,
-            path,
-        )
-    except duckdb.Error:
-        return None
-    return str(rows[0]["text"]) if rows else None
+def history_of(marts: Marts, name: str, repo: str) -> list[Row]:
+    """List the commits that did something to an object, the newest first: what came and what went."""
+    return marts.ask(
+        "select commit, author, committed_at, event, snapshot,"
+        " list(column_name order by column_name) filter (where element_kind = 'column')"
+        " as columns, count(*) filter (where element_kind = 'edge') as edges,"
+        " bool_or(element_kind = 'object') as whole from marts.lineage_history"
+        " where object = ? and repo = ? group by commit, author, committed_at, event, snapshot"
+        " union all select commit, author, committed_at, 'SQL changed', snapshot, null, 0, false"
+        " from staging.int_object_changes where object = ? and not is_first and starts_with(snapshot, ? || '@')"
+        " order by committed_at desc nulls last, event limit 200",
+        name,
+        repo,
+        name,
+        repo,
+    )
+
+
+def definition_of(marts: Marts, snapshot: str, name: str) -> tuple[str, str] | None:
+    """Give the path and the text of the file that defines an object."""
+    rows = marts.ask(
+        "select files.path, sources.text from marts.objects as objects"
+        " inner join staging.stg_lineage__sql_files as files using (snapshot, path)"
+        " inner join staging.stg_lineage__sources as sources using (source_hash)"
+        " where objects.snapshot = ? and objects.object = ?",
+        snapshot,
+        name,
+    )
+    return (str(rows[0]["path"]), str(rows[0]["text"])) if rows else None
+
+
+def written_by(marts: Marts, snapshot: str, name: str) -> list[Row]:
+    """List the statements that define, write or alter an object."""
+    return marts.ask(
+        "select parts.role, parts.path, parts.ordinal, statements.kind, statements.span.line as line"
+        " from staging.stg_lineage__object_statements as parts inner join staging.stg_lineage__statements as statements"
+        " using (snapshot, path, ordinal) where parts.snapshot = ? and parts.object = ? and parts.role <> 'read'"
+        " order by parts.role <> 'define', parts.path, parts.ordinal limit 50",
+        snapshot,
+        name,
+    )
 
 
 def comparisons(marts: Marts) -> list[Row]:

@@ -5,7 +5,9 @@
   const [head, row, most] = data.metrics;
   const svg = document.getElementById("graph"), view = document.getElementById("view");
   const panel = document.getElementById("panel"), search = document.getElementById("search");
-  const found = document.getElementById("found");
+  const found = document.getElementById("found"), map = document.getElementById("map");
+  const legend = document.getElementById("legend");
+  const signs = {added: "+ ", removed: "− ", changed: "≠ "};
   const kinds = {"view": "view", "materialized view": "view", "procedure": "code", "function": "code",
     "trigger": "code", "script": "code", "temp table": "vague", "unknown": "vague", "external": "vague"};
 
@@ -49,34 +51,35 @@
     return curve([start, ...through, end]);
   };
 
-  const arrows = data.arrows.map(([from, to, through, how]) => {
+  const arrows = data.arrows.map(([from, to, through, how, state]) => {
     const source = data.boxes[from], target = data.boxes[to];
-    const line = make("path", {class: "arrow", "marker-end": "url(#tip-arrow)",
+    const line = make("path", {class: "arrow " + state, "marker-end": "url(#tip-arrow)",
       d: way(source, target, middle(source), middle(target), through)}, arrowLayer);
-    make("title", {}, line).textContent = `${source.name} → ${target.name} (${how})`;
+    make("title", {}, line).textContent = `${state ? state + ": " : ""}${source.name} → ${target.name} (${how})`;
     return {from, to, line};
   });
 
   const boxes = data.boxes.map((box, number) => {
     const [x, y, wide, high] = box.at;
-    const group = make("g", {class: "box " + (kinds[box.kind] || "table"), transform: `translate(${x} ${y})`,
+    const group = make("g", {class: `box ${kinds[box.kind] || "table"} ${box.state}`, transform: `translate(${x} ${y})`,
       tabindex: 0, role: "button"}, boxLayer);
-    group.setAttribute("aria-label", `${box.kind} ${box.name}`);
-    make("title", {}, group).textContent = `${box.name}\n${box.kind}${box.place ? "\n" + box.place : ""}`;
+    group.setAttribute("aria-label", `${box.kind} ${box.name}${box.state ? ", " + box.state : ""}`);
+    make("title", {}, group).textContent = `${box.name}\n${box.kind}${box.place ? "\n" + box.place : ""}${box.state ? "\n" + box.state : ""}`;
     make("rect", {class: "frame", width: wide, height: high, rx: 8}, group);
     const band = box.columns.length ? head : high;
     make("path", {class: "band", d: `M1 ${band}V9a8 8 0 0 1 8-8H${wide - 9}a8 8 0 0 1 8 8V${band}` +
       (box.columns.length ? "z" : `v-8a8 8 0 0 1-8 8H9a8 8 0 0 1-8-8z`)}, group);
-    make("text", {class: "name", x: 12, y: head / 2 + 5}, group).textContent = box.label;
+    make("text", {class: "name", x: 12, y: head / 2 + 5}, group).textContent =
+      (signs[box.state] || "") + box.label;
     const last = box.label.slice(box.label.lastIndexOf(box.kind === "script" ? "/" : ".") + 1) || box.label;
     const size = Math.min((wide - 16) / (0.62 * last.length), high * 0.6, 64);
     make("text", {class: "far", x: wide / 2, y: high / 2 + size / 3, "text-anchor": "middle",
-      "font-size": size}, group).textContent = last;
-    const lines = box.columns.slice(0, most).map(([name, kind, full], place) => {
-      const line = make("g", {class: "column", transform: `translate(0 ${head + place * row})`}, group);
-      make("title", {}, line).textContent = `${full} ${kind}`;
+      "font-size": size}, group).textContent = (signs[box.state] || "") + last;
+    const lines = box.columns.slice(0, most).map(([name, kind, full, state], place) => {
+      const line = make("g", {class: "column " + state, transform: `translate(0 ${head + place * row})`}, group);
+      make("title", {}, line).textContent = `${full} ${kind}${state ? "\n" + state : ""}`;
       make("rect", {x: 1, y: 0, width: wide - 2, height: row}, line);
-      make("text", {x: 12, y: 14}, line).textContent = name;
+      make("text", {x: 12, y: 14}, line).textContent = (signs[state] || "") + name;
       make("text", {class: "type", x: wide - 12, y: 14, "text-anchor": "end"}, line).textContent = kind;
       line.addEventListener("click", (event) => { event.stopPropagation(); if (!dragged) choose(number, place); });
       return line;
@@ -126,8 +129,8 @@
   };
   const tables = links(data.arrows);
   const key = (box, column) => box + "/" + column;
-  const flows = data.flows.map(([from, fromColumn, to, toColumn, direct, how]) =>
-    ({from, fromColumn, to, toColumn, direct, how, source: key(from, fromColumn), target: key(to, toColumn)}));
+  const flows = data.flows.map(([from, fromColumn, to, toColumn, direct, how, state, vague]) =>
+    ({from, fromColumn, to, toColumn, direct, how, state, vague, source: key(from, fromColumn), target: key(to, toColumn)}));
   const columns = links(flows.filter((flow) => flow.direct).map((flow) => [flow.source, flow.target]));
 
   const clear = () => {
@@ -176,9 +179,9 @@
       if (!side) continue;
       if (decides) boxes[flow.from].group.classList.add("up");
       const source = data.boxes[flow.from], target = data.boxes[flow.to];
-      const line = make("path", {class: "flow" + (flow.direct ? "" : " indirect"),
+      const line = make("path", {class: `flow ${flow.state}${flow.direct ? "" : " indirect"}${flow.vague ? " vague" : ""}`,
         d: way(source, target, height(source, flow.fromColumn), height(target, flow.toColumn), [])}, flowLayer);
-      make("title", {}, line).textContent = flow.how;
+      make("title", {}, line).textContent = (flow.state ? flow.state + ": " : "") + flow.how.toLowerCase();
       paint(line, side);
     }
   }
@@ -238,7 +241,43 @@
   const apply = () => {
     view.setAttribute("transform", `translate(${left} ${top}) scale(${scale})`);
     view.classList.toggle("distant", scale < 0.5);
+    frame();
   };
+  // ── the small map: all boxes, and the part of them that is to be seen ──────────────────────────────────────────
+  let shade = null;
+  const [mapWidth, mapHeight] = [180, 120];
+  const ratio = Math.min(mapWidth / Math.max(data.size[0], 1), mapHeight / Math.max(data.size[1], 1));
+  function drawMap() {
+    map.setAttribute("viewBox", `0 0 ${mapWidth} ${mapHeight}`);
+    const inner = make("g", {transform: `translate(${(mapWidth - data.size[0] * ratio) / 2} ` +
+      `${(mapHeight - data.size[1] * ratio) / 2}) scale(${ratio})`}, map);
+    for (const box of data.boxes) {
+      const [x, y, width, height] = box.at;
+      make("rect", {class: "spot " + box.state, x, y, width, height}, inner);
+    }
+    shade = make("rect", {class: "seen"}, inner);
+    const go = (event) => {
+      if (event.type === "pointermove" && !event.buttons) return;
+      const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(inner.getScreenCTM().inverse());
+      const [cx, cy] = centre();
+      left = cx - at.x * scale;
+      top = cy - at.y * scale;
+      apply();
+      event.preventDefault();
+    };
+    map.addEventListener("pointerdown", go);
+    map.addEventListener("pointermove", go);
+  }
+  function frame() {
+    if (!map) return;
+    const area = svg.getBoundingClientRect(), [wide, high] = data.size;
+    const all = left >= 0 && top >= 0 && left + wide * scale <= area.width && top + high * scale <= area.height;
+    map.toggleAttribute("hidden", all || area.width < 500);
+    if (map.hasAttribute("hidden")) return;
+    if (!shade) drawMap();
+    const values = {x: -left / scale, y: -top / scale, width: area.width / scale, height: area.height / scale};
+    for (const [name, value] of Object.entries(values)) shade.setAttribute(name, value);
+  }
   const zoom = (factor, x, y) => {
     const next = Math.min(3, Math.max(0.02, scale * factor));
     left = x - (x - left) * next / scale;
@@ -293,13 +332,14 @@
   on("larger", () => zoom(1.3, ...centre()));
   on("smaller", () => zoom(1 / 1.3, ...centre()));
   on("fit", fit);
-  on("theme", () => {
+  const theme = data.own && document.getElementById("theme");
+  if (theme) theme.addEventListener("click", () => {
     const root = document.documentElement;
     const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = dark ? "light" : "dark";
   });
   window.addEventListener("keydown", (event) => {
-    if (event.target === search) return;
+    if (event.target.matches("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
     const steps = {ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60]}[event.key];
     if (steps) { left += steps[0]; top += steps[1]; apply(); }
     else if (event.key === "+") zoom(1.3, ...centre());
@@ -353,11 +393,27 @@
     event.preventDefault();
   });
 
+  // ── what lines and signs mean ──────────────────────────────────────────────────────────────────────────────────
+  const shown = [["flow", "value"], ["flow indirect", "decides"]];
+  if (flows.some((flow) => flow.vague)) shown.push(["flow vague", "not certain"]);
+  for (const [type, text] of flows.length ? shown : []) {
+    const sample = make("svg", {width: 34, height: 10, "aria-hidden": "true"}, legend);
+    make("path", {class: type, d: "M1 5H33"}, sample);
+    put("span", text, legend);
+  }
+  for (const state of Object.keys(signs)) {
+    const found = data.boxes.some((box) => box.state === state || box.columns.some((column) => column[3] === state)) ||
+      data.arrows.some((arrow) => arrow[4] === state) || flows.some((flow) => flow.state === state);
+    if (found) put("span", signs[state] + state, legend, "state " + state);
+  }
+
+  window.addEventListener("resize", frame);
   begin();
   const [wanted, column] = decodeURIComponent(location.hash.slice(1)).split("#");
   const number = wanted ? data.boxes.findIndex((box) => box.name === wanted) : -1;
   if (number >= 0) {
     choose(number, column ? data.boxes[number].columns.findIndex((one) => one[2] === column) : -1);
-    show(number);
+    fit();
+    if (scale < 0.5) show(number);
   }
 })();
