@@ -53,4 +53,5 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise LineageError(f"cannot listen on {host}:{port}: {error.strerror}; take another --port") from None
+    listener.listen(128)  # who follows the printed address before the server runs waits, and is not refused
     return listener

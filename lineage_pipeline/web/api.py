@@ -143,7 +143,12 @@ def read(parameters: tuple[Parameter, ...], request: Request) -> dict[str, Any]:
             raise Refusal(f"{one.name} must not contain a zero character", 422)
         if one.required and not given:
             raise Refusal(f"{one.name} is needed: {one.about}", 422)
-        asked[one.name] = given if one.bounds is None else number(one.name, given, one.bounds)
+        if one.bounds is None:
+            asked[one.name] = given
+        elif one.name in request.query_params:
+            asked[one.name] = number(one.name, given or "nothing", one.bounds)
+        else:
+            asked[one.name] = one.bounds[2]
     return asked
 
 
@@ -206,7 +211,7 @@ def openapi() -> Row:
 
 
 def _described(one: Parameter) -> Row:
-    schema: Row = {"type": "string", "minLength": int(one.required)}
+    schema: Row = {"type": "string", "minLength": int(one.required), "pattern": "^[^\\u0000]*$"}
     if one.bounds is not None:
         low, high, usual = one.bounds
         schema = {"type": "integer", "minimum": low, "maximum": high, "default": usual}

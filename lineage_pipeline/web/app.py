@@ -102,5 +102,5 @@ def _missing(request: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 404)
     text = "there is no such page" if status == 404 else "this address answers GET alone"
     if request.url.path.startswith("/api"):
-        return JSONResponse({"error": text}, status)
+        return JSONResponse({"error": text}, status, getattr(error, "headers", None))
     return rendering.message(request, text, status)

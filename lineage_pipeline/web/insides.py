@@ -2,16 +2,17 @@
 
 import threading
 from collections import OrderedDict
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from lineage_pipeline.discover.gather import as_inputs
-from lineage_pipeline.graphs import Graphs
-from lineage_pipeline.pipeline import work_out
 from lineage_pipeline.vocabulary.analysis import Options, SchemaColumn, TableSchema
 from lineage_pipeline.vocabulary.sets import ObjectKind, Origin
 from lineage_pipeline.vocabulary.tables import Source, SqlFile
 from lineage_pipeline.web.marts import Marts, Row
+
+if TYPE_CHECKING:
+    from lineage_pipeline.graphs import Graphs
 
 KEPT = 32
 """How many files are kept ready."""
@@ -24,7 +25,7 @@ class Inside(msgspec.Struct, frozen=True):
     text: str
     about: Row
     statements: tuple[Row, ...]
-    graphs: Graphs
+    graphs: "Graphs"
 
 
 class Insides:
@@ -52,7 +53,12 @@ class Insides:
 
 
 def look_into(marts: Marts, snapshot: str, path: str) -> Inside | None:
-    """Compile and link a file again; four queries."""
+    """Compile and link a file again; three queries."""
+    # The engine takes a second to import, and most who open the explorer never look inside.
+    from lineage_pipeline.discover.gather import as_inputs
+    from lineage_pipeline.graphs import Graphs
+    from lineage_pipeline.pipeline import work_out
+
     rows = marts.ask(
         "select files.*, sources.* exclude (source_hash) from staging.stg_lineage__sql_files as files"
         " inner join staging.stg_lineage__sources as sources using (source_hash)"

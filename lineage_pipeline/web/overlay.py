@@ -38,16 +38,13 @@ def _merged(
     both: Callable[[Thing, Thing], Thing],
 ) -> list[Thing]:
     """Give all things of both sides, each with what became of it."""
-    old = {key(one): one for one in before}
-    found = []
+    old: dict[Hashable, Thing] = {key(one): one for one in before}
+    found: list[Thing] = []
     for one in after:
         was = old.pop(key(one), None)
         found.append(msgspec.structs.replace(one, state=ADDED) if was is None else both(was, one))
-    return [*found, *(_gone(one) for one in old.values())]
-
-
-def _gone(one: Thing) -> Thing:
-    return msgspec.structs.replace(one, state=REMOVED)
+    found.extend(msgspec.structs.replace(one, state=REMOVED) for one in old.values())
+    return found
 
 
 def _box(before: Box, after: Box) -> Box:
