@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,12 +12,15 @@ import msgspec
 import pyarrow as pa
 import pytest
 
+from benchmarks.generate import generate
 from lineage_pipeline import pipeline
+from lineage_pipeline.discover.example import build_example
 from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.discover.gather import Discovery, input_files
 from lineage_pipeline.discover.git import discover_revision
 from lineage_pipeline.discover.schemas.found import with_found
 from lineage_pipeline.settings import Settings, load_settings
+from lineage_pipeline.store.compaction import compact_compiled
 from lineage_pipeline.store.files import Files
 from lineage_pipeline.store.run import Run
 from lineage_pipeline.store.warehouse import Warehouse
@@ -25,7 +28,7 @@ from lineage_pipeline.vocabulary.analysis import Lineage
 from lineage_pipeline.vocabulary.plan import Known, Plan
 from lineage_pipeline.vocabulary.sets import ObjectKind, Origin
 from lineage_pipeline_tests.cases import cases
-from lineage_pipeline_tests.materialised import canonical, materialised
+from lineage_pipeline_tests.materialised import ROOT, canonical, materialised
 
 pytestmark = pytest.mark.spark
 
@@ -208,6 +211,55 @@ def test_only_what_reads_something_else_than_before_is_linked_again(tmp_path: Pa
     expected = pipeline.analyse(input_files(found, place.settings))
     assert canonical(place.analyse(found)) == canonical(expected)
     assert linked(place) == [5, 5]  # the two, and those that name what changed: b, c and e, but not d
+
+
+def test_jobs_do_not_grow_with_the_repository(tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
+    from benchmarks.regressions import GROSS, recorded
+    from benchmarks.stages import shuffled
+    from lineage_pipeline.spark.session import job_count, session
+
+    known, jobs, rows = recorded(), [], []
+    for size in (20, 400):
+        files = generate(size, dialect="postgres")
+        place = ground(tmp_path / str(size), files, '[analysis]\ndialect = "postgres"\n')
+        found = discover_folder(tmp_path / str(size), place.settings)
+        spark = session(place.settings.spark)
+        started, moved = job_count(), shuffled(spark)[0]
+        place.analyse(found)
+        jobs.append(job_count() - started)
+        rows.append((shuffled(spark)[0] - moved) / len(files))
+    shown = f"{known.spark_jobs} and {known.shuffled_rows_a_file:.0f}"
+    record_property(
+        "figure", f"a snapshot: {jobs[1]} Spark jobs, {rows[1]:.0f} rows shuffled a file (recorded {shown})"
+    )
+    assert max(jobs) <= known.spark_jobs
+    assert rows[1] <= GROSS * known.shuffled_rows_a_file
+
+
+def test_the_example_takes_a_known_number_of_jobs(tmp_path: Path) -> None:
+    from benchmarks.regressions import recorded
+    from lineage_pipeline.spark.session import job_count
+
+    example = build_example(ROOT / "sql_assets", tmp_path / "example")
+    place = Ground(load_settings(tmp_path, {}, {}).for_repository(example.path, {}, {}))
+    found = discover_revision(example.path, example.head, place.settings, name="example")
+    started = job_count()
+    assert canonical(place.analyse(found)) == canonical(pipeline.analyse(input_files(found, place.settings)))
+    assert job_count() - started == recorded().spark_jobs
+
+
+def test_batches_of_a_cache_can_be_put_together(tmp_path: Path) -> None:
+    place = ground(tmp_path, HARD)
+    place.analyse(discover_folder(tmp_path, place.settings))
+    (tmp_path / "12_new.sql").write_text("create view n as select id from raw.a;\n", encoding="utf-8")
+    found = discover_folder(tmp_path, place.settings)
+    expected = canonical(place.analyse(found))
+    files = Files(place.settings.warehouse)
+    assert compact_compiled(files)
+    assert compiled(place) == [len(set(HARD.values())) + 1]
+    assert compact_compiled(files) == []
+    assert canonical(place.analyse(found, "r2")) == expected
+    assert len(compiled(place)) == 1  # nothing had to be compiled again
 
 
 def test_imported_schemas_win_on_spark_as_they_do_in_process(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from lineage_pipeline.dialects.traits import GENERIC, Traits, traits_of
 from lineage_pipeline.engine.compile.interface import face_of
 from lineage_pipeline.guard.compiling import compile_texts
+from lineage_pipeline.spark.balance import balanced
 from lineage_pipeline.spark.frames import Batches, batch, spark_schema
 from lineage_pipeline.spark.work import Entry, Work
 from lineage_pipeline.store import compiled as cache
@@ -21,7 +22,13 @@ from lineage_pipeline.vocabulary.analysis import Options
 from lineage_pipeline.vocabulary.places import Written
 
 UNITS = pa.schema(
-    [("key", pa.string()), ("source_hash", pa.string()), ("options", pa.binary()), ("batch", pa.string())]
+    [
+        ("key", pa.string()),
+        ("source_hash", pa.string()),
+        ("options", pa.binary()),
+        ("batch", pa.string()),
+        ("part", pa.int32()),
+    ]
 )
 ENTRIES = pa.schema([(name, pa.string()) for name in ("path", "source_hash", "key", "batch", "dialect")])
 
@@ -32,11 +39,13 @@ def compile_new(work: Work) -> None:
     missing = {entry.key: entry for entry in work.entries if entry.key not in held}
     if missing:
         name = uuid.uuid4().hex
-        work.put(f"units_{name}", _units([missing[key] for key in sorted(missing)], name))
+        wanted, parts = [missing[key] for key in sorted(missing)], work.tasks(work.session)
+        share = balanced([work.sizes[entry.path] for entry in wanted], parts)
+        work.put(f"units_{name}", _units(wanted, name, share))
         todo = work.read([work.place(f"units_{name}.parquet")], UNITS).join(
             _sources(work, "text", "source_map"), "source_hash"
         )
-        made = todo.repartition(work.tasks(work.session)).mapInArrow(_compile, spark_schema(COMPILED))
+        made = todo.repartitionById(parts, "part").mapInArrow(_compile, spark_schema(COMPILED))
         work.write(made, f"{CACHE}/{name}")
         held |= dict.fromkeys(missing, name)
     work.put("entries", _entries(work.entries, held))
@@ -66,12 +75,13 @@ def _compiled(work: Work) -> DataFrame:
     return work.read(work.finished(CACHE), COMPILED)
 
 
-def _units(entries: Sequence[Entry], name: str) -> pa.Table:
+def _units(entries: Sequence[Entry], name: str, parts: Sequence[int]) -> pa.Table:
     columns = {
         "key": [entry.key for entry in entries],
         "source_hash": [entry.source for entry in entries],
         "options": [msgspec.msgpack.encode(entry.options) for entry in entries],
         "batch": [name] * len(entries),
+        "part": parts,
     }
     return pa.Table.from_pydict(columns, schema=UNITS)
 

@@ -53,7 +53,7 @@ def write_column_graph(work: Work) -> None:
     work.run.write("column_edges", infer_columns(work).edges, part=INFERRED)
     work.adopt("facets", public_rows(work, linked, "facet"))
     work.adopt("diagnostics", public_rows(work, linked, "finding"), part=Stage.COLUMN_GRAPH.value)
-    work.run.write("column_reach", reach_rows(work))
+    work.adopt("column_reach", reach_rows(work))
 
 
 def _link(work: Work) -> None:

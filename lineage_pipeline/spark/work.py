@@ -18,6 +18,7 @@ from lineage_pipeline.spark.session import parallelism
 from lineage_pipeline.store.compiled import compile_key, finished
 from lineage_pipeline.store.files import Files
 from lineage_pipeline.store.hashes import hash_of
+from lineage_pipeline.store.layout import FILES_A_PIECE, GROUP_ROWS, ORDERS
 from lineage_pipeline.store.run import Run
 from lineage_pipeline.store.schemas import arrow_schema
 from lineage_pipeline.vocabulary.analysis import Options, TableSchema
@@ -25,7 +26,8 @@ from lineage_pipeline.vocabulary.sets import Status
 from lineage_pipeline.vocabulary.tables import SqlFile
 
 FEW_FILES, MANY_FILES = 25, 500
-"""How many files a task takes: few while cores are idle, many when all are busy, since a task costs time, too."""
+FEW_BYTES = 200_000
+"""How many files, or bytes, a task takes: few while cores are idle, many when all are busy; a task costs time, too."""
 
 
 class Rules(Protocol):
@@ -67,8 +69,9 @@ class Work:
 
     def tasks(self, session: SparkSession) -> int:
         """Say into how many tasks the files are cut."""
-        files, cores = len(self.entries), parallelism(session)
-        return max(1, min(files // FEW_FILES, cores), min(files // MANY_FILES, cores * 8))
+        files, size, cores = len(self.entries), sum(self.sizes.values()), parallelism(session)
+        few, many = max(files // FEW_FILES, size // FEW_BYTES), files // MANY_FILES
+        return max(1, min(few, cores), min(many, cores * 8))
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
@@ -76,6 +79,11 @@ class Work:
         rows = self.run.rows(SqlFile)
         readable = (file for file in rows if file.status is not Status.FAILED and file.templater != SCHEMA)
         return tuple(_entry(file, options_of(file, self.rules.options_for(file.path))) for file in readable)
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Give the bytes of each file, by its path."""
+        return {file.path: file.bytes for file in self.run.rows(SqlFile)}
 
     @cached_property
     def key(self) -> str:
@@ -115,10 +123,17 @@ class Work:
         """Open a public table as the run has it."""
         return read(self.session, self.run.files(name), arrow_schema(name))
 
+    @property
+    def _pieces(self) -> int:
+        """Say how many files of a table are worth their own reading."""
+        return max(1, len(self.entries) // FILES_A_PIECE)
+
     def adopt(self, table: str, frame: DataFrame, part: str = "") -> None:
         """Let Spark write a public table, or a part of it, and put it into the run."""
         folder = self.run.folder(table)
-        frame.coalesce(parallelism(self.session)).write.parquet(folder)
+        spread = frame.coalesce(min(parallelism(self.session), self._pieces))
+        ordered = spread.sortWithinPartitions(*ORDERS[table]) if table in ORDERS else spread
+        ordered.write.option("parquet.block.row.count.limit", GROUP_ROWS).parquet(folder)
         self.run.adopt(table, [folder], part=part)
 
 

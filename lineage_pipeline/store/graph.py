@@ -15,11 +15,15 @@ ENDS = ("from_object", "from_column", "to_object", "to_column", "type")
 
 def stored_graph(tables: Tables) -> ColumnGraph:
     """Build the same graph as `column_graph` does from rows."""
-    edges = read_columns(tables, "column_edges", ENDS).combine_chunks()
+    return graph_of(read_columns(tables, "column_edges", ENDS), read_columns(tables, "columns", ("object", "name")))
+
+
+def graph_of(edges: pa.Table, listed: pa.Table) -> ColumnGraph:
+    """Build the graph from the ends of edges and the names of columns."""
+    edges = edges.combine_chunks()
     direct = pc.equal(edges["type"], EdgeType.DIRECT.value)
     whole = pc.equal(edges["from_column"], ALL)
     wide = pc.and_(pc.equal(edges["to_column"], ALL), pc.invert(direct))
-    listed = read_columns(tables, "columns", ("object", "name"))
     refs = _refs(listed, edges, whole, wide)
     names = refs["object"].combine_chunks()
     into = _unique(edges["to_object"].filter(wide))

@@ -1,5 +1,6 @@
 """The tables of one snapshot, wherever they lie, read column by column and row group by row group."""
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, Protocol
@@ -58,15 +59,33 @@ def read_columns(tables: Tables, table: str, columns: Sequence[str]) -> pa.Table
 
 def read_where(tables: Tables, table: str, column: str, values: Collection[str]) -> pa.Table:
     """Read the rows whose `column` is one of some values; row groups without any are not read."""
-    wanted = pa.array(sorted(values), pa.string())
+    names = sorted(values)
+    wanted = pa.array(names, pa.string())
     found = [arrow_schema(table).empty_table()]
     for file in tables.open(table):
-        for group in range(file.num_row_groups):
+        for group in groups_with(file, column, names):
             mask = pc.is_in(file.read_row_group(group, columns=[column])[column], value_set=wanted)
             if pc.any(mask).as_py():
                 content = file.read_row_group(group).filter(mask)
                 found.append(conform(table, tables.key if address(table) else (), content))
     return pa.concat_tables(found)
+
+
+def groups_with(file: pq.ParquetFile, column: str, names: Sequence[str]) -> list[int]:
+    """List the row groups whose statistics do not rule out that `column` is one of some sorted names."""
+    leaves = file.metadata.schema
+    place = [leaves.column(leaf).path for leaf in range(len(leaves))].index(column)
+    found = []
+    for group in range(file.num_row_groups):
+        known = file.metadata.row_group(group).column(place).statistics
+        if known is None or not known.has_min_max or _any_between(names, known.min, known.max):
+            found.append(group)
+    return found
+
+
+def _any_between(names: Sequence[str], least: str, most: str) -> bool:
+    first = bisect_left(names, least)
+    return first < len(names) and names[first] <= most
 
 
 def read_all(tables: Tables, table: str) -> pa.Table:

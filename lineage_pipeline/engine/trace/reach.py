@@ -41,16 +41,16 @@ class Counts(msgspec.Struct, frozen=True):
 def column_reach(lineage: Lineage, exact_columns: int = EXACT_COLUMNS) -> tuple[ColumnReach, ...]:
     """Give one row for each column of the lineage, in the order of its columns."""
     graph = column_graph(lineage)
-    labels = _labels(graph, exact_columns)
-    direct_up, direct_down = flows(graph, direct_only=True)
-    all_up, all_down = flows(graph, direct_only=False)
-    counts = (
-        _count(graph, graph.direct.up, direct_up, labels),
-        _count(graph, graph.direct.down, direct_down, labels),
-        _count(graph, graph.every.up, all_up, labels),
-        _count(graph, graph.every.down, all_down, labels),
-    )
-    return tuple(_row(column, graph.index[ColumnRef(column.object, column.name)], counts) for column in lineage.columns)
+    direct, every = (count_ways(graph, direct_only, exact_columns) for direct_only in (True, False))
+    nodes = ((column, graph.index[ColumnRef(column.object, column.name)]) for column in lineage.columns)
+    return tuple(_row(column, node, (*direct, *every)) for column, node in nodes)
+
+
+def count_ways(graph: ColumnGraph, direct_only: bool, exact_columns: int = EXACT_COLUMNS) -> tuple[Counts, Counts]:
+    """Count what each column reaches upstream and downstream, over the edges that carry values or over all."""
+    labels, links = _labels(graph, exact_columns), graph.links(direct_only)
+    up, down = flows(graph, direct_only)
+    return _count(graph, links.up, up, labels), _count(graph, links.down, down, labels)
 
 
 def _labels(graph: ColumnGraph, exact_columns: int) -> list[int]:
