@@ -14,6 +14,7 @@ from lineage_pipeline.engine.diff import diff
 from lineage_pipeline.engine.trace.reach import column_reach
 from lineage_pipeline.pipeline import Memory, work_out
 from lineage_pipeline.settings import load_settings
+from lineage_pipeline.store.run import required
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline.vocabulary.analysis import Lineage
 from lineage_pipeline_tests.test_dbt import ROOT, Built, build
@@ -39,8 +40,10 @@ def publish_history(folder: Path) -> Warehouse:
         lineage = work_out(input_files(found, settings), memory=memory).lineage
         publish(warehouse, found, lineage, settings.analysis_key())
         if last is not None:
-            run = warehouse.begin((last[0], found.key), "r1")
-            run.write("changes", diff(last[1], lineage))
+            both = (last[0], found.key)
+            run = warehouse.begin(both, "r1")
+            for table in required(both):
+                run.write(table, diff(last[1], lineage) if table == "changes" else ())
             run.publish()
         last = found.key, lineage
     return warehouse

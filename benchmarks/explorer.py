@@ -1,0 +1,111 @@
+"""`python -m benchmarks.explorer [MARTS]`: how long the explorer's server takes to search and to look around.
+
+Without marts it analyses a repository of so many statements (11,000 have about 100,000 columns) and builds them.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from benchmarks.generate import generate, write
+from lineage_pipeline.discover.folder import discover_folder
+from lineage_pipeline.discover.gather import input_files
+from lineage_pipeline.pipeline import work_out
+from lineage_pipeline.settings import load_settings
+from lineage_pipeline.store.warehouse import Warehouse
+from lineage_pipeline.web import questions
+from lineage_pipeline.web.marts import Marts
+from lineage_pipeline.web.neighbourhood import View, drawing, look_around
+from lineage_pipeline_tests.history import publish
+from lineage_pipeline_tests.test_dbt import build
+
+OWED = {"search": 0.300, "neighbourhood": 0.050}
+"""Seconds at the 95th percentile."""
+
+
+class Timing(NamedTuple):
+    """How long something took, half of the times and nineteen times of twenty."""
+
+    name: str
+    rounds: int
+    median: float
+    most: float
+
+
+def make_marts(folder: Path, statements: int, dialect: str = "postgres") -> tuple[Path, float]:
+    """Analyse a synthetic repository and build its marts; give the file and the seconds that dbt took."""
+    write(generate(statements, dialect=dialect), folder / "repository")
+    rules = load_settings(folder / "repository", {"analysis": {"dialect": dialect}}, {})
+    found = discover_folder(folder / "repository", rules, name="synthetic")
+    warehouse = Warehouse(folder / "warehouse")
+    publish(warehouse, found, work_out(list(input_files(found, rules))).lineage, rules.analysis_key())
+    started = time.monotonic()
+    built = build(folder, warehouse)
+    if built.failed or built.message != "None":
+        raise SystemExit(f"dbt failed: {sorted(built.failed)} {built.message}")
+    return built.marts, time.monotonic() - started
+
+
+def measure(path: Path, rounds: int = 60, seed: int = 0) -> list[Timing]:
+    """Search for parts of names and look around objects, drawn by lot."""
+    marts, chance = Marts(path), Random(seed)
+    snapshot = questions.snapshots(marts)[0]["snapshot"]
+    sql = "select object, column_name from marts.columns where snapshot = ? order by all"
+    names = [(row["object"], row["column_name"]) for row in marts.ask(sql, snapshot)]
+    drawn = [chance.choice(names) for _ in range(rounds)]
+
+    def search(name: tuple[str, str]) -> None:
+        questions.search(marts, snapshot, f"{name[0].rpartition('.')[2][:6]} {name[1][:4]}", 100)
+
+    def look(name: tuple[str, str]) -> None:
+        drawing(look_around(marts, View(snapshot, name[0])))
+
+    found = [_timed("search", search, drawn), _timed("neighbourhood", look, drawn)]
+    marts.close()
+    return found
+
+
+def _timed(name: str, act: Callable[[tuple[str, str]], None], drawn: Sequence[tuple[str, str]]) -> Timing:
+    act(drawn[0])
+    times = []
+    for one in drawn:
+        started = time.perf_counter()
+        act(one)
+        times.append(time.perf_counter() - started)
+    times.sort()
+    return Timing(name, len(times), times[len(times) // 2], times[min(len(times) - 1, len(times) * 95 // 100)])
+
+
+def report(timings: Sequence[Timing]) -> str:
+    """Give the figures as a table."""
+    lines = ["| what | rounds | p50 ms | p95 ms | aim |", "|---|--:|--:|--:|--:|"]
+    for one in timings:
+        figures = f"{1000 * one.median:.1f} | {1000 * one.most:.1f} | {1000 * OWED[one.name]:.0f}"
+        lines.append(f"| {one.name} | {one.rounds} | {figures} |")
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, and print."""
+    parser = argparse.ArgumentParser("python -m benchmarks.explorer", description=__doc__)
+    parser.add_argument("marts", nargs="?", type=Path, help="a DuckDB file of marts; a synthetic one otherwise")
+    parser.add_argument("--statements", type=int, default=11_000, help="size of the synthetic repository")
+    parser.add_argument("--rounds", type=int, default=60)
+    options = parser.parse_args(arguments)
+    if options.marts is not None:
+        print(report(measure(options.marts, options.rounds)))
+        return 0
+    with tempfile.TemporaryDirectory(prefix="lineage explorer ") as folder:
+        marts, seconds = make_marts(Path(folder), options.statements)
+        print(f"dbt build: {seconds:.1f} s")
+        print(report(measure(marts, options.rounds)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
