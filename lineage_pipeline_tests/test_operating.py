@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import dagster as dg
@@ -66,7 +65,7 @@ def read_scripts(file: Path) -> list[ir.Script]:
 def test_one_thing_after_the_other(project: Operated, capsys: pytest.CaptureFixture[str]) -> None:
     """The chapters build on each other, and a snapshot takes seconds: they are one story."""
     the_past_costs_what_each_commit_changed(project)
-    branches_are_made_in_two_runs_at_once(project)
+    branches_are_compared_with_where_they_began(project)
     a_force_push_and_a_merge_are_followed(project)
     retention_keeps_what_somebody_needs(project, capsys)
 
@@ -83,7 +82,7 @@ def the_past_costs_what_each_commit_changed(project: Operated) -> None:
     assert json.loads(project.cursor or "") == {"shop": {"main": past[2].removeprefix("shop@")}}
 
 
-def branches_are_made_in_two_runs_at_once(project: Operated) -> None:
+def branches_are_compared_with_where_they_began(project: Operated) -> None:
     repo, warehouse = project.folder / "shop", Warehouse(project.settings.warehouse)
     texts = {
         "feature": {"v": "create view v as select id from t0;"},
@@ -94,8 +93,7 @@ def branches_are_made_in_two_runs_at_once(project: Operated) -> None:
         commit(repo, name, **files)
     asked = project.tick()
     assert [request.tags["git/ref"] for request in asked] == ["feature", "other"]
-    with ThreadPoolExecutor(2) as pool:
-        assert all(result.success for (result,) in pool.map(lambda request: project.execute([request]), asked))
+    assert [result.success for result in project.execute(asked)] == [True, True]
     base = f"shop@{tip(repo, 'main')}"
     for name in texts:
         assert warehouse.manifest((base, f"shop@{tip(repo, name)}")), "compared with where it left the base ref"

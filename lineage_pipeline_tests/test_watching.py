@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
+from lineage_pipeline.defs.home import Home, prepare_dagster
 from lineage_pipeline.defs.resources import Project
 from lineage_pipeline_tests.operated import Operated, commit, tip
 from lineage_pipeline_tests.test_discover import git
@@ -237,3 +239,30 @@ def test_marts_are_asked_for_when_they_show_something_else_than_what_is_publishe
     assert "wait for runs" in str(ask())
     operated.end(run)
     assert ask() not in (key, None)
+
+
+def test_runs_that_would_fight_wait_for_each_other(operated: Operated, tmp_path: Path) -> None:
+    shop(operated)
+    jobs = {job: operated.definitions.resolve_job_def(job) for job in ("snapshot_job", "retention_job")}
+    pools = {
+        job: {node.definition.pool for node in found.graph.nodes if node.definition.pool} for job, found in jobs.items()
+    }
+    assert pools == {"snapshot_job": {"spark"}, "retention_job": {"spark"}}
+    with dg.DagsterInstance.from_config(str(prepare_dagster(operated.settings))) as instance:
+        limits = instance.get_concurrency_config()
+        assert limits.pool_config.default_pool_limit == 1
+        assert limits.pool_config.pool_granularity is not None
+        assert limits.pool_config.pool_granularity.value == "run"
+        (per_snapshot,) = limits.run_queue_config.tag_concurrency_limits if limits.run_queue_config else ()
+        assert (per_snapshot["key"], per_snapshot["limit"]) == ("dagster/partition", 1)
+        assert (instance.telemetry_enabled, instance.run_monitoring_enabled) == (False, True)
+
+
+def test_who_records_at_the_same_time_loses_nothing(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    outputs = [tmp_path / f"{number}.md" for number in range(40)]
+    for output in outputs:
+        output.write_text("")
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda output: home.record(output, "key"), outputs))
+    assert all(home.is_made(output, "key") for output in outputs)
