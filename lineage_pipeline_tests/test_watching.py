@@ -244,9 +244,7 @@ def test_marts_are_asked_for_when_they_show_something_else_than_what_is_publishe
 def test_runs_that_would_fight_wait_for_each_other(operated: Operated, tmp_path: Path) -> None:
     shop(operated)
     jobs = {job: operated.definitions.resolve_job_def(job) for job in ("snapshot_job", "retention_job")}
-    pools = {
-        job: {node.definition.pool for node in found.graph.nodes if node.definition.pool} for job, found in jobs.items()
-    }
+    pools = {job: {pool for node in found.graph.nodes for pool in node.definition.pools} for job, found in jobs.items()}
     assert pools == {"snapshot_job": {"spark"}, "retention_job": {"spark"}}
     with dg.DagsterInstance.from_config(str(prepare_dagster(operated.settings))) as instance:
         limits = instance.get_concurrency_config()
