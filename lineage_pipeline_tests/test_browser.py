@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -12,6 +13,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -95,6 +97,37 @@ def test_the_ui_shows_the_graph_from_files_to_marts(address: str) -> None:
         page.get_by_text("key_is_unique", exact=False).first.wait_for(timeout=60_000)
         browser.close()
     assert errors == []
+
+
+def test_the_ui_shows_what_broke_and_the_partition_in_which(address: str) -> None:
+    table, partition = findings_and_partition(address, materialised().snapshots[1])
+    assert "breaking" in table
+    assert re.search(r"\b(COL|OBJ|TYP|EXP|ROW)\d{3} ", table), "the rule that found it"
+    assert re.search(r"\.sql:\d+", table), "the place"
+    assert "Materialized" in partition
+
+
+def findings_and_partition(address: str, snapshot: str) -> tuple[str, str]:
+    """Open the failed check, read its table of findings, then read the page of the partition."""
+    from playwright.sync_api import sync_playwright
+
+    changes = f"{address}/assets/lineage/changes"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split())
+        page = browser.new_page(viewport={"width": 1500, "height": 950})
+        page.set_default_timeout(60_000)
+        page.goto(f"{changes}?view=checks&checkDetail=no_breaking_changes")
+        page.get_by_text("Failed", exact=True).first.wait_for()
+        page.get_by_text("[Show Markdown]").first.click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_text("who feels it").first.wait_for()
+        table = dialog.inner_text()
+        page.goto(f"{changes}?view=partitions&partition={quote(snapshot)}")
+        page.get_by_text("Latest materialization").first.wait_for()
+        partition = page.locator("body").inner_text()
+        browser.close()
+    assert snapshot in partition
+    return table, partition
 
 
 def test_every_asset_is_materialised(address: str) -> None:

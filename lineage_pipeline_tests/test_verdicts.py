@@ -47,6 +47,7 @@ def test_the_findings_are_a_table_with_links_owners_and_a_fingerprint() -> None:
     assert set(metadata["owners"].value) == {"@core-team", "sales@example.org"}
     assert (metadata["breaking"].value, metadata["waived"].value) == (1, 0)
     assert metadata["fingerprint"].value != verdict("doubtful").metadata["fingerprint"].value
+    assert set(verdict("doubtful").metadata["owners"].value) == {"@core-team", "sales@example.org"}, "by the file"
     waived = verdict("waived").metadata["findings"].value
     assert "nobody reads notes (sales@example.org, until 2999-12-31)" in waived
 

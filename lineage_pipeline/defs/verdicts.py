@@ -16,13 +16,14 @@ from lineage_pipeline.defs.specs import asset_key
 from lineage_pipeline.engine.diff.gate import stopped
 from lineage_pipeline.export import REPORTERS, Comparison
 from lineage_pipeline.export.report import count_changes
-from lineage_pipeline.export.reports.reading import causes, count_of, owners_of
+from lineage_pipeline.export.reports.reading import Cause, causes, count_of, owners_of
 from lineage_pipeline.export.reports.table import findings_table
 from lineage_pipeline.export.subject import Style
 from lineage_pipeline.quality.checks import CheckResult
 from lineage_pipeline.quality.shares import Share, judge
 from lineage_pipeline.settings import Settings
 from lineage_pipeline.store.run import Run
+from lineage_pipeline.store.tables import read_columns
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline.vocabulary.sets import Level, Severity
 from lineage_pipeline.vocabulary.tables import Snapshot
@@ -54,7 +55,8 @@ def no_breaking_changes(
     """Fail with ERROR on breaking causes that no waiver covers, and warn of potentially breaking ones."""
     head = context.partition_key
     settings = project.settings_for(head)
-    comparison = comparison_of(store.warehouse(settings), head)
+    warehouse = store.warehouse(settings)
+    comparison = comparison_of(warehouse, head)
     if comparison is None:
         told = "there is nothing to compare with"
         yield dg.AssetCheckResult(passed=True, check_name=BREAKING, asset_key=asset_key("changes"), description=told)
@@ -65,7 +67,7 @@ def no_breaking_changes(
         asset_key=asset_key("changes"),
         severity=severity_of(comparison),
         description=_sentence(comparison),
-        metadata=_metadata(comparison, project, settings),
+        metadata=_metadata(comparison, project, settings, warehouse),
     )
 
 
@@ -83,7 +85,15 @@ def _sentence(comparison: Comparison) -> str:
     return f"{told}, {count_of(waived, 'waived change')}, against {comparison.base}"
 
 
-def _metadata(comparison: Comparison, project: Project, settings: Settings) -> dict[str, Any]:
+def _owners(warehouse: Warehouse, comparison: Comparison, found: Sequence[Cause]) -> list[str]:
+    """Name those who own what feels the harmful causes, then those who own the files in which they are."""
+    files = read_columns(warehouse.tables(comparison.head), "sql_files", ("path", "owners")).to_pylist()
+    owners = {row["path"]: row["owners"] or () for row in files}
+    written = [owner for cause in found if cause.is_harmful for owner in owners.get(cause.change.path, ())]
+    return list(dict.fromkeys([*owners_of(found), *written]))
+
+
+def _metadata(comparison: Comparison, project: Project, settings: Settings, warehouse: Warehouse) -> dict[str, Any]:
     found = causes(comparison)
     harmful = stopped(comparison.changes, Severity.POTENTIALLY_BREAKING)
     link = source_link(settings, comparison.head)
@@ -95,7 +105,7 @@ def _metadata(comparison: Comparison, project: Project, settings: Settings) -> d
         "potentially_breaking": counts[Severity.POTENTIALLY_BREAKING],
         "waived": sum(cause.waived is not None for cause in found),
         "base": comparison.base,
-        "owners": dg.MetadataValue.json(owners_of(found)),
+        "owners": dg.MetadataValue.json(_owners(warehouse, comparison, found)),
         "fingerprint": fingerprint(change.fingerprint for change in harmful),
         "report": dg.MetadataValue.path(report),
         **({"source": dg.MetadataValue.url(link)} if link else {}),
