@@ -85,13 +85,14 @@ def _with_facts(
     schema, _, name = event.output_name.partition("__")
     relation = f'"{schema}"."{name}"'
     columns = connection.execute(f"describe {relation}").fetchall()
-    counted = connection.execute(f"select count(*) from {relation}").fetchone()
+    # DuckDB wants every result fetched to its end before the next question.
+    [(rows,)] = connection.execute(f"select count(*) from {relation}").fetchall()
     first = connection.sql(f"from {relation} limit {PREVIEW_ROWS}").to_arrow_table()
     fields = [dg.TableColumn(str(row[0]), type=str(row[1])) for row in columns]
     return event.with_metadata(
         {
             **event.metadata,
-            "dagster/row_count": counted[0] if counted else 0,
+            "dagster/row_count": rows,
             "dagster/column_schema": dg.TableSchema(columns=fields),
             "dagster/column_lineage": lineage.get(f"{schema}.{name}", dg.TableColumnLineage({})),
             "dagster/table_name": f"{schema}.{name}",
