@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from sqlglot.parser import Parser
 from sqlglot.tokens import TokenType
 
 from lineage_pipeline.engine.compile.pieces import Piece
@@ -14,6 +15,9 @@ _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END)
 _BARE_JOINS, _FEW = 14, 40
 # sqlglot tries for each join without a condition whether that of a later one is meant for it, and for each of those
 # again: the time doubles with each. May go when it remembers what it tried.
+# A bracket behind a word that may be a type is read twice, once as that of a type, and so is all that stands in it.
+_TYPES = 12
+_PAREN, _BRACKET = TokenType.L_PAREN, TokenType.L_BRACKET
 _CONDITIONS = (TokenType.ON, TokenType.USING, TokenType.CROSS, TokenType.NATURAL)
 
 
@@ -28,6 +32,8 @@ def over_limits(piece: Piece, limits: Limits) -> ir.Finding | None:
     kinds = piece.kinds
     if kinds.count(TokenType.JOIN) > _BARE_JOINS and _bare_joins(kinds) > _BARE_JOINS:
         return over("the number of joins without a condition", str(_BARE_JOINS), end)
+    if kinds.count(_PAREN) + kinds.count(_BRACKET) > _TYPES and _nested_types(kinds) > _TYPES:
+        return over("the nesting of types", f"{_TYPES} levels", end)
     if len(tokens) <= limits.depth:
         return None
     if sum(map(kinds.count, _OPENING)) > limits.depth and _deepest(kinds) > limits.depth:
@@ -38,6 +44,21 @@ def over_limits(piece: Piece, limits: Limits) -> ir.Finding | None:
 def _bare_joins(kinds: Sequence[TokenType]) -> int:
     """How many joins have no condition, and need one."""
     return kinds.count(TokenType.JOIN) - sum(map(kinds.count, _CONDITIONS))
+
+
+def _nested_types(kinds: Sequence[TokenType]) -> int:
+    """How many brackets behind words that may be types are open at once, at most."""
+    if _deepest(kinds) <= _TYPES:
+        return 0
+    opened: list[bool] = []
+    deepest = 0
+    for index, kind in enumerate(kinds):
+        if kind is _PAREN or kind is _BRACKET:
+            opened.append(kinds[index - 1] in Parser.TYPE_TOKENS)
+            deepest = max(deepest, sum(opened)) if opened[-1] else deepest
+        elif opened and (kind is TokenType.R_PAREN or kind is TokenType.R_BRACKET):
+            opened.pop()
+    return deepest
 
 
 def _deepest(kinds: Sequence[TokenType]) -> int:
