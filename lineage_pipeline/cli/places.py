@@ -136,7 +136,8 @@ def _side(place: str, reading: Reading) -> Found:
 
 def _files(places: Sequence[str], reading: Reading) -> Found:
     from lineage_pipeline.discover.files import STDIN, library_around, only_files, read_files
-    from lineage_pipeline.discover.gather import gather
+    from lineage_pipeline.discover.gather import Gathering
+    from lineage_pipeline.engine.graph.scopes import natural
     from lineage_pipeline.settings import load_settings
     from lineage_pipeline.vocabulary.tables import Snapshot
 
@@ -152,7 +153,8 @@ def _files(places: Sequence[str], reading: Reading) -> Found:
         *(raw for place in places if place not in files for raw in _inside(place)),
     ]
     snapshot = Snapshot("files", (), "", (), None, "none", None, None, 0, "")
-    found = gather(snapshot, raws, rules, around=library_around(places))
+    raws.sort(key=lambda raw: natural(raw.path))
+    found = Gathering(snapshot, raws, rules, library_around(places)).whole()
     return Found(only_files(found, [raw.path for raw in raws]), rules, settings, imports)
 
 

@@ -11,7 +11,7 @@ from lineage_pipeline.defs.metadata import materialised, produced, row_count
 from lineage_pipeline.defs.partitions import commit_of, snapshots
 from lineage_pipeline.defs.resources import Project, SparkResource, StoreResource
 from lineage_pipeline.defs.specs import specs, tables_of
-from lineage_pipeline.discover.gather import Discovery
+from lineage_pipeline.discover.gather import Gathering
 from lineage_pipeline.discover.rendered import SCHEMA
 from lineage_pipeline.discover.schemas.found import with_found
 from lineage_pipeline.store.manifests import manifest_path
@@ -33,27 +33,27 @@ def discovery(context: dg.AssetExecutionContext, project: ProjectParam, store: S
     """Read the repository at the commit: files, and each distinct content once."""
     started = time.monotonic()
     run = _begin(context, project, store)
-    found = discover(project, context.partition_key)
+    gathering = discover(project, context.partition_key)
+    run.write("sources", gathering.sources())  # in chunks, as they are read
+    found = gathering.done()
+    if found.key != context.partition_key:
+        raise LineageError(f"{project.folder(context.partition_key)} has changed: it is now {found.key}")
     run.write("snapshots", [found.snapshot])
-    run.write("sources", found.sources)
     run.write("sql_files", found.files)
     imports = project.settings_for(context.partition_key).imports()
     run.write("diagnostics", (*found.diagnostics, *imports.findings), part=Stage.DISCOVERY.value)
     yield from _told(project, run, Stage.DISCOVERY, started)
 
 
-def discover(project: Project, snapshot: str) -> Discovery:
-    """Read the files of a partition; a folder without git must still be what its key says."""
-    from lineage_pipeline.discover.folder import discover_folder
-    from lineage_pipeline.discover.git import discover_revision
+def discover(project: Project, snapshot: str) -> Gathering:
+    """Prepare to read the files of a partition; a folder without git must still be what its key says."""
+    from lineage_pipeline.discover.folder import gather_folder
+    from lineage_pipeline.discover.git import gather_revision
 
     repository, folder, rules = project.repository(snapshot), project.folder(snapshot), project.settings_for(snapshot)
     if not commit_of(snapshot).startswith("tree-"):
-        return discover_revision(folder, commit_of(snapshot), rules, name=repository.name, base_ref=repository.base_ref)
-    found = discover_folder(folder, rules, name=repository.name)
-    if found.key != snapshot:
-        raise LineageError(f"{folder} has changed: it is now {found.key}")
-    return found
+        return gather_revision(folder, commit_of(snapshot), rules, name=repository.name, base_ref=repository.base_ref)
+    return gather_folder(folder, rules, name=repository.name)
 
 
 @dg.multi_asset(name="parsing", specs=specs(tables_of(Stage.PARSING)), partitions_def=snapshots, pool=SPARK)

@@ -8,7 +8,7 @@ import msgspec
 from lineage_pipeline.defs.dbt import marts_key
 from lineage_pipeline.defs.home import Home, home_of
 from lineage_pipeline.defs.published import diff_key, events_key, is_published
-from lineage_pipeline.discover.folder import discover_folder, repository_name
+from lineage_pipeline.discover.folder import gather_folder, repository_name
 from lineage_pipeline.discover.git import WORKTREE, base_of, has_commit, is_repository, read_commit, resolve, toplevel
 from lineage_pipeline.discover.remotes import is_remote, mirror_of
 from lineage_pipeline.export import REPORTERS
@@ -73,7 +73,7 @@ def targets(settings: Settings, repo: Path, row: RepositorySettings, revisions: 
 def target_of(settings: Settings, repo: Path, row: RepositorySettings, revision: str) -> Target:
     """Give the snapshot of a revision, and what it is compared with."""
     if revision == WORKTREE or not is_repository(repo):
-        return Target(discover_folder(repo, settings, name=row.name).key)
+        return Target(gather_folder(repo, settings, name=row.name).key())
     top = toplevel(repo)
     commit = read_commit(top, resolve(top, revision))
     base, _, _ = base_of(top, commit, row.base_ref)

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import msgspec
 
-from lineage_pipeline.discover.gather import Around, Discovery, RawFile, Rules, gather
+from lineage_pipeline.discover.gather import Around, Discovery, Gathering, RawFile, Rules
 from lineage_pipeline.discover.library import FolderLibrary
 from lineage_pipeline.discover.rendered import SCHEMA
+from lineage_pipeline.engine.graph.scopes import natural
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.tables import Snapshot
 
@@ -18,8 +19,8 @@ STDIN = "-"
 def discover_files(paths: Sequence[str], stdin: bytes, rules: Rules) -> Discovery:
     """Read the named files, each once, under the paths that were given."""
     snapshot = Snapshot("files", (), "", (), None, "none", None, None, 0, "")
-    found = gather(snapshot, read_files(paths, stdin), rules, around=library_around(paths))
-    return only_files(found, paths)
+    named = sorted(dict.fromkeys(paths), key=natural)
+    return only_files(Gathering(snapshot, read_files(named, stdin), rules, library_around(paths)).whole(), paths)
 
 
 def only_files(found: Discovery, paths: Sequence[str]) -> Discovery:

@@ -2,19 +2,21 @@
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
-import msgspec
-
 from lineage_pipeline.discover.decode import decode
-from lineage_pipeline.discover.gather import Around, Discovery, RawFile, Rules, gather
+from lineage_pipeline.discover.gather import Around, Discovery, Gathering, RawFile, Rules, most_bytes, too_large
 from lineage_pipeline.discover.ignores import GIT_FILES, OWN_FILES, Ignores
 from lineage_pipeline.discover.library import FolderLibrary
 from lineage_pipeline.discover.owners import PLACES, Owners, parse_owners
 from lineage_pipeline.discover.waivers import FILE_NAME
+from lineage_pipeline.engine.graph.scopes import natural
 from lineage_pipeline.vocabulary.errors import LineageError
-from lineage_pipeline.vocabulary.tables import Snapshot
+from lineage_pipeline.vocabulary.tables import Diagnostic, Snapshot
+
+MOST_TEXT = 10_000_000
+"""Bytes of a file of owners or waivers beyond which it is left unread."""
 
 SKIPPED = frozenset({".git", ".hg", ".svn"})
 """Folders that belong to version control, never to a repository's content."""
@@ -25,6 +27,13 @@ def discover_folder(folder: Path, rules: Rules, *, name: str = "", tracked: Coll
 
     What git has `tracked` is read though an ignore file of git says otherwise.
     """
+    return gather_folder(folder, rules, name=name, tracked=tracked).whole()
+
+
+def gather_folder(
+    folder: Path, rules: Rules, *, name: str = "", tracked: Collection[str] = (), findings: Sequence[Diagnostic] = ()
+) -> Gathering:
+    """Prepare to read every selected file below a folder, one by one."""
     if not folder.is_dir():
         raise LineageError(f"{folder} is not a folder")
     snapshot = Snapshot(
@@ -40,8 +49,9 @@ def discover_folder(folder: Path, rules: Rules, *, name: str = "", tracked: Coll
         analysis_key="",
     )
     around = Around(_owners(folder), FolderLibrary(folder))
-    found = gather(snapshot, read_folder(folder, rules, tracked), rules, around=around, detect=True)
-    return msgspec.structs.replace(found, waivers=_text(folder / FILE_NAME))
+    raw_files = read_folder(folder, rules, tracked)
+    waivers = _text(folder / FILE_NAME)
+    return Gathering(snapshot, raw_files, rules, around, detect=True, waivers=waivers, findings=findings)
 
 
 def _owners(folder: Path) -> Owners | None:
@@ -55,12 +65,13 @@ def _text(path: Path) -> str:
 
 
 def read_folder(folder: Path, rules: Rules, tracked: Collection[str] = ()) -> Iterator[RawFile]:
-    """Give the selected files below a folder, one by one."""
+    """Give the selected files below a folder, one by one, in natural path order."""
     inside = folder.resolve()
-    for within in _walk(folder, frozenset(tracked)):
-        relative = shown_path(within)
-        if rules.selects(relative) and _lies_in(path := folder / within, inside):
-            yield _read_file(path, relative)
+    chosen = ((shown_path(within), within) for within in _walk(folder, frozenset(tracked)))
+    selected = [(relative, within) for relative, within in chosen if rules.selects(relative)]
+    for relative, within in sorted(selected, key=lambda item: natural(item[0])):
+        if _lies_in(path := folder / within, inside):
+            yield _read_file(path, relative, most_bytes(relative, rules))
 
 
 def _lies_in(path: Path, inside: Path) -> bool:
@@ -116,8 +127,11 @@ def _walk(folder: Path, tracked: frozenset[str]) -> Iterator[str]:
         yield from (inner + name for name in sorted(files) if not ignores_file(above + name))
 
 
-def _read_file(path: Path, relative: str) -> RawFile:
+def _read_file(path: Path, relative: str, most: int = MOST_TEXT) -> RawFile:
     try:
-        return RawFile(relative, path.read_bytes())
+        with path.open("rb") as stream:
+            if os.fstat(stream.fileno()).st_size > most:
+                return too_large(relative, most)
+            return RawFile(relative, stream.read())
     except OSError as error:
         return RawFile(relative, b"", f"it cannot be read: {error.strerror}")

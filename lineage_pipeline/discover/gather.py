@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -55,12 +55,17 @@ class Around(NamedTuple):
     library: Library = NoLibrary()
 
 
+WIDEST = 4
+"""The most bytes that a character takes in any encoding: what is larger than its characters may be need not be read."""
+
+
 class RawFile(msgspec.Struct, frozen=True):
-    """A file as it lies there; `problem` says why it could not be read."""
+    """A file as it lies there; `problem` says why it could not be read, `excess` which limit it is over."""
 
     path: str
     content: bytes
     problem: str = ""
+    excess: str = ""
 
 
 class Discovery(msgspec.Struct, frozen=True):
@@ -81,47 +86,68 @@ class Discovery(msgspec.Struct, frozen=True):
         return f"{self.snapshot.repo}@{self.snapshot.commit}"
 
 
-def gather(
-    snapshot: Snapshot,
-    raw_files: Iterable[RawFile],
-    rules: Rules,
-    findings: Iterable[Diagnostic] = (),
-    around: Around | None = None,
-    *,
-    detect: bool = False,
-) -> Discovery:
-    """Read all files into rows; a snapshot without a commit is named after what it holds.
+class Gathering:
+    """Files on their way into rows, in natural path order; no content is kept, so that many of them will do.
 
     Where it is to `detect` dialects, files whose dialect nobody says are read as their words suggest.
     """
-    files: list[SqlFile] = []
-    guesses: dict[str, Guess] = {}
-    sources: dict[str, Source] = {}
-    diagnostics = list(findings)
-    for file, source, told in _rows(raw_files, rules, around or Around()):
-        files.append(file)
-        sources[source.source_hash] = source
-        diagnostics.extend(told)
-        guess = guess_of(file, source.rendered) if detect and file.templater != SCHEMA else None
-        if guess is not None:
-            guesses[file.path] = guess
-    files = with_dialects(sorted(files, key=lambda file: natural(file.path)), guesses)
-    found = {file.path for file in files}
-    diagnostics += [finding("FILE_MISSING", path) for path in rules.listed() if path not in found]
-    named = msgspec.structs.replace(
-        snapshot,
-        commit=snapshot.commit or f"tree-{_tree_hash(files)}",
-        files=len(files),
-        analysis_key=rules.analysis_key(),
-    )
-    ordered = tuple(sources[source_hash] for source_hash in sorted(sources))
-    return Discovery(named, tuple(files), ordered, tuple(diagnostics))
+
+    def __init__(
+        self, snapshot: Snapshot, raw_files: Iterable[RawFile], rules: Rules, around: Around | None = None, **said: Any
+    ) -> None:
+        """Take what is to be read; nothing is read yet. `said`: `findings`, `waivers`, and whether to `detect`."""
+        self.snapshot = snapshot
+        self.raw_files = raw_files
+        self.rules = rules
+        self.around = around or Around()
+        self.detect = bool(said.get("detect"))
+        self.waivers: str = said.get("waivers", "")
+        self.diagnostics: list[Diagnostic] = list(said.get("findings", ()))
+        self.files: list[SqlFile] = []
+        self.guesses: dict[str, Guess] = {}
+
+    def sources(self) -> Iterator[Source]:
+        """Read all files, and give each distinct content once, as it comes."""
+        seen: set[str] = set()
+        for file, source, told in _rows(self.raw_files, self.rules, self.around):
+            self.files.append(file)
+            self.diagnostics.extend(told)
+            guess = guess_of(file, source.rendered) if self.detect and file.templater != SCHEMA else None
+            if guess is not None:
+                self.guesses[file.path] = guess
+            if source.source_hash not in seen:
+                seen.add(source.source_hash)
+                yield source
+
+    def done(self, sources: Iterable[Source] = ()) -> Discovery:
+        """Give what was found once all sources were taken; a snapshot without a commit is named after what it holds."""
+        files = with_dialects(sorted(self.files, key=lambda file: natural(file.path)), self.guesses)
+        found = {file.path for file in files}
+        missing = [finding("FILE_MISSING", path) for path in self.rules.listed() if path not in found]
+        named = msgspec.structs.replace(
+            self.snapshot,
+            commit=self.snapshot.commit or f"tree-{_tree_hash(files)}",
+            files=len(files),
+            analysis_key=self.rules.analysis_key(),
+        )
+        return Discovery(named, tuple(files), tuple(sources), (*self.diagnostics, *missing), self.waivers)
+
+    def whole(self) -> Discovery:
+        """Read all files and keep their contents."""
+        sources = sorted(self.sources(), key=lambda source: source.source_hash)
+        return self.done(sources)
+
+    def key(self) -> str:
+        """Read all files for the name of the snapshot alone."""
+        for _ in self.sources():
+            pass
+        return self.done().key
 
 
 def _rows(raw_files: Iterable[RawFile], rules: Rules, around: Around) -> Iterator[Rows]:
     """Give the rows of each file, decoded and rendered, and of what the projects around them bring."""
     templates, known = Templates(around.library), set[str]()
-    for raw in sorted(raw_files, key=lambda raw: natural(raw.path)):
+    for raw in raw_files:
         file, source, problems = _read(raw, rules)
         if file is None:
             continue
@@ -155,6 +181,16 @@ def finding(code: str, path: str | None, **values: str) -> Diagnostic:
     return Diagnostic(identity, code, CODES[code].severity, message, path, None, None, None, Stage.DISCOVERY)
 
 
+def most_bytes(path: str, rules: Optioned) -> int:
+    """Say how large a file may be for it to be read at all."""
+    return WIDEST * rules.options_for(path).limits.bytes
+
+
+def too_large(path: str, most: int) -> RawFile:
+    """Give a file that is too large to be read."""
+    return RawFile(path, b"", excess=f"{most // WIDEST} characters")
+
+
 def hash_text(text: str) -> str:
     """Give the SHA-256 of a text in hexadecimal."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -165,6 +201,8 @@ def _read(raw: RawFile, rules: Rules) -> tuple[SqlFile | None, Source, list[Diag
     decoded = decode(raw.content)
     problem = raw.problem or decoded.problem
     findings = [finding("ENCODING_ERROR", raw.path, reason=problem)] if problem else []
+    if raw.excess:
+        problem, findings = "too large", [finding("LIMIT_EXCEEDED", raw.path, what="the file", limit=raw.excess)]
     if raw.content.startswith(LFS_POINTER):
         problem, findings = "a pointer", [finding("LFS_POINTER", raw.path)]
     given = rules.options_for(raw.path)

@@ -6,16 +6,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
+from typing import IO
 
 import msgspec
 
 from lineage_pipeline.discover.decode import decode
-from lineage_pipeline.discover.folder import discover_folder, repository_name, shown_path
-from lineage_pipeline.discover.gather import Around, Discovery, RawFile, Rules, finding, gather
+from lineage_pipeline.discover.folder import gather_folder, repository_name, shown_path
+from lineage_pipeline.discover.gather import (
+    Around,
+    Discovery,
+    Gathering,
+    RawFile,
+    Rules,
+    finding,
+    most_bytes,
+    too_large,
+)
 from lineage_pipeline.discover.ignores import OWN_FILES, Ignores
 from lineage_pipeline.discover.library import RevisionLibrary
 from lineage_pipeline.discover.owners import PLACES, parse_owners
 from lineage_pipeline.discover.waivers import FILE_NAME
+from lineage_pipeline.engine.graph.scopes import natural
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.tables import Diagnostic, Snapshot
 
@@ -56,18 +67,24 @@ class Commit(msgspec.Struct, frozen=True):
 
 
 class Blob(msgspec.Struct, frozen=True):
-    """A file of a tree, by its object id."""
+    """A file of a tree, by its object id; one that has more bytes than `most` is not read."""
 
     path: str
     id: str
     mode: str = "100644"
+    most: int = 0
 
 
 def discover_revision(repo: Path, revision: str, rules: Rules, *, name: str = "", base_ref: str = "") -> Discovery:
     """Read the selected files of a revision; its base is the merge base with `base_ref`, else the first parent."""
+    return gather_revision(repo, revision, rules, name=name, base_ref=base_ref).whole()
+
+
+def gather_revision(repo: Path, revision: str, rules: Rules, *, name: str = "", base_ref: str = "") -> Gathering:
+    """Prepare to read the selected files of a revision, one by one."""
     top = toplevel(repo)
     if revision == WORKTREE:
-        return _discover_worktree(top, rules, name)
+        return _gather_worktree(top, rules, name)
     commit = read_commit(top, resolve(top, revision))
     base, base_rule, findings = base_of(top, commit, base_ref)
     snapshot = Snapshot(
@@ -86,12 +103,15 @@ def discover_revision(repo: Path, revision: str, rules: Rules, *, name: str = ""
     tree = [entry for entry in entries if entry.mode in REGULAR_FILES]
     findings = (*findings, *(finding("SUBMODULE", entry.path) for entry in entries if entry.mode == SUBMODULE))
     ignores = _ignores(top, tree)
-    blobs = [blob for blob in tree if rules.selects(blob.path) and not ignores.ignores(blob.path)]
+    chosen = (blob for blob in tree if rules.selects(blob.path) and not ignores.ignores(blob.path))
+    ordered = sorted(chosen, key=lambda blob: natural(blob.path))
+    blobs = [msgspec.structs.replace(blob, most=most_bytes(blob.path, rules)) for blob in ordered]
     said = _text(top, tree, PLACES)
     owners = parse_owners(said) if said else None
     library = RevisionLibrary({blob.path: blob.id for blob in tree}, lambda blob: _content(top, blob))
-    found = gather(snapshot, read_blobs(top, blobs), rules, findings, Around(owners, library), detect=True)
-    return msgspec.structs.replace(found, waivers=_text(top, tree, [FILE_NAME]))
+    around, waivers = Around(owners, library), _text(top, tree, [FILE_NAME])
+    raw_files = read_blobs(top, blobs)
+    return Gathering(snapshot, raw_files, rules, around, detect=True, waivers=waivers, findings=findings)
 
 
 def refuse_partial(found: Discovery, commit: str) -> Discovery:
@@ -137,16 +157,15 @@ def _content(repo: Path, blob: str) -> bytes | None:
         return None
 
 
-def _discover_worktree(top: Path, rules: Rules, name: str) -> Discovery:
+def _gather_worktree(top: Path, rules: Rules, name: str) -> Gathering:
     """Read the folder as it lies there: what is tracked, changed or not, and what is new and not ignored."""
     if git(top, "rev-parse", "--is-inside-work-tree").strip() != b"true":
         raise LineageError(f"{top} is a bare repository: it has no {WORKTREE}")
     listed = git(top, "ls-files", "-z", "--cached", "--stage").split(b"\0")
     staged = [entry.split(b"\t", 1) for entry in listed if entry]
     named = [(os.fsdecode(path), about.split()[0].decode("ascii")) for about, path in staged]
-    found = discover_folder(top, rules, name=name, tracked=[path for path, _ in named])
-    modules = (finding("SUBMODULE", shown_path(path)) for path, mode in sorted(named) if mode == SUBMODULE)
-    return msgspec.structs.replace(found, diagnostics=(*modules, *found.diagnostics))
+    modules = [finding("SUBMODULE", shown_path(path)) for path, mode in sorted(named) if mode == SUBMODULE]
+    return gather_folder(top, rules, name=name, tracked=[path for path, _ in named], findings=modules)
 
 
 def toplevel(path: Path) -> Path:
@@ -260,9 +279,20 @@ def _read_on(repo: Path, blobs: Iterable[Blob]) -> Iterator[RawFile]:
                 if not line:
                     return
                 continue
-            content = process.stdout.read(int(header[2]))
+            size, most = int(header[2]), blob.most
+            if most and size > most:
+                _skip(process.stdout, size + 1)
+                yield too_large(blob.path, most)
+                continue
+            content = process.stdout.read(size)
             process.stdout.read(1)
             yield RawFile(blob.path, content)
+
+
+def _skip(stream: IO[bytes], size: int) -> None:
+    """Read past something without keeping it."""
+    while size > 0 and (content := stream.read(min(size, 1 << 20))):
+        size -= len(content)
 
 
 def git(repo: Path, *arguments: str) -> bytes:

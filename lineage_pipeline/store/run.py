@@ -18,13 +18,14 @@ from lineage_pipeline.store.schemas import SNAPSHOT, address, row_type
 from lineage_pipeline.store.sources import write_sources
 from lineage_pipeline.store.tables import StoredTables
 from lineage_pipeline.vocabulary.errors import LineageError
-from lineage_pipeline.vocabulary.tables import TABLES
+from lineage_pipeline.vocabulary.tables import TABLES, Source
 
 RowT = TypeVar("RowT", bound=msgspec.Struct)
 Rows: TypeAlias = Iterable[msgspec.Struct] | pa.Table | pa.RecordBatchReader
 
-BATCHES = {"sources": 512}  # whole texts
 BATCH = 65_536
+BATCH_TEXT, A_ROW = 8_000_000, 500
+"""Characters that are written at once, and what a row counts beside its texts."""
 
 
 class Run:
@@ -130,5 +131,16 @@ def _batches(table: str, key: Sequence[str], rows: Rows) -> Iterator[pa.Table]:
             yield conform(table, key, pa.Table.from_batches([batch]))
     else:
         remaining = iter(rows)
-        while chunk := list(islice(remaining, BATCHES.get(table, BATCH))):
+        while chunk := list(_texts(remaining) if table == "sources" else islice(remaining, BATCH)):
             yield to_arrow(table, key, chunk)
+
+
+def _texts(rows: Iterator[msgspec.Struct]) -> Iterator[msgspec.Struct]:
+    """Take sources until they are large enough together: some are a line, some are megabytes."""
+    size = 0
+    for row in rows:
+        yield row
+        assert isinstance(row, Source)
+        size += len(row.text) + len(row.rendered) + A_ROW
+        if size >= BATCH_TEXT:
+            return
