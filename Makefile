@@ -7,7 +7,7 @@ PARALLEL := -n 2 --dist loadgroup
 FAST := not (slow or pipeline or spark or browser or postgres or cluster or soak or oracle)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve ui test check lint soak fuzz oracle accept bench peers format lock clean
+.PHONY: help setup run serve ui test check lint soak fuzz faults audit oracle accept bench peers format lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' Makefile
@@ -44,6 +44,13 @@ soak: setup ## the tests that take many minutes
 
 fuzz: setup ## two hundred thousand mutated fixtures (fewer, or others: make fuzz COUNT=5000 FIRST=200000)
 	$(PY) -m lineage_pipeline_tests.fuzzing --count $(or $(COUNT),200000) --first $(or $(FIRST),0)
+
+faults: setup ## kill a hundred writers and five whole runs at moments drawn by chance
+	$(PY) -m lineage_pipeline_tests.faults kill $(or $(ROUNDS),100)
+	$(PY) -m lineage_pipeline_tests.faults runs $(or $(RUNS),5)
+
+audit: setup ## look every pinned dependency up in the list of known vulnerabilities (needs the network, and pip-audit)
+	$(PY) -m pip_audit --require-hashes --disable-pip -r requirements.lock
 
 oracle: setup ## ten thousand generated queries for each real engine, and the grid of what they cover
 	$(PYTEST) -m oracle

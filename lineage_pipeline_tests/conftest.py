@@ -4,9 +4,15 @@ import os
 
 import pytest
 
+from lineage_pipeline_tests.offline import refuse_strangers
+
 os.environ.setdefault("LINEAGE_CACHE", "false")  # tests of one folder must not find what others left there
 
 GROUPS = ("spark", "cluster", "browser", "postgres")
+
+
+def pytest_configure() -> None:
+    refuse_strangers()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
 from lineage_pipeline.dialects.traits import GENERIC, Traits, traits_of
@@ -17,6 +18,7 @@ from lineage_pipeline.spark.frames import Batches, batch, spark_schema
 from lineage_pipeline.spark.work import Entry, Work
 from lineage_pipeline.store import compiled as cache
 from lineage_pipeline.store.compiled import CACHE, COMPILED, packed
+from lineage_pipeline.store.damage import intact
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import Options
 from lineage_pipeline.vocabulary.places import Written
@@ -49,6 +51,16 @@ def compile_new(work: Work) -> None:
         work.write(made, f"{CACHE}/{name}")
         held |= dict.fromkeys(missing, name)
     work.put("entries", _entries(work.entries, held))
+
+
+def is_compiled(work: Work) -> bool:
+    """Say whether every batch that holds a file of this snapshot is still there."""
+    path = work.place("entries.parquet")
+    if work.files.size(path) is None or not intact(work.files, path):
+        return False
+    entries = pq.read_table(pa.BufferReader(work.files.read(path)), schema=ENTRIES)
+    there = {folder.split("/")[-2] for folder in work.finished(CACHE)}
+    return there.issuperset(entries["batch"].to_pylist())
 
 
 def scripts(work: Work, *columns: str) -> DataFrame:

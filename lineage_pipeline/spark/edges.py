@@ -27,7 +27,7 @@ from lineage_pipeline.engine.link.statement import LinkedStatement, link_stateme
 from lineage_pipeline.guard.child import WHOLE, Bounds, Step, Stopped, can_guard, run
 from lineage_pipeline.spark.compile import scripts, traits_at
 from lineage_pipeline.spark.frames import Batches, row_array, row_schema, spark_schema, sparse
-from lineage_pipeline.spark.links import CACHE, LINK, LINKS, TODO, held_links, keep, link_keys
+from lineage_pipeline.spark.links import CACHE, LINK, LINKS, TODO, held_links, is_linked, keep, link_keys
 from lineage_pipeline.spark.plan import Shaping
 from lineage_pipeline.spark.schemas import schema_rows
 from lineage_pipeline.spark.work import Work
@@ -91,7 +91,7 @@ class Gathered(msgspec.Struct):
 
 def link_files(work: Work) -> None:
     """Link the files that no batch of the cache holds, once for the same names and schemas."""
-    if work.files.size(work.place(LINKS)) is not None:
+    if is_linked(work):
         return
     links, todo = link_keys(work)
     batch = todo["batch"][0].as_py() if len(todo) else ""
@@ -118,11 +118,11 @@ def linked_rows(work: Work) -> DataFrame:
 
 def infer_columns(work: Work) -> Inferred:
     """Ask back through open stars, once for the same files; only the names of open objects come to the driver."""
-    content = work.files.read(work.place(INFERRED))
+    content = work.kept(INFERRED)
     if content is not None:
         return msgspec.msgpack.decode(content, type=Inferred)
     made = _infer(work)
-    work.files.replace(work.place(INFERRED), msgspec.msgpack.encode(made), durable=False)
+    work.keep(INFERRED, msgspec.msgpack.encode(made))
     return made
 
 

@@ -16,6 +16,8 @@ from pyspark.sql import functions as f
 from lineage_pipeline.spark.plan import BOUNDS, Shaping
 from lineage_pipeline.spark.schemas import schema_rows
 from lineage_pipeline.spark.work import Work, parquet
+from lineage_pipeline.store.compiled import DONE
+from lineage_pipeline.store.damage import discard, intact, whole
 
 CACHE = "_cache/linked"
 KEYS = "keys.parquet"
@@ -49,11 +51,11 @@ def link_keys(work: Work) -> tuple[list[Link], pa.Table]:
     compiled = {entry.path: entry.key for entry in work.entries}
     content = work.files.read(work.place("bounds.parquet")) or b""
     rows = pq.read_table(pa.BufferReader(content), schema=BOUNDS).to_pylist()
-    held, batch = _held(work), uuid.uuid4().hex
+    keyed = [(row, _key(row, compiled[row["path"]], seen)) for row in rows]
+    held, batch = _held(work, {key for _, key in keyed}), uuid.uuid4().hex
     links = []
     todo: list[dict[str, Any]] = []
-    for row in rows:
-        key = _key(row, compiled[row["path"]], seen)
+    for row, key in keyed:
         links.append(Link(row["path"], key, held.get(key, batch)))
         if key not in held:
             todo.append(row | {"key": key, "batch": batch})
@@ -85,6 +87,16 @@ def keep(work: Work, links: Iterable[Link], done: str = "") -> None:
     work.files.replace(work.place(LINKS), parquet(_table(listed)), durable=False)
 
 
+def is_linked(work: Work) -> bool:
+    """Say whether the rows of this snapshot are known, and every batch that holds them is still there."""
+    path = work.place(LINKS)
+    if work.files.size(path) is None or not intact(work.files, path):
+        return False
+    links = pq.read_table(pa.BufferReader(work.files.read(path)), schema=LINK)
+    there = {folder.split("/")[-2] for folder in work.finished(CACHE)}
+    return there.issuperset(links["batch"].to_pylist())
+
+
 def held_links(work: Work) -> Held:
     """Say which batches hold the rows of this snapshot."""
     links = pq.read_table(pa.BufferReader(work.files.read(work.place(LINKS)) or b""), schema=LINK)
@@ -97,12 +109,17 @@ def _table(links: Iterable[Link]) -> pa.Table:
     return pa.Table.from_pylist([msgspec.structs.asdict(link) for link in links], schema=LINK)
 
 
-def _held(work: Work) -> dict[str, str]:
-    """Say which batch holds a key; the first one counts where two runs linked the same."""
+def _held(work: Work, wanted: set[str]) -> dict[str, str]:
+    """Say which batch holds a key; the first one counts where two runs linked the same, and a damaged one never."""
     held: dict[str, str] = {}
     for path in work.files.list(CACHE):
         if path.endswith(f"/{KEYS}"):
-            for key in _keys(work, path):
+            folder = path.removesuffix(f"/{KEYS}")
+            here = wanted.intersection(_keys(work, path)) if intact(work.files, path) else wanted
+            if here and not whole(work.files, folder):
+                discard(work.files, [path, *(f"{done}/{DONE}" for done in work.finished(folder))])
+                continue
+            for key in here:
                 held.setdefault(key, path.split("/")[-2])
     return held
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from lineage_pipeline.engine.graph.build import File, build_plan
 from lineage_pipeline.engine.link.rows import finding_rows
-from lineage_pipeline.spark.compile import compile_new, scripts
+from lineage_pipeline.spark.compile import compile_new, is_compiled, scripts
 from lineage_pipeline.spark.work import Work
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.plan import Bound, Known, Plan, ScriptFace
@@ -48,13 +48,13 @@ class Planned(msgspec.Struct, frozen=True):
 
 def planned(work: Work) -> Planned:
     """Give the plan of a snapshot; it is made once for the same files."""
-    content = work.files.read(work.place(FILE))
-    if content is not None:
+    content = work.kept(FILE)
+    if content is not None and is_compiled(work):
         return msgspec.msgpack.decode(content, type=Planned)
     compile_new(work)
     made = _plan(work)
     _hand_on(work, made.plan)
-    work.files.replace(work.place(FILE), msgspec.msgpack.encode(made), durable=False)
+    work.keep(FILE, msgspec.msgpack.encode(made))
     return made
 
 

@@ -16,6 +16,7 @@ from lineage_pipeline.discover.rendered import SCHEMA
 from lineage_pipeline.spark.frames import read
 from lineage_pipeline.spark.session import parallelism
 from lineage_pipeline.store.compiled import compile_key, finished
+from lineage_pipeline.store.damage import opened, sealed
 from lineage_pipeline.store.files import Files
 from lineage_pipeline.store.hashes import hash_of
 from lineage_pipeline.store.layout import FILES_A_PIECE, GROUP_ROWS, ORDERS
@@ -118,6 +119,14 @@ class Work:
     def put(self, name: str, content: pa.Table) -> None:
         """Write names that the driver holds as a file, so that tasks can join them."""
         self.files.replace(self.place(f"{name}.parquet"), parquet(content), durable=False)
+
+    def keep(self, name: str, content: bytes) -> None:
+        """Keep what the driver worked out for this snapshot."""
+        self.files.replace(self.place(name), sealed(content), durable=False)
+
+    def kept(self, name: str) -> bytes | None:
+        """Give what the driver worked out for this snapshot before; None where it is damaged, too."""
+        return opened(self.files.read(self.place(name)))
 
     def table(self, name: str) -> DataFrame:
         """Open a public table as the run has it."""

@@ -10,6 +10,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lineage_pipeline.store.damage import discard, whole
 from lineage_pipeline.store.engine import engine_version
 from lineage_pipeline.store.files import Files
 from lineage_pipeline.store.hashes import hash_of
@@ -71,14 +72,29 @@ def finished(files: Files, folder: str) -> list[str]:
 
 
 def held(files: Files, wanted: Collection[str]) -> dict[str, str]:
-    """Say which batch holds a key; the first one counts where two runs compiled the same."""
+    """Say which batch holds a key; the first one counts where two runs compiled the same.
+
+    A batch that is damaged holds nothing, and is no longer one that was written to its end.
+    """
     found: dict[str, str] = {}
     for folder in finished(files, CACHE):
-        for path in _parts(files, folder):
-            keys = pq.read_table(files.locate(path), columns=["key"], filesystem=files.system)["key"]
-            for key in set(wanted).intersection(keys.to_pylist()):
-                found.setdefault(key, folder.split("/")[-2])
+        try:
+            keys = {key for path in _parts(files, folder) for key in _keys(files, path)}
+        except (OSError, pa.ArrowException):
+            discard(files, [f"{folder}/{DONE}"])
+            continue
+        here = keys.intersection(wanted)
+        if here and not whole(files, folder):
+            discard(files, [f"{folder}/{DONE}"])
+            continue
+        for key in here:
+            found.setdefault(key, folder.split("/")[-2])
     return found
+
+
+def _keys(files: Files, path: str) -> list[str]:
+    keys: list[str] = pq.read_table(files.locate(path), columns=["key"], filesystem=files.system)["key"].to_pylist()
+    return keys
 
 
 def load(files: Files, wanted: Collection[str]) -> dict[str, Packed]:

@@ -1,0 +1,162 @@
+"""Faults: a process that writes a snapshot while others kill it, and what a reader may see meanwhile.
+
+`python -m lineage_pipeline_tests.faults write WAREHOUSE FOLDER RUN` writes and publishes the lineage of a folder,
+without Spark; `… kill ROUNDS` kills that many such writers, each at another moment; `… runs ROUNDS` kills whole runs of
+the pipeline.
+"""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from lineage_pipeline import pipeline
+from lineage_pipeline.discover.folder import discover_folder
+from lineage_pipeline.discover.gather import input_files
+from lineage_pipeline.settings import load_settings
+from lineage_pipeline.store.warehouse import Warehouse
+from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline.vocabulary.tables import TABLES
+from lineage_pipeline_tests.materialised import canonical
+
+ROOT = Path(__file__).parents[1]
+
+
+def make_repository(folder: Path) -> None:
+    """Files enough that writing takes a while."""
+    for number in range(40):
+        text = "".join(
+            f"create table t{number}_{at} (a int, b int);\ncreate view v{number}_{at} as select a, b + {at} as c from "
+            f"t{number}_{at};\n"
+            for at in range(20)
+        )
+        (folder / f"f{number}.sql").write_text(text)
+
+
+def write(warehouse: Path, folder: Path, run: str) -> None:
+    """Write and publish the lineage of a folder; `ready` is said when writing begins."""
+    settings = load_settings(folder, {"analysis": {"dialect": "postgres"}}, {})
+    found = discover_folder(folder, settings, name="repo")
+    lineage = pipeline.analyse(input_files(found, settings))
+    print("ready", flush=True)
+    opened = Warehouse(warehouse).begin(found.key, run, settings.analysis_key())
+    opened.write("snapshots", [found.snapshot])
+    opened.write("sources", found.sources)
+    opened.write("sql_files", found.files)
+    for table in Lineage.__struct_fields__:
+        if table in TABLES:
+            opened.write(table, getattr(lineage, table))
+    opened.publish()
+    print("published", flush=True)
+
+
+def start(warehouse: Path, folder: Path, run: str) -> subprocess.Popen[str]:
+    """Start a writer, and wait until it begins to write."""
+    command = [sys.executable, "-W", "ignore", "-m", "lineage_pipeline_tests.faults", "write"]
+    process = subprocess.Popen(
+        [*command, str(warehouse), str(folder), run],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n", process.communicate()[1]
+    return process
+
+
+def finish(warehouse: Path, folder: Path, run: str) -> None:
+    """Let a writer write to its end."""
+    with start(warehouse, folder, run) as process:
+        assert process.wait() == 0
+
+
+def seen(warehouse: Path) -> list[dict[str, list[bytes]]]:
+    """What a reader sees: every published snapshot, whole, or an error."""
+    opened = Warehouse(warehouse)
+    return [canonical(opened.load(manifest.key[0])) for manifest in opened.snapshots()]
+
+
+def kill_writers(place: Path, rounds: int, chance: random.Random) -> int:
+    """Kill writers at moments drawn by chance; give how many were killed before they had published."""
+    folder, calm = place / "repo", place / "calm"
+    folder.mkdir()
+    make_repository(folder)
+    with start(calm, folder, "calm") as process:
+        began = time.monotonic()
+        assert process.wait() == 0
+        takes = time.monotonic() - began
+    (expected,) = seen(calm)
+    killed = 0
+    for number in range(rounds):
+        warehouse = place / "warehouse"
+        with start(warehouse, folder, f"run{number}") as process:
+            time.sleep(chance.random() * takes)
+            process.send_signal(signal.SIGKILL)
+            killed += process.wait() != 0
+        assert seen(warehouse) in ([], [expected])
+        if chance.random() < 0.5:  # sometimes the next one comes upon what is left of two
+            continue
+        finish(warehouse, folder, f"again{number}")
+        assert seen(warehouse) == [expected]
+        Warehouse(warehouse).collect()
+        assert seen(warehouse) == [expected]
+        (manifest,) = Warehouse(warehouse).snapshots()
+        left = {path.relative_to(warehouse).as_posix() for path in warehouse.rglob("*.parquet")}
+        assert left == manifest.paths(), left
+        shutil.rmtree(warehouse)
+    return killed
+
+
+def kill_runs(place: Path, rounds: int, chance: random.Random) -> int:
+    """Kill whole runs of the pipeline on the example; the last one is left alone and must give the same rows."""
+    from lineage_pipeline.discover.example import build_example
+
+    example = build_example(ROOT / "sql_assets", place / "repo")
+    command = [sys.executable, "-W", "ignore", "-m", "lineage_pipeline.cli", "run", str(example.path)]
+    command += ["--rev", example.base, "--rev", example.head]
+    expected = _rows_of(command, place / "calm")
+    killed, disturbed = 0, place / "disturbed"
+    disturbed.mkdir()
+    for _ in range(rounds):
+        process = subprocess.Popen(command, cwd=disturbed, start_new_session=True, stdout=-3, stderr=-3, env=_here())
+        time.sleep(5 + chance.random() * 60)
+        os.killpg(process.pid, signal.SIGKILL)
+        killed += process.wait() != 0
+        assert all(seen_one in expected for seen_one in seen(disturbed / ".lineage" / "warehouse"))
+    assert _rows_of(command, disturbed) == expected
+    return killed
+
+
+def _rows_of(command: list[str], folder: Path) -> list[dict[str, list[bytes]]]:
+    folder.mkdir(exist_ok=True)
+    subprocess.run(command, cwd=folder, check=True, stdout=-3, stderr=-3, env=_here())
+    return seen(folder / ".lineage" / "warehouse")
+
+
+def _here() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def main() -> None:
+    """Write, or kill."""
+    match sys.argv[1:]:
+        case ["write", warehouse, folder, run]:
+            write(Path(warehouse), Path(folder), run)
+        case ["kill", rounds]:
+            with tempfile.TemporaryDirectory() as place:
+                chance = random.Random(0)
+                killed = kill_writers(Path(place), int(rounds), chance)
+                print(f"{rounds} rounds, {killed} writers killed before they had published; no reader saw a part")
+        case ["runs", rounds]:
+            with tempfile.TemporaryDirectory() as place:
+                killed = kill_runs(Path(place), int(rounds), random.Random(0))
+                print(f"{rounds} whole runs, {killed} killed before their end; the rows are those of a calm run")
+        case _:
+            sys.exit(str(__doc__))
+
+
+if __name__ == "__main__":
+    main()

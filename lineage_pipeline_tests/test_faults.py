@@ -1,0 +1,170 @@
+"""Faults: whatever happens to the machine, a reader sees a snapshot whole or not at all, and the next run mends it."""
+
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from lineage_pipeline.store.compiled import CACHE, DONE, Packed, finished, held, load, save
+from lineage_pipeline.store.damage import intact, opened, sealed
+from lineage_pipeline.store.files import Files
+from lineage_pipeline.store.schemas import SCHEMA_VERSION
+from lineage_pipeline.store.warehouse import Warehouse
+from lineage_pipeline_tests import faults
+
+ROUNDS = 2
+
+
+@pytest.mark.slow
+def test_a_writer_that_is_killed_leaves_nothing_half_seen(tmp_path: Path) -> None:
+    assert faults.kill_writers(tmp_path, ROUNDS, random.Random(0)) >= 0
+
+
+@pytest.mark.slow
+def test_runs_at_the_same_time_are_safe(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder in (one, other):
+        folder.mkdir()
+        faults.make_repository(folder)
+    (other / "more.sql").write_text("create table more (a int);\n")
+    running = [faults.start(tmp_path / "w", folder, run) for folder, run in ((one, "a"), (one, "b"), (other, "c"))]
+    ends = [(process.communicate(), process.returncode) for process in running]
+    assert ends[2][1] == 0
+    refused = [said for (_, said), code in ends[:2] if code]
+    assert all("was published by the later run" in said for said in refused), refused
+    assert len(refused) < 2
+    alone = tmp_path / "alone"
+    for folder, run in ((one, "a"), (other, "c")):
+        faults.finish(alone, folder, run)
+    assert faults.seen(tmp_path / "w") == faults.seen(alone)
+
+
+def _limited() -> None:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, 2_000))
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_one_error_and_the_warehouse_stays_as_it_was(tmp_path: Path) -> None:
+    folder, warehouse = tmp_path / "repo", tmp_path / "w"
+    folder.mkdir()
+    faults.make_repository(folder)
+    faults.finish(warehouse, folder, "first")
+    before = faults.seen(warehouse)
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-m",
+        "lineage_pipeline_tests.faults",
+        "write",
+        str(warehouse),
+        str(folder),
+        "full",
+    ]
+    full = subprocess.run(command, cwd=faults.ROOT, capture_output=True, text=True, preexec_fn=_limited)
+    assert full.returncode == 1
+    assert "File too large" in full.stderr.splitlines()[-1]
+    assert faults.seen(warehouse) == before
+    faults.finish(warehouse, folder, "after")
+    assert faults.seen(warehouse) == before
+
+
+@pytest.mark.parametrize("place", ["/proc/lineage.json", "/dev/full"])
+def test_what_cannot_be_written_is_one_sentence(place: str, tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text("create view v as select a from t;\n" * 50)
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-m",
+        "lineage_pipeline.cli",
+        "scan",
+        str(tmp_path),
+        "--format",
+        "json",
+        "-o",
+        place,
+    ]
+    done = subprocess.run(
+        command, cwd=faults.ROOT, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(faults.ROOT)}
+    )
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "Traceback" not in done.stderr
+    assert "internal error" not in done.stderr
+
+
+def test_a_closed_warehouse_is_an_error_of_the_system() -> None:
+    with pytest.raises(OSError):
+        Warehouse("/proc/lineage").begin("repo@1", "run", "key")
+
+
+PACKED = {"a": Packed(b"script" * 500, b"face", b""), "b": Packed(os.urandom(5_000), b"", b"")}
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Files:
+    files = Files(tmp_path)
+    save(files, PACKED)
+    return files
+
+
+@pytest.mark.parametrize("damage", ["torn", "empty", "garbage"])
+def test_a_damaged_batch_of_the_cache_is_noticed_and_no_longer_counts(
+    cache: Files, damage: str, tmp_path: Path
+) -> None:
+    (path,) = (tmp_path / CACHE).rglob("*.parquet")
+    content = path.read_bytes()
+    path.write_bytes(
+        {
+            "torn": content[: -len(content) // 3],
+            "empty": b"",
+            "garbage": os.urandom(len(content)),
+        }[damage]
+    )
+    assert not intact(cache, path.relative_to(tmp_path).as_posix())
+    assert load(cache, PACKED) == {}
+    assert held(cache, PACKED) == {}
+    assert finished(cache, CACHE) == []
+
+
+def test_no_bit_that_flips_gives_another_content(cache: Files, tmp_path: Path) -> None:
+    (path,) = (tmp_path / CACHE).rglob("*.parquet")
+    content = path.read_bytes()
+    noticed = 0
+    for at in range(4, len(content), 97):
+        path.write_bytes(content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :])
+        found = load(cache, PACKED)
+        assert found in ({}, PACKED)
+        noticed += not found
+    assert noticed > 30
+
+
+def test_an_undamaged_batch_counts(cache: Files) -> None:
+    assert set(held(cache, PACKED)) == set(PACKED)
+    assert load(cache, PACKED) == PACKED
+
+
+def test_a_batch_without_its_end_does_not_count(cache: Files, tmp_path: Path) -> None:
+    next((tmp_path / CACHE).rglob(DONE)).unlink()
+    assert held(cache, PACKED) == {}
+
+
+@pytest.mark.parametrize("stored", [None, b"", b"x", sealed(b"content")[:-1], sealed(b"content") + b"x", b"0" * 40])
+def test_what_is_sealed_opens_only_as_it_was_closed(stored: bytes | None) -> None:
+    assert opened(stored) is None
+    assert opened(sealed(b"content")) == b"content"
+
+
+def test_every_table_says_the_version_of_its_schema(tmp_path: Path) -> None:
+    run = Warehouse(tmp_path).begin("repo@1", "run", "key")
+    run.write("sql_files", [])
+    assert {table.schema_version for table in run.manifest.tables.values()} == {SCHEMA_VERSION}
+    assert isinstance(run.read("sql_files"), pa.Table)
