@@ -4,12 +4,11 @@ import os
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
-from typing import IO
 
 import msgspec
 
+from lineage_pipeline.discover.blobs import ABSENT, Blob, contents
 from lineage_pipeline.discover.decode import decode
 from lineage_pipeline.discover.folder import gather_folder, repository_name, shown_path
 from lineage_pipeline.discover.gather import (
@@ -20,7 +19,6 @@ from lineage_pipeline.discover.gather import (
     Rules,
     finding,
     most_bytes,
-    too_large,
 )
 from lineage_pipeline.discover.ignores import OWN_FILES, Ignores
 from lineage_pipeline.discover.library import RevisionLibrary
@@ -50,9 +48,6 @@ SAFE = ("--no-pager", "-c", "safe.directory=*", "-c", f"core.hooksPath={os.devnu
 REGULAR_FILES = frozenset({"100644", "100755"})
 """Modes that hold content; links and submodules are not followed."""
 
-ABSENT = "is not in this clone"
-"""What is said of a file whose content was left behind when the repository was cloned."""
-
 SUBMODULE = "160000"
 """The mode of another repository inside a tree."""
 
@@ -64,15 +59,6 @@ class Commit(msgspec.Struct, frozen=True):
     parents: tuple[str, ...]
     committed_at: str
     author: str
-
-
-class Blob(msgspec.Struct, frozen=True):
-    """A file of a tree, by its object id; one that has more bytes than `most` is not read."""
-
-    path: str
-    id: str
-    mode: str = "100644"
-    most: int = 0
 
 
 def discover_revision(repo: Path, revision: str, rules: Rules, *, name: str = "", base_ref: str = "") -> Discovery:
@@ -257,42 +243,13 @@ def list_entries(repo: Path, commit: str) -> Iterator[Blob]:
 
 
 def read_blobs(repo: Path, blobs: Iterable[Blob]) -> Iterator[RawFile]:
-    """Read contents one by one through a single git process; one that ends at a missing object is started again."""
-    left = iter(blobs)
-    for blob in left:
-        yield from _read_on(repo, chain([blob], left))
+    """Read contents one by one through a single git process, which is started again where it ends."""
+    command, pipe = ["git", *SAFE, "cat-file", "--batch"], subprocess.PIPE
 
+    def start() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(command, cwd=repo, env=git_environment(), stdin=pipe, stdout=pipe)
 
-def _read_on(repo: Path, blobs: Iterable[Blob]) -> Iterator[RawFile]:
-    """Read contents until git ends, which it does at an object that it would have to fetch."""
-    command = ["git", *SAFE, "cat-file", "--batch"]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, cwd=repo, env=git_environment(), stdin=pipe, stdout=pipe) as process:
-        assert process.stdin and process.stdout
-        for blob in blobs:
-            process.stdin.write(f"{blob.id}\n".encode("ascii"))
-            process.stdin.flush()
-            line = process.stdout.readline()
-            header = line.split()
-            if len(header) != 3:
-                yield RawFile(blob.path, b"", f"the object {blob.id} {ABSENT}")
-                if not line:
-                    return
-                continue
-            size, most = int(header[2]), blob.most
-            if most and size > most:
-                _skip(process.stdout, size + 1)
-                yield too_large(blob.path, most)
-                continue
-            content = process.stdout.read(size)
-            process.stdout.read(1)
-            yield RawFile(blob.path, content)
-
-
-def _skip(stream: IO[bytes], size: int) -> None:
-    """Read past something without keeping it."""
-    while size > 0 and (content := stream.read(min(size, 1 << 20))):
-        size -= len(content)
+    yield from contents(start, blobs)
 
 
 def git(repo: Path, *arguments: str) -> bytes:
