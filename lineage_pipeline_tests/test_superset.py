@@ -72,7 +72,7 @@ def test_every_chart_can_be_asked_of_the_marts(tmp_path: Path) -> None:
             params = chart["params"]
             metric = params["metric"] if "metric" in params else params["metrics"][0]
             where = " and ".join(one["sqlExpression"] for one in params["adhoc_filters"]) or "true"
-            by = ", ".join(f'"{name}"' for name in params["groupby"])
+            by = ", ".join(f'"{name}"' for name in grouped(params))
             table = tables[chart["dataset_uuid"]]
             built.query(
                 f"select {by}, {metric['sqlExpression']} from marts.{table['table_name']} where {where} group by {by}"
