@@ -1,5 +1,6 @@
 """A standalone Spark cluster on loopback, from the installed pyspark; as a program, a driver of one snapshot."""
 
+import ctypes
 import json
 import os
 import signal
@@ -82,8 +83,22 @@ def _start(folder: Path, name: str, *arguments: str) -> Node:
     program = Path(pyspark.__file__).parent / "bin" / "spark-class"
     command = [str(program), name, "--host", HOST, "--webui-port", "0", *arguments]
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, env=environment, cwd=folder, stdout=log, stderr=log, start_new_session=True)
+        process = subprocess.Popen(
+            command,
+            env=environment,
+            cwd=folder,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            preexec_fn=end_together,
+        )
     return Node(process, folder)
+
+
+def end_together() -> None:
+    """Let the system end this process when the one that started it ends, however that comes (Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 def _free_port() -> int:

@@ -16,7 +16,7 @@ from lineage_pipeline.discover.gather import input_files
 from lineage_pipeline.discover.git import discover_revision
 from lineage_pipeline.settings import load_settings
 from lineage_pipeline.store.warehouse import Warehouse
-from lineage_pipeline_tests.cluster import Cluster, Node, standalone
+from lineage_pipeline_tests.cluster import Cluster, Node, end_together, standalone
 from lineage_pipeline_tests.materialised import ROOT, canonical
 
 pytestmark = pytest.mark.cluster
@@ -44,7 +44,9 @@ def test_a_snapshot_survives_the_death_of_a_worker(tmp_path: Path) -> None:
 def _driver(folder: Path, *arguments: str) -> Iterator[IO[bytes]]:
     command = [sys.executable, "-m", "lineage_pipeline_tests.cluster", *arguments]
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=log, start_new_session=True)
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=log, start_new_session=True, preexec_fn=end_together
+        )
     assert process.stdout is not None
     try:
         yield process.stdout
