@@ -3,16 +3,16 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from importlib.util import find_spec
+from itertools import chain
 from multiprocessing import get_context
 from typing import Any
 
 import msgspec
 
 from lineage_pipeline import pipeline
-from lineage_pipeline.store import compiled
-from lineage_pipeline.store.compiled import Packed, compile_key, packed
-from lineage_pipeline.store.files import Files
 from lineage_pipeline.store.hashes import hash_of
+from lineage_pipeline.store.packing import Packed, compile_key, packed
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import InputFile
 from lineage_pipeline.vocabulary.plan import ScriptFace
@@ -20,8 +20,8 @@ from lineage_pipeline.vocabulary.plan import ScriptFace
 MUCH = 4_000_000
 """Characters that are worth the second that further processes take to start."""
 
-WORTH = 100_000
-"""Bytes that are worth a new folder in somebody's repository."""
+WORTH = 300_000
+"""Characters that are worth opening the cache, and making a folder for it in somebody's repository."""
 
 MARK = "_cache/.gitignore"
 """What keeps the cache out of the repository that it lies in."""
@@ -31,27 +31,36 @@ CHUNK = 200_000
 
 
 class Keeper:
-    """Compiles what the cache of a warehouse does not hold, and keeps it there; without `files` there is no cache."""
+    """Compiles what the cache of a warehouse does not hold, and keeps it there; without a warehouse there is no cache.
+
+    What is small is compiled at once, and the light install, which has no pyarrow, has no cache either.
+    """
 
     def __init__(
         self,
-        files: Files | None = None,
+        warehouse: str = "",
         watch: Callable[[Sequence[Any]], Iterable[Any]] = iter,
         *,
         processes: int | None = None,
         much: int = MUCH,
+        worth: int = WORTH,
     ) -> None:
-        """Take the warehouse's files, and who watches how far the work has come; nothing is read yet."""
-        self.files = files
+        """Take the warehouse, and who watches how far the work has come; nothing is read yet."""
+        self.warehouse = warehouse if find_spec("pyarrow") else ""
         self.watch = watch
         self.processes = processes or os.cpu_count() or 1
-        self.much = much
+        self.much, self.worth = much, worth
         self.made = 0
 
     def compile(self, files: Iterable[InputFile]) -> list[pipeline.Compiled]:
         """Give every file compiled, in the order of the files."""
-        keyed = [(_key(file), file) for file in files]
-        known = compiled.load(self.files, {key for key, _ in keyed}) if self.files is not None else {}
+        listed = list(files)
+        size = sum(len(file.text) for file in listed)
+        if size < (self.worth if self.warehouse else self.much):
+            self.made += len(listed)
+            return [pipeline.compile_file(file) for file in self.watch(listed)]
+        keyed = [(_key(file), file) for file in listed]
+        known = self._load({key for key, _ in keyed})
         missing = {key: file for key, file in keyed if key not in known}
         self.made += len(missing)
         fresh: dict[str, pipeline.Compiled] = {}
@@ -59,7 +68,7 @@ class Keeper:
             made = self._spread(missing)
         else:
             fresh = {key: pipeline.compile_file(missing[key]) for key in self.watch(list(missing))}
-            made = {key: packed(one.script, one.face) for key, one in fresh.items()} if self.files is not None else {}
+            made = {key: packed(one.script, one.face) for key, one in fresh.items()} if self.warehouse else {}
         self._save(made)
         known |= made
         return [fresh[key].at(file) if key in fresh else _unpacked(file, known[key]) for key, file in keyed]
@@ -68,22 +77,31 @@ class Keeper:
         """Compile in several processes."""
         chunks = list(_chunks(missing))
         with ProcessPoolExecutor(self.processes, mp_context=get_context("spawn")) as pool:
-            done = pool.map(_compile, ([missing[key] for key in chunk] for chunk in chunks))
-            return {
-                key: one for chunk, made in zip(chunks, done, strict=True) for key, one in zip(chunk, made, strict=True)
-            }
+            done = pool.map(_compile, [[missing[key] for key in chunk] for chunk in chunks])
+            pairs = (zip(chunk, next(done), strict=True) for chunk in self.watch(chunks))
+            return dict(chain.from_iterable(pairs))
+
+    def _load(self, keys: set[str]) -> dict[str, Packed]:
+        if not self.warehouse:
+            return {}
+        from lineage_pipeline.store import compiled
+        from lineage_pipeline.store.files import Files
+
+        return compiled.load(Files(self.warehouse), keys)
 
     def _save(self, made: Mapping[str, Packed]) -> None:
-        """Keep what was made; a place that cannot be written to, or that little is not worth, is no reason to fail."""
-        if self.files is None or not made:
+        """Keep what was made; a place that cannot be written to is no reason to fail."""
+        if not self.warehouse or not made:
             return
-        if self.files.size(MARK) is None and sum(len(one.script) for one in made.values()) < WORTH:
-            return
+        from lineage_pipeline.store import compiled
+        from lineage_pipeline.store.files import Files
+
         try:
-            self.files.replace(MARK, b"*\n", durable=False)
-            compiled.save(self.files, made)
+            files = Files(self.warehouse)
+            files.replace(MARK, b"*\n", durable=False)
+            compiled.save(files, made)
         except OSError:
-            self.files = None
+            self.warehouse = ""
 
 
 def _key(file: InputFile) -> str:

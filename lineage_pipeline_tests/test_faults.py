@@ -11,9 +11,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from lineage_pipeline.store.compiled import CACHE, DONE, Packed, finished, held, load, save
+from lineage_pipeline.store.compiled import CACHE, DONE, finished, held, load, save
 from lineage_pipeline.store.damage import intact, opened, sealed
 from lineage_pipeline.store.files import Files
+from lineage_pipeline.store.packing import Packed
 from lineage_pipeline.store.schemas import SCHEMA_VERSION
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline_tests import faults

@@ -12,7 +12,6 @@ from lineage_pipeline.discover.gather import input_files
 from lineage_pipeline.kept import Keeper
 from lineage_pipeline.pipeline import Memory, analyse, work_out
 from lineage_pipeline.settings import load_settings
-from lineage_pipeline.store.files import Files
 from lineage_pipeline.vocabulary.analysis import InputFile
 
 pytestmark = pytest.mark.usefixtures("caching")
@@ -35,14 +34,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def cache(folder: Path) -> Files:
-    return Files(folder / ".lineage" / "warehouse")
+def keeper_of(folder: Path) -> Keeper:
+    return Keeper(str(folder / ".lineage" / "warehouse"), worth=0)
 
 
 def test_what_is_kept_gives_the_same_rows_and_is_not_compiled_again(folder: Path) -> None:
     files = files_of(folder)
     expected = analyse(files)
-    first, second = Keeper(cache(folder)), Keeper(cache(folder))
+    first, second = keeper_of(folder), keeper_of(folder)
     assert analyse(files, compile_all=first.compile) == expected
     assert first.made == len({file.source for file in files})
     assert analyse(files, compile_all=second.compile) == expected
@@ -52,11 +51,11 @@ def test_what_is_kept_gives_the_same_rows_and_is_not_compiled_again(folder: Path
 
 
 def test_only_new_contents_are_compiled_wherever_files_move(folder: Path) -> None:
-    Keeper(cache(folder)).compile(files_of(folder))
+    keeper_of(folder).compile(files_of(folder))
     (folder / "t.sql").rename(folder / "u.sql")
     (folder / "new.sql").write_text("create view n as select 1 as one;\n", encoding="utf-8")
     files = files_of(folder)
-    keeper = Keeper(cache(folder))
+    keeper = keeper_of(folder)
     memory = Memory()
     assert work_out(files, memory=memory, compile_all=keeper.compile).lineage == work_out(files).lineage
     assert keeper.made == 1
@@ -66,20 +65,20 @@ def test_only_new_contents_are_compiled_wherever_files_move(folder: Path) -> Non
 
 def test_several_processes_give_what_one_gives(folder: Path) -> None:
     files = files_of(folder)
-    keeper = Keeper(None, processes=2, much=1)
+    keeper = Keeper(processes=2, much=1)
     assert analyse(files, compile_all=keeper.compile) == analyse(files)
     assert keeper.made == len({file.source for file in files})
 
 
 def test_a_damaged_batch_is_compiled_anew(folder: Path) -> None:
     files = files_of(folder)
-    Keeper(cache(folder)).compile(files)
+    keeper_of(folder).compile(files)
     (part,) = (folder / ".lineage").rglob("part-0.parquet")
     content = bytearray(part.read_bytes())
     middle = len(content) // 3
     content[middle : middle + 50] = bytes(50)
     part.write_bytes(content)
-    keeper = Keeper(cache(folder))
+    keeper = keeper_of(folder)
     assert analyse(files, compile_all=keeper.compile) == analyse(files)
     assert keeper.made > 0
 
@@ -89,20 +88,21 @@ def test_little_leaves_no_folder_behind_and_a_closed_one_is_no_error(
 ) -> None:
     small = tmp_path_factory.mktemp("small")
     (small / "a.sql").write_text("select 1 as one;", encoding="utf-8")
-    analyse(files_of(small), compile_all=Keeper(cache(small)).compile)
+    analyse(files_of(small), compile_all=Keeper(str(small / ".lineage")).compile)
     assert not (small / ".lineage").exists()
     (folder / ".lineage").write_text("a file where the folder should be", encoding="utf-8")
     files = files_of(folder)
-    assert analyse(files, compile_all=Keeper(cache(folder)).compile) == analyse(files)
+    assert analyse(files, compile_all=keeper_of(folder).compile) == analyse(files)
 
 
 def test_a_scan_keeps_unless_it_is_told_not_to(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(generate(600, 0, "snowflake"), folder)
     monkeypatch.chdir(folder)
     assert main(["scan", "--no-cache", "--dialect", "snowflake", "-o", "a.json"]) == 0
     assert not (folder / ".lineage").exists()
     assert main(["scan", "--dialect", "snowflake", "-o", "b.json"]) == 0
     assert (folder / ".lineage").is_dir()
-    write(edit(generate(120, 0, "snowflake"), 1, 0), folder)
+    write(edit(generate(600, 0, "snowflake"), 1, 0), folder)
     assert main(["scan", "--dialect", "snowflake", "-o", "c.json"]) == 0
     assert main(["scan", "--no-cache", "--dialect", "snowflake", "-o", "d.json"]) == 0
     assert (folder / "a.json").read_bytes() == (folder / "b.json").read_bytes()

@@ -9,9 +9,10 @@ import pytest
 from lineage_pipeline.defs.retention import Protected, doomed
 from lineage_pipeline.settings import Settings, load_settings
 from lineage_pipeline.store.caches import collect_caches
-from lineage_pipeline.store.compiled import Packed, load, save
+from lineage_pipeline.store.compiled import load, save
 from lineage_pipeline.store.files import Files
 from lineage_pipeline.store.manifests import StoredFile
+from lineage_pipeline.store.packing import Packed
 from lineage_pipeline.store.run import required
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline.vocabulary.tables import Snapshot

@@ -1,6 +1,7 @@
 """Lineages of folders and revisions that were asked about before: the same files are not analysed again."""
 
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,14 +49,12 @@ def _place(found: "Found") -> Path | None:
     from lineage_pipeline.store.hashes import hash_of
 
     settings, discovery = found.settings, found.discovery
-    if not settings.cache or "://" in settings.warehouse or found.rules is not settings:
-        return None
-    folder = Path(settings.warehouse, FOLDER)
-    if len(discovery.files) < WORTH:
+    usable = settings.cache and "://" not in settings.warehouse and found.rules is settings
+    if not usable or len(discovery.files) < WORTH or not find_spec("pyarrow"):
         return None
     imported = [sorted(found.imports.schemas.items()), found.imports.findings]
     parts = [settings.analysis_key(), discovery.snapshot, discovery.files, discovery.diagnostics, imported]
-    return folder / f"{hash_of(parts)[:40]}.lineage"
+    return Path(settings.warehouse, FOLDER) / f"{hash_of(parts)[:40]}.lineage"
 
 
 def _kept(place: Path) -> "Lineage | None":

@@ -41,10 +41,9 @@ def subject_of(
 def compiler_of(settings: Settings) -> "pipeline.CompileAll":
     """Give who compiles: with the cache of the warehouse, where it lies on this machine and nobody forbids it."""
     from lineage_pipeline.kept import Keeper
-    from lineage_pipeline.store.files import Files
 
     usable = settings.cache and "://" not in settings.warehouse
-    return Keeper(Files(settings.warehouse) if usable else None, lambda items: progress(items, "reading")).compile
+    return Keeper(settings.warehouse if usable else "", lambda items: progress(items, "reading")).compile
 
 
 def lineages_of(base: Side, head: Side) -> tuple[Lineage, Lineage]:

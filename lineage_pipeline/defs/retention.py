@@ -15,8 +15,8 @@ from lineage_pipeline.settings import RepositorySettings, Settings
 from lineage_pipeline.settings.snapshots import PREFIX
 from lineage_pipeline.store.arrays import from_arrow
 from lineage_pipeline.store.caches import collect_caches
-from lineage_pipeline.store.compiled import compile_key
 from lineage_pipeline.store.files import Files
+from lineage_pipeline.store.packing import compile_key
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.tables import Snapshot, SqlFile

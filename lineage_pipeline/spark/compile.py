@@ -17,8 +17,9 @@ from lineage_pipeline.spark.balance import balanced
 from lineage_pipeline.spark.frames import Batches, batch, spark_schema
 from lineage_pipeline.spark.work import Entry, Work
 from lineage_pipeline.store import compiled as cache
-from lineage_pipeline.store.compiled import CACHE, COMPILED, packed
+from lineage_pipeline.store.compiled import CACHE, COMPILED
 from lineage_pipeline.store.damage import intact
+from lineage_pipeline.store.packing import packed
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import Options
 from lineage_pipeline.vocabulary.places import Written

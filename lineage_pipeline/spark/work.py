@@ -15,11 +15,12 @@ from lineage_pipeline.discover.detect import options_of
 from lineage_pipeline.discover.rendered import SCHEMA
 from lineage_pipeline.spark.frames import read
 from lineage_pipeline.spark.session import parallelism
-from lineage_pipeline.store.compiled import compile_key, finished
+from lineage_pipeline.store.compiled import finished
 from lineage_pipeline.store.damage import opened, sealed
 from lineage_pipeline.store.files import Files
 from lineage_pipeline.store.hashes import hash_of
 from lineage_pipeline.store.layout import FILES_A_PIECE, GROUP_ROWS, ORDERS
+from lineage_pipeline.store.packing import compile_key
 from lineage_pipeline.store.run import Run
 from lineage_pipeline.store.schemas import arrow_schema
 from lineage_pipeline.vocabulary.analysis import Options, TableSchema
