@@ -49,8 +49,8 @@ faults: setup ## kill a hundred writers and five whole runs at moments drawn by 
 	$(PY) -m lineage_pipeline_tests.faults kill $(or $(ROUNDS),100)
 	$(PY) -m lineage_pipeline_tests.faults runs $(or $(RUNS),5)
 
-audit: setup ## look every pinned dependency up in the list of known vulnerabilities (needs the network, and pip-audit)
-	$(PY) -m pip_audit --require-hashes --disable-pip -r requirements.lock
+audit: setup ## look every pinned dependency up in the list of known vulnerabilities (needs the network)
+	.venv/bin/uv tool run pip-audit --require-hashes --disable-pip -r requirements.lock
 
 oracle: setup ## ten thousand generated queries for each real engine, and the grid of what they cover
 	$(PYTEST) -m oracle
