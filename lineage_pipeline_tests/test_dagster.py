@@ -187,9 +187,11 @@ SHARES = {"statements": {"parsed_percent"}, "column_edges": {"covered_percent", 
 def test_every_materialisation_tells_rows_columns_place_time_and_preview() -> None:
     import dagster as dg
 
-    from lineage_pipeline.definitions import defs
+    from lineage_pipeline.defs.compose import compose
+    from lineage_pipeline.defs.resources import Project
 
-    made = materialised()
+    made = materialised()  # prepares dbt's manifest
+    defs = compose(Project())
     with dg.DagsterInstance.from_config(str(made.settings.home / "dagster")) as instance:
         assert set(instance.get_dynamic_partitions("snapshots")) == set(made.snapshots)
         seen = set()
@@ -208,10 +210,11 @@ def test_every_materialisation_tells_rows_columns_place_time_and_preview() -> No
 
 
 def test_every_asset_has_owners_kinds_a_group_a_version_and_its_code() -> None:
-    from lineage_pipeline.definitions import defs
+    from lineage_pipeline.defs.compose import compose
+    from lineage_pipeline.defs.resources import Project
 
     materialised()  # prepares dbt's manifest
-    for spec in (spec for spec in defs.resolve_all_asset_specs() if spec.key.path[0] in LAYERS):
+    for spec in (spec for spec in compose(Project()).resolve_all_asset_specs() if spec.key.path[0] in LAYERS):
         said = (spec.owners, spec.kinds, spec.group_name, spec.code_version, spec.description)
         assert all(said), (spec.key, said)
         assert spec.metadata["dagster/code_references"].code_references, spec.key
