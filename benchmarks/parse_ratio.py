@@ -3,7 +3,6 @@
 import gc
 import multiprocessing
 import re
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -13,6 +12,7 @@ from sqlglot import parser
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError
 
+from benchmarks.clocks import cpu_seconds
 from lineage_pipeline import pipeline
 from lineage_pipeline.dialects.traits import GENERIC, traits_of
 from lineage_pipeline.vocabulary.analysis import InputFile
@@ -105,14 +105,14 @@ def parse_files(files: Sequence[InputFile]) -> Parsed:
     parser.logger.disabled = True
     failed = 0
     gc.collect()
-    begun = time.process_time()
+    begun = cpu_seconds()
     for name, text in batches:
         dialect = Dialect.get_or_raise(name or None)
         try:
             dialect.parser().parse(dialect.tokenize(text), text)
         except (SqlglotError, RecursionError):
             failed += 1
-    return Parsed(time.process_time() - begun, failed)
+    return Parsed(cpu_seconds() - begun, failed)
 
 
 def analyse_files(files: Sequence[InputFile]) -> Analysed:
@@ -120,9 +120,9 @@ def analyse_files(files: Sequence[InputFile]) -> Analysed:
     spent = dict.fromkeys(STAGES, 0.0)
     gc.collect()
     with _timed(spent):
-        begun = time.process_time()
+        begun = cpu_seconds()
         lineage = pipeline.analyse(files)
-        seconds = time.process_time() - begun
+        seconds = cpu_seconds() - begun
     return Analysed(seconds, spent, len(lineage.statements), len(lineage.column_edges))
 
 
@@ -143,11 +143,11 @@ def _timed(spent: dict[str, float]) -> Iterator[None]:
 def _noting(original: Callable[..., Any], stage: str, spent: dict[str, float], inside: list[float]) -> Any:
     def noting(*args: Any) -> Any:
         inside.append(0.0)
-        begun = time.process_time()
+        begun = cpu_seconds()
         try:
             return original(*args)
         finally:
-            taken = time.process_time() - begun
+            taken = cpu_seconds() - begun
             spent[stage] += taken - inside.pop()
             if inside:
                 inside[-1] += taken
