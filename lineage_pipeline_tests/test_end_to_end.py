@@ -43,7 +43,8 @@ def test_the_example_is_found_whole_and_two_of_its_changes_break_somebody() -> N
 
 
 def test_two_snapshots_take_a_counted_number_of_spark_jobs() -> None:
-    assert 0 < materialised().summary.spark_jobs <= 26
+    # Fifteen each, and five to pick what the second takes from the first: a small table goes to all tasks.
+    assert 0 < materialised().summary.spark_jobs <= 35
 
 
 def test_a_revision_brings_its_base_with_it() -> None:

@@ -158,7 +158,7 @@ QUESTIONS: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
         [("COL001", 2, 1, 0, 1, 2)],
     ),
     "a waiver has an end, and counts what it covers": (
-        "select waiver, owner, cast(expires_on as text), is_used, is_expired, changes, breaking, is_latest"
+        "select waiver, owner, cast(expires_on as string), is_used, is_expired, changes, breaking, is_latest"
         " from marts.waivers order by 1",
         [
             ("agreed", "web", "2026-12-31", True, False, 1, 1, True),
