@@ -259,7 +259,8 @@ def test_a_walk_through_the_explorer(address: str) -> None:
         expect(boxes).to_have_count(2)
         page.get_by_role("link", name="Changes").click()
         expect(page.get_by_test_id("change").first).to_contain_text("COL001")
-        page.select_option("#snapshot", "shop@3")
+        with page.expect_navigation():  # or it would end the next one
+            page.select_option("#snapshot", "shop@3")
         page.goto(f"{address}/search?q=img")
         page.get_by_role("link", name=NASTY).first.click()
         expect(boxes).to_have_count(2)
