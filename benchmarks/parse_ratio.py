@@ -87,8 +87,12 @@ def measure(name: str, files: Sequence[InputFile], rounds: int) -> Ratio:
 
 
 def _apart(function: Callable[[Sequence[InputFile]], ResultT], files: Sequence[InputFile]) -> ResultT:
-    with multiprocessing.get_context("fork").Pool(1) as pool:
+    pool = multiprocessing.get_context("fork").Pool(1)
+    try:
         return pool.apply(function, (files,))
+    finally:  # it is asked to end, not killed: a handler of the parent's may swallow the signal
+        pool.close()
+        pool.join()
 
 
 def _dialect(file: InputFile) -> str:
