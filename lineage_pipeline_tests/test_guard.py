@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 
 import pytest
@@ -22,6 +23,8 @@ def _upper(item: str, step: Step) -> bytes:
         case "hang":
             while True:
                 pass
+        case "wait":
+            threading.Event().wait()
         case "eat":
             return b"x" * 10**12
         case "crash":
@@ -43,6 +46,7 @@ def test_results_come_back_in_order_however_large() -> None:
     ("bad", "reason"),
     [
         ("hang", "0.3 seconds"),
+        ("wait", "6 seconds of waiting"),
         ("eat", "300 MB of memory"),
         ("crash", "what can be followed"),
         ("killed", "the memory of the machine"),

@@ -1,8 +1,8 @@
 """A child process that works through items, watched by the kernel: no thread, no polling, nothing to pay meanwhile.
 
-Before each step the child says where it is and winds up an alarm that counts the time it computes. An alarm ends it by
-a signal that nothing in it can hold up, not even a compiled parser; its parent reads what it
-sent, and sees where it was.
+Before each step the child says where it is and winds up two alarms: one counts the time it computes, the other, far
+longer, the clock. An alarm ends it by a signal that nothing in it can hold up, not even a compiled parser or a lock
+that a thread of the parent's held; its parent reads what it sent, and sees where it was.
 """
 
 import faulthandler
@@ -28,6 +28,9 @@ WHOLE = -1
 """The step of an item before the first that it names itself."""
 
 NO_MEMORY, FAILED = 77, 78
+PATIENCE = 20
+"""Seconds of the clock for each second of computing before a step counts as stuck: what waits for ever has no alarm."""
+
 SIZE = struct.Struct("<q")
 MARK = struct.Struct("<qq")
 
@@ -87,12 +90,14 @@ def _work_through(
     """Be the child: nothing of the parent's is cleaned up here, and nothing goes on after it."""
     code = FAILED
     try:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        _wind_up(bounds)
         _settle(bounds)
         for index, item in enumerate(items):
 
             def step(number: int, index: int = index) -> None:
                 MARK.pack_into(place, 0, index, number)
-                signal.setitimer(signal.ITIMER_PROF, bounds.seconds)
+                _wind_up(bounds)
 
             step(WHOLE)
             content = work(item, step)
@@ -104,6 +109,11 @@ def _work_through(
         code = FAILED
     finally:
         os._exit(code)
+
+
+def _wind_up(bounds: Bounds) -> None:
+    signal.setitimer(signal.ITIMER_PROF, bounds.seconds)
+    signal.setitimer(signal.ITIMER_REAL, bounds.seconds * PATIENCE)
 
 
 def _settle(bounds: Bounds) -> None:
@@ -163,6 +173,8 @@ def _reason(status: int, bounds: Bounds) -> str:
     match -status:
         case signal.SIGPROF:
             return f"{bounds.seconds:g} seconds"
+        case signal.SIGALRM:
+            return f"{bounds.seconds * PATIENCE:g} seconds of waiting"
         case signal.SIGKILL:
             return "the memory of the machine"
         case signal.SIGSEGV | signal.SIGBUS | signal.SIGABRT:
