@@ -33,18 +33,39 @@ class SqlCase(msgspec.Struct, frozen=True):
 
 
 def sql_cases() -> Iterator[SqlCase]:
+    return (_case(text, file) for file, text in _texts())
+
+
+def revisions(side: int) -> Iterator[InputFile]:
+    """Give the files of all cases on one side, each case in a system of its own."""
+    for number, (_, text) in enumerate(_texts()):
+        yield from _files(sections_of(text), options_of(text), side, f"s{number:03}")
+
+
+def _texts() -> Iterator[tuple[str, str]]:
     for file in sorted(FIXTURES.glob("*.sql")):
         for text in re.split(r"^(?=-- title: )", file.read_text(), flags=re.MULTILINE):
             if text.startswith("-- title: "):
-                yield _case(text, file.name)
+                yield file.name, text
+
+
+def _files(sections: dict[str, str], options: Options, side: int, system: str) -> list[InputFile]:
+    texts = {"a": sections["both"], "b": sections[SIDES[side + 1]]}
+    own = msgspec.structs.replace(options, system=system)
+    return [InputFile(f"{system}/{name}.sql", text, own) for name, text in texts.items()]
+
+
+def options_of(text: str) -> Options:
+    """Read how a case is analysed."""
+    dialect = re.search(r"^-- dialect: (.*)$", text, flags=re.MULTILINE)
+    labels = [line.split() for line in re.findall(r"^-- label: (.*)$", text, flags=re.MULTILINE)]
+    named = tuple(Label((objects,), (columns,), (tag,)) for objects, columns, tag in labels)
+    return Options(dialect[1] if dialect else "postgres", labels=named)
 
 
 def _case(text: str, file: str) -> SqlCase:
-    said = dict(re.findall(r"^-- (title|dialect|absent|leaf|public|levels): (.*)$", text, flags=re.MULTILINE))
-    labels = [line.split() for line in re.findall(r"^-- label: (.*)$", text, flags=re.MULTILINE)]
-    named = tuple(Label((objects,), (columns,), (tag,)) for objects, columns, tag in labels)
-    options = Options(said.get("dialect", "postgres"), labels=named)
-    sections = sections_of(text)
+    said = dict(re.findall(r"^-- (title|absent|leaf|public|levels): (.*)$", text, flags=re.MULTILINE))
+    options, sections = options_of(text), sections_of(text)
     levels = dict(word.split("=") for word in said.get("levels", "").split())
     policy = {"leaf": said.get("leaf", "unknown"), "public": said.get("public", "").split(), "levels": levels}
     return SqlCase(

@@ -15,6 +15,7 @@ from lineage_pipeline.vocabulary.sets import Confidence, Scope, Severity
 from lineage_pipeline.vocabulary.tables import Change
 from lineage_pipeline_tests.changes import SqlCase, accept, sql_cases
 from lineage_pipeline_tests.fixtures.diff.notation import lineage
+from lineage_pipeline_tests.narrowing import narrowed
 
 FIXTURES = Path(__file__).parent / "fixtures" / "diff"
 
@@ -115,6 +116,11 @@ def test_moving_every_file_changes_nothing(case: Case | SqlCase) -> None:
 def test_the_order_of_rows_does_not_matter(case: Case | SqlCase) -> None:
     expected = diff(case.base, case.head, case.policy)
     assert diff(shuffled(case.base, 1), shuffled(case.head, 2), case.policy) == expected
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)
+def test_what_is_found_hangs_on_what_differs(case: Case | SqlCase) -> None:
+    assert diff(*narrowed(case.base, case.head), case.policy) == diff(case.base, case.head, case.policy)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.title)

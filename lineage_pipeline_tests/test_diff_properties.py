@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from lineage_pipeline.engine.diff import diff
 from lineage_pipeline.pipeline import analyse
 from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline_tests.narrowing import narrowed
 from lineage_pipeline_tests.repositories import Repository, edited, inputs, repository
 from lineage_pipeline_tests.test_diff import is_told_back
 
@@ -53,3 +54,10 @@ def test_the_order_of_files_does_not_matter(pair: tuple[Repository, Repository],
 def test_another_layout_is_no_change(pair: tuple[Repository, Repository]) -> None:
     spread = {path: text.upper().replace(" ", "\n  ").replace(",", " /* and */ ,") for path, text in pair[1].items()}
     assert [change for change in diff(lineage(pair[1]), lineage(spread)) if change.rule != "COL006"] == []
+
+
+@EXAMPLES
+@given(revisions())
+def test_only_what_differs_and_what_hangs_on_it_has_to_be_looked_at(pair: tuple[Repository, Repository]) -> None:
+    base, head = map(lineage, pair)
+    assert diff(*narrowed(base, head)) == diff(base, head)

@@ -13,6 +13,7 @@ from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options
 from lineage_pipeline.vocabulary.sets import Severity
 from lineage_pipeline.vocabulary.tables import Change
 from lineage_pipeline_tests.layouts import spaced
+from lineage_pipeline_tests.narrowing import narrowed
 from lineage_pipeline_tests.test_invariants import ASSETS, EXAMPLES
 
 EXPECTED = Path(__file__).parent / "fixtures" / "example_changes.txt"
@@ -57,6 +58,15 @@ def test_the_head_of_the_example_has_exactly_these_changes(
     if request.config.getoption("--accept"):
         EXPECTED.write_text(text)
     assert EXPECTED.read_text() == text
+
+
+def test_a_file_that_changes_alone_leaves_most_of_the_rest_out_of_sight(base: Lineage, memory: Memory) -> None:
+    changed = {file.path: file for file in files("head")}["marketing/01_raw/campaigns.sql"]
+    mixed = [changed if file.path == changed.path else file for file in files("base")]
+    after = work_out(mixed, memory=memory).lineage
+    cut = narrowed(base, after)
+    assert diff(*cut) == diff(base, after) != ()
+    assert len(cut[0].column_edges) < len(base.column_edges) / 10
 
 
 def test_the_gate_stops_the_two_that_break(base: Lineage, head: Lineage) -> None:

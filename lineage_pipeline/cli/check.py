@@ -70,7 +70,7 @@ def sides_of(
 ) -> "tuple[Side, Side]":
     """Read base and head of a repository, both as the settings here say; tell which commit the base is."""
     from lineage_pipeline.discover.base import find_base
-    from lineage_pipeline.discover.git import discover_revision, refuse_partial, toplevel
+    from lineage_pipeline.discover.git import discover_revision, toplevel
     from lineage_pipeline.settings import load_settings
 
     base, head = revisions
@@ -78,7 +78,5 @@ def sides_of(
     settings = load_settings(top, {"analysis": analysis}, os.environ)
     found = find_base(top, base, head, os.environ, exact=exact_base)
     say(f"lineage: the base is {found.commit[:12]}: {found.why}")
-    before, after = (
-        refuse_partial(discover_revision(top, revision, settings), revision) for revision in (found.commit, head)
-    )
+    before, after = (discover_revision(top, revision, settings) for revision in (found.commit, head))
     return (before, settings), (after, settings)

@@ -6,6 +6,7 @@ import msgspec
 
 from lineage_pipeline.cli.progress import progress
 from lineage_pipeline.discover.gather import Discovery, Rules, input_files
+from lineage_pipeline.discover.git import refuse_partial
 from lineage_pipeline.discover.schemas.found import with_found
 from lineage_pipeline.discover.schemas.model import Imports
 from lineage_pipeline.export import Naming, Subject
@@ -50,6 +51,8 @@ def lineages_of(base: Side, head: Side) -> tuple[Lineage, Lineage]:
     """Analyse the two sides of a comparison."""
     from lineage_pipeline import pipeline
 
+    for discovery, _ in (base, head):
+        refuse_partial(discovery)
     memory = pipeline.Memory()  # most of the head is the base
 
     def work_out(side: Side) -> "pipeline.Workings":

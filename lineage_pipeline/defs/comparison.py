@@ -1,7 +1,8 @@
 """What follows from a published snapshot: its changes against its base, its events, its report."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import dagster as dg
@@ -12,17 +13,21 @@ from lineage_pipeline.defs.partitions import snapshots
 from lineage_pipeline.defs.published import (
     base_of,
     comparison_of,
+    contested_pair,
     diff_key,
     events_key,
     is_published,
-    settled,
+    sources_of,
     subject_of,
     waived_changes,
 )
-from lineage_pipeline.defs.resources import Project, StoreResource
+from lineage_pipeline.defs.resources import Project, SparkResource, StoreResource
 from lineage_pipeline.defs.specs import specs
+from lineage_pipeline.defs.stages import SPARK
 from lineage_pipeline.discover.gather import finding
 from lineage_pipeline.engine.diff import diff
+from lineage_pipeline.engine.diff.inline import MARK
+from lineage_pipeline.engine.diff.waivers import Waived
 from lineage_pipeline.export import EXPORTERS, REPORTERS
 from lineage_pipeline.export.report import count_changes
 from lineage_pipeline.export.reports.escapes import fenced
@@ -35,12 +40,17 @@ from lineage_pipeline.vocabulary.waivers import Waiver
 MOST_SHOWN = 2_000
 """Characters of an event that a preview shows."""
 
+FEW = 100_000
+"""Rows of both sides together up to which one process compares them sooner than Spark begins."""
+
 Results: TypeAlias = Iterator[Any]
 ProjectParam: TypeAlias = dg.ResourceParam[Project]
 
 
-@dg.multi_asset(name="diff", specs=specs(["changes", "waivers"]), partitions_def=snapshots)
-def changes(context: dg.AssetExecutionContext, project: ProjectParam, store: StoreResource) -> Results:
+@dg.multi_asset(name="diff", specs=specs(["changes", "waivers"]), partitions_def=snapshots, pool=SPARK)
+def changes(
+    context: dg.AssetExecutionContext, project: ProjectParam, store: StoreResource, spark: SparkResource
+) -> Results:
     """Compare the snapshot with its base; without one there is nothing to compare."""
     started, head = time.monotonic(), context.partition_key
     settings = project.settings_for(head)
@@ -52,9 +62,7 @@ def changes(context: dg.AssetExecutionContext, project: ProjectParam, store: Sto
         _report_base(store, settings, context, base)
         yield from _nothing(f"{base} is not in the warehouse")
     else:
-        # Both sides are held here, whole; joins over Parquet take their place when a snapshot outgrows a driver.
-        before, after = settled(warehouse, settings, base, head)
-        waived = waived_changes(warehouse, project.folder(head), head, after, diff(before, after, policy_of(settings)))
+        waived = _compared(store, settings, lambda: spark.open(settings.spark), project.folder(head), (base, head))
         found = waived.changes
         run = warehouse.begin((base, head), context.run.run_id, diff_key(settings))
         run.write("changes", found)
@@ -67,6 +75,24 @@ def changes(context: dg.AssetExecutionContext, project: ProjectParam, store: Sto
         seconds = time.monotonic() - started
         yield materialised(run, "changes", seconds, {"base": base, **counts})
         yield materialised(run, "waivers", seconds, {"base": base, **waiver_counts(waived.waivers)})
+
+
+def _compared(
+    store: StoreResource, settings: Settings, open_session: Callable[[], Any], folder: Path, keys: tuple[str, str]
+) -> Waived:
+    """Compare two snapshots on Spark; few rows, and those that have to be linked again, are compared here."""
+    warehouse, policy, (base, head) = store.warehouse(settings), policy_of(settings), keys
+    runs = [store.published(settings, key) for key in keys]
+    again = contested_pair(warehouse, settings, base, head)
+    if again is not None:
+        return waived_changes(warehouse, folder, head, sources_of(warehouse, head), diff(*again, policy))
+    if sum(table.rows for run in runs for table in run.manifest.tables.values()) <= FEW:
+        found = diff(warehouse.load(base), warehouse.load(head), policy)
+        return waived_changes(warehouse, folder, head, sources_of(warehouse, head), found)
+    from lineage_pipeline.spark.changes import Sides, compare, sources_with
+
+    sides = Sides(open_session(), *runs)
+    return waived_changes(warehouse, folder, head, sources_with(sides, MARK), compare(sides, policy))
 
 
 def waiver_counts(waivers: Sequence[Waiver]) -> dict[str, int]:

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from lineage_pipeline import __version__
 from lineage_pipeline.defs.home import key_of
@@ -19,7 +21,18 @@ from lineage_pipeline.settings.judging import policy_of
 from lineage_pipeline.store.arrays import from_arrow
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, TableSchema
-from lineage_pipeline.vocabulary.tables import Change, Diagnostic, ObjectEdge, ObjectRow, Snapshot, Source, SqlFile
+from lineage_pipeline.vocabulary.sets import Origin
+from lineage_pipeline.vocabulary.tables import (
+    Change,
+    Diagnostic,
+    ObjectEdge,
+    ObjectRow,
+    ObjectStatement,
+    Snapshot,
+    Source,
+    SqlFile,
+    StatementRow,
+)
 from lineage_pipeline.vocabulary.waivers import Waiver
 
 
@@ -52,7 +65,7 @@ def subject_of(warehouse: Warehouse, settings: Settings, snapshot: str) -> Subje
     """Read a published snapshot as an exporter takes it."""
     (row,) = from_arrow("snapshots", warehouse.read(snapshot, "snapshots"), Snapshot)
     files = from_arrow("sql_files", warehouse.read(snapshot, "sql_files"), SqlFile)
-    written = {source.source_hash: source.text for source in _sources(warehouse, snapshot)}
+    written = {source.source_hash: source.text for source in sources_of(warehouse, snapshot)}
     texts = {file.path: written[file.source_hash] for file in files}
     configured = settings.openlineage
     named = (settings.namespaces(), configured.job_namespace, configured.producer)
@@ -60,11 +73,16 @@ def subject_of(warehouse: Warehouse, settings: Settings, snapshot: str) -> Subje
     return Subject(warehouse.load(snapshot), row, files, texts, naming)
 
 
-def settled(warehouse: Warehouse, settings: Settings, base: str, head: str) -> tuple[Lineage, Lineage]:
-    """Read the two sides of a comparison; where head changed a definition, it counts, and not what is imported."""
-    before, after = warehouse.load(base), warehouse.load(head)
-    if not contested(before, after):
-        return before, after
+def contested_pair(warehouse: Warehouse, settings: Settings, base: str, head: str) -> tuple[Lineage, Lineage] | None:
+    """Link both sides of a comparison again where head changed a definition that an imported schema speaks over.
+
+    The definition counts then, and not what is imported; None where nothing is contested, which names alone tell.
+    """
+    rows = [from_arrow("objects", warehouse.read(key, "objects"), ObjectRow) for key in (base, head)]
+    if not any(row.origin is Origin.IMPORTED for side in rows for row in side):
+        return None
+    if not contested(_named(warehouse, base, rows[0]), _named(warehouse, head, rows[1])):
+        return None
     from lineage_pipeline import pipeline
 
     first, second = (
@@ -74,29 +92,47 @@ def settled(warehouse: Warehouse, settings: Settings, base: str, head: str) -> t
     return first.lineage, second.lineage
 
 
+def _named(warehouse: Warehouse, key: str, objects: tuple[ObjectRow, ...]) -> Lineage:
+    """Read the names of a snapshot: who makes and reads what, in which statements."""
+    return Lineage(
+        statements=from_arrow("statements", warehouse.read(key, "statements"), StatementRow),
+        objects=objects,
+        object_statements=from_arrow("object_statements", warehouse.read(key, "object_statements"), ObjectStatement),
+        object_edges=from_arrow("object_edges", warehouse.read(key, "object_edges"), ObjectEdge),
+    )
+
+
 def waived_changes(
-    warehouse: Warehouse, folder: Path, head: str, lineage: Lineage, changes: Sequence[Change]
+    warehouse: Warehouse, folder: Path, head: str, sources: Sequence[Source], changes: Sequence[Change]
 ) -> Waived:
-    """Put the waivers of the head on changes; its commit says what day it is, and without one nothing runs out."""
+    """Put the waivers of the head, in its file and in some sources, on changes.
+
+    The commit says what day it is, and without one nothing runs out.
+    """
     (row,) = from_arrow("snapshots", warehouse.read(head, "snapshots"), Snapshot)
     files = from_arrow("sql_files", warehouse.read(head, "sql_files"), SqlFile)
+    hashes = {source.source_hash for source in sources}
+    paths = [file.path for file in files if file.source_hash in hashes]
+    content = warehouse.read(head, "statements")
+    here = content.filter(pc.is_in(content["path"], pa.array(paths, pa.string())))
     text = read_waivers(folder, row.commit)
-    waivers, problems = waivers_of(text, files, _sources(warehouse, head), lineage.statements)
+    waivers, problems = waivers_of(text, files, sources, from_arrow("statements", here, StatementRow))
     waived = waive(changes, waivers, (row.committed_at or "")[:10])
     return msgspec.structs.replace(waived, findings=(*problems, *waived.findings))
 
 
 def _files(warehouse: Warehouse, settings: Settings, snapshot: str) -> Iterator[InputFile]:
     files = from_arrow("sql_files", warehouse.read(snapshot, "sql_files"), SqlFile)
-    yield from as_inputs(files, _sources(warehouse, snapshot), settings)
+    yield from as_inputs(files, sources_of(warehouse, snapshot), settings)
 
 
 def _imported(warehouse: Warehouse, settings: Settings, snapshot: str) -> Mapping[str, TableSchema]:
     files = from_arrow("sql_files", warehouse.read(snapshot, "sql_files"), SqlFile)
-    return with_found(settings.imports(), files, _sources(warehouse, snapshot), settings).schemas
+    return with_found(settings.imports(), files, sources_of(warehouse, snapshot), settings).schemas
 
 
-def _sources(warehouse: Warehouse, snapshot: str) -> Sequence[Source]:
+def sources_of(warehouse: Warehouse, snapshot: str) -> Sequence[Source]:
+    """Read the texts of a snapshot."""
     return from_arrow("sources", warehouse.read(snapshot, "sources"), Source)
 
 

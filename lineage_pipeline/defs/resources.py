@@ -103,10 +103,11 @@ class StoreResource(dg.ConfigurableResource[Any]):
     def view(self, settings: Settings, key: str | tuple[str, str]) -> Run:
         """Open what a check looks at: the rows that are not published yet, else those that are."""
         warehouse = self.warehouse(settings)
-        current = warehouse.resume(key)
-        if current is not None:
-            return current
-        manifest = warehouse.manifest(key)
+        return warehouse.resume(key) or self.published(settings, key)
+
+    def published(self, settings: Settings, key: str | tuple[str, str]) -> Run:
+        """Open what readers see."""
+        manifest = self.warehouse(settings).manifest(key)
         if manifest is None:
             raise LineageError(f"{key} has not been written yet")
         return Run(self.files(settings), manifest.key, manifest.run)

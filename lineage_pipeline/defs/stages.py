@@ -12,6 +12,7 @@ from lineage_pipeline.defs.partitions import commit_of, snapshots
 from lineage_pipeline.defs.resources import Project, SparkResource, StoreResource
 from lineage_pipeline.defs.specs import specs, tables_of
 from lineage_pipeline.discover.gather import Gathering
+from lineage_pipeline.discover.git import refuse_partial
 from lineage_pipeline.discover.rendered import SCHEMA
 from lineage_pipeline.discover.schemas.found import with_found
 from lineage_pipeline.store.manifests import manifest_path
@@ -36,6 +37,7 @@ def discovery(context: dg.AssetExecutionContext, project: ProjectParam, store: S
     gathering = discover(project, context.partition_key)
     run.write("sources", gathering.sources())  # in chunks, as they are read
     found = gathering.done()
+    refuse_partial(found)
     if found.key != context.partition_key:
         raise LineageError(f"{project.folder(context.partition_key)} has changed: it is now {found.key}")
     run.write("snapshots", [found.snapshot])

@@ -100,11 +100,11 @@ def gather_revision(repo: Path, revision: str, rules: Rules, *, name: str = "", 
     return Gathering(snapshot, raw_files, rules, around, detect=True, waivers=waivers, findings=findings)
 
 
-def refuse_partial(found: Discovery, commit: str) -> Discovery:
-    """Refuse a side of a comparison whose files were left behind: what cannot be read would look like what is new."""
-    absent = [one for one in found.diagnostics if ABSENT in one.message]
+def refuse_partial(found: Discovery) -> None:
+    """Refuse a revision whose files were left behind: what cannot be read would look like what is new, or gone."""
+    absent, commit = [one for one in found.diagnostics if ABSENT in one.message], found.snapshot.commit
     if not absent:
-        return found
+        return
     raise LineageError(
         f"this is a partial clone without the contents of {len(absent)} files of {commit[:12]}, {absent[0].path} among "
         f"them: fetch them with `git archive {commit} > {os.devnull}`, or clone without --filter"

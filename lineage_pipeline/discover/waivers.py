@@ -69,10 +69,10 @@ def parse_waivers(text: str, path: str = FILE_NAME) -> tuple[Waiver, ...]:
 def waivers_of(
     text: str, files: Iterable[SqlFile], sources: Iterable[Source], statements: Iterable[StatementRow]
 ) -> tuple[tuple[Waiver, ...], tuple[Diagnostic, ...]]:
-    """Give the waivers of a snapshot, from its file and from comments, and what is wrong with the comments."""
+    """Give the waivers of a snapshot, from its file and from the comments of sources, and what is wrong with those."""
     listed = list(files)
     written = {source.source_hash: source.text for source in sources}
-    texts = {file.path: written[file.source_hash] for file in listed}
+    texts = {file.path: written[file.source_hash] for file in listed if file.source_hash in written}
     inline, problems = inline_waivers(texts, statements, {file.path: file.owners for file in listed})
     return numbered((*parse_waivers(text), *inline)), tuple(problems)
 
