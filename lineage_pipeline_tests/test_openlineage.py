@@ -270,7 +270,7 @@ def test_the_time_is_that_of_the_commit_else_the_given_one_else_the_epoch(export
     ("arguments", "told"),
     [
         (["openlinage"], "there is no format openlinage; did you mean openlineage?"),
-        (["openlineage", "nowhere"], "nowhere is not a folder"),
+        (["openlineage", "nowhere"], "nowhere is neither a folder nor a file"),
         (["openlineage", "head", "--event-time", "yesterday"], "a time with its zone, such as"),
         (["openlineage", "head", "--event-time", "2026-01-01T00:00:00"], "a time with its zone, such as"),
         (["openlineage", "head", "--url", "ftp://x"], "ftp://x is not an address that events can be sent to"),

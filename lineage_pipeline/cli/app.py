@@ -4,6 +4,7 @@ import io
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Annotated, Any, NamedTuple
@@ -138,6 +139,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     debug = "--debug" in words
     reset()
     _speak_utf8()
+    if not debug and not sys.warnoptions:
+        warnings.simplefilter("ignore")  # what libraries tell programmers is nothing that users could mend
     try:
         code = app([word for word in words if word != "--debug"], prog_name="lineage", standalone_mode=False)
         sys.stdout.flush()
@@ -163,7 +166,8 @@ def sentence(error: Exception) -> str:
         return str(error)
     if hasattr(error, "format_message"):  # the parser of the command line
         command = getattr(getattr(error, "ctx", None), "command_path", "lineage")
-        return f"{str(error.format_message()).rstrip('.')}; see `{command} --help`"
+        told = str(error.format_message()).replace(": Value error, ", ": ").rstrip(".?")
+        return f"{told}; see `{command} --help`"
     if isinstance(error, ModuleNotFoundError):
         package = (error.name or "").partition(".")[0]
         if package in EXTRAS:

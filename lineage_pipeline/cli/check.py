@@ -15,6 +15,7 @@ from lineage_pipeline.cli.reports import (
     ReportFormat,
     put_reports,
     styled,
+    targets_of,
 )
 from lineage_pipeline.cli.words import AllowImplied, Dialect, Schemas, ShowWaived, Today, placed, say
 from lineage_pipeline.engine.diff.gate import ExitStyle, FailOn
@@ -55,11 +56,11 @@ def check(
     from lineage_pipeline.cli.compare import compare, day
     from lineage_pipeline.engine.diff.gate import LIMITS, exit_code
 
-    style = styled(link_base, LIMITS[fail_on])
+    style, targets, on = styled(link_base, LIMITS[fail_on]), targets_of(output), day(today)
     analysis = {"dialect": dialect, "allow_implied": allow_implied, "schemas": placed(schema)}
     sides = sides_of(path, (base, head), analysis, exact_base=exact_base)
-    comparison = compare(*sides, day(today), show_waived=show_waived)
-    put_reports(comparison, format, output, color, style)
+    comparison = compare(*sides, on, show_waived=show_waived)
+    put_reports(comparison, format, targets, color, style)
     code = exit_code(comparison.changes, fail_on, exit_style)
     if code and not exit_zero:
         raise typer.Exit(code)

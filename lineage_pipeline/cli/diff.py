@@ -16,6 +16,7 @@ from lineage_pipeline.cli.reports import (
     ReportFormat,
     put_reports,
     styled,
+    targets_of,
 )
 from lineage_pipeline.cli.words import AllowImplied, Dialect, Schemas, ShowWaived, Today, placed
 
@@ -45,10 +46,10 @@ def diff(
     """
     from lineage_pipeline.cli.compare import compare, day
 
-    style = styled(link_base)
+    style, targets, on = styled(link_base), targets_of(output), day(today)
     flags = {"dialect": dialect, "allow_implied": allow_implied, "schemas": placed(schema)}
     before, after = (_side(side, flags) for side in (base, head))
-    put_reports(compare(before, after, day(today), show_waived=show_waived), format, output, color, style)
+    put_reports(compare(before, after, on, show_waived=show_waived), format, targets, color, style)
 
 
 def _side(side: str, analysis: Mapping[str, Any]) -> "tuple[Discovery, Settings]":

@@ -5,10 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lineage_pipeline.cli.words import Dialect, Output, Table, TableOption, put
+from lineage_pipeline.cli.words import Dialect, Output, Table, TableOption, Variables, put
+from lineage_pipeline.vocabulary.errors import NotThere
 
 if TYPE_CHECKING:
     from lineage_pipeline.vocabulary.components import Component, Dissection
+
+
+MOST_NAMES = 40
 
 
 class Kind(StrEnum):
@@ -37,6 +41,7 @@ def dissect(
         typer.Argument(help="SQL files or folders; - is standard input, as is none.", metavar="FILE..."),
     ] = None,
     dialect: Dialect = None,
+    var: Variables = None,
     kind: KindOption = None,
     name: Annotated[str | None, typer.Option("--name", help="Only the parts of this name.")] = None,
     executable: Annotated[bool, typer.Option("--executable", help="Only parts that can be run.")] = False,
@@ -58,10 +63,24 @@ def dissect(
     from lineage_pipeline.export.answers import write_answer
     from lineage_pipeline.export.lists import dissections_answer
 
-    found = find(files or ["-"], Reading(dialect))
+    found = find(files or ["-"], Reading(dialect, variables=var))
     cut = [one for file in input_files(found.discovery, found.rules) for one in dissect_source(file)]
     kept = [_narrowed(one, kind, name, executable) for one in cut]
-    put(write_answer(dissections_answer([one for one in kept if one.components]), format), output)
+    shown = [one for one in kept if one.components]
+    put(write_answer(dissections_answer(shown), format), output)
+    if not shown and any(one.components for one in cut):
+        raise NotThere(f"no part is {_described(kind, name, executable)}; {_names(cut)}")
+
+
+def _described(kind: Kind | None, name: str | None, executable: bool) -> str:
+    asked = (f"a {kind.value}" if kind else "", f"called {name}" if name else "", "to be run" if executable else "")
+    return " and ".join(word for word in asked if word)
+
+
+def _names(cut: "list[Dissection]") -> str:
+    """Say which names there are."""
+    names = list(dict.fromkeys(part.name for one in cut for part in one.components if part.name))
+    return f"there are {', '.join(names[:MOST_NAMES])}" if names else "none of the parts has a name"
 
 
 def _narrowed(one: "Dissection", kind: Kind | None, name: str | None, executable: bool) -> "Dissection":

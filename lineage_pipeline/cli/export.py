@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from lineage_pipeline.cli.impact import Way
-from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, placed
+from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, Variables, placed, variables
 from lineage_pipeline.vocabulary.sets import Grain, Indirect, Profile
 
 NAMES = "openlineage csv xlsx duckdb parquet mermaid dot graphml json html markdown".split()
@@ -48,6 +48,7 @@ def export(
     dialect: Dialect = None,
     schema: Schemas = None,
     allow_implied: AllowImplied = None,
+    var: Variables = None,
     output: Output = None,
     level: LevelOption = None,
     focus: FocusOption = None,
@@ -71,7 +72,9 @@ def export(
     from lineage_pipeline.cli import exporting
 
     flags = {"dialect": dialect, "allow_implied": allow_implied, "schemas": placed(schema)}
-    source = exporting.Source(subject, {"analysis": flags}, focus, depth, direction)
+    source = exporting.Source(
+        subject, {"analysis": flags, "templating": {"variables": variables(var)}}, focus, depth, direction
+    )
     drawing = {"level": level, "limit": limit}
     events = {"profile": profile, "indirect": indirect, "base": base, "event_time": event_time}
     exporting.export(format, source, output, drawing | events | {"per_job": per_job, "url": url})

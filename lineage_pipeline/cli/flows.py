@@ -62,7 +62,8 @@ def _outputs(lineage: Lineage, name: str) -> tuple[ColumnRef, ...]:
         wanted = selector.parts[0].text.lower()
         found = tuple(ref for ref in written if ref.column.lower() == wanted)
         if not found:
-            listed = ", ".join(dict.fromkeys(ref.column for ref in written)) or "none at all"
-            raise NotThere(f"no statement writes a column {name}; written are {listed}")
+            listed = ", ".join(dict.fromkeys(ref.column for ref in written))
+            told = f"written are {listed}" if listed else "none of them writes a column"
+            raise NotThere(f"no statement writes a column {name}; {told}")
         return found
     return lineage.select(selector).columns

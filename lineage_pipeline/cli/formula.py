@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from lineage_pipeline.cli.words import Dialect, Output, Schemas, Subjects, Table, TableOption, put
+from lineage_pipeline.cli.words import Dialect, Output, Schemas, Subjects, Table, TableOption, Variables, put
 
 
 def formula(
@@ -12,6 +12,7 @@ def formula(
     subject: Subjects = None,
     dialect: Dialect = None,
     schema: Schemas = None,
+    var: Variables = None,
     format: TableOption = Table.TEXT,
     output: Output = None,
 ) -> None:
@@ -25,5 +26,5 @@ def formula(
     from lineage_pipeline.cli.places import Reading, lineage_in
     from lineage_pipeline.export.answers import formulas_answer, write_answer
 
-    found = lineage_in(subject, Reading(dialect, schema)).formula(column)
+    found = lineage_in(subject, Reading(dialect, schema, variables=var)).formula(column)
     put(write_answer(formulas_answer(column, found), format), output)

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lineage_pipeline.cli.export import NAMES, DirectionOption, FocusOption, LimitOption
+from lineage_pipeline.cli.export import DepthOption as AroundOption
+from lineage_pipeline.cli.export import LevelOption as DrawnLevel
 from lineage_pipeline.cli.groups import group
-from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, Table, TableOption, put, say
+from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, Table, TableOption, Variables, put, say
 from lineage_pipeline.vocabulary.errors import LineageError
 
 if TYPE_CHECKING:
@@ -54,6 +57,7 @@ def build(
     dialect: Dialect = None,
     schema: Schemas = None,
     allow_implied: AllowImplied = None,
+    var: Variables = None,
     strict: Strict = False,
     no_star: NoStar = False,
     dump_schema: DumpSchema = None,
@@ -67,7 +71,7 @@ def build(
     from lineage_pipeline.cli.subject import leaves_undone, unknown_stars
 
     places = [*(paths or ()), *(listed_in(manifest) if manifest else ())] or ["."]
-    found = find(places, Reading(dialect, schema, allow_implied))
+    found = find(places, Reading(dialect, schema, allow_implied, var))
     subject = analysed(found, reach=True)
     write_lineage(output, found, subject)
     rows = subject.lineage
@@ -157,20 +161,22 @@ def _ask(
 @graph.command()
 def export(
     stored: Stored,
-    format: Annotated[str, typer.Option("--format", "-f", help="How to write it; `lineage export` knows the formats.")],
+    format: Annotated[str, typer.Option("--format", "-f", help=f"How to write it: {', '.join(NAMES)}.")],
     output: Output = None,
+    level: DrawnLevel = None,
+    focus: FocusOption = None,
+    depth: AroundOption = None,
+    direction: DirectionOption = None,
+    limit: LimitOption = None,
 ) -> None:
-    """Write a lineage file for other tools.
+    """Write a lineage file for other tools; `lineage export` does the same and has more flags for events.
 
-    Example: lineage graph export all.lineage --format openlineage -o events.ndjson
+    Example: lineage graph export all.lineage --format mermaid --focus orders
     """
-    from lineage_pipeline.export import EXPORTERS, Subject
-    from lineage_pipeline.settings import suggestion
+    from lineage_pipeline.cli import exporting
 
-    if format not in EXPORTERS:
-        raise LineageError(f"there is no format {format}; {suggestion(format, EXPORTERS)}")
-    facts = _load(stored).facts
-    put("".join(EXPORTERS[format].write(Subject(facts.rows(), files=tuple(facts.files())))), output)
+    source = exporting.Source(str(stored), {}, focus, depth, direction)
+    exporting.export(format, source, output, {"level": level, "limit": limit})
 
 
 def _load(path: Path) -> "Lineage":

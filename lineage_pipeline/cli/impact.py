@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from lineage_pipeline.cli.whatif import Edits
-from lineage_pipeline.cli.words import Dialect, Output, Schemas, Subjects, Table, TableOption, placed, put
+from lineage_pipeline.cli.words import Dialect, Output, Schemas, Subjects, Table, TableOption, Variables, placed, put
 from lineage_pipeline.vocabulary.errors import LineageError
 
 if TYPE_CHECKING:
+    from lineage_pipeline.cli.places import Reading
     from lineage_pipeline.engine.trace.impact import Reached
     from lineage_pipeline.engine.trace.selectors import Selector
     from lineage_pipeline.export.answers import Answer
@@ -88,6 +89,7 @@ def impact(
     retype: Retype = None,
     dialect: Dialect = None,
     schema: Schemas = None,
+    var: Variables = None,
     format: TableOption = Table.TEXT,
     output: Output = None,
 ) -> None:
@@ -109,24 +111,26 @@ def impact(
         folder = Path(selector or (subject or ["."])[0])
         put(_written(folder, {"dialect": dialect, "schemas": placed(schema)}, wanted, format), output)
         return
+    from lineage_pipeline.cli.places import Reading
+
     asked = Asked(level, direction, depth, kind, roots, leaves)
-    put(_listed(selector, subject, (dialect, schema), asked, format), output)
+    put(_listed(selector, subject, Reading(dialect, schema, variables=var), asked, format), output)
 
 
 def _listed(
     selector: str,
     subject: list[str] | None,
-    reading: tuple[str | None, list[str] | None],
+    reading: "Reading",
     asked: Asked,
     format: Table,
 ) -> str:
     """Write what is within reach."""
-    from lineage_pipeline.cli.places import Reading, lineage_in
+    from lineage_pipeline.cli.places import lineage_in
     from lineage_pipeline.export.answers import write_answer
 
     if not selector:
         raise LineageError("name a column or table, or say what would change: --drop, --rename or --retype")
-    return write_answer(_answer(selector, lineage_in(subject, Reading(*reading)), asked), format)
+    return write_answer(_answer(selector, lineage_in(subject, reading), asked), format)
 
 
 def _answer(selector: str, lineage: "Lineage", asked: Asked) -> "Answer":

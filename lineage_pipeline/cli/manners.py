@@ -120,4 +120,13 @@ def reset() -> None:
 def tell(line: str, *, error: bool = False) -> None:
     """Tell people something, unless they want to hear nothing; errors are always told."""
     if error or not MANNERS.quiet:
-        print(painted(line, sys.stderr), file=sys.stderr, flush=True)
+        print(painted(_harmless(line), sys.stderr), file=sys.stderr, flush=True)
+
+
+def _harmless(text: str) -> str:
+    """Give a text in which a name of somebody's SQL can steer no terminal."""
+    if all(sign.isprintable() or sign in "\n\t" for sign in text):
+        return text
+    from lineage_pipeline.export.escaping import visible  # with its room, and hardly ever needed
+
+    return "\n".join("\t".join(map(visible, part.split("\t"))) for part in text.split("\n"))

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from lineage_pipeline.cli.words import Dialect, Output, Schemas, Subjects, Table, TableOption, put
+from lineage_pipeline.cli.words import Dialect, Output, Schemas, Subjects, Table, TableOption, Variables, put
 
 
 def path(
@@ -15,6 +15,7 @@ def path(
     direct: Annotated[bool, typer.Option("--direct", help="Follow values only, not what decides about them.")] = False,
     dialect: Dialect = None,
     schema: Schemas = None,
+    var: Variables = None,
     format: TableOption = Table.TEXT,
     output: Output = None,
 ) -> None:
@@ -27,7 +28,7 @@ def path(
     from lineage_pipeline.cli.places import Reading, lineage_in
     from lineage_pipeline.export.answers import routes_answer, write_answer
 
-    lineage = lineage_in(subject, Reading(dialect, schema))
+    lineage = lineage_in(subject, Reading(dialect, schema, variables=var))
     found = lineage.paths(source, target, max_paths=max_paths, direct_only=direct)
     put(write_answer(routes_answer(source, target, found), format), output)
     if not found.routes:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -61,23 +61,35 @@ LinkOption = Annotated[
 ]
 
 
+class Targets(NamedTuple):
+    """Where reports go: the result itself, to stdout if nowhere else, and further files, each in its format."""
+
+    own: Path | None
+    further: tuple[tuple[ReportFormat, Path], ...]
+
+
+def targets_of(outputs: list[str] | None) -> Targets:
+    """Read all of --output; done before the work, so that a wrong word is told at once."""
+    read = [_target(output) for output in outputs or ()]
+    own = [file for name, file in read if name is None]
+    if len(own) > 1:
+        raise LineageError("--output names two files for one format; name the formats: --output sarif=FILE")
+    return Targets(own[0] if own else None, tuple((name, file) for name, file in read if name is not None))
+
+
 def put_reports(
-    comparison: "Comparison", format: ReportFormat, outputs: list[str] | None, colour: Colour, style: "Style"
+    comparison: "Comparison", format: ReportFormat, targets: Targets, colour: Colour, style: "Style"
 ) -> None:
     """Write the result in its format, and every further file in its own."""
     import msgspec
 
     from lineage_pipeline.export import REPORTERS
 
-    targets = [_target(output) for output in outputs or ()]
-    own = [file for name, file in targets if name is None]
-    if len(own) > 1:
-        raise LineageError("--output names two files for one format; name the formats: --output sarif=FILE")
-    painted = msgspec.structs.replace(style, colour=is_coloured(colour, os.environ, not own and sys.stdout.isatty()))
-    for name, file in targets:
-        if name is not None:
-            put(REPORTERS[name].write(comparison, style), file)
-    put(REPORTERS[format].write(comparison, painted), own[0] if own else None)
+    terminal = targets.own is None and sys.stdout.isatty()
+    painted = msgspec.structs.replace(style, colour=is_coloured(colour, os.environ, terminal))
+    for name, file in targets.further:
+        put(REPORTERS[name].write(comparison, style), file)
+    put(REPORTERS[format].write(comparison, painted), targets.own)
 
 
 def styled(link: str | None, fail_on: Severity = Severity.BREAKING) -> "Style":

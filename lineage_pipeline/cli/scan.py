@@ -62,7 +62,6 @@ def scan(
     Example: lineage scan ../shop@main --format json -o main.json
     """
     from lineage_pipeline.cli.places import Reading, analysed, find
-    from lineage_pipeline.export import EXPORTERS
 
     chosen = _chosen(format, output)
     places = paths or ["."]
@@ -75,10 +74,21 @@ def scan(
     subject = analysed(found, reach=keeps)
     if into is not None:
         say(f"lineage: {_publish(found, subject, into)} is in {into}")
+    if output is not None or into is None:
+        _put(found, subject, chosen, output)
+
+
+def _put(found: "Found", subject: "Subject", chosen: ScanFormat, output: Path | None) -> None:
+    """Write the result; into a file, with a word on what is in it."""
+    from lineage_pipeline.export import EXPORTERS
+    from lineage_pipeline.export.text import summary_line
+
     if chosen is ScanFormat.LINEAGE and output is not None:
         write_tables(output, found, subject)
-    elif output is not None or into is None:
+    else:
         put("".join(EXPORTERS[chosen].write(subject)), output)
+    if output is not None:
+        say(f"lineage: {summary_line(subject)}; in {output}")
 
 
 def _explain(found: "Found") -> None:

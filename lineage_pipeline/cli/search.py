@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from lineage_pipeline.cli.words import Dialect, Output, Schemas, Subjects, Table, TableOption, put
+from lineage_pipeline.cli.words import Dialect, Output, Schemas, Subjects, Table, TableOption, Variables, put, say
+from lineage_pipeline.vocabulary.errors import LineageError
 
 
 def search(
@@ -13,6 +14,7 @@ def search(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Hits to show at most.")] = 50,
     dialect: Dialect = None,
     schema: Schemas = None,
+    var: Variables = None,
     format: TableOption = Table.TEXT,
     output: Output = None,
 ) -> None:
@@ -23,7 +25,10 @@ def search(
     from lineage_pipeline.cli.places import Reading, lineage_in
     from lineage_pipeline.export.answers import hits_answer, write_answer
 
-    found = lineage_in(subject, Reading(dialect, schema)).search(text, limit)
+    if not text.strip():
+        raise LineageError("say what to look for: a name, or a part of one")
+    found = lineage_in(subject, Reading(dialect, schema, variables=var)).search(text, limit)
     put(write_answer(hits_answer(text, found), format), output)
     if not found:
+        say(f"lineage: no object and no column is called anything like {text}")
         raise typer.Exit(1)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from lineage_pipeline.cli.words import Dialect, Output, Schemas, Subjects, Table, TableOption, put
+from lineage_pipeline.cli.words import Dialect, Output, Schemas, Subjects, Table, TableOption, Variables, put
 
 
 def show(
@@ -12,6 +12,7 @@ def show(
     subject: Subjects = None,
     dialect: Dialect = None,
     schema: Schemas = None,
+    var: Variables = None,
     format: TableOption = Table.TEXT,
     output: Output = None,
 ) -> None:
@@ -23,6 +24,6 @@ def show(
     from lineage_pipeline.export.answers import write_answer
     from lineage_pipeline.export.portrait import portrait_answer, portrait_of
 
-    lineage = lineage_in(subject, Reading(dialect, schema))
+    lineage = lineage_in(subject, Reading(dialect, schema, variables=var))
     shown = portrait_of(lineage.facts, lineage.object(object))
     put(write_answer(portrait_answer(shown), format), output)

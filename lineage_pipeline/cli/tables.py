@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lineage_pipeline.cli.groups import group
-from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, Table, TableOption, put, say
+from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, Table, TableOption, Variables, put, say
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from lineage_pipeline.vocabulary.tables import ObjectRow
 
 tables = group("List tables and how they are used; fetch and infer their schemas.")
@@ -27,6 +29,7 @@ def overview(
     table: OnlyTable = None,
     dialect: Dialect = None,
     schema: Schemas = None,
+    var: Variables = None,
     format: TableOption = Table.TEXT,
     output: Output = None,
 ) -> None:
@@ -41,11 +44,12 @@ def overview(
     from lineage_pipeline.export.answers import write_answer
     from lineage_pipeline.export.lists import usage_answer
 
-    found = find(paths or ["."], Reading(dialect, schema))
+    found = find(paths or ["."], Reading(dialect, schema, variables=var))
     files = input_files(found.discovery, found.rules)
     parts = (part for file in files for one in dissect_source(file) for part in one.of_kind("CTE"))
     used = table_usage(analysed(found).lineage, [part.name for part in parts if part.name])
-    put(write_answer(usage_answer([one for one in used if _fits(one.object, table)]), format), output)
+    names = _fitting([one.object for one in used], table)
+    put(write_answer(usage_answer([one for one in used if one.object in names]), format), output)
 
 
 @tables.command()
@@ -55,6 +59,7 @@ def scrape(
     dialect: Dialect = None,
     schema: Schemas = None,
     allow_implied: AllowImplied = None,
+    var: Variables = None,
     format: TableOption = Table.TEXT,
     output: Output = None,
 ) -> None:
@@ -69,8 +74,9 @@ def scrape(
     from lineage_pipeline.export.answers import write_answer
     from lineage_pipeline.export.lists import schemas_answer
 
-    rows = analysed(find(paths or ["."], Reading(dialect, schema, allow_implied))).lineage
-    columns = [row for row in rows.columns if _fits(row.object, table)]
+    rows = analysed(find(paths or ["."], Reading(dialect, schema, allow_implied, var))).lineage
+    names = _fitting([row.object for row in rows.objects], table)
+    columns = [row for row in rows.columns if row.object in names]
     put(write_answer(schemas_answer(rows.objects, columns), format), output)
 
 
@@ -84,6 +90,7 @@ def pull(
         Path | None, typer.Option("--ddl-folder", "-o", help="Write a file for each table here, not to stdout.")
     ] = None,
     dialect: Dialect = None,
+    var: Variables = None,
 ) -> None:
     """Fetch the definitions of the tables that SQL files read and do not define.
 
@@ -97,7 +104,7 @@ def pull(
 
     if not catalog:
         raise LineageError("name a catalog: --catalog duckdb:///FILE or --catalog postgresql://USER@HOST/DATABASE")
-    found = find(paths or ["."], Reading(dialect))
+    found = find(paths or ["."], Reading(dialect, variables=var))
     wanted = [row for row in analysed(found).lineage.objects if _is_foreign(row)]
     texts, missing = definitions(catalog, wanted, found.rules.options_for(""), os.environ)
     for name in missing:
@@ -117,8 +124,16 @@ def _is_foreign(row: "ObjectRow") -> bool:
     return row.origin in (Origin.UNKNOWN, Origin.INFERRED) and row.kind is not ObjectKind.QUERY
 
 
-def _fits(name: str, wanted: str | None) -> bool:
+def _fitting(names: "Collection[str]", wanted: str | None) -> "Collection[str]":
+    """Give the tables that a name or a pattern fits; where none does, say which was meant."""
     from lineage_pipeline.engine.trace.names import Names
     from lineage_pipeline.engine.trace.selectors import parse_selector
+    from lineage_pipeline.questions.missing import no_object
 
-    return wanted is None or bool(Names({name: ()}).objects_like(parse_selector(wanted).parts))
+    if wanted is None:
+        return frozenset(names)
+    known, selector = Names(dict.fromkeys(names, ())), parse_selector(wanted)
+    found = known.objects_like(selector.parts)
+    if not found:
+        raise no_object(known, selector)
+    return frozenset(found)

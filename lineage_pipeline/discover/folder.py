@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from lineage_pipeline.discover.decode import decode
@@ -67,10 +67,14 @@ def _text(path: Path) -> str:
 def read_folder(folder: Path, rules: Rules, tracked: Collection[str] = ()) -> Iterator[RawFile]:
     """Give the selected files below a folder, one by one, in natural path order."""
     inside = folder.resolve()
-    chosen = ((shown_path(within), within) for within in _walk(folder, frozenset(tracked)))
+    closed: list[OSError] = []
+    chosen = ((shown_path(within), within) for within in _walk(folder, frozenset(tracked), closed.append))
     selected = [(relative, within) for relative, within in chosen if rules.selects(relative)]
-    for relative, within in sorted(selected, key=lambda item: natural(item[0])):
-        if _lies_in(path := folder / within, inside):
+    shut = {shown_path(os.path.relpath(error.filename, folder)): error for error in closed}
+    for relative, within in sorted([*selected, *((path, path) for path in shut)], key=lambda item: natural(item[0])):
+        if relative in shut:
+            yield RawFile(relative, b"", f"the folder cannot be read: {shut[relative].strerror}")
+        elif _lies_in(path := folder / within, inside):
             yield _read_file(path, relative, most_bytes(relative, rules))
 
 
@@ -104,8 +108,8 @@ def repository_name(folder: Path) -> str:
     return re.sub(r"[^\w.-]+", "-", folder.resolve().name.removesuffix(".git")).strip("-.") or "repository"
 
 
-def _walk(folder: Path, tracked: frozenset[str]) -> Iterator[str]:
-    """Give every file that is not ignored, by its path below the folder.
+def _walk(folder: Path, tracked: frozenset[str], closed: Callable[[OSError], None]) -> Iterator[str]:
+    """Give every file that is not ignored, by its path below the folder; `closed` is told what cannot be entered.
 
     Linked folders are not entered: no loop and no file outside is met.
     """
@@ -119,7 +123,7 @@ def _walk(folder: Path, tracked: frozenset[str]) -> Iterator[str]:
     def ignores_folder(path: str) -> bool:
         return own.ignores_folder(path) if path in holding else ignores.ignores_folder(path)
 
-    for parent, folders, files in os.walk(folder):
+    for parent, folders, files in os.walk(folder, onerror=closed):
         within = Path(parent).relative_to(folder).as_posix()
         inner = within + "/" if within != "." else ""
         above = prefix + inner

@@ -12,9 +12,9 @@ from lineage_pipeline.engine.trace.graph import ColumnRef
 from lineage_pipeline.engine.trace.impact import Direction, Reached, line_of
 from lineage_pipeline.engine.trace.routes import Leg, Routes
 from lineage_pipeline.engine.trace.search import Hit
-from lineage_pipeline.export.escaping import cell
+from lineage_pipeline.export.escaping import cell, visible
 from lineage_pipeline.export.json import SCHEMA_VERSION, dump
-from lineage_pipeline.export.report import one_line, place
+from lineage_pipeline.export.report import many, one_line, place
 from lineage_pipeline.vocabulary.tables import ColumnEdge
 
 Row = dict[str, Any]
@@ -27,6 +27,8 @@ class Answer(NamedTuple):
     document: Callable[[], Row]
     rows: Callable[[], Iterable[Row]]
     lines: Callable[[], Iterable[str]]
+    header: Sequence[str] = ()
+    """The columns of the rows, for where there is none."""
 
 
 def write_answer(answer: Answer, format: str) -> str:
@@ -34,8 +36,8 @@ def write_answer(answer: Answer, format: str) -> str:
     if format == "json":
         return dump({"schema_version": SCHEMA_VERSION} | answer.document())
     if format == "csv":
-        return write_csv(answer.rows())
-    return "".join(f"{line}\n" for line in answer.lines())
+        return write_csv(answer.rows(), answer.header)
+    return "".join(f"{visible(line)}\n" for line in answer.lines())
 
 
 def write_csv(rows: Iterable[Row], header: Sequence[str] = ()) -> str:
@@ -79,6 +81,7 @@ def impact_answer(selector: str, level: str, starts: Sequence[str], reached: Seq
         },
         lambda: (_flat(row) for row in reached) if reached else (),
         lambda: _reach_lines(selector, starts, reached),
+        REACHED_HEADER,
     )
 
 
@@ -121,7 +124,10 @@ def _reach_lines(selector: str, starts: Sequence[str], reached: Sequence[Reached
         if rows:
             counted = _summary(rows)
             yield ""
-            yield f"{side.value}: {counted['reached']} in {counted['objects']} objects, {counted['hops']} hops at most"
+            yield (
+                f"{side.value}: {counted['reached']} in {many(counted['objects'], 'object')}, "
+                f"{many(counted['hops'], 'hop')} at most"
+            )
             yield from map(_reach_line, rows)
     if not reached:
         yield "nothing within reach"
@@ -152,6 +158,7 @@ def routes_answer(source: str, target: str, found: Routes) -> Answer:
         },
         lambda: _leg_rows(found),
         lambda: _route_lines(source, target, found),
+        LEG_HEADER,
     )
 
 
@@ -193,7 +200,7 @@ def _leg_rows(found: Routes) -> Iterator[Row]:
 
 def _route_lines(source: str, target: str, found: Routes) -> Iterator[str]:
     for number, legs in enumerate(found.routes, start=1):
-        yield f"path {number}, {len(legs)} hop{'s' if len(legs) > 1 else ''}"
+        yield f"path {number}, {many(len(legs), 'hop')}"
         yield f"  {_name(legs[0].source)}"
         for leg in legs:
             yield f"  -> {_name(leg.target)}"
@@ -219,6 +226,7 @@ def formulas_answer(column: str, found: Sequence[Formula]) -> Answer:
         lambda: {"column": column, "formulas": [msgspec.to_builtins(one) for one in found]},
         lambda: (_formula_row(one) for one in found),
         lambda: (line for one in found for line in _formula_lines(one)),
+        Formula.__struct_fields__,
     )
 
 
@@ -246,4 +254,5 @@ def hits_answer(text: str, found: Sequence[Hit]) -> Answer:
             (f"{named(hit.object, hit.column)}  ({'object' if hit.column is None else 'column'}, {hit.match} it)")
             for hit in found
         ),
+        Hit.__struct_fields__,
     )

@@ -20,7 +20,9 @@ WIDTH = 100
 def flows_answer(level: str, found: Sequence[Flow]) -> Answer:
     """Give what flows within statements."""
     rows = [_plain(flow) for flow in found]
-    return Answer(lambda: {"level": level, "flows": rows}, lambda: rows, lambda: _flow_lines(found))
+    return Answer(
+        lambda: {"level": level, "flows": rows}, lambda: rows, lambda: _flow_lines(found), Flow.__struct_fields__
+    )
 
 
 def _plain(row: msgspec.Struct) -> Row:
@@ -46,6 +48,7 @@ def usage_answer(found: Sequence[Used]) -> Answer:
         lambda: {"tables": rows},
         lambda: rows,
         lambda: (f"{used.usage:<6}  {used.type:<7}  {used.object}" for used in found),
+        Used.__struct_fields__,
     )
 
 
@@ -56,6 +59,7 @@ def schemas_answer(objects: Sequence[ObjectRow], columns: Sequence[Column]) -> A
         lambda: {"tables": [_table(rows[name], list(own)) for name, own in groupby(columns, key=_owner)]},
         lambda: (_column(rows[column.object], column) for column in columns),
         lambda: _column_lines(columns),
+        ("catalog", "schema", "table", "column", *COLUMN_LIST_KEYS[1:]),
     )
 
 
@@ -94,28 +98,25 @@ def dissections_answer(found: Sequence[Dissection]) -> Answer:
         lambda: {"statements": [_plain(one) for one in found]},
         lambda: (_component(one, part) for one in found for part in one.components),
         lambda: (line for one in found for line in _dissection_lines(one)),
+        COMPONENT_HEADER,
     )
+
+
+COMPONENT_HEADER = (
+    *("path", "statement", "statement_kind", "index", "kind", "name", "parent", "depth", "executable"),
+    *("dependencies", "location", "line", "column", "sql", "runnable"),
+)
 
 
 def _component(one: Dissection, part: Component) -> Row:
     span = part.span
-    return {
-        "path": one.path,
-        "statement": one.statement,
-        "statement_kind": one.kind,
-        "index": part.index,
-        "kind": part.kind.value,
-        "name": part.name,
-        "parent": part.parent,
-        "depth": part.depth,
-        "executable": part.executable,
-        "dependencies": list(part.dependencies),
-        "location": part.location,
-        "line": span.line if span else None,
-        "column": span.column if span else None,
-        "sql": part.sql,
-        "runnable": part.runnable,
-    }
+    values = (
+        *(one.path, one.statement, one.kind, part.index, part.kind.value, part.name, part.parent, part.depth),
+        *(part.executable, list(part.dependencies), part.location),
+        *((span.line, span.column) if span else (None, None)),
+        *(part.sql, part.runnable),
+    )
+    return dict(zip(COMPONENT_HEADER, values, strict=True))
 
 
 def _dissection_lines(one: Dissection) -> Iterator[str]:

@@ -59,6 +59,11 @@ def place(path: str, line: int | None) -> str:
     return path if line is None else f"{path}:{line}"
 
 
+def many(count: int, noun: str) -> str:
+    """Count things in words: 1 object, 2 objects."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def one_line(text: str) -> str:
-    """Put the lines of a text behind each other."""
-    return "; ".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
+    """Put the lines of SQL behind each other."""
+    return " ".join(text.split())

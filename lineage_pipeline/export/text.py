@@ -3,8 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
+from lineage_pipeline.export.escaping import visible
 from lineage_pipeline.export.json import summarise
-from lineage_pipeline.export.report import place
+from lineage_pipeline.export.report import many, place
 from lineage_pipeline.export.subject import Subject
 from lineage_pipeline.vocabulary.sets import EdgeType, ObjectKind, Subtype
 from lineage_pipeline.vocabulary.tables import Column, ColumnEdge, Diagnostic, ObjectRow
@@ -39,21 +40,23 @@ def object_lines(row: ObjectRow, columns: Iterable[Column], edges: Iterable[Colu
     for edge in edges:
         incoming[edge.to_column].add(_source(edge))
     where = "" if row.path is None else f"  {place(row.path, row.line)}"
-    yield f"{row.object}  ({row.kind}){where}\n"
-    width = max((len(column.name) for column in listed), default=0)
-    for column in listed:
+    yield f"{visible(row.object)}  ({row.kind}){where}\n"
+    names = [visible(column.name) for column in listed]
+    width = max(map(len, names), default=0)
+    for column, name in zip(listed, names, strict=True):
         shown = _typed(column) if row.kind is not ObjectKind.QUERY else column.type or ""
         sources = ", ".join(sorted(incoming[column.name]))
-        line = f"  {column.name:<{width}}  {shown}" + (f"  <- {sources}" if sources else "")
+        line = f"  {name:<{width}}  {visible(shown)}" + (f"  <- {visible(sources)}" if sources else "")
         yield line.rstrip() + "\n"
     if incoming["*"]:
-        yield f"  all columns depend on {', '.join(sorted(incoming['*']))}\n"
+        yield f"  all columns depend on {visible(', '.join(sorted(incoming['*'])))}\n"
 
 
 def diagnostic_line(diagnostic: Diagnostic) -> str:
     """Write a finding as compilers do."""
     where = ":".join(str(part) for part in (diagnostic.path, diagnostic.line, diagnostic.column) if part is not None)
-    return f"{where or diagnostic.object or '-'}: {diagnostic.severity}: {diagnostic.message} [{diagnostic.code}]"
+    named = where or diagnostic.object or "-"
+    return visible(f"{named}: {diagnostic.severity}: {diagnostic.message} [{diagnostic.code}]")
 
 
 def pointed(diagnostic: Diagnostic, texts: Mapping[str, str]) -> Iterator[str]:
@@ -65,9 +68,12 @@ def pointed(diagnostic: Diagnostic, texts: Mapping[str, str]) -> Iterator[str]:
     if not 0 < diagnostic.line <= len(lines):
         return
     start = max(0, diagnostic.column - WIDEST)  # a statement may be one line of thousands of characters
-    shown = lines[diagnostic.line - 1].rstrip("\r")[start : start + 2 * WIDEST]
-    before = shown[: diagnostic.column - 1 - start]
-    yield f"    {shown}\n"
+    line = lines[diagnostic.line - 1].rstrip("\r")[start : start + 2 * WIDEST]
+    before, after = (
+        "\t".join(map(visible, part.split("\t")))
+        for part in (line[: diagnostic.column - 1 - start], line[diagnostic.column - 1 - start :])
+    )
+    yield f"    {before}{after}\n"
     yield f"    {''.join(sign if sign == chr(9) else ' ' for sign in before)}^\n"
 
 
@@ -80,10 +86,10 @@ def summary_line(subject: Subject) -> str:
         f" ({100 * summary['dropped_bytes'] / size:.1f} % of bytes passed over)" if summary["dropped_bytes"] else ""
     )
     return (
-        f"{statements['analysed']} statements analysed{dropped}, {statements['partial']} in part, "
-        f"{statements['failed']} not; "
-        f"{summary['objects']} objects, {summary['columns']} columns, {summary['column_edges']} edges; "
-        f"{findings['error']} errors, {findings['warning']} warnings, {findings['info']} notes"
+        f"{many(statements['analysed'], 'statement')} analysed{dropped}, {statements['partial']} in part, "
+        f"{statements['failed']} not; {many(summary['objects'], 'object')}, {many(summary['columns'], 'column')}, "
+        f"{many(summary['column_edges'], 'edge')}; {many(findings['error'], 'error')}, "
+        f"{many(findings['warning'], 'warning')}, {many(findings['info'], 'note')}"
     )
 
 

@@ -46,7 +46,12 @@ def _best(lineages: Sequence[Lineage]) -> dict[str, int]:
 
 
 def _united(table: str, lineages: Sequence[Lineage]) -> tuple[Any, ...]:
-    return _sorted(table, {row: None for lineage in lineages for row in getattr(lineage, table)})
+    """Give the rows of all, each key once: a JSON document tells less of a row than a lineage file does."""
+    key = TABLES[table].key
+    found: dict[tuple[Any, ...], Any] = {}
+    for row in (row for lineage in lineages for row in getattr(lineage, table)):
+        found.setdefault(tuple(_values(row, key)), row)
+    return _sorted(table, found.values())
 
 
 def _sorted(table: str, rows: Iterable[RowT]) -> tuple[RowT, ...]:

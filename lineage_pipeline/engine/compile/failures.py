@@ -19,11 +19,16 @@ class Failure(msgspec.Struct, frozen=True):
 _TOKEN = re.compile(r"<Token .*?text: (.*?), line: .*?>")
 """How sqlglot shows a token in its messages."""
 
+_LACKING = re.compile(r"Required keyword: .* missing for <class '(?:\w+\.)*(\w+)'>")
+"""How it says that a clause or an operator has not all that it needs."""
+
 
 def failure(error: ParseError, piece: Piece) -> Failure:
     """What an error of the parser says of a statement."""
     detail = error.errors[0] if error.errors else {}
-    reason = _TOKEN.sub(r"\1", first_line(str(detail.get("description") or error))).rstrip(".")
+    said = first_line(str(detail.get("description") or error))
+    lacking = _LACKING.match(said)
+    reason = f"something is missing for {lacking[1].upper()}" if lacking else _TOKEN.sub(r"\1", said).rstrip(".")
     place = (detail.get("line"), detail.get("col"))
     for token in piece.tokens:
         if (token.line, token.col) == place:

@@ -7,6 +7,8 @@ from functools import cache
 
 import msgspec
 
+from lineage_pipeline.vocabulary.errors import LineageError
+
 FAR = 1 << 30
 """A depth that no graph has: as far as the edges lead."""
 
@@ -50,6 +52,8 @@ def parse_selector(text: str) -> Selector:
     if "://" in name and not parts[0].quoted:
         parts = tuple(split_name(_ADDRESS.sub("", name, count=1)))
     anywhere = [part for part in parts if part.text or part.quoted]
+    if not anywhere:
+        raise LineageError(f"{text.strip() or 'a selector without a name'} names no column and no table")
     if len(anywhere) < len(parts):
         anywhere.insert(0, Part("*"))
     return Selector(name, tuple(anywhere), _depth(sides["up"]), _depth(sides["down"]))
