@@ -65,8 +65,9 @@ def _relation(context: Context, tree: exp.Expr, kind: str) -> dict[str, Any]:
         comment=comment,
         tags=tags,
     )
-    if kind == "VIEW" and definition.relation == ir.NOWHERE and not properties:
-        context.report("UNSUPPORTED_SYNTAX", context.origin, context.end, construct="a view without a query")
+    if definition.relation == ir.NOWHERE and (exp.ToTableProperty in properties or (kind == "VIEW" and not properties)):
+        construct = f"a {kind.lower()} without a query"
+        context.report("UNSUPPORTED_SYNTAX", context.origin, context.end, construct=construct)
     label = f"CREATE {'MATERIALIZED ' if exp.MaterializedProperty in properties else ''}{kind}"
     return {"kind": label, "definition": definition, **_sent_on(context, properties, definition)}
 
@@ -88,7 +89,7 @@ def _sent_on(
 ) -> dict[str, tuple[ir.Write, ...]]:
     """ClickHouse: the rows of a materialised view go into a table."""
     to = properties.get(exp.ToTableProperty)
-    if to is None or not isinstance(to.this, exp.Table):
+    if to is None or not isinstance(to.this, exp.Table) or definition.relation == ir.NOWHERE:
         return {}
     return {"writes": (ir.Write(name_of(context, to.this), definition.relation, "insert", None, by_name=True),)}
 
@@ -120,9 +121,15 @@ def _module(context: Context, tree: exp.Expr, kind: str) -> dict[str, Any]:
 
 def _columns(context: Context, items: list[exp.Expr], partitions: list[exp.Expr]) -> tuple[ir.ColumnDef, ...]:
     """The columns that a definition lists, those of partitions behind the others."""
-    own = (column_def(context, item) for item in items if isinstance(item, exp.ColumnDef))
+    own = [column_def(context, item) for item in items if isinstance(item, exp.ColumnDef) and _is_named(item)]
+    if len(own) < sum(isinstance(item, exp.ColumnDef) for item in items):
+        context.report("UNSUPPORTED_SYNTAX", context.origin, context.end, construct="a column without a name")
     last = (msgspec.structs.replace(column_def(context, item), partition=True) for item in partitions)
     return (*own, *last)
+
+
+def _is_named(column: exp.Expr) -> bool:
+    return not isinstance(column.this, exp.Func)
 
 
 def _body(context: Context, tree: exp.Expr, body: object) -> int:

@@ -27,7 +27,9 @@ def dot(context: Context, node: exp.Expr) -> ir.Expr:
                 end = value.end  # `(c).city`: half a bracket is no place
             return ir.Ref((*value.parts, name), value.start, end)
         return ir.Field(value, (name,))
-    if isinstance(member, exp.Star):
+    if member is None:
+        context.report("UNSUPPORTED_SYNTAX", context.origin, context.end, construct="a dot without a name behind it")
+    if member is None or isinstance(member, exp.Star):
         return value
     if isinstance(member, exp.Literal):  # the first member of a tuple, by its number
         return ir.Field(value, (member.name,))

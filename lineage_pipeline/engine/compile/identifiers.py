@@ -33,8 +33,9 @@ def identified(tokens: Sequence[Token]) -> list[Token]:
 def _parts(token: Token) -> Iterator[Token]:
     """The names in a string, each where it stands."""
     for number, match in enumerate(_PART.finditer(token.text)):
-        start = int(token.start) + 1 + match.start()
-        place = (token.line, token.col, start, int(token.start) + match.end())
+        written = match[0]
+        start = int(token.start) + 1 + match.start() + len(written) - len(written.lstrip())
+        place = (token.line, token.col, start, start + len(written.strip()) - 1)
         if number:
             yield Token(TokenType.DOT, ".", token.line, token.col, start - 1, start - 1)
         quoted = match[1] is not None

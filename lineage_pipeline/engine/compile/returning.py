@@ -29,7 +29,13 @@ def returned(
     seen = sources if alias != own.alias or own.alias in {item.alias for item in sources} else (own, *sources)
     for node in clause if isinstance(clause, list) else [clause]:
         into = node if isinstance(node, exp.Insert) else None
-        relation = _relation(context, into.expression if into is not None else node, alias, seen, condition)
+        rows = into.expression if into is not None else node
+        if rows is None:
+            context.report(
+                "UNSUPPORTED_SYNTAX", context.origin, context.end, construct="this clause of rows given back"
+            )
+            continue
+        relation = _relation(context, rows, alias, seen, condition)
         if into is None:
             parts = {**parts, "result": relation}
             continue

@@ -146,7 +146,7 @@ class Routines(Headers):
             self.result(begin, begin + 1, end, ordinal, "SELECT")
         elif word in QUERIES:
             self.action(ordinal)
-        else:
+        elif begin < end:
             self.expression(ordinal, begin, end)
 
     def expression(self, ordinal: int, begin: int, end: int) -> None:

@@ -1,6 +1,6 @@
 """Functions in the place of tables: what makes rows of values, reads files, or is an object of the user's own."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 from sqlglot import exp
@@ -39,7 +39,7 @@ def rowset(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
     alias, columns = alias_of(context, node)
     if node.args.get("rows_from"):
         return _side_by_side(context, node, alias, columns, query)
-    function = node if isinstance(node, exp.Unnest | exp.Column | exp.AtIndex) else node.this
+    function = node if isinstance(node, exp.Unnest | exp.Column | exp.AtIndex) else node.this or node
     if isinstance(function, exp.Table):
         alias_inner, columns_inner = alias_of(context, function)
         alias, columns = alias or alias_inner, columns or columns_inner
@@ -138,12 +138,11 @@ def _dotted(context: Context, node: exp.Expr) -> ir.Source:
     return _object(context, qualifiers, function, expression(context, function))
 
 
-def _object(context: Context, qualifiers: list[exp.Expr], node: exp.Expr, compiled: ir.Expr) -> ir.Source:
+def _object(context: Context, qualifiers: Sequence[object], node: exp.Expr, compiled: ir.Expr) -> ir.Source:
     """A table function of the user's own."""
-    own = exp.to_identifier(node.name)
-    parts = [*(context.table(part) for part in qualifiers), context.fold_table(own.name)]
-    start, end = context.place(*qualifiers, node)
-    name = ir.Name(tuple(parts), own.name, start, end)
+    parts = [context.table(part) if isinstance(part, exp.Expr) else "" for part in qualifiers]  # `db..fn(x)`
+    start, end = context.place(*(part for part in qualifiers if isinstance(part, exp.Expr)), node)
+    name = ir.Name((*parts, context.fold_table(node.name)), node.name, start, end)
     context.invoke(ir.Invocation(name, compiled.args if isinstance(compiled, ir.Call) else ()))
     return ir.Source(context.called(name), name=name, function=compiled)
 
@@ -178,7 +177,7 @@ def _json_table(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
 
 
 def _json_columns(context: Context, schema: exp.Expr, base: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for item in schema.expressions:
+    for item in [item for item in schema.expressions if item.this or item.args.get("nested_schema")]:
         path = item.args.get("path")
         nested = item.args.get("nested_schema")
         own = written_path([path.name]) if isinstance(path, exp.Literal) else None
@@ -206,7 +205,8 @@ def _open_json(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
 
 def _xml_table(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
     args = tuple(expression(context, item.unalias()) for item in node.args.get("passing") or ())
-    columns = tuple(context.column(item.this) for item in node.args.get("columns") or () if item.args.get("this"))
+    listed = node.args.get("columns") or ()
+    columns = tuple(context.column(item.this) for item in listed if isinstance(item.this, exp.Expr))
     call = ir.Call("XMLTABLE", args, traits_of_name("XMLTABLE"))
     return ir.Source("xmltable", function=call, produces=columns or (context.fold_column("column_value"),))
 

@@ -47,15 +47,23 @@ Watch = Callable[[int], str]
 
 def compile_source(text: str, options: Options, watch: Watch | None = None) -> ir.Script:
     """The script that a text is in a dialect; whatever cannot be read is a finding in it."""
-    traits = traits_of(options.dialect, options.case_sensitivity)
-    fallback = [] if traits is not None else [_fallback(options.dialect)]
     if len(text) > options.limits.bytes:
         return unread_source(text, options, f"{options.limits.bytes} characters")
+    try:
+        return _read(text, options, watch)
+    except SURPRISES as surprise:
+        construct = f"the file ({type(surprise).__name__} in the compiler)"
+        return _unread(text, options, _finding("UNSUPPORTED_SYNTAX", 0, 0, construct=construct))
+
+
+def _read(text: str, options: Options, watch: Watch | None) -> ir.Script:
+    traits = traits_of(options.dialect, options.case_sensitivity)
+    fallback = [] if traits is not None else [_fallback(options.dialect)]
     client = client_lines(text, traits or GENERIC)
     tokens = tokenize(client.covered() if client.covers else text, traits or GENERIC)
     if isinstance(tokens, Failure):
         start, end = _written(text)
-        return _script(traits, [_failed(start, end, _finding("PARSE_ERROR", 0, end - start, reason=tokens.reason))])
+        return _unread(text, options, _finding("PARSE_ERROR", 0, end - start, reason=tokens.reason))
     known = traits or GENERIC
     if known.batches:
         tokens = list(filled(tokens, text))
@@ -72,6 +80,10 @@ def compile_source(text: str, options: Options, watch: Watch | None = None) -> i
         pieces = heapq.merge(pieces, client.pieces, key=lambda piece: piece.start)
     compiler = with_holes(compile_piece, known) if HOLE in text else compile_piece
     placed = list(sequence(pieces, text, known, compiler))
+    if client.covers:  # the end of a line may have stood for a semicolon
+        placed = [
+            msgspec.structs.replace(item, end=item.start + len(text[item.start : item.end].rstrip())) for item in placed
+        ]
     return _script(traits, _with_findings(placed, fallback))
 
 
@@ -92,7 +104,10 @@ def _contained(piece: Piece, compile_it: Callable[[], ir.Placed]) -> ir.Placed:
 
 def unread_source(text: str, options: Options, limit: str) -> ir.Script:
     """The script of a text that is not read, because it is over a limit as a whole."""
-    finding = _finding("LIMIT_EXCEEDED", 0, 0, what="the file", limit=limit)
+    return _unread(text, options, _finding("LIMIT_EXCEEDED", 0, 0, what="the file", limit=limit))
+
+
+def _unread(text: str, options: Options, finding: ir.Finding) -> ir.Script:
     return _script(traits_of(options.dialect, options.case_sensitivity), [_failed(*_written(text), finding)])
 
 

@@ -92,6 +92,8 @@ class Strings:
 
     def observe(self, piece: Piece) -> None:
         """Take in what a statement puts into variables."""
+        if not piece.tokens:
+            return
         if self.traits.batches:
             self._observe(piece.tokens)
         elif piece.use is not None and piece.use.variables and piece.use.role in ("assign", "row"):

@@ -27,9 +27,9 @@ def expressions(context: Context, nodes: Iterable[exp.Expr]) -> tuple[ir.Expr, .
     return tuple([expression(context, node) for node in nodes])
 
 
-def optional(context: Context, node: exp.Expr | None) -> ir.Expr | None:
+def optional(context: Context, node: object) -> ir.Expr | None:
     """The IR of an expression that may be missing."""
-    return None if node is None else expression(context, node)
+    return expression(context, node) if isinstance(node, exp.Expr) else None
 
 
 def subquery(context: Context, node: exp.Expr, mode: str, *args: ir.Expr) -> ir.Expr:

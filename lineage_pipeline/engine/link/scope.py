@@ -116,7 +116,7 @@ class Scope:
 
     def _undeclared(self, ref: ir.Ref, name: str) -> Value | None:
         """A name that no source is known to have: a word of the engine, a whole row, or a column all the same."""
-        if name[0] == "$" and name[1:].isdigit() and self.sources:
+        if name[:1] == "$" and name[1:].isdigit() and self.sources:
             return self.sources[0].column(name, ref.start, ref.end)
         if name.upper() in pseudo.RESERVED.get(self.traits.name, _NOBODY):
             return Value(text=name.lower())

@@ -8,7 +8,7 @@ from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.canonical import shortened
 from lineage_pipeline.engine.link.flows import NONE, Flows, placeless, united
 from lineage_pipeline.engine.link.model import Input, InputColumn
-from lineage_pipeline.engine.link.statement import LinkedStatement, Written, link_statement
+from lineage_pipeline.engine.link.statement import SURPRISES, LinkedStatement, Written, link_statement, surprised
 from lineage_pipeline.engine.link.states import States
 from lineage_pipeline.engine.link.variables import MODULES, Environment
 from lineage_pipeline.vocabulary import ir
@@ -62,14 +62,20 @@ class ScriptLinker:
     def follow(self, first: int, last: int, *, kept: bool) -> None:
         """Link statements in order; those of a loop once before, unkept, for what it hands to its own beginning."""
         for index in range(first, last):
-            placed = self.script.statements[index]
-            statement = placed.statement
-            module = statement.definition is not None and statement.definition.kind in MODULES
-            self.environment.advance(index, placed, self._ancestors(index), self._defined(index) if module else "")
-            if kept and statement.kind in ir.LOOPS:
-                self._rehearse(index)
-            if kept or statement.assigns or statement.calls or self._touched(index):
-                self._statement(index, kept)
+            try:
+                self._step(index, kept)
+            except SURPRISES as surprise:
+                self.linked[self.bound[index].ordinal] = surprised(self.script.statements[index].statement, surprise)
+
+    def _step(self, index: int, kept: bool) -> None:
+        placed = self.script.statements[index]
+        statement = placed.statement
+        module = statement.definition is not None and statement.definition.kind in MODULES
+        self.environment.advance(index, placed, self._ancestors(index), self._defined(index) if module else "")
+        if kept and statement.kind in ir.LOOPS:
+            self._rehearse(index)
+        if kept or statement.assigns or statement.calls or self._touched(index):
+            self._statement(index, kept)
 
     def _defined(self, index: int) -> str:
         definition = self.script.statements[index].statement.definition

@@ -60,8 +60,13 @@ def link_statement(
     except (RecursionError, MemoryError):
         return _cut_short("the nesting", "what can be followed")
     except SURPRISES as surprise:
-        construct = f"{statement.kind} ({type(surprise).__name__} in the linker)"
-        return LinkedStatement((), (ir.Finding("UNSUPPORTED_SYNTAX", (("construct", construct),), 0, 0),))
+        return surprised(statement, surprise)
+
+
+def surprised(statement: ir.Statement, surprise: BaseException) -> LinkedStatement:
+    """What is left of a statement that nobody foresaw: that it is not analysed."""
+    construct = f"{statement.kind} ({type(surprise).__name__} in the linker)"
+    return LinkedStatement((), (ir.Finding("UNSUPPORTED_SYNTAX", (("construct", construct),), 0, 0),))
 
 
 def _cut_short(what: str, limit: str) -> LinkedStatement:

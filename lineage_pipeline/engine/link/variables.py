@@ -121,6 +121,8 @@ class Environment:
 
     def repeat(self) -> None:
         """Let the loop that was just gone through once begin again with what it left behind."""
+        if len(self.frames) < 2:  # half of a block: the loop was left together with what is around it
+            return
         frame, around = self.frames[-1], self.frames[-2]
         for name in frame.assigned:
             known = [part.visible.scalars[name] for part in (around, frame) if name in part.visible.scalars]
