@@ -10,6 +10,7 @@ from sqlglot.tokens import Token
 
 from lineage_pipeline.dialects.folding import Folding, fold, spoken
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.compile.failures import Misshapen
 from lineage_pipeline.engine.compile.outside import FILE, outside
 from lineage_pipeline.engine.compile.parse import Items
 from lineage_pipeline.engine.compile.pieces import Piece
@@ -230,7 +231,10 @@ def _folds(folding: Folding) -> Folds:
 
 def name_of(context: Context, table: exp.Expr) -> ir.Name:
     """The name in a table node: its parts from the outermost in, `db..t` keeping its empty part."""
-    return _plain_name(context, table) or _any_name(context, table)
+    found = _plain_name(context, table) or _any_name(context, table)
+    if not found.parts:
+        raise Misshapen("a statement that lacks a name")
+    return found
 
 
 def _plain_name(context: Context, table: exp.Expr) -> ir.Name | None:
@@ -261,12 +265,10 @@ def _any_name(context: Context, table: exp.Expr) -> ir.Name:
     if args.get("db") is None and args.get("catalog") is not None:
         identifiers.insert(1, None)
     if identifiers and isinstance(identifiers[-1], exp.Dot):  # more than three parts come as a chain of dots
-        last = identifiers.pop()
-        identifiers.extend(part for part in last.flatten() if isinstance(part, exp.Identifier))
-    if identifiers and isinstance(identifiers[-1], exp.Parameter):  # a variable that is a table
-        last = identifiers[-1]
-        return ir.Name(("@" + last.name.lower(),), "@" + last.name, *context.place(last))
+        identifiers.extend(part for part in identifiers.pop().flatten() if isinstance(part, exp.Identifier))
     last = identifiers[-1] if identifiers else None
+    if isinstance(last, exp.Parameter):  # a variable that is a table
+        return ir.Name(("@" + last.name.lower(),), "@" + last.name, *context.place(last))
     if isinstance(last, exp.Var) and "." in last.name and "/" not in last.name:  # a parameter stands for a schema
         first, *rest = last.name.split(".")
         return ir.Name((first, *(fold(part, False, context.traits.tables) for part in rest)), last.name)

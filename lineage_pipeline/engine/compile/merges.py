@@ -33,9 +33,6 @@ def merge(context: Context, tree: exp.Expr) -> dict[str, Any]:
     bind_with(context, tree)
     own = next(iter(source(context, tree.this, None, query)))
     target = behind_alias(context, tree.this, (own,)) or name_of(context, tree.this)
-    if not target.parts:
-        context.report("UNSUPPORTED_SYNTAX", context.origin, context.end, construct="the target of this MERGE")
-        return {"kind": "MERGE"}
     on = tree.args.get("on")
     keys = tree.args.get("using_cond")
     join = ir.Join(

@@ -58,6 +58,8 @@ def _item(
 ) -> Iterator[ir.Output | ir.Star]:
     """What one item of a select list stands for."""
     node = items[position]
+    if type(node) is exp.Alias and node.this.is_star and not isinstance(node.args.get("alias"), exp.Identifier):
+        node = node.this  # `t.*$1`: what no name can be is none
     kind = type(node)
     if kind is exp.Star or (kind is exp.Column and type(node.args["this"]) is exp.Star):
         yield star(context, node, select)

@@ -16,6 +16,7 @@ from lineage_pipeline.engine.compile.chains import balanced, has_chain
 from lineage_pipeline.engine.compile.coarse import coarse
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.directives import client_lines
+from lineage_pipeline.engine.compile.failures import told
 from lineage_pipeline.engine.compile.limits import over, over_limits
 from lineage_pipeline.engine.compile.marks import complexity, fingerprint, pragmas
 from lineage_pipeline.engine.compile.parse import Failure, Items, parse, tokenize
@@ -52,8 +53,7 @@ def compile_source(text: str, options: Options, watch: Watch | None = None) -> i
     try:
         return _read(text, options, watch)
     except SURPRISES as surprise:
-        construct = f"the file ({type(surprise).__name__} in the compiler)"
-        return _unread(text, options, _finding("UNSUPPORTED_SYNTAX", 0, 0, construct=construct))
+        return _unread(text, options, _finding("UNSUPPORTED_SYNTAX", 0, 0, construct=told("the file", surprise)))
 
 
 def _read(text: str, options: Options, watch: Watch | None) -> ir.Script:
@@ -97,8 +97,7 @@ def _contained(piece: Piece, compile_it: Callable[[], ir.Placed]) -> ir.Placed:
         return compile_it()
     except SURPRISES as surprise:
         kind = _first_words(piece.tokens)
-        construct = f"{kind} ({type(surprise).__name__} in the compiler)"
-        finding = _finding("UNSUPPORTED_SYNTAX", 0, piece.end - piece.start, construct=construct)
+        finding = _finding("UNSUPPORTED_SYNTAX", 0, piece.end - piece.start, construct=told(kind, surprise))
         return _failed(piece.start, piece.end, finding, kind, piece.parent)
 
 
@@ -225,9 +224,9 @@ def _guarded(context: Context, piece: Piece, compiler: Callable[[Context], Parts
         return compiler(context)
     except SURPRISES as surprise:
         context.restart()
-        construct = f"{_first_words(piece.tokens)} ({type(surprise).__name__} in the compiler)"
-        context.report("UNSUPPORTED_SYNTAX", piece.start, piece.end, construct=construct)
-        return {"kind": _first_words(piece.tokens), "status": "failed"}
+        kind = _first_words(piece.tokens)
+        context.report("UNSUPPORTED_SYNTAX", piece.start, piece.end, construct=told(kind, surprise))
+        return {"kind": kind, "status": "failed"}
 
 
 def _level(context: Context, tree: exp.Expr, piece: Piece) -> Parts | None:

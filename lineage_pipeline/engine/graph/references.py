@@ -60,18 +60,13 @@ class References:
             defined = ""
         if not targets and not result and not defined:
             self._read_by_module(reads, path, step)
-        for name in (*face.alters, *(new for _, new in face.renames), *face.drops):
-            draft = self.drafts.find(name, space, scopes)
-            if draft is not None:
-                role = Role.DROP if name in face.drops else Role.ALTER
-                names[name.parts] = self.drafts.id_of(draft)
-                self._parts.add((names[name.parts], path, ordinal, role))
         if face.like is not None:
             reads.append(self._read(face.like, path, step, names))
         changed = targets if result else []  # what a statement gives back are rows of what it changed
         listed = defined if face.has_columns else ""  # computed columns read those of the list
         bound = face.define_kind != "view" or space.traits.fixes_views
         seen = self.states.seen(names, space, scopes, listed) if self.states.restless and bound else {}
+        self._changed(path, step, names)  # what is altered or dropped is not looked at: it has no state there
         self.inputs[(path, ordinal)] = held_as([*reads, *changed, *called], names, seen)
         stars = (*face.stars, face.like) if face.like is not None else face.stars
         if stars:
@@ -80,6 +75,16 @@ class References:
         held, states = tuple(sorted(names.items())), tuple(sorted(seen.items()))
         made = self.states.made(defined, scopes) if self.states.restless and defined else ""
         return Bound(ordinal, held, read, result, scopes.conditional, superseded, states, made)
+
+    def _changed(self, path: str, step: Step, names: dict[tuple[str, ...], str]) -> None:
+        """Find the objects that a statement alters, renames or drops."""
+        ordinal, face, space, scopes = step
+        for name in (*face.alters, *(new for _, new in face.renames), *face.drops):
+            draft = self.drafts.find(name, space, scopes)
+            if draft is not None:
+                role = Role.DROP if name in face.drops else Role.ALTER
+                names[name.parts] = self.drafts.id_of(draft)
+                self._parts.add((names[name.parts], path, ordinal, role))
 
     def _superseded(self, path: str, ordinal: int) -> bool:
         """Whether a statement defines a view that a later one defines anew, or what is there already."""

@@ -1,6 +1,7 @@
 """Alterations: what ALTER TABLE makes of the columns of an object."""
 
 from collections.abc import Iterable
+from operator import attrgetter
 
 import msgspec
 
@@ -13,7 +14,7 @@ def altered(columns: tuple[SchemaColumn, ...], alterations: Iterable[ir.Alterati
     result = list(columns)
     for item in alterations:
         change = item.definition
-        position = next((index for index, column in enumerate(result) if column.name == item.column), None)
+        position = _position(result, item.column)
         if item.constraint is not None and item.constraint.kind == "primary key":
             keys = item.constraint.columns
             result = [msgspec.structs.replace(one, nullable=False) if one.name in keys else one for one in result]
@@ -65,4 +66,15 @@ def _changed(column: SchemaColumn, action: str, change: ir.ColumnDef) -> SchemaC
 
 def _behind_data(columns: list[SchemaColumn]) -> int:
     """Where a further column stands: before the partitions, behind all others."""
-    return next((at for at, column in enumerate(columns) if column.partition), len(columns))
+    at = len(columns)
+    while at and columns[at - 1].partition:
+        at -= 1
+    return at
+
+
+def _position(columns: list[SchemaColumn], name: str) -> int | None:
+    names = list(map(_NAME, columns))  # a table may be altered thousands of times: a loop in Python would be felt
+    return names.index(name) if name in names else None
+
+
+_NAME = attrgetter("name")

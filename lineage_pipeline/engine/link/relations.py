@@ -117,6 +117,8 @@ def _order(
 
 
 def _by_position(links: RelationLinker, body: ir.SetOperation, branches: Sequence[Linked]) -> tuple[Out, ...]:
+    if not branches:  # a query that reads nothing but itself
+        return ()
     first = branches[0]
     for branch in branches[1:]:
         certain = not first.openings and not branch.openings

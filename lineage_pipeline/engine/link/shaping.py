@@ -1,6 +1,7 @@
 """Between schemas and statements: the columns that a statement makes, and an object as the next statement sees it."""
 
 from collections.abc import Sequence
+from operator import attrgetter, eq
 
 import msgspec
 
@@ -55,6 +56,8 @@ STORED = frozenset({Folding.LOWER, Folding.UPPER})
 
 def stored(columns: tuple[SchemaColumn, ...]) -> tuple[SchemaColumn, ...]:
     """The columns under the names that the engine keeps and shows."""
+    if all(map(eq, map(attrgetter("written"), columns), map(attrgetter("name"), columns))):
+        return columns
     return tuple(
         column if column.written == column.name else msgspec.structs.replace(column, written=column.name)
         for column in columns
