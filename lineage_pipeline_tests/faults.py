@@ -115,7 +115,7 @@ def kill_runs(place: Path, rounds: int, chance: random.Random) -> int:
     from lineage_pipeline.discover.example import build_example
 
     example = build_example(ROOT / "sql_assets", place / "repo")
-    command = [sys.executable, "-W", "ignore", "-m", "lineage_pipeline.cli", "run", str(example.path)]
+    command = [sys.executable, "-W", "ignore", "-m", "lineage_pipeline.cli", "run", "--repo", str(example.path)]
     command += ["--rev", example.base, "--rev", example.head]
     expected = _rows_of(command, place / "calm")
     killed, disturbed = 0, place / "disturbed"

@@ -86,7 +86,8 @@ class Drafts:
     def _write(self, name: Name, event: Event, space: Namespace, scopes: Scopes) -> None:
         for point in self.watchers.given(name, space, scopes):
             draft = self.find(*point) or self._add(*point, self.is_temporary(name))
-            draft.writers.append(event)
+            if draft.writers[-1:] != [event]:  # the arms of a MERGE are one statement
+                draft.writers.append(event)
             self.filled.setdefault((event.path, event.ordinal, name.parts), draft)
 
     def meant(self, name: Name, space: Namespace) -> tuple[Name, Namespace]:

@@ -152,11 +152,13 @@ class SchemaRegistry:
             found.extend(column for column in declared(definition) if column.name not in given)
         kept = traits.keeps_not_null or "clone" in statement.features
         copied = definition is not None and definition.kind == "table" and not kept
+        names = {column.name for column in found}
         for written in linked.writes:
             if written.target == name:
                 fresh = schema_columns(written, definition.columns if definition else (), copied)
-                names = {column.name for column in found}
-                found.extend(column for column in fresh if event.role is Role.DEFINE or column.name not in names)
+                added = [column for column in fresh if event.role is Role.DEFINE or column.name not in names]
+                found.extend(added)
+                names.update(column.name for column in added)
         return tuple(found)
 
     def _computed(self, columns: tuple[SchemaColumn, ...], name: str, event: Event) -> tuple[SchemaColumn, ...]:
