@@ -54,6 +54,8 @@ class Scope:
         likely = self._spelt_otherwise(ref)
         if likely is not None:
             return Value(approximated(likely.flows), likely.type, True, likely.text)
+        if not ref.parts[-1]:  # "" is a name in no engine
+            return Value()
         return Value(
             (Flow("?", ref.parts[-1], approximate=True, start=ref.start, end=ref.end),),
             None,
