@@ -29,7 +29,8 @@ def test_dbt_builds_and_tests_a_hundred_thousand_columns(built: tuple[Path, floa
 def test_the_server_is_quick(built: tuple[Path, float], record_property: Any) -> None:
     timings = measure(built[0])
     record_property("figure", report(timings))
-    assert [one.name for one in timings if one.median > OWED[one.name]] == []
+    # What is computed, on all cores together, is no less than the time that it takes where nothing else runs.
+    assert [one.name for one in timings if one.cpu > OWED[one.name]] == []
 
 
 def test_a_walk_through_a_large_repository(built: tuple[Path, float]) -> None:

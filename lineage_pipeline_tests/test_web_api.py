@@ -1,15 +1,19 @@
-"""The explorer's API against its own OpenAPI document, and the marts that are built anew while it is open."""
+"""The explorer's API against its own OpenAPI document, marts that are built anew while it is open, and load."""
 
+import contextlib
 import shutil
+import socket
 import subprocess
 import sys
 import threading
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice, repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -106,3 +110,130 @@ def test_files_that_somebody_took_away_are_one_sentence(tmp_path: Path) -> None:
         assert client.get("/object", params={"object": "core"}).status_code == 200
         assert "files of the warehouse are gone" in client.get("/search", params={"q": "core"}).text
     application.state.marts.close()
+
+
+# ── under load, on loopback: many at once, some who never finish, some who ask for far too much ──────────────────────
+
+PATHS = (
+    *("/", "/search?q=cor", "/search?q=coer", "/explore?object=core", "/explore?object=core&as=table"),
+    *("/object?object=core", "/changes", "/dashboards/blast-radius", "/health", "/static/page.js"),
+    *("/api/snapshots", "/api/search?q=core", "/api/neighbourhood?object=core", "/api/object?object=core"),
+)
+MANY = 8
+ROUNDS = 2
+MOST_GROWTH = 40_000_000
+"""Bytes that the server may grow by once every page was shown: allocators keep some, a leak would keep more."""
+
+PATIENCE = 10.0
+"""Seconds in which an ordinary page must come while others misbehave, on a busy machine."""
+
+
+class Server(NamedTuple):
+    """The explorer as `lineage serve` starts it."""
+
+    address: str
+    port: int
+    process: subprocess.Popen[str]
+
+    def memory(self) -> int:
+        """Give the bytes that it holds."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        return 1024 * next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
+
+    def get(self, path: str) -> int:
+        """Give the status of an answer, read to its end."""
+        try:
+            with urllib.request.urlopen(self.address + path, timeout=60) as answer:
+                answer.read()
+                return int(answer.status)
+        except urllib.error.HTTPError as refusal:
+            return refusal.code
+
+
+@pytest.fixture(scope="module")
+def server(marts: Path) -> Iterator[Server]:
+    command = [sys.executable, "-m", "lineage_pipeline.cli", "serve", str(marts), "--port", "0"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        address = process.stderr.readline().split()[1].rstrip("/")
+        yield Server(address, int(address.rpartition(":")[2]), process)
+    finally:
+        process.terminate()
+        _, said = process.communicate(timeout=30)
+    assert "Traceback" not in said, said
+
+
+def test_many_at_once_get_what_they_ask_for_and_memory_stays(server: Server, record_property: Any) -> None:
+    with ThreadPoolExecutor(MANY) as pool:
+        assert set(pool.map(server.get, PATHS * 2)) == {200}
+        before, started, asked = server.memory(), time.monotonic(), list(PATHS) * MANY * ROUNDS
+        assert set(pool.map(server.get, asked)) == {200}
+    taken, growth = time.monotonic() - started, server.memory() - before
+    record_property("figure", f"explorer under load: {len(asked) / taken:.0f} answers a second, {growth / 1e6:+.1f} MB")
+    assert growth < MOST_GROWTH
+
+
+def test_clients_that_never_finish_block_nobody(server: Server) -> None:
+    unfinished, unread = b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", b"GET /static/page.js HTTP/1.1\r\nHost: x\r\n\r\n"
+    idle = [socket.create_connection(("127.0.0.1", server.port), 10) for _ in range(60)]
+    try:
+        for number, client in enumerate(idle):
+            if number % 3 == 2:  # asks for much, again and again, and reads nothing of it
+                client.setblocking(False)
+                for request in islice(repeat(unread), 200):
+                    try:
+                        client.send(request)
+                    except BlockingIOError:
+                        break
+            elif number % 3 == 1:
+                client.sendall(unfinished)
+        for path in PATHS:
+            started = time.monotonic()
+            assert server.get(path) == 200
+            assert time.monotonic() - started < PATIENCE, path
+    finally:
+        for client in idle:
+            client.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "statuses"),
+    [
+        ("/search?q=" + "a" * 1_000_000, (400, 414, 431)),
+        ("/api/search?q=" + "+".join(["a"] * 12_000), (200,)),
+        ("/api/search?q=core&limit=100000000", (400, 422)),
+        ("/api/neighbourhood?object=core&up=1000000", (400, 422)),
+        ("/explore?object=core&up=99999999999999999999", (200, 400, 422)),
+        ("/explore?object=core&" + "&".join(["open=core"] * 3_000), (200,)),
+    ],
+    ids=["a million letters", "thousands of words", "all rows", "all steps", "a huge number", "thousands opened"],
+)
+def test_who_asks_for_far_too_much_is_answered_and_blocks_nobody(
+    path: str, statuses: tuple[int, ...], server: Server
+) -> None:
+    with ThreadPoolExecutor(MANY) as pool:
+        greedy = [pool.submit(_status, server, path) for _ in range(3)]
+        started = time.monotonic()
+        assert server.get("/api/neighbourhood?object=core") == 200
+        assert time.monotonic() - started < PATIENCE
+        assert {one.result(60) for one in greedy} <= set(statuses)
+
+
+def _status(server: Server, path: str) -> int:
+    """Ask with a head that may be refused before it is sent whole."""
+    with socket.create_connection(("127.0.0.1", server.port), 30) as client:
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            client.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        answer = client.recv(64)
+    return int(answer.split()[1])
+
+
+def test_a_head_without_an_end_is_refused(server: Server) -> None:
+    before = server.memory()
+    with socket.create_connection(("127.0.0.1", server.port), 30) as client:
+        client.sendall(b"GET / HTTP/1.1\r\n")
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            for _ in range(2_000):
+                client.sendall(b"X-More: " + b"a" * 50_000 + b"\r\n")
+    assert server.memory() - before < MOST_GROWTH

@@ -41,6 +41,10 @@ UrlOption = Annotated[
     str | None, typer.Option("--url", help="openlineage: send the events to this consumer.", metavar="URL")
 ]
 
+ObjectOption = Annotated[
+    str | None, typer.Option("--object", help="html: the page of this object, with its SQL.", metavar="OBJECT")
+]
+
 
 def export(
     format: FormatName,
@@ -61,6 +65,7 @@ def export(
     event_time: TimeOption = None,
     per_job: FolderOption = None,
     url: UrlOption = None,
+    object: ObjectOption = None,
 ) -> None:
     """Write lineage for other tools.
 
@@ -68,6 +73,8 @@ def export(
     The key of a consumer is taken from OPENLINEAGE_API_KEY.
 
     Example: lineage export html warehouse --dialect tsql -o lineage.html
+
+    Example: lineage export html warehouse.lineage --object mart.daily_sales -o daily_sales.html
     """
     from lineage_pipeline.cli import exporting
 
@@ -75,6 +82,6 @@ def export(
     source = exporting.Source(
         subject, {"analysis": flags, "templating": {"variables": variables(var)}}, focus, depth, direction
     )
-    drawing = {"level": level, "limit": limit}
+    drawing = {"level": level, "limit": limit, "object": object}
     events = {"profile": profile, "indirect": indirect, "base": base, "event_time": event_time}
     exporting.export(format, source, output, drawing | events | {"per_job": per_job, "url": url})

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
@@ -24,8 +24,22 @@ from lineage_pipeline.vocabulary.sets import Grain
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from lineage_pipeline.vocabulary.tables import Snapshot
+
 DRAWING = frozenset({"level", "limit"})
 EVENTS = "openlineage"
+PAGE = "html"
+
+
+@runtime_checkable
+class Kept(Protocol):
+    """What kept more than rows of lineage: the texts of files, and what they are a snapshot of."""
+
+    def text(self, path: str) -> str | None:
+        """Give what is written in a file."""
+
+    def snapshot(self) -> "Snapshot | None":
+        """Give what the rows were worked out from."""
 
 
 class Source(NamedTuple):
@@ -54,12 +68,20 @@ class Source(NamedTuple):
         here = next((Path(place) for place in (self.word, repo) if place and Path(place).exists()), Path.cwd())
         return load_settings(here, self.flags, os.environ)
 
+    def with_text(self, subject: Subject, object: str) -> Subject:
+        """Add the text of the file that defines an object, which a lineage file or a warehouse may have kept."""
+        found = stored(self.word)
+        path = next((row.path for row in subject.lineage.objects if row.object == object), None)
+        text = found.facts.text(path) if found is not None and path and isinstance(found.facts, Kept) else None
+        return subject if text is None else msgspec.structs.replace(subject, texts={path: text})
+
     def _whole(self) -> Subject:
         found = stored(self.word)
         if found is None:
             side = side_of(self.word, self.flags)
             return subject_of(*side, side[1])
-        return Subject(found.rows, None, tuple(found.facts.files()), {}, naming_of(self.settings()))
+        snapshot = found.facts.snapshot() if isinstance(found.facts, Kept) else None
+        return Subject(found.rows, snapshot, tuple(found.facts.files()), {}, naming_of(self.settings()))
 
 
 def export(name: str, source: Source, output: Path | None, options: Mapping[str, Any]) -> None:
@@ -68,6 +90,9 @@ def export(name: str, source: Source, output: Path | None, options: Mapping[str,
         raise LineageError(f"there is no format {name}; {suggestion(name, FORMATS)}")
     format = FORMATS[name]
     given = {option: value for option, value in options.items() if value is not None}
+    if "object" in given:
+        _put_object(name, source, output, given)
+        return
     taken = given.keys() - DRAWING if name == EVENTS else given.keys() & DRAWING if format.grains else set()
     for option in sorted(given.keys() - taken):
         raise LineageError(f"{name} takes no --{option.replace('_', '-')}")
@@ -79,6 +104,19 @@ def export(name: str, source: Source, output: Path | None, options: Mapping[str,
         _write(format, source, output, given)
     else:
         _save(name, format, source, output)
+
+
+def _put_object(name: str, source: Source, output: Path | None, given: Mapping[str, Any]) -> None:
+    """Write the page of one object."""
+    from lineage_pipeline.export.object_page import render_object
+
+    further = sorted(given.keys() - {"object"})
+    if name != PAGE or further or source.focus is not None:
+        other = name if name != PAGE else f"--{further[0]}" if further else "--focus"
+        raise LineageError(f"--object writes a page of its own with `lineage export {PAGE}`, and goes not with {other}")
+    subject = source.subject()
+    chosen = Lineage(RowFacts(subject.lineage, subject.files)).object(given["object"])
+    put(render_object(source.with_text(subject, chosen), chosen), output)
 
 
 def _write(format: Format, source: Source, output: Path | None, given: Mapping[str, Any]) -> None:

@@ -3,14 +3,21 @@
 import os
 import socket
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lineage_pipeline.cli.words import say
 from lineage_pipeline.vocabulary.errors import LineageError
 
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.applications import Starlette
+
 LOCAL = ("127.0.0.1", "::1", "localhost")
+
+LONGEST_HEAD = 32_768
+"""Bytes of a request before its body, beyond which nobody waits for the rest."""
 
 
 def serve(
@@ -40,8 +47,15 @@ def serve(
         say(f"lineage: {host} is open to the network; --token lets in only who knows it")
     bound = listener.getsockname()[1]
     say(f"lineage: http://{host}:{bound}/{f'?token={token}' if token else ''} (Ctrl-C stops it)")
-    config = uvicorn.Config(create_app(marts.absolute(), token), log_level="warning", server_header=False)
-    uvicorn.Server(config).run(sockets=[listener])
+    uvicorn.Server(_config(create_app(marts.absolute(), token))).run(sockets=[listener])
+
+
+def _config(application: "Starlette") -> "uvicorn.Config":
+    """Say how to serve: of the two parsers, the one that refuses a request whose head has no end."""
+    import uvicorn
+
+    limits: dict[str, Any] = {"http": "h11", "h11_max_incomplete_event_size": LONGEST_HEAD}
+    return uvicorn.Config(application, log_level="warning", server_header=False, **limits)
 
 
 def _listen(host: str, port: int) -> socket.socket:

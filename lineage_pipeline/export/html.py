@@ -63,7 +63,7 @@ def render(title: str, picture: Picture, flows: Sequence[Arrow] = ()) -> str:
     """Give a picture as a page; `flows` lead from column to column and are drawn when one is chosen."""
     style, script = part("page.css"), part("page.js")
     policy = (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
+        f"default-src 'none'; script-src '{hash_of(script)}'; style-src '{hash_of(style)}'; "
         "base-uri 'none'; form-action 'none'"
     )
     return PAGE.format(
@@ -147,7 +147,8 @@ def part(name: str) -> str:
     return (files(__package__) / "page" / name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def hash_of(text: str) -> str:
+    """Give the word by which a policy lets a script or a style in."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 

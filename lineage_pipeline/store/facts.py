@@ -24,6 +24,7 @@ from lineage_pipeline.vocabulary.tables import (
     ObjectRow,
     ObjectStatement,
     Snapshot,
+    Source,
     SqlFile,
     StatementRow,
 )
@@ -45,6 +46,11 @@ class StoredFacts:
     def files(self) -> Sequence[SqlFile]:
         """Give the files."""
         return self._all(SqlFile)
+
+    def text(self, path: str) -> str | None:
+        """Give what is written in a file, where that is kept."""
+        wanted = [file.source_hash for file in self.files() if file.path == path]
+        return next((source.text for source in self._some(Source, "source_hash", wanted)), None)
 
     def snapshot(self) -> Snapshot | None:
         """Give what the rows were worked out from."""

@@ -1,16 +1,21 @@
 """The DuckDB file of the marts, opened for reading, and opened again when another one took its place."""
 
 import threading
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 
 from lineage_pipeline.vocabulary.errors import LineageError
 
 Row = dict[str, Any]
+Thing = TypeVar("Thing")
+
+REMEMBERED = 4
+"""Of how many snapshots something is kept in memory."""
 
 
 class Gone(LineageError):
@@ -28,6 +33,7 @@ class Marts:
         self._users = 0
         self._stamp: tuple[int, int] | None = None
         self._connection: duckdb.DuckDBPyConnection | None = None
+        self._memory: OrderedDict[tuple[str, str], Any] = OrderedDict()
 
     def ask(self, sql: str, *values: Any) -> list[Row]:
         """Give the rows of a query by the names of its columns."""
@@ -43,6 +49,21 @@ class Marts:
     def stamp(self) -> str:
         """Name the state of the file: another one has another stamp."""
         return "-".join(map(str, self._look()))
+
+    def remembered(self, snapshot: str, make: Callable[[], Thing]) -> Thing:
+        """Give what was made of a snapshot, or make it; another state of the file is made anew."""
+        key = (self.stamp(), snapshot)
+        with self._state:
+            if key in self._memory:
+                self._memory.move_to_end(key)
+                kept: Thing = self._memory[key]
+                return kept
+        made = make()  # two who ask at once make it twice, and neither waits for the other
+        with self._state:
+            self._memory[key] = made
+            while len(self._memory) > REMEMBERED:
+                self._memory.popitem(last=False)
+        return made
 
     def close(self) -> None:
         """Let the file go."""

@@ -2,16 +2,25 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 import msgspec
 
 from lineage_pipeline.export.html import content
-from lineage_pipeline.export.picture import Arrow, Box, Picture
+from lineage_pipeline.export.picture import APPROXIMATE, Arrow, Box, Picture
+from lineage_pipeline.vocabulary.sets import EdgeType
+from lineage_pipeline.web.adjacency import Adjacency, adjacency_of
 from lineage_pipeline.web.marts import Marts, Row
 
 MOST = 60
 """How many objects are drawn at once."""
+
+MOST_FLOWS, MOST_ROWS = 4000, 20_000
+"""How many flows between columns are drawn at once, and how many rows are read for them."""
+
+ALL = "*"
+"""What stands for all columns of an object."""
 
 
 class View(msgspec.Struct, frozen=True):
@@ -33,14 +42,17 @@ class Around(msgspec.Struct, frozen=True):
 
 
 def look_around(marts: Marts, view: View, *, whole: bool = False) -> Around:
-    """Find the neighbourhood; as many queries as steps, and three more. Where `whole`, boxes keep all columns."""
-    names, dropped = _names(marts, view)
+    """Find the neighbourhood: two queries, however far it reaches. Where `whole`, boxes keep all columns."""
+    links = adjacency_of(marts, view.snapshot)
+    names, dropped = _names(links, view)
     boxes = _boxes(marts, view, names)
-    arrows = _arrows(marts, view, names)
-    flows = _flows(marts, view, names)
+    arrows = [Arrow(*link) for link in links.between(names)]
+    flows, all_flows = _flows(marts, view, names)
     if not whole:
         boxes = narrowed(boxes, view.focus, flows)
-    cut = f"{len(names)} of {len(names) + dropped} objects; look closer, or export" if dropped else ""
+    left_out = [f"{len(names)} of {len(names) + dropped} objects"] if dropped else []
+    left_out += [] if all_flows else [f"{len(flows):,} flows between columns, not all"]
+    cut = f"{' and '.join(left_out)}; look closer, or export" if left_out else ""
     return Around(Picture(tuple(boxes), tuple(arrows), cut), tuple(flows), cut)
 
 
@@ -49,31 +61,20 @@ def drawing(around: Around) -> dict[str, Any]:
     return content(around.picture, around.flows)
 
 
-def _names(marts: Marts, view: View) -> tuple[list[str], int]:
+def _names(links: Adjacency, view: View) -> tuple[list[str], int]:
     """Name the objects within reach, the nearest first, and count those that are left out."""
     found: dict[str, None] = {view.focus: None}
     for upwards, depth in ((True, view.up), (False, view.down)):
         border: Iterable[str] = [view.focus]
         for _ in range(depth):
-            border = _step(marts, view.snapshot, border, upwards)
+            border = links.step(border, upwards)
             found.update(dict.fromkeys(border))
     for name in view.opened:
         found[name] = None
         for upwards in (True, False):
-            found.update(dict.fromkeys(_step(marts, view.snapshot, [name], upwards)))
+            found.update(dict.fromkeys(links.step([name], upwards)))
     names = list(found)
     return names[:MOST], max(len(names) - MOST, 0)
-
-
-def _step(marts: Marts, snapshot: str, border: Iterable[str], upwards: bool) -> list[str]:
-    start, end = ("to_object", "from_object") if upwards else ("from_object", "to_object")
-    rows = marts.ask(
-        f"select distinct {end} as name from marts.object_lineage"
-        f" where snapshot = ? and list_contains(?, {start}) and {end} <> '?' order by name",
-        snapshot,
-        list(border),
-    )
-    return [row["name"] for row in rows]
 
 
 def _boxes(marts: Marts, view: View, names: list[str]) -> list[Box]:
@@ -97,39 +98,30 @@ def _place(row: Row) -> str:
     return f"{row['path']}:{row['line']}" if row["path"] else ""
 
 
-def _arrows(marts: Marts, view: View, names: list[str]) -> list[Arrow]:
+def _flows(marts: Marts, view: View, names: list[str]) -> tuple[list[Arrow], bool]:
+    """List what flows between the columns of some objects, and say whether that is all."""
     rows = marts.ask(
-        "select from_object, to_object, list(distinct kind order by kind) as kinds from marts.object_lineage"
-        " where snapshot = ? and list_contains(?, from_object) and list_contains(?, to_object)"
-        " and from_object <> to_object group by from_object, to_object order by from_object, to_object",
+        "select distinct from_object, from_column, to_object, to_column, type, approximate, subtype"
+        " from marts.column_lineage where snapshot = ?"
+        " and from_object in (select unnest(?)) and to_object in (select unnest(?))"
+        f" order by all limit {MOST_ROWS}",
         view.snapshot,
         names,
         names,
     )
-    return [Arrow(row["from_object"], row["to_object"], tuple(row["kinds"])) for row in rows]
+    found: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for row in rows:
+        ends = (row["from_object"], row["from_column"], row["to_object"], row["to_column"], row["type"])
+        found[ends] |= {row["subtype"], APPROXIMATE} if row["approximate"] else {row["subtype"]}
+    flows = [_flow(ends, how) for ends, how in islice(found.items(), MOST_FLOWS)]
+    return flows, len(rows) < MOST_ROWS and len(found) <= MOST_FLOWS
 
 
-def _flows(marts: Marts, view: View, names: list[str]) -> list[Arrow]:
-    rows = marts.ask(
-        "select from_object, from_column, to_object, to_column, type, bool_or(approximate) as approximate,"
-        " list(distinct subtype order by subtype) as subtypes from marts.column_lineage"
-        " where snapshot = ? and list_contains(?, from_object) and list_contains(?, to_object)"
-        " group by from_object, from_column, to_object, to_column, type order by all limit 4000",
-        view.snapshot,
-        names,
-        names,
-    )
-    return [
-        Arrow(
-            row["from_object"],
-            row["to_object"],
-            (*row["subtypes"], *(("approximate",) if row["approximate"] else ())),
-            row["type"] == "DIRECT",
-            None if row["from_column"] == "*" else row["from_column"],
-            None if row["to_column"] == "*" else row["to_column"],
-        )
-        for row in rows
-    ]
+def _flow(ends: tuple[str, ...], how: set[str]) -> Arrow:
+    source, source_column, target, target_column, kind = ends
+    told = (*sorted(how - {APPROXIMATE}), *({APPROXIMATE} & how))
+    first, last = (None if name == ALL else name for name in (source_column, target_column))
+    return Arrow(source, target, told, kind == EdgeType.DIRECT, first, last)
 
 
 def narrowed(boxes: Iterable[Box], focus: str, flows: Iterable[Arrow]) -> list[Box]:

@@ -13,7 +13,7 @@ from lineage_pipeline.web.dashboards import DASHBOARDS
 from lineage_pipeline.web.marts import Marts
 from lineage_pipeline.web.rendering import asked, shown
 
-SHARED = ("page.css", "page.js", "hints.js")
+SHARED = ("page.css", "reading.css", "page.js", "hints.js")
 STATIC = {name: "text/css" if name.endswith("css") else "text/javascript" for name in ("app.css", "app.js", *SHARED)}
 """Parts that the static page of an export has too."""
 

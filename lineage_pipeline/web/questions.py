@@ -7,6 +7,9 @@ from lineage_pipeline.web.marts import Marts, Row
 FUZZY = 0.86
 """How near a name must be to count where nothing contains the words."""
 
+MOST_WORDS, LONGEST = 16, 200
+"""How many words of a search count, and how many characters of each: a page is asked for by anybody."""
+
 
 def snapshots(marts: Marts) -> list[Row]:
     """List the snapshots, the newest first."""
@@ -17,8 +20,8 @@ def snapshots(marts: Marts) -> list[Row]:
 
 
 def search(marts: Marts, snapshot: str, words: str, limit: int, offset: int = 0) -> list[Row]:
-    """Find objects, columns and files that contain all words; where none does, names that are near."""
-    parts = words.lower().split()
+    """Find objects, columns and files that contain all words, of which sixteen count; else names that are near."""
+    parts = [part[:LONGEST] for part in words.lower().split()[:MOST_WORDS]]
     if not parts:
         return []
     contains = " and ".join("contains(lower(label), ?)" for _ in parts)

@@ -1,37 +1,25 @@
 """What all pages share: templates, addresses, names that break where they may, and the snapshot that was asked for."""
 
-import re
 from functools import cache
 from importlib.resources import files
 from typing import Any
 from urllib.parse import urlencode
 
-from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.templating import Jinja2Templates
 
 from lineage_pipeline.export.escaping import visible
+from lineage_pipeline.export.object_page import name
 from lineage_pipeline.web import questions
 from lineage_pipeline.web.api import chosen
 from lineage_pipeline.web.marts import Marts
-
-BREAKS = re.compile(r"([./_]+)")
 
 
 def link(page: str, /, **parameters: Any) -> str:
     """Make an address of a page."""
     given = {name: value for name, value in parameters.items() if value not in (None, "", [], ())}
     return f"{page}?{urlencode(given, doseq=True)}" if given else page
-
-
-def name(text: object) -> Markup:
-    """Show a name; where it is too long for its place it may break behind a dot, a slash or an underscore."""
-    parts = BREAKS.split(visible(str(text)))
-    return Markup("").join(
-        escape(part) + Markup("<wbr>") if place % 2 and parts[place + 1] else escape(part)
-        for place, part in enumerate(parts)
-    )
 
 
 @cache
