@@ -1,6 +1,7 @@
 """Git without a checkout: clones of every kind, repositories that mean ill, and mirrors of remote ones."""
 
 import os
+import time
 from pathlib import Path
 
 import msgspec
@@ -13,7 +14,7 @@ from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.discover.gather import Discovery, input_files
 from lineage_pipeline.discover.git import WORKTREE, discover_revision, resolve, toplevel
 from lineage_pipeline.discover.refs import chosen_refs, gained, list_refs
-from lineage_pipeline.discover.remotes import is_remote, local, mirrored, repository_of, shown
+from lineage_pipeline.discover.remotes import _Remote, is_remote, local, mirrored, repository_of, shown
 from lineage_pipeline.settings import Settings, load_settings
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.sets import Status
@@ -283,6 +284,39 @@ def test_what_cannot_be_fetched_is_one_sentence_without_secrets(tmp_path: Path) 
     assert shown("https://token@host/x") == "https://***@host/x"
     with pytest.raises(LineageError, match="cannot be fetched"):
         mirrored("ext::sh -c touch% canary", tmp_path / "m", {})
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://hunter2@host.invalid/x.git",
+        "https://hunter2@host.invalid/x.git",
+        "ssh://me:hunter2@host.invalid/x.git",
+        "https://host.invalid/x.git?private_token=hunter2",
+        "https://host.invalid/x.git?ref=main&access_token=hunter2",
+        "https://a@hunter2@host.invalid/x.git",
+        "https://hunter2@[host.invalid/x.git",
+    ],
+)
+def test_an_address_with_a_secret_is_refused_and_not_repeated(address: str, tmp_path: Path) -> None:
+    with pytest.raises(LineageError, match=r"leave secrets out|is no address") as error:
+        mirrored(address, tmp_path / "m", {})
+    assert "hunter2" not in str(error.value)
+    assert "hunter2" not in shown(f"unable to access '{address}': the requested URL returned error: 403")
+
+
+def test_an_address_without_a_secret_is_shown_as_it_is() -> None:
+    for address in ("ssh://host/x.git", "git@host:a/b.git", "https://host/a@b.git", "file:///a/b", "a/b?c=d"):
+        assert shown(address) == address
+    assert shown("https://host/x?private_token=t&ref=main'") == "https://host/x?private_token=***&ref=***'"
+
+
+def test_what_git_says_of_an_address_has_no_secret(tmp_path: Path) -> None:
+    with pytest.raises(LineageError, match=r"cannot be fetched: unable to access 'http://127\.0\.0\.1:9/x") as error:
+        _Remote("http://127.0.0.1:9/x", tmp_path, {}, time.monotonic() + 60).run(
+            "ls-remote", "http://hunter2@127.0.0.1:9/x?private_token=hunter2"
+        )
+    assert "hunter2" not in str(error.value)
 
 
 def test_addresses_and_folders_are_told_apart(tmp_path: Path) -> None:

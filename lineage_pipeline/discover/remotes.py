@@ -52,7 +52,7 @@ def _place(url: str, folder: Path) -> Path:
 
 def mirrored(url: str, folder: Path, environ: Mapping[str, str], patience: float = PATIENCE) -> Path:
     """Fetch all branches and tags of an address into its mirror below a folder, and give the mirror."""
-    if urlsplit(url).password or ("://" in url and "https" in url[:5] and urlsplit(url).username):
+    if _holds_secret(url):
         raise LineageError(f"{shown(url)}: leave secrets out of the address; set {TOKEN}")
     remote = _Remote(url, _place(url, folder), environ, time.monotonic() + patience)
     remote.mirror.mkdir(parents=True, exist_ok=True)
@@ -62,6 +62,17 @@ def mirrored(url: str, folder: Path, environ: Mapping[str, str], patience: float
         remote.run("fetch", "--quiet", "--prune", "--no-recurse-submodules", "--", url, *REFS)
         _point(remote)
     return remote.mirror
+
+
+def _holds_secret(url: str) -> bool:
+    """Say whether an address has a password, or what may be a token: a name or a query where http needs neither."""
+    if "://" not in url:
+        return False
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise LineageError(f"{shown(url)} is no address") from None
+    return bool(parts.password or (parts.scheme in ("http", "https") and (parts.username or parts.query)))
 
 
 class _Remote(NamedTuple):
@@ -92,7 +103,8 @@ class _Remote(NamedTuple):
             raise self.late() from None
         if done.returncode:
             said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
-            raise LineageError(f"{shown(self.url)} cannot be fetched: {said[0].removeprefix('fatal: ')}")
+            why = shown(said[0].removeprefix("fatal: "))  # git repeats the address
+            raise LineageError(f"{shown(self.url)} cannot be fetched: {why}")
         return done.stdout
 
     def late(self) -> LineageError:
@@ -108,9 +120,10 @@ def _point(remote: _Remote) -> None:
         remote.run("symbolic-ref", "HEAD", branch[1])
 
 
-def shown(url: str) -> str:
-    """Give an address without a secret in it."""
-    return re.sub(r"//[^/@]*@", "//***@", url) if "://" in url else url
+def shown(text: str) -> str:
+    """Give an address, or words with one in them, without a secret in it."""
+    masked = re.sub(r"(?<=://)[^/\s]*@", "***@", text)
+    return re.sub(r"(?<=[?&])([^=&\s'\"]*)=[^&\s'\"]*", r"\1=***", masked) if "://" in masked else masked
 
 
 @contextmanager
