@@ -99,8 +99,9 @@ class Operated:
         self.instance.add_run(found.with_status(over))
 
     def publish(self, *keys: str | tuple[str, str]) -> None:
-        """Put snapshots and diffs without rows into the warehouse."""
+        """Put snapshots and diffs into the warehouse, without rows but what a snapshot says of itself."""
         from lineage_pipeline.defs.published import diff_key
+        from lineage_pipeline.defs.stages import discover
 
         settings = self.settings
         os.chdir(self.folder)
@@ -110,7 +111,7 @@ class Operated:
             analysis = own.analysis_key() if isinstance(key, str) else diff_key(own)
             run = Warehouse(settings.warehouse).begin(key, f"r{len(self.told)}", analysis)
             for table in required(run.key):
-                run.write(table, [])
+                run.write(table, [discover(Project(), name).snapshot] if table == "snapshots" else [])
             run.publish()
 
     def execute(self, requests: Sequence[dg.RunRequest]) -> list[Any]:

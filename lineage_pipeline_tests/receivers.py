@@ -2,6 +2,7 @@
 
 import json
 import socketserver
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -9,6 +10,8 @@ from contextlib import contextmanager
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 
@@ -57,9 +60,12 @@ class MailReceiver(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
     daemon_threads = True
 
-    def __init__(self, port: int = 0, password: str = "") -> None:
+    def __init__(self, port: int = 0, password: str = "", certificate: tuple[Path, Path] | None = None) -> None:
         super().__init__(("127.0.0.1", port), _Session)
         self.password = password
+        self.certificate = certificate
+        self.encrypted = 0
+        self.refusal = "550 nobody here"
         self.taken: list[tuple[list[str], EmailMessage]] = []
         self.refused: set[str] = set()
 
@@ -83,7 +89,11 @@ class _Session(socketserver.StreamRequestHandler):
 
     def obey(self, word: str, rest: str) -> None:
         if word == "EHLO":
-            self.answer("250-receiver.example\r\n250 AUTH PLAIN")
+            offered = "250-STARTTLS\r\n" if self.server.certificate else ""
+            self.answer(f"250-receiver.example\r\n{offered}250 AUTH PLAIN")
+        elif word == "STARTTLS" and self.server.certificate:
+            self.answer("220 go on")
+            self.encrypt(self.server.certificate)
         elif word == "AUTH":
             from base64 import b64decode
 
@@ -95,11 +105,26 @@ class _Session(socketserver.StreamRequestHandler):
             address = rest[rest.index("<") + 1 : rest.index(">")]
             refused = address in self.server.refused
             self.to += [] if refused else [address]
-            self.answer("550 nobody here" if refused else "250 ok")
+            self.answer(self.server.refusal if refused else "250 ok")
         elif word == "DATA":
             self.take()
         else:
             self.answer("250 ok")
+
+    def encrypt(self, certificate: tuple[Path, Path]) -> None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*certificate)
+        try:
+            self.connection = context.wrap_socket(self.connection, server_side=True)
+        except OSError:  # the client does not trust us
+            self.rfile = BytesIO()
+            return
+        self.rfile, self.wfile = self.connection.makefile("rb"), self.connection.makefile("wb", 0)
+        self.server.encrypted += 1
+
+    def finish(self) -> None:
+        super().finish()
+        self.connection.close()
 
     def take(self) -> None:
         self.answer("354 go on")

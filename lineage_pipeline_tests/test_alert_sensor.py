@@ -76,26 +76,29 @@ def settings_in(folder: Path, port: int) -> Settings:
     return load_settings(folder, {}, {})
 
 
-def tick(instance: Any, settings: Settings, cursor: str | None = None) -> Any:
-    """Let the sensor look once, as the daemon does."""
+def tick(instance: Any, given: Any, cursor: str | None = None) -> Any:
+    """Let the sensor look once, as the daemon does, with a project or settings for one."""
     import dagster as dg
 
     from lineage_pipeline.defs.alerting import check_alerts_sensor
     from lineage_pipeline.defs.resources import Project
 
-    with dg.build_sensor_context(instance=instance, cursor=cursor, resources={"project": Project(settings)}) as context:
+    project = given if isinstance(given, Project) else Project(given)
+    with dg.build_sensor_context(instance=instance, cursor=cursor, resources={"project": project}) as context:
         return check_alerts_sensor(context)
 
 
-def say(instance: Any, partition: str, passed: bool, **fields: Any) -> None:
-    """Record an evaluation, each in a run of its own."""
+def say(instance: Any, partition: str, passed: bool, tags: dict[str, str] | None = None, **fields: Any) -> str:
+    """Record an evaluation, each in a run of its own, and give the run."""
     import dagster as dg
 
     said = {"asset_key": dg.AssetKey(["lineage", "changes"]), "check_name": "no_breaking_changes", **fields}
-    evaluation = dg.AssetCheckEvaluation(passed=passed, partition=partition, **said)
+    evaluation = dg.AssetCheckEvaluation(passed=passed, partition=partition or None, **said)
     kind = dg.DagsterEventType.ASSET_CHECK_EVALUATION
     event = dg.DagsterEvent(kind.value, job_name="outside", event_specific_data=evaluation)
-    instance.report_dagster_event(event, run_id=str(uuid.uuid4()))
+    run = instance.add_run(dg.DagsterRun("outside", run_id=str(uuid.uuid4()), tags=tags or {})).run_id
+    instance.report_dagster_event(event, run_id=run)
+    return str(run)
 
 
 @pytest.mark.pipeline
@@ -151,6 +154,65 @@ def test_what_is_long_past_when_alerts_begin_is_not_told(tmp_path: Path, monkeyp
         say(instance, "shop@2", False)
         tick(instance, settings)
     assert [body["partition"] for _, _, body in hook.taken] == ["shop@2"]
+
+
+@pytest.mark.pipeline
+def test_a_run_that_somebody_deletes_has_nothing_told_again_and_nothing_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with receivers(monkeypatch) as (_, hook, post), instance_in(tmp_path / "one") as instance:
+        settings = settings_in(tmp_path / "work", post.port)
+        for passed in (False, True):
+            last = say(instance, "shop@1", passed)
+        tick(instance, settings)
+        assert [body["kind"] for _, _, body in hook.taken] == ["failed", "recovered"]
+        instance.delete_run(last)
+        tick(instance, settings)
+        assert len(hook.taken) == 2, "what was read is not read again"
+        last = say(instance, "shop@2", False)
+        tick(instance, settings)
+        instance.delete_run(last)
+        say(instance, "shop@3", False)  # under the id of the one that is gone
+        tick(instance, settings)
+        tick(instance, settings)
+    assert [body["partition"] for _, _, body in hook.taken[2:]] == ["shop@2", "shop@3"]
+
+
+@pytest.mark.pipeline
+def test_the_past_is_told_to_nobody_but_where_a_ref_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with receivers(monkeypatch) as (_, hook, post), instance_in(tmp_path / "one") as instance:
+        settings = settings_in(tmp_path / "work", post.port)
+        say(instance, "shop@1", False, {"git/history": "true"})
+        say(instance, "shop@2", False, {"dagster/backfill": "abc"})
+        say(instance, "shop@3", False, {"git/ref": "main"})
+        say(instance, "shop@4", True, {"git/ref": "main", "dagster/backfill": "abc"})
+        tick(instance, settings)
+    told = [(body["kind"], body["partition"]) for _, _, body in hook.taken]
+    assert told == [("failed", "shop@3"), ("recovered", "shop@4")]
+
+
+@pytest.mark.pipeline
+def test_settings_are_read_at_every_tick_and_a_repository_is_known_without_a_partition(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import dagster as dg
+
+    from lineage_pipeline.defs.resources import Project
+
+    with receivers(monkeypatch) as (_, hook, post), instance_in(tmp_path / "one") as instance:
+        settings_in(tmp_path / "work", post.port)
+        monkeypatch.chdir(tmp_path / "work")
+        project = Project()  # the daemon has one for all ticks
+        unread: dict[str, Any] = {"asset_key": dg.AssetKey(["repositories", "shop"]), "check_name": "can_be_read"}
+        say(instance, "", False, **unread)
+        tick(instance, project)
+        assert hook.taken == []
+        file = tmp_path / "work/lineage.toml"
+        file.write_text(file.read_text().replace('checks = ["no_breaking_changes"]', 'repositories = ["shop"]', 1))
+        say(instance, "", True, **unread)
+        say(instance, "", False, **{**unread, "asset_key": dg.AssetKey(["repositories", "other"])})
+        tick(instance, project)
+    assert [(body["kind"], body["repository"]) for _, _, body in hook.taken] == [("recovered", "shop")]
 
 
 @pytest.mark.spark

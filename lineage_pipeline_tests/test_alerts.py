@@ -1,7 +1,9 @@
 """Alerts say what is wrong once, to those whom it concerns, and when it is right again; none is lost on the way."""
 
 import json
+import os
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from lineage_pipeline.alerts.judging import State, judge
 from lineage_pipeline.alerts.model import Alert, Evaluation, Gravity, Kind, Patience, SinkOptions
 from lineage_pipeline.alerts.outbox import Memory, Outbox, Outcome
 from lineage_pipeline.alerts.routing import recipients, route
-from lineage_pipeline.alerts.sinks import Surroundings, send
+from lineage_pipeline.alerts.sinks import Refusal, Surroundings, send
 from lineage_pipeline.alerts.ticking import give_out, take_in
 from lineage_pipeline.alerts.wording import document, line, mail, slack, title
 from lineage_pipeline.settings import load_settings
@@ -25,6 +27,7 @@ FAILS = Evaluation(
     check="no_breaking_changes",
     partition="shop@1",
     thread="shop:refs/heads/main",
+    repository="shop",
     passed=False,
     fingerprint="f1",
     description="1 breaking",
@@ -80,6 +83,30 @@ STORIES: dict[str, tuple[list[dict[str, Any]], list[str]]] = {
         [{"thread": ""}, {"thread": "", "partition": "shop@2"}, {"thread": "", "partition": "shop@2", "passed": True}],
         ["failed shop@1", "failed shop@2", "recovered shop@2"],
     ),
+    "a warning that becomes an error is told, though the same is wrong": (
+        [{"gravity": Gravity.WARN}, {}, {}],
+        ["failed shop@1", "failed shop@1"],
+    ),
+    "what fails, passes in a later commit and fails again where it was is told": (
+        [{}, {"partition": "shop@2", "passed": True}, {}],
+        ["failed shop@1", "recovered shop@2", "failed shop@1"],
+    ),
+    "a snapshot made again by hand takes back what it told on its branch": (
+        [{}, {"thread": "", "passed": True}, {"thread": "", "passed": True}],
+        ["failed shop@1", "recovered shop@1"],
+    ),
+    "a snapshot made again by hand that still fails says nothing new, and its branch takes it back": (
+        [{}, {"thread": "shop@1"}, {"partition": "shop@2", "passed": True}],
+        ["failed shop@1", "recovered shop@2"],
+    ),
+    "what is past is told to nobody": (
+        [{"past": True, "thread": ""}, {"past": True, "thread": "", "passed": True}],
+        [],
+    ),
+    "what is past takes back what was told of it": (
+        [{}, {"past": True, "thread": "", "passed": True}],
+        ["failed shop@1", "recovered shop@1"],
+    ),
     "two checks do not hide each other": ([{}, {"check": "parse_success"}], ["failed shop@1", "failed shop@1"]),
 }
 
@@ -95,6 +122,34 @@ def test_what_is_worth_a_message(story: str) -> None:
     at_once = judge(State(), [evaluation(number, **fields) for number, fields in enumerate(said, 1)])
     assert [f"{alert.kind.value} {alert.partition}" for alert in at_once[1]] == wanted
     assert at_once[0] == state
+
+
+def test_all_who_were_told_of_a_failure_are_told_when_it_is_over() -> None:
+    grave = SinkOptions(name="grave", kind="log", severity=Gravity.ERROR)
+    said = [
+        evaluation(1, owners=("@core",)),
+        evaluation(2, owners=("@web",), gravity=Gravity.WARN, fingerprint="f2"),
+        evaluation(3, owners=(), passed=True),
+    ]
+    state, alerts = State(), []
+    for one in said:
+        state, found = judge(state, [one])
+        alerts += found
+    assert [(alert.kind.value, alert.gravity.value) for alert in alerts] == [
+        ("failed", "error"),
+        ("failed", "warn"),
+        ("recovered", "error"),
+    ]
+    assert [len(route(alert, [grave])) for alert in alerts] == [1, 0, 1]
+    assert alerts[-1].owners == ("@core", "@web")
+    assert state == State()
+
+
+def test_what_an_older_version_kept_is_gone_on_with() -> None:
+    kept = {"partition": "shop@1", "fingerprint": "f1", "gravity": "error", "owners": ["@core"]}
+    state = msgspec.convert({"open": {FAILS.key: kept}, "told": {"lineage/changes:x": 1.0}}, State)
+    state, alerts = judge(state, [evaluation(2), evaluation(3, passed=True)])
+    assert [(alert.kind.value, alert.gravity.value) for alert in alerts] == [("recovered", "error")]
 
 
 SINKS = [
@@ -117,6 +172,7 @@ def test_messages_go_to_those_whom_they_concern() -> None:
     assert names() == "all core grave breaking troubles mail"
     assert names(gravity=Gravity.WARN) == "all core breaking troubles mail"
     assert names(kind=Kind.RECOVERED, owners=("@web-team",)) == "all others grave breaking"
+    assert names(partition="", asset="repositories/shop", check="can_be_read") == "all core grave troubles mail"
     assert recipients(one_alert(), SINKS[-2]) == ["core@example.org"]
 
 
@@ -199,6 +255,16 @@ def test_a_refusal_says_why_without_the_secret(tmp_path: Path) -> None:
     assert unset.reason == "sink hook: the variable HOOK is not set"
 
 
+@pytest.mark.parametrize(("asked", "wait"), [("\u00b2", 0), ("9" * 400, float("inf")), ("Tue", 0), ("-1", 0), ("", 0)])
+def test_a_server_may_ask_for_anything(asked: str, wait: float, tmp_path: Path) -> None:
+    server = HttpReceiver()
+    with served(server):
+        server.headers, server.answers = {"Retry-After": asked}, [503]
+        refusal = send(one_alert(), HOOK, around(tmp_path, HOOK=server.url))
+    assert refusal is not None
+    assert (refusal.reason, refusal.wait) == ("answered 503", wait)
+
+
 MAIL = SinkOptions(
     name="mail",
     kind="smtp",
@@ -235,6 +301,55 @@ def test_mail_goes_to_recipients_and_owners(tmp_path: Path) -> None:
         "the mail server failed (SMTPNotSupportedError)",
         "connection refused",
     ]
+
+
+def test_a_mail_that_some_refuse_goes_to_the_others_once_and_is_not_taken_for_sent(tmp_path: Path) -> None:
+    server, clock, outbox = MailReceiver(password=SECRET), Clock(), Outbox(tmp_path)
+    with served(server):
+        sink, place = msgspec.structs.replace(MAIL, port=server.port), around(tmp_path, PASSWORD=SECRET)
+        server.refused, server.refusal = {"core@example.org"}, "450 come back later"
+        take_in(outbox, Memory(), [evaluation(1)], [sink], clock())
+        (kept,) = deliver(outbox, [sink], clock, place).kept
+        assert (kept.reason, kept.left) == ("refused 1 of 2 recipients (450)", ("core@example.org",))
+        server.refused, clock.now = set(), kept.due
+        assert len(deliver(outbox, [sink], clock, place).sent) == 1
+        server.refused, server.refusal = {"core@example.org"}, "550 nobody here"
+        take_in(outbox, outbox.recall(), [evaluation(2, fingerprint="f2")], [sink], clock())
+        (aside,) = deliver(outbox, [sink], clock, place).aside
+        assert (aside.reason, aside.left) == ("refused 1 of 2 recipients (550)", ("core@example.org",))
+    assert [to for to, _ in server.taken] == [["data@example.org"], ["core@example.org"], ["data@example.org"]]
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """Make a key and a certificate for the loopback that it signs itself."""
+    key, signed = folder / "key.pem", folder / "certificate.pem"
+    subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "1"]
+    files = ["-keyout", str(key), "-out", str(signed)]
+    curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    subprocess.run(["openssl", "req", "-x509", *curve, *subject, *files], check=True, capture_output=True)
+    return signed, key
+
+
+def test_mail_is_encrypted_where_that_is_asked_for_and_only_to_whom_we_trust(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signed, key = certificate(tmp_path)
+    server = MailReceiver(password=SECRET, certificate=(signed, key))
+    with served(server):
+        sink = msgspec.structs.replace(MAIL, port=server.port, security="starttls")
+        stranger = send(one_alert(), sink, around(tmp_path, PASSWORD=SECRET))
+        assert server.taken == []
+        assert server.encrypted == 0
+        monkeypatch.setenv("SSL_CERT_FILE", str(signed))
+        assert send(one_alert(), sink, around(tmp_path, PASSWORD=SECRET)) is None
+        elsewhere = send(
+            one_alert(), msgspec.structs.replace(sink, host="localhost"), around(tmp_path, PASSWORD=SECRET)
+        )
+    assert [message["Message-ID"] for _, message in server.taken] == [f"<{one_alert().id}@example.org>"]
+    assert server.encrypted == 1
+    for refusal in (stranger, elsewhere):
+        assert refusal is not None
+        assert refusal.reason == "TLS failed: CERTIFICATE_VERIFY_FAILED"
 
 
 class Clock:
@@ -318,9 +433,48 @@ def test_after_a_crash_nothing_is_told_twice(tmp_path: Path) -> None:
     take_in(outbox, outbox.recall(), [evaluation(1)], [sink], clock())
     assert len(deliver(outbox, [sink], clock, around(tmp_path)).sent) == 1
     assert outbox.recall().cursor == 1
+
+
+def test_a_pause_does_not_grow_for_ever(tmp_path: Path) -> None:
+    clock, outbox, sink = Clock(), Outbox(tmp_path), SinkOptions(name="log", kind="log")
+    take_in(outbox, Memory(), [evaluation(1)], [sink], clock())
+    (file,) = (tmp_path / "outbox").iterdir()
+    file.write_text(file.read_text().replace('"attempts":0', '"attempts":5000'))
+    (kept,) = outbox.deliver([sink], lambda alert, sink: Refusal("still down"), QUICK, clock).kept
+    assert (kept.attempts, kept.due - clock()) == (5001, 3600)
+
+
+def test_a_file_that_a_dying_machine_left_holds_up_no_other(tmp_path: Path) -> None:
+    clock, outbox, sink = Clock(), Outbox(tmp_path), SinkOptions(name="log", kind="log")
+    take_in(outbox, Memory(), [evaluation(1), evaluation(2, fingerprint="f2"), evaluation(3)], [sink], clock())
+    assert outbox.set_aside() == []
+    torn = sorted((tmp_path / "outbox").glob("*.json"))[0]
+    torn.write_bytes(b"")
     (tmp_path / "state.json").write_text("{")
-    with pytest.raises(LineageError, match=r"state\.json cannot be read"):
-        outbox.recall()
+    told = outbox.set_aside()
+    assert [text.split(" cannot be read")[0] for text in told] == [str(torn), str(tmp_path / "state.json")]
+    assert {file.name for file in (tmp_path / "unreadable").iterdir()} == {torn.name, "state.json"}
+    assert outbox.recall() == Memory()
+    assert len(deliver(outbox, [sink], clock, around(tmp_path)).sent) == 1
+    assert outbox.set_aside() == []
+
+
+def test_a_message_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    fsync, replace = os.fsync, Path.replace
+
+    def sync(file: int) -> None:
+        done.append("sync")
+        fsync(file)
+
+    def name(self: Path, place: Path) -> Path:
+        done.append("name")
+        return replace(self, place)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    monkeypatch.setattr(Path, "replace", name)
+    take_in(Outbox(tmp_path), Memory(), [evaluation(1)], [SinkOptions(name="log", kind="log")], 0.0)
+    assert done == ["sync", "name", "sync"] * 2, "for the message and for the state: content, name, folder"
 
 
 def test_only_one_process_sends(tmp_path: Path) -> None:

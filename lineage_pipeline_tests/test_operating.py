@@ -1,9 +1,11 @@
-"""A project as its operator has it: the past, then commits, a branch, a force-push and a merge; then retention."""
+"""A project as its operator has it: the past, then commits, a branch, a force-push and a merge, and who is told of
+them; then retention."""
 
 import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import dagster as dg
 import msgspec
@@ -12,10 +14,13 @@ import pytest
 
 from lineage_pipeline.cli import main
 from lineage_pipeline.defs.home import prepare_dagster
+from lineage_pipeline.defs.resources import Project
 from lineage_pipeline.settings import load_settings
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline_tests.operated import Operated, commit, tip
+from lineage_pipeline_tests.receivers import HttpReceiver, MailReceiver, served
+from lineage_pipeline_tests.test_alert_sensor import tick
 from lineage_pipeline_tests.test_discover import git
 
 pytestmark = pytest.mark.spark
@@ -28,14 +33,44 @@ name = "shop"
 path = "shop"
 refs = ["*", "tags/*"]
 base_ref = "main"
+[[alerts.sinks]]
+name = "hook"
+kind = "webhook"
+url_env = "TEST_HOOK_URL"
+checks = ["no_breaking_changes"]
+[[alerts.sinks]]
+name = "mail"
+kind = "smtp"
+host = "127.0.0.1"
+port = {port}
+sender = "lineage@example.org"
+recipients = ["data@example.org"]
+repositories = ["shop"]
+checks = ["no_breaking_changes"]
 """
 
 
+class Receivers(NamedTuple):
+    """Who takes the alerts."""
+
+    hook: HttpReceiver
+    post: MailReceiver
+
+
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Operated]:
+def receivers() -> Iterator[Receivers]:
+    both = Receivers(HttpReceiver(), MailReceiver())
+    os.environ["TEST_HOOK_URL"] = both.hook.url
+    with served(both.hook), served(both.post):
+        yield both
+    del os.environ["TEST_HOOK_URL"]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory, receivers: Receivers) -> Iterator[Operated]:
     """Three commits of a repository, of which the last two each changed one file, and their past in the warehouse."""
     folder = tmp_path_factory.mktemp("operated")
-    (folder / "lineage.toml").write_text(SETTINGS)
+    (folder / "lineage.toml").write_text(SETTINGS.format(port=receivers.post.port))
     repo = folder / "shop"
     tables = {f"t{number}": f"create table t{number} (id int, x int);" for number in range(6)}
     commit(repo, "first", **tables, v="create view v as select id, x from t0; create view u as select x from v;")
@@ -62,12 +97,28 @@ def read_scripts(file: Path) -> list[ir.Script]:
     return [msgspec.msgpack.decode(script, type=ir.Script) for script in stored]
 
 
-def test_one_thing_after_the_other(project: Operated, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_thing_after_the_other(project: Operated, receivers: Receivers, capsys: pytest.CaptureFixture[str]) -> None:
     """The chapters build on each other, and a snapshot takes seconds: they are one story."""
     the_past_costs_what_each_commit_changed(project)
-    branches_are_compared_with_where_they_began(project)
-    a_force_push_and_a_merge_are_followed(project)
+    third = f"shop@{tip(project.folder / 'shop', 'main')}"
+    assert alerts(project, receivers) == [("failed", "warn", third)], "of the past nobody is told, but where a ref is"
+    broken = branches_are_compared_with_where_they_began(project)
+    assert alerts(project, receivers) == [("failed", "error", broken)]
+    mended, merged = a_force_push_and_a_merge_are_followed(project)
+    assert alerts(project, receivers) == [("recovered", "error", mended), ("recovered", "warn", merged)]
     retention_keeps_what_somebody_needs(project, capsys)
+
+
+def alerts(project: Operated, receivers: Receivers) -> list[tuple[str, str, str]]:
+    """Tick the sensor of alerts three times, and give what the servers got by that, each the same and once."""
+    receivers.hook.taken.clear()
+    receivers.post.taken.clear()
+    for _ in range(3):
+        tick(project.instance, Project())
+    told = [(body["kind"], body["severity"], body["partition"]) for _, _, body in receivers.hook.taken]
+    ids = [f"<{body['id']}@example.org>" for _, _, body in receivers.hook.taken]
+    assert [message["Message-ID"] for _, message in receivers.post.taken] == ids
+    return told
 
 
 def the_past_costs_what_each_commit_changed(project: Operated) -> None:
@@ -82,7 +133,7 @@ def the_past_costs_what_each_commit_changed(project: Operated) -> None:
     assert json.loads(project.cursor or "") == {"shop": {"main": past[2].removeprefix("shop@")}}
 
 
-def branches_are_compared_with_where_they_began(project: Operated) -> None:
+def branches_are_compared_with_where_they_began(project: Operated) -> str:
     repo, warehouse = project.folder / "shop", Warehouse(project.settings.warehouse)
     texts = {
         "feature": {"v": "create view v as select id from t0;"},
@@ -97,10 +148,12 @@ def branches_are_compared_with_where_they_began(project: Operated) -> None:
     base = f"shop@{tip(repo, 'main')}"
     for name in texts:
         assert warehouse.manifest((base, f"shop@{tip(repo, name)}")), "compared with where it left the base ref"
-    assert "COL001" in warehouse.read((base, f"shop@{tip(repo, 'feature')}"), "changes")["rule"].to_pylist()
+    broken = f"shop@{tip(repo, 'feature')}"
+    assert "COL001" in warehouse.read((base, broken), "changes")["rule"].to_pylist()
+    return broken
 
 
-def a_force_push_and_a_merge_are_followed(project: Operated) -> None:
+def a_force_push_and_a_merge_are_followed(project: Operated) -> tuple[str, str]:
     repo, third = project.folder / "shop", tip(project.folder / "shop", "main")
     git(repo, "tag", "lost", "feature")
     git(repo, "tag", "v1", "main~1")
@@ -118,6 +171,7 @@ def a_force_push_and_a_merge_are_followed(project: Operated) -> None:
     runs = project.instance.get_runs(dg.RunsFilter(tags={"git/sha": tip(repo)}))
     assert [(run.status.value, run.tags["git/author"]) for run in runs] == [("SUCCESS", "x <x>")]
     assert len(project.instance.get_dynamic_partitions("snapshots")) == 7
+    return f"shop@{moved}", f"shop@{tip(repo)}"
 
 
 def retention_keeps_what_somebody_needs(project: Operated, capsys: pytest.CaptureFixture[str]) -> None:

@@ -50,6 +50,7 @@ def rules(days: int = 0, snapshots: int = 0) -> Settings:
         (rules(days=1, snapshots=3), NOTHING, ["other@z", "shop@a", "shop@b", "shop@c", "shop@d"]),
         (rules(days=90), Protected({"shop": frozenset("a")}, {"other": "it is not there"}), []),
         (rules(snapshots=1), Protected({"shop": frozenset("b")}, {}), []),
+        (rules(snapshots=1), Protected({}, {}, frozenset({"shop@a"})), ["shop@b"]),
     ],
     ids=[
         "never",
@@ -58,6 +59,7 @@ def rules(days: int = 0, snapshots: int = 0) -> Settings:
         "all too old",
         "tagged and unknown",
         "the base of a tagged one",
+        "the base of one that is not there yet",
     ],
 )
 def test_snapshots_go_by_age_and_number(settings: Settings, protected: Protected, gone: list[str]) -> None:
@@ -162,3 +164,34 @@ def test_prune_removes_snapshots_with_their_partitions_and_says_so(
         assert instance.get_dynamic_partitions("snapshots") == kept
     assert {manifest.key[0] for manifest in warehouse.snapshots()} == set(kept)
     assert lineage("prune", "--snapshots", "1").startswith("0 snapshots, 0 files")
+    (tmp_path / "lineage.toml").write_text("")
+    git(tmp_path / "shop", "tag", "-d", "v1")
+    assert lineage("prune", "--snapshots", "1").startswith("0 snapshots, 0 files"), "nobody can say what is tagged"
+    git(tmp_path, "init", "-q", "other")
+    monkeypatch.chdir(tmp_path / "shop")
+    assert lineage("prune", "--snapshots", "1", "--dry-run") == "0 snapshots\n", "it has no warehouse"
+
+
+def test_what_is_busy_and_what_will_be_a_base_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from lineage_pipeline.defs.resources import Project
+    from lineage_pipeline.defs.retention import protected_of, prune
+    from lineage_pipeline_tests.operated import commit
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lineage.toml").write_text(
+        '[retention]\nsnapshots = 1\n[[repositories]]\nname = "shop"\npath = "shop"\nbase_ref = "main"\nrefs = ["*"]\n'
+    )
+    commits = [commit(tmp_path / "shop", name, t=f"create table t{name} (x int);") for name in "abcd"]
+    git(tmp_path / "shop", "branch", "work")
+    git(tmp_path / "shop", "reset", "-q", "--hard", commits[2])
+    settings = load_settings(tmp_path, {}, {})
+    protected = protected_of(settings, {"shop", "strange"})
+    assert protected.commits == {"shop": frozenset(commits[2:])}
+    assert protected.bases == {f"shop@{commits[1]}", f"shop@{commits[2]}"}
+    assert list(protected.unknown) == ["strange"]
+    for one in commits[:3]:
+        lineage("scan", f"shop@{one}", "--into", ".lineage/warehouse")
+    reading = Project.over(settings).settings_for
+    first = f"shop@{commits[0]}"
+    assert prune(settings, reading, lambda _: None, dry=True).snapshots == (first,)
+    assert prune(settings, reading, lambda _: None, dry=True, busy={first}).snapshots == ()

@@ -1,6 +1,7 @@
 """Repositories are watched: a commit becomes a partition and a run, once, behind its base; whatever else is wrong."""
 
 import json
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -88,6 +89,48 @@ def test_a_base_that_cannot_be_made_does_not_hold_up_its_head_for_ever(operated:
     (base,) = operated.tick()
     operated.end(operated.begin(base), well=False)
     assert keys(operated.tick()) == [f"shop@{second}"]
+
+
+def test_a_base_that_retention_has_removed_is_made_again_but_not_for_ever(operated: Operated) -> None:
+    from lineage_pipeline.store.warehouse import Warehouse
+
+    repo = shop(operated)
+    first = f"shop@{tip(repo)}"
+    commit(repo, "second", v=VIEW)
+    (base,) = operated.tick()
+    operated.end(operated.begin(base))
+    operated.publish(first)
+    assert len(operated.tick()) == 1, "the head"
+    Warehouse(operated.settings.warehouse).forget([first])
+    operated.cursor = None
+    (remade,) = operated.tick()
+    assert (remade.partition_key, remade.run_key) == (first, f"{base.run_key}#2")
+    operated.end(operated.begin(remade), well=False)
+    (head,) = operated.tick()
+    assert head.partition_key == f"shop@{tip(repo)}", "what fails is not tried for ever"
+
+
+def test_a_branch_that_becomes_the_base_ref_is_made_again_against_its_first_parent(operated: Operated) -> None:
+    from lineage_pipeline.defs.external import newest_snapshots
+    from lineage_pipeline.store.warehouse import Warehouse
+
+    repo = shop(operated)
+    first = tip(repo)
+    git(repo, "checkout", "-q", "-b", "feature")
+    one, two = commit(repo, "one", v=VIEW), commit(repo, "two", w="create view w as select * from v;")
+    operated.publish(*(f"shop@{key}" for key in (first, one, two)))
+    git(repo, "branch", "-q", "-f", "main", one)  # by one commit its base stays, but no longer as a merge base
+    request = next(asked for asked in operated.tick() if asked.tags["git/ref"] == "main")
+    assert (request.tags["git/sha"], request.tags["git/base"]) == (one, first)
+    assert "snapshots" in {key.path[-1] for key in request.asset_selection or ()}
+    git(repo, "branch", "-q", "-f", "main", two)
+    operated.cursor = json.dumps({"shop": {"feature": two, "main": one}})
+    request = operated.tick()[-1]
+    assert (request.tags["git/sha"], request.tags["git/base"]) == (two, one)
+    assert {"snapshots", "changes"} <= {key.path[-1] for key in request.asset_selection or ()}
+    operated.publish(f"shop@{two}")
+    warehouse = Warehouse(operated.settings.warehouse)
+    assert [(row.commit, row.base) for row in newest_snapshots(warehouse)] == [(two, one)]
 
 
 def test_branches_are_compared_with_the_merge_base_and_the_base_ref_with_its_first_parent(operated: Operated) -> None:
@@ -241,11 +284,53 @@ def test_marts_are_asked_for_when_they_show_something_else_than_what_is_publishe
     assert ask() not in (key, None)
 
 
+def test_marts_are_built_again_for_what_was_published_before_and_after_failures_ever_later(
+    operated: Operated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lineage_pipeline.defs.automation import MARTS, marts_sensor
+
+    def ask() -> dg.RunRequest | dg.SkipReason:
+        context = dg.build_sensor_context(operated.instance, resources={"project": Project()})
+        result = marts_sensor()(context)
+        assert isinstance(result, dg.RunRequest | dg.SkipReason)
+        return result
+
+    def asked() -> dg.RunRequest:
+        request = ask()
+        assert isinstance(request, dg.RunRequest), request
+        return request
+
+    def told() -> str:
+        skip = ask()
+        assert isinstance(skip, dg.SkipReason), skip
+        return str(skip.skip_message)
+
+    repo = shop(operated)
+    operated.publish(f"shop@{tip(repo)}")
+    first = asked()
+    run = operated.begin(first)
+    assert told() == "the marts are being built"
+    operated.end(run)
+    home = Project().home
+    home.marts.write_bytes(b"")
+    home.record(home.marts, "what was published meanwhile and is gone")
+    again = asked()
+    assert (again.run_key, again.tags[MARTS]) == (f"{first.run_key}#2", first.run_key)
+    now, offset = time.time(), 0
+    monkeypatch.setattr("lineage_pipeline.defs.automation.time.time", lambda: now + offset)
+    for number, pause in enumerate((900, 1800, 3600), 1):
+        operated.end(operated.begin(asked()), well=False)
+        offset = pause - 60
+        assert told().startswith(f"the marts could not be built {number} times; they are tried again at ")
+        offset = pause + 60
+        assert asked().run_key == f"{first.run_key}#{number + 2}"
+
+
 def test_runs_that_would_fight_wait_for_each_other(operated: Operated, tmp_path: Path) -> None:
     shop(operated)
     jobs = {job: operated.definitions.resolve_job_def(job) for job in ("snapshot_job", "retention_job")}
-    pools = {job: {pool for node in found.graph.nodes for pool in node.definition.pools} for job, found in jobs.items()}
-    assert pools == {"snapshot_job": {"spark"}, "retention_job": {"spark"}}
+    pools = {job: {tuple(node.definition.pools) for node in found.graph.nodes} for job, found in jobs.items()}
+    assert pools == {"snapshot_job": {("spark",)}, "retention_job": {("spark",)}}, "every step, whatever is selected"
     with dg.DagsterInstance.from_config(str(prepare_dagster(operated.settings))) as instance:
         limits = instance.get_concurrency_config()
         assert limits.pool_config.default_pool_limit == 1

@@ -25,7 +25,8 @@ class Kind(StrEnum):
 class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
     """One evaluation of one check; `thread` is where it goes on: the next snapshot of a thread takes the last one back.
 
-    Equal fingerprints mean that the same is wrong.
+    Equal fingerprints mean that the same is wrong. What is said of the `past` is told to nobody, unless it takes back
+    what was told.
     """
 
     storage_id: int
@@ -33,6 +34,8 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
     check: str
     partition: str = ""
     thread: str = ""
+    repository: str = ""
+    past: bool = False
     passed: bool
     gravity: Gravity = Gravity.ERROR
     fingerprint: str = ""
@@ -46,12 +49,17 @@ class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def key(self) -> str:
         """Name the check and the thread of snapshots that it is held against."""
-        return f"{self.asset}:{self.check}:{self.thread or self.partition}"
+        return f"{self.about}{self.thread or self.partition}"
+
+    @property
+    def about(self) -> str:
+        """Name the check, as every key of its threads begins."""
+        return f"{self.asset}:{self.check}:"
 
     @property
     def identity(self) -> str:
         """Name what is wrong, where: a second message with this name would say nothing new."""
-        return f"{self.asset}:{self.check}:{self.partition}:{self.fingerprint}"
+        return f"{self.about}{self.partition}:{self.fingerprint}:{self.gravity.value}"
 
 
 class Alert(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,6 +78,7 @@ class Alert(msgspec.Struct, frozen=True, kw_only=True):
     run: str
     at: float
     link: str = ""
+    repository: str = ""
 
 
 class SinkOptions(msgspec.Struct, frozen=True, kw_only=True):

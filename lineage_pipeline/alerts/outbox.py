@@ -3,8 +3,10 @@
 <folder>/state.json          what has been told, and up to where evaluations have been read
 <folder>/outbox/…json        what is still to be sent
 <folder>/undelivered/…json   what no sink would take in all that time
+<folder>/unreadable/…json    what a machine that died left of a file
 """
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,11 +21,17 @@ from lineage_pipeline.vocabulary.errors import LineageError
 
 DAY = 86_400.0
 
+MOST_DOUBLED = 32
+"""How often a pause is doubled at most; by then it is longer than anybody waits."""
+
 KeptT = TypeVar("KeptT", bound=msgspec.Struct)
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
-    """One message for one sink, how often it was tried, and when it is tried again."""
+    """One message for one sink, how often it was tried, and when it is tried again.
+
+    `left` names the recipients of a mail who are to get it still, where others have it.
+    """
 
     alert: Alert
     sink: str
@@ -31,13 +39,15 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     attempts: int = 0
     due: float = 0.0
     reason: str = ""
+    left: tuple[str, ...] = ()
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """What is known between ticks: up to which evaluation we have read, and what was told."""
+    """What is known between ticks: up to which evaluation we have read, of which time it is, and what was told."""
 
     cursor: int = 0
     state: State = State()
+    at: float = 0.0
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -69,14 +79,33 @@ class Outbox:
                 return
             yield True
 
+    @property
+    def _state(self) -> Path:
+        return self.folder / "state.json"
+
+    def set_aside(self) -> list[str]:
+        """Move files that cannot be read out of the way of the others, and say which."""
+        kinds: list[tuple[Path, type[msgspec.Struct]]] = [(file, Delivery) for file in self._files()]
+        kinds += [(self._state, Memory)] if self._state.exists() else []
+        return [told for file, kind in kinds if (told := self._set_aside(file, kind))]
+
+    def _set_aside(self, file: Path, kind: type[msgspec.Struct]) -> str:
+        try:
+            _read(file, kind)
+            return ""
+        except LineageError as error:
+            place = self.folder / "unreadable" / file.name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            file.replace(place)
+            return f"{error}; it is kept in {place.parent}"
+
     def recall(self) -> Memory:
         """Read what is known from before."""
-        file = self.folder / "state.json"
-        return _read(file, Memory) if file.exists() else Memory()
+        return _read(self._state, Memory) if self._state.exists() else Memory()
 
     def remember(self, memory: Memory) -> None:
         """Keep what is known now."""
-        _write(self.folder / "state.json", memory)
+        _write(self._state, memory)
 
     def queue(self, alert: Alert, sinks: Iterable[SinkOptions], now: float) -> None:
         """Keep a message for each sink; one that is there already is left as it is."""
@@ -87,9 +116,11 @@ class Outbox:
 
     def waiting(self) -> list[Delivery]:
         """Read what is still to be sent, the oldest first."""
-        files = sorted((self.folder / "outbox").glob("*.json"))
-        found = [_read(file, Delivery) for file in files]
+        found = [_read(file, Delivery) for file in self._files()]
         return sorted(found, key=lambda one: (one.alert.at, one.queued_at, one.alert.id))
+
+    def _files(self) -> list[Path]:
+        return sorted((self.folder / "outbox").glob("*.json"))
 
     def deliver(
         self,
@@ -113,22 +144,22 @@ class Outbox:
                 blocked.add(one.sink)
                 kept.append(one)
                 continue
-            refusal = send(one.alert, sink)
+            refusal = send(one.alert, _narrowed(sink, one))
             if refusal is None:
                 self._file(one).unlink()
                 sent.append(one)
-            elif refusal.final:
-                aside.append(self._put_aside(msgspec.structs.replace(one, reason=refusal.reason)))
+                continue
+            tried = msgspec.structs.replace(one, reason=refusal.reason, left=refusal.left or one.left)
+            if refusal.final:
+                aside.append(self._put_aside(tried))
             else:
                 blocked.add(one.sink)
-                kept.append(self._postpone(one, refusal, patience, clock()))
+                kept.append(self._postpone(tried, refusal.wait, patience, clock()))
         return Outcome(tuple(sent), tuple(kept), tuple(aside))
 
-    def _postpone(self, one: Delivery, refusal: Refusal, patience: Patience, now: float) -> Delivery:
-        pause = max(refusal.wait, patience.pause * 2**one.attempts)
-        later = msgspec.structs.replace(
-            one, attempts=one.attempts + 1, due=now + min(pause, patience.longest), reason=refusal.reason
-        )
+    def _postpone(self, one: Delivery, asked: float, patience: Patience, now: float) -> Delivery:
+        pause = max(asked, patience.pause * 2 ** min(one.attempts, MOST_DOUBLED))
+        later = msgspec.structs.replace(one, attempts=one.attempts + 1, due=now + min(pause, patience.longest))
         _write(self._file(one), later)
         return later
 
@@ -141,16 +172,29 @@ class Outbox:
         return self.folder / "outbox" / f"{one.alert.id}-{identify(one.sink)[:12]}.json"
 
 
+def _narrowed(sink: SinkOptions, one: Delivery) -> SinkOptions:
+    """Give the sink with the recipients alone who are left."""
+    return msgspec.structs.replace(sink, recipients=one.left, addresses={}) if one.left else sink
+
+
 def _write(file: Path, content: msgspec.Struct) -> None:
-    """Put a whole file in place at once."""
+    """Put a whole file in place at once; when this returns, it outlives the machine."""
     file.parent.mkdir(parents=True, exist_ok=True)
     draft = file.with_suffix(".draft")
-    draft.write_bytes(msgspec.json.encode(content) + b"\n")
+    with draft.open("wb") as stream:
+        stream.write(msgspec.json.encode(content) + b"\n")
+        stream.flush()
+        os.fsync(stream.fileno())
     draft.replace(file)
+    folder = os.open(file.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)  # the name of the file, too
+    finally:
+        os.close(folder)
 
 
 def _read(file: Path, kind: type[KeptT]) -> KeptT:
     try:
         return msgspec.json.decode(file.read_bytes(), type=kind)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, OSError) as error:
         raise LineageError(f"{file} cannot be read: {error}") from error

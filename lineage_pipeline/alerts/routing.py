@@ -18,11 +18,10 @@ def _takes(sink: SinkOptions, alert: Alert) -> bool:
         return False
     if sink.kind == "smtp" and not recipients(alert, sink):
         return False
-    repository = alert.partition.rpartition("@")[0]
     return (
         _fits(sink.owners, alert.owners)
         and _fits(sink.checks, [alert.check])
-        and _fits(sink.repositories, [repository])
+        and _fits(sink.repositories, [alert.repository])
     )
 
 

@@ -22,11 +22,15 @@ from lineage_pipeline.vocabulary.errors import LineageError
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """Why a sink did not take a message, how many seconds it asks us to wait, and whether it never will."""
+    """Why a sink did not take a message, how many seconds it asks us to wait, and whether it never will.
+
+    `left` names the recipients who do not have it, where others do.
+    """
 
     reason: str
     wait: float = 0.0
     final: bool = False
+    left: tuple[str, ...] = ()
 
 
 class Surroundings(msgspec.Struct, frozen=True):
@@ -39,6 +43,9 @@ class Surroundings(msgspec.Struct, frozen=True):
 
 UNACCEPTABLE = frozenset({400, 413, 415, 422})
 """Answers to a message itself, which another try would get again; others are about the address, the key or the day."""
+
+LASTING = 500
+"""Answers of a mail server from this code on will be the same at another try."""
 
 Send = Callable[[Alert, SinkOptions, Surroundings], Refusal | None]
 
@@ -101,11 +108,16 @@ def _post(body: Mapping[str, Any], alert: Alert, sink: SinkOptions, around: Surr
         # The body is left out: a server may repeat the address, which is the secret, in it.
         with error:
             asked = error.headers.get("Retry-After", "")
-        return Refusal(f"answered {error.code}", float(asked) if asked.isdigit() else 0.0, error.code in UNACCEPTABLE)
+        return Refusal(f"answered {error.code}", _seconds(asked), error.code in UNACCEPTABLE)
     except urllib.error.URLError as error:
         return Refusal(_network(error.reason))
     except (OSError, HTTPException, ValueError) as error:
         return Refusal(_network(error))
+
+
+def _seconds(asked: str) -> float:
+    """Read how long a server asks us to wait; other signs than 0 to 9 may count as digits, and are no number."""
+    return float(asked) if asked.isascii() and asked.isdigit() else 0.0
 
 
 def _network(error: object) -> str:
@@ -130,8 +142,7 @@ def _smtp(alert: Alert, sink: SinkOptions, around: Surroundings) -> Refusal | No
         with _server(sink, around) as server:
             if sink.username:
                 server.login(sink.username, _secret(sink.password_env, around, sink))
-            server.send_message(message)
-        return None
+            return _partly(server.send_message(message), to)
     except smtplib.SMTPResponseException as error:
         return Refusal(f"answered {error.smtp_code}")
     except smtplib.SMTPRecipientsRefused as error:
@@ -141,6 +152,15 @@ def _smtp(alert: Alert, sink: SinkOptions, around: Surroundings) -> Refusal | No
         return Refusal(f"the mail server failed ({type(error).__name__})")
     except (OSError, ValueError) as error:
         return Refusal(_network(error))
+
+
+def _partly(refused: Mapping[str, tuple[int, bytes]], to: list[str]) -> Refusal | None:
+    """Say who did not get a mail that others got; whom the server does not know, it will not know later either."""
+    if not refused:
+        return None
+    codes = sorted({code for code, _ in refused.values()})
+    told = f"refused {len(refused)} of {len(to)} recipients ({', '.join(map(str, codes))})"
+    return Refusal(told, final=codes[0] >= LASTING, left=tuple(refused))
 
 
 def _server(sink: SinkOptions, around: Surroundings) -> smtplib.SMTP:

@@ -21,8 +21,9 @@ def take_in(
         if not taking:
             unrouted.append(alert)
     # Messages first: after a crash in between, the same evaluations give the same files.
-    cursor = max((one.storage_id for one in evaluations), default=memory.cursor)
-    outbox.remember(Memory(max(cursor, memory.cursor), state))
+    newest = max(evaluations, key=lambda one: one.storage_id, default=None)
+    cursor, at = (newest.storage_id, newest.at) if newest else (memory.cursor, memory.at)
+    outbox.remember(Memory(cursor, state, at))
     return alerts, unrouted
 
 

@@ -42,6 +42,7 @@ def document(alert: Alert) -> dict[str, Any]:
         "severity": alert.gravity.value,
         "asset": alert.asset,
         "check": alert.check,
+        "repository": alert.repository,
         "partition": alert.partition,
         "since": alert.since,
         "title": title(alert),

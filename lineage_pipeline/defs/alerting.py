@@ -15,14 +15,15 @@ from lineage_pipeline.alerts.outbox import Memory, Outbox, Outcome
 from lineage_pipeline.alerts.sinks import Surroundings
 from lineage_pipeline.alerts.ticking import give_out, take_in
 from lineage_pipeline.alerts.wording import line, plain
-from lineage_pipeline.defs.partitions import repository_of
+from lineage_pipeline.defs.keys import HISTORY, REF, repository_of
+from lineage_pipeline.defs.repositories import PREFIX as REPOSITORIES
 from lineage_pipeline.defs.resources import Project
 from lineage_pipeline.defs.specs import OWNERS
 from lineage_pipeline.settings import Settings
 
 NAME = "check_alerts_sensor"
-REF = "git/ref"
-"""The tag of a run that says on which ref its snapshot lies; snapshots of one ref are one thread."""
+PAST = frozenset({HISTORY, "dagster/backfill"})
+"""The tags of runs over what is past: nobody is told what was wrong then."""
 
 MOST = 5_000
 """Evaluations in one tick; the next one goes on."""
@@ -39,7 +40,7 @@ EVALUATION = dg.DagsterEventType.ASSET_CHECK_EVALUATION
 )
 def check_alerts_sensor(context: dg.SensorEvaluationContext, project: dg.ResourceParam[Project]) -> dg.SensorResult:
     """Take in what checks said since the last tick, and send what is due."""
-    settings = project.settings
+    settings = project.anew().settings  # what an operator changes counts with the next tick
     outbox = Outbox(folder_of(settings))
     with outbox.locked() as alone:
         if not alone:
@@ -56,13 +57,13 @@ def folder_of(settings: Settings) -> Path:
 def tick(context: dg.SensorEvaluationContext, settings: Settings, outbox: Outbox) -> tuple[int, str]:
     """Do one round, and give up to where it has read, and what became of it."""
     alerts, now = settings.alerts, time.time()
-    last, memory = _last(context.instance), outbox.recall()
-    if last < memory.cursor:
-        memory = Memory(0, memory.state)  # the instance has never come as far: it is another one
-    since = None if memory.cursor else now - alerts.lookback_hours * HOUR
-    found = list(evaluations(context.instance, memory.cursor, since, alerts.dagster_url))
+    for told in outbox.set_aside():
+        context.log.error(told)
+    (last, at), memory = _newest(context.instance), outbox.recall()
+    cursor, since = place(context.instance, memory, now - alerts.lookback_hours * HOUR)
+    found = list(evaluations(context.instance, cursor, since, alerts.dagster_url))
     if not found:
-        memory = Memory(last, memory.state)
+        memory = Memory(last, memory.state, max(at, memory.at))
     new, unrouted = take_in(outbox, memory, found, alerts.options(), now)
     around = Surroundings(os.environ, outbox.folder, alerts.timeout)
     outcome = give_out(outbox, alerts.options(), around, alerts.patience(), time.time)
@@ -80,7 +81,8 @@ def _log_outcome(context: dg.SensorEvaluationContext, outcome: Outcome) -> None:
         if one.reason:
             context.log.warning(f"sink {plain(one.sink)}: {plain(one.reason)}; kept, {one.attempts} tries")
     for one in outcome.aside:
-        context.log.error(f"sink {plain(one.sink)} never took this, it is put aside: {line(one.alert)}")
+        why = f" ({plain(one.reason)})" if one.reason else ""
+        context.log.error(f"sink {plain(one.sink)} never took this{why}, it is put aside: {line(one.alert)}")
 
 
 def evaluations(
@@ -112,23 +114,38 @@ def _records(instance: dg.DagsterInstance, wanted: dg.EventRecordsFilter, limit:
     return storage.get_event_records(wanted, limit=limit, ascending=ascending)
 
 
-def _last(instance: dg.DagsterInstance) -> int:
-    """Give the storage id of the newest evaluation."""
+def _newest(instance: dg.DagsterInstance) -> tuple[int, float]:
+    """Give the storage id and the time of the newest evaluation."""
     newest = _records(instance, dg.EventRecordsFilter(EVALUATION), limit=1, ascending=False)
-    return int(newest[0].storage_id) if newest else 0
+    return (int(newest[0].storage_id), newest[0].timestamp) if newest else (0, 0.0)
+
+
+def place(instance: dg.DagsterInstance, memory: Memory, earliest: float) -> tuple[int, float | None]:
+    """Say behind which storage id we go on, and behind which time where the ids tell nothing.
+
+    Where the evaluation that was read last is gone, its run was deleted, and its id may be given away again; or it is
+    another instance. What is older than it was read; in the beginning, what is older than `earliest` is past.
+    """
+    wanted = dg.EventRecordsFilter(EVALUATION, after_cursor=memory.cursor - 1, before_cursor=memory.cursor + 1)
+    known = _records(instance, wanted, limit=1, ascending=True) if memory.cursor else ()
+    if known and memory.at in (0.0, known[0].timestamp):
+        return memory.cursor, None
+    return 0, memory.at or earliest
 
 
 def _evaluation(record: Any, said: dg.AssetCheckEvaluation, tags: Mapping[str, str], address: str) -> Evaluation:
     key, partition = said.asset_key.to_user_string(), said.partition or ""
     gravity = Gravity.ERROR if said.severity is dg.AssetCheckSeverity.ERROR else Gravity.WARN
-    ref = tags.get(REF, "")
+    ref, repository = tags.get(REF, ""), _repository(said)
     owners = _value(said, "owners")
     return Evaluation(
         storage_id=record.storage_id,
         asset=key,
         check=said.check_name,
         partition=partition,
-        thread=f"{repository_of(partition)}:{ref}" if partition and ref else partition,
+        thread=f"{repository}:{ref}" if partition and ref else partition,
+        repository=repository,
+        past=not ref and not PAST.isdisjoint(tags),
         passed=said.passed,
         gravity=gravity,
         fingerprint=str(_value(said, "fingerprint") or identify(key, said.check_name, gravity.value)),
@@ -139,6 +156,13 @@ def _evaluation(record: Any, said: dg.AssetCheckEvaluation, tags: Mapping[str, s
         at=record.timestamp,
         link=f"{address.rstrip('/')}/assets/{key}?view=checks" if address else "",
     )
+
+
+def _repository(said: dg.AssetCheckEvaluation) -> str:
+    """Name the repository that an evaluation is about: that of its snapshot, or the one that was looked at."""
+    if said.partition:
+        return repository_of(said.partition)
+    return said.asset_key.path[-1] if said.asset_key.path[0] == REPOSITORIES else ""
 
 
 def _value(said: dg.AssetCheckEvaluation, name: str) -> Any:

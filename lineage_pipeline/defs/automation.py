@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import dagster as dg
@@ -13,6 +13,7 @@ from lineage_pipeline.defs.home import Home
 from lineage_pipeline.defs.jobs import MARTS_JOB, RETENTION_JOB
 from lineage_pipeline.defs.resources import Project
 from lineage_pipeline.defs.runs import KnownRuns
+from lineage_pipeline.defs.watching import State, ask_after
 from lineage_pipeline.settings import Settings
 from lineage_pipeline.store.warehouse import Warehouse
 
@@ -20,7 +21,13 @@ FRESH = dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=50), warn_win
 """Every night retention runs: one night missed is a warning, two are an error."""
 
 PATIENCE = 900
-"""How many seconds the marts wait for runs to end that are about to publish more."""
+"""How many seconds the marts wait for runs to end that are about to publish more, and after a failure."""
+
+LONGEST = 86_400
+"""How many seconds the marts wait at most after failures."""
+
+MARTS = "lineage/marts"
+"""The tag of a run that says of what it builds the marts."""
 
 
 def marts_sensor() -> dg.SensorDefinition:
@@ -44,11 +51,25 @@ def marts_sensor() -> dg.SensorDefinition:
             return dg.SkipReason("the marts show what is published")
         if not any(len(files) > 1 for files in published.values()):
             return dg.SkipReason("nothing is published")
-        if KnownRuns(context.instance).are_busy() and _age(home) < PATIENCE:
+        runs = KnownRuns(context.instance)
+        if runs.busy() and _age(home) < PATIENCE:
             return dg.SkipReason("the marts wait for runs that are about to publish more")
-        return dg.RunRequest(run_key=key)
+        return _asked(runs, key)
 
     return compare
+
+
+def _asked(runs: KnownRuns, key: str) -> dg.RunRequest | dg.SkipReason:
+    """Ask for the marts of what is published, again where it was published before; what fails is tried ever later."""
+    state, free = ask_after(runs, key)
+    if state is State.OPEN:
+        return dg.SkipReason("the marts are being built")
+    failures, at = runs.failures(MARTS, key)
+    due = at + min(PATIENCE * 2 ** (failures - 1), LONGEST) if failures else 0.0
+    if time.time() < due:
+        moment = datetime.fromtimestamp(due, UTC).isoformat(timespec="seconds")
+        return dg.SkipReason(f"the marts could not be built {failures} times; they are tried again at {moment}")
+    return dg.RunRequest(run_key=free, tags={MARTS: key})
 
 
 def _age(home: Home) -> float:

@@ -37,9 +37,10 @@ def past(
 ) -> list[Target]:
     """List the snapshots; where some are left out, only the newest is compared, since others lack their bases."""
     if every == 1:
-        return targets(settings, repo, row, commits)
+        found = targets(settings, repo, row, commits)
+        return [msgspec.structs.replace(target, past=True) for target in found]
     some = commits[::-1][::every][::-1]
-    passed = [Target(f"{row.name}@{commit}", implied=True) for commit in some[:-1]]
+    passed = [Target(f"{row.name}@{commit}", implied=True, past=True) for commit in some[:-1]]
     last = targets(settings, repo, row, some[-1:])
     known = {target.snapshot for target in last}
     return [*(target for target in passed if target.snapshot not in known), *last]

@@ -1,4 +1,4 @@
-"""One partition is one snapshot."""
+"""One partition is one snapshot, and one run at a time works on them."""
 
 import dagster as dg
 
@@ -7,12 +7,8 @@ SNAPSHOTS = "snapshots"
 snapshots = dg.DynamicPartitionsDefinition(name=SNAPSHOTS)
 """Keys are `<repo>@<commit>`."""
 
+SPARK = "spark"
+"""The pool of whatever reads or writes snapshots: one run has the Spark session, and none sees files vanish.
 
-def repository_of(key: str) -> str:
-    """Give the repository's part of a partition key."""
-    return key.rpartition("@")[0]
-
-
-def commit_of(key: str) -> str:
-    """Give the commit's part of a partition key."""
-    return key.rpartition("@")[2]
+How many runs it lets work at a time is said in dagster.yaml.
+"""

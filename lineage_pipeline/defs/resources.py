@@ -12,7 +12,7 @@ import dagster as dg
 from dagster_pyspark import LazyPySparkResource
 
 from lineage_pipeline.defs.home import Home, home_of
-from lineage_pipeline.defs.partitions import commit_of, repository_of
+from lineage_pipeline.defs.keys import commit_of, repository_of
 from lineage_pipeline.settings import RepositorySettings, Settings, SparkSettings, load_settings
 from lineage_pipeline.store.files import Files
 from lineage_pipeline.store.run import Run

@@ -10,6 +10,8 @@ import msgspec
 from lineage_pipeline.defs.home import home_of
 from lineage_pipeline.defs.targets import place_of
 from lineage_pipeline.discover.detect import options_of
+from lineage_pipeline.discover.folder import repository_name
+from lineage_pipeline.discover.git import base_of, is_repository, read_commit, toplevel
 from lineage_pipeline.discover.refs import chosen_refs, list_refs
 from lineage_pipeline.settings import RepositorySettings, Settings
 from lineage_pipeline.settings.snapshots import PREFIX
@@ -23,6 +25,11 @@ from lineage_pipeline.vocabulary.tables import Snapshot, SqlFile
 
 DAY = 86_400
 
+FOLDER = "tree-"
+"""What the key of a snapshot of a folder without git has in place of a commit; nobody can tag it."""
+
+STRANGE = "it is not among [[repositories]], and nobody else can say which of its commits have a tag"
+
 
 class Pruned(msgspec.Struct, frozen=True):
     """What was removed, or would be: snapshots, the number of files, and what was kept since nobody could say more."""
@@ -34,10 +41,14 @@ class Pruned(msgspec.Struct, frozen=True):
 
 
 class Protected(msgspec.Struct, frozen=True):
-    """What is kept whatever its age: commits by repository, and repositories that could not be asked, as a whole."""
+    """What is kept whatever its age: commits by repository, and repositories that could not be asked, as a whole.
+
+    A base is made before its head: until that is there, only `bases` says what it is for.
+    """
 
     commits: Mapping[str, frozenset[str]]
     unknown: Mapping[str, str]
+    bases: frozenset[str] = frozenset()
 
 
 def doomed(rows: Sequence[Snapshot], settings: Settings, protected: Protected, now: datetime) -> list[str]:
@@ -53,32 +64,48 @@ def doomed(rows: Sequence[Snapshot], settings: Settings, protected: Protected, n
         kept = protected.commits.get(name, frozenset())
         for number, row in enumerate(newest_first):
             late = (row.committed_at is not None and row.committed_at < oldest) or (most and number >= most)
-            if late and name not in protected.unknown and row.commit not in kept:
+            unsure = name in protected.unknown and not row.commit.startswith(FOLDER)
+            if late and not unsure and row.commit not in kept:
                 gone.add(_key(row))
     bases = {f"{row.repo}@{row.base}" for row in rows if row.base and _key(row) not in gone}
-    return sorted(gone - bases)
+    return sorted(gone - bases - protected.bases)
 
 
 def _key(row: Snapshot) -> str:
     return f"{row.repo}@{row.commit}"
 
 
-def protected_of(settings: Settings) -> Protected:
-    """Ask the repositories for their tags and for where the watched refs are."""
+def protected_of(settings: Settings, found: Collection[str]) -> Protected:
+    """Ask the repositories that snapshots were found of for their tags and for where the watched refs are."""
+    known = {row.name: row for row in (*_here(settings), *settings.repositories) if row.name in found}
+    unknown = {name: STRANGE for name in found if name not in known}
     commits: dict[str, frozenset[str]] = {}
-    unknown: dict[str, str] = {}
-    for row in settings.repositories:
+    bases: set[str] = set()
+    for name, row in known.items():
         try:
-            commits[row.name] = _tips(settings, row)
+            tips = frozenset(chosen_refs(place_of(settings, row), row.refs, row.base_ref).values())
+            commits[name] = tips | _tagged(settings, row)
+            bases |= _bases(settings, row, tips)
         except LineageError as error:
-            unknown[row.name] = str(error)
-    return Protected(commits, unknown)
+            unknown[name] = str(error)
+    return Protected(commits, unknown, frozenset(bases))
 
 
-def _tips(settings: Settings, row: RepositorySettings) -> frozenset[str]:
+def _here(settings: Settings) -> tuple[RepositorySettings, ...]:
+    """Give the repository that the settings lie in: `lineage run` takes it where no other is named."""
+    root = settings.root
+    return (RepositorySettings(name=repository_name(toplevel(root)), path="."),) if is_repository(root) else ()
+
+
+def _tagged(settings: Settings, row: RepositorySettings) -> frozenset[str]:
+    refs = list_refs(place_of(settings, row))
+    return frozenset(commit for name, commit in refs.items() if name.startswith("tags/"))
+
+
+def _bases(settings: Settings, row: RepositorySettings, tips: Collection[str]) -> set[str]:
+    """Name the snapshots that the tips of refs are compared with, or will be."""
     repo = place_of(settings, row)
-    tagged = {commit for name, commit in list_refs(repo).items() if name.startswith("tags/")}
-    return frozenset(tagged | set(chosen_refs(repo, row.refs, row.base_ref).values()))
+    return {f"{row.name}@{base_of(repo, read_commit(repo, tip), row.base_ref)[0]}" for tip in tips}
 
 
 def prune(
@@ -87,19 +114,20 @@ def prune(
     forget: Callable[[Collection[str]], None],
     *,
     dry: bool = False,
-    caches: bool = True,
+    busy: Collection[str] = (),
 ) -> Pruned:
     """Remove what the settings say, and what runs left behind.
 
-    `reading` gives the settings with which a snapshot is read, and `forget` drops what others know of snapshots; a run
-    that goes on may need caches, which are left alone then.
+    `reading` gives the settings with which a snapshot is read, and `forget` drops what others know of snapshots; what
+    runs that go on are `busy` with stays, and so do all caches then, which they may need.
     """
     warehouse, home = Warehouse(settings.warehouse), home_of(settings)
     keys = [manifest.key[0] for manifest in warehouse.snapshots()]
     rows = [from_arrow("snapshots", warehouse.read(key, "snapshots"), Snapshot)[0] for key in keys]
-    protected, pinned = protected_of(settings), _pinned(settings, keys, reading)
+    protected = protected_of(settings, {row.repo for row in rows})
+    pinned = {*_pinned(settings, keys, reading), *busy}
     gone = [key for key in doomed(rows, settings, protected, datetime.now(UTC)) if key not in pinned]
-    problems = tuple(f"{name}: {why}: nothing of it is removed" for name, why in sorted(protected.unknown.items()))
+    problems = _problems(rows, settings, protected)
     if dry:
         return Pruned(tuple(gone), problems=problems)
     with home.alone("marts"):  # they are built from files that must not vanish meanwhile
@@ -107,8 +135,17 @@ def prune(
         home.forget(gone)
         forget(gone)
         files = warehouse.collect()
-    cached = _collect(settings, warehouse, reading) if caches else 0
+    cached = 0 if busy else _collect(settings, warehouse, reading)
     return Pruned(tuple(gone), len(files), cached, problems)
+
+
+def _problems(rows: Sequence[Snapshot], settings: Settings, protected: Protected) -> tuple[str, ...]:
+    """Say of what nothing is removed since nobody could be asked, where something may have to go at all."""
+    if not settings.retention.days and not settings.retention.snapshots:
+        return ()
+    of_git = {row.repo for row in rows if not row.commit.startswith(FOLDER)}
+    unsure = sorted(of_git & set(protected.unknown))
+    return tuple(f"{name}: {protected.unknown[name]}: nothing of it is removed" for name in unsure)
 
 
 def _pinned(settings: Settings, keys: Sequence[str], reading: Callable[[str], Settings]) -> set[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from lineage_pipeline.defs.home import prepare_dagster
 from lineage_pipeline.defs.summary import summarise
-from lineage_pipeline.defs.targets import Target, Todo, everything, lacks_marts, targets, todo_of, watched
+from lineage_pipeline.defs.targets import Target, Todo, everything, lacks_marts, run_tags, targets, todo_of, watched
 from lineage_pipeline.settings import Settings
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline.vocabulary.errors import LineageError
@@ -74,6 +74,7 @@ def _run_snapshot(definitions: "Definitions", instance: "DagsterInstance", todo:
         instance=instance,
         partition_key=key,
         asset_selection=selected(todo),
+        tags=run_tags(todo.target),
         run_config=QUIET,
         raise_on_error=False,
     )

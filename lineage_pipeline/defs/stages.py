@@ -7,8 +7,9 @@ from typing import Any, TypeAlias
 
 import dagster as dg
 
+from lineage_pipeline.defs.keys import commit_of
 from lineage_pipeline.defs.metadata import materialised, produced, row_count
-from lineage_pipeline.defs.partitions import commit_of, snapshots
+from lineage_pipeline.defs.partitions import SPARK, snapshots
 from lineage_pipeline.defs.resources import Project, SparkResource, StoreResource
 from lineage_pipeline.defs.specs import specs, tables_of
 from lineage_pipeline.discover.gather import Gathering
@@ -25,11 +26,7 @@ Results: TypeAlias = Iterator[Any]
 ProjectParam: TypeAlias = dg.ResourceParam[Project]
 
 
-SPARK = "spark"
-"""The pool of what needs a Spark session: how many runs may have one at a time is said in dagster.yaml."""
-
-
-@dg.multi_asset(name="discovery", specs=specs(tables_of(Stage.DISCOVERY)), partitions_def=snapshots)
+@dg.multi_asset(name="discovery", specs=specs(tables_of(Stage.DISCOVERY)), partitions_def=snapshots, pool=SPARK)
 def discovery(context: dg.AssetExecutionContext, project: ProjectParam, store: StoreResource) -> Results:
     """Read the repository at the commit: files, and each distinct content once."""
     started = time.monotonic()
@@ -100,7 +97,7 @@ def column_graph(
     yield from _on_spark(context, project, store, spark, Stage.COLUMN_GRAPH, write_column_graph)
 
 
-@dg.multi_asset(name="findings", specs=specs(["diagnostics"]), partitions_def=snapshots)
+@dg.multi_asset(name="findings", specs=specs(["diagnostics"]), partitions_def=snapshots, pool=SPARK)
 def findings(context: dg.AssetExecutionContext, project: ProjectParam, store: StoreResource) -> Results:
     """Unite what the stages found; each has written its own part."""
     started = time.monotonic()
@@ -109,7 +106,7 @@ def findings(context: dg.AssetExecutionContext, project: ProjectParam, store: St
     yield materialised(run, "diagnostics", time.monotonic() - started, dict(levels))
 
 
-@dg.multi_asset(name="publishing", specs=specs(["manifests"]), partitions_def=snapshots)
+@dg.multi_asset(name="publishing", specs=specs(["manifests"]), partitions_def=snapshots, pool=SPARK)
 def publishing(context: dg.AssetExecutionContext, project: ProjectParam, store: StoreResource) -> Results:
     """Show the snapshot to all readers, whole; a blocking check that failed keeps this from happening."""
     started = time.monotonic()

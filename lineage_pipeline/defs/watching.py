@@ -14,11 +14,12 @@ from typing import Protocol
 
 import msgspec
 
+from lineage_pipeline.defs.keys import REF, commit_of
 from lineage_pipeline.defs.resources import Project
-from lineage_pipeline.defs.targets import Target, Todo, everything, target_of, todo_of
+from lineage_pipeline.defs.targets import Target, Todo, everything, name_tips, run_tags, target_of, todo_of
 from lineage_pipeline.discover.git import has_commit, is_repository, read_commit, toplevel
 from lineage_pipeline.discover.refs import chosen_refs, gained, is_forced
-from lineage_pipeline.discover.remotes import is_remote, mirrored
+from lineage_pipeline.discover.remotes import is_remote, mirrored, shown
 from lineage_pipeline.settings import RepositorySettings, Settings
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline.vocabulary.errors import LineageError
@@ -36,7 +37,8 @@ class State(StrEnum):
 
     UNKNOWN = "unknown"
     OPEN = "open"
-    ENDED = "ended"
+    MADE = "made"
+    FAILED = "failed"
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -48,9 +50,13 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Look(msgspec.Struct):
-    """What a look at one repository gave: where its refs are now, what to ask for, and what to tell."""
+    """What a look at one repository gave: where its refs are now, what to ask for, and what to tell.
+
+    `tips` says which ref is at a commit.
+    """
 
     refs: dict[str, str]
+    tips: Mapping[str, str] = {}
     asked: list[Asked] = []
     told: list[str] = []
 
@@ -99,7 +105,7 @@ class Watcher:
         """Find what moved in a repository since it was looked at last."""
         repo = self._folder(row, patience)
         refs = chosen_refs(repo, row.refs, row.base_ref)
-        look = Look({name: commit for name, commit in known.items() if name in refs})
+        look = Look({name: commit for name, commit in known.items() if name in refs}, name_tips(refs, row.base_ref))
         look.told += [f"{row.name}: {name} is gone" for name in known if name not in refs]
         moved = [name for name in refs if known.get(name) != refs[name]]
         for number, name in enumerate(moved):
@@ -126,7 +132,7 @@ class Watcher:
         if moved:
             look.told.append(f"{row.name}: {name} was moved to another history")
         for commit in commits:
-            tags = {"git/ref": name, **({"git/forced": "true"} if moved else {})}
+            tags = {REF: name, **({"git/forced": "true"} if moved else {})}
             if self.budget.spent or not self._deal(row, repo, look, commit, tags, before == AGAIN):
                 return
             look.refs[name] = commit
@@ -143,39 +149,36 @@ class Watcher:
         if not self._is_ready(target, repo, look, _Making(settings, warehouse)):
             return False
         todo = everything(target) if again else todo_of(target, settings, warehouse)
-        base = _commit_of(target.base) if target.base else ""
+        base = commit_of(target.base) if target.base else ""
         key = f"{target.snapshot}..{base or 'none'}"
-        state = self.runs.state(key)
+        state, free = ask_after(self.runs, key)
         if not again and (not todo or state is State.OPEN):
             look.told.append(f"{target.snapshot} is there already, or being made")
             return True
         known = {"git/base": base, **tags}
-        self._ask(look, Asked(todo, self._new(key) if state is not State.UNKNOWN else key, _tags(repo, target, known)))
+        self._ask(look, Asked(todo, free, _tags(repo, target, known)))
         return True
 
     def _is_ready(self, target: Target, repo: Path, look: Look, making: "_Making") -> bool:
         """Say whether the base is there, or cannot be; one that was never made is asked for first."""
         base = target.base
-        if base is None or not has_commit(repo, _commit_of(base)):
+        if base is None or not has_commit(repo, commit_of(base)):
             return True
-        missing = todo_of(Target(base, implied=True), making.settings, making.warehouse)
+        implied = Target(base, implied=True, ref=look.tips.get(commit_of(base), ""), past=True)
+        missing = todo_of(implied, making.settings, making.warehouse)
         if not missing:
             return True
         if base in self._asked or self.runs.is_busy(base):
             look.told.append(f"{target.snapshot} waits for its base {base}")
             return False
-        key = f"{base}:{making.settings.analysis_key()}"
-        if self.runs.state(key) is State.UNKNOWN:
-            self._ask(look, Asked(missing, key, _tags(repo, missing.target, {})))
+        state, free = ask_after(self.runs, f"{base}:{making.settings.analysis_key()}")
+        removed = state is State.MADE and making.warehouse.manifest(base) is None  # retention has taken it since
+        if state is State.UNKNOWN or removed:
+            self._ask(look, Asked(missing, free, _tags(repo, missing.target, {})))
             look.told.append(f"{target.snapshot} waits for its base {base}")
             return False
         look.told.append(f"{base} could not be made: {target.snapshot} is not compared with it")
         return True
-
-    def _new(self, key: str) -> str:
-        """Give a key under which nothing was asked for, since what was asked for under this one left something."""
-        numbered = (f"{key}#{number}" for number in count(2))
-        return next(candidate for candidate in numbered if self.runs.state(candidate) is State.UNKNOWN)
 
     def _ask(self, look: Look, asked: Asked) -> None:
         look.asked.append(asked)
@@ -190,14 +193,20 @@ class _Making(msgspec.Struct, frozen=True):
     warehouse: Warehouse
 
 
-def _commit_of(snapshot: str) -> str:
-    return snapshot.rpartition("@")[2]
+def ask_after(runs: Runs, key: str) -> tuple[State, str]:
+    """Say what became of what was asked for last under a key, and give one that is free: itself, or a numbered one."""
+    last, free = State.UNKNOWN, key
+    for number in count(2):
+        state = runs.state(free)
+        if state is State.UNKNOWN:
+            break
+        last, free = state, f"{key}#{number}"
+    return last, free
 
 
 def _tags(repo: Path, target: Target, more: Mapping[str, str]) -> dict[str, str]:
-    name, _, commit = target.snapshot.rpartition("@")
-    author = read_commit(repo, commit).author
-    return {"git/repository": name, "git/sha": commit, "git/author": author, **more}
+    author = read_commit(repo, commit_of(target.snapshot)).author
+    return {**run_tags(target), "git/author": author, **more}
 
 
 def look_at_all(watcher: Watcher, cursor: Cursor) -> Iterator[tuple[str, Look | LineageError]]:
@@ -210,7 +219,7 @@ def look_at_all(watcher: Watcher, cursor: Cursor) -> Iterator[tuple[str, Look | 
         except LineageError as error:
             yield row.name, error
         except OSError as error:
-            yield row.name, LineageError(f"{error.filename or row.path}: {error.strerror or error}")
+            yield row.name, LineageError(f"{error.filename or shown(row.path)}: {error.strerror or error}")
 
 
 def read_cursor(text: str | None) -> Cursor:
