@@ -1,5 +1,6 @@
 """The asset graph has these arrows, its definitions load without starting anything, and its checks guard readers."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from lineage_pipeline.store.manifests import manifest_path
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline.vocabulary.sets import Level, Stage
 from lineage_pipeline.vocabulary.tables import TABLES, Diagnostic
+from lineage_pipeline_tests.branched import evaluations
 from lineage_pipeline_tests.materialised import Materialised, materialised
 
 pytestmark = pytest.mark.spark
@@ -167,10 +169,15 @@ def test_a_missing_base_is_a_finding_until_it_is_there(tmp_path: Path) -> None:
     manifest = Path(settings.warehouse, manifest_path((base,)))
     kept = manifest.read_bytes()
     manifest.unlink()
-    assert execute(settings, tmp_path, head, "changes", "waivers").success
+    missing = execute(settings, tmp_path, head, "changes", "waivers")
+    assert missing.success
     assert "BASE_MISSING" in {row.code for row in warehouse.load(head).diagnostics}
+    verdict = evaluations(missing)["changes.no_breaking_changes"]
+    assert (verdict.passed, verdict.severity.value) == (False, "WARN"), "nobody knows what breaks"
+    assert base in str(verdict.description)
     manifest.write_bytes(kept)
-    assert execute(settings, tmp_path, head, "changes", "waivers").success
+    compared = execute(settings, tmp_path, head, "changes", "waivers")
+    assert evaluations(compared)["changes.no_breaking_changes"].metadata["base"].value == base
     assert "BASE_MISSING" not in {row.code for row in warehouse.load(head).diagnostics}
 
 
@@ -218,6 +225,34 @@ def test_every_asset_has_owners_kinds_a_group_a_version_and_its_code() -> None:
         said = (spec.owners, spec.kinds, spec.group_name, spec.code_version, spec.description)
         assert all(said), (spec.key, said)
         assert spec.metadata["dagster/code_references"].code_references, spec.key
+
+
+def test_retention_says_what_it_did_where_and_how_long_it_took(tmp_path: Path) -> None:
+    import dagster as dg
+
+    from lineage_pipeline.defs.compose import compose
+    from lineage_pipeline.defs.resources import Project
+
+    defs = compose(Project(copy_of(materialised(), tmp_path), lambda line: None))
+    (spec,) = (spec for spec in defs.resolve_all_asset_specs() if spec.key.path[0] == "operations")
+    assert all((spec.owners, spec.kinds, spec.group_name, spec.code_version, spec.description))
+    with dg.DagsterInstance.ephemeral(tempdir=str(tmp_path)) as instance:
+        assert defs.resolve_job_def("retention_job").execute_in_process(instance=instance).success
+        (record,) = instance.fetch_materializations(spec.key, limit=9).records
+    assert record.asset_materialization is not None
+    metadata = record.asset_materialization.metadata
+    assert ALWAYS | {"seconds", "snapshots", "files", "cached_files", "removed", "problems"} <= set(metadata)
+    assert metadata["dagster/uri"].value == str(tmp_path / ".lineage/warehouse")
+    assert metadata["preview"].value == "nothing was removed"
+
+
+@pytest.mark.slow
+def test_dagster_validates_the_definitions_as_it_loads_them(tmp_path: Path) -> None:
+    program = Path(sys.executable).with_name("dagster")
+    command = [str(program), "definitions", "validate", "-m", "lineage_pipeline.definitions"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "DAGSTER_HOME": ""})
+    assert done.returncode == 0, done.stderr
+    assert "Validation successful" in done.stdout + done.stderr
 
 
 def test_columns_of_our_tables_come_from_columns_that_there_are() -> None:

@@ -8,7 +8,7 @@ import dagster as dg
 import msgspec
 
 from lineage_pipeline.defs.home import write_text
-from lineage_pipeline.defs.partitions import snapshots
+from lineage_pipeline.defs.partitions import SPARK, snapshots
 from lineage_pipeline.defs.published import base_of
 from lineage_pipeline.defs.resources import Project, SparkResource, StoreResource
 from lineage_pipeline.defs.specs import asset_key
@@ -47,7 +47,7 @@ def _spec(table: str, check: Check) -> dg.AssetCheckSpec:
 def table_checks(table: str) -> dg.AssetChecksDefinition:
     """Make the checks of one table."""
 
-    @dg.multi_asset_check(name=f"{table}_hold", specs=check_specs(table))
+    @dg.multi_asset_check(name=f"{table}_hold", specs=check_specs(table), pool=SPARK)
     def hold(
         context: dg.AssetCheckExecutionContext,
         project: dg.ResourceParam[Project],

@@ -9,7 +9,7 @@ import dagster as dg
 
 from lineage_pipeline.defs.home import write_text
 from lineage_pipeline.defs.metadata import materialised, produced, unmade
-from lineage_pipeline.defs.partitions import snapshots
+from lineage_pipeline.defs.partitions import SPARK, snapshots
 from lineage_pipeline.defs.published import (
     base_of,
     comparison_of,
@@ -106,7 +106,7 @@ def _nothing(why: str) -> Results:
         yield unmade(table, why)
 
 
-@dg.multi_asset(name="events", specs=specs(["openlineage_events"]), partitions_def=snapshots)
+@dg.multi_asset(name="events", specs=specs(["openlineage_events"]), partitions_def=snapshots, pool=SPARK)
 def events(context: dg.AssetExecutionContext, project: ProjectParam, store: StoreResource) -> Results:
     """Write the snapshot as OpenLineage events."""
     started, snapshot = time.monotonic(), context.partition_key
@@ -121,7 +121,7 @@ def events(context: dg.AssetExecutionContext, project: ProjectParam, store: Stor
     yield produced("openlineage_events", file.as_uri(), time.monotonic() - started, len(lines), first, more)
 
 
-@dg.multi_asset(name="report", specs=specs(["change_report"]), partitions_def=snapshots)
+@dg.multi_asset(name="report", specs=specs(["change_report"]), partitions_def=snapshots, pool=SPARK)
 def change_report(context: dg.AssetExecutionContext, project: ProjectParam, store: StoreResource) -> Results:
     """Write what changed for people and for machines."""
     started, head = time.monotonic(), context.partition_key

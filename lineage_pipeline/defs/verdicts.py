@@ -8,8 +8,9 @@ from typing import Any
 import dagster as dg
 
 from lineage_pipeline.defs.checks import keep
+from lineage_pipeline.defs.keys import commit_of
 from lineage_pipeline.defs.metadata import SHARES, share_of
-from lineage_pipeline.defs.partitions import commit_of, snapshots
+from lineage_pipeline.defs.partitions import SPARK, snapshots
 from lineage_pipeline.defs.published import comparison_of, is_published
 from lineage_pipeline.defs.resources import Project, StoreResource
 from lineage_pipeline.defs.specs import asset_key
@@ -47,6 +48,7 @@ def _spec(name: str, table: str, about: str) -> dg.AssetCheckSpec:
 
 @dg.multi_asset_check(
     name=BREAKING,
+    pool=SPARK,
     specs=[_spec(BREAKING, "changes", "No cause is breaking or potentially breaking, unless a waiver covers it.")],
 )
 def no_breaking_changes(
@@ -56,10 +58,10 @@ def no_breaking_changes(
     head = context.partition_key
     settings = project.settings_for(head)
     warehouse = store.warehouse(settings)
+    missing = _missing_base(warehouse, head)
     comparison = comparison_of(warehouse, head)
-    if comparison is None:
-        told = "there is nothing to compare with"
-        yield dg.AssetCheckResult(passed=True, check_name=BREAKING, asset_key=asset_key("changes"), description=told)
+    if missing or comparison is None:
+        yield _uncompared(missing)
         return
     yield dg.AssetCheckResult(
         passed=not stopped(comparison.changes, Severity.POTENTIALLY_BREAKING),
@@ -68,6 +70,23 @@ def no_breaking_changes(
         severity=severity_of(comparison),
         description=_sentence(comparison),
         metadata=_metadata(comparison, project, settings, warehouse),
+    )
+
+
+def _missing_base(warehouse: Warehouse, head: str) -> str:
+    """Give the finding that there is no base to compare a snapshot with, where there should be one."""
+    found = read_columns(warehouse.tables(head), "diagnostics", ("code", "message")).to_pylist()
+    return next((row["message"] for row in found if row["code"] == "BASE_MISSING"), "")
+
+
+def _uncompared(missing: str) -> dg.AssetCheckResult:
+    """Warn where nothing could be compared: nobody knows what breaks. Without a base there is nothing that could."""
+    return dg.AssetCheckResult(
+        passed=not missing,
+        check_name=BREAKING,
+        asset_key=asset_key("changes"),
+        severity=dg.AssetCheckSeverity.WARN,
+        description=missing or "there is nothing to compare with",
     )
 
 
@@ -128,7 +147,9 @@ def fingerprint(parts: Any) -> str:
 def share_checks(table: str, names: Sequence[str]) -> dg.AssetChecksDefinition:
     """Make the checks of the shares that are said of one table."""
 
-    @dg.multi_asset_check(name=f"{table}_understood", specs=[_spec(NAMES[name], table, ABOUT[name]) for name in names])
+    specs = [_spec(NAMES[name], table, ABOUT[name]) for name in names]
+
+    @dg.multi_asset_check(name=f"{table}_understood", specs=specs, pool=SPARK)
     def understood(
         context: dg.AssetCheckExecutionContext, project: dg.ResourceParam[Project], store: StoreResource
     ) -> Iterator[dg.AssetCheckResult]:
