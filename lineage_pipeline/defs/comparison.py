@@ -23,7 +23,6 @@ from lineage_pipeline.defs.published import (
 )
 from lineage_pipeline.defs.resources import Project, SparkResource, StoreResource
 from lineage_pipeline.defs.specs import specs
-from lineage_pipeline.defs.stages import SPARK
 from lineage_pipeline.discover.gather import finding
 from lineage_pipeline.engine.diff import diff
 from lineage_pipeline.engine.diff.inline import MARK
