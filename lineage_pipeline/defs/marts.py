@@ -117,6 +117,8 @@ def mart_lineage() -> dict[str, dg.TableColumnLineage]:
 def build_marts(context: dg.AssetExecutionContext, warehouse: Warehouse, home: Home) -> Iterator[Any]:
     """Build all models into a new file, and put it in place when every one of them and every test held."""
     warehouse.list_published(home.listing)
+    for left in home.marts.parent.glob(f".{home.marts.stem}_*.duckdb*"):  # nobody else builds while we do
+        left.unlink(missing_ok=True)
     draft = home.marts.with_name(f".{home.marts.stem}_{uuid.uuid4().hex}.duckdb")
     program = Path(sys.executable).with_name("dbt")
     dbt = DbtCliResource(project_dir=str(PROJECT), profiles_dir=str(PROJECT), dbt_executable=str(program))

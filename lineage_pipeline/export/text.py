@@ -1,7 +1,7 @@
 """Lineage as plain text for people at a terminal."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 
 from lineage_pipeline.export.escaping import visible
 from lineage_pipeline.export.json import summarise
@@ -27,9 +27,12 @@ def write_lineage(subject: Subject) -> Iterator[str]:
         if edges[row.object] or row.path:
             yield from object_lines(row, columns[row.object], edges[row.object])
             yield "\n"
+    read: tuple[str | None, list[str]] = None, []
     for diagnostic in lineage.diagnostics:
+        if diagnostic.path != read[0]:  # they are in order of their files
+            read = diagnostic.path, subject.texts.get(diagnostic.path or "", "").split("\n")
         yield diagnostic_line(diagnostic) + "\n"
-        yield from pointed(diagnostic, subject.texts)
+        yield from pointed(diagnostic, read[1] if diagnostic.path in subject.texts else [])
     yield summary_line(subject) + "\n"
 
 
@@ -59,13 +62,9 @@ def diagnostic_line(diagnostic: Diagnostic) -> str:
     return visible(f"{named}: {diagnostic.severity}: {diagnostic.message} [{diagnostic.code}]")
 
 
-def pointed(diagnostic: Diagnostic, texts: Mapping[str, str]) -> Iterator[str]:
-    """Give the line of a finding with a mark below its place, where the text is at hand."""
-    text = texts.get(diagnostic.path or "")
-    if text is None or diagnostic.line is None or diagnostic.column is None:
-        return
-    lines = text.split("\n")
-    if not 0 < diagnostic.line <= len(lines):
+def pointed(diagnostic: Diagnostic, lines: Sequence[str]) -> Iterator[str]:
+    """Give the line of a finding with a mark below its place, where the lines of its file are at hand."""
+    if diagnostic.line is None or diagnostic.column is None or not 0 < diagnostic.line <= len(lines):
         return
     start = max(0, diagnostic.column - WIDEST)  # a statement may be one line of thousands of characters
     line = lines[diagnostic.line - 1].rstrip("\r")[start : start + 2 * WIDEST]

@@ -42,7 +42,9 @@ class Run:
         """Read what the run has inherited and written up to now."""
         manifest = catalog.run_manifest(self._files, self.key, self.id)
         if manifest is None:
-            raise LineageError(f"the run {self.id} of {' to '.join(self.key)} has been collected")
+            name, last = " to ".join(self.key), catalog.published(self._files, self.key)
+            later = f": {name} was published by the later run {last.run}" if last is not None else ""
+            raise LineageError(f"the run {self.id} of {name} has been collected{later}")
         return manifest
 
     def write(self, table: str, rows: Rows, *, part: str = "") -> None:
@@ -98,7 +100,21 @@ class Run:
                 if self._files.size(file.path) != file.bytes:
                     raise LineageError(f"{file.path} is torn or missing, so {name} cannot be published")
         self._files.replace(manifest_path(self.key), encode(manifest))
+        self._collect(last.sequence if last is not None else 0, manifest.sequence)
         return manifest
+
+    def _collect(self, after: int, before: int) -> None:
+        """Remove what runs left behind that began since the last publication and before this one: nobody saw them."""
+        left = [run for run in catalog.runs_of(self._files, self.key) if after < run.sequence < before]
+        if not left:
+            return
+        kept = catalog.stored_paths((*catalog.all_published(self._files), *catalog.all_unpublished(self._files)))
+        for run in left:
+            own = Run(self._files, self.key, run.run)
+            folders = [own._folder(table) for table in required(self.key)]
+            data = [path for folder in folders for path in self._files.list(folder) if path not in kept]
+            for path in (*data, *self._files.list(catalog.run_folder(self.key, run.run))):
+                self._files.remove(path)
 
     def _record(self, table: str, part: str, files: Sequence[StoredFile]) -> None:
         catalog.record(self._files, self.key, self.id, Written(table, part, tuple(files)))
