@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from lineage_pipeline.discover.blobs import ABSENT, Blob, contents
+from lineage_pipeline.discover.bounded import SETTINGS, read_bounded
 from lineage_pipeline.discover.decode import decode
 from lineage_pipeline.discover.folder import gather_folder, repository_name, shown_path
 from lineage_pipeline.discover.gather import (
@@ -115,7 +116,7 @@ def read_waivers(repo: Path, commit: str) -> str:
     """Read the file of waivers of a commit, or of a folder without one, empty where there is none."""
     if commit.startswith("tree-"):
         file = repo / FILE_NAME
-        return decode(file.read_bytes()).text if file.is_file() else ""
+        return decode(read_bounded(file, SETTINGS)).text if file.is_file() else ""
     top = toplevel(repo)
     return _text(top, list_entries(top, commit), [FILE_NAME])
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
+from lineage_pipeline.discover.bounded import DOCUMENT, read_bounded
 from lineage_pipeline.discover.decode import decode
 
 SKIPPED = frozenset({".git", ".hg", ".svn", ".venv", "node_modules", "__pycache__"})
@@ -39,7 +40,7 @@ class FolderLibrary:
         if not file.is_relative_to(self.folder) or not file.is_file():
             return None
         try:
-            return decode(file.read_bytes()).text
+            return decode(read_bounded(file, DOCUMENT)).text
         except OSError:
             return None
 

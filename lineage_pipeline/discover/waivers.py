@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from lineage_pipeline.discover.bounded import DEEP
 from lineage_pipeline.engine.diff.inline import inline_waivers
 from lineage_pipeline.engine.diff.waivers import is_rule, numbered
 from lineage_pipeline.vocabulary.errors import LineageError
@@ -53,6 +54,8 @@ def parse_waivers(text: str, path: str = FILE_NAME) -> tuple[Waiver, ...]:
     """Read the waivers of a file; one that cannot be read is an error, and never a waiver less."""
     try:
         entries = Document.model_validate(tomllib.loads(text)).waiver
+    except RecursionError:
+        raise LineageError(f"{path}: {DEEP}") from None
     except tomllib.TOMLDecodeError as error:
         raise LineageError(f"{path}: {error}") from None
     except ValidationError as error:

@@ -9,6 +9,7 @@ from typing import Any, Self
 import msgspec
 from pydantic import PrivateAttr, ValidationError, field_validator
 
+from lineage_pipeline.discover.bounded import LISTING, read_bounded
 from lineage_pipeline.discover.decode import decode
 from lineage_pipeline.discover.globs import matches
 from lineage_pipeline.discover.manifests import Listed, parse_manifest
@@ -135,7 +136,7 @@ class Settings(Section):
         if self._listed is None:
             place = self._schemas_root / self.manifest
             try:
-                self._listed = parse_manifest(decode(place.read_bytes()).text, self.manifest)
+                self._listed = parse_manifest(decode(read_bounded(place, LISTING)).text, self.manifest)
             except OSError as error:
                 raise LineageError(f"{place}: {error.strerror}") from None
         return self._listed

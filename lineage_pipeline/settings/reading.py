@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from lineage_pipeline.discover.bounded import DEEP, SETTINGS, read_bounded
 from lineage_pipeline.vocabulary.errors import LineageError, Misread
 
 _PLACE = re.compile(r"\s*\(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)")
@@ -15,8 +16,8 @@ _PLACE = re.compile(r"\s*\(at (?:line (?P<line>\d+), column (?P<column>\d+)|end 
 def read_toml(file: Path) -> dict[str, Any]:
     """Read a file, or say in one sentence why it cannot be."""
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        return tomllib.loads(read_bounded(file, SETTINGS).decode())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise unreadable(file, error) from None
 
 
@@ -24,12 +25,16 @@ def parse_toml(text: str, place: str) -> dict[str, Any]:
     """Read a text, or say in one sentence where it stops being TOML."""
     try:
         return tomllib.loads(text)
+    except RecursionError:
+        raise LineageError(f"{place}: {DEEP}") from None
     except tomllib.TOMLDecodeError as error:
         raise _misread(place, text, error) from None
 
 
 def unreadable(file: Path, error: Exception) -> LineageError:
     """Say what is wrong with a file; where it stops being TOML, with the line and a mark below it."""
+    if isinstance(error, RecursionError):
+        return LineageError(f"{file}: {DEEP}")
     if not isinstance(error, tomllib.TOMLDecodeError):
         return LineageError(f"{file}: {getattr(error, 'strerror', None) or error}")
     return _misread(str(file), file.read_text(encoding="utf-8"), error)

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import Field
 
+from lineage_pipeline.discover.bounded import DEEP, SETTINGS, read_bounded
 from lineage_pipeline.discover.globs import matches
 from lineage_pipeline.discover.templating.protocol import DbtOptions, RenderLimits, Templating
 from lineage_pipeline.settings.sections import Section
@@ -87,7 +88,7 @@ def given_variables(environ: Mapping[str, str], overrides: Mapping[str, Any]) ->
 def read_variables(file: Path) -> dict[str, Any]:
     """Read variables by name from a TOML, JSON or YAML file."""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_bounded(file, SETTINGS).decode()
         match file.suffix.lower():
             case ".toml":
                 document: object = tomllib.loads(text)
@@ -95,6 +96,8 @@ def read_variables(file: Path) -> dict[str, Any]:
                 document = json.loads(text)
             case _:
                 document = _yaml(text, file)
+    except RecursionError:
+        raise LineageError(f"{file}: {DEEP}") from None
     except (OSError, ValueError) as error:
         raise LineageError(f"{file}: {getattr(error, 'strerror', None) or error}") from None
     if not isinstance(document, dict):

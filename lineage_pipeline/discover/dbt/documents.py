@@ -31,7 +31,7 @@ class Documents:
             return {}
         try:
             document = yaml.load(text, Loader=_LOADER)  # noqa: S506 - the loader is a safe one
-        except (yaml.YAMLError, ValueError) as error:
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
             self.wrong[path] = " ".join(str(error).split())[:300]
             return {}
         return document if isinstance(document, Mapping) else {}

@@ -79,7 +79,7 @@ def find_manifest(project: Project, library: Library, place: str, trust: bool) -
 def _document(text: str) -> Mapping[str, Any] | None:
     try:
         document = json.loads(text) if text else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return document if isinstance(document, Mapping) else None
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from lineage_pipeline.discover.bounded import DEEP, DOCUMENT, read_bounded
 from lineage_pipeline.discover.decode import decode
 from lineage_pipeline.discover.schemas import dbt
 from lineage_pipeline.discover.schemas.ddl import metadata_of_ddl
@@ -82,7 +83,7 @@ def _read(path: Path, place: str, options: Options) -> SchemaMetadata:
         known = ", ".join(sorted(READERS))
         raise LineageError(f"{path}: schemas are read from files that end in {known}, or from catalogs by address")
     try:
-        decoded = decode(path.read_bytes())
+        decoded = decode(read_bounded(path, DOCUMENT))
     except OSError as error:
         raise LineageError(f"{path}: {error.strerror}") from None
     if decoded.problem:
@@ -93,6 +94,8 @@ def _read(path: Path, place: str, options: Options) -> SchemaMetadata:
 def _json(text: str, source: str, options: Options) -> SchemaMetadata:
     try:
         return document_schema(msgspec.json.decode(text.encode()), source)
+    except RecursionError:
+        raise LineageError(f"{source}: {DEEP}") from None
     except msgspec.DecodeError as error:
         raise LineageError(f"{source}: {error}") from None
 
@@ -102,6 +105,8 @@ def _yaml(text: str, source: str, options: Options) -> SchemaMetadata:
 
     try:
         return document_schema(yaml.safe_load(text), source)
+    except RecursionError:
+        raise LineageError(f"{source}: {DEEP}") from None
     except yaml.YAMLError as error:
         raise LineageError(f"{source}: {' '.join(str(error).split())}") from None
 

@@ -141,7 +141,10 @@ def _defaults(library: Library) -> tuple[str, str]:
     """Give the project and the dataset that names without them mean."""
     for path in library.paths():
         if posixpath.basename(path) in SETTINGS:
-            document = yaml.safe_load(library.read(path) or "")  # JSON is YAML, too
+            try:
+                document = yaml.safe_load(library.read(path) or "")  # JSON is YAML, too
+            except (yaml.YAMLError, RecursionError):  # names stay as they are written
+                continue
             if isinstance(document, Mapping):
                 first, second = (next((str(document[key]) for key in keys if document.get(key)), "") for keys in KEYS)
                 return first, second

@@ -1,0 +1,19 @@
+"""Files beside the SQL: settings, manifests and schemas are read whole, and never more of them than anybody writes."""
+
+from pathlib import Path
+
+from lineage_pipeline.vocabulary.errors import LineageError
+
+SETTINGS, LISTING, DOCUMENT = 1_000_000, 50_000_000, 500_000_000
+"""Bytes of a settings file, of a list of files, and of a document that a tool writes, as dbt does."""
+
+DEEP = "it is nested too deeply"
+
+
+def read_bounded(file: Path, most: int) -> bytes:
+    """Give the bytes of a file, or say that there are too many; a file that grows or never ends is no danger."""
+    with file.open("rb") as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise LineageError(f"{file}: it is over the limit of {most // 1_000_000} MB for such a file")
+    return content

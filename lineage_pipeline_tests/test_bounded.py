@@ -1,0 +1,86 @@
+"""Settings, manifests and schemas of a stranger: one too large, too deep or without an end is one sentence."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from lineage_pipeline import scan
+from lineage_pipeline.cli import main
+from lineage_pipeline.discover import bounded
+from lineage_pipeline.discover.dbt.manifest import Manifest, _document
+from lineage_pipeline.discover.waivers import parse_waivers
+from lineage_pipeline.vocabulary.errors import LineageError
+
+DEEP = "[" * 200_000
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "settings", "limit"),
+    [
+        ("lineage.toml", "# " + "x" * 2_000_000, "", "1 MB"),
+        ("lineage.toml", f"a = {DEEP}", "", "nested too deeply"),
+        ("files.csv", "path\n" + "a.sql\n" * 400_000, 'manifest = "files.csv"\n', "2 MB"),
+        ("s.json", "[" + "0," * 2_000_000 + "0]", '[analysis]\nschemas = ["s.json"]\n', "3 MB"),
+        ("s.json", DEEP, '[analysis]\nschemas = ["s.json"]\n', "nested too deeply"),
+        ("s.yaml", DEEP[:2_000], '[analysis]\nschemas = ["s.yaml"]\n', "nested too deeply"),
+        ("s.yaml", "a: &a [1]\nb: [*a, *a", '[analysis]\nschemas = ["s.yaml"]\n', "while parsing a flow sequence"),
+        ("v.json", DEEP, '[templating]\nvariables_file = "v.json"\n', "nested too deeply"),
+    ],
+    ids=["settings", "deep settings", "listing", "schemas", "deep JSON", "deep YAML", "half of YAML", "variables"],
+)
+def test_a_file_beside_the_sql_that_is_too_much_is_one_sentence(
+    name: str,
+    content: str,
+    settings: str,
+    limit: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for module, most in (("settings", "LISTING"), ("discover.schemas.reading", "DOCUMENT")):
+        monkeypatch.setattr(f"lineage_pipeline.{module}.{most}", 2_000_000 if most == "LISTING" else 3_000_000)
+    (tmp_path / "a.sql").write_text("create view v as select a from t;\n")
+    (tmp_path / name).write_text(content)
+    if settings:
+        (tmp_path / "lineage.toml").write_text(settings)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["lineage", "scan", "."])
+    assert main() == 2
+    told = capsys.readouterr().err.strip()
+    assert limit in told
+    assert name in told
+    assert "Traceback" not in told
+    assert len(told) < 500
+
+
+def test_a_file_without_an_end_is_read_as_far_as_its_limit() -> None:
+    with pytest.raises(LineageError, match="/dev/zero: it is over the limit of 1 MB for such a file"):
+        bounded.read_bounded(Path("/dev/zero"), bounded.SETTINGS)
+
+
+def test_documents_nested_too_deeply_are_none() -> None:
+    assert _document(DEEP) is None
+    assert _document(DEEP.replace("[", '{"a":')) is None
+    assert Manifest(_document(DEEP), "no document").problem == "no document"
+    with pytest.raises(LineageError, match="nested too deeply"):
+        parse_waivers(f"a = {DEEP}")
+
+
+def test_broken_settings_of_dataform_leave_names_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "workflow_settings.yaml").write_text("a: [")
+    (tmp_path / "definitions").mkdir()
+    (tmp_path / "definitions" / "a.sqlx").write_text('config { type: "table" }\nselect b from t\n')
+    assert [row.object for row in scan(tmp_path).lineage.objects if row.path] != []
+
+
+def test_aliases_of_yaml_are_not_written_out(tmp_path: Path) -> None:
+    bomb = io.StringIO()
+    bomb.write("a0: &a0 [x]\n")
+    for level in range(1, 40):
+        bomb.write(f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]\n")
+    (tmp_path / "a.sql").write_text("create view v as select a from t;\n")
+    (tmp_path / "lineage.toml").write_text('[analysis]\nschemas = ["s.yaml"]\n')
+    (tmp_path / "s.yaml").write_text(bomb.getvalue())
+    with pytest.raises(LineageError):
+        scan(tmp_path)
