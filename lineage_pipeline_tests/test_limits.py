@@ -155,3 +155,17 @@ def test_a_condition_of_any_length_is_followed(count: int) -> None:
     sql = f"create view v as select a from t where {' and '.join(f'c{number % 50} > 1' for number in range(count))}"
     document = analyze(sql, dialect="tsql").to_dict()
     assert len(document["column_edges"]) == 51
+
+
+def test_a_file_whose_views_come_to_too_much_keeps_the_tables_of_the_rest() -> None:
+    wide = ", ".join(f"c{number} int" for number in range(100))
+    views = "".join(f"create view v{number + 1} as select * from v{number};\n" for number in range(20))
+    loads = "select * into #t from v0;\n" + "insert into sink select * from #t;\n" * 20
+    limits = Limits(edges=200)
+    for text in (f"create table v0 ({wide});\n{views}", f"create table v0 ({wide});\n{loads}"):
+        document = analyze(text, dialect="tsql", limits=limits).to_dict()
+        said = [row["message"] for row in document["diagnostics"] if row["code"] == "LIMIT_EXCEEDED"]
+        assert set(said) == {"the file is over the limit of 1000 column edges"}
+        assert len(document["column_edges"]) < 1_500
+        assert document["statements"][-1]["target"] in ("v20", "sink")
+        assert document["statements"][-1]["reads"]

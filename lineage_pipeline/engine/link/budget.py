@@ -15,6 +15,23 @@ class TooMuch(Exception):
         super().__init__(f"{limit} column edges")
 
 
+STATEMENTS = 5
+"""As many of the largest statements that there may be are the most that one file may come to."""
+
+
+class Tally:
+    """What the statements of one file have come to: views of views of wide tables are many columns in few words."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self.edges = 0
+
+    def excess(self, edges: int) -> str:
+        """The limit of a file that is reached, if it is."""
+        limit = STATEMENTS * (edges or Limits().edges)
+        return f"{limit} column edges" if self.edges > limit else ""
+
+
 class Budget:
     """What the relations of one statement have come to."""
 

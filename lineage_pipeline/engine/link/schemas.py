@@ -1,17 +1,18 @@
 """Schemas: the definitions and alterations of each object, folded in order into its final columns."""
 
-from collections import ChainMap
+from collections import ChainMap, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.altering import altered, renamed
+from lineage_pipeline.engine.link.budget import Tally
 from lineage_pipeline.engine.link.conflicts import Definition, reconciled
 from lineage_pipeline.engine.link.memory import LinkMemory
 from lineage_pipeline.engine.link.model import Input
 from lineage_pipeline.engine.link.shaping import STORED, input_of, schema_columns, stored
-from lineage_pipeline.engine.link.statement import LinkedStatement, link_statement
+from lineage_pipeline.engine.link.statement import LinkedStatement, link_statement, within
 from lineage_pipeline.engine.link.variables import parameter_node
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import SchemaColumn, TableSchema
@@ -52,6 +53,7 @@ class SchemaRegistry:
         self.disputed: dict[str, dict[str, TableSchema]] = {}
         self.cut: set[str] = set()
         self._folds: dict[tuple[str, int], Fold] = {}
+        self._tallies: defaultdict[str, Tally] = defaultdict(Tally)
         self._restless = {known.row.object for key, known in objects.items() if known.row.object != key}
 
     def resolve(self, order: Iterable[Iterable[str]]) -> dict[str, TableSchema]:
@@ -196,7 +198,8 @@ class SchemaRegistry:
             return link_statement(statement, seen, self.inputs, traits)
         if place not in self.linked:
             link = self.memory.link if self.memory is not None else link_statement
-            self.linked[place] = link(statement, bound, self.inputs, traits)
+            tally = self._tallies[event.path]
+            self.linked[place] = within(tally, bound, lambda: link(statement, bound, self.inputs, traits))
         return self.linked[place]
 
 

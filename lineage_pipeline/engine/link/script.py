@@ -5,10 +5,19 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.link.budget import Tally
 from lineage_pipeline.engine.link.canonical import shortened
 from lineage_pipeline.engine.link.flows import NONE, Flows, placeless, united
 from lineage_pipeline.engine.link.model import Input, InputColumn
-from lineage_pipeline.engine.link.statement import SURPRISES, LinkedStatement, Written, link_statement, surprised
+from lineage_pipeline.engine.link.statement import (
+    SURPRISES,
+    LinkedStatement,
+    Written,
+    count,
+    link_statement,
+    surprised,
+    within,
+)
 from lineage_pipeline.engine.link.states import States
 from lineage_pipeline.engine.link.variables import MODULES, Environment
 from lineage_pipeline.vocabulary import ir
@@ -57,6 +66,7 @@ class ScriptLinker:
         self.states = States(bound, inputs)
         self.state |= {key: item for key, item in self.states.inputs.items() if not item.temporary}
         self.used: set[str] = set()
+        self.tally = Tally()
         self.linked: dict[int, LinkedStatement] = {}
 
     def follow(self, first: int, last: int, *, kept: bool) -> None:
@@ -109,9 +119,14 @@ class ScriptLinker:
         touched = self._touched(index)
         if names.ordinal in self.done and not touched and not self.environment.known:
             self._keep(names, self.done[names.ordinal])
+            count(self.tally, self.done[names.ordinal])
         elif _does_something(statement):
             seen = self.states.shift(self.state, names) if self.states.of else names
-            result = link_statement(statement, seen, self.state, self.traits, self.environment)
+            result = within(
+                self.tally,
+                seen,
+                lambda: link_statement(statement, seen, self.state, self.traits, self.environment),
+            )
             if kept:
                 self._keep(names, result)
             if touched and not names.conditional:

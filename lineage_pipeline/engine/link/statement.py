@@ -1,12 +1,12 @@
 """One statement: what it writes, column by column, and the schema of what it defines."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from lineage_pipeline.dialects.folding import spoken
 from lineage_pipeline.dialects.traits import Traits
-from lineage_pipeline.engine.link.budget import TooMuch
+from lineage_pipeline.engine.link.budget import Tally, TooMuch
 from lineage_pipeline.engine.link.facets import facet_lines
 from lineage_pipeline.engine.link.fitting import report_stored
 from lineage_pipeline.engine.link.flows import NONE, Flow, Flows, approximated, united
@@ -67,6 +67,19 @@ def surprised(statement: ir.Statement, surprise: BaseException) -> LinkedStateme
     """What is left of a statement that nobody foresaw: that it is not analysed."""
     construct = f"{statement.kind} ({type(surprise).__name__} in the linker)"
     return LinkedStatement((), (ir.Finding("UNSUPPORTED_SYNTAX", (("construct", construct),), 0, 0),))
+
+
+def within(tally: Tally, bound: Bound, link: Callable[[], LinkedStatement]) -> LinkedStatement:
+    """A statement linked, unless its file has come to too much before it."""
+    excess = tally.excess(bound.edges)
+    found = _cut_short("the file", excess) if excess else link()
+    count(tally, found)
+    return found
+
+
+def count(tally: Tally, linked: LinkedStatement) -> None:
+    """Count the edges of one more statement."""
+    tally.edges += sum([len(out.value.flows) or 1 for written in linked.writes for _, out in written.columns])
 
 
 def _cut_short(what: str, limit: str) -> LinkedStatement:
