@@ -223,7 +223,7 @@ def on_spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         running.sql(f"create database {database} location '{folder / database}'")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LINEAGE_DBT_TARGET", "spark")
-        built = build(folder, warehouse_of(folder), command="run")
+        built = build(folder, warehouse_of(folder), command="build")
     assert (built.failed, built.message) == (set(), "None")
     running.conf.set("spark.sql.ansi.enabled", strict)
     yield running
