@@ -150,7 +150,9 @@ def link_together(
     compiled: Sequence[Compiled], imported: Mapping[str, TableSchema], memory: Memory | None = None
 ) -> Workings:
     """All that follows once the files are compiled."""
-    files = [File(item.file.path, item.face, item.file.options, item.file.owners) for item in compiled]
+    files = [
+        File(item.file.path, item.face, item.file.options, item.file.owners, item.file.position) for item in compiled
+    ]
     plan = build_plan(files, imported)
     registry = resolve_schemas(compiled, plan, imported, memory.links if memory is not None else None)
     linked = link_files(compiled, plan, registry) if memory is None else _remembered(compiled, plan, registry, memory)

@@ -10,6 +10,7 @@ from lineage_pipeline.discover.gather import Around, Discovery, Gathering, RawFi
 from lineage_pipeline.discover.ignores import GIT_FILES, OWN_FILES, Ignores
 from lineage_pipeline.discover.library import FolderLibrary
 from lineage_pipeline.discover.owners import PLACES, Owners, parse_owners
+from lineage_pipeline.discover.sqlproj import SUFFIX, positions
 from lineage_pipeline.discover.waivers import FILE_NAME
 from lineage_pipeline.engine.graph.scopes import natural
 from lineage_pipeline.vocabulary.errors import LineageError
@@ -49,9 +50,10 @@ def gather_folder(
         analysis_key="",
     )
     around = Around(_owners(folder), FolderLibrary(folder))
-    raw_files = read_folder(folder, rules, tracked)
-    waivers = _text(folder / FILE_NAME)
-    return Gathering(snapshot, raw_files, rules, around, detect=True, waivers=waivers, findings=findings)
+    projects: list[str] = []
+    raw_files = read_folder(folder, rules, tracked, projects)
+    known = {"waivers": _text(folder / FILE_NAME), "positions": lambda: positions(projects, around.library.read)}
+    return Gathering(snapshot, raw_files, rules, around, detect=True, findings=findings, **known)
 
 
 def _owners(folder: Path) -> Owners | None:
@@ -64,12 +66,16 @@ def _text(path: Path) -> str:
     return decode(_read_file(path, "").content).text if path.is_file() else ""
 
 
-def read_folder(folder: Path, rules: Rules, tracked: Collection[str] = ()) -> Iterator[RawFile]:
-    """Give the selected files below a folder, one by one, in natural path order."""
+def read_folder(
+    folder: Path, rules: Rules, tracked: Collection[str] = (), projects: list[str] | None = None
+) -> Iterator[RawFile]:
+    """Give the selected files below a folder, one by one, in natural path order; `projects` take what orders them."""
     inside = folder.resolve()
     closed: list[OSError] = []
-    chosen = ((shown_path(within), within) for within in _walk(folder, frozenset(tracked), closed.append))
+    chosen = [(shown_path(within), within) for within in _walk(folder, frozenset(tracked), closed.append)]
     selected = [(relative, within) for relative, within in chosen if rules.selects(relative)]
+    if projects is not None:
+        projects.extend(within for _, within in chosen if within.endswith(SUFFIX))
     shut = {shown_path(os.path.relpath(error.filename, folder)): error for error in closed}
     for relative, within in sorted([*selected, *((path, path) for path in shut)], key=lambda item: natural(item[0])):
         if relative in shut:

@@ -1,7 +1,7 @@
 """Raw files → the rows of discovery. Folders and revisions differ only in where the bytes come from."""
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -95,7 +95,10 @@ class Gathering:
     def __init__(
         self, snapshot: Snapshot, raw_files: Iterable[RawFile], rules: Rules, around: Around | None = None, **said: Any
     ) -> None:
-        """Take what is to be read; nothing is read yet. `said`: `findings`, `waivers`, and whether to `detect`."""
+        """Take what is to be read; nothing is read yet.
+
+        `said`: `findings`, `waivers`, who gives the `positions` of files, and whether to `detect`.
+        """
         self.snapshot = snapshot
         self.raw_files = raw_files
         self.rules = rules
@@ -103,6 +106,7 @@ class Gathering:
         self.detect = bool(said.get("detect"))
         self.waivers: str = said.get("waivers", "")
         self.diagnostics: list[Diagnostic] = list(said.get("findings", ()))
+        self.positions: Callable[[], Mapping[str, int]] = said.get("positions", dict)
         self.files: list[SqlFile] = []
         self.guesses: dict[str, Guess] = {}
 
@@ -121,7 +125,8 @@ class Gathering:
 
     def done(self, sources: Iterable[Source] = ()) -> Discovery:
         """Give what was found once all sources were taken; a snapshot without a commit is named after what it holds."""
-        files = with_dialects(sorted(self.files, key=lambda file: natural(file.path)), self.guesses)
+        ordered = sorted(self.files, key=lambda file: natural(file.path))
+        files = _positioned(with_dialects(ordered, self.guesses), self.positions())
         found = {file.path for file in files}
         missing = [finding("FILE_MISSING", path) for path in self.rules.listed() if path not in found]
         named = msgspec.structs.replace(
@@ -142,6 +147,13 @@ class Gathering:
         for _ in self.sources():
             pass
         return self.done().key
+
+
+def _positioned(files: Sequence[SqlFile], positions: Mapping[str, int]) -> Sequence[SqlFile]:
+    """Put the files that run first or last into their places."""
+    if not positions:
+        return files
+    return [msgspec.structs.replace(file, position=positions.get(file.path)) for file in files]
 
 
 def _rows(raw_files: Iterable[RawFile], rules: Rules, around: Around) -> Iterator[Rows]:
@@ -171,7 +183,9 @@ def as_inputs(files: Iterable[SqlFile], sources: Iterable[Source], rules: Option
             source = known[file.source_hash]
             written = Written.of(source.text, source.source_map)
             options = options_of(file, rules.options_for(file.path))
-            yield InputFile(file.path, source.rendered, options, file.owners, written, file.source_hash)
+            yield InputFile(
+                file.path, source.rendered, options, file.owners, written, file.source_hash, file.position or 0
+            )
 
 
 def finding(code: str, path: str | None, **values: str) -> Diagnostic:
@@ -236,5 +250,6 @@ def _read(raw: RawFile, rules: Rules) -> tuple[SqlFile | None, Source, list[Diag
 
 
 def _tree_hash(files: Iterable[SqlFile]) -> str:
-    """Name a set of files by paths and contents."""
-    return hash_text("".join(f"{file.path}\0{file.source_hash}\n" for file in files))[:40]
+    """Name a set of files by paths and contents, and where they run out of turn."""
+    placed = ((file, f"\0{file.position}" if file.position else "") for file in files)
+    return hash_text("".join(f"{file.path}\0{file.source_hash}{place}\n" for file, place in placed))[:40]

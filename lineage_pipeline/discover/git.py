@@ -24,6 +24,7 @@ from lineage_pipeline.discover.gather import (
 from lineage_pipeline.discover.ignores import OWN_FILES, Ignores
 from lineage_pipeline.discover.library import RevisionLibrary
 from lineage_pipeline.discover.owners import PLACES, parse_owners
+from lineage_pipeline.discover.sqlproj import positions
 from lineage_pipeline.discover.waivers import FILE_NAME
 from lineage_pipeline.engine.graph.scopes import natural
 from lineage_pipeline.vocabulary.errors import LineageError
@@ -97,8 +98,8 @@ def gather_revision(repo: Path, revision: str, rules: Rules, *, name: str = "", 
     owners = parse_owners(said) if said else None
     library = RevisionLibrary({blob.path: blob.id for blob in tree}, lambda blob: _content(top, blob))
     around, waivers = Around(owners, library), _text(top, tree, [FILE_NAME])
-    raw_files = read_blobs(top, blobs)
-    return Gathering(snapshot, raw_files, rules, around, detect=True, waivers=waivers, findings=findings)
+    known = {"waivers": waivers, "positions": lambda: positions(library.paths(), library.read)}
+    return Gathering(snapshot, read_blobs(top, blobs), rules, around, detect=True, findings=findings, **known)
 
 
 def refuse_partial(found: Discovery) -> None:

@@ -69,7 +69,8 @@ def _plan(work: Work) -> Planned:
     findings: list[Diagnostic] = []
     for row in scripts(work, "face", "findings").drop("dialect").toArrow().to_pylist():
         face = msgspec.msgpack.decode(row["face"], type=ScriptFace)
-        files.append(File(row["path"], face, entries[row["path"]].options, entries[row["path"]].owners))
+        entry = entries[row["path"]]
+        files.append(File(entry.path, face, entry.options, entry.owners, entry.position))
         text = face.text(row["path"])
         for placed in msgspec.msgpack.decode(row["findings"], type=list[ir.Placed]):
             findings.extend(finding_rows(text, placed, placed.statement.findings, Stage.PARSING))

@@ -50,6 +50,7 @@ class Entry(msgspec.Struct, frozen=True):
     key: str
     options: Options
     owners: tuple[str, ...] = ()
+    position: int = 0
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class Work:
         """Name what the whole analysis depends on: every file, and all that bears on how it is read."""
         parts = [
             self.rules.analysis_key(),
-            [(entry.path, entry.key, entry.owners) for entry in self.entries],
+            [(entry.path, entry.key, entry.owners, entry.position) for entry in self.entries],
             self.imported,
         ]
         return hash_of(parts)
@@ -155,4 +156,6 @@ def parquet(content: pa.Table) -> bytes:
 
 
 def _entry(file: SqlFile, options: Options) -> Entry:
-    return Entry(file.path, file.source_hash, compile_key(file.source_hash, options), options, file.owners)
+    return Entry(
+        file.path, file.source_hash, compile_key(file.source_hash, options), options, file.owners, file.position or 0
+    )

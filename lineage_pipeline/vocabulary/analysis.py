@@ -63,6 +63,7 @@ class InputFile(msgspec.Struct, frozen=True):
     """A source as the engine sees it: where it lies, what it says, how to read it, and who owns it.
 
     Where the text is not the file itself, `written` says how it comes from it; `source` names both, if discovery did.
+    Files run in the natural order of their paths, within one `position`.
     """
 
     path: str
@@ -71,6 +72,7 @@ class InputFile(msgspec.Struct, frozen=True):
     owners: tuple[str, ...] = ()
     written: Written | None = None
     source: str = ""
+    position: int = 0
 
 
 class SchemaColumn(msgspec.Struct, frozen=True, array_like=True):

@@ -59,7 +59,10 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class SqlFile(msgspec.Struct, frozen=True):
-    """One discovered file; `evidence` says why it is read in this dialect, and defaults are what its header names."""
+    """One discovered file; `evidence` says why it is read in this dialect, and defaults are what its header names.
+
+    Files run in the natural order of their paths, those with a `position` below zero before, above zero after the rest.
+    """
 
     path: str
     system: str
@@ -73,6 +76,7 @@ class SqlFile(msgspec.Struct, frozen=True):
     default_catalog: str | None = None
     default_schema: str | None = None
     evidence: str | None = None
+    position: int | None = None
 
 
 class StatementRow(msgspec.Struct, frozen=True):

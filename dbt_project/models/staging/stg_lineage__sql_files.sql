@@ -11,5 +11,6 @@ select
     sql_files.owners,
     sql_files.default_catalog,
     sql_files.default_schema,
-    sql_files.evidence
+    sql_files.evidence,
+    sql_files.position
 from {{ source('lineage', 'sql_files') }} as sql_files

@@ -25,11 +25,12 @@ class File(msgspec.Struct, frozen=True):
     face: ScriptFace
     options: Options
     owners: tuple[str, ...] = ()
+    position: int = 0
 
 
 def build_plan(files: Iterable[File], imported: Mapping[str, TableSchema] | None = None) -> Plan:
     """The objects of a snapshot, what every name stands for, and in which order schemas can be worked out."""
-    ordered = sorted(files, key=lambda file: natural(file.path))
+    ordered = sorted(files, key=lambda file: (file.position, natural(file.path)))
     drafts = Drafts(imported or {})
     walks = [(file, list(walk(file))) for file in ordered]
     for _, steps in walks:
