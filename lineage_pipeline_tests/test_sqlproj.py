@@ -10,7 +10,7 @@ from lineage_pipeline.discover.git import discover_revision
 from lineage_pipeline.discover.sqlproj import positions
 from lineage_pipeline.pipeline import analyse
 from lineage_pipeline.settings import load_settings
-from lineage_pipeline_tests.test_fixture_repositories import git
+from lineage_pipeline_tests.test_discover import git
 
 PROJECT = """<?xml version="1.0" encoding="utf-8"?>
 <Project DefaultTargets="Build" xmlns="http://schemas.microsoft.com/developer/msbuild/2003">

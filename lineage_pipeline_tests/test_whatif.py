@@ -133,3 +133,21 @@ def test_the_command_answers_without_a_commit(
     assert [(root["rule"], root["effective"]) for root in roots] == [("COL001", "BREAKING")]
     assert main(["impact"]) == 2
     assert "say what would change: --drop" in capsys.readouterr().err
+
+
+def test_variables_of_templates_are_given_to_every_comparison(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for side, column in (("base", "a"), ("head", "b")):
+        (tmp_path / side).mkdir()
+        table, view = "create table raw.t (a int, b int);", "create view v as select {} as x from {{{{ source }}}}.t;"
+        (tmp_path / side / "v.sql").write_text(f"{table}\n{view.format(column)}\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["diff", "base", "head", "--var", "source=raw", "-f", "json"]) == 0
+    assert "raw.t.b" in capsys.readouterr().out
+    assert main(["impact", "--drop", "raw.t.a", "base", "--var", "source=raw"]) == 0
+    assert "v.x" in capsys.readouterr().out
+    assert main(["impact", "raw.t.a", "--in", "base", "--var", "source=raw"]) == 0
+    assert "v.x" in capsys.readouterr().out
+    assert main(["diff", "base", "head", "--var", "source"]) == 2
+    assert "--var takes NAME=VALUE" in capsys.readouterr().err

@@ -180,7 +180,7 @@ def test_variables_reach_every_command_that_reads_sql(shop: Path, capsys: pytest
         written = Path("built.json").read_text() if title == "graph build" else capsys.readouterr().out
         assert "told" in written, title
     takes = {command.title for command in tree.commands() if any("--var" in flag.names for flag in command.flags)}
-    assert takes == {*asked, "tables pull"}
+    assert takes == {*asked, "tables pull", "check", "diff", "rebuild", "run", "verify"}
 
 
 def test_statements_are_shown_on_one_line_without_signs_of_ours(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:

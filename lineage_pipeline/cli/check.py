@@ -1,11 +1,13 @@
 """`lineage check`: the gate in front of a merge."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lineage_pipeline.cli.places import Reading
 from lineage_pipeline.cli.reports import (
     Colour,
     ColourOption,
@@ -17,7 +19,7 @@ from lineage_pipeline.cli.reports import (
     styled,
     targets_of,
 )
-from lineage_pipeline.cli.words import AllowImplied, Dialect, Schemas, ShowWaived, Today, placed, say
+from lineage_pipeline.cli.words import AllowImplied, Dialect, Schemas, ShowWaived, Today, Variables, say
 from lineage_pipeline.engine.diff.gate import ExitStyle, FailOn
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ def check(
     dialect: Dialect = None,
     schema: Schemas = None,
     allow_implied: AllowImplied = None,
+    var: Variables = None,
     format: FormatOption = ReportFormat.TEXT,
     output: OutputsOption = None,
     color: ColourOption = Colour.AUTO,
@@ -57,8 +60,7 @@ def check(
     from lineage_pipeline.engine.diff.gate import LIMITS, exit_code
 
     style, targets, on = styled(link_base, LIMITS[fail_on]), targets_of(output), day(today)
-    analysis = {"dialect": dialect, "allow_implied": allow_implied, "schemas": placed(schema)}
-    sides = sides_of(path, (base, head), analysis, exact_base=exact_base)
+    sides = sides_of(path, (base, head), Reading(dialect, schema, allow_implied, var).flags(), exact_base=exact_base)
     comparison = compare(*sides, on, show_waived=show_waived)
     put_reports(comparison, format, targets, color, style)
     code = exit_code(comparison.changes, fail_on, exit_style)
@@ -67,7 +69,7 @@ def check(
 
 
 def sides_of(
-    path: Path, revisions: tuple[str, str], analysis: dict[str, Any], *, exact_base: bool = False
+    path: Path, revisions: tuple[str, str], flags: Mapping[str, Any], *, exact_base: bool = False
 ) -> "tuple[Side, Side]":
     """Read base and head of a repository, both as the settings here say; tell which commit the base is."""
     from lineage_pipeline.discover.base import find_base
@@ -76,7 +78,7 @@ def sides_of(
 
     base, head = revisions
     top = toplevel(path)
-    settings = load_settings(top, {"analysis": analysis}, os.environ)
+    settings = load_settings(top, flags, os.environ)
     found = find_base(top, base, head, os.environ, exact=exact_base)
     say(f"lineage: the base is {found.commit[:12]}: {found.why}")
     before, after = (discover_revision(top, revision, settings) for revision in (found.commit, head))

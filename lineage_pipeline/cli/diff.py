@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lineage_pipeline.cli.places import Reading
 from lineage_pipeline.cli.reports import (
     Colour,
     ColourOption,
@@ -18,7 +19,7 @@ from lineage_pipeline.cli.reports import (
     styled,
     targets_of,
 )
-from lineage_pipeline.cli.words import AllowImplied, Dialect, Schemas, ShowWaived, Today, placed
+from lineage_pipeline.cli.words import AllowImplied, Dialect, Schemas, ShowWaived, Today, Variables
 
 if TYPE_CHECKING:
     from lineage_pipeline.discover.gather import Discovery
@@ -33,6 +34,7 @@ def diff(
     dialect: Dialect = None,
     schema: Schemas = None,
     allow_implied: AllowImplied = None,
+    var: Variables = None,
     show_waived: ShowWaived = False,
     today: Today = None,
     format: FormatOption = ReportFormat.TEXT,
@@ -47,19 +49,18 @@ def diff(
     from lineage_pipeline.cli.compare import compare, day
 
     style, targets, on = styled(link_base), targets_of(output), day(today)
-    flags = {"dialect": dialect, "allow_implied": allow_implied, "schemas": placed(schema)}
+    flags = Reading(dialect, schema, allow_implied, var).flags()
     before, after = (_side(side, flags) for side in (base, head))
     put_reports(compare(before, after, on, show_waived=show_waived), format, targets, color, style)
 
 
-def _side(side: str, analysis: Mapping[str, Any]) -> "tuple[Discovery, Settings]":
+def _side(side: str, flags: Mapping[str, Any]) -> "tuple[Discovery, Settings]":
     """Read one side: a folder where there is one of this name, else a revision."""
     from lineage_pipeline.discover.folder import discover_folder
     from lineage_pipeline.discover.git import discover_revision, is_repository, toplevel
     from lineage_pipeline.settings import load_settings
     from lineage_pipeline.vocabulary.errors import LineageError
 
-    flags = {"analysis": analysis}
     if Path(side).is_dir():
         settings = load_settings(Path(side), flags, os.environ)
         return discover_folder(Path(side), settings), settings

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from lineage_pipeline.cli.places import Reading
 from lineage_pipeline.cli.whatif import Edits
-from lineage_pipeline.cli.words import Dialect, Output, Schemas, Subjects, Table, TableOption, Variables, placed, put
+from lineage_pipeline.cli.words import Dialect, Output, Schemas, Subjects, Table, TableOption, Variables, put
 from lineage_pipeline.vocabulary.errors import LineageError
 
 if TYPE_CHECKING:
-    from lineage_pipeline.cli.places import Reading
     from lineage_pipeline.engine.trace.impact import Reached
     from lineage_pipeline.engine.trace.selectors import Selector
     from lineage_pipeline.export.answers import Answer
@@ -107,20 +107,20 @@ def impact(
     Example: lineage impact --drop raw.orders.note --retype raw.orders.id=bigint warehouse
     """
     wanted = {"drop": drop, "rename": rename, "retype": retype}
+    reading = Reading(dialect, schema, variables=var)
     if any(wanted.values()):
         folder = Path(selector or (subject or ["."])[0])
-        put(_written(folder, {"dialect": dialect, "schemas": placed(schema)}, wanted, format), output)
+        put(_written(folder, reading.flags(), wanted, format), output)
         return
-    from lineage_pipeline.cli.places import Reading
 
     asked = Asked(level, direction, depth, kind, roots, leaves)
-    put(_listed(selector, subject, Reading(dialect, schema, variables=var), asked, format), output)
+    put(_listed(selector, subject, reading, asked, format), output)
 
 
 def _listed(
     selector: str,
     subject: list[str] | None,
-    reading: "Reading",
+    reading: Reading,
     asked: Asked,
     format: Table,
 ) -> str:
@@ -149,14 +149,14 @@ def _answer(selector: str, lineage: "Lineage", asked: Asked) -> "Answer":
     return impact_answer(selector, asked.level, starts, _ends(found, asked.roots, asked.leaves))
 
 
-def _written(folder: Path, analysis: Mapping[str, Any], wanted: Mapping[str, Edits], format: Table) -> str:
+def _written(folder: Path, flags: Mapping[str, Any], wanted: Mapping[str, Edits], format: Table) -> str:
     """Write what an edit would break."""
     from lineage_pipeline.cli.whatif import supposed
     from lineage_pipeline.export import REPORTERS
 
     if format not in REPORTERS:
         raise LineageError(f"what would change is not written as {format}; known are text and json")
-    return REPORTERS[format].write(supposed(folder, analysis, wanted))
+    return REPORTERS[format].write(supposed(folder, flags, wanted))
 
 
 def _sides(meant: "Selector", direction: Way | None, depth: int | None) -> tuple[int | None, int | None]:

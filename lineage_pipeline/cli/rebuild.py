@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, placed, put, say
+from lineage_pipeline.cli.places import Reading
+from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, Variables, put, say
 
 if TYPE_CHECKING:
     from lineage_pipeline.cli.subject import Side
@@ -31,6 +32,7 @@ def rebuild(
     dialect: Dialect = None,
     schema: Schemas = None,
     allow_implied: AllowImplied = None,
+    var: Variables = None,
     format: Annotated[
         RebuildFormat, typer.Option("--format", "-f", help="dbt: what `dbt build --select` takes.")
     ] = RebuildFormat.TEXT,
@@ -46,8 +48,8 @@ def rebuild(
     from lineage_pipeline.cli.check import sides_of
     from lineage_pipeline.export.rebuild import WRITERS, model_of
 
-    analysis = {"dialect": dialect, "allow_implied": allow_implied, "schemas": placed(schema)}
-    sides = sides_of(path, (base, head), analysis, exact_base=exact_base)
+    flags = Reading(dialect, schema, allow_implied, var).flags()
+    sides = sides_of(path, (base, head), flags, exact_base=exact_base)
     found = _stale(*sides)
     put(WRITERS[format](found, sides[0][0].key, sides[1][0].key), output)
     others = [stale.object for stale in found.stale if not model_of(stale)]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lineage_pipeline.cli.words import Dialect, put, say
+from lineage_pipeline.cli.places import Reading
+from lineage_pipeline.cli.words import Dialect, Variables, put, say
 
 if TYPE_CHECKING:
     from lineage_pipeline.vocabulary.summary import RunSummary
@@ -27,6 +28,7 @@ def run(
         typer.Option("--rev", help="A revision, or WORKTREE; may be repeated. HEAD if none.", metavar="REV"),
     ] = None,
     dialect: Dialect = None,
+    var: Variables = None,
     force: Force = False,
 ) -> None:
     """Put the lineage of revisions into the warehouse.
@@ -42,7 +44,7 @@ def run(
     from lineage_pipeline.discover.git import WORKTREE
     from lineage_pipeline.settings import load_settings
 
-    flags = {"analysis": {"dialect": dialect}}
+    flags = Reading(dialect, variables=var).flags()
     settings, top, in_git = open_repository(load_settings(Path.cwd(), flags, os.environ), repo, flags)
     summary = materialise(settings, top, rev or (["HEAD"] if in_git else [WORKTREE]), say, force=force)
     put(summary_text(summary))

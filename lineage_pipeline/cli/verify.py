@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lineage_pipeline.cli.words import Dialect, Format, FormatOption, Output, put
+from lineage_pipeline.cli.places import Reading
+from lineage_pipeline.cli.words import Dialect, Format, FormatOption, Output, Variables, put
 
 if TYPE_CHECKING:
     from lineage_pipeline.engine.diff.verification import Verification
@@ -19,6 +20,7 @@ def verify(
     ] = "",
     system: Annotated[str, typer.Option("--system", help="Which of the systems of the settings it holds.")] = "",
     dialect: Dialect = None,
+    var: Variables = None,
     format: FormatOption = Format.TEXT,
     output: Output = None,
 ) -> None:
@@ -34,14 +36,14 @@ def verify(
 
     if not catalog:
         raise LineageError("name an engine: --catalog duckdb:///FILE or --catalog postgresql://USER@HOST/DATABASE")
-    found = _verification(path, catalog, system, dialect)
+    found = _verification(path, catalog, system, Reading(dialect, variables=var))
     written = verification_document if format is Format.JSON else verification_text
     put(written(found, catalog), output)
     if found.differences:
         raise typer.Exit(1)
 
 
-def _verification(path: Path, url: str, system: str, dialect: str | None) -> "Verification":
+def _verification(path: Path, url: str, system: str, reading: Reading) -> "Verification":
     from lineage_pipeline import pipeline
     from lineage_pipeline.dialects.traits import GENERIC, traits_of
     from lineage_pipeline.discover.folder import discover_folder
@@ -54,7 +56,7 @@ def _verification(path: Path, url: str, system: str, dialect: str | None) -> "Ve
     from lineage_pipeline.vocabulary.errors import LineageError
 
     source = open_catalog(url, os.environ)
-    settings = load_settings(path, {"analysis": {"dialect": dialect}}, os.environ)
+    settings = load_settings(path, reading.flags(), os.environ)
     settings = settings.completed(source.dialect, source.default_schema)
     options = settings.options_of(system)
     theirs = fold_tables(source.tables(), options).schemas

@@ -62,12 +62,12 @@ def _waived(path: Path, base: str, today: str | None, dialect: str | None) -> "W
     from lineage_pipeline.engine.diff.waivers import Waived, waive
     from lineage_pipeline.settings import load_settings
 
-    analysis = {"dialect": dialect}
+    flags = {"analysis": {"dialect": dialect}}
     if base:
-        comparison = compare(*sides_of(path, (base, "WORKTREE"), analysis), day(today))
+        comparison = compare(*sides_of(path, (base, "WORKTREE"), flags), day(today))
         return Waived(comparison.changes, comparison.waivers, comparison.findings)
     top = _top(path)
-    settings = load_settings(top, {"analysis": analysis}, os.environ)
+    settings = load_settings(top, flags, os.environ)
     discovery = discover_folder(top, settings)
     listed, problems = waivers_of(discovery, subject_of(discovery, settings, settings).lineage)
     waived = waive((), listed, day(today))

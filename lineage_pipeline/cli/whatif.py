@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 Edits = list[str] | None
 
 
-def supposed(path: Path, analysis: Mapping[str, Any], wanted: Mapping[str, Edits]) -> "Comparison":
+def supposed(path: Path, flags: Mapping[str, Any], wanted: Mapping[str, Edits]) -> "Comparison":
     """Compare a folder with what it would be."""
     from lineage_pipeline import pipeline
     from lineage_pipeline.cli.subject import compiler_of
@@ -28,7 +28,7 @@ def supposed(path: Path, analysis: Mapping[str, Any], wanted: Mapping[str, Edits
 
     if not any(wanted.values()):
         raise LineageError("say what would change: --drop t.column, --rename t.column=new or --retype t.column=TYPE")
-    settings = load_settings(path, {"analysis": analysis}, os.environ)
+    settings = load_settings(path, flags, os.environ)
     discovery = discover_folder(path, settings)
     memory = pipeline.Memory()
     imports = with_found(settings.imports(), discovery.files, discovery.sources, settings)
