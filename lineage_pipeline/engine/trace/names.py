@@ -40,6 +40,7 @@ class Names:
         self.columns = columns
         self._systems = systems or {}
         self._spellings = spellings or {}
+        self._last: dict[Selector, Matches] = {}
 
     def objects_like(self, parts: Sequence[Part]) -> tuple[str, ...]:
         """Give the objects whose ids end in these parts; an id that is exactly so wins over longer ones."""
@@ -56,10 +57,15 @@ class Names:
 
     def find(self, selector: Selector) -> Matches:
         """Give what a selector fits: columns first, and an object as a whole where no column is called so."""
+        if selector not in self._last:  # a question and its answer both ask what is meant
+            self._last = {selector: self._find(selector)}
+        return self._last[selector]
+
+    def _find(self, selector: Selector) -> Matches:
         columns = self.columns_like(selector.parts)
-        if selector.parts[-1].text == ALL and not selector.parts[-1].quoted:
+        if _is_all(selector.parts[-1]):
             columns = tuple(ref for ref in columns if ref.column != ALL) or columns
-        objects = self.objects_like(selector.parts)
+        objects = self.objects_like(selector.parts) if not columns or selector.written in self.columns else ()
         if columns and not (objects and objects[0] == selector.written):
             return Matches(columns, tuple(dict.fromkeys(ref.object for ref in columns)))
         return Matches(
@@ -101,8 +107,15 @@ class Names:
         return all(_fits(mine.text, part, folding) for mine, part in zip(own[::-1], parts[::-1], strict=False))
 
     def _columns_like(self, name: str, part: Part) -> Iterable[str]:
+        if _is_all(part):
+            return sorted(self.columns[name])
         folding = self.spelling(name).columns
         return sorted(column for column in self.columns[name] if _fits(column, part, folding))
+
+
+def _is_all(part: Part) -> bool:
+    """Say whether a part fits every name."""
+    return part.text == ALL and not part.quoted
 
 
 def _fits(mine: str, part: Part, folding: Folding) -> bool:
