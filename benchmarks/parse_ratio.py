@@ -30,6 +30,7 @@ STAGES = {
 SEPARATOR = re.compile(r"^\s*GO\s*$", re.IGNORECASE | re.MULTILINE)
 """What cuts batches; sqlglot would leave everything behind it unparsed, and look fast."""
 
+GivenT = TypeVar("GivenT")
 ResultT = TypeVar("ResultT")
 
 
@@ -75,7 +76,7 @@ def measure(name: str, files: Sequence[InputFile], rounds: int) -> Ratio:
     dialects = sorted({_dialect(file) for file in files})
     for dialect in dialects:
         Dialect.get_or_raise(dialect or None)  # importing it is no part of parsing
-    pairs = [(_apart(parse_files, files), _apart(analyse_files, files)) for _ in range(rounds)]
+    pairs = [(apart(parse_files, files), apart(analyse_files, files)) for _ in range(rounds)]
     return Ratio(
         name,
         ", ".join(dialect or "generic" for dialect in dialects),
@@ -86,10 +87,11 @@ def measure(name: str, files: Sequence[InputFile], rounds: int) -> Ratio:
     )
 
 
-def _apart(function: Callable[[Sequence[InputFile]], ResultT], files: Sequence[InputFile]) -> ResultT:
+def apart(function: Callable[[GivenT], ResultT], given: GivenT) -> ResultT:
+    """Call a function in a process of its own."""
     pool = multiprocessing.get_context("fork").Pool(1)
     try:
-        return pool.apply(function, (files,))
+        return pool.apply(function, (given,))
     finally:  # it is asked to end, not killed: a handler of the parent's may swallow the signal
         pool.close()
         pool.join()

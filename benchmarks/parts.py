@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks import graphs, growth, spark_runs
+from benchmarks import again, graphs, growth, spark_runs
 from benchmarks.figures import Figure, machine, markdown, unmeasured
 from benchmarks.generate import write
 from benchmarks.growth import Cost
@@ -81,13 +81,14 @@ def table(rows: Sequence[Ratio]) -> str:
 
 
 def measure_ratios(options: argparse.Namespace, report: Report) -> None:
-    """Measure our cold run over bare parsing; the place for runs that find a cache."""
+    """Measure our cold run over bare parsing, and those that find a cache."""
     for one in inputs(options):
         row = measure(one.name, one.files, options.rounds)
         report.ratios.append(row)
         times = f"{row.analysis.seconds - row.analysis.stages['reach']:.2f} s against {row.parse.seconds:.2f} s"
         gave_up = f"; the parser gave up {row.parse.failed} batches" if row.parse.failed else ""
         report.figures.append(Figure("cold, to edges ÷ bare parse (CPU)", one.name, row.to_edges, note=times + gave_up))
+        report.figures += again.figures(one, row.parse.seconds, min(options.rounds, 3))
 
 
 def measure_peers(options: argparse.Namespace, report: Report) -> None:

@@ -75,6 +75,7 @@ def test_the_driver_prints_tables_and_writes_a_report(tmp_path: Path, capsys: py
     found = json.loads((out / "report.json").read_text())
     assert [row["analysis"]["statements"] for row in found["ratios"]][1:] == [1, 1]
     assert [row["statements"] for row in found["growth"]] == [20, 40]
+    assert len([row for row in found["figures"] if "changed" in row["what"] and row["value"] > 0]) == 6
     assert (out / "growth.svg").read_text().count("<polyline") == 3
 
 

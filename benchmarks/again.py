@@ -1,0 +1,48 @@
+"""The same question again: with nothing changed, and with one file in a hundred edited."""
+
+import tempfile
+from pathlib import Path
+
+from benchmarks.clocks import cpu_seconds
+from benchmarks.figures import Figure
+from benchmarks.generate import edit, write
+from benchmarks.inputs import Input
+from benchmarks.parse_ratio import apart
+from lineage_pipeline import kept, pipeline
+from lineage_pipeline.cli import files
+from lineage_pipeline.cli.places import Reading, find
+from lineage_pipeline.cli.remembered import remembered
+from lineage_pipeline.store import bundle
+
+LOADED = (kept, pipeline, files, bundle)
+"""What is imported before anything is measured: starting is measured apart."""
+
+PERCENT = 1.0
+
+
+def ask(question: tuple[str, str]) -> float:
+    """Read a folder and give its lineage, kept or new, as every question on the command line does; say what it took."""
+    folder, dialect = question
+    begun = cpu_seconds()
+    remembered(find([folder], Reading(dialect or None, cache=True)))
+    return cpu_seconds() - begun
+
+
+def figures(one: Input, parse: float, rounds: int) -> list[Figure]:
+    """Measure a first question, the same one again, and one after an edit, each in a process of its own."""
+    texts = {file.path: file.text for file in one.files}
+    cold, warm, changed = [], [], []
+    for number in range(rounds):
+        with tempfile.TemporaryDirectory(prefix="lineage-again-") as folder:
+            question = folder, one.dialect
+            Path(folder, "lineage.toml").touch()  # whatever lies above it does not count
+            write(texts, Path(folder))
+            cold.append(apart(ask, question))
+            warm.append(apart(ask, question))
+            write(edit(texts, PERCENT, number), Path(folder))
+            changed.append(apart(ask, question))
+    note = f"{min(cold):.2f}, {min(warm):.2f} and {min(changed):.2f} s"
+    return [
+        Figure("warm, nothing changed ÷ bare parse (CPU)", one.name, min(warm) / parse, note=note),
+        Figure("1 % of the files changed ÷ cold (CPU)", one.name, min(changed) / min(cold), note=note),
+    ]
