@@ -42,7 +42,7 @@ def object_lines(row: ObjectRow, columns: Iterable[Column], edges: Iterable[Colu
     incoming: dict[str, set[str]] = defaultdict(set)
     for edge in edges:
         incoming[edge.to_column].add(_source(edge))
-    where = "" if row.path is None else f"  {place(row.path, row.line)}"
+    where = "" if row.path is None else f"  {visible(place(row.path, row.line))}"
     yield f"{visible(row.object)}  ({row.kind}){where}\n"
     names = [visible(column.name) for column in listed]
     width = max(map(len, names), default=0)

@@ -1,0 +1,235 @@
+"""One nasty corpus for everything that we write: a name stays a name wherever names go."""
+
+import ast
+import csv
+import json
+import re
+from collections.abc import Callable, Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import msgspec
+import openpyxl
+import pytest
+
+from lineage_pipeline.alerts.wording import line, mail, slack, title
+from lineage_pipeline.export import Subject
+from lineage_pipeline.export.escaping import FORMULA
+from lineage_pipeline.export.text import write_lineage
+from lineage_pipeline.vocabulary import sets
+from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline_tests.comparisons import NASTY, hostile
+from lineage_pipeline_tests.drawings import read_dot, read_mermaid
+from lineage_pipeline_tests.test_alerts import NASTY as ALERTING
+from lineage_pipeline_tests.test_alerts import one_alert
+from lineage_pipeline_tests.test_export import LINEAGE, SNAPSHOT, edge, statement, table
+from lineage_pipeline_tests.test_export import column as column_row
+from lineage_pipeline_tests.test_formats import NASTY as DRAWN
+from lineage_pipeline_tests.test_formats import saved, written
+from lineage_pipeline_tests.test_reports import report
+
+CORPUS = tuple(dict.fromkeys((*NASTY.values(), *DRAWN, ALERTING)))
+DOING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that a terminal acts upon, or that turn a text around."""
+
+URI = re.compile(r"(?:[A-Za-z0-9._~/:@!$&'()*+,;=-]|%[0-9A-F]{2})*")
+ROOT = Path(__file__).parents[1] / "lineage_pipeline"
+
+
+def subject_of(*names: str) -> Subject:
+    """A lineage in which every word that comes from SQL, from files or from people is one of the names."""
+    parts = [_lineage(name) for name in names]
+    joined = {field: tuple(row for part in parts for row in getattr(part, field)) for field in WORDED}
+    texts = {f"{name}.sql": name for name in names}
+    return Subject(Lineage(**joined), SNAPSHOT, texts=texts)
+
+
+WORDED = ("statements", "objects", "columns", "column_edges", "object_edges", "diagnostics")
+
+
+def _lineage(name: str) -> Lineage:
+    held = msgspec.structs.replace(
+        table("s.x", sets.ObjectKind.VIEW), object=f"s.{name}", name=name, written=name, path=f"{name}.sql", line=1
+    )
+    column = msgspec.structs.replace(
+        column_row("a.b", 1), object=held.object, name=name, written=name, type=name, description=name
+    )
+    made = edge("a.b", "c.d", sets.Subtype.TRANSFORMATION, from_object="s.t", from_column=name, to_object=held.object,
+                to_column=name, path=held.path, expression=name)  # fmt: skip
+    said = msgspec.structs.replace(LINEAGE.diagnostics[0], message=name, path=f"{name}.sql", line=1, column=1)
+    return Lineage(
+        statements=(statement(f"{name}.sql", 0, "CREATE VIEW", held.object, ()),),
+        objects=(held,),
+        columns=(column,),
+        column_edges=(made,),
+        object_edges=(msgspec.structs.replace(LINEAGE.object_edges[0], from_object="s.t", to_object=held.object),),
+        diagnostics=(said,),
+    )
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, tuple[str, ...]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, tuple(name for name, _ in attrs)))
+
+
+def _html(name: str, _: Path) -> object:
+    page = _Tags()
+    page.feed(written("html", subject_of(name)))
+    return page.found
+
+
+def _markdown(name: str, _: Path) -> object:
+    text = written("markdown", subject_of(name))
+    assert not DOING.search(text)
+    prose = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", re.sub(r"(?ms)^```.*?^```$", "", text))
+    assert not re.search(r"(?<!\\)<[a-zA-Z/!]", prose), prose
+    return text.count("\n"), re.findall(r"(?m)^#+|^\||^```", text)
+
+
+def _mermaid(name: str, _: Path) -> object:
+    drawing = read_mermaid(written("mermaid", subject_of(name)))
+    return len(drawing.nodes), drawing.arrows
+
+
+def _dot(name: str, _: Path) -> object:
+    drawing = read_dot(written("dot", subject_of(name)))
+    return len(drawing.nodes), len(drawing.arrows)
+
+
+def _csv(names: Sequence[str], place: Path) -> object:
+    shape = {}
+    for file in sorted(saved("csv", subject_of(*names), place).iterdir()):
+        rows = list(csv.reader(file.read_text(encoding="utf-8").splitlines(keepends=True)))
+        texts = [value for row in rows for value in row if not re.fullmatch(r"-?\d+", value)]
+        assert not [value for value in texts if value.startswith(FORMULA) or DOING.search(value)]
+        shape[file.name] = [len(row) for row in rows]
+    return shape
+
+
+def _xlsx(names: Sequence[str], place: Path) -> object:
+    book = openpyxl.load_workbook(saved("xlsx", subject_of(*names), place), read_only=True)
+    cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row if cell.value is not None]
+    assert not [cell for cell in cells if cell.data_type == "f"]
+    return len(cells)
+
+
+def _terminal(name: str, _: Path) -> object:
+    text = "".join(write_lineage(subject_of(name)))
+    assert not DOING.search(text)
+    assert "\u2028" not in text
+    return None
+
+
+def _sarif(name: str, _: Path) -> object:
+    found: list[str] = []
+
+    def walk(node: Any) -> None:
+        if isinstance(node, dict):
+            found.extend(str(value) for key, value in node.items() if key == "uri")
+        for child in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+            walk(child)
+
+    walk(json.loads(report("sarif", hostile(name))))
+    assert all(URI.fullmatch(uri) for uri in found), found
+    assert not [uri for uri in found if uri.lower().startswith("javascript:")]
+    return len(found)
+
+
+def _slack(name: str, _: Path) -> object:
+    shown = slack(_alert(name))
+    marked = [shown["text"], shown["blocks"][0]["text"]["text"]]
+    assert all("<" not in text for text in marked), marked
+    plain = [block["text"] for block in shown["blocks"][1:-1]] + shown["blocks"][-1]["elements"]
+    assert {text["type"] for text in plain} == {"plain_text"}
+    return len(shown["blocks"])
+
+
+def _alert(name: str) -> Any:
+    return one_alert(check=name, asset=name, partition=name, description=name, findings=name, owners=(name,))
+
+
+def _mail(name: str, _: Path) -> object:
+    message = mail(_alert(name), "lineage@example.org", ["a@example.org"])
+    assert "\n" not in str(message["Subject"])
+    return sorted(message.keys())
+
+
+def _log(name: str, _: Path) -> object:
+    for text in (line(_alert(name)), title(_alert(name))):
+        assert text.isprintable(), text
+    return None
+
+
+def _duckdb(names: Sequence[str], place: Path) -> object:
+    with duckdb.connect(str(saved("duckdb", subject_of(*names), place)), read_only=True) as connection:
+        kept = connection.execute("select object from objects").fetchall()
+        assert [name for (name,) in kept] == [f"s.{name}" for name in names]
+        return connection.execute("select table_name from information_schema.tables order by 1").fetchall()
+
+
+SINKS: dict[str, Callable[[str, Path], object]] = {
+    "HTML": _html,
+    "Markdown": _markdown,
+    "Mermaid": _mermaid,
+    "DOT": _dot,
+    "terminal": _terminal,
+    "URIs of SARIF": _sarif,
+    "Slack": _slack,
+    "mail": _mail,
+    "log lines": _log,
+}
+FILES: dict[str, Callable[[Sequence[str], Path], object]] = {"CSV": _csv, "XLSX": _xlsx, "DuckDB": _duckdb}
+"""What is written as a file takes all names at once."""
+
+
+@pytest.mark.parametrize("sink", SINKS)
+def test_a_name_does_nothing_where_it_is_written(sink: str, tmp_path: Path) -> None:
+    """Each writer says what is wrong, and gives a shape that is the same for every name."""
+    expected = SINKS[sink]("plain", tmp_path)
+    wrong = {}
+    for name in CORPUS:
+        try:
+            found = SINKS[sink](name, tmp_path)
+        except AssertionError as fault:
+            wrong[name[:50]] = str(fault)[:300]
+        else:
+            if found != expected:
+                wrong[name[:50]] = f"{found} instead of {expected}"[:300]
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("sink", FILES)
+def test_a_name_does_nothing_in_a_file(sink: str, tmp_path: Path) -> None:
+    names = {"plain": [f"plain{number}" for number in range(len(CORPUS))], "nasty": [*CORPUS]}
+    shapes = []
+    for kind, listed in names.items():
+        (tmp_path / kind).mkdir()
+        shapes.append(FILES[sink](listed, tmp_path / kind))
+    assert shapes[0] == shapes[1]
+
+
+ASKING = {"sql", "expr", "selectExpr", "execute", "executemany"}
+"""What takes the text of a query."""
+
+TRUSTED = {
+    ("defs", "marts.py"): "names of our own models, from dbt's manifest",
+    ("export", "duckdb.py"): "names of our own tables",
+}
+
+
+def test_no_query_of_spark_or_duckdb_is_put_together_from_texts() -> None:
+    made = set()
+    for file in sorted(ROOT.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            called = node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
+            if isinstance(node, ast.Call) and called in ASKING and node.args:
+                first = node.args[0]
+                if isinstance(first, ast.BinOp) or (isinstance(first, ast.JoinedStr) and len(first.values) > 1):
+                    made.add(file.relative_to(ROOT).parts)
+    assert made == set(TRUSTED)
