@@ -64,7 +64,8 @@ def _arm(context: Context, arm: exp.Expr, merged: _Merge) -> list[ir.Write]:
     compiled = [expression(context, item) for item in conditions if isinstance(item, exp.Expr)]
     condition = ir.Call("AND", tuple(compiled), 0, "BOOLEAN") if len(compiled) > 1 else next(iter(compiled), None)
     if isinstance(then, exp.Update):
-        if not then.expressions or any(isinstance(item, exp.Star) for item in then.expressions):
+        listed = then.args.get("expressions")
+        if not listed or isinstance(listed, exp.Star) or any(isinstance(item, exp.Star) for item in listed):
             return [_star_arm(context, merged, condition, "update")]
         rows = ir.Select(merged.sources, (), condition)
         return list(assignments(context, then.expressions, rows, merged.target, conditional=True))
