@@ -11,6 +11,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from lineage_pipeline.settings import load_settings
+from lineage_pipeline.spark.links import CACHE as LINKED
+from lineage_pipeline.spark.links import Link, _held, is_linked, keep
+from lineage_pipeline.spark.work import Work, parquet
 from lineage_pipeline.store.compiled import CACHE, DONE, finished, held, load, save
 from lineage_pipeline.store.damage import intact, opened, sealed
 from lineage_pipeline.store.files import Files
@@ -169,3 +173,42 @@ def test_every_table_says_the_version_of_its_schema(tmp_path: Path) -> None:
     run.write("sql_files", [])
     assert {table.schema_version for table in run.manifest.tables.values()} == {SCHEMA_VERSION}
     assert isinstance(run.read("sql_files"), pa.Table)
+
+
+def _work(place: Path) -> Work:
+    """A snapshot of one file on its way, and what its stages left: one batch of linked rows, and what holds them."""
+    run = Warehouse(place).begin("repo@1", "run", "key")
+    run.write("sql_files", [])
+    work = Work(run, Files(place), load_settings(place, {}, {}), lambda: pytest.fail("Spark is not asked"))
+    for folder in (f"{LINKED}/batch/rows", work.place("schemas/rows")):
+        work.files.replace(f"{folder}/part.parquet", parquet(pa.table({"a": list(range(1_000))})))
+        work.files.replace(f"{folder}/{DONE}", b"")
+    keep(work, [Link("a.sql", "k", "batch")], done="batch")
+    work.keep("plan", b"plan" * 100)
+    return work
+
+
+@pytest.mark.parametrize("damaged", [f"{LINKED}/batch/rows/part.parquet", f"{LINKED}/batch/keys.parquet"])
+def test_damage_of_linked_rows_is_noticed_and_they_are_linked_again(damaged: str, tmp_path: Path) -> None:
+    work = _work(tmp_path)
+    assert is_linked(work)
+    assert _held(work, {"k"}) == {"k": "batch"}
+    content = (tmp_path / damaged).read_bytes()
+    (tmp_path / damaged).write_bytes(content[: len(content) // 2])
+    assert is_linked(work) is damaged.endswith("keys.parquet")  # who reads the rows does not ask for keys
+    assert _held(work, {"k"}) == {}
+    assert not is_linked(work)
+
+
+def test_damage_of_what_stages_hand_on_is_noticed(tmp_path: Path) -> None:
+    work = _work(tmp_path)
+    assert work.sound(work.place("schemas")) == [work.place("schemas/rows")]
+    assert work.kept("plan") == b"plan" * 100
+    for name in ("schemas/rows/part.parquet", "plan", "links.parquet"):
+        file = tmp_path / work.place(name)
+        content = bytearray(file.read_bytes())
+        content[len(content) // 3] ^= 1
+        file.write_bytes(content)
+    assert work.sound(work.place("schemas")) == []
+    assert work.finished(work.place("schemas")) == []
+    assert work.kept("plan") is None

@@ -55,13 +55,12 @@ def compile_new(work: Work) -> None:
 
 
 def is_compiled(work: Work) -> bool:
-    """Say whether every batch that holds a file of this snapshot is still there."""
+    """Say whether every batch that holds a file of this snapshot is still there and whole."""
     path = work.place("entries.parquet")
     if work.files.size(path) is None or not intact(work.files, path):
         return False
     entries = pq.read_table(pa.BufferReader(work.files.read(path)), schema=ENTRIES)
-    there = {folder.split("/")[-2] for folder in work.finished(CACHE)}
-    return there.issuperset(entries["batch"].to_pylist())
+    return all(work.sound(f"{CACHE}/{batch}") for batch in {*entries["batch"].to_pylist()})
 
 
 def scripts(work: Work, *columns: str) -> DataFrame:

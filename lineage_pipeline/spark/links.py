@@ -88,13 +88,12 @@ def keep(work: Work, links: Iterable[Link], done: str = "") -> None:
 
 
 def is_linked(work: Work) -> bool:
-    """Say whether the rows of this snapshot are known, and every batch that holds them is still there."""
+    """Say whether the rows of this snapshot are known, and every batch that holds them is still there and whole."""
     path = work.place(LINKS)
     if work.files.size(path) is None or not intact(work.files, path):
         return False
     links = pq.read_table(pa.BufferReader(work.files.read(path)), schema=LINK)
-    there = {folder.split("/")[-2] for folder in work.finished(CACHE)}
-    return there.issuperset(links["batch"].to_pylist())
+    return all(work.sound(f"{CACHE}/{batch}") for batch in {*links["batch"].to_pylist()})
 
 
 def held_links(work: Work) -> Held:

@@ -53,7 +53,7 @@ BLANK = ir.Statement("", "")
 
 def resolve_schemas(work: Work) -> None:
     """Work out the schemas of all objects, once for the same files."""
-    if work.finished(work.place(FOLDER)):
+    if work.sound(work.place(FOLDER)):
         return
     imported = msgspec.msgpack.encode(dict(work.imported))
 

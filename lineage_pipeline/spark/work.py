@@ -15,8 +15,8 @@ from lineage_pipeline.discover.detect import options_of
 from lineage_pipeline.discover.rendered import SCHEMA
 from lineage_pipeline.spark.frames import read
 from lineage_pipeline.spark.session import parallelism
-from lineage_pipeline.store.compiled import finished
-from lineage_pipeline.store.damage import opened, sealed
+from lineage_pipeline.store.compiled import DONE, finished
+from lineage_pipeline.store.damage import discard, opened, sealed, whole
 from lineage_pipeline.store.files import Files
 from lineage_pipeline.store.hashes import hash_of
 from lineage_pipeline.store.layout import FILES_A_PIECE, GROUP_ROWS, ORDERS
@@ -106,6 +106,12 @@ class Work:
         """List what Spark has written below a folder to its end."""
         return finished(self.files, folder)
 
+    def sound(self, folder: str) -> list[str]:
+        """List what Spark has written to its end and nothing has damaged since; what is damaged is made again."""
+        done = {path: whole(self.files, path) for path in self.finished(folder)}
+        discard(self.files, [f"{path}/{DONE}" for path, sound in done.items() if not sound])
+        return [path for path, sound in done.items() if sound]
+
     def write(self, frame: DataFrame, folder: str) -> None:
         """Write a frame to a folder of its own below: two runs of the same snapshot never meet."""
         frame.write.parquet(self.files.address(f"{folder}/{uuid.uuid4().hex}"))
@@ -151,7 +157,7 @@ class Work:
 def parquet(content: pa.Table) -> bytes:
     """Give a small table as a file."""
     sink = pa.BufferOutputStream()
-    pq.write_table(content, sink, compression="zstd")
+    pq.write_table(content, sink, compression="zstd", write_page_checksum=True)
     return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
 
