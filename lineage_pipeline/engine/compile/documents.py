@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from lineage_pipeline.dialects import functions
 from lineage_pipeline.engine.compile.context import Context
+from lineage_pipeline.engine.compile.failures import Misshapen
 from lineage_pipeline.engine.compile.named import is_lookup, looked_up
 from lineage_pipeline.engine.compile.operators import function_name, operator, traits_of_name
 from lineage_pipeline.engine.compile.types import written_type
@@ -16,6 +17,8 @@ from lineage_pipeline.vocabulary import ir
 def dot(context: Context, node: exp.Expr) -> ir.Expr:
     """A member of a struct, a method called on a value, or a function with the name of its schema."""
     base, member = node.this, node.expression
+    if base is None:
+        raise Misshapen("a dot without a name before it")
     if isinstance(member, exp.Func) and _is_schema(base) and member.name.upper() not in functions.METHODS:
         return _qualified_call(context, base, member)
     value = _base(context, base)
