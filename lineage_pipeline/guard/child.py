@@ -6,6 +6,7 @@ that a thread of the parent's held; its parent reads what it sent, and sees wher
 """
 
 import faulthandler
+import gc
 import mmap
 import os
 import resource
@@ -118,6 +119,7 @@ def _wind_up(bounds: Bounds) -> None:
 
 def _settle(bounds: Bounds) -> None:
     """Die by an alarm, with the parent, and before anybody else where memory runs out."""
+    gc.freeze()  # what the parent holds is not looked through, nor copied by that
     faulthandler.disable()  # what ends it is told by its parent
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
