@@ -48,12 +48,16 @@ def test_two_snapshots_take_a_counted_number_of_spark_jobs() -> None:
 
 
 def test_a_revision_brings_its_base_with_it() -> None:
-    from lineage_pipeline.defs.targets import Target, targets, watched
+    from lineage_pipeline.defs.targets import targets, watched
 
     made = materialised()
     base, head = made.snapshots
     settings, row = watched(made.settings, made.example.path)
-    assert targets(settings, made.example.path, row, ["HEAD"]) == [Target(base, implied=True), Target(head, base)]
+    found = targets(settings, made.example.path, row, ["HEAD"])
+    assert [(one.snapshot, one.base, one.implied, one.past) for one in found] == [
+        (base, None, True, True),
+        (head, base, False, False),
+    ]
 
 
 def test_progress_is_told_stage_by_stage() -> None:
