@@ -3,11 +3,11 @@
 import tempfile
 from pathlib import Path
 
+from benchmarks.apart import apart
 from benchmarks.clocks import cpu_seconds
 from benchmarks.figures import Figure
 from benchmarks.generate import edit, write
 from benchmarks.inputs import Input
-from benchmarks.parse_ratio import apart
 from lineage_pipeline import kept, pipeline
 from lineage_pipeline.cli import files
 from lineage_pipeline.cli.places import Reading, find

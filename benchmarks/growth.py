@@ -1,13 +1,13 @@
 """Growth: ten times the statements, and what that costs in time and memory, each size in a process of its own."""
 
 import gc
-import multiprocessing
 import resource
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
+from benchmarks.apart import apart
 from benchmarks.clocks import cpu_seconds
 from benchmarks.figures import Figure
 from benchmarks.generate import generate
@@ -32,13 +32,8 @@ class Cost(msgspec.Struct, frozen=True):
 def measure_sizes(sizes: Sequence[int]) -> Iterator[Cost]:
     """Measure sizes one after the other; the smallest is measured thrice, since it is over so soon."""
     for size in sizes:
-        runs = [_apart(size) for _ in range(3 if size < 5_000 else 1)]
+        runs = [apart(cost_of, size, "spawn") for _ in range(3 if size < 5_000 else 1)]
         yield min(runs, key=lambda cost: cost.seconds)
-
-
-def _apart(size: int) -> Cost:
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(cost_of, (size,))
 
 
 def cost_of(statements: int) -> Cost:

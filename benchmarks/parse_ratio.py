@@ -1,17 +1,17 @@
 """Our cold run over bare parsing: both in one run, on the same files, in CPU seconds of one process."""
 
 import gc
-import multiprocessing
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from sqlglot import parser
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError
 
+from benchmarks.apart import apart
 from benchmarks.clocks import cpu_seconds
 from lineage_pipeline import pipeline
 from lineage_pipeline.dialects.traits import GENERIC, traits_of
@@ -29,9 +29,6 @@ STAGES = {
 
 SEPARATOR = re.compile(r"^\s*GO\s*$", re.IGNORECASE | re.MULTILINE)
 """What cuts batches; sqlglot would leave everything behind it unparsed, and look fast."""
-
-GivenT = TypeVar("GivenT")
-ResultT = TypeVar("ResultT")
 
 
 class Parsed(msgspec.Struct, frozen=True):
@@ -85,16 +82,6 @@ def measure(name: str, files: Sequence[InputFile], rounds: int) -> Ratio:
         min((parsed for parsed, _ in pairs), key=lambda parsed: parsed.seconds),
         min((analysed for _, analysed in pairs), key=lambda analysed: analysed.seconds),
     )
-
-
-def apart(function: Callable[[GivenT], ResultT], given: GivenT) -> ResultT:
-    """Call a function in a process of its own."""
-    pool = multiprocessing.get_context("fork").Pool(1)
-    try:
-        return pool.apply(function, (given,))
-    finally:  # it is asked to end, not killed: a handler of the parent's may swallow the signal
-        pool.close()
-        pool.join()
 
 
 def _dialect(file: InputFile) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import pyarrow as pa
 import pytest
 
+from benchmarks.apart import apart
 from benchmarks.generate import generate
 from benchmarks.inputs import DIALECTS
 from benchmarks.regressions import GROSS, parses, ratio, recorded
@@ -28,10 +29,7 @@ def test_a_statement_is_not_parsed_more_often(dialect: str, record_property: Fig
 
 @pytest.mark.slow
 def test_the_memory_of_a_worker_does_not_grow_with_the_number_of_statements(record_property: Figure) -> None:
-    import multiprocessing
-
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        few, many = pool.apply(_compile_on_and_on, (3000,))
+    few, many = apart(_compile_on_and_on, 3000, "spawn")
     record_property(
         "figure", f"a worker that compiles: {few:.0f} MB after 20 % of the statements, {many:.0f} MB at the end"
     )
