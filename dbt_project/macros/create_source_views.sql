@@ -60,15 +60,28 @@
 {% endmacro %}
 
 
-{# Spark's SQL has no list of files, so each one is a branch of a union. #}
+{# Spark's SQL has no list of files, but patterns: all of them in braces, behind the folder that they share. Files of
+   older versions lack the newest columns; a view remembers the settings under which it was made. #}
 {% macro spark__read_files(files, columns) %}
+    {% do run_query('set spark.sql.parquet.mergeSchema = true') %}
+    {% set parts = files[0].split('/')[:-1] %}
+    {% set shared = namespace(depth=parts | length) %}
+    {% for file in files %}
+        {% set own = file.split('/') %}
+        {% for part in parts %}
+            {% if loop.index0 < shared.depth and own[loop.index0] != part %}
+                {% set shared.depth = loop.index0 %}
+            {% endif %}
+        {% endfor %}
+    {% endfor %}
     {% set names = [] %}
     {% for column in columns %}
         {% do names.append('`' ~ column ~ '`') %}
     {% endfor %}
-    {% set branches = [] %}
+    {% set rest = [] %}
     {% for file in files %}
-        {% do branches.append('select ' ~ names | join(', ') ~ ' from parquet.`' ~ file ~ '`') %}
+        {% do rest.append(file.split('/')[shared.depth:] | join('/')) %}
     {% endfor %}
-    {% do return(branches | join(' union all ')) %}
+    {% set pattern = (parts[:shared.depth] + ['{' ~ rest | join(',') ~ '}']) | join('/') %}
+    {% do return('select ' ~ names | join(', ') ~ ' from parquet.`' ~ pattern ~ '`') %}
 {% endmacro %}
