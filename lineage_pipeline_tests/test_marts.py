@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -223,26 +224,32 @@ def test_every_mart_has_a_contract_a_key_a_grain_and_a_reader(shop: Built) -> No
     assert marts.keys() <= shown
 
 
-@pytest.fixture(scope="module")
-def on_spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """The same models as tables of the Spark session that this process shares."""
+@contextmanager
+def marts_on_spark(folder: Path, warehouse: Warehouse) -> Iterator[Any]:
+    """Build the same models as tables of the Spark session that this process shares."""
     from lineage_pipeline.settings import load_settings
     from lineage_pipeline.spark.session import session
 
-    folder = tmp_path_factory.mktemp("marts on spark")
     running = session(load_settings(folder, {}, {}).spark)
     strict = running.conf.get("spark.sql.ansi.enabled") or "true"  # dbt turns it off, and others share the session
     for database in DATABASES:
         running.sql(f"create database {database} location '{folder / database}'")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LINEAGE_DBT_TARGET", "spark")
-        built = build(folder, warehouse_of(folder), command="build")
+        built = build(folder, warehouse)
     assert (built.failed, built.message) == (set(), "None")
     running.conf.set("spark.sql.ansi.enabled", strict)
     running.conf.unset("spark.sql.parquet.mergeSchema")  # the views remember it
     yield running
     for database in DATABASES:
         running.sql(f"drop database {database} cascade")
+
+
+@pytest.fixture(scope="module")
+def on_spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    folder = tmp_path_factory.mktemp("marts on spark")
+    with marts_on_spark(folder, warehouse_of(folder)) as running:
+        yield running
 
 
 @pytest.mark.spark
