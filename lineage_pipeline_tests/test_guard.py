@@ -89,6 +89,13 @@ def test_a_statement_over_its_time_is_stopped_and_its_neighbours_are_analysed() 
     assert {edge["to_object"] for edge in document["column_edges"]} == {"one", "two"}
 
 
+def test_a_short_statement_that_the_parser_reads_again_and_again_is_stopped_too() -> None:
+    doubling = "select k.n from t" + " cross join (values (1)) as" * 40 + " k (n);\n"
+    found = analyze(doubling + GOOD.format("v"), limits=Limits(seconds=2)).to_dict()
+    assert [row["code"] for row in found["diagnostics"] if row["severity"] == "error"] == ["LIMIT_EXCEEDED"]
+    assert [edge["to_object"] for edge in found["column_edges"]] == ["v"]
+
+
 def test_a_statement_over_its_memory_is_stopped_and_its_neighbours_are_analysed() -> None:
     heavy = "create view v as select " + ", ".join(f"c{n} + d{n} as e{n}" for n in range(50_000)) + " from heavy;\n"
     document = analyze(GOOD.format("one") + heavy, dialect="postgres", limits=Limits(memory=60_000_000)).to_dict()

@@ -12,6 +12,10 @@ from lineage_pipeline.vocabulary.analysis import Options
 LARGE = 50_000
 """Characters of a file from which it is worth a process of its own: below, limits on tokens and depth are enough."""
 
+DOUBLING, MOST_DOUBLED = ("values", "join"), 12
+"""Words that the parser reads twice where an alias is missing, each time with all that follows: time is two to the
+power of their number. A file that has more of each is worth a process, however short it is."""
+
 MOST_STOPPED = 20
 """Statements of one file that are stopped before the file is given up: each costs all of its time."""
 
@@ -55,7 +59,13 @@ def compile_texts(texts: Sequence[Text], finish: Finish) -> Iterator[bytes]:
 
 def compile_text(text: str, options: Options) -> ir.Script:
     """Give the script of one text, in a process of its own where it is large."""
-    if len(text) <= LARGE or len(text) > options.limits.bytes or not can_guard():
+    if len(text) > options.limits.bytes or not (len(text) > LARGE or _may_double(text)) or not can_guard():
         return compile_source(text, options)
     (made,) = compile_texts([(text, options)], lambda _, script: msgspec.msgpack.encode(script))
     return msgspec.msgpack.decode(made, type=ir.Script)
+
+
+def _may_double(text: str) -> bool:
+    """Say whether a text is short and may still take for ever."""
+    lowered = text.lower()
+    return all(lowered.count(word) > MOST_DOUBLED for word in DOUBLING)

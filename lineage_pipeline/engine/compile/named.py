@@ -80,8 +80,8 @@ def _widened(context: Context, name: ir.Name, added: Sequence[str]) -> int:
 def _table(context: Context, arguments: Sequence[exp.Expr], naming: Naming) -> ir.Name | None:
     """The table that arguments name: as one dotted name, or as texts from the outermost part in."""
     first = arguments[naming.parts[0]] if len(arguments) > naming.parts[0] else None
-    if isinstance(first, exp.Column | exp.Dot):
-        parts = list(first.find_all(exp.Identifier))
+    parts = list(first.find_all(exp.Identifier)) if isinstance(first, exp.Column | exp.Dot) else []
+    if parts:
         parts.sort(key=lambda part: int(part.meta.get("start", 0)))
         return ir.Name(tuple(context.table(part) for part in parts), parts[-1].name, *context.place(*parts))
     places = naming.parts[: 1 if first is not None and "." in first.name else None]
