@@ -9,6 +9,7 @@ from lineage_pipeline.engine.diff.index import NAMED, Body, Index, Place, index
 from lineage_pipeline.engine.diff.joins import FILTER, JOIN, same_conditions
 from lineage_pipeline.engine.diff.names import Names, replace_words, same_words, translate
 from lineage_pipeline.engine.diff.renames import PROJECTION, SOURCE, Renames, covered, renames
+from lineage_pipeline.engine.graph.drops import dropped
 from lineage_pipeline.vocabulary.analysis import Lineage
 from lineage_pipeline.vocabulary.tables import Column
 
@@ -85,6 +86,10 @@ def pair_of(base: Lineage, head: Lineage, sensitive: tuple[str, ...] = ()) -> Pa
     old, new = index(base), index(head)
     names = sorted(set(old.objects) | set(new.objects))
     ranks = {name: (old.definedness(name), new.definedness(name)) for name in names}
+    # What both sides drop in the end is compared: a script that takes everything down may lie beside the others.
+    gone, before = dropped(head.object_statements), dropped(base.object_statements)
+    ranks |= {name: (ranks[name][0], NAMED) for name in gone - before if name in ranks}
+    ranks |= {name: (NAMED, ranks[name][1]) for name in before - gone if name in ranks}
     removed = tuple(name for name in names if ranks[name][0] > ranks[name][1])
     added = tuple(name for name in names if ranks[name][0] < ranks[name][1])
     common = tuple(name for name in names if ranks[name][0] == ranks[name][1] != NAMED)

@@ -11,7 +11,7 @@ from lineage_pipeline.engine.diff.pair import Pair, Rewrite
 from lineage_pipeline.engine.diff.policy import fits
 from lineage_pipeline.engine.diff.renames import PROJECTION
 from lineage_pipeline.engine.diff.rules.positions import misplaced
-from lineage_pipeline.vocabulary.sets import Scope, Severity, Subtype
+from lineage_pipeline.vocabulary.sets import Confidence, Scope, Severity, Subtype
 from lineage_pipeline.vocabulary.tables import Column, ColumnEdge
 
 _CALLS = re.compile(r"([A-Za-z_]\w*)\s*\(")
@@ -54,6 +54,7 @@ class Edit(msgspec.Struct, frozen=True):
     masked: tuple[frozenset[tuple[str, str]], frozenset[tuple[str, str]]]
     retyped: bool
     sensitive: bool
+    confidence: Confidence
 
 
 def expression_changed(pair: Pair) -> Iterator[Finding]:
@@ -63,8 +64,8 @@ def expression_changed(pair: Pair) -> Iterator[Finding]:
             for edit in _edits(pair, rewrite):
                 verdict = next(filter(None, (judge(edit) for judge in JUDGES)), None)
                 if verdict:
-                    texts = edit.before or None, edit.after or None
-                    yield at(Finding(verdict[0], name, edit.column.name, verdict[1], *texts), pair, rewrite)
+                    told = edit.before or None, edit.after or None, edit.confidence
+                    yield at(Finding(verdict[0], name, edit.column.name, verdict[1], *told), pair, rewrite)
             yield from _unfilled(pair, rewrite)
 
 
@@ -86,11 +87,12 @@ def _unfilled(pair: Pair, rewrite: Rewrite) -> Iterator[Finding]:
 
 
 def _edits(pair: Pair, rewrite: Rewrite) -> Iterator[Edit]:
-    """Give the columns whose canonical text differs; what the head could not resolve is reported elsewhere."""
+    """Give the columns whose canonical text differs; what only the head could not resolve is reported elsewhere."""
     elsewhere = misplaced(pair, rewrite)
     for old, new in pair.columns(rewrite.object):
         before, after = rewrite.text(PROJECTION, new.name)
-        if before == after or not before or not after or new.approximate or new.name in elsewhere:
+        lost = new.approximate and not old.approximate
+        if before == after or not before or not after or lost or new.name in elsewhere:
             continue
         base = pair.base.inputs(old.object, old.name, rewrite.base.place)
         head = pair.head.inputs(new.object, new.name, rewrite.head.place)
@@ -106,6 +108,7 @@ def _edits(pair: Pair, rewrite: Rewrite) -> Iterator[Edit]:
             masked=(_masked(base), _masked(head)),
             retyped=old.type != new.type,
             sensitive=any(_is_sensitive(pair, edge) for edge in base),
+            confidence=Confidence.APPROXIMATE if new.approximate else Confidence.CERTAIN,
         )
 
 
