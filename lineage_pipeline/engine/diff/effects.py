@@ -10,6 +10,9 @@ from lineage_pipeline.engine.diff.readers import Reader
 from lineage_pipeline.vocabulary.sets import ObjectKind, Severity, Subtype
 from lineage_pipeline.vocabulary.tables import Column
 
+NONE_OF = ("not(in(", "<> compare all(", "(compare all(")
+"""How a canonical text keeps rows whose value is in no row of a query."""
+
 NEEDS_ROWS = frozenset({"TYP002", "TYP003", "TYP004"})
 """Rules that whoever fills the column feels as well."""
 
@@ -39,8 +42,18 @@ def _loosened(pair: Pair, finding: Finding, reader: Reader) -> Severity:
     """A null breaks where none may be stored, drops out of a join, and empties a NOT IN."""
     target = _stored(pair, reader)
     refused = target is not None and not target.nullable and reader.subtype is Subtype.IDENTITY
-    lost = reader.subtype is Subtype.JOIN or "NOT IN" in reader.expression.upper()
+    lost = reader.subtype is Subtype.JOIN or _is_emptied(pair, finding, reader)
     return Severity.BREAKING if refused or lost else finding.severity
+
+
+def _is_emptied(pair: Pair, finding: Finding, reader: Reader) -> bool:
+    """Say whether rows are kept that are in none of a list of values: a null among those leaves no row."""
+    if "NOT IN" in reader.expression.upper():
+        return True
+    name = f"{finding.object}.{finding.column}"
+    bodies = [body for body in pair.head.bodies.get(reader.object, ()) if body.place == reader.place]
+    lines = [line for body in bodies for facet in body.facets.values() for line in facet.text.splitlines()]
+    return any(start in line and f"{name}, source " in line for line in lines for start in NONE_OF)
 
 
 def _recast(pair: Pair, finding: Finding, reader: Reader) -> Severity:
