@@ -1,6 +1,7 @@
 """What all tests share: `--accept`, groups for those that must not run side by side, and the figures they print."""
 
 import os
+import signal
 
 import pytest
 
@@ -13,6 +14,9 @@ GROUPS = ("spark", "cluster", "browser", "postgres")
 
 def pytest_configure() -> None:
     refuse_strangers()
+    # Behind `&` a shell ignores SIGINT; Dagster gives SIGTERM the same fate, and then no child can be asked to end.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

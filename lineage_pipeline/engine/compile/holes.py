@@ -12,6 +12,13 @@ GUESSED = "guessed"
 
 _NOBODY = ir.Name(("?",))
 
+COLUMNS: dict[type[ir.Node], tuple[str, ...]] = {
+    ir.Join: ("using",),
+    ir.Pivot: ("keys", "group"),
+    ir.Unpivot: ("inputs",),
+}
+"""Where only columns may stand."""
+
 
 def without_holes(statement: ir.Statement) -> ir.Statement:
     """A statement without what its holes would have named: unknown sources give values from nowhere."""
@@ -38,10 +45,19 @@ def _filled(node: Any) -> Any:
         return _name(node)
     if isinstance(node, ir.Ref):
         return _ref(node)
-    changed = type(node)(*(_filled(getattr(node, field)) for field in node.__struct_fields__))
+    columns = COLUMNS.get(type(node), ())
+    filled = ((field, _filled(getattr(node, field))) for field in node.__struct_fields__)
+    changed = type(node)(*(_known(value) if field in columns else value for field, value in filled))
     if isinstance(changed, ir.Source) and changed.name == _NOBODY:
         return msgspec.structs.replace(changed, name=None, function=ir.Call("?", ()), lateral=True)
     return changed
+
+
+def _known(columns: Any) -> Any:
+    """Columns without those that are known only when it runs: no value can stand in their place."""
+    if not isinstance(columns, tuple):
+        return columns
+    return tuple(_known(item) for item in columns if isinstance(item, tuple | ir.Ref))
 
 
 def _name(name: ir.Name) -> ir.Name:

@@ -24,11 +24,9 @@ def _turned_scope(links: Links, relation: int, outer: Scope | None) -> tuple[Lin
 def pivot(links: Links, body: ir.Pivot, index: int, outer: Scope | None) -> Linked:
     """Rows turned into columns, grouped by the columns that are left, or by those that are named."""
     inner, scope = _turned_scope(links, body.relation, outer)
-    every: tuple[ir.Expr, ...] = body.keys
-    named = [key for key in every if isinstance(key, ir.Ref)]  # one may be known only when it runs
-    keys = [scope.resolve(key) for key in named]
+    keys = [scope.resolve(key) for key in body.keys]
     decided = united(influence(key.flows, Subtype.CONDITIONAL) for key in keys)
-    used = {key.parts[-1] for key in named}
+    used = {key.parts[-1] for key in body.keys}
     columns = []
     for output in body.outputs:
         value = value_of(output.expr, scope, links)
