@@ -235,6 +235,18 @@ def test_the_policy_decides_where_nobody_is_seen_to_read(policy: Policy, severit
     assert only(diff(lineage(ORDERS), lineage(SHORT), policy), "COL001").effective is severity
 
 
+@pytest.mark.parametrize(("tags", "severity"), [((), Severity.NON_BREAKING), (("exposure",), Severity.BREAKING)])
+def test_whoever_reads_outside_goes_by_the_name_that_a_table_had(tags: tuple[str, ...], severity: Severity) -> None:
+    text = ORDERS + "view exposure.board\n  id INT = raw.orders.id\n  from raw.orders\n"
+    base, head = (_tagged(lineage(text.replace("raw.orders", name)), tags) for name in ("raw.orders", "raw.sales"))
+    assert only(diff(base, head), "OBJ002").effective is severity
+
+
+def _tagged(side: Lineage, tags: tuple[str, ...]) -> Lineage:
+    rows = (msgspec.structs.replace(row, tags=tags) if row.schema == "exposure" else row for row in side.objects)
+    return msgspec.structs.replace(side, objects=tuple(rows))
+
+
 def test_a_rule_that_is_off_says_nothing() -> None:
     assert diff(lineage(ORDERS), lineage(SHORT), Policy(levels={"COL001": "off"})) == ()
 

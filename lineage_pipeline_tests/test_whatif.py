@@ -99,6 +99,27 @@ def test_a_column_of_an_imported_schema_is_changed_there() -> None:
 @pytest.mark.parametrize(
     ("action", "words", "said"),
     [
+        (Action.DROP, "ext.t.x", ("COL001", "BREAKING", ["core.v"])),
+        (Action.DROP, "ext.t.unread", ("COL001", "NON_BREAKING", [])),
+        (Action.RENAME, "ext.t.x=y", ("COL002", "BREAKING", ["core.v"])),
+        (Action.RETYPE, "ext.t.x=int", ("TYP003", "BREAKING", ["core.v"])),
+    ],
+)
+def test_a_column_of_a_source_that_is_described_in_part_is_gone_where_its_description_is(
+    action: Action, words: str, said: tuple[str, str, list[str]]
+) -> None:
+    columns = tuple(SchemaColumn(name, name, "VARCHAR") for name in ("unread", "id", "x"))
+    schema = TableSchema("ext.t", ObjectKind.TABLE, Origin.IMPORTED, columns, open=True)
+    base = worked_out("create view core.v as select id, x, other from ext.t;", {"ext.t": schema})
+    before, after = settle(base, suppose(base, [resolve_edit(base, action, words)]))
+    [cause] = [one for one in diff(before.lineage, after.lineage) if one.root]
+    assert cause.object == "ext.t"
+    assert (cause.rule, cause.effective, [reader.object for reader in cause.consumers]) == said
+
+
+@pytest.mark.parametrize(
+    ("action", "words", "said"),
+    [
         (Action.DROP, "raw.ordres.note", "there is no object raw.ordres"),
         (Action.DROP, "raw.orders.nothing", "there is no column of raw.orders nothing"),
         (Action.DROP, "raw.orders.note=x", "write --drop t.column"),

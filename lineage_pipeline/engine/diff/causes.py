@@ -1,9 +1,11 @@
 """Which findings follow from others: one cause is one root."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lineage_pipeline.engine.diff.finding import Finding, order
+from lineage_pipeline.engine.diff.implication import LOOSENED, TIGHTENED
 from lineage_pipeline.engine.diff.pair import Pair
 from lineage_pipeline.engine.diff.policy import rank
 from lineage_pipeline.engine.diff.renames import PROJECTION
@@ -58,6 +60,24 @@ def _same_object(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding
 def _unfitting(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
     """Look for branches or values that do not fit in number: what they give is beside the point."""
     return [one for one in found.get((finding.object, None), ()) if one.before is None]
+
+
+def _missing_name(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
+    """Look for a missing source where a text names what nothing answers to."""
+    return _same_object(pair, finding, found) if NOTHING in (finding.after or "") else ()
+
+
+def _moved_condition(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
+    """Look for a join that gave up, or took over, a condition which a filter has now or had."""
+    old, new = (set(_WAY.sub("", text or "").splitlines()) for text in (finding.before, finding.after))
+    return [
+        one
+        for one in _same_object(pair, finding, found)
+        if any(text in (one.before or "") for text in new - old) or any(text in (one.after or "") for text in old - new)
+    ]
+
+
+_WAY = re.compile(rf"^({TIGHTENED}|{LOOSENED}): ")
 
 
 def _other_branches(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
@@ -130,6 +150,9 @@ def _is_carried(pair: Pair, finding: Finding) -> bool:
     return all(before == after for before, after in texts)
 
 
+NOTHING = "?."
+"""How a canonical text begins a name that nothing answers to."""
+
 _GONE = ("COL001", "COL002", "OBJ", "ANL")
 
 CAUSES: tuple[tuple[str, Search, tuple[str, ...]], ...] = (
@@ -146,6 +169,9 @@ CAUSES: tuple[tuple[str, Search, tuple[str, ...]], ...] = (
     ("POS001", _untouched_source, ("POS", "COL")),
     ("POS003", _own_columns, ("COL001", "COL002", "COL003", "COL004")),
     ("EXP", _unfitting, ("POS003",)),
+    ("EXP", _missing_name, ("SRC002",)),
+    ("ROW", _missing_name, ("SRC002",)),
+    ("ROW004", _moved_condition, ("ROW001", "ROW002", "ROW003")),
     ("EXP", _other_branches, ("ROW006",)),
     ("EXP", _same_object, ("ROW009",)),
     ("SRC001", _same_object, ("ANL003",)),

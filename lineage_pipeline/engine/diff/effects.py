@@ -3,9 +3,11 @@
 from collections.abc import Callable
 
 from lineage_pipeline.engine.diff.finding import Finding
+from lineage_pipeline.engine.diff.implication import keeps_null_out
+from lineage_pipeline.engine.diff.joins import FILTER
 from lineage_pipeline.engine.diff.lattice import is_narrower, read_type
 from lineage_pipeline.engine.diff.pair import Pair
-from lineage_pipeline.engine.diff.policy import at_most
+from lineage_pipeline.engine.diff.policy import at_most, worst
 from lineage_pipeline.engine.diff.readers import Reader
 from lineage_pipeline.vocabulary.sets import ObjectKind, Severity, Subtype
 from lineage_pipeline.vocabulary.tables import Column
@@ -35,15 +37,23 @@ def _widened(pair: Pair, finding: Finding, reader: Reader) -> Severity:
     target = _stored(pair, reader)
     narrow = target and target.type and finding.after and is_narrower(target.type, finding.after)
     compared = reader.subtype is Subtype.JOIN or (reader.masking and reader.subtype is not Subtype.AGGREGATION)
-    return Severity.POTENTIALLY_BREAKING if narrow or compared else finding.severity
+    return worst(Severity.POTENTIALLY_BREAKING, finding.severity) if narrow or compared else finding.severity
 
 
 def _loosened(pair: Pair, finding: Finding, reader: Reader) -> Severity:
     """A null breaks where none may be stored, drops out of a join, and empties a NOT IN."""
     target = _stored(pair, reader)
     refused = target is not None and not target.nullable and reader.subtype is Subtype.IDENTITY
+    refused = refused and not _is_kept_out(pair, finding, reader)
     lost = reader.subtype is Subtype.JOIN or _is_emptied(pair, finding, reader)
     return Severity.BREAKING if refused or lost else finding.severity
+
+
+def _is_kept_out(pair: Pair, finding: Finding, reader: Reader) -> bool:
+    """Say whether a reader takes no row in which the value is null."""
+    bodies = [body for body in pair.head.bodies.get(reader.object, ()) if body.place == reader.place]
+    filters = [facet.text for body in bodies for key, facet in body.facets.items() if key == (FILTER, "*")]
+    return any(keeps_null_out(text, f"{finding.object}.{finding.column}") for text in filters)
 
 
 def _is_emptied(pair: Pair, finding: Finding, reader: Reader) -> bool:
@@ -67,6 +77,7 @@ def _recast(pair: Pair, finding: Finding, reader: Reader) -> Severity:
 AT_READER: dict[str, Callable[[Pair, Finding, Reader], Severity]] = {
     "TYP001": _widened,
     "TYP003": _recast,
+    "TYP004": _widened,
     "NUL001": _loosened,
 }
 """Rules whose severity depends on what a reader does."""

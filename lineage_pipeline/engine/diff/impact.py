@@ -7,7 +7,7 @@ import msgspec
 from lineage_pipeline.engine.diff.effects import AT_READER, NEEDS_ROWS, SECRETS, as_found
 from lineage_pipeline.engine.diff.finding import Finding
 from lineage_pipeline.engine.diff.pair import Pair
-from lineage_pipeline.engine.diff.policy import OUTSIDE, Policy, at_most, exposure, worst
+from lineage_pipeline.engine.diff.policy import EXPOSURE, OUTSIDE, Policy, at_most, exposure, worst
 from lineage_pipeline.engine.diff.readers import (
     NATURAL,
     Reader,
@@ -24,6 +24,7 @@ from lineage_pipeline.engine.diff.readers import (
     star_readers,
 )
 from lineage_pipeline.engine.diff.spread import place_name, row_effects, spread
+from lineage_pipeline.engine.diff.unions import SET_OPERATION
 from lineage_pipeline.vocabulary.sets import Confidence, Severity
 
 
@@ -34,8 +35,6 @@ class Impact(msgspec.Struct, frozen=True):
     readers: Sequence[Reader] = ()
     derived: Sequence[Finding] = ()
 
-
-UNITED = "set operation"
 
 Feel = Callable[[Pair, Finding, Policy], Impact]
 
@@ -146,7 +145,7 @@ def feel_positions(pair: Pair, finding: Finding, policy: Policy) -> Impact:
     sinks = positional_sinks(pair, finding.object)
     readers = object_readers(pair.head, finding.object)
     stars = [reader for reader in readers if "star" in pair.head.features(reader.place)]
-    counting = sinks or [reader for reader in stars if UNITED in _facets(pair, reader)]
+    counting = sinks or [reader for reader in stars if SET_OPERATION in _facets(pair, reader)]
     if counting:
         return Impact(Severity.BREAKING, counting)
     return Impact(finding.severity if stars else _outside(pair, finding, policy), stars)
@@ -210,8 +209,9 @@ def _outside(pair: Pair, finding: Finding, policy: Policy, *, read: bool = False
     """Give the severity for readers that we do not see."""
     name = pair.renames.names.object(finding.object)
     read = read or has_readers(pair.head, finding.object) or has_readers(pair.head, name)
-    tags = _tags(pair, finding.object)
-    outside = at_most(finding.severity, OUTSIDE[exposure(policy, finding.object, tags, read)])
+    tags = (*_tags(pair, finding.object), *_promises(pair, finding.object))
+    seen = "private" if pair.head.is_temporary(finding.object) else exposure(policy, finding.object, tags, read)
+    outside = at_most(finding.severity, OUTSIDE[seen])
     # Whoever may read any column makes nothing milder.
     possible = at_most(finding.severity, Severity.POTENTIALLY_BREAKING) if _possible(pair, finding) else outside
     return worst(outside, possible)
@@ -225,6 +225,12 @@ def _tags(pair: Pair, name: str) -> tuple[str, ...]:
     """Give the tags of an object on either side: a promise that goes with the change still held when it was made."""
     rows = (side.objects.get(name) for side in (pair.base, pair.head))
     return tuple(tag for row in rows if row for tag in row.tags)
+
+
+def _promises(pair: Pair, name: str) -> tuple[str, ...]:
+    """Give the tag of an exposure that reads an object: who stands behind it goes by the name that the object had."""
+    rows = (pair.base.objects.get(reader) for reader, _ in pair.base.readers.get(name, ()))
+    return (EXPOSURE,) if any(row is not None and EXPOSURE in row.tags for row in rows) else ()
 
 
 def _broken(pair: Pair, finding: Finding, policy: Policy, readers: Sequence[Reader]) -> Impact:
@@ -252,7 +258,7 @@ def _counts_columns(pair: Pair, reader: Reader) -> bool:
     """Say whether a statement that takes a star goes by all its columns: their places, their names, or their values."""
     facets = _facets(pair, reader)
     grain = set(facets.get("grouping", "").splitlines())
-    return UNITED in facets or bool(grain & {"distinct", "all"}) or NATURAL in pair.head.features(reader.place)
+    return SET_OPERATION in facets or bool(grain & {"distinct", "all"}) or NATURAL in pair.head.features(reader.place)
 
 
 def _facets(pair: Pair, reader: Reader) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Which way a filter went, where that can be told: fewer rows pass, or more."""
+"""What follows from a filter, where that can be told: which way it went, and that a value is not null."""
 
 import re
 
@@ -16,6 +16,13 @@ def direction(before: str, after: str) -> str:
     if len(gone) == len(came) == 1:
         return _bounds(gone.pop(), came.pop())
     return ""
+
+
+def keeps_null_out(filters: str, name: str) -> bool:
+    """Say whether a row passes only where a value is not null: it is asked for that, or compared with something."""
+    said = re.escape(name)
+    compared = rf"not\(\({said} is null\)\)|\([^()]* (?:=|<>|<=?) {said}\)|\({said} (?:=|<>|<=?) [^()]*\)"
+    return any(re.fullmatch(compared, line) for line in filters.splitlines())
 
 
 def _conditions(text: str) -> set[str]:

@@ -39,6 +39,8 @@ WRITING = frozenset({"INSERT", "INSERT OVERWRITE", "REPLACE", "MERGE", "UPDATE",
 SUPPLIED = frozenset({"default", "generated"})
 """Constraints that say what a column gets where a writer says nothing."""
 
+READING = frozenset({EdgeKind.READ, EdgeKind.WRITE})
+
 EMPTYING = frozenset({"DELETE"})
 """Statements that take rows away and bring none."""
 
@@ -80,6 +82,11 @@ class Index(msgspec.Struct, frozen=True):
         if row.origin in (Origin.IMPORTED, Origin.IMPLIED):
             return DEFINED
         return WRITTEN if self.bodies.get(name) or self.makers.get(name) else NAMED
+
+    def is_temporary(self, name: str) -> bool:
+        """Say whether an object lasts no longer than its script."""
+        row = self.objects.get(name)
+        return row is not None and row.temporary
 
     def inputs(self, name: str, column: str, place: Place | None = None) -> list[ColumnEdge]:
         """List the edges that carry values into a column, of one statement or of all."""
@@ -159,9 +166,9 @@ def index(lineage: Lineage) -> Index:
         bodies=_bodies(lineage.facets, statements, {name: made for name, made in makers.items() if name in passing}),
         makers=makers,
         writers=_places(lineage, (Role.WRITE,)),
-        readers=_readers(lineage),
+        readers=_readers(lineage, statements, passing),
         callers=_callers(lineage, statements),
-        edges_from=_by(lineage.column_edges, lambda edge: (edge.from_object, edge.from_column)),
+        edges_from=_edges_from(lineage.column_edges, passing),
         edges_to=_by(lineage.column_edges, lambda edge: (edge.to_object, edge.to_column)),
         edges_at=_by(lineage.column_edges, lambda edge: (edge.path, edge.statement)),
         files=_files(lineage.statements),
@@ -217,12 +224,18 @@ def _places(lineage: Lineage, roles: tuple[Role, ...]) -> dict[str, list[Place]]
     return {name: sorted(found) for name, found in places.items()}
 
 
-def _readers(lineage: Lineage) -> dict[str, list[tuple[str, Place]]]:
+def _readers(
+    lineage: Lineage, statements: dict[Place, StatementRow], passing: set[str]
+) -> dict[str, list[tuple[str, Place]]]:
     """List who reads each object in which statement, as object and as column edges tell it."""
     readers: dict[str, set[tuple[str, Place]]] = defaultdict(set)
     for edge in lineage.object_edges:
-        if edge.kind is EdgeKind.READ:
-            readers[edge.from_object].update((edge.to_object, (ref.path, ref.statement)) for ref in edge.statements)
+        places = [(ref.path, ref.statement) for ref in edge.statements]
+        if edge.kind is EdgeKind.WRITE:  # a statement that fills one object may take rows from another without a value
+            read = [place for place in places if place in statements and edge.from_object in statements[place].reads]
+            places = read if edge.to_object not in passing else []
+        if edge.kind in READING:
+            readers[edge.from_object].update((edge.to_object, place) for place in places)
     for one in lineage.column_edges:
         readers[one.from_object].add((one.to_object, (one.path, one.statement)))
     return {name: sorted(found) for name, found in readers.items()}
@@ -243,6 +256,16 @@ def _maker(statements: dict[Place, StatementRow], place: Place) -> str:
     while row is not None and row.target is None and row.parent is not None:
         row = statements.get((row.path, row.parent))
     return (row.target if row else None) or place[0]
+
+
+def _edges_from(edges: Iterable[ColumnEdge], passing: set[str]) -> dict[tuple[str, str], list[ColumnEdge]]:
+    """List the edges that go out from each column, and those that pass one of a temporary object."""
+    found = _by(edges, lambda edge: (edge.from_object, edge.from_column))
+    for edge in edges if passing else ():
+        for hop in edge.hops:
+            if hop.object in passing:
+                found.setdefault((hop.object, hop.column), []).append(edge)
+    return found
 
 
 def _by(edges: Iterable[ColumnEdge], key: Callable[[ColumnEdge], Key]) -> dict[Key, list[ColumnEdge]]:

@@ -36,7 +36,12 @@ def translate(names: Names, text: str) -> str:
 
 def same_words(one: str, other: str) -> bool:
     """Say whether two texts hold the same words: a rename may change the order of terms that are sorted by name."""
-    return sorted(_WORD.findall(one)) == sorted(_WORD.findall(other))
+    return sorted_words(one) == sorted_words(other)
+
+
+def sorted_words(text: str) -> list[str]:
+    """Give the names, numbers and strings of a text, in order."""
+    return sorted(_WORD.findall(text))
 
 
 def replace_words(text: str, words: Mapping[str, str]) -> str:

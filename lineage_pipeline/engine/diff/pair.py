@@ -5,10 +5,12 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from lineage_pipeline.engine.diff.described import described
 from lineage_pipeline.engine.diff.index import NAMED, Body, Index, Place, index
 from lineage_pipeline.engine.diff.joins import FILTER, JOIN, same_conditions
 from lineage_pipeline.engine.diff.names import Names, replace_words, same_words, translate
 from lineage_pipeline.engine.diff.renames import PROJECTION, SOURCE, Renames, covered, renames
+from lineage_pipeline.engine.diff.unions import same_branches
 from lineage_pipeline.engine.graph.drops import dropped
 from lineage_pipeline.vocabulary.analysis import Lineage
 from lineage_pipeline.vocabulary.tables import Column
@@ -83,7 +85,7 @@ class Pair(msgspec.Struct, frozen=True):
 
 def pair_of(base: Lineage, head: Lineage, sensitive: tuple[str, ...] = ()) -> Pair:
     """Put two lineages side by side; `sensitive` are patterns of tags."""
-    old, new = index(base), index(head)
+    old, new = described(index(base), index(head))
     names = sorted(set(old.objects) | set(new.objects))
     ranks = {name: (old.definedness(name), new.definedness(name)) for name in names}
     # What both sides drop in the end is compared: a script that takes everything down may lie beside the others.
@@ -132,7 +134,8 @@ def _writers(base: Index, head: Index, name: str, names: Names) -> Writers:
         before.remove(old)
         after.remove(new)
         swap = _swap(base, head, name, old, new)
-        rewrites.append(Rewrite(name, old[0], new[0], _rejoined(_reordered(old, new[1]), new[1]), new[1], swap))
+        before_texts = _reunited(_rejoined(_reordered(old, new[1]), new[1]), new[1])
+        rewrites.append(Rewrite(name, old[0], new[0], before_texts, new[1], swap))
     return Writers(tuple(rewrites), tuple(body for body, _ in before), tuple(body for body, _ in after))
 
 
@@ -193,6 +196,13 @@ def _rejoined(before: Texts, after: Texts) -> Texts:
     keys = ((JOIN, "*"), (FILTER, "*"))
     kept = {key: text for key, text in before.items() if key not in keys}
     return kept | {key: after[key] for key in keys if key in after}
+
+
+def _reunited(before: Texts, after: Texts) -> Texts:
+    """Take over the head's expressions where the branches of a set operation only changed places."""
+    if not same_branches(before, after):
+        return before
+    return {key: after[key] if key[0] == PROJECTION else text for key, text in before.items()}
 
 
 def _swap(

@@ -38,7 +38,9 @@ class Policy(msgspec.Struct, frozen=True):
     sensitive: tuple[str, ...] = ("pii", "pii=*", "pii:*", "pii.*")
 
 
-PUBLIC_TAGS = frozenset({"public", "contract", "exposure"})
+EXPOSURE = "exposure"
+
+PUBLIC_TAGS = frozenset({"public", "contract", EXPOSURE})
 """Tags by which an object is promised to readers that we do not see; a value may stand behind them."""
 
 DEFAULT = Policy()

@@ -37,8 +37,9 @@ def column_readers(side: Index, name: str, column: str) -> list[Reader]:
 
 
 def object_readers(side: Index, name: str) -> list[Reader]:
-    """List the statements that read an object."""
-    return [Reader(reader, None, place, side.line(place)) for reader, place in side.readers.get(name, ())]
+    """List the statements that read an object, but for those that fill it themselves."""
+    found = side.readers.get(name, ())
+    return [Reader(reader, None, place, side.line(place)) for reader, place in found if reader != name]
 
 
 def has_readers(side: Index, name: str) -> bool:

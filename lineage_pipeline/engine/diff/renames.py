@@ -6,11 +6,14 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 import msgspec
 
 from lineage_pipeline.engine.diff.index import Index
-from lineage_pipeline.engine.diff.names import Names, translate
+from lineage_pipeline.engine.diff.names import Names, sorted_words, translate
 from lineage_pipeline.vocabulary.sets import ObjectKind
 from lineage_pipeline.vocabulary.tables import Column
 
 PROJECTION, SOURCE = "projection", "source"
+
+ITSELF = "\x00"
+"""What stands for an object in its own statements, whatever its name."""
 
 SAME_EXPRESSION, SAME_LINEAGE, SAME_SHAPE = 3, 2, 1
 """How strongly two columns look like one: the stronger likeness wins, a tie is no rename."""
@@ -74,11 +77,17 @@ def _signature(index: Index, name: str, names: Names) -> Hashable:
     """Give all that makes an object but its name, or nothing where it has no columns to tell it by."""
     columns = index.columns.get(name, {}).values()
     shape = tuple((column.name, column.type, column.nullable) for column in columns)
+    own = Names({**names.objects, name: ITSELF}, names.columns)  # a statement may read what it fills
     bodies = sorted(
-        tuple(sorted((*key, translate(names, facet.text)) for key, facet in body.facets.items()))
+        tuple(sorted((*key, _alike(translate(own, facet.text))) for key, facet in body.facets.items()))
         for body in index.bodies.get(name, ())
     )
     return (index.objects[name].kind, shape, tuple(bodies)) if shape else None
+
+
+def _alike(text: str) -> str:
+    """Give a text that is the same under another name of the object itself, which puts terms into another order."""
+    return " ".join(sorted_words(text)) if ITSELF in text else text
 
 
 def _unambiguous(old: Mapping[str, Hashable], new: Mapping[str, Hashable]) -> dict[str, str]:

@@ -57,7 +57,22 @@ def counted(op: str, args: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
         return ()
     if op.startswith("COUNT"):
         return tuple(arg for arg in args if not isinstance(arg, ir.Whole) or arg.qualifier)
-    return args
+    return _chained(op, args) if op in CHAINS else args
+
+
+CHAINS = frozenset({"AND", "OR"})
+"""Operators that come to the same wherever brackets stand in a chain of them."""
+
+
+def _chained(op: str, args: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
+    found, pending = [], list(reversed(args))
+    while pending:
+        part = pending.pop()
+        if type(part) is ir.Call and part.op == op:
+            pending.extend(reversed(part.args))
+        else:
+            found.append(part)
+    return tuple(found)
 
 
 def renamed(members: Members, kind: str) -> Members:

@@ -1,7 +1,8 @@
 """Canonical text: the same for two expressions that mean the same whatever the aliases, brackets and order of terms."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 
 from lineage_pipeline.vocabulary import ir
 
@@ -16,16 +17,15 @@ LONGEST = 2000
 
 def call_text(op: str, args: list[str]) -> str:
     """An operator or function with its arguments."""
-    if op == "IS:negate":
-        return call_text("NOT", [call_text("IS", args)])
+    special = _SPECIAL.get(op)
+    return _plain(op, args) if special is None else special(args)
+
+
+def _plain(op: str, args: list[str]) -> str:
     if op in _MIRRORED and len(args) == 2:
         op, args = _MIRRORED[op], args[::-1]
     if op in _COMMUTATIVE:
         args = sorted(args)
-    elif op == "IN":
-        args = [*args[:1], *sorted(args[1:])]
-    elif op == "BETWEEN" and len(args) == 3:
-        return call_text("AND", list(between_texts(args)))
     elif op.partition(":")[0] == "COUNT" and len(args) == 1 and args[0].isdigit():
         args = []  # COUNT(1) counts rows, as COUNT(*) does
     symbol = _SYMBOLS.get(op)
@@ -34,10 +34,56 @@ def call_text(op: str, args: list[str]) -> str:
     return shortened(f"{op.lower()}({', '.join(args)})")
 
 
+def _either(args: list[str]) -> str:
+    terms = _listed(args)
+    return terms[0] if len(terms) == 1 else _plain("OR", terms)
+
+
+def _within(args: list[str]) -> str:
+    if len(args) == 2 and _CONSTANT.fullmatch(args[1]):
+        return _plain("EQ", args)
+    return _plain("IN", [*args[:1], *sorted(args[1:])])
+
+
+def _between(args: list[str]) -> str:
+    return _plain("AND", list(between_texts(args))) if len(args) == 3 else _plain("BETWEEN", args)
+
+
+_SPECIAL: dict[str, Callable[[list[str]], str]] = {
+    "IS:negate": lambda args: _plain("NOT", [_plain("IS", args)]),
+    "OR": _either,
+    "IN": _within,
+    "BETWEEN": _between,
+}
+"""Operators that have more than one way to say the same."""
+
+_CONSTANT = re.compile(r"'[^']*'|-?\d[\d.]*")
+_EQUAL = re.compile(rf"\((?:({_CONSTANT.pattern}) = (.+)|(.+) = ({_CONSTANT.pattern}))\)", re.DOTALL)
+
+
+def _listed(args: Sequence[str]) -> list[str]:
+    """The terms of an OR; those that compare one value with constants are one IN."""
+    grouped: dict[str, list[str]] = {}
+    for arg in dict.fromkeys(args):
+        found = _EQUAL.fullmatch(arg)
+        constant, value = (found[1] or found[4], found[2] or found[3]) if found else ("", arg)
+        grouped.setdefault(value, []).append(constant)
+    return [_in_list(value, constants) for value, constants in grouped.items()]
+
+
+def _in_list(value: str, constants: Sequence[str]) -> str:
+    return _within([value, *constants]) if all(constants) else value
+
+
 def between_texts(args: Sequence[str]) -> tuple[str, str]:
     """The two comparisons that BETWEEN is."""
     value, low, high = args
     return call_text("LTE", [low, value]), call_text("LTE", [value, high])
+
+
+def literal_text(literal: ir.Literal) -> str:
+    """A constant."""
+    return f"'{literal.text}'" if literal.kind in ("string", "typed") else literal.text.lower()
 
 
 def cast_text(cast: ir.Cast, text: str) -> str:

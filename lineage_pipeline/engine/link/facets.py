@@ -2,16 +2,29 @@
 
 from collections.abc import Iterator, Sequence
 
-from lineage_pipeline.engine.link.canonical import lines
+from lineage_pipeline.engine.link.canonical import call_text, lines, literal_text
 from lineage_pipeline.engine.link.model import Value
 from lineage_pipeline.vocabulary import ir
 
 
 def condition_lines(condition: ir.Expr, value: Value) -> Sequence[str]:
-    """What a condition says: BETWEEN says two things."""
+    """What a condition says: BETWEEN says two things, NOT IN as many as it lists."""
     if type(condition) is ir.Call and condition.op == "BETWEEN" and value.text.endswith(")"):
         return value.text[1:-1].split(" and ") if value.text.count(" and ") == 1 else (value.text,)
+    if type(condition) is ir.Call and condition.op == "NOT" and value.text.startswith("not(in("):
+        return _none_of(condition.args[0], value.text) or (value.text,)
     return (value.text,)
+
+
+def _none_of(listed: ir.Expr, text: str) -> Sequence[str]:
+    """What NOT IN says of a list of constants: the value is none of them."""
+    items = listed.args[1:] if type(listed) is ir.Call and listed.op == "IN" else ()
+    constants = sorted(literal_text(item) for item in items if type(item) is ir.Literal and item.kind != "null")
+    end = f", {', '.join(constants)}))"
+    if not constants or len(constants) < len(items) or not text.endswith(end):
+        return ()
+    value = text.removeprefix("not(in(").removesuffix(end)
+    return [call_text("NEQ", [value, constant]) for constant in constants]
 
 
 def shape_lines(body: ir.Select, keys: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -143,8 +143,17 @@ def _join(links: Links, source: ir.Source, scope: Scope, indirect: list[Flows], 
     made = source.function is not None and added.input is None
     name = added.input.object if added.input is not None else f"(function) {added.text}" if made else "(subquery)"
     facets.extend((facet, f"{name}: {text}") for facet, text in source.marks)
+    if side == "right" and len(scope.sources) == 2 and (first := _object_of(scope.sources[0])):
+        side, name = "left", first  # `a RIGHT JOIN b` is `b LEFT JOIN a`
     if made or (join is not None and (side != "cross" or condition)):
         facets.append(("join", f"{side or 'cross'} {name}{' ON ' if condition else ''}{condition}"))
+
+
+def _object_of(source: Source) -> str:
+    """The object that a source is, or that it is a query; empty for a function."""
+    if source.input is not None:
+        return source.input.object
+    return "(subquery)" if source.linked is not None and not source.text and not source.element else ""
 
 
 def _join_condition(links: Links, join: ir.Join, scope: Scope, added: Source, indirect: list[Flows]) -> str:
@@ -161,7 +170,7 @@ def _join_condition(links: Links, join: ir.Join, scope: Scope, added: Source, in
         first = scope.merged.get(name, tuple(owners[:1]))
         values = [value for item in (*first, added) if (value := item.column(name, key.start, key.end)) is not None]
         indirect.append(influence(united(value.flows for value in values), Subtype.JOIN))
-        texts.append(shortened(" = ".join(sorted(value.text for value in values))))
+        texts.append(shortened(f"({' = '.join(sorted(value.text for value in values))})"))
         if scope.typing.family.using_widens:
             types = [scope.merged_types.get(name), *(value.type for value in values)]
             scope.merged_types[name] = common_type([kind for kind in types if kind], scope.typing.family)

@@ -10,6 +10,7 @@ from lineage_pipeline.dialects.typing.decimals import literal_digits
 from lineage_pipeline.dialects.typing.families import UNKNOWN, Family, as_read
 from lineage_pipeline.dialects.typing.rules import Typing
 from lineage_pipeline.dialects.typing.widening import common_type, folded
+from lineage_pipeline.engine.link.canonical import literal_text
 from lineage_pipeline.engine.link.flows import NONE
 from lineage_pipeline.engine.link.model import Input, Value
 from lineage_pipeline.vocabulary import ir
@@ -54,8 +55,7 @@ def literal_value(literal: ir.Literal, family: Family) -> Value:
     key = (family.name, literal.kind, literal.text)
     known = _LITERALS.get(key)
     if known is None:
-        text = f"'{literal.text}'" if literal.kind in ("string", "typed") else literal.text.lower()
-        known = Value(NONE, literal_type(literal, family), literal.kind == "null", text)
+        known = Value(NONE, literal_type(literal, family), literal.kind == "null", literal_text(literal))
         if len(_LITERALS) < _MOST_LITERALS:
             _LITERALS[key] = known
     return known

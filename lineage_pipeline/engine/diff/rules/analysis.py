@@ -167,7 +167,7 @@ def _is_removed(pair: Pair, one: Diagnostic, name: str) -> bool:
     gone = (
         source
         for source in {*pair.head.sources(name), *pair.base.sources(name), *near}
-        if column not in pair.head.columns.get(source, {})
+        if column not in pair.head.columns.get(source, {}) and not pair.base.is_temporary(source)
     )
     return any(column in pair.base.columns.get(source, {}) for source in gone)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from lineage_pipeline.engine.diff.finding import Finding, Rule
 from lineage_pipeline.engine.diff.pair import Pair
 from lineage_pipeline.engine.diff.readers import natural_readers, positional_sinks, star_readers
-from lineage_pipeline.vocabulary.sets import Confidence, Scope, Severity
+from lineage_pipeline.vocabulary.sets import Confidence, Origin, Scope, Severity
 from lineage_pipeline.vocabulary.tables import Column
 
 
@@ -14,7 +14,8 @@ def column_removed(pair: Pair) -> Iterator[Finding]:
     for name in pair.common:
         for column in _missing(pair, name):
             candidates = pair.renames.candidates.get((name, column.name), ())
-            unsure = pair.head.objects[name].open  # a star that cannot be expanded may still bring it
+            confidence = _certainty(pair, column)
+            unsure = confidence is Confidence.UNKNOWN
             yield Finding(
                 "COL001",
                 name,
@@ -22,8 +23,17 @@ def column_removed(pair: Pair) -> Iterator[Finding]:
                 Severity.POTENTIALLY_BREAKING if unsure else Severity.BREAKING,
                 before=describe(column),
                 after=f"candidates: {', '.join(candidates)}" if candidates else None,
-                confidence=Confidence.UNKNOWN if unsure else Confidence.CERTAIN,
+                confidence=confidence,
             )
+
+
+def _certainty(pair: Pair, column: Column) -> Confidence:
+    """Say how sure it is that a column is gone: a star that cannot be expanded may still bring it."""
+    row = pair.head.objects[column.object]
+    if not row.open:
+        return Confidence.CERTAIN
+    listed = row.origin is Origin.IMPORTED and column.origin is Origin.IMPORTED
+    return Confidence.INFERRED if listed else Confidence.UNKNOWN
 
 
 def column_renamed(pair: Pair) -> Iterator[Finding]:

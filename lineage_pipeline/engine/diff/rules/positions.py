@@ -6,13 +6,11 @@ from lineage_pipeline.engine.diff.finding import Finding, Rule, at
 from lineage_pipeline.engine.diff.pair import Pair, Rewrite
 from lineage_pipeline.engine.diff.renames import PROJECTION
 from lineage_pipeline.engine.diff.rules.analysis import new_findings, statement_at
+from lineage_pipeline.engine.diff.unions import BRANCH
 from lineage_pipeline.vocabulary.sets import Origin, Scope, Severity
-from lineage_pipeline.vocabulary.tables import Column
+from lineage_pipeline.vocabulary.tables import Column, ObjectRow
 
 MISMATCHES = frozenset({"SET_OPERATION_MISMATCH", "INSERT_ARITY_MISMATCH"})
-
-BRANCH = " | "
-"""What stands between the branches of a set operation in the canonical text of a column."""
 
 POSITIONAL_KINDS = frozenset({"INSERT", "REPLACE", "MERGE"})
 
@@ -89,12 +87,16 @@ def misplaced(pair: Pair, rewrite: Rewrite) -> frozenset[str]:
 def _orders(pair: Pair) -> Iterator[tuple[str, list[str], list[str]]]:
     """Give the shared columns of each object in both orders, by their names at head."""
     for name in pair.common:
-        # Columns that are inferred from use have no order of their own.
-        if Origin.INFERRED in (pair.base.objects[name].origin, pair.head.objects[name].origin):
+        # Columns that are inferred from use have no order of their own, nor those that a description picks out.
+        if any(_is_unordered(side.objects[name]) for side in (pair.base, pair.head)):
             continue
         shared = [new for _, new in pair.columns(name)]
         by_place = sorted(shared, key=lambda column: column.ordinal)
         yield name, [column.name for column in shared], [column.name for column in by_place]
+
+
+def _is_unordered(row: ObjectRow) -> bool:
+    return row.origin is Origin.INFERRED or (row.open and row.origin is Origin.IMPORTED)
 
 
 def _first_shift(pair: Pair, name: str) -> tuple[Column, Column] | None:

@@ -8,9 +8,10 @@ from lineage_pipeline.engine.diff.implication import direction
 from lineage_pipeline.engine.diff.index import EMPTYING, Body, Index
 from lineage_pipeline.engine.diff.joins import FILTER, FUNCTION, JOIN, JoinLine, read_joins
 from lineage_pipeline.engine.diff.pair import Pair, Rewrite, sources
+from lineage_pipeline.engine.diff.unions import SET_OPERATION
 from lineage_pipeline.vocabulary.sets import EdgeType, ObjectKind, Scope, Severity
 
-GROUPING, SET_OPERATION, ORDER, LIMIT = "grouping", "set operation", "order", "limit"
+GROUPING, ORDER, LIMIT = "grouping", "order", "limit"
 
 
 def join_changed(pair: Pair) -> Iterator[Finding]:
@@ -28,7 +29,10 @@ def _same_sources(before: list[JoinLine], after: list[JoinLine]) -> tuple[list[J
     """Compare joins of the same sources: inner ones may change places; one without a line has no condition."""
     moved = {one.on for one in before if one.side == "inner"} & {one.on for one in after if one.side == "inner"}
     old, new = ([one for one in side if one.side != "inner" or one.on not in moved] for side in (before, after))
-    named = tuple({one.source for one in side if not one.source.startswith(FUNCTION)} for side in (old, new))
+    # Where the rows of the other side are kept, the condition stands with the other source.
+    turned = {one.on for one in old if one not in new} & {one.on for one in new if one not in old} - {""}
+    plain = ([one for one in side if one.on not in turned] for side in (old, new))
+    named = tuple({one.source for one in side if not one.source.startswith(FUNCTION)} for side in plain)
     old_cross, new_cross = (
         [JoinLine("cross", name) for name in sorted(names)] for names in (named[1] - named[0], named[0] - named[1])
     )
@@ -105,6 +109,7 @@ _LIKENESS: tuple[tuple[str, Callable[[JoinLine], tuple[str, ...]]], ...] = (
     ("ROW001", lambda join: (join.source, join.on)),
     ("ROW002", lambda join: (join.source, join.side)),
     ("ROW001", lambda join: (join.source,)),
+    ("ROW001", lambda join: (join.on or join.source,)),
 )
 """What a pair of joins shares, and the rule that tells what it does not."""
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from lineage_pipeline.engine.diff.finding import Finding, Rule
+from lineage_pipeline.engine.diff.implication import keeps_null_out
 from lineage_pipeline.engine.diff.index import Body, Index
 from lineage_pipeline.engine.diff.lattice import compare
 from lineage_pipeline.engine.diff.pair import Pair
@@ -67,7 +68,7 @@ def is_guarded(side: Index, column: Column, seen: tuple[str, ...] = ()) -> bool:
 def _lets_no_null(side: Index, body: Body, column: Column, seen: tuple[str, ...]) -> bool:
     text = body.facets[PROJECTION, column.name].text
     told = body.facets.get(("filter", "*"))
-    if told is not None and f"not(({text} is null))" in told.text.splitlines():
+    if told is not None and keeps_null_out(told.text, text):
         return True
     source, _, name = text.rpartition(".")
     above = side.columns.get(source, {}).get(name)
@@ -96,10 +97,16 @@ def supply_changed(pair: Pair) -> Iterator[Finding]:
 
 
 def _changed(pair: Pair) -> Iterator[tuple[Column, Column]]:
-    for name in pair.common:
+    for name in (*pair.common, *_declared_in_passing(pair)):
         for old, new in pair.columns(name):
             if (old.type, old.nullable) != (new.type, new.nullable):
                 yield old, new
+
+
+def _declared_in_passing(pair: Pair) -> list[str]:
+    """List the temporary objects whose columns both sides declare: what is put there is cut to fit."""
+    both = pair.base.declared.keys() & pair.head.declared.keys()
+    return sorted({name for name, _ in both if pair.base.is_temporary(name) and pair.head.is_temporary(name)})
 
 
 def _confidence(old: Column, new: Column) -> Confidence:

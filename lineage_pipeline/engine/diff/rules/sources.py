@@ -7,7 +7,8 @@ from lineage_pipeline.engine.diff.index import NAMED, Index
 from lineage_pipeline.engine.diff.joins import JOIN
 from lineage_pipeline.engine.diff.pair import Pair, Rewrite, sources
 from lineage_pipeline.engine.diff.rules.analysis import name_missing
-from lineage_pipeline.engine.diff.rules.rows import SET_OPERATION, rewrites
+from lineage_pipeline.engine.diff.rules.rows import rewrites
+from lineage_pipeline.engine.diff.unions import SET_OPERATION
 from lineage_pipeline.vocabulary.sets import Scope, Severity
 
 
