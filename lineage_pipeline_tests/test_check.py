@@ -151,8 +151,14 @@ def test_a_shallow_clone_says_in_one_line_what_to_fetch(
     assert "fetch-depth: 0" in told
     assert main(["check", "--base", "origin/gone"]) == 2
     assert "git fetch origin gone" in capsys.readouterr().err
+    assert main(["check", "--base", "HEAD~1"]) == 2
+    told = capsys.readouterr().err
+    assert "does not reach back to the base HEAD~1; fetch its history: git fetch --unshallow" in told
+    assert "git fetch origin" not in told
     git("fetch", "-q", "--unshallow")
     assert main(["check", "--base", "origin/main"]) == 1
+    assert main(["check", "--base", "HEAD~99"]) == 2
+    assert "there is no commit HEAD~99 to compare with" in capsys.readouterr().err
 
 
 def test_a_base_whose_files_were_left_behind_is_refused_and_not_taken_for_empty(

@@ -100,3 +100,22 @@ def test_the_command_writes_text_json_and_a_selector(capsys: pytest.CaptureFixtu
     assert shown.out == "clean daily notes\n"
     assert "build them in another way: mart.log" in shown.err
     assert Path("models").is_dir()
+
+
+@pytest.mark.usefixtures("clone")
+def test_a_model_is_selected_by_its_file_whatever_its_alias(capsys: pytest.CaptureFixture[str]) -> None:
+    git("checkout", "-q", "main")
+    project = {
+        "dbt_project.yml": "name: shop\nversion: '1.0'\n",
+        "models/a.sql": "select x from {{ source('q', 'z') }}",
+        "models/i.sql": "{{ config(materialized='table', alias='ii') }} select x from {{ ref('a') }}",
+        "snapshots/all.sql": "{% snapshot kept %}{{ config(target_schema='s', unique_key='x', strategy='check', "
+        "check_cols='all') }}select * from {{ ref('i') }}{% endsnapshot %}",
+    }
+    commit(project, "models")
+    git("checkout", "-q", "-B", "change")
+    commit({"models/a.sql": "select x + 1 as x from {{ source('q', 'z') }}"}, "more")
+    assert main(["rebuild", "--base", "main", "--format", "dbt"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == "a i kept\n"
+    assert "another way" not in shown.err

@@ -138,7 +138,21 @@ def test_a_single_line_says_where_how_bad_what_and_who() -> None:
     first, *_ = report("singleline").splitlines()
     told = "column removed: core.orders.id; felt by mart.sales, mart.returns, mart.year [COL001]"
     assert first == f"core/orders.sql:3: breaking: {told}"
-    assert len(report("singleline").splitlines()) == 4
+    assert len(report("singleline").splitlines()) == 5
+
+
+def test_a_single_line_names_a_missing_source_and_a_join_that_came() -> None:
+    missing = change("1", rule="SRC002", column=None, before=None, after="t.note is not a column of t")
+    joined = change("2", rule="ROW003", column=None, before=None, after="inner raw.c")
+    told = report("singleline", msgspec.structs.replace(SMALL, changes=(missing, joined), findings=()))
+    assert "(t.note is not a column of t)" in told
+    assert "(+ inner raw.c)" in told
+
+
+@pytest.mark.parametrize("format", ["text", "singleline", "github"])
+def test_lists_say_what_is_wrong_with_waivers(format: str) -> None:
+    assert "WAIVER_EXPIRED" in report(format)
+    assert "WAIVER_EXPIRED" not in report(format, msgspec.structs.replace(SMALL, findings=()))
 
 
 def test_annotations_name_file_line_and_title() -> None:
@@ -146,7 +160,7 @@ def test_annotations_name_file_line_and_title() -> None:
     assert lines[0].startswith(
         "::error file=core/orders.sql,line=3,endLine=3,title=COL001 column removed::core.orders.id;"
     )
-    assert [line.partition(" ")[0] for line in lines] == ["::error", "::warning", "::notice", "::notice"]
+    assert [line.partition(" ")[0] for line in lines] == ["::error", "::warning", "::notice", "::notice", "::warning"]
     assert "::waived: agreed with the readers (the core team, until 2026-12-31, T-1)%0A" in next(
         line for line in lines if "EXP001" in line
     )
@@ -301,8 +315,8 @@ def read_text(text: str, name: str) -> Any:
 
 
 def read_single(text: str, name: str) -> Any:
-    severity = r"(breaking|potentially breaking|not breaking)( \(waived\))?"
-    assert all(re.search(rf": {severity}: .* \[\w+\]$", line) for line in lines_of(text))
+    severity = r"(breaking|potentially breaking|not breaking)( \(waived\))?|warning"
+    assert all(re.search(rf": ({severity}): .* \[\w+\]$", line) for line in lines_of(text))
     return len(lines_of(text))
 
 

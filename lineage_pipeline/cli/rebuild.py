@@ -51,8 +51,9 @@ def rebuild(
     flags = Reading(dialect, schema, allow_implied, var).flags()
     sides = sides_of(path, (base, head), flags, exact_base=exact_base)
     found = _stale(*sides)
-    put(WRITERS[format](found, sides[0][0].key, sides[1][0].key), output)
-    others = [stale.object for stale in found.stale if not model_of(stale)]
+    models = frozenset(file.path for file in sides[1][0].files if file.templater == "dbt")
+    put(WRITERS[format](found, sides[0][0].key, sides[1][0].key, models), output)
+    others = [stale.object for stale in found.stale if not model_of(stale, models)]
     if format is RebuildFormat.DBT and others:
         say(f"lineage: no models, build them in another way: {', '.join(others)}")
 

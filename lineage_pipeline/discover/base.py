@@ -37,6 +37,11 @@ TELLERS = (
 
 DEFAULT_BRANCH = "origin/HEAD"
 
+RELATIVE = frozenset("~^@:")
+"""Signs of a revision that is counted from another one."""
+
+UNSHALLOW = "fetch its history: git fetch --unshallow (in a workflow: fetch-depth: 0)"
+
 
 def find_base(repo: Path, base: str, head: str, environ: Mapping[str, str], *, exact: bool = False) -> Base:
     """Give the commit to compare with, and say why; where it cannot be told for certain, nothing is guessed."""
@@ -65,7 +70,7 @@ def _named(repo: Path, base: str, environ: Mapping[str, str]) -> tuple[str, str,
     if _is_there(repo, DEFAULT_BRANCH):
         return (
             DEFAULT_BRANCH,
-            "nobody names another: --base is not given, {DEFAULT_BRANCH} is the default branch",
+            f"nobody names another: --base is not given, {DEFAULT_BRANCH} is the default branch",
             False,
         )
     raise LineageError("nothing says what to compare with; name it: --base origin/main")
@@ -75,9 +80,19 @@ def _resolved(repo: Path, ref: str) -> str:
     try:
         return resolve(repo, ref)
     except LineageError:
+        raise LineageError(_not_there(repo, ref)) from None
+
+
+def _not_there(repo: Path, ref: str) -> str:
+    """Say how to get a base; one that is counted from another commit cannot be fetched by its name."""
+    shallow = _is_shallow(repo)
+    if RELATIVE.isdisjoint(ref) and ref != "HEAD":
         branch = ref.removeprefix("origin/")
-        fetch = f"git fetch origin {branch}" + (f":refs/remotes/origin/{branch}" if _is_shallow(repo) else "")
-        raise LineageError(f"the base {ref} is not in this clone; fetch it: {fetch}") from None
+        fetch = f"git fetch origin {branch}" + (f":refs/remotes/origin/{branch}" if shallow else "")
+        return f"the base {ref} is not in this clone; fetch it: {fetch}"
+    if shallow:
+        return f"this shallow clone does not reach back to the base {ref}; {UNSHALLOW}"
+    return f"there is no commit {ref} to compare with; name another base: --base origin/main"
 
 
 def _is_there(repo: Path, ref: str) -> bool:
@@ -93,10 +108,7 @@ def _is_shallow(repo: Path) -> bool:
 
 def _no_common(repo: Path, ref: str, head: str) -> str:
     if _is_shallow(repo):
-        return (
-            f"this shallow clone lacks the merge base of {ref} and {head}; fetch its history: git fetch --unshallow "
-            "(in a workflow: fetch-depth: 0)"
-        )
+        return f"this shallow clone lacks the merge base of {ref} and {head}; {UNSHALLOW}"
     return f"{ref} and {head} have no common history; name another base, or compare with {ref} itself: --exact-base"
 
 
