@@ -80,6 +80,97 @@ PYTHON = {
         ["Select a file"],
     ),
     "other things with the same names": ("op.execute(context)\nrequests.query('a = 1')\ndf.query('a > 1')", []),
+    "a variable of a loop is the same wherever it stands": (
+        "for t in ['x', 'y']:\n    spark.sql(f'insert into tgt_{t} select a from src_{t}')",
+        ["insert into tgt_x select a from src_x", "insert into tgt_y select a from src_y"],
+    ),
+    "a variable of a loop that is formatted in": (
+        "for t in ['x', 'y']:\n    cur.execute('insert into a_{0} select a from b_{0}'.format(t))",
+        ["insert into a_x select a from b_x", "insert into a_y select a from b_y"],
+    ),
+    "names that one branch sets together": (
+        "if p:\n    a, b = 'x', 'y'\nelse:\n    a, b = 'v', 'w'\ncur.execute(f'insert into {a} select a from {b}')",
+        ["insert into x select a from y", "insert into v select a from w"],
+    ),
+    "the entries of a dictionary": (
+        "Q = {'a': 'select a from t', 'b': 'select b from t'}\nfor k, v in Q.items():\n    Op(task_id=k, sql=v)",
+        ["select a from t", "select b from t"],
+    ),
+    "a list of tuples": (
+        "for t, c in [('x', 'a'), ('y', 'b')]:\n    spark.sql(f'select {c} from {t}')",
+        ["select a from x", "select b from y"],
+    ),
+    "a list of dictionaries": (
+        "J = [{'t': 'x', 'c': 'a'}, {'t': 'y', 'c': 'b'}]\n"
+        "for j in J:\n    spark.sql(f\"select {j['c']} from {j['t']}\")",
+        ["select a from x", "select b from y"],
+    ),
+    "words of a text": (
+        "for t in 'x y'.split():\n    spark.sql(f'drop table {t}')",
+        ["drop table x", "drop table y"],
+    ),
+    "columns that are listed": (
+        "C = ['a', 'b']\nspark.sql('select ' + ', '.join(f'm.{c}' for c in C) + ' from t as m')",
+        ["select m.a, m.b from t as m"],
+    ),
+    "a list that grows": (
+        "q = []\nq.append('drop table a')\nif x:\n    q.append('drop table b')\nfor s in q:\n    cur.execute(s)",
+        ["drop table a", "drop table b"],
+    ),
+    "a function that gives SQL": (
+        "def mk(t, c=('a', 'b')):\n    q = 'select {} from {}'\n    return q.format(', '.join(c), t)\n"
+        "PostgresOperator(sql=mk('m'))",
+        ["select a, b from m"],
+    ),
+    "a function that runs SQL": (
+        "def run(s, q):\n    s.spark.sql(q)\ndef main(s):\n    run(s, 'drop table a')\n    run(s, q='drop table b')",
+        ["drop table a", "drop table b"],
+    ),
+    "a method that runs SQL": (
+        "class A:\n    def run(self, t):\n        self.cur.execute(f'drop table {t}')\n"
+        "    def all(self):\n        self.run('a')\n"
+        "class B:\n    def run(self, t):\n        self.cur.execute(f'drop view {t}')\n"
+        "    def all(self):\n        self.run('b')",
+        ["drop table a", "drop view b"],
+    ),
+    "a function that calls itself": (
+        "def f(n):\n    cur.execute(f'drop table {n}')\n    return f(n + 'x')\nf('a')",
+        ["drop table a"],
+    ),
+    "what functions see from where they stand": (
+        "def outer():\n    t = 'a'\n    def inner():\n        cur.execute(f'drop table {t}')\n    inner()",
+        ["drop table a"],
+    ),
+    "constants that another module runs": (
+        "class Queries:\n    insert = ('insert into a select b from c')\nDROP = 'drop table a'\nHELP = 'Select a file'",
+        ["insert into a select b from c", "drop table a"],
+    ),
+    "constants of a class": ("class T:\n    A = 'core.a'\nspark.sql(f'drop table {T.A}')", ["drop table core.a"]),
+    "a task of Airflow that gives SQL": (
+        "@task.sql(conn_id='x')\ndef f():\n    return 'select a from t'",
+        ["select a from t"],
+    ),
+    "hooks of Airflow": (
+        "h = PostgresHook()\nh.get_records('select 1')\nhook.run(['drop table a', 'drop table b'])\n"
+        "SnowflakeHook().get_pandas_df(sql='show tables')",
+        ["drop table a", "drop table b", "show tables"],
+    ),
+    "a configuration with a name": (
+        "C = {'query': {'query': Q, 'useLegacySql': False}}\nQ = 'x'\n"
+        "BigQueryInsertJobOperator(configuration={'query': {'query': 'select a from t'}})",
+        ["select a from t"],
+    ),
+    "SQL behind another argument": ("execute_query(engine, 'update t set a = 1')", ["update t set a = 1"]),
+    "a command that nobody knows": ("spark.sql('frobnicate the table')", ["frobnicate the table"]),
+    "parameters by number": ("await conn.fetch('select a from t where b = $1', b)", ["select a from t where b = ?"]),
+    "a template with dollars": (
+        "cur.execute(Template('select $c from ${t}').substitute(c='a', t='x'))",
+        ["select a from x"],
+    ),
+    "files are read on their own": (
+        "cur.execute(Path('q.sql').read_text())\nwith open(os.path.join(d, 'x.sql')) as f:\n    cur.execute(f.read())",
+        [],
+    ),
     "once, though it is run twice": ("q = 'select a from t'\ncur.execute(q)\ncur.execute(q)", ["select a from t"]),
 }
 
@@ -97,6 +188,7 @@ def test_strings_are_followed_to_where_they_are_run(program: str, expected: list
     for piece in pieces:
         start = found.text.index(piece)
         assert text.span(start, start + len(piece)) is not None
+    assert all(problem.code != "PARSE_ERROR" for problem in found.problems)
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=30), st.sampled_from(["", "f"]))
@@ -128,10 +220,23 @@ def test_what_cannot_be_known_is_said_at_its_place(tmp_path: Path) -> None:
     (tmp_path / "b.py").write_text("import sql\ndef f(:\n")
     (tmp_path / "c.py").write_text('cur.execute("select \'a")\n')
     (tmp_path / "d.py").write_text("print('no sql here')\n")
+    (tmp_path / "e.py").write_text("def f(x):\n    PostgresOperator(sql=x)\n    hook.run(x)\n")
     found = discover_files([str(path) for path in sorted(tmp_path.iterdir())], b"", Settings())
     said = [(Path(one.path or "").name, one.line, one.column, one.code) for one in found.diagnostics]
-    assert said == [("a.py", 2, 17, "DYNAMIC_SQL"), ("b.py", 2, 1, "PARSE_ERROR"), ("c.py", 1, 14, "PARSE_ERROR")]
-    assert [Path(file.path).name for file in found.files] == ["a.py", "b.py", "c.py"]
+    assert said == [
+        ("a.py", 2, 17, "DYNAMIC_SQL"),
+        ("b.py", 2, 1, "PARSE_ERROR"),
+        ("c.py", 1, 14, "PARSE_ERROR"),
+        *(("e.py", line, at, "DYNAMIC_SQL") for line, at in ((2, 26), (3, 14))),
+    ]
+    assert [Path(file.path).name for file in found.files] == ["a.py", "b.py", "c.py", "e.py"]
+
+
+def test_more_texts_than_are_followed_leave_a_hole() -> None:
+    found = hosted("x.py", f"for t in {[f't{number}' for number in range(300)]}:\n    spark.sql('drop table ' + t)\n")
+    assert found is not None
+    said = found.text.split("\n;\n")
+    assert (len(said), said[0], said[-1]) == (201, "drop table t0", "drop table __hole__")
 
 
 def test_a_hole_makes_what_is_known_approximate(tmp_path: Path) -> None:
@@ -259,6 +364,23 @@ def test_cells_of_notebooks(
     for edge in lineage.column_edges:
         if edge.from_span is not None and edge.from_column != "*":
             assert content[edge.from_span.start : edge.from_span.end].strip("`").endswith(edge.from_column)
+
+
+def test_what_one_cell_says_has_its_place_there(tmp_path: Path) -> None:
+    cells = [
+        "def load(t):\n    spark.sql(f'insert into core.a select a from {t}')",
+        "T = 'raw.t'",
+        "load(T)\nspark.sql(Q)",
+    ]
+    document = {"cells": [{"cell_type": "code", "source": source} for source in cells]}
+    content = json.dumps(document, indent=1)
+    found = hosted("n.ipynb", content)
+    assert found is not None
+    assert found.text == "insert into core.a select a from raw.t"
+    for rendered, at, length in zip(found.copies[::3], found.copies[1::3], found.copies[2::3], strict=True):
+        assert found.text[rendered : rendered + length] == content[at : at + length]
+    (problem,) = found.problems
+    assert (problem.code, content[problem.at]) == ("DYNAMIC_SQL", "Q")
 
 
 def test_a_notebook_that_is_no_json_is_a_finding(tmp_path: Path) -> None:

@@ -10,10 +10,8 @@ from lineage_pipeline.discover.hosts.sinks import BEGINS
 from lineage_pipeline.discover.hosts.values import (
     Extract,
     Part,
-    Problem,
     Value,
     carried,
-    cut,
     place_of,
     substituted,
     text_of,
@@ -41,21 +39,20 @@ class Cell(msgspec.Struct, frozen=True):
 
 def read_cells(cells: Sequence[Cell]) -> Extract:
     """Give the SQL of cells; what one of them says in Python, the next one knows."""
-    program = Program()
-    reader = _Reader(program)
+    reader = _Reader()
     for cell in cells:
         reader.read(cell)
-    texts = sorted(reader.texts, key=place_of)
-    return Extract(tuple(dict.fromkeys(texts)), tuple(sorted(reader.problems, key=lambda problem: problem.at)))
+    return reader.finish()
 
 
 class _Reader:
     """Cells one after the other."""
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self) -> None:
+        self.program = Program()
+        self.runs: list[Part] = []
+        self.size = 0
         self.texts: list[Value] = []
-        self.problems: list[Problem] = []
 
     def read(self, cell: Cell) -> None:
         text = text_of(cell.parts)
@@ -90,14 +87,22 @@ class _Reader:
             if line[2] in SQL_MAGICS and BEGINS.match(line[3]):  # or it is an address to connect to
                 self.sql(carried((Part(line[3], line.start(3)),), parts), line[3], 0)
         code = SHELL.sub(lambda match: _blank(match[0]), text[begin:])
-        program = self.program
-        program.found, program.problems = {}, {}
-        program.read(re.sub(r"[^\n]", " ", text[:begin]) + code)
-        found = program.extract()
-        self.texts.extend(carried(value, parts) for value in found.texts)
-        for problem in found.problems:
-            place = place_of(carried((cut(Part(text, 0), problem.at, len(text)),), parts))
-            self.problems.append(msgspec.structs.replace(problem, at=max(place, 0)))
+        self.program.read(re.sub(r"[^\n]", " ", text[:begin]) + code, self.size)
+        self.runs += parts
+        self.size += len(text)
+
+    def finish(self) -> Extract:
+        """Give what the cells of SQL say and what those of Python run, once all of them are known."""
+        found = self.program.extract()
+        texts = (*self.texts, *(carried(value, self.runs) for value in found.texts))
+        places = (place_of(carried((Part(" ", problem.at),), self.runs)) for problem in found.problems)
+        problems = [
+            msgspec.structs.replace(problem, at=max(place, 0))
+            for problem, place in zip(found.problems, places, strict=True)
+        ]
+        return Extract(
+            tuple(dict.fromkeys(sorted(texts, key=place_of))), tuple(sorted(problems, key=lambda one: one.at))
+        )
 
 
 OTHER_MAGICS = frozenset("scala r sh md html javascript js bash fs run pip latex writefile script cypher".split())

@@ -1,110 +1,66 @@
-"""What expressions of Python come to, as far as they are texts that are known before the program runs."""
+"""What expressions of Python come to, as far as they are known before the program runs."""
 
 import ast
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
-import msgspec
-
+from lineage_pipeline.discover.hosts.calls import FUNCTIONS, METHODS, TRANSPARENT, UNCHANGED, percent
+from lineage_pipeline.discover.hosts.known import NOTHING, Function, Known, Names, Source, name_of, one_of
 from lineage_pipeline.discover.hosts.literals import Field, pieces_of
 from lineage_pipeline.discover.hosts.values import (
+    MOST,
     UNKNOWN,
+    UNKNOWN_PART,
     Part,
     Texts,
     Value,
+    choices_of,
     either,
+    is_unknown,
     joined,
-    substituted,
+    plain,
     text_of,
 )
 from lineage_pipeline.vocabulary.analysis import HOLE
-from lineage_pipeline.vocabulary.places import line_starts
 
-FORMAT_FIELD = re.compile(r"\{\{|\}\}|\{(\w*)[^{}]*\}")
-PERCENT_FIELD = re.compile(r"%(?:\((\w+)\))?[#0\- +]*(?:\*|\d+)?(?:\.\d+)?[diouxXeEfFgGcrsa%]")
-UNKNOWN_PART = Part(HOLE)
-
-
-class Source(msgspec.Struct, frozen=True):
-    """A piece of a program, and where it begins in the file."""
-
-    text: str
-    lines: tuple[int, ...]
-    base: int = 0
-
-    @classmethod
-    def of(cls, text: str, base: int = 0) -> "Source":
-        """Take a text apart into lines."""
-        return cls(text, line_starts(text), base)
-
-    def offset(self, line: int, column: int) -> int:
-        """Give the offset of a place that Python counts in bytes."""
-        start = self.lines[line - 1]
-        rest = self.text[start : start + column]
-        if rest.isascii():
-            return start + column
-        return start + len(self.text[start:].encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore"))
-
-    def written(self, node: ast.expr) -> tuple[str, int]:
-        """Give what stands in the file for an expression, and where."""
-        start = self.offset(node.lineno, node.col_offset)
-        end = self.offset(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
-        return self.text[start:end], self.base + start
-
-
-class Names(msgspec.Struct):
-    """What is known of names at a place of the program: texts, lists of texts, and texts by key."""
-
-    texts: dict[str, Texts] = {}
-    lists: dict[str, list[Texts]] = {}
-    tables: dict[str, dict[str, Texts]] = {}
-
-    def copy(self) -> "Names":
-        """Give what a branch starts with."""
-        return Names(dict(self.texts), dict(self.lists), dict(self.tables))
+Run = Callable[[Function, Mapping[str, Known]], Known]
+"""Who says what a function gives for what it is given."""
 
 
 class Evaluator:
     """Expressions of one piece of a program."""
 
-    def __init__(self, source: Source, names: Names) -> None:
-        """Start with what is known."""
+    def __init__(self, source: Source, names: Names, run: Run) -> None:
+        """Start with what is known, and who runs the functions of the program."""
         self.source = source
         self.names = names
+        self.run = run
+
+    def known(self, node: ast.expr | None) -> Known:
+        """Give what is known of an expression."""
+        evaluate = EXPRESSIONS.get(type(node))
+        found = evaluate(self, node) if evaluate is not None else NOTHING
+        if isinstance(found, Known):
+            return found
+        return NOTHING if found is UNKNOWN else Known(found)
 
     def texts(self, node: ast.expr | None) -> Texts:
         """Give the texts that an expression may come to."""
         if node is None:
             return UNKNOWN
-        evaluate = EXPRESSIONS.get(type(node))
-        found = evaluate(self, node) if evaluate is not None else UNKNOWN
-        return self.placed(node) if found == UNKNOWN else found
+        found = self.known(node).texts
+        return self.placed(node) if is_unknown(found) else found
 
     def placed(self, node: ast.expr) -> Texts:
         """Give a hole that knows where it stands: parts without text are its ends."""
         written, at = self.source.written(node)
         return ((Part("", at), UNKNOWN_PART, Part("", at + len(written))),)
 
-    def items(self, node: ast.expr | None) -> list[Texts] | None:
-        """Give the items of a list that is written out, or None."""
-        if isinstance(node, ast.List | ast.Tuple | ast.Set):
-            return [self.texts(item) for item in node.elts]
-        if isinstance(node, ast.Name):
-            return self.names.lists.get(node.id)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "values":
-            table = self.names.tables.get(name_of(node.func.value))
-            return list(table.values()) if table is not None else None
-        return None
-
-    def table(self, node: ast.expr | None) -> dict[str, Texts] | None:
-        """Give the entries of a dictionary that is written out, or None."""
-        if not isinstance(node, ast.Dict):
-            return None
-        return {
-            key.value: self.texts(value)
-            for key, value in zip(node.keys, node.values, strict=True)
-            if isinstance(key, ast.Constant) and isinstance(key.value, str)
-        }
+    def items(self, node: ast.expr | None) -> tuple[Known, ...] | None:
+        """Give what one meets when going through a value, or None where that is not known."""
+        found = self.known(node)
+        if found.items is None and found.entries is not None:
+            return tuple(Known(((Part(key),),)) for key in found.entries)
+        return found.items
 
     def literal(self, node: ast.expr) -> Texts:
         """Give a literal, with the values of its fields."""
@@ -126,17 +82,41 @@ class Evaluator:
             tree = ast.parse(text, mode="eval").body
         except (SyntaxError, ValueError):
             return UNKNOWN
-        found = Evaluator(Source.of(text, field.at + lead), self.names).texts(tree)
-        return tuple((UNKNOWN_PART,) if UNKNOWN_PART in value and len(value) == 3 else value for value in found)
+        found = Evaluator(Source.of(text, field.at + lead), self.names, self.run).texts(tree)
+        return tuple(_hole(value) if text_of(value) == HOLE else value for value in found)
+
+    def given(self, function: Function, node: ast.Call) -> dict[str, Known]:
+        """Give what a call gives to the parameters of a function that it names."""
+        given: dict[str, Known] = {}
+        for name, default in function.defaults():
+            given[name] = Evaluator(function.source, self.names, self.run).known(default)
+        given |= zip(function.parameters(), (self.known(item) for item in node.args), strict=False)
+        given |= {item.arg: self.known(item.value) for item in node.keywords if item.arg}
+        return given
+
+    def bound(self, target: ast.expr, value: Known) -> None:
+        """Let names stand for a value, or for the parts of it that they are unpacked to."""
+        if isinstance(target, ast.Tuple | ast.List):
+            items = value.items if value.items is not None and len(value.items) == len(target.elts) else None
+            for place, part in enumerate(target.elts):
+                self.bound(part, items[place] if items is not None else NOTHING)
+        elif isinstance(target, ast.Starred):
+            self.bound(target.value, NOTHING)
+        elif isinstance(target, ast.Subscript):
+            self.entered(target, value)
+        elif name := name_of(target):
+            self.names.known[name] = value
+
+    def entered(self, target: ast.Subscript, value: Known) -> None:
+        """Let an entry of a dictionary be a value."""
+        before, keys = self.known(target.value), self.texts(target.slice)
+        if before.entries is not None and len(keys) == 1 and not is_unknown(keys) and name_of(target.value):
+            entries = {**before.entries, text_of(keys[0]): value}
+            self.names.known[name_of(target.value)] = Known(before.texts, before.items, entries)
 
 
-def name_of(node: ast.expr) -> str:
-    """Give the name of a variable, `self.x` included, or nothing."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        return f"{'self' if node.value.id in ('self', 'cls') else node.value.id}.{node.attr}"
-    return ""
+def _hole(value: Value) -> Value:
+    return (*(Part("", choice=choice) for choice in choices_of(value)), UNKNOWN_PART)
 
 
 def _constant(evaluator: Evaluator, node: ast.Constant) -> Texts:
@@ -147,126 +127,154 @@ def _constant(evaluator: Evaluator, node: ast.Constant) -> Texts:
     return UNKNOWN
 
 
-def _named(evaluator: Evaluator, node: ast.expr) -> Texts:
-    return evaluator.names.texts.get(name_of(node), UNKNOWN)
+def _named(evaluator: Evaluator, node: ast.expr) -> Known:
+    found = evaluator.names.known.get(name_of(node))
+    if found is None and isinstance(node, ast.Attribute) and node.attr == "value":  # of a member of an enumeration
+        return evaluator.known(node.value)
+    return found or NOTHING
 
 
-def _subscript(evaluator: Evaluator, node: ast.Subscript) -> Texts:
-    table = evaluator.names.tables.get(name_of(node.value), {})
-    key = node.slice.value if isinstance(node.slice, ast.Constant) else None
-    return table.get(key, UNKNOWN) if isinstance(key, str) else UNKNOWN
+def _subscript(evaluator: Evaluator, node: ast.Subscript) -> Known:
+    """Give an entry or an item: each that the key may name."""
+    base = evaluator.known(node.value)
+    if base.items is None and base.entries is None:
+        return NOTHING
+    index = node.slice.value if isinstance(node.slice, ast.Constant) else None
+    if base.items is not None and isinstance(index, int):
+        return base.items[index] if -len(base.items) <= index < len(base.items) else NOTHING
+    entries = base.entries or {}
+    found = []
+    for key in evaluator.texts(node.slice):
+        entry = entries.get(text_of(key), NOTHING)
+        for choice in choices_of(key):
+            entry = entry.under(choice)
+        found.append(entry)
+    return found[0] if len(found) == 1 else Known(either(*(entry.texts for entry in found)))
 
 
-def _operation(evaluator: Evaluator, node: ast.BinOp) -> Texts:
-    if isinstance(node.op, ast.Add):
-        return joined((evaluator.texts(node.left), evaluator.texts(node.right)))
+def _operation(evaluator: Evaluator, node: ast.BinOp) -> Known | Texts:
     if isinstance(node.op, ast.Mod):
-        return tuple(_percent(value, node.right, evaluator) for value in evaluator.texts(node.left))
-    return UNKNOWN
+        return either(*(percent(value, node.right, evaluator) for value in evaluator.texts(node.left)))
+    if isinstance(node.op, ast.Div):  # a path
+        return joined((evaluator.texts(node.left), ((Part("/"),),), evaluator.texts(node.right)))
+    if not isinstance(node.op, ast.Add):
+        return UNKNOWN
+    left, right = evaluator.known(node.left), evaluator.known(node.right)
+    if left.items is not None and right.items is not None:
+        return Known(items=left.items + right.items)
+    return joined((evaluator.texts(node.left), evaluator.texts(node.right)))
 
 
-def _percent(value: Value, right: ast.expr, evaluator: Evaluator) -> Value:
-    """Give a text with its `%s` filled from what stands behind it."""
-    listed = (
-        [evaluator.texts(item) for item in right.elts] if isinstance(right, ast.Tuple) else [evaluator.texts(right)]
-    )
-    named = evaluator.table(right) or {}
-    positions = iter(listed)
-
-    def filler(match: re.Match[str]) -> Value | None:
-        if match[0].endswith("%"):
-            return (Part("%"),)
-        found = named.get(match[1]) if match[1] else next(positions, None)
-        return found[0] if found else (UNKNOWN_PART,)
-
-    return substituted(value, PERCENT_FIELD, filler)
+def _choice(evaluator: Evaluator, node: ast.IfExp) -> Known:
+    return one_of([evaluator.known(node.body), evaluator.known(node.orelse)], evaluator.names.choice())
 
 
-def _choice(evaluator: Evaluator, node: ast.IfExp) -> Texts:
-    return either(evaluator.texts(node.body), evaluator.texts(node.orelse))
+def _first_true(evaluator: Evaluator, node: ast.BoolOp) -> Known:
+    """Give either side of `a or b`."""
+    return one_of([evaluator.known(value) for value in node.values], evaluator.names.choice())
 
 
-def _assigned(evaluator: Evaluator, node: ast.NamedExpr) -> Texts:
-    return evaluator.texts(node.value)
+def _valued(evaluator: Evaluator, node: ast.NamedExpr | ast.Await) -> Known:
+    return evaluator.known(node.value)
 
 
-def _called(evaluator: Evaluator, node: ast.Call) -> Texts:
-    """Give what the calls come to that leave a text as it is, or fill it."""
+def _listed(evaluator: Evaluator, node: ast.List | ast.Tuple | ast.Set) -> Known:
+    found: list[Known] = []
+    for item in node.elts:
+        if not isinstance(item, ast.Starred):
+            found.append(evaluator.known(item))
+            continue
+        spread = evaluator.items(item.value)
+        if spread is None:
+            return NOTHING
+        found.extend(spread)
+    return Known(items=tuple(found))
+
+
+def _table(evaluator: Evaluator, node: ast.Dict) -> Known:
+    """Give a dictionary as far as its keys are known."""
+    entries: dict[str, Known] = {}
+    for key, value in zip(node.keys, node.values, strict=True):
+        if key is None:
+            entries |= evaluator.known(value).entries or {}
+            continue
+        for text in evaluator.texts(key):
+            entries[text_of(text)] = evaluator.known(value)
+    return Known(entries=entries)
+
+
+def _comprehended(evaluator: Evaluator, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Known:
+    """Give the items that one for each of others comes to."""
+    found = []
+    for inner in _turns(evaluator, node.generators):
+        found.append(inner.known(node.elt))
+        if len(found) > MOST:
+            return NOTHING
+    return Known(items=tuple(found)) if found else NOTHING
+
+
+def _table_of(evaluator: Evaluator, node: ast.DictComp) -> Known:
+    entries: dict[str, Known] = {}
+    for inner in _turns(evaluator, node.generators):
+        (key, *others) = inner.texts(node.key)
+        if others or len(entries) > MOST:
+            return NOTHING
+        entries[text_of(key)] = inner.known(node.value)
+    return Known(entries=entries) if entries else NOTHING
+
+
+def _turns(evaluator: Evaluator, loops: list[ast.comprehension]) -> Iterator[Evaluator]:
+    """Give an evaluator for each turn of loops inside of each other, or none where a list is not known."""
+    if not loops:
+        yield evaluator
+        return
+    for item in evaluator.items(loops[0].iter) or ():
+        inner = Evaluator(evaluator.source, evaluator.names.copy(), evaluator.run)
+        inner.bound(loops[0].target, item)
+        yield from _turns(inner, loops[1:])
+
+
+def _called(evaluator: Evaluator, node: ast.Call) -> Known | Texts:
+    """Give what calls come to: of the program's own functions, or that leave a text as it is, or make another of it."""
     function = node.func
+    own = evaluator.names.functions.get(name_of(function))
+    if own is not None:
+        return evaluator.run(own, evaluator.given(own, node))
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     if name in TRANSPARENT and node.args:
         return evaluator.texts(node.args[0])
     if name == "Identifier" and node.args:
         (begin, _, end), *_ = evaluator.placed(node)
-        return tuple((begin, Part('"'), *value, Part('"'), end) for value in evaluator.texts(node.args[0]))
+        return tuple((begin, Part('"'), *plain(value), Part('"'), end) for value in evaluator.texts(node.args[0]))
+    if name in FUNCTIONS:
+        return FUNCTIONS[name](evaluator, node)
     if not isinstance(function, ast.Attribute):
-        return UNKNOWN
+        return NOTHING
     if name in UNCHANGED:
         return evaluator.texts(function.value)
     method = METHODS.get(name)
-    return method(evaluator, function.value, node) if method is not None else UNKNOWN
+    return method(evaluator, function.value, node) if method is not None else NOTHING
 
 
-def formatted(value: Value, positional: Sequence[Texts], named: Mapping[str, Texts]) -> Value:
-    """Give a text with its `{x}` filled; what nobody knows is a hole."""
-    count = iter(range(len(positional)))
-
-    def filler(match: re.Match[str]) -> Value | None:
-        if match[0] in ("{{", "}}"):
-            return (Part(match[0][0]),)
-        if match[1] and not match[1].isdigit():
-            return named.get(match[1], UNKNOWN)[0]
-        index = int(match[1]) if match[1] else next(count, len(positional))
-        return positional[index][0] if index < len(positional) else (UNKNOWN_PART,)
-
-    return substituted(value, FORMAT_FIELD, filler)
-
-
-def _format(evaluator: Evaluator, target: ast.expr, node: ast.Call) -> Texts:
-    positional = [evaluator.texts(item) for item in node.args]
-    named = {item.arg: evaluator.texts(item.value) for item in node.keywords if item.arg}
-    return tuple(formatted(value, positional, named) for value in evaluator.texts(target))
-
-
-def _replace(evaluator: Evaluator, target: ast.expr, node: ast.Call) -> Texts:
-    old = evaluator.texts(node.args[0])[0] if len(node.args) > 1 else (UNKNOWN_PART,)
-    if UNKNOWN_PART in old or not text_of(old):
-        return UNKNOWN
-    new = evaluator.texts(node.args[1])[0]
-    pattern = re.compile(re.escape(text_of(old)))
-    return tuple(substituted(value, pattern, lambda match: new) for value in evaluator.texts(target))
-
-
-def _join(evaluator: Evaluator, target: ast.expr, node: ast.Call) -> Texts:
-    items = evaluator.items(node.args[0]) if node.args else None
-    between = evaluator.texts(target)
-    if items is None:
-        return UNKNOWN
-    return joined(part for number, item in enumerate(items) for part in ((between, item) if number else (item,)))
-
-
-TRANSPARENT = frozenset({"text", "SQL", "DDL", "dedent", "cleandoc", "str", "literal_text"})
-"""Functions that give the text they are given, as far as SQL goes."""
-
-UNCHANGED = frozenset({"strip", "lstrip", "rstrip", "lower", "upper", "encode", "bindparams", "columns", "as_string"})
-"""Methods that leave a text as it is, as far as SQL goes."""
-
-METHODS: Mapping[str, Callable[[Evaluator, ast.expr, ast.Call], Texts]] = {
-    "format": _format,
-    "replace": _replace,
-    "join": _join,
-}
-"""Methods of texts that make others of them."""
-
-EXPRESSIONS: Mapping[type, Callable[..., Texts]] = {
+EXPRESSIONS: Mapping[type, Callable[..., Known | Texts]] = {
     ast.Constant: _constant,
     ast.JoinedStr: Evaluator.literal,
     ast.Name: _named,
     ast.Attribute: _named,
     ast.Subscript: _subscript,
     ast.BinOp: _operation,
+    ast.BoolOp: _first_true,
     ast.IfExp: _choice,
-    ast.NamedExpr: _assigned,
+    ast.NamedExpr: _valued,
+    ast.Await: _valued,
+    ast.List: _listed,
+    ast.Tuple: _listed,
+    ast.Set: _listed,
+    ast.Dict: _table,
+    ast.ListComp: _comprehended,
+    ast.SetComp: _comprehended,
+    ast.GeneratorExp: _comprehended,
+    ast.DictComp: _table_of,
     ast.Call: _called,
 }
 """Who evaluates an expression, by its kind."""

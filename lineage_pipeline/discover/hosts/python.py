@@ -1,33 +1,40 @@
 """SQL in Python: strings are followed from where they are written to where they are run, by the syntax tree."""
 
 import ast
-import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from lineage_pipeline.discover.hosts.evaluate import UNKNOWN_PART, Evaluator, Names, Source, formatted, name_of
-from lineage_pipeline.discover.hosts.sinks import BEGINS, SHAPES, Sink, sinks_of
+from lineage_pipeline.discover.hosts.evaluate import Evaluator
+from lineage_pipeline.discover.hosts.known import (
+    NOTHING,
+    Function,
+    Known,
+    Later,
+    Names,
+    Source,
+    callers_first,
+    join_branches,
+    name_of,
+    one_of,
+    texts_in,
+)
+from lineage_pipeline.discover.hosts.sinks import STATEMENTS, Sink, finished, is_file, is_sql, returns_sql, sinks_of
 from lineage_pipeline.discover.hosts.values import (
-    UNKNOWN,
+    UNKNOWN_PART,
     Extract,
-    Part,
     Problem,
     Value,
-    either,
     place_of,
-    substituted,
+    plain,
     text_of,
+    unused,
 )
 
-BINDS = re.compile(r"%s|%\(\w+\)s")
-"""Parameters as drivers of databases write them."""
+DEEPEST = 4
+"""How deep functions that call each other are followed."""
 
-JINJA = re.compile(r"\{\{.*?\}\}|\{[%#].*?[%#]\}", re.DOTALL)
-"""Templates that an operator fills when it runs."""
-
-FILE = re.compile(r"^[\w./ {}-]+\.(sql|hql)$", re.IGNORECASE)
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+STEPS = 5_000
+"""How many statements of functions are gone through for what those functions give."""
 
 
 def read_python(text: str) -> Extract:
@@ -44,7 +51,12 @@ class Program:
         """Start with nothing."""
         self.names = Names()
         self.found: dict[Value, None] = {}
+        self.spare: dict[Value, None] = {}
         self.problems: dict[Problem, None] = {}
+        self.calls: dict[ast.AST, list[Mapping[str, Known]]] = {}
+        self.given: dict[ast.AST, Known] = {}
+        self.later: list[Later] = []
+        self.steps = 0
 
     def read(self, text: str, base: int = 0) -> bool:
         """Read a piece that begins at an offset of the file; one that is not Python is a finding, and False."""
@@ -59,38 +71,81 @@ class Program:
             reason = f"{getattr(error, 'msg', None) or error} in Python, line {line}"
             self.problems[Problem("PARSE_ERROR", (("reason", reason),), at)] = None
             return False
-        Walk(Source.of(text, base), self).module(tree.body)
+        Walk(Source.of(text, base), self, self.names).module(tree.body)
         return True
 
     def extract(self) -> Extract:
-        """Give what was found, sorted by place."""
+        """Read the bodies of functions, callers first, and give what was found, sorted by place."""
+        while self.later:
+            waiting, self.later = callers_first(self.later), []
+            for later in waiting:
+                Walk(later.function.source, self, self.names).function(later, later.function)
+        self.found |= dict.fromkeys(unused(self.spare, self.found))
         values = sorted(self.found, key=place_of)
         return Extract(tuple(values), tuple(sorted(self.problems, key=lambda problem: problem.at)))
 
 
 class Walk:
-    """One piece of a program, statement by statement; the bodies of functions come last, when all names are known."""
+    """One piece of a program, statement by statement; the bodies of functions come last, when all names are known.
 
-    def __init__(self, source: Source, program: Program) -> None:
-        """Start at the top."""
+    A `silent` one goes through a function for what that gives, and takes nothing.
+    """
+
+    def __init__(self, source: Source, program: Program, names: Names, *, silent: bool = False) -> None:
+        """Start at the top of a module or a function."""
         self.source = source
         self.program = program
-        self.names = program.names
-        self.later: list[tuple[ast.FunctionDef | ast.AsyncFunctionDef, Names]] = []
+        self.names = self.scope = names
+        self.silent = silent
+        self.returned: list[Known] = []
+        self.gives_sql = False
+        self.constants = False
 
     def module(self, body: Sequence[ast.stmt]) -> None:
-        """Read statements, and then the functions that they define."""
+        """Read statements; the functions that they define are left for later."""
+        self.names.functions |= self.defined(body)
+        self.constants = True  # of a module or a class: others may run what they hold
         self.block(body)
-        while self.later:
-            function, members = self.later.pop(0)
-            known = self.program.names.copy()
-            known.texts |= members.texts
-            arguments = function.args
-            for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-                known.texts.pop(argument.arg, None)
-                known.lists.pop(argument.arg, None)
-            self.names = known
-            self.block(function.body)
+
+    def defined(self, body: Iterable[ast.stmt], prefix: str = "") -> dict[str, Function]:
+        """Give the functions that statements define by the names that they are called by."""
+        found = {}
+        for node in body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                bound = bool(prefix) and not any(name_of(item) == "staticmethod" for item in node.decorator_list)
+                found[prefix + node.name] = Function(node, self.source, bound)
+        return found
+
+    def function(self, later: Later, function: Function) -> None:
+        """Read the body of a function; its parameters are what the calls of it in the program say."""
+        known = later.scope.copy()
+        known.known |= later.members
+        known.functions = {**known.functions, **later.methods, **self.defined(function.node.body)}
+        calls = self.program.calls.get(function.node, [])
+        number = known.choice()
+        for parameter in function.all_parameters():
+            known.known[parameter] = one_of([given.get(parameter, NOTHING) for given in calls], number)
+        self.names = self.scope = known
+        self.gives_sql = returns_sql(function.node)
+        self.block(function.node.body)
+
+    def run(self, function: Function, given: Mapping[str, Known]) -> Known:
+        """Say what a function of the program gives for what it is given."""
+        blind = all(value is NOTHING for value in given.values())
+        if blind and function.node in self.program.given:
+            return self.program.given[function.node]
+        if self.names.depth >= DEEPEST or self.program.steps > STEPS:
+            return NOTHING
+        names = self.program.names.copy()
+        names.depth, names.functions = self.names.depth + 1, self.names.functions
+        names.known |= {name: value for name, value in self.names.known.items() if name.startswith("self.")}
+        names.known |= {name: given.get(name, NOTHING) for name in function.all_parameters()}
+        inner = Walk(function.source, self.program, names, silent=True)
+        inner.block(function.node.body)
+        found = one_of(inner.returned, names.choice())
+        if blind:
+            self.program.given[function.node] = found
+        return found
 
     def block(self, body: Iterable[ast.stmt]) -> None:
         """Read statements in order."""
@@ -99,29 +154,72 @@ class Walk:
 
     def statement(self, node: ast.stmt) -> None:
         """Read one statement: what it runs, then what it assigns, then what is inside it."""
-        for expression in _expressions(node):
-            self.sinks(expression)
+        if self.silent:
+            self.program.steps += 1
+        else:
+            for expression in _expressions(node):
+                self.sinks(expression)
         match node:
-            case ast.Assign(targets=targets, value=value):
-                for target in targets:
-                    self.assign(target, value)
-            case ast.AnnAssign(target=target, value=ast.expr() as value):
-                self.assign(target, value)
-            case ast.AugAssign(target=target, op=ast.Add(), value=value):
-                self.names.texts[name_of(target)] = self.evaluator.texts(
-                    ast.copy_location(ast.BinOp(target, ast.Add(), value), node)
-                )
+            case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
+                self.assign(node)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                self.later.append((node, Names()))
+                self.defer(Later(Function(node, self.source), self.scope))
             case ast.ClassDef():
                 self.members(node)
+            case ast.Return(value=ast.expr() as value):
+                self.give(value)
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="append" | "extend")) as call):
+                self.append(call)
             case _:
                 self.inside(node)
+
+    def assign(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> None:
+        """Remember what names stand for."""
+        evaluator, value = self.evaluator, node.value
+        if isinstance(node, ast.AugAssign):
+            value = ast.copy_location(ast.BinOp(node.target, node.op, node.value), node)
+        if value is None:
+            return
+        known = evaluator.known(value)
+        if self.constants and not isinstance(value, ast.Dict):
+            self.take(Sink(value, spare=True))
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            evaluator.bound(target, known)
+
+    def defer(self, later: Later) -> None:
+        """Leave the body of a function until all names are known."""
+        if not self.silent:
+            self.program.later.append(later)
+
+    def give(self, value: ast.expr) -> None:
+        """Remember what a function gives."""
+        if self.gives_sql:
+            self.take(Sink(value, sure=True))
+        if self.silent:
+            self.returned.append(self.evaluator.known(value))
+
+    def append(self, call: ast.Call) -> None:
+        """Let a list have more items: in a loop, one for each turn."""
+        evaluator, target = self.evaluator, call.func
+        name = name_of(target.value) if isinstance(target, ast.Attribute) else ""
+        before = self.names.known.get(name, NOTHING)
+        if before.items is None or len(call.args) != 1:
+            return
+        added: tuple[Known, ...] | None = tuple(Known((text,)) for text in evaluator.texts(call.args[0]))
+        if getattr(target, "attr", "") == "extend":
+            added = evaluator.items(call.args[0])
+        elif (item := evaluator.known(call.args[0])).items is not None or item.entries is not None:
+            added = (item,)
+        self.names.known[name] = NOTHING if added is None else Known(items=before.items + added)
 
     def inside(self, node: ast.stmt) -> None:
         """Read the blocks of a statement: those that may be passed over leave both what was and what is."""
         if isinstance(node, ast.For | ast.AsyncFor):
-            self.loop(node)
+            turns = self.evaluator.items(node.iter)
+            self.evaluator.bound(node.target, one_of(turns or (), self.names.choice()))
+        for item in getattr(node, "items", ()):
+            if item.optional_vars is not None:
+                self.evaluator.bound(item.optional_vars, self.evaluator.known(item.context_expr))
         branches = [getattr(node, name) for name in ("body", "orelse") if getattr(node, name, None)]
         if isinstance(node, ast.If | ast.For | ast.AsyncFor | ast.While):
             self.branch(branches if len(branches) > 1 and isinstance(node, ast.If) else [*branches, []])
@@ -139,79 +237,55 @@ class Walk:
             self.names = before.copy()
             self.block(body)
             ends.append(self.names)
-        for name in dict.fromkeys(name for end in ends for name in end.texts):
-            before.texts[name] = either(*(end.texts.get(name, ()) for end in ends)) or UNKNOWN
-        for end in ends:
-            before.lists |= end.lists
-            before.tables |= end.tables
+        join_branches(before, ends)
         self.names = before
-
-    def loop(self, node: ast.For | ast.AsyncFor) -> None:
-        """Let the variable of a loop be each of the items of a list that is written out."""
-        items = self.evaluator.items(node.iter)
-        if isinstance(node.target, ast.Name):
-            self.names.texts[node.target.id] = tuple(value for item in items for value in item) if items else UNKNOWN
-
-    def assign(self, target: ast.expr, value: ast.expr) -> None:
-        """Remember what a name stands for."""
-        name, evaluator = name_of(target), self.evaluator
-        if not name:
-            return
-        items, table = evaluator.items(value), evaluator.table(value)
-        if items is not None:
-            self.names.lists[name] = items
-        if table is not None:
-            self.names.tables[name] = table
-        self.names.texts[name] = evaluator.texts(value)
 
     def members(self, node: ast.ClassDef) -> None:
         """Read a class: what its body and its methods assign to the instance is known in all methods."""
         outer, self.names = self.names, self.names.copy()
-        waiting, self.later = self.later, []
+        waiting, self.program.later = self.program.later, []
+        before = dict(self.names.known)
+        functions = self.defined(node.body, "self.")
         self.block(node.body)
-        members = Names({f"self.{name}": texts for name, texts in self.names.texts.items() if name not in outer.texts})
+        own = {name: value for name, value in self.names.known.items() if before.get(name) is not value}
+        members = {f"self.{name}": value for name, value in own.items()}
+        self.names.known |= members
         for statement in ast.walk(node):
             if isinstance(statement, ast.Assign) and name_of(statement.targets[0]).startswith("self."):
-                members.texts.setdefault(name_of(statement.targets[0]), self.evaluator.texts(statement.value))
-        self.later = [*waiting, *((function, members) for function, _ in self.later)]
+                members.setdefault(name_of(statement.targets[0]), self.evaluator.known(statement.value))
+        outer.known |= {f"{node.name}.{name}": value for name, value in own.items()}
+        methods = (Later(one.function, one.scope, members, functions) for one in self.program.later)
+        self.program.later = [*waiting, *methods]
         self.names = outer
 
     @property
     def evaluator(self) -> Evaluator:
         """Evaluate with what is known here."""
-        return Evaluator(self.source, self.names)
+        return Evaluator(self.source, self.names, self.run)
 
     def sinks(self, node: ast.expr) -> None:
-        """Take the SQL that an expression runs."""
+        """Take the SQL that an expression runs, and remember what it gives to functions of the program."""
         for inner in ast.walk(node):
+            own = self.names.functions.get(name_of(inner.func)) if isinstance(inner, ast.Call) else None
+            if own is not None and isinstance(inner, ast.Call):
+                self.program.calls.setdefault(own.node, []).append(self.evaluator.given(own, inner))
             if isinstance(inner, ast.Call | ast.Dict):
-                for sink in sinks_of(inner):
+                for sink in sinks_of(inner, own):
                     self.take(sink)
 
     def take(self, sink: Sink) -> None:
         """Take one argument, or each of a list."""
-        items = self.evaluator.items(sink.node)
-        values = [value for item in items for value in item] if items is not None else self.evaluator.texts(sink.node)
-        for value in values:
+        evaluator = self.evaluator
+        for value in texts_in(evaluator.known(sink.node)) or evaluator.texts(sink.node):
             said = text_of(value)
-            if (BEGINS if sink.sure else SHAPES).match(said):
-                self.program.found[_finished(value, sink, self.evaluator)] = None
-            elif sink.sure and UNKNOWN_PART in value and not FILE.match(said):
-                at = self.source.base + self.source.offset(sink.node.lineno, sink.node.col_offset)
-                self.program.problems[Problem("DYNAMIC_SQL", (("share", "0"),), at)] = None
-
-
-def _finished(value: Value, sink: Sink, evaluator: Evaluator) -> Value:
-    """Give a text as the database sees it: parameters are values, and what is filled in at run time is a hole."""
-    if sink.binds:
-        value = substituted(value, BINDS, lambda match: (Part("?"),))
-    if sink.fields is not None and sink.fields.keywords:
-        named = {item.arg: evaluator.texts(item.value) for item in sink.fields.keywords if item.arg}
-        value = formatted(value, (), named)
-    said = text_of(value)
-    if "{{" in said or "{%" in said:
-        value = substituted(value, JINJA, lambda match: (UNKNOWN_PART,) if match[0].startswith("{{") else (Part(" "),))
-    return value
+            if sink.spare:
+                if STATEMENTS.match(said):
+                    self.program.spare |= dict.fromkeys(plain(text) for text in finished(value, sink, evaluator))
+            elif is_sql(said, sure=sink.sure):
+                self.program.found |= dict.fromkeys(plain(text) for text in finished(value, sink, evaluator))
+            elif sink.sure and UNKNOWN_PART in value and not is_file(said):
+                place = self.source.place(sink.node)
+                self.program.problems[Problem("DYNAMIC_SQL", (("share", "0"),), place)] = None
 
 
 def _expressions(node: ast.stmt) -> Iterator[ast.expr]:

@@ -13,7 +13,10 @@ from lineage_pipeline.discover.hosts.python import read_python
 from lineage_pipeline.discover.hosts.scala import read_scala
 from lineage_pipeline.discover.hosts.values import Extract, Problem, Value, assembled, place_of, text_of
 
-HINT = re.compile(r"sql|execut|query|\btext\b|fetch", re.IGNORECASE)
+HINT = re.compile(
+    r"sql|execut|query|\btext\b|fetch|\b(?:select|insert\s+into|update|delete\s+from|merge\s+into|create|drop|copy)\s",
+    re.IGNORECASE,
+)
 """A file without any of these words runs no SQL that we would find."""
 
 MODULE = re.compile(r"\b(?:CREATE|ALTER)\s+(?:OR\s+ALTER\s+)?(?:PROC|PROCEDURE|FUNCTION|TRIGGER|VIEW)\b", re.IGNORECASE)
@@ -45,6 +48,9 @@ HOSTS: Mapping[str, Host] = {
     ".scala": Host("scala", read_scala),
 }
 """Who reads a file that holds SQL among other things, by the end of its name."""
+
+HOST_NAMES = frozenset({"databricks", *(host.name for host in HOSTS.values())})
+"""What stands as the templater of a file that holds SQL among other things."""
 
 NOTEBOOKS = frozenset({".py", ".sql", ".scala", ".r"})
 """The ends of the names of files that may be Databricks notebooks."""

@@ -6,17 +6,34 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from lineage_pipeline.discover.hosts.calls import TRANSPARENT, Evaluating, formatted, named_texts
+from lineage_pipeline.discover.hosts.known import Function
+from lineage_pipeline.discover.hosts.values import UNKNOWN_PART, Part, Texts, Value, substituted, text_of
+
+BINDS = re.compile(r"%s|%\(\w+\)s")
+"""Parameters as drivers of databases write them."""
+
+NUMBERED = re.compile(r"(?<![\w$])\$\d+\b(?!\$)")
+"""Parameters by number; in the body of a function, between dollars, they are its own."""
+
+JINJA = re.compile(r"\{\{.*?\}\}|\{[%#].*?[%#]\}", re.DOTALL)
+"""Templates that an operator fills when it runs."""
+
+FILE = re.compile(r"^[\w./ {}-]+\.(sql|hql)$", re.IGNORECASE)
+
 
 class Sink(msgspec.Struct, frozen=True):
     """An argument that is SQL if it looks like it; of a `sure` one anything else is worth telling.
 
-    `binds`: `%s` is a parameter. `fields`: `{x}` is one that the call names.
+    `binds`: `%s` is a parameter. `fields`: `{x}` is one that the call names. A `spare` one counts where nobody else
+    takes what it is given.
     """
 
     node: ast.expr
     sure: bool = False
     binds: bool = False
     fields: ast.Call | None = None
+    spare: bool = False
 
 
 class Way(msgspec.Struct, frozen=True):
@@ -32,52 +49,90 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_CURSORS = re.compile(r"(?i)^_?(cur|cursor|conn|connection|con|engine|db|database|session|tx|sql_?context)\w*$")
-_SESSIONS = re.compile(r"(?i)^_?(spark\w*|sql_?context|hive_?context|sqlc|duckdb)$")
+_CURSORS = re.compile(
+    r"(?i)^_?(cur|curs|cursor|conn|connection|con|engine|db|database|session|tx|transaction|sql_?context)\w*$|hook$"
+)
+_SESSIONS = re.compile(r"(?i)^_?(spark\w*|sql_?context|hive_?context|sqlc|duckdb|session)$")
+_HOOKS = re.compile(r"(?i)hook$|^_?(bq|bigquery)\w*$|^(duckdb|wr|awswrangler)$")
+_ANY = re.compile("")
 _EXECUTE = Way(_words("sql query statement operation"), _CURSORS)
-_READ = Way(_words("sql query"), re.compile(""))
-_LOOSE = Way(_words("sql query statement"))
+_READ = Way(_words("sql query"), _ANY)
+_LOOSE = Way(_words("sql query statement"), _HOOKS)
 
 CALLS: Mapping[str, Way] = {
     "sql": Way(_words("sqlQuery query"), _SESSIONS, binds=False, fields=True),
     **dict.fromkeys(_words("execute executemany executescript execute_async execute_string exec_driver_sql"), _EXECUTE),
-    **dict.fromkeys(_words("read_sql read_sql_query read_database"), _READ),
+    **dict.fromkeys(
+        _words("read_sql read_sql_query read_database exec_driver_sql get_pandas_df get_pandas_df_by_chunks"), _READ
+    ),
     **dict.fromkeys(
         _words(
             "text DDL query run run_query execute_query execute_sql raw_sql read_gbq get_records get_first mogrify "
-            "get_pandas_df get_df fetch fetchrow fetchval fetch_all fetch_one copy_expert sql_query query_and_wait "
-            "execute_many query_df command"
+            "get_df get_df_by_chunks fetch fetchrow fetchval fetch_all fetch_one copy_expert sql_query query_and_wait "
+            "execute_many query_df command insert_job bulk_dump run_cli"
         ),
         _LOOSE,
     ),
 }
 """The functions and methods that take SQL first, by name."""
 
-KEYWORDS = _words("sql hql bql query sql_query statement pre_sql post_sql preoperator postoperator select_query")
+TELLING = re.compile(r"(?i)sql|quer(?:y|ies)|exec|statement|stmt")
+"""What functions are called that most likely run what they are given; all arguments that look like SQL are taken."""
+
+KEYWORDS = _words(
+    "sql hql bql query sql_query statement pre_sql post_sql preoperator postoperator select_query sql_stmt"
+)
 """Arguments of operators, whatever those are called, that are SQL or lists of it."""
 
-KEYS = _words("query sql")
+OPERATORS = re.compile(r"^[A-Z]\w*(?:Operator|Sensor)$")
+"""What operators are called: of one that is given SQL, anything else than SQL is worth telling."""
+
+SURELY = _words("sql hql bql")
+"""Arguments that are SQL for certain where an operator takes them."""
+
+KEYS = re.compile(r"(?i)^(?:\w*_)?(?:sql|hql|query|queries|statements?)(?:_\w*)?$")
 """Keys of dictionaries whose entries are SQL: the configuration of a job."""
 
 
-def sinks_of(node: ast.expr) -> Iterator[Sink]:
-    """Give the arguments of a call, or entries of a dictionary, that may be SQL."""
+def sinks_of(node: ast.Call | ast.Dict, own: Function | None = None) -> Iterator[Sink]:
+    """Give the arguments of a call, or entries of a dictionary, that may be SQL.
+
+    What a function of the program's `own` does with its arguments is seen where it is read.
+    """
     if isinstance(node, ast.Dict):
         for key, value in zip(node.keys, node.values, strict=True):
-            if isinstance(key, ast.Constant) and key.value in KEYS:
+            if isinstance(key, ast.Constant) and isinstance(key.value, str) and KEYS.match(key.value):
                 yield Sink(value)
-    if not isinstance(node, ast.Call):
         return
     function = node.func
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     way = CALLS.get(name)
-    if way is not None and node.args:
-        sure = way.owners is not None and way.owners.match(_owner(function)) is not None
-        yield Sink(node.args[0], sure, way.binds, node if way.fields else None)
+    if own is not None:
+        yield from (Sink(argument, spare=True) for argument in node.args)
+    elif way is not None or (name not in TRANSPARENT and TELLING.search(name)):
+        for place, argument in enumerate(node.args):
+            first = way is not None and place == 0
+            sure = (
+                first and way is not None and way.owners is not None and way.owners.search(_owner(function)) is not None
+            )
+            yield Sink(
+                argument, sure, way is None or way.binds, node if first and way is not None and way.fields else None
+            )
     keywords = KEYWORDS | way.keywords if way is not None else KEYWORDS
+    operator = OPERATORS.match(name) is not None
     for item in node.keywords:
         if item.arg in keywords:
-            yield Sink(item.value, binds=way is not None and way.binds)
+            sure = (operator and item.arg in SURELY) or (way is not None and way.owners is _ANY)
+            yield Sink(item.value, sure, way is not None and way.binds)
+
+
+def returns_sql(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Say whether a function is made a task that runs the SQL which it gives: `@task.sql`."""
+    for decorator in node.decorator_list:
+        named = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if isinstance(named, ast.Attribute) and named.attr == "sql" and _owner(named) == "task":
+            return True
+    return False
 
 
 def _owner(function: ast.expr) -> str:
@@ -107,3 +162,43 @@ SHAPES = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """What a text looks like that is SQL, wherever it stands."""
+
+
+PHRASE = re.compile(LEAD + r"[A-Za-z]\w*\s")
+"""What a command looks like whose first word we do not know."""
+
+
+STATEMENTS = re.compile(
+    LEAD + r"(?:SELECT\b.*[,*=().\d\n].*\bFROM\s+[\w\"`\[{]|SELECT\b.*\bFROM\s+\w+\.\w|WITH\s+\w+\s+AS\s*\("
+    r"|INSERT\s+(?:INTO|OVERWRITE)\s+\S|UPDATE\s+\S+\s+SET\s+\S+\s*=|DELETE\s+FROM\s+\S|(?:MERGE|COPY)\s+INTO\s+\S"
+    r"|CREATE\s+(?:\w+\s+){0,4}(?:TABLE|VIEW|SCHEMA|DATABASE)\s+[\w\"`\[{]"
+    r"|(?:ALTER|DROP)\s+(?:TABLE|VIEW)\s+[\w\"`\[{])",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What a text looks like that can hardly be anything but SQL, where nothing says that it is."""
+
+
+def is_sql(said: str, *, sure: bool) -> bool:
+    """Say whether a text is SQL, where it is sure to be run as SQL, or by its looks."""
+    if not sure:
+        return SHAPES.match(said) is not None
+    return BEGINS.match(said) is not None or (PHRASE.match(said) is not None and not is_file(said))
+
+
+def is_file(said: str) -> bool:
+    """Say whether a text is the name of a file of SQL, which is read on its own."""
+    return FILE.match(said.strip()) is not None
+
+
+def finished(value: Value, sink: Sink, evaluator: Evaluating) -> Texts:
+    """Give a text as the database sees it: parameters are values, and what is filled in at run time is a hole."""
+    said = text_of(value)
+    if sink.binds:
+        value = substituted(value, BINDS, lambda match: (Part("?"),))
+        if "$" in said and "$$" not in said:
+            value = substituted(value, NUMBERED, lambda match: (Part("?"),))
+    if "{{" in said or "{%" in said:
+        value = substituted(value, JINJA, lambda match: (UNKNOWN_PART,) if match[0].startswith("{{") else (Part(" "),))
+    if sink.fields is not None and sink.fields.keywords:
+        return formatted(value, (), named_texts(evaluator, sink.fields))
+    return (value,)
