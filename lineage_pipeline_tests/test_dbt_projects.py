@@ -263,3 +263,79 @@ def test_settings_in_a_file_are_worked_out_and_not_only_read(tmp_path: Path) -> 
         "{{ config(schema=var('area') ~ '_' ~ ('X' | lower), alias='a' ~ 1) }}select * from {{ source('s', 't') }}"
     )
     assert "sales_x.a1" in {row.object for row in scan(tmp_path).lineage.objects}
+
+
+PIECES = {
+    "dbt_project.yml": """name: p
+profile: p
+on-run-start: "grant select on x to y"
+on-run-end:
+  - "insert into {{ target.schema }}.audit select max(id) from {{ ref('m') }}"
+""",
+    "profiles.yml": "p: {target: d, outputs: {d: {type: postgres, dbname: db, schema: core}}}\n",
+    "models/m.sql": "select 1 as id, 'a' as name\n",
+    "models/e.yml": """# who looks at it
+exposures:
+  - name: board
+    owner: {name: x}
+    depends_on:
+      - ref('m')
+  - name: mail
+    depends_on: [ref('m')]
+""",
+    "snapshots/two.sql": """{% snapshot old_way %}
+{{ config(target_schema='hist', target_database='dbx', unique_key='id') }}
+select * from {{ ref('m') }}
+{% endsnapshot %}
+
+{% snapshot new_way %}
+{{ config(schema='snap', database='dby', unique_key='id') }}
+select * from {{ ref('m') }}
+{% endsnapshot %}
+""",
+    "snapshots/listed.yml": """snapshots:
+  - name: listed
+    relation: ref('m')
+    config: {schema: lists, database: dbz, unique_key: id}
+""",
+}
+
+
+@pytest.fixture
+def pieces(tmp_path: Path) -> Path:
+    for name, text in PIECES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_snapshots_are_where_their_settings_say_and_exposures_where_yaml_names_them(pieces: Path) -> None:
+    analysis = scan(pieces)
+    assert {(row.object, row.path, row.line) for row in analysis.lineage.objects} == {
+        ("db.core.m", "models/m.sql", 1),
+        ("dbx.hist.old_way", "snapshots/two.sql", 1),
+        ("dby.core_snap.new_way", "snapshots/two.sql", 6),
+        ("dbz.core_lists.listed", "snapshots/listed.yml", 2),
+        ("exposure.board", "models/e.yml", 3),
+        ("exposure.mail", "models/e.yml", 7),
+    }
+    columns = [row.name for row in analysis.lineage.columns if row.object == "dbx.hist.old_way"]
+    assert columns == ["id", "name", "dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to"]
+
+
+def test_a_hook_of_the_project_that_writes_is_told(pieces: Path) -> None:
+    (finding,) = scan(pieces).lineage.diagnostics
+    assert (finding.code, finding.path, finding.line) == ("UNSUPPORTED_SYNTAX", "dbt_project.yml", 4)
+
+
+@pytest.mark.parametrize(
+    ("selection", "kept"),
+    [
+        ({"exclude": ["models/e.yml"]}, {"models/m.sql", "snapshots/listed.yml", "snapshots/two.sql"}),
+        ({"include": ["models/**/*.sql", "models/*.sql"]}, {"models/m.sql", "models/e.yml"}),
+        ({"exclude": ["snapshots/**"]}, {"models/m.sql", "models/e.yml"}),
+    ],
+)
+def test_what_is_not_selected_brings_no_rows(selection: dict[str, Any], kept: set[str], pieces: Path) -> None:
+    found = discover_folder(pieces, load_settings(pieces, selection, {}))
+    assert {file.path for file in found.files} == {*kept, "dbt_project.yml"}

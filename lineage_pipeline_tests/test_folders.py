@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lineage_pipeline.cli.app import app
-from lineage_pipeline.dialects.evidence import SIGNS, guess_dialect
+from lineage_pipeline.dialects.evidence import HOST_SIGNS, SIGNS, guess_dialect
 from lineage_pipeline.dialects.traits import traits_of
 from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.discover.gather import input_files
@@ -118,6 +118,49 @@ def test_the_dialect_is_found_out_where_nobody_says_it(tmp_path: Path) -> None:
     assert "d.sql: snowflake (detected: VARIANT columns, COPY INTO from a stage), utf-8" in said
 
 
+PROGRAMS = {
+    "a_notebook.py": ("# Databricks notebook source\nspark.sql('drop table t')", "databricks", "a Databricks notebook"),
+    "b_spark.py": ("spark.sql('drop table t')", "spark", "spark.sql"),
+    "c_snowflake.py": ("SnowflakeOperator(sql='drop table t')", "snowflake", "a connector for Snowflake"),
+    "d_asyncpg.py": ("import asyncpg\nawait conn.execute('drop table t')", "postgres", "a connector for PostgreSQL"),
+    "e_bigquery.py": ("from google.cloud import bigquery\nbq.query('drop table t')", "bigquery", "BigQuery"),
+    "f_address.py": ("e = create_engine('mssql+pyodbc://h/d')\ne.execute('drop table t')", "tsql", "SQL Server"),
+    "g_magic.ipynb": (
+        '{"cells": [{"cell_type": "code", "source": "%%bigquery\\nselect 1"}]}',
+        "bigquery",
+        "%%bigquery",
+    ),
+    "h_words.py": (
+        "import psycopg2\ncur.execute('create table t (v variant) ;copy into t from @s')",
+        "snowflake",
+        "stage",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_gives_away_whom_it_hands_its_sql_to(name: str, tmp_path: Path) -> None:
+    content, dialect, evidence = PROGRAMS[name]
+    (tmp_path / name).write_text(content)
+    (file,) = discover_folder(tmp_path, Settings()).files
+    assert (file.dialect, evidence in (file.evidence or "")) == (dialect, True)
+
+
+def test_a_file_says_itself_who_renders_it(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        a_sql="-- lineage: templater=brace\ncreate view v as select a from {schema}.t",
+        b_sql="-- lineage: templater=none\ncreate view w as select '{{ x }}' as a",
+        c_sql="-- lineage: templater=nobody\ncreate view u as select 1 as a",
+    )
+    settings = Settings(templating={"variables": {"schema": "core"}})
+    found = discover_folder(tmp_path, settings)
+    assert [file.templater for file in found.files] == ["brace", "", ""]
+    assert [file.text.split("\n")[1] for file in input_files(found, settings)][0].endswith("from core.t")
+    (finding,) = found.diagnostics
+    assert (finding.code, finding.path, finding.line, finding.column) == ("TEMPLATE_ERROR", "c.sql", 1, 13)
+
+
 def test_plain_sql_gives_nothing_away(tmp_path: Path) -> None:
     write(tmp_path, a_sql="create view v as select a, count(*) as n from t group by a")
     assert discover_folder(tmp_path, Settings()).files[0].dialect == ""
@@ -125,7 +168,7 @@ def test_plain_sql_gives_nothing_away(tmp_path: Path) -> None:
 
 
 def test_every_sign_is_one_of_a_dialect_that_we_know() -> None:
-    assert [sign.name for sign in SIGNS if traits_of(sign.dialect) is None] == []
+    assert [sign.name for sign in (*SIGNS, *HOST_SIGNS) if traits_of(sign.dialect) is None] == []
 
 
 def test_the_example_warehouses_are_told_by_their_words() -> None:

@@ -25,6 +25,10 @@ class Given(NamedTuple):
         """Take every file that was named."""
         return bool(path)
 
+    def leaves_out(self, path: str) -> bool:
+        """Leave out nothing."""
+        return not path
+
     def options_for(self, path: str) -> "Options":
         """Give the options of the file's own place, completed by the hints of an imported schema."""
         from lineage_pipeline.discover.schemas.model import with_hints

@@ -68,6 +68,41 @@ SIGNS: tuple[Sign, ...] = (
 )
 """The signs; a dialect is told by what those found in a text are worth together."""
 
+
+def _driver(dialect: str, name: str, modules: str, operators: str, scheme: str, worth: int = 4) -> Sign:
+    """Make a sign of the modules, the operators and hooks, and the addresses by which a program reaches a database."""
+    imported = rf"\b(?:import|from)\s+(?:{modules})\b"
+    tasks = rf"\b(?:{operators})\w*(?:Operator|Hook|Sensor)\b"
+    return _sign(dialect, f"a connector for {name}", rf"{imported}|{tasks}|['\"](?:{scheme})(?:\+\w+)?://", worth)
+
+
+HOST_SIGNS: tuple[Sign, ...] = (
+    _sign("databricks", "a Databricks notebook", r"\A\ufeff?(#|--|//) Databricks notebook source", 9),
+    _sign("spark", "spark.sql", r"\b(spark\w*|sql_?context|hive_?context)\.sql\s*\(", 3),
+    _driver("databricks", "Databricks", r"databricks\s+import\s+sql|databricks\.sql", "DatabricksSql", "databricks", 5),
+    _driver("spark", "Spark", "pyspark", "SparkSql", "spark", 3),
+    _driver("snowflake", "Snowflake", "snowflake", "Snowflake", "snowflake"),
+    _driver(
+        "bigquery", "BigQuery", r"google\.cloud\.bigquery|google\.cloud\s+import\s+bigquery", "BigQuery", "bigquery"
+    ),
+    _sign("bigquery", "%%bigquery", r"%%bigquery\b|%load_ext\s+google\.cloud\.bigquery|\bread_gbq\b", 4),
+    # Redshift is reached by the drivers of PostgreSQL as well.
+    _driver("postgres", "PostgreSQL", "psycopg2?|asyncpg|pg8000|aiopg", "Postgres", "postgres(?:ql)?", 3),
+    _driver("redshift", "Redshift", "redshift_connector", "Redshift", "redshift"),
+    _driver("mysql", "MySQL", r"pymysql|MySQLdb|aiomysql|mysql\.connector", "MySql", "mysql|mariadb"),
+    _driver("tsql", "SQL Server", "pymssql", "MsSql", "mssql"),
+    _driver("oracle", "Oracle", "cx_Oracle|oracledb", "Oracle", "oracle"),
+    _driver("sqlite", "SQLite", "sqlite3|aiosqlite", "Sqlite", "sqlite"),
+    _driver("duckdb", "DuckDB", "duckdb", "DuckDB", "duckdb"),
+    _driver("trino", "Trino", "trino", "Trino", "trino"),
+    _driver("presto", "Presto", "prestodb", "Presto", "presto"),
+    _driver("athena", "Athena", "pyathena", "Athena", "awsathena"),
+    _driver("hive", "Hive", "pyhive", "Hive", "hive"),
+    _driver("clickhouse", "ClickHouse", "clickhouse_connect|clickhouse_driver", "ClickHouse", "clickhouse"),
+    _driver("teradata", "Teradata", "teradatasql", "Teradata", "teradatasql"),
+)
+"""What a program or a notebook gives away by whom it hands its SQL to."""
+
 ENOUGH = 3
 """What the signs of a dialect have to be worth."""
 
@@ -82,13 +117,16 @@ class Guess(msgspec.Struct, frozen=True):
     signs: tuple[str, ...]
 
 
-def guess_dialect(text: str) -> Guess | None:
-    """Give the dialect whose signs are worth most, or None where they are worth little or as much as another's."""
+def guess_dialect(text: str, host: str = "") -> Guess | None:
+    """Give the dialect whose signs are worth most, or None where they are worth little or as much as another's.
+
+    `host` is the program or the notebook that the text was taken from.
+    """
     found: dict[str, list[Sign]] = {}
-    sample = text[:LONGEST]
-    for sign in SIGNS:
-        if sign.pattern.search(sample):
-            found.setdefault(sign.dialect, []).append(sign)
+    for signs, sample in ((SIGNS, text[:LONGEST]), (HOST_SIGNS, host[:LONGEST])):
+        for sign in signs if sample else ():
+            if sign.pattern.search(sample):
+                found.setdefault(sign.dialect, []).append(sign)
     worth = sorted(((sum(sign.worth for sign in signs), dialect) for dialect, signs in found.items()), reverse=True)
     if not worth or worth[0][0] < ENOUGH or (len(worth) > 1 and worth[1][0] == worth[0][0]):
         return None

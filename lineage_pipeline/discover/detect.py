@@ -7,8 +7,9 @@ import msgspec
 
 from lineage_pipeline.dialects.evidence import Guess, guess_dialect
 from lineage_pipeline.discover.headers import header_of
+from lineage_pipeline.discover.hosts.reading import HOST_NAMES
 from lineage_pipeline.vocabulary.analysis import Options
-from lineage_pipeline.vocabulary.tables import SqlFile
+from lineage_pipeline.vocabulary.tables import Source, SqlFile
 
 FIELDS = ("dialect", "system", "default_catalog", "default_schema")
 
@@ -64,6 +65,8 @@ def _with_dialect(file: SqlFile, guess: Guess, told: str) -> SqlFile:
     return msgspec.structs.replace(file, dialect=guess.dialect, evidence=evidence)
 
 
-def guess_of(file: SqlFile, text: str) -> Guess | None:
-    """Give what the words of a file give away, where nobody says its dialect."""
-    return guess_dialect(text) if not file.dialect else None
+def guess_of(file: SqlFile, source: Source) -> Guess | None:
+    """Give what the SQL of a file and the program around it give away, where nobody says its dialect."""
+    if file.dialect:
+        return None
+    return guess_dialect(source.rendered, source.text if file.templater in HOST_NAMES else "")

@@ -38,6 +38,9 @@ class Rules(Optioned, Protocol):
     def selects(self, path: str) -> bool:
         """Say whether the file at this path is to be read."""
 
+    def leaves_out(self, path: str) -> bool:
+        """Say whether nothing of the file at this path is to be read, whatever it is."""
+
     def listed(self) -> Collection[str]:
         """Give the files that have to be there."""
 
@@ -116,7 +119,7 @@ class Gathering:
         for file, source, told in _rows(self.raw_files, self.rules, self.around):
             self.files.append(file)
             self.diagnostics.extend(told)
-            guess = guess_of(file, source.rendered) if self.detect and file.templater != SCHEMA else None
+            guess = guess_of(file, source) if self.detect and file.templater != SCHEMA else None
             if guess is not None:
                 self.guesses[file.path] = guess
             if source.source_hash not in seen:

@@ -1,15 +1,18 @@
 """Templates as rows: the file stays what it is, its source is the text that it stands for."""
 
 import hashlib
+import posixpath
 from collections.abc import Collection, Iterator, Sequence
 from typing import Protocol
 
 import msgspec
 
+from lineage_pipeline.discover.headers import header_of
 from lineage_pipeline.discover.templating.choosing import Templates
 from lineage_pipeline.discover.templating.protocol import Rendered, Templating
 from lineage_pipeline.vocabulary.analysis import Options
 from lineage_pipeline.vocabulary.codes import diagnose
+from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.places import Text, line_starts
 from lineage_pipeline.vocabulary.sets import Stage, Status
 from lineage_pipeline.vocabulary.tables import Diagnostic, Source, SqlFile
@@ -29,12 +32,28 @@ class Rendering(Protocol):
     def templating_for(self, path: str) -> Templating:
         """Give how the file at this path is rendered."""
 
+    def selects(self, path: str) -> bool:
+        """Say whether the file at this path is to be read."""
+
+    def leaves_out(self, path: str) -> bool:
+        """Say whether nothing of the file at this path is to be read, whatever it is."""
+
 
 def rendered_rows(file: SqlFile, source: Source, templates: Templates, rules: Rendering) -> Rows:
     """Give the rows of a file once it is rendered; most files are no templates and stay what they are."""
     if file.status is Status.FAILED or file.templater:  # nothing was read, or a host has been taken apart
         return file, source, ()
-    done = templates.render(file.path, source.text, file.dialect, rules.templating_for(file.path))
+    wanted, own = rules.templating_for(file.path), header_of(source.text).get("templater", "")
+    if own:
+        wanted = msgspec.structs.replace(wanted, templater=own)
+    try:
+        done = templates.render(file.path, source.text, file.dialect, wanted)
+    except LineageError as error:
+        if not own:  # settings that name nobody are a mistake, a file that does is a finding
+            raise
+        text = Text(file.path, line_starts(source.text))
+        at = max(source.text.find("templater"), 0)
+        return file, source, [diagnose("TEMPLATE_ERROR", {"reason": str(error)}, text, at, Stage.DISCOVERY)]
     if done is None:
         return file, source, ()
     templater, rendering = done
@@ -45,7 +64,7 @@ def rendered_rows(file: SqlFile, source: Source, templates: Templates, rules: Re
 def further_rows(templates: Templates, rules: Rendering, known: Collection[str]) -> Iterator[Rows]:
     """Give the rows of files that hold no SQL and yet bear on it: those that a dbt project in use brings."""
     for further in templates.dbt.further() if templates.dbt is not None else ():
-        if further.path in known:
+        if further.path in known or not _wanted(further.path, further.templater, rules):
             continue
         options = rules.options_for(further.path)
         content = _hash(further.text)
@@ -62,6 +81,16 @@ def further_rows(templates: Templates, rules: Rendering, known: Collection[str])
             owners=(),
         )
         yield _rows(row, source, further.rendered)
+
+
+def _wanted(path: str, templater: str, rules: Rendering) -> bool:
+    """Say whether a row is to be had: where it is left out or a file of SQL would not be read, there is none.
+
+    What describes tables bears on files elsewhere.
+    """
+    if rules.leaves_out(path):
+        return False
+    return templater == SCHEMA or rules.selects(path) or rules.selects(posixpath.splitext(path)[0] + ".sql")
 
 
 def _rows(file: SqlFile, source: Source, rendering: Rendered) -> Rows:

@@ -119,6 +119,10 @@ class Settings(Section):
             return full in self._manifest()
         return matches(full, self.include) and not matches(full, self.exclude)
 
+    def leaves_out(self, path: str) -> bool:
+        """Say whether a file is excluded, whatever it is."""
+        return not self.manifest and matches(self._prefix + path, self.exclude)
+
     def options_for(self, path: str) -> Options:
         """Give the options of the first system whose paths fit; its name only where there are several systems."""
         full = self._prefix + path

@@ -25,6 +25,25 @@ class Documents:
             self._known[path] = self._parse(path)
         return self._known[path]
 
+    def place(self, path: str, key: str, name: str = "") -> tuple[int, int]:
+        """Say where a file has a key, or the entry of that name in its list, and how long that is."""
+        text = self.library.read(path) or ""
+        try:
+            top = yaml.compose(text, Loader=yaml.SafeLoader)  # whose marks count characters
+        except (yaml.YAMLError, ValueError, RecursionError):
+            return 0, 0
+        for word, value in top.value if isinstance(top, yaml.MappingNode) else ():
+            if word.value != key:
+                continue
+            if not name:
+                return word.start_mark.index, len(word.value)
+            for entry in value.value if isinstance(value, yaml.SequenceNode) else ():
+                for inner, said in entry.value if isinstance(entry, yaml.MappingNode) else ():
+                    if (inner.value, said.value) == ("name", name):
+                        start, end = entry.start_mark.index, entry.end_mark.index
+                        return start, len(text[start:end].rstrip())
+        return 0, 0
+
     def _parse(self, path: str) -> Mapping[str, Any]:
         text = self.library.read(path)
         if text is None:

@@ -13,6 +13,7 @@ from lineage_pipeline.discover.dbt.properties import Entry, Properties, settings
 from lineage_pipeline.discover.templating.protocol import Library
 
 SNAPSHOT = re.compile(r"\{%-?\+?\s*snapshot\s+(\w+)\s*[-+]?%\}")
+END = re.compile(r"\{%-?\+?\s*endsnapshot\s*[-+]?%\}")
 ENDINGS = {"model": (".sql", ".py"), "seed": (".csv",), "snapshot": (".sql",)}
 VERSION = re.compile(r"(.+)_v([\w.]+)\Z")
 
@@ -151,6 +152,26 @@ def _versions(properties: Properties) -> dict[str, tuple[str, Mapping[str, Any]]
                 if str(said["v"]) == str(entry.get("latest_version", "")):
                     found.setdefault(name, (name, said))
     return found
+
+
+def body_of(text: str, node: Node) -> str:
+    """Give the text of a node; of a snapshot, blanks for all that is not its body: places stay what they are."""
+    for match in SNAPSHOT.finditer(text) if node.kind == "snapshot" else ():
+        if match.group(1) == node.name:
+            end = END.search(text, match.end())
+            stop = end.start() if end else len(text)
+            return _blank(text[: match.end()]) + text[match.end() : stop] + _blank(text[stop:])
+    return text
+
+
+def tag_of(text: str, node: Node) -> tuple[int, int]:
+    """Say where the tag of a snapshot stands, and how long it is."""
+    found = next((match for match in SNAPSHOT.finditer(text) if match.group(1) == node.name), None)
+    return (found.start(), found.end() - found.start()) if found is not None else (0, 0)
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"[^\r\n]", " ", text)
 
 
 Namer = Callable[[Node], tuple[str, str, str]]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from lineage_pipeline.discover.dbt.nodes import SNAPSHOT, Node
+from lineage_pipeline.discover.dbt.nodes import Node, body_of, tag_of
 from lineage_pipeline.discover.dbt.session import CTE, Session
 from lineage_pipeline.discover.dbt.values import type_of_values
 from lineage_pipeline.discover.templating.pieces import Copies, Pieces, aligned
@@ -14,7 +14,6 @@ from lineage_pipeline.discover.templating.protocol import Problem, Rendered, Tem
 from lineage_pipeline.discover.templating.tracing import render
 from lineage_pipeline.discover.templating.undefined import Report
 
-END = re.compile(r"\{%-?\+?\s*endsnapshot\s*[-+]?%\}")
 HEAD = re.compile(r"(?:\s+|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*", re.DOTALL)
 WITH = re.compile(r"with\s+(?:recursive\s+)?", re.IGNORECASE)
 
@@ -31,27 +30,16 @@ def rendered_file(session: Session, template: Template, nodes: Sequence[Node]) -
     for node in nodes:
         if session.config(node).get("enabled") is False:
             continue
-        text = _only(template.text, node) if node.kind == "snapshot" else template.text
-        problems.extend(_statements(session, node, _replaced(template, text), pieces))
+        made = Pieces()
+        problems.extend(_statements(session, node, _replaced(template, body_of(template.text, node)), made))
+        text, copies = made.done()
+        pieces.add("\n;\n" if text and pieces.size else "")
+        pieces.add(text, copies if text else ())
     return Rendered(*pieces.done(), tuple(problems))
 
 
 def _replaced(template: Template, text: str) -> Template:
     return Template(template.path, text, template.variables, template.dialect, template.library, template.limits)
-
-
-def _only(text: str, node: Node) -> str:
-    """Give the text with blanks for all that is not the body of a snapshot: places stay what they are."""
-    for match in SNAPSHOT.finditer(text):
-        if match.group(1) == node.name:
-            end = END.search(text, match.end())
-            stop = end.start() if end else len(text)
-            return _blank(text[: match.end()]) + text[match.end() : stop] + _blank(text[stop:])
-    return text
-
-
-def _blank(text: str) -> str:
-    return re.sub(r"[^\r\n]", " ", text)
 
 
 def _statements(session: Session, node: Node, template: Template, pieces: Pieces) -> list[Problem]:
@@ -65,7 +53,11 @@ def _statements(session: Session, node: Node, template: Template, pieces: Pieces
     relation = session.naming.of(node)
     _hooks(session, node, "pre-hook", pieces)
     made = relation.type if relation.type != "cte" else "view"
-    pieces.add(f"create {made} {relation} as\n")
+    head = f"create {made} {relation} as\n"
+    if node.kind == "snapshot":
+        pieces.make(head, *tag_of(session.library.read(node.path) or "", node))
+    else:
+        pieces.add(head)
     _add(pieces, node, body, copies)
     if kind == "incremental" and "is_incremental" in template.text:
         session.incremental = True
@@ -85,7 +77,8 @@ def _add(pieces: Pieces, node: Node, body: str, copies: Copies) -> None:
         return
     added = ", ".join(f"cast(null as {'varchar(64)' if name == SCD[0] else 'timestamp'}) as {name}" for name in SCD)
     pieces.add(f"select snapshotted.*, {added} from (")
-    pieces.add(body, copies)
+    start, end = len(body) - len(body.lstrip()), len(body.rstrip())
+    pieces.add(body[start:end], _cut(copies, start, end))
     pieces.add(") as snapshotted")
 
 
@@ -155,14 +148,16 @@ def _hooks(session: Session, node: Node, key: str, pieces: Pieces) -> None:
 
 
 def rendered_snapshots(session: Session, nodes: Sequence[Node]) -> Rendered:
-    """Render the snapshots that a YAML file defines over a relation."""
+    """Render the snapshots that a YAML file defines over a relation, each where the file names it."""
     pieces = Pieces()
     for node in nodes:
         session.start(node)
         relation = session.text("{{ " + str(node.entry.get("relation")) + " }}", node.package)
         if session.config(node).get("enabled") is not False:
-            pieces.add(f"create table {session.naming.of(node)} as\n")
-            _add(pieces, node, f"select * from {relation}", ())
+            made = Pieces()
+            made.add(f"create table {session.naming.of(node)} as\n")
+            _add(made, node, f"select * from {relation}", ())
+            pieces.make(made.done()[0], *session.documents.place(node.path, "snapshots", node.name))
             pieces.add("\n;\n")
     return Rendered(*pieces.done())
 
@@ -200,9 +195,10 @@ def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
         return
 
 
-def rendered_exposures(session: Session, exposures: Sequence[Any]) -> Rendered:
+def rendered_exposures(session: Session, exposures: Sequence[Any], path: str) -> Rendered:
     """Render exposures as views over all that they depend on: what reads the models outside of the warehouse."""
     pieces = Pieces()
+    mark = session.target.adapter.mark
     for entry in exposures:
         session.start(None)
         listed = entry.get("depends_on")
@@ -210,8 +206,25 @@ def rendered_exposures(session: Session, exposures: Sequence[Any]) -> Rendered:
             session.text("{{ " + str(one) + " }}", session.project.name) for one in listed or () if "(" in str(one)
         ]
         if names:
-            mark = session.target.adapter.mark
-            pieces.add(
-                f"create view exposure.{mark}{entry['name']}{mark} as\nselect * from {' cross join '.join(names)}\n;\n"
-            )
+            sources = " cross join ".join(names)
+            text = f"create view exposure.{mark}{entry['name']}{mark} as\nselect * from {sources}"
+            pieces.make(text, *session.documents.place(path, "exposures", entry["name"]))
+            pieces.add("\n;\n")
     return Rendered(*pieces.done())
+
+
+HOOKS = ("on-run-start", "on-run-end")
+WRITES = re.compile(r"(?:insert|update|merge|delete|create|alter|drop|truncate|copy|call)\b", re.IGNORECASE)
+
+
+def project_hooks(session: Session, path: str) -> Iterator[Problem]:
+    """Tell of the hooks of a project that write: they are run for no model, and nothing is worked out from them."""
+    session.start(None)
+    for key in HOOKS:
+        listed = session.project.document.get(key)
+        for hook in listed if isinstance(listed, list) else [listed]:
+            said = session.text(hook, session.project.name).strip() if isinstance(hook, str) else ""
+            head = HEAD.match(said)
+            if WRITES.match(said, head.end() if head else 0):
+                at = session.documents.place(path, key)[0]
+                yield Problem("UNSUPPORTED_SYNTAX", {"construct": f"the hook {key}"}, at)

@@ -13,7 +13,7 @@ from lineage_pipeline.discover.dbt.documents import Documents, entries
 from lineage_pipeline.discover.dbt.macros import DbtEnvironment, Macros, Return
 from lineage_pipeline.discover.dbt.manifest import Known, find_manifest
 from lineage_pipeline.discover.dbt.naming import Naming
-from lineage_pipeline.discover.dbt.nodes import Node, Nodes
+from lineage_pipeline.discover.dbt.nodes import Node, Nodes, body_of
 from lineage_pipeline.discover.dbt.project import Project, merged
 from lineage_pipeline.discover.dbt.relations import Relation
 from lineage_pipeline.discover.dbt.target import Wanted, find_target
@@ -30,6 +30,7 @@ class Session:
         """Read the project."""
         self.project, self.library, self.wanted = project, library, wanted
         self.environment = DbtEnvironment()
+        self.documents = documents
         self.target = find_target(project, documents, wanted)
         self.nodes = Nodes(project, library, documents)
         self.macros = Macros(project, library, self.environment)
@@ -140,7 +141,7 @@ class Session:
         if "config" not in text:
             return {}
         try:
-            tree = self.environment.parse(text, node.path, node.path)
+            tree = self.environment.parse(body_of(text, node), node.path, node.path)
         except TemplateError:
             return {}
         found: dict[str, Any] = {}

@@ -8,6 +8,7 @@ import msgspec
 from lineage_pipeline.discover.dbt.documents import Documents
 from lineage_pipeline.discover.dbt.project import FILE, Project, find_projects, kind_of
 from lineage_pipeline.discover.dbt.rendering import (
+    project_hooks,
     rendered_exposures,
     rendered_file,
     rendered_seed,
@@ -16,6 +17,7 @@ from lineage_pipeline.discover.dbt.rendering import (
 from lineage_pipeline.discover.dbt.schemas import listed_tables
 from lineage_pipeline.discover.dbt.session import Session
 from lineage_pipeline.discover.dbt.target import Wanted
+from lineage_pipeline.discover.templating.pieces import Pieces
 from lineage_pipeline.discover.templating.protocol import Library, Problem, Rendered, Template
 from lineage_pipeline.vocabulary.places import NOTHING_COPIED
 
@@ -87,6 +89,7 @@ class DbtTemplater:
             text = self.library.read(path) or ""
             reason = session.manifest.problem
             wrong = (Problem("TEMPLATE_ERROR", {"reason": reason}),) if reason else ()
+            wrong = (*wrong, *project_hooks(session, path))
             yield Further(path, text, Rendered(listed, NOTHING_COPIED, wrong, dialect=dialect), "schema")
         for path, reason in sorted(self.documents.wrong.items()):
             damaged = (Problem("TEMPLATE_ERROR", {"reason": reason}),)
@@ -103,7 +106,8 @@ def _by_path(session: Session) -> dict[str, Rendered]:
             found[path] = rendered_snapshots(session, nodes)
     for path in {place for _, place in session.nodes.exposures}:
         entries = [entry for entry, place in session.nodes.exposures if place == path]
-        above = found.get(path, Rendered("", ()))
-        below = rendered_exposures(session, entries)
-        found[path] = Rendered(above.text + below.text, NOTHING_COPIED)
+        pieces = Pieces()
+        for part in (found.get(path, Rendered("")), rendered_exposures(session, entries, path)):
+            pieces.add(part.text, part.copies if part.text else ())
+        found[path] = Rendered(*pieces.done())
     return found

@@ -44,6 +44,11 @@ class Pieces:
         self._copies.extend((self._size + rendered, written, length) for rendered, written, length in triples)
         self._put(text)
 
+    @property
+    def size(self) -> int:
+        """Say how long the text is by now."""
+        return self._size
+
     def done(self) -> tuple[str, Copies]:
         """Give the text and its copies."""
         flat = tuple(number for copy in self._copies for number in copy)
