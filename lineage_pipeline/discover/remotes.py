@@ -22,6 +22,9 @@ PROTOCOLS = "https:http:ssh:git:file"
 TOKEN = "LINEAGE_GIT_TOKEN"  # noqa: S105 - the name of the variable, not what it holds
 """The variable that holds the token for addresses with https."""
 
+OWN = ("GIT_SSH_COMMAND", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH")
+"""Variables of the user, not of a repository, by which servers are reached: keys, and who vouches for them."""
+
 REFS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 
 ADDRESS = re.compile(r"(?:https?|ssh|git|file)://\S+|[\w.-]+@[\w.-]+:\S+")
@@ -86,6 +89,7 @@ class _Remote(NamedTuple):
     def run(self, *arguments: str) -> bytes:
         """Run git in the mirror."""
         environment = git_environment() | {"GIT_ALLOW_PROTOCOL": PROTOCOLS, "GIT_SSH_COMMAND": "ssh -oBatchMode=yes"}
+        environment |= {name: self.environ[name] for name in OWN if self.environ.get(name)}
         if self.environ.get(TOKEN) and self.url.startswith("https://"):
             # In the environment and not among the arguments, which everybody on the machine can read.
             secret = base64.b64encode(f"x-access-token:{self.environ[TOKEN]}".encode()).decode()
