@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from lineage_pipeline.cli.app import app
 from lineage_pipeline.settings import load_settings
 from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline_tests.test_discover import committed
 
 SHOP = """create table core.orders (id bigint not null, amount decimal(10,2), "Odd Name" text);
 create view core.totals as select id, amount * 2 as doubled from core.orders;
@@ -89,3 +90,25 @@ def test_a_snapshot_is_pinned_and_another_one_is_another_analysis(places: Path) 
         load_settings(places, {"analysis": {"schemas": ["snapshot:warehouse#shop@nothing"]}}, {}).imports()
     with pytest.raises(LineageError, match="No such file"):
         load_settings(places, {"analysis": {"schemas": ["none.lineage"]}}, {}).imports()
+
+
+def test_repositories_at_revisions_are_read_together_each_as_its_settings_say(places: Path) -> None:
+    for name in ("shop", "reports"):
+        committed(places / name)
+    (places / "shop" / "a.sql").write_text("something else altogether")
+    (places / "reports" / "lineage.toml").write_text('[analysis]\ndialect = "snowflake"\n')
+    found = json.loads(lineage("scan", "shop@main", "reports", "--format", "json"))
+    paths = {item["path"] for item in found["files"]}
+    assert paths == {"shop@main/a.sql", "reports/a.sql"}
+    found = json.loads(lineage("scan", "shop@main", "reports@main", "--format", "json"))
+    assert {item["dialect"] for item in found["files"]} == {"postgres", "snowflake"}
+    said = CliRunner().invoke(app, ["scan", "shop@main", "reports/a.sql"])
+    assert (said.exit_code, "not files" in str(said.exception or said.output)) == (1, True)
+
+
+def test_impact_crosses_repositories_at_revisions(places: Path) -> None:
+    for name in ("shop", "reports"):
+        committed(places / name)
+    said = lineage("impact", "core.orders.amount", "--in", "shop@main", "--in", "reports@main")
+    assert "reports.daily.doubled" in said
+    assert "reports@main/a.sql:1" in said

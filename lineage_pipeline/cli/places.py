@@ -107,7 +107,25 @@ def find(places: Sequence[str], reading: Reading) -> Found:
     """Discover the files of a folder, of a revision, or named ones; `-` is standard input."""
     if len(places) == 1 and _is_whole(places[0]):
         return _side(places[0], reading)
+    if any(_is_revision(place) for place in places):
+        return _sides(places, reading)
     return _files(places, reading)
+
+
+def _is_revision(place: str) -> bool:
+    return place != "-" and not Path(place).exists() and _is_whole(place)
+
+
+def _sides(places: Sequence[str], reading: Reading) -> Found:
+    """Discover repositories of which some are at a revision, each by its own settings."""
+    from lineage_pipeline.cli.joint import joined
+    from lineage_pipeline.cli.sides import side_of
+
+    single = next((place for place in places if place == "-" or Path(place).is_file()), None)
+    if single is not None:
+        raise LineageError(f"{single}: beside REPO@REV, name folders and other revisions, not files")
+    discovery, rules, imports = joined({place: side_of(place, reading.flags()) for place in places})
+    return Found(discovery, rules, rules.settings[places[0]], imports)
 
 
 def _is_whole(place: str) -> bool:
