@@ -1,11 +1,14 @@
 """Compiling with a memory on the disk, and with several processes where there is much to do."""
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import chain
 from multiprocessing import get_context
+from types import ModuleType
 from typing import Any
 
 import msgspec
@@ -77,7 +80,8 @@ class Keeper:
         """Compile in several processes."""
         chunks = list(_chunks(missing))
         with ProcessPoolExecutor(self.processes, mp_context=get_context("spawn")) as pool:
-            done = pool.map(_compile, [[missing[key] for key in chunk] for chunk in chunks])
+            with _nobody_asked():
+                done = pool.map(_compile, [[missing[key] for key in chunk] for chunk in chunks])
             pairs = (zip(chunk, next(done), strict=True) for chunk in self.watch(chunks))
             return dict(chain.from_iterable(pairs))
 
@@ -102,6 +106,17 @@ class Keeper:
             compiled.save(files, made)
         except OSError:
             self.warehouse = ""
+
+
+@contextmanager
+def _nobody_asked() -> Iterator[None]:
+    """Start processes that do not run the script of whoever called: an unguarded one would call us again."""
+    asked = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = asked
 
 
 def _key(file: InputFile) -> str:

@@ -1,5 +1,7 @@
 """The compile cache in process: the same rows from it, from several processes and without both."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -133,3 +135,15 @@ def test_a_question_about_the_same_files_is_answered_from_what_is_kept(
     (tmp_path / "v0.sql").write_text("create view v0 as select b from t;", encoding="utf-8")
     assert ask() != answer
     assert len(list(kept.iterdir())) == 2
+
+
+def test_a_script_that_does_not_guard_its_start_may_have_several_processes(tmp_path: Path) -> None:
+    script = tmp_path / "mine.py"
+    script.write_text(
+        "from lineage_pipeline.kept import Keeper\n"
+        "from lineage_pipeline.vocabulary.analysis import InputFile, Options\n"
+        "files = [InputFile(f'{n}.sql', f'select {n} as a', Options()) for n in range(3)]\n"
+        "print(len(Keeper(processes=2, much=1).compile(files)), flush=True)\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("3\n", 0), done.stderr
