@@ -51,14 +51,20 @@ def git(repo: Path, *arguments: str, **variables: str) -> str:
     return subprocess.run(["git", *arguments], cwd=repo, env=environ, check=True, capture_output=True, text=True).stdout
 
 
+def committed(folder: Path) -> Path:
+    """Make a repository of a folder, with all that lies in it in one commit."""
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "all")
+    return folder
+
+
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:
     repo = tmp_path / "my repo"
     repo.mkdir()
-    git(repo, "init", "-q", "-b", "main")
     write(repo, a_sql="select 1", x__b_sql="select 'ü'".encode("utf-16"))
-    git(repo, "add", "-A")
-    git(repo, "commit", "-q", "-m", "first")
+    committed(repo)
     write(repo, a_sql="select 2")
     git(repo, "commit", "-q", "-a", "-m", "second")
     return repo

@@ -13,7 +13,7 @@ from lineage_pipeline.discover.git import discover_revision
 from lineage_pipeline.pipeline import analyse
 from lineage_pipeline.settings import Settings, load_settings
 from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline_tests.test_discover import git
+from lineage_pipeline_tests.test_discover import committed, git
 
 Content = str | bytes
 
@@ -119,10 +119,7 @@ def test_what_is_found_how_it_is_named_and_where_a_finding_points(kind: Kind, pl
     if place == "folder":
         found = discover_folder(folder, settings)
     else:
-        git(folder, "init", "-q", "-b", "main")
-        git(folder, "add", "-A")
-        git(folder, "commit", "-q", "-m", "all")
-        git(tmp_path, "clone", "-q", "--bare", str(folder), "bare.git")
+        git(tmp_path, "clone", "-q", "--bare", str(committed(folder)), "bare.git")
         found = discover_revision(tmp_path / "bare.git", "main", settings)
     files, defined, lineage = said(found, settings)
     assert files == kind.files

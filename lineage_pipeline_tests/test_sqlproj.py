@@ -1,5 +1,6 @@
 """A database project says which of its scripts run first and last."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from lineage_pipeline.discover.git import discover_revision
 from lineage_pipeline.discover.sqlproj import positions
 from lineage_pipeline.pipeline import analyse
 from lineage_pipeline.settings import load_settings
-from lineage_pipeline_tests.test_discover import git
+from lineage_pipeline_tests.test_discover import committed
 
 PROJECT = """<?xml version="1.0" encoding="utf-8"?>
 <Project DefaultTargets="Build" xmlns="http://schemas.microsoft.com/developer/msbuild/2003">
@@ -30,19 +31,47 @@ FILES = {
 }
 
 
+def lay_out(folder: Path, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+VARIABLES = """<Project><ItemGroup>
+  <SqlCmdVariable Include="OtherDb"><DefaultValue>Sales</DefaultValue><Value>$(SqlCmdVar__1)</Value></SqlCmdVariable>
+  <SqlCmdVariable Include="Empty"><Value>$(SqlCmdVar__2)</Value></SqlCmdVariable>
+</ItemGroup></Project>"""
+
+
+@pytest.mark.parametrize("dialect", ["tsql", ""])
+def test_variables_have_the_values_of_the_project_where_nobody_gives_others(dialect: str, tmp_path: Path) -> None:
+    query = (
+        "create view dbo.v as select id from [$(OtherDb)].dbo.t join [$(Empty)].dbo.u on 1 = 1;\n-- $(DatabaseName)\n"
+    )
+    outside = "create view dbo.w as select id from [$(OtherDb)].dbo.t;\nGO\n"
+    lay_out(tmp_path, {"db/shop.sqlproj": VARIABLES, "db/dbo/v.sql": query, "else/w.sql": outside})
+    settings = load_settings(tmp_path, {"analysis": {"dialect": dialect or None}}, {})
+    found = discover_folder(tmp_path, settings)
+    texts = {file.path: file.text for file in input_files(found, settings)}
+    assert "from [Sales].dbo.t join [$(Empty)].dbo.u" in texts["db/dbo/v.sql"]
+    told = [(row.code, row.path, row.line, row.column) for row in found.diagnostics]
+    assert told == [
+        ("UNDEFINED_VARIABLE", "db/dbo/v.sql", 1, 62),
+        ("UNDEFINED_VARIABLE", "else/w.sql", 1, 38),
+    ]
+    given = load_settings(tmp_path, {"templating": {"variables": {"otherdb": "Mine"}}}, {})
+    again = {file.path: file.text for file in input_files(discover_folder(tmp_path, given), given)}
+    assert all("[Mine].dbo.t" in text for text in again.values())
+
+
 @pytest.mark.parametrize("place", ["folder", "revision"])
 def test_deployment_scripts_run_before_and_after_what_is_built(place: str, tmp_path: Path) -> None:
-    for name, text in FILES.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text, encoding="utf-8")
+    lay_out(tmp_path, FILES)
     settings = load_settings(tmp_path, {"analysis": {"dialect": "tsql"}}, {})
     if place == "folder":
         found = discover_folder(tmp_path, settings)
     else:
-        git(tmp_path, "init", "-q", "-b", "main")
-        git(tmp_path, "add", "-A")
-        git(tmp_path, "commit", "-q", "-m", "all")
-        found = discover_revision(tmp_path, "main", settings)
+        found = discover_revision(committed(tmp_path), "main", settings)
     assert {file.path: file.position for file in found.files if file.position} == {
         "db/zz/before.sql": -1,
         "db/Scripts/after.sql": 1,

@@ -12,6 +12,7 @@ import pytest
 from lineage_pipeline.api import scan
 from lineage_pipeline.discover.files import discover_files
 from lineage_pipeline.discover.folder import discover_folder
+from lineage_pipeline.discover.gather import input_files
 from lineage_pipeline.discover.git import discover_revision
 from lineage_pipeline.discover.templating.choosing import Templates, make_templater
 from lineage_pipeline.discover.templating.pieces import aligned
@@ -187,6 +188,27 @@ def test_a_map_of_two_texts_alone_keeps_lines_and_ends_of_changes() -> None:
         at = rendered.index(word)
         span = text.span(at, at + len(word))
         assert span is not None and written[span.start : span.end] == was
+
+
+def test_a_file_that_is_not_there_costs_nothing_but_itself(tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text(
+        "create view {{ target }}.v as select a from {{ source }}.t\n{% include 'gone.sql' %}\nwhere a > {{ nobody }}"
+    )
+    (tmp_path / "b.sql").write_text("{% import 'gone.sql' as m %}select a from {{ source }}.t where {{ m.x() }}")
+    (tmp_path / "c.sql").write_text("select a from {{ source }}.t {% include 'gone.sql' ignore missing %}")
+    rules = load_settings(tmp_path, {"templating": {"variables": {"target": "core", "source": "raw"}}}, {})
+    discovery = discover_folder(tmp_path, rules)
+    texts = [file.text for file in input_files(discovery, rules)]
+    assert texts == [
+        "create view core.v as select a from raw.t\n\nwhere a > undefined_nobody",
+        "select a from raw.t where undefined_m_x",
+        "select a from raw.t ",
+    ]
+    assert [(row.path, row.line, row.code) for row in discovery.diagnostics] == [
+        ("a.sql", 2, "TEMPLATE_ERROR"),
+        ("a.sql", 3, "UNDEFINED_VARIABLE"),
+        ("b.sql", 1, "TEMPLATE_ERROR"),
+    ]
 
 
 def test_files_are_included_from_the_repository_alone(tmp_path: Path) -> None:

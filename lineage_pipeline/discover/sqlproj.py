@@ -1,43 +1,90 @@
-"""Database projects (`.sqlproj`): which scripts run before all others, and which after them.
+"""Database projects (`.sqlproj`): which scripts run before all others, which after them, and what variables are.
 
 What a project builds has no order of its own; its deployment scripts have.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from posixpath import dirname, join, normpath
 from xml.parsers import expat
+
+import msgspec
 
 SUFFIX = ".sqlproj"
 BEFORE, AFTER = -1, 1
 ITEMS = {"PreDeploy": BEFORE, "PostDeploy": AFTER}
+VARIABLE, DEFAULT = "SqlCmdVariable", "DefaultValue"
+
+Read = Callable[[str], str | None]
 
 
-def positions(paths: Iterable[str], read: Callable[[str], str | None]) -> dict[str, int]:
+class DatabaseProject(msgspec.Struct, frozen=True):
+    """What a project says: its deployment scripts in order, and the values of variables where nobody gives others."""
+
+    deployed: tuple[tuple[str, int], ...] = ()
+    variables: Mapping[str, str] = {}
+
+
+def positions(paths: Iterable[str], read: Read) -> dict[str, int]:
     """Say which files of the projects among some paths run first or last; one that cannot be read says nothing."""
     found: dict[str, int] = {}
     for path in sorted(path for path in paths if path.endswith(SUFFIX)):
-        for file, position in _deployed(read(path) or ""):
+        for file, position in read_project(read(path) or "").deployed:
             found.setdefault(normpath(join(dirname(path), file)), position)
     return found
 
 
-def _deployed(text: str) -> list[tuple[str, int]]:
-    """List the deployment scripts that a project names."""
-    found: list[tuple[str, int]] = []
+def variables_by_folder(paths: Iterable[str], read: Read) -> dict[str, Mapping[str, str]]:
+    """Give the variables of the projects among some paths, by the folders that they lie in."""
+    found: dict[str, dict[str, str]] = {}
+    for path in sorted(path for path in paths if path.endswith(SUFFIX)):
+        known = found.setdefault(dirname(path), {})
+        for name, value in read_project(read(path) or "").variables.items():
+            known.setdefault(name, value)
+    return dict(found)
 
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        position, file = ITEMS.get(tag.rpartition(":")[2]), attributes.get("Include", "")
-        if position is not None and file:
-            found.append((file.replace("\\", "/"), position))
+
+class _Reader:
+    """The elements of a project as they come."""
+
+    def __init__(self) -> None:
+        self.deployed: list[tuple[str, int]] = []
+        self.variables: dict[str, str] = {}
+        self.variable = self.text = ""
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        name, included = tag.rpartition(":")[2], attributes.get("Include", "")
+        position = ITEMS.get(name)
+        if position is not None and included:
+            self.deployed.append((included.replace("\\", "/"), position))
+        if name == VARIABLE:
+            self.variable = included
+        self.text = ""
+
+    def read(self, text: str) -> None:
+        self.text += text
+
+    def end(self, tag: str) -> None:
+        name = tag.rpartition(":")[2]
+        if name == DEFAULT and self.variable and self.text.strip():
+            self.variables[self.variable] = self.text.strip()
+        if name == VARIABLE:
+            self.variable = ""
+
+
+def read_project(text: str) -> DatabaseProject:
+    """Read what a project says; one that is damaged says nothing."""
+    reader = _Reader()
 
     def refuse(*_: object) -> None:
         raise expat.ExpatError("it declares entities")
 
     parser = expat.ParserCreate(namespace_separator=None)
-    parser.StartElementHandler = start
+    parser.StartElementHandler = reader.start
+    parser.CharacterDataHandler = reader.read
+    parser.EndElementHandler = reader.end
     parser.EntityDeclHandler = refuse  # one that stands for others may grow without end
     try:
         parser.Parse(text.lstrip("\ufeff").encode(), True)  # noqa: FBT003
     except expat.ExpatError:
-        return []
-    return found
+        return DatabaseProject()
+    return DatabaseProject(tuple(reader.deployed), reader.variables)

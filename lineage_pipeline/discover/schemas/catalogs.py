@@ -1,5 +1,6 @@
 """Live catalogs: the user's own engine says which tables it has, in one question."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +16,7 @@ Rows = Sequence[tuple[Any, ...]]
 """Schema, table, whether it is a view, column, type, whether it may be null, comments on column and table."""
 
 
-class Queried:
+class Queried(ABC):
     """A catalog that one query reads whole."""
 
     dialect = ""
@@ -38,9 +39,9 @@ class Queried:
     def _secret() -> str:
         return "give it in the environment"
 
+    @abstractmethod
     def rows(self) -> Rows:
         """Ask the engine."""
-        raise NotImplementedError
 
     @cached_property
     def _known(self) -> dict[str, ImportedTable]:

@@ -1,6 +1,7 @@
 """Which templater a file needs: the one that settings name, or else what its text and its place tell."""
 
 import posixpath
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import entry_points
@@ -8,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from lineage_pipeline.dialects.evidence import guess_dialect
 from lineage_pipeline.dialects.traits import GENERIC, traits_of
+from lineage_pipeline.discover.sqlproj import variables_by_folder
 from lineage_pipeline.discover.templating.pieces import aligned
 from lineage_pipeline.discover.templating.placeholders import STYLES, PlaceholderTemplater
 from lineage_pipeline.discover.templating.protocol import (
@@ -26,7 +29,8 @@ from lineage_pipeline.vocabulary.errors import LineageError
 if TYPE_CHECKING:
     from lineage_pipeline.discover.dbt.templater import DbtTemplater
 
-AUTO, NONE, DBT = "auto", "none", "dbt"
+AUTO, NONE, DBT, SQLCMD = "auto", "none", "dbt", "sqlcmd"
+VARIABLE = re.compile(r"\$\([A-Za-z_][\w-]*\)")
 
 
 def _jinja() -> Templater:
@@ -58,6 +62,7 @@ class Templates:
         self.library = library
         self._made: dict[str, Templater] = {}
         self._projects: dict[str, bool] = {}
+        self._database: dict[str, Mapping[str, str]] | None = None
         self.dbt: DbtTemplater | None = None
 
     def render(self, path: str, text: str, dialect: str, wanted: Templating) -> tuple[str, Rendered] | None:
@@ -65,13 +70,40 @@ class Templates:
         place = self.library.locate(path)
         name = wanted.templater
         if name == AUTO:
-            name = DBT if self._is_dbt(place, dialect, wanted) else detected(place, text, dialect)
+            name = DBT if self._is_dbt(place, dialect, wanted) else self._detected(place, text, dialect)
         if name == NONE:
             return None
-        template = Template(place, text, wanted.variables, dialect, self.library, wanted.limits)
+        variables = wanted.variables
+        if name == SQLCMD:
+            variables = {**self._project_variables(place), **variables}
+        template = Template(place, text, variables, dialect, self.library, wanted.limits)
         if name == DBT:
             return name, rendered(self._dbt(dialect, wanted), template)
         return name, rendered(self._templater(name), template)
+
+    def _detected(self, place: str, text: str, dialect: str) -> str:
+        """Tell who renders a file; in a database project, `$(x)` is a variable though nobody says the dialect."""
+        name = detected(place, text, dialect)
+        if name == NONE and not dialect and VARIABLE.search(text) and self._in_database_project(place):
+            return SQLCMD
+        return name
+
+    def _in_database_project(self, place: str) -> bool:
+        return any(not folder or place.startswith(f"{folder}/") for folder in self._databases())
+
+    def _project_variables(self, place: str) -> Mapping[str, str]:
+        """Give the values of variables in the database projects around a file, those of the innermost over others."""
+        around = [folder for folder in self._databases() if not folder or place.startswith(f"{folder}/")]
+        return {
+            name.lower(): value
+            for folder in sorted(around, key=len)
+            for name, value in self._databases()[folder].items()
+        }
+
+    def _databases(self) -> dict[str, Mapping[str, str]]:
+        if self._database is None:
+            self._database = variables_by_folder(self.library.paths(), self.library.read)
+        return self._database
 
     def _templater(self, name: str) -> Templater:
         if name not in self._made:
@@ -119,7 +151,10 @@ def detected(path: str, text: str, dialect: str) -> str:
         return "jinja"
     # In a dialect of batches, `$(x)` can be nothing but a variable of sqlcmd.
     if "$(" in text and (traits_of(dialect) or GENERIC).batches:
-        return "sqlcmd"
+        return SQLCMD
+    if not dialect and VARIABLE.search(text):
+        guess = guess_dialect(text)
+        return SQLCMD if guess is not None and (traits_of(guess.dialect) or GENERIC).batches else NONE
     return NONE
 
 

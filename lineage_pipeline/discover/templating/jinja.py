@@ -3,7 +3,7 @@
 import posixpath
 from collections.abc import Callable
 
-from jinja2 import BaseLoader, Environment
+from jinja2 import BaseLoader, Environment, nodes
 from jinja2.exceptions import TemplateNotFound
 
 from lineage_pipeline.discover.templating.protocol import Library, Rendered, Template
@@ -37,6 +37,21 @@ class JinjaEnvironment(Immutable):
         """Open the files of a repository."""
         super().__init__(loader=LibraryLoader(library), extensions=EXTENSIONS)
         self.library = library
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        """Read a template; a file that it includes and that is not there is a finding, and costs nothing else."""
+        tree = super()._parse(source, name, filename)
+        for include in tree.find_all(nodes.Include):
+            path = include.template.value if isinstance(include.template, nodes.Const) else None
+            if not include.ignore_missing and isinstance(path, str) and not self._has(self.join_path(path, name or "")):
+                include.ignore_missing = True
+                reason = f"{path} is not a file of the repository"
+                self.report.add_at(include.lineno if name == self.report.file else -1, "TEMPLATE_ERROR", reason)
+        return tree
+
+    def _has(self, template: str) -> bool:
+        path = posixpath.normpath(template.lstrip("/"))
+        return not path.startswith("..") and self.library.read(path) is not None
 
     def join_path(self, template: str, parent: str) -> str:
         """Give the path from the top."""

@@ -14,12 +14,16 @@ COMMENTS_AND_STRINGS = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/"
 
 
 class Style(msgspec.Struct, frozen=True):
-    """How placeholders look; `stays` are those that SQL can be read around, and so stay as they are without a value."""
+    """How placeholders look; `stays` are those that SQL can be read around, and so stay as they are without a value.
+
+    `given` finds the names that the text itself gives values to, and `built_in` are those that deployment always has.
+    """
 
     pattern: re.Pattern[str]
     stays: bool = False
     folds: bool = False
     given: re.Pattern[str] | None = None
+    built_in: frozenset[str] = frozenset()
 
 
 STYLES: Mapping[str, Style] = {
@@ -28,6 +32,7 @@ STYLES: Mapping[str, Style] = {
         True,
         True,
         re.compile(r"^\s*:setvar\s+([\w-]+)", re.MULTILINE | re.IGNORECASE),
+        frozenset("databasename defaultfileprefix defaultdatapath defaultlogpath __issqlcmdenabled".split()),
     ),
     "dollar": Style(
         re.compile(r"\$\{(?:(?:hiveconf|hivevar|env|system):)?(?P<name>\w[\w.]*)(?::-?(?P<default>[^{}]*))?\}")
@@ -57,7 +62,7 @@ class PlaceholderTemplater:
             if name is None:
                 continue
             value = values.get(_folded(name, style), match.groupdict().get("default"))
-            if value is None and name.lower() not in given:
+            if value is None and name.lower() not in given and name.lower() not in style.built_in:
                 problems.append(Problem("UNDEFINED_VARIABLE", {"name": name}, match.start()))
             if value is None and style.stays:
                 continue

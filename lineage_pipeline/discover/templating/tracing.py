@@ -80,8 +80,11 @@ class Written:
         pieces.make(text, start, end - start)
 
 
-def scrubbed(written: Written) -> tuple[str, Copies]:
-    """Give a template with a placeholder for each value, the first branch of each choice, and no macros."""
+def scrubbed(written: Written, context: Mapping[str, Any]) -> tuple[str, Copies]:
+    """Give a template with a placeholder for each value, the first branch of each choice, and no macros.
+
+    What is a plain name with a value that SQL can hold is that value.
+    """
     pieces = Pieces()
     blocks: list[tuple[str, bool]] = []
     for kind, at, text in written.parts:
@@ -90,7 +93,10 @@ def scrubbed(written: Written) -> tuple[str, Copies]:
             _enter(blocks, text.split())
         elif kind == "variable_end" and shown:
             found = NAME.search(text)
-            written.make(pieces, placeholder(found.group() if found else "expression"), at)
+            value = context.get(text.strip())
+            known = isinstance(value, str | int | float)
+            name = placeholder(found.group() if found else "expression")
+            written.make(pieces, str(value) if known else name, at)
         elif kind == "data" and shown:
             written.copy(pieces, text, at)
     return pieces.done()
@@ -159,7 +165,7 @@ def render(environment: Bounded, template: Template, context: Mapping[str, Any],
         _piece_together(compiled.root_render_func(compiled.new_context(dict(context))), written, pieces, environment)
     except Exception as error:  # noqa: BLE001 - the code of a template may raise anything at all
         problem = _problem(error, written, template.path)
-        return Rendered(*scrubbed(written), (problem, *_placed(report, written)))
+        return Rendered(*scrubbed(written, context), (problem, *_placed(report, written)))
     return Rendered(*pieces.done(), tuple(_placed(report, written)))
 
 

@@ -39,6 +39,10 @@ class Report:
         """Remember a finding with one value, at the place in the file that the rendering has come to."""
         self.found[self.here(), code, key, value] = None
 
+    def add_at(self, offset: int, code: str, reason: str) -> None:
+        """Remember a finding with a reason, at a place that is known."""
+        self.found[offset, code, "reason", reason] = None
+
     def here(self) -> int:
         """Give the offset of the tag that is rendered now, or -1 where it is not known."""
         frame: FrameType | None = sys._getframe(1)
