@@ -29,7 +29,7 @@ MIRRORED = {
     "TYP002": ("TYP001",),
     "NUL001": ("NUL002", "NUL003"),
     "NUL002": ("NUL001",),
-    "NUL003": ("NUL001",),
+    "NUL003": ("NUL001", "COL001"),
     "EXP001": ("EXP001", "NUL001"),
     "EXP002": ("EXP002", "EXP004"),
     "EXP004": ("EXP002", "EXP004"),

@@ -103,6 +103,24 @@ def test_a_broken_reader_is_found_in_its_file() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("migration", "rule"),
+    [
+        ("alter table raw.orders drop column note", "COL001"),
+        ("alter table raw.orders rename column note to remark", "COL002"),
+        ("alter table raw.orders alter column note type varchar(5)", "TYP002"),
+        ("alter table raw.orders alter column id drop not null", "NUL001"),
+        ("alter table raw.orders drop constraint orders_pkey", "CON001"),
+        ("alter table raw.orders rename to sales", "OBJ002"),
+        ("drop table raw.orders", "OBJ001"),
+    ],
+)
+def test_what_a_migration_changes_is_told_there(migration: str, rule: str) -> None:
+    head = SHOP | {"zz_migration.sql": f"select 1;\n{migration};"}
+    [cause] = [change for change in diff(shop(SHOP), shop(head)) if change.root and change.rule == rule]
+    assert (cause.path, cause.line) == ("zz_migration.sql", 2)
+
+
 def test_a_column_that_a_migration_reads_and_then_drops_is_removed() -> None:
     before = "create table t (a int, b int);"
     after = before + " create table kept as select a from t; alter table t drop column a;"

@@ -10,6 +10,12 @@ CONSTRAINTS = frozenset(
 DECLARED = frozenset({"CONSTRAINT", "PRIMARY", "UNIQUE", "FOREIGN", "CHECK"})
 """Those of them that declare a constraint."""
 
+RELEASED = frozenset({"CONSTRAINT", "UNIQUE", "FOREIGN", "CHECK", "INDEX", "KEY"})
+"""Those of them that DROP removes by a name."""
+
+ENDINGS = {"primary key": "pkey", "unique": "key", "foreign key": "fkey", "check": "check"}
+"""How the names end that PostgreSQL and its kin give to constraints without one, behind those of table and columns."""
+
 FOLLOWS_COLUMN = frozenset({"AFTER", "BEFORE", "FIRST"})
 """Where a column stands among the others, behind its declaration."""
 

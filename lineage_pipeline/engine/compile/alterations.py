@@ -3,7 +3,7 @@
 The parser leaves many of its forms as text or passes over them; what a column is declared as is still its to read.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from sqlglot.tokens import Token
 
@@ -16,14 +16,10 @@ from lineage_pipeline.dialects.alterations import (
 )
 from lineage_pipeline.engine.compile.cursor import Cursor
 from lineage_pipeline.engine.compile.failures import Misshapen
+from lineage_pipeline.engine.compile.guarantees import Declare, Found, first_of, guarded, released
 from lineage_pipeline.engine.compile.labels import NOTHING, options_at, tags_at
 from lineage_pipeline.engine.compile.words import keyword
 from lineage_pipeline.vocabulary import ir
-
-Declare = Callable[[Sequence[Token]], tuple[tuple[ir.ColumnDef, ...], tuple[ir.ConstraintDef, ...]]]
-"""Who reads the declaration of a column or a constraint."""
-
-Found = Iterator[ir.Alteration | ir.Finding]
 
 
 def alterations(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
@@ -32,7 +28,7 @@ def alterations(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
     if not cursor.take("WITH", "CHECK"):
         cursor.take("WITH", "NOCHECK")
     while not cursor.done:
-        begin, word = cursor.index, _first(cursor.word())
+        begin, word = cursor.index, first_of(cursor.word())
         continued = last in ("ADD", "DROP", "MODIFY") and word not in ACTIONS and word not in PASSED_OVER
         action = last if continued else word
         cursor.index += not continued
@@ -44,11 +40,6 @@ def alterations(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
         if not _at_item(cursor):
             cursor.rest()
         last = action
-
-
-def _first(word: str) -> str:
-    """The first of the words that the tokenizer took for one, as in PRIMARY KEY."""
-    return word.split(" ", 1)[0]
 
 
 def _unknown(cursor: Cursor, index: int) -> ir.Finding:
@@ -65,8 +56,8 @@ def _at_item(cursor: Cursor) -> bool:
 def _add(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
     cursor.take_any("COLUMN", "COLUMNS")
     cursor.take("IF", "NOT", "EXISTS")
-    if _first(cursor.word()) in CONSTRAINTS:
-        known = _first(cursor.word()) in DECLARED
+    if first_of(cursor.word()) in CONSTRAINTS:
+        known = first_of(cursor.word()) in DECLARED
         rest = cursor.rest()
         yield from (ir.Alteration(name, "constrain", constraint=item) for item in (declare(rest)[1] if known else ()))
         return
@@ -88,8 +79,8 @@ def _declaration(item: Sequence[Token]) -> list[Token]:
 def _drop(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
     plain = bool(cursor.take_any("COLUMN", "COLUMNS"))
     cursor.take("IF", "EXISTS")
-    if not plain and (_first(cursor.word()) in CONSTRAINTS or cursor.traits.family in BARE_DROP_IS_CONSTRAINT):
-        cursor.rest()
+    if not plain and (first_of(cursor.word()) in CONSTRAINTS or cursor.traits.family in BARE_DROP_IS_CONSTRAINT):
+        yield from released(cursor, name)
         return
     named = cursor.brackets() if cursor.opens() else [cursor.rest()]
     for item in named:
@@ -104,7 +95,7 @@ def _rename(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
         return
     plain = bool(cursor.take_any("COLUMN", "FIELD"))
     cursor.take("IF", "EXISTS")
-    if not plain and _first(cursor.word()) in CONSTRAINTS:
+    if not plain and first_of(cursor.word()) in CONSTRAINTS:
         cursor.rest()
         return
     before = cursor.index
@@ -122,17 +113,16 @@ def _rename(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
 def _alter(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
     plain = bool(cursor.take_any("COLUMN", "FIELD"))
     cursor.take("IF", "EXISTS")
-    if not plain and _first(cursor.word()) in (CONSTRAINTS | PASSED_OVER):
+    if not plain and first_of(cursor.word()) in (CONSTRAINTS | PASSED_OVER):
         cursor.rest()
         return
     begin = cursor.index
     written = cursor.tokens[begin].text if not cursor.done else ""
     column = cursor.column()
-    nullable = {("SET", "NOT", "NULL"): False, ("DROP", "NOT", "NULL"): True}
-    for words, allowed in nullable.items():
-        if cursor.take(*words):
-            yield ir.Alteration(name, "retype", column, ir.ColumnDef(column, written, "", allowed))
-            return
+    changed = guarded(cursor, name, begin, column, declare)
+    if changed:
+        yield from changed
+        return
     if cursor.take("UNSET", "TAG") or cursor.take("UNSET", "TAGS"):
         yield ir.Alteration(name, "untag", column, ir.ColumnDef(column, "", "", tags=tags_at(cursor)))
         return
@@ -164,7 +154,7 @@ def _retyped(name: ir.Name, column: str, declaration: Sequence[Token], declare: 
 def _modify(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
     plain = bool(cursor.take_any("COLUMN", "COLUMNS"))
     cursor.take("IF", "EXISTS")
-    if not plain and _first(cursor.word()) in (CONSTRAINTS | PASSED_OVER):
+    if not plain and first_of(cursor.word()) in (CONSTRAINTS | PASSED_OVER):
         cursor.rest()
         return
     if cursor.word(1) in ("SET", "DROP", "UNSET", "COMMENT", "REMOVE"):

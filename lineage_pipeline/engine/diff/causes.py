@@ -68,12 +68,12 @@ def _missing_name(pair: Pair, finding: Finding, found: Found) -> Iterable[Findin
 
 
 def _moved_condition(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
-    """Look for a join that gave up, or took over, a condition which a filter has now or had."""
+    """Look for a join or an arm that gave up, or took over, a condition which a filter has now or had."""
     old, new = (set(_WAY.sub("", text or "").splitlines()) for text in (finding.before, finding.after))
     return [
         one
         for one in _same_object(pair, finding, found)
-        if any(text in (one.before or "") for text in new - old) or any(text in (one.after or "") for text in old - new)
+        if any(text in f"{one.before} {one.after}" for text in old ^ new)
     ]
 
 
@@ -84,6 +84,20 @@ def _other_branches(pair: Pair, finding: Finding, found: Found) -> Iterable[Find
     """Look for branches or rows that came or went: every column gets what they give."""
     here = found.get((finding.object, None), ())
     return [one for one in here if _counts(one.before) != _counts(one.after)]
+
+
+def _other_arms(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
+    """Look for another way of writing that puts other things together; which rows it takes does not bear on values."""
+    ways = [one for one in _same_object(pair, finding, found) if not _ROWS_AWAY.match(one.before or one.after or "")]
+    return [one for one in ways if _arms(one.before) != _arms(one.after)]
+
+
+def _arms(text: str | None) -> list[str]:
+    """Read the arms of a statement, without their conditions."""
+    return [line.partition(" and (")[0] for line in (text or "").splitlines()]
+
+
+_ROWS_AWAY = re.compile(r"TRUNCATE|DELETE\b.* (?:where|of) ")
 
 
 def _counts(text: str | None) -> list[str]:
@@ -171,9 +185,10 @@ CAUSES: tuple[tuple[str, Search, tuple[str, ...]], ...] = (
     ("EXP", _unfitting, ("POS003",)),
     ("EXP", _missing_name, ("SRC002",)),
     ("ROW", _missing_name, ("SRC002",)),
-    ("ROW004", _moved_condition, ("ROW001", "ROW002", "ROW003")),
+    ("ROW004", _moved_condition, ("ROW001", "ROW002", "ROW003", "ROW009")),
     ("EXP", _other_branches, ("ROW006",)),
-    ("EXP", _same_object, ("ROW009",)),
+    ("EXP", _other_arms, ("ROW009",)),
+    ("COL003", _same_column, ("NUL003",)),
     ("SRC001", _same_object, ("ANL003",)),
     ("SRC", _moved_source, ("OBJ008",)),
     ("TYP006", _same_object, ("ANL003", "SRC002")),

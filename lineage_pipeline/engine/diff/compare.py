@@ -7,11 +7,10 @@ import msgspec
 from lineage_pipeline.engine.diff.causes import roots
 from lineage_pipeline.engine.diff.finding import Finding, finding_id, fingerprint, order
 from lineage_pipeline.engine.diff.impact import confidence, impact
-from lineage_pipeline.engine.diff.index import Index
 from lineage_pipeline.engine.diff.pair import Pair, pair_of
+from lineage_pipeline.engine.diff.places import place
 from lineage_pipeline.engine.diff.policy import DEFAULT, Policy, is_on, level_of, levelled, worst
 from lineage_pipeline.engine.diff.readers import consumers
-from lineage_pipeline.engine.diff.renames import PROJECTION
 from lineage_pipeline.engine.diff.table import RULES
 from lineage_pipeline.vocabulary.analysis import Lineage
 from lineage_pipeline.vocabulary.sets import Scope, Severity
@@ -104,36 +103,3 @@ def _levelled(change: Change, policy: Policy) -> Change:
 
 def _order(change: Change) -> tuple[str, str, str, str]:
     return change.object, change.column or "", change.rule, change.id
-
-
-def place(pair: Pair, finding: Finding) -> tuple[str | None, int | None]:
-    """Say where a finding stands: at the head's column, else its object, else where it was at base."""
-    names = finding.object, finding.column or ""
-    for side, (name, column) in (
-        (pair.head, pair.renames.names.column(*names)),
-        (pair.head, names),
-        (pair.base, names),
-    ):
-        spot = _column_place(side, name, column) or _object_place(side, name)
-        if spot:
-            return spot
-    return None, None
-
-
-def _column_place(side: Index, name: str, column_name: str) -> tuple[str, int | None] | None:
-    """Give the place of a column's expression, else of the statement that defines it."""
-    for body in side.bodies.get(name, ()):
-        facet = body.facets.get((PROJECTION, column_name))
-        if facet and facet.span:
-            return facet.path, facet.span.line
-    if (name, column_name) in side.declared:
-        return side.declared[name, column_name]
-    column = side.columns.get(name, {}).get(column_name)
-    if column is None or column.path is None or column.statement is None:
-        return None
-    return column.path, side.line((column.path, column.statement))
-
-
-def _object_place(side: Index, name: str) -> tuple[str, int | None] | None:
-    row = side.objects.get(name)
-    return (row.path, row.line) if row and row.path else None

@@ -18,6 +18,7 @@ from lineage_pipeline.engine.diff.readers import (
     natural_readers,
     object_readers,
     object_writers,
+    omitting,
     positional_sinks,
     positional_writers,
     possible_readers,
@@ -162,7 +163,8 @@ def feel_addition(pair: Pair, finding: Finding, policy: Policy) -> Impact:
 
 def feel_writers(pair: Pair, finding: Finding, policy: Policy) -> Impact:
     """Statements that fill the object may fail."""
-    writers = object_writers(pair.head, finding.object)
+    writers = omitting(pair.head, finding.object, finding.column or "") if finding.rule == "NUL003" else []
+    writers = writers or object_writers(pair.head, finding.object)
     return Impact(finding.severity if writers else _outside(pair, finding, policy), writers)
 
 

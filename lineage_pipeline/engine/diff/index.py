@@ -36,6 +36,9 @@ DEFINED, WRITTEN, NAMED = 2, 1, 0
 
 WRITING = frozenset({"INSERT", "INSERT OVERWRITE", "REPLACE", "MERGE", "UPDATE", "DELETE"})
 
+ADDING = frozenset({"INSERT", "INSERT OVERWRITE", "REPLACE"})
+"""Statements that leave a column empty which they do not name."""
+
 SUPPLIED = frozenset({"default", "generated"})
 """Constraints that say what a column gets where a writer says nothing."""
 
@@ -66,6 +69,7 @@ class Index(msgspec.Struct, frozen=True):
     bodies: dict[str, list[Body]]
     makers: dict[str, list[Place]]
     writers: dict[str, list[Place]]
+    changers: dict[str, list[Place]]
     readers: dict[str, list[tuple[str, Place]]]
     callers: dict[str, list[tuple[str, Place]]]
     edges_from: dict[tuple[str, str], list[ColumnEdge]]
@@ -166,6 +170,7 @@ def index(lineage: Lineage) -> Index:
         bodies=_bodies(lineage.facets, statements, {name: made for name, made in makers.items() if name in passing}),
         makers=makers,
         writers=_places(lineage, (Role.WRITE,)),
+        changers=_places(lineage, (Role.ALTER, Role.DROP)),
         readers=_readers(lineage, statements, passing),
         callers=_callers(lineage, statements),
         edges_from=_edges_from(lineage.column_edges, passing),
@@ -198,9 +203,16 @@ def _bodies(
     bodies: dict[str, list[Body]] = defaultdict(list)
     for (name, place), named in sorted(parts.items(), key=lambda part: part[0]):
         row = statements.get(place)
-        kind = row.kind if row and row.kind in WRITING else ""
+        kind = _kind(row, name) if row else ""
         bodies[name].append(Body(place, _identity(row, statements, fillers) if row else "", named, kind))
     return dict(bodies)
+
+
+def _kind(row: StatementRow, name: str) -> str:
+    """Say how a statement writes an object: what it reports of its rows into another one is added there."""
+    if row.kind not in WRITING:
+        return ""
+    return row.kind if row.target in (name, None) else "INSERT"
 
 
 def _identity(row: StatementRow, statements: dict[Place, StatementRow], fillers: dict[str, list[Place]]) -> str:

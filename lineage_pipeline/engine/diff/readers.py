@@ -4,14 +4,18 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from lineage_pipeline.engine.diff.index import Index, Place
+from lineage_pipeline.engine.diff.index import ADDING, Index, Place
 from lineage_pipeline.engine.diff.pair import Pair
+from lineage_pipeline.engine.diff.renames import PROJECTION
 from lineage_pipeline.vocabulary.sets import EdgeType, Subtype
 from lineage_pipeline.vocabulary.tables import ColumnEdge, Consumer, StatementRow
 
 STAR, POSITIONAL, NATURAL, GUESSED = "star", "positional insert", "natural join", "guessed"
 
 UNRESOLVED = "?"
+
+COUNTING = ("SERIAL", "BIGSERIAL", "SMALLSERIAL", "ROWVERSION")
+"""How types begin that give a column its values."""
 
 UNKNOWN_COLUMN = "UNKNOWN_COLUMN"
 
@@ -50,6 +54,16 @@ def has_readers(side: Index, name: str) -> bool:
 def object_writers(side: Index, name: str) -> list[Reader]:
     """List the statements that put rows into an object."""
     return [Reader(name, None, place, side.line(place)) for place in side.writers.get(name, ())]
+
+
+def omitting(side: Index, name: str, column: str) -> list[Reader]:
+    """List the statements that add rows to an object without a value for a column, which has none of its own."""
+    type_ = (known.type or "") if (known := side.columns.get(name, {}).get(column)) else ""
+    if column in side.supplied(name) or type_.upper().startswith(COUNTING):
+        return []
+    bodies = [body for body in side.bodies.get(name, ()) if body.kind in ADDING]
+    places = [body.place for body in bodies if (PROJECTION, column) not in body.facets]
+    return [Reader(name, None, place, side.line(place)) for place in places if place in side.writers.get(name, ())]
 
 
 def callers(pair: Pair, name: str) -> list[Reader]:

@@ -79,8 +79,9 @@ class References:
     def _changed(self, path: str, step: Step, names: dict[tuple[str, ...], str]) -> None:
         """Find the objects that a statement alters, renames or drops."""
         ordinal, face, space, scopes = step
-        for name in (*face.alters, *(new for _, new in face.renames), *face.drops):
-            draft = self.drafts.find(name, space, scopes)
+        renamed = {new: _beside(old, new) for old, new in face.renames}
+        for name in (*face.alters, *renamed, *face.drops):
+            draft = self.drafts.find(renamed.get(name, name), space, scopes)
             if draft is not None:
                 role = Role.DROP if name in face.drops else Role.ALTER
                 names[name.parts] = self.drafts.id_of(draft)
@@ -250,3 +251,8 @@ class References:
     def parts(self) -> tuple[ObjectStatement, ...]:
         """The part of each statement in each object, sorted."""
         return tuple(ObjectStatement(*part) for part in sorted(self._parts))
+
+
+def _beside(old: Name, new: Name) -> Name:
+    """The new name of an object, which stays where it was unless the name says otherwise."""
+    return new if len(new.parts) > 1 else msgspec.structs.replace(new, parts=(*old.parts[:-1], *new.parts))

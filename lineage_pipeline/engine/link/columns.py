@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
+from lineage_pipeline.dialects.alterations import ENDINGS
 from lineage_pipeline.engine.link.schemas import constraints_of
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import TableSchema
@@ -69,10 +70,35 @@ def constraint_rows(
             rows[name, given.id] = msgspec.structs.replace(given, object=name)
         for event in known.shapers:
             statement = scripts[event.path].statements[event.ordinal].statement
-            for item in constraints_of(statement.definition, statement.alterations):
+            for item in constraints_of(statement.definition) if statement.definition is not None else ():
                 row = _constraint(name, item)
                 rows[row.object, row.id] = row
+            for change in statement.alterations:
+                _alter(rows, name, change)
     yield from (row for _, row in sorted(rows.items()))
+
+
+def _alter(rows: dict[tuple[str, str], Constraint], name: str, change: ir.Alteration) -> None:
+    """Put what an alteration declares among the constraints, and take out what it releases or replaces."""
+    added = change.constraint
+    if change.action.startswith("release") or (added is not None and added.kind == "default"):
+        for key in [key for key, row in rows.items() if key[0] == name and _goes(row, change)]:
+            del rows[key]
+    if added is not None:
+        row = _constraint(name, added)
+        rows[name, row.id] = row
+
+
+def _goes(row: Constraint, change: ir.Alteration) -> bool:
+    if change.constraint is not None:  # a column has one default
+        return row.kind == "default" and row.columns == change.constraint.columns
+    if change.action == "release default":
+        return row.kind == "default" and row.columns == (change.column,)
+    if row.name is not None:
+        return row.name.casefold() == change.column.casefold()
+    columns = () if row.kind == "primary key" else row.columns
+    given = "_".join(["", *columns, ENDINGS.get(row.kind, row.kind)])
+    return row.kind == change.column or (row.kind in ENDINGS and change.column.endswith(given))
 
 
 def _constraint(name: str, item: ir.ConstraintDef) -> Constraint:

@@ -241,15 +241,10 @@ def declared(definition: ir.Definition) -> tuple[SchemaColumn, ...]:
     )
 
 
-def constraints_of(
-    definition: ir.Definition | None, alterations: Iterable[ir.Alteration]
-) -> tuple[ir.ConstraintDef, ...]:
-    """The constraints that a statement declares."""
-    own = definition.constraints if definition is not None else ()
-    if definition is not None:
-        own = (*own, *_generated(definition.columns))
-        own = (*own, *(_default(item) for item in definition.parameters if item.default))
-    return (*own, *(item.constraint for item in alterations if item.constraint is not None))
+def constraints_of(definition: ir.Definition) -> tuple[ir.ConstraintDef, ...]:
+    """The constraints that a definition declares."""
+    defaults = (_default(item) for item in definition.parameters if item.default)
+    return (*definition.constraints, *_generated(definition.columns), *defaults)
 
 
 def _generated(columns: Sequence[ir.ColumnDef]) -> Iterator[ir.ConstraintDef]:

@@ -229,12 +229,20 @@ class Scope:
 
     def _missing(self, ref: ir.Ref) -> None:
         written = ".".join(ref.parts)
-        known = [source for source in self.sources if len(ref.parts) > 1 and source.answers(ref.parts[:-1])]
+        known = self._answering(ref.parts[:-1]) if len(ref.parts) > 1 else []
+        if len(ref.parts) == 2 and not known and ref.parts[0] in self.variables.records:
+            self.report("UNKNOWN_COLUMN", ref.start, ref.end, column=written, candidates=ref.parts[0])
+            return
         if len(ref.parts) > 1 and not known:
             self.report("UNRESOLVED_REFERENCE", ref.start, ref.end, name=".".join(ref.parts[:-1]))
             return
         candidates = ", ".join(source.alias or "a subquery" for source in known or self.sources) or "any source"
         self.report("UNKNOWN_COLUMN", ref.start, ref.end, column=written, candidates=candidates)
+
+    def _answering(self, qualifier: tuple[str, ...]) -> list[Source]:
+        """The sources, here or around, that answer to a qualifier."""
+        found = [source for source in self.sources if source.answers(qualifier)]
+        return found if found or self.outer is None else self.outer._answering(qualifier)
 
 
 def _inside(value: Value, path: Sequence[str]) -> Value | None:

@@ -254,8 +254,10 @@ def _reader(change: Change, consumer: Consumer, own: Change | None) -> Reader:
         return msgspec.structs.replace(found, path=consumer.path, line=consumer.line, owners=consumer.owners)
     # A column that is read without being selected decides about rows: a filter, a join, a grouping.
     scope = Scope.ROW_SET if change.column is not None and consumer.column is None else change.scope
-    broken = change.rule in NAMES_LOST and change.effective is Severity.BREAKING
-    effective, fate = (Severity.BREAKING, "breaks") if broken else (None, FELT[scope])
+    own_writer = consumer.object == change.object
+    broken = (change.rule in NAMES_LOST or own_writer) and change.effective is Severity.BREAKING
+    felt = "fills it" if own_writer else FELT[scope]
+    effective, fate = (Severity.BREAKING, "breaks") if broken else (None, felt)
     return Reader(consumer.object, consumer.column, consumer.path, consumer.line, consumer.owners, effective, fate)
 
 

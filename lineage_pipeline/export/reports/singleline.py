@@ -11,7 +11,7 @@ MOST_READERS, LONGEST = 3, 80
 MESSAGES = ("SRC002", "ANL")
 """Rules of which what is now is a sentence."""
 
-ONE_SIDED = ("ROW", "CON", "SRC")
+ONE_SIDED = ("ROW", "CON", "SRC", "NUL", "COL008")
 """Rules that find what came or went, without a name of its own."""
 
 
@@ -52,7 +52,7 @@ def subject(cause: Cause) -> str:
 
 def _how(change: Change) -> str:
     """Give what was and what is, where it is short; one of them alone where the rule does not say it."""
-    before, after = change.before or "", change.after or ""
+    before, after = ((text or "").replace("\n", "; ") for text in (change.before, change.after))
     if len(before) + len(after) >= LONGEST:
         return ""
     if before and after:

@@ -7,6 +7,7 @@ import msgspec
 
 from lineage_pipeline.dialects import functions
 from lineage_pipeline.engine.diff.finding import Finding, Rule, at
+from lineage_pipeline.engine.diff.index import ADDING
 from lineage_pipeline.engine.diff.pair import Pair, Rewrite
 from lineage_pipeline.engine.diff.policy import fits
 from lineage_pipeline.engine.diff.renames import PROJECTION
@@ -36,10 +37,6 @@ VOLATILE = re.compile(rf"\b({'|'.join(sorted(functions.VOLATILE))})\(", re.IGNOR
 
 CLOCKS = ("current", "get", "sys", "now")
 """How functions begin that tell the time."""
-
-
-ADDING = frozenset({"INSERT", "INSERT OVERWRITE", "REPLACE"})
-"""Statements that leave a column empty which they do not name."""
 
 
 class Edit(msgspec.Struct, frozen=True):

@@ -7,6 +7,7 @@ from lineage_pipeline.engine.diff.implication import keeps_null_out
 from lineage_pipeline.engine.diff.index import Body, Index
 from lineage_pipeline.engine.diff.lattice import compare
 from lineage_pipeline.engine.diff.pair import Pair
+from lineage_pipeline.engine.diff.readers import omitting
 from lineage_pipeline.engine.diff.renames import PROJECTION
 from lineage_pipeline.engine.diff.rules.nested import nested
 from lineage_pipeline.vocabulary.sets import Confidence, ObjectKind, Scope, Severity
@@ -57,6 +58,16 @@ def nullability_changed(pair: Pair) -> Iterator[Finding]:
             rule, severity = "NUL002", Severity.NON_BREAKING
         texts = ("NOT NULL", "NULL") if new.nullable else ("NULL", "NOT NULL")
         yield Finding(rule, new.object, new.name, severity, *texts, _confidence(old, new))
+    for column in _new_columns(pair):
+        if not column.nullable and omitting(pair.head, column.object, column.name):
+            yield Finding("NUL003", column.object, column.name, Severity.BREAKING, after="NOT NULL")
+
+
+def _new_columns(pair: Pair) -> Iterator[Column]:
+    for name in pair.common:
+        if pair.head.columns.get(name, {}).keys() - pair.base.columns.get(name, {}).keys():
+            known = {new.name for _, new in pair.columns(name)}
+            yield from (one for one in pair.head.columns[name].values() if one.name not in known)
 
 
 def is_guarded(side: Index, column: Column, seen: tuple[str, ...] = ()) -> bool:
