@@ -9,6 +9,7 @@ import msgspec
 import pyarrow as pa
 from msgspec import inspect
 
+from lineage_pipeline.store.building import array_of, repeated
 from lineage_pipeline.store.schemas import address, arrow_schema, arrow_type, required, row_fields, row_type
 from lineage_pipeline.vocabulary.errors import LineageError
 
@@ -17,7 +18,7 @@ RowT = TypeVar("RowT", bound=msgspec.Struct)
 
 def to_arrow(table: str, key: Sequence[str], rows: Sequence[msgspec.Struct]) -> pa.Table:
     """Turn rows of one snapshot or diff into an Arrow table, the parts of its key as the first columns."""
-    columns = [pa.repeat(pa.scalar(part, pa.string()), len(rows)) for part in key]
+    columns = [repeated(part, len(rows)) for part in key]
     for field in row_fields(row_type(table)):
         columns.append(_array(list(map(attrgetter(field.name), rows)), required(field.type)))
     return checked(table, pa.Table.from_arrays(columns, schema=arrow_schema(table)))
@@ -37,7 +38,7 @@ def conform(table: str, key: Sequence[str], content: pa.Table) -> pa.Table:
     columns = []
     for field in arrow_schema(table):
         if field.name in own:
-            columns.append(pa.repeat(pa.scalar(own[field.name], pa.string()), content.num_rows))
+            columns.append(repeated(own[field.name], content.num_rows))
         else:
             columns.append(_column(table, content, field))
     return checked(table, pa.Table.from_arrays(columns, schema=arrow_schema(table)))
@@ -79,13 +80,13 @@ def _array(values: Sequence[Any], kind: inspect.Type) -> pa.Array:
                     offsets[index] = None
             flat = list(chain.from_iterable(value for value in values if value is not None))
             items = _array(flat, required(kind.item_type))
-            return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items).cast(arrow_type(kind))
+            return pa.ListArray.from_arrays(array_of(offsets, pa.int32()), items).cast(arrow_type(kind))
         case _:
-            return pa.array(values, arrow_type(kind))
+            return array_of(values, arrow_type(kind))
 
 
 def _struct_array(values: Sequence[Any], kind: inspect.StructType) -> pa.Array:
-    missing = pa.array([value is None for value in values], pa.bool_())
+    missing = array_of([value is None for value in values], pa.bool_())
     children = []
     for field in kind.fields:
         read = attrgetter(field.name)

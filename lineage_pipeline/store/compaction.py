@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lineage_pipeline.store.building import array_of, repeated
 from lineage_pipeline.store.compiled import CACHE, COMPILED, DONE, finished
 from lineage_pipeline.store.files import Files
 
@@ -46,8 +47,8 @@ def _distinct(files: Files, folders: Sequence[str], name: str) -> Iterator[pa.Ta
         with files.system.open_input_file(files.locate(path)) as source:
             for some in pq.ParquetFile(source, page_checksum_verification=True).iter_batches(ROWS):
                 rows = pa.Table.from_batches([some]).select(COMPILED.names).cast(COMPILED)
-                fresh = pa.array([key not in seen for key in rows["key"].to_pylist()], pa.bool_())
+                fresh = array_of([key not in seen for key in rows["key"].to_pylist()], pa.bool_())
                 seen.update(rows["key"].to_pylist())
                 kept = rows.filter(fresh)
                 place = COMPILED.names.index("batch")
-                yield kept.set_column(place, COMPILED.field("batch"), pa.repeat(pa.scalar(name), kept.num_rows))
+                yield kept.set_column(place, COMPILED.field("batch"), repeated(name, kept.num_rows))

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lineage_pipeline.store.building import array_of
 from lineage_pipeline.store.damage import discard, whole
 from lineage_pipeline.store.files import Files
 from lineage_pipeline.store.packing import Packed
@@ -91,12 +92,10 @@ def _rows(files: Files, path: str, wanted: set[str]) -> dict[str, Packed]:
 def save(files: Files, made: Mapping[str, Packed]) -> None:
     """Keep what was compiled as a batch of its own."""
     batch = uuid.uuid4().hex
-    rows = [
-        {"key": key, "batch": batch, "script": one.script, "face": one.face, "findings": one.findings}
-        for key, one in sorted(made.items())
-    ]
+    rows = [(key, batch, one.script, one.face, one.findings) for key, one in sorted(made.items())]
+    columns = [array_of(values, field.type) for values, field in zip(zip(*rows, strict=True), COMPILED, strict=True)]
     sink = pa.BufferOutputStream()
-    pq.write_table(pa.Table.from_pylist(rows, schema=COMPILED), sink, compression="zstd", write_page_checksum=True)
+    pq.write_table(pa.Table.from_arrays(columns, schema=COMPILED), sink, compression="zstd", write_page_checksum=True)
     folder = f"{CACHE}/{batch}/process"
     files.replace(f"{folder}/part-0.parquet", sink.getvalue().to_pybytes(), durable=False)
     files.replace(f"{folder}/{DONE}", b"", durable=False)

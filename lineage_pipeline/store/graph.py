@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lineage_pipeline.engine.trace.graph import ALL, Adjacency, ColumnGraph, ColumnRef, Links
+from lineage_pipeline.store.building import array_of, repeated, scalar_of
 from lineage_pipeline.store.tables import Tables, read_columns
 from lineage_pipeline.vocabulary.sets import EdgeType
 
@@ -21,9 +22,9 @@ def stored_graph(tables: Tables) -> ColumnGraph:
 def graph_of(edges: pa.Table, listed: pa.Table) -> ColumnGraph:
     """Build the graph from the ends of edges and the names of columns."""
     edges = edges.combine_chunks()
-    direct = pc.equal(edges["type"], EdgeType.DIRECT.value)
-    whole = pc.equal(edges["from_column"], ALL)
-    wide = pc.and_(pc.equal(edges["to_column"], ALL), pc.invert(direct))
+    direct = pc.equal(edges["type"], scalar_of(EdgeType.DIRECT.value))
+    whole = pc.equal(edges["from_column"], scalar_of(ALL))
+    wide = pc.and_(pc.equal(edges["to_column"], scalar_of(ALL)), pc.invert(direct))
     refs = _refs(listed, edges, whole, wide)
     names = refs["object"].combine_chunks()
     into = _unique(edges["to_object"].filter(wide))
@@ -33,7 +34,7 @@ def graph_of(edges: pa.Table, listed: pa.Table) -> ColumnGraph:
     places = _Places(refs, into, out_of)
     source = pc.if_else(whole, places.out_of(edges["from_object"]), places.column(edges, "from"))
     target = pc.if_else(wide, places.into(edges["to_object"]), places.column(edges, "to"))
-    numbers = pa.array(range(count), pa.int64())
+    numbers = array_of(range(count), pa.int64())
     inside = (places.into(names), numbers)
     taken = (numbers, places.out_of(names))
     values = (source.filter(direct), target.filter(direct))
@@ -61,16 +62,31 @@ def _refs(listed: pa.Table, edges: pa.Table, whole: Any, wide: Any) -> pa.Table:
         sources.select(["from_object", "from_column"]).rename_columns(["object", "column"]),
         targets.select(["to_object", "to_column"]).rename_columns(["object", "column"]),
     ]
-    known = pa.concat_tables([part.cast(_PAIR) for part in parts]).group_by(["object", "column"]).aggregate([])
+    known = _distinct(pa.concat_tables([part.cast(_PAIR) for part in parts]))
     hidden = pc.unique(
         pa.chunked_array(
             [*edges["to_object"].filter(wide).chunks, *edges["from_object"].filter(whole).chunks], pa.string()
         )
     )
     bare = hidden.filter(pc.invert(pc.is_in(hidden, value_set=pc.unique(known["object"]))))
-    starred = pa.table([bare, pa.repeat(pa.scalar(ALL), len(bare))], schema=_PAIR)
-    joint = pa.concat_tables([known.select(["object", "column"]).cast(_PAIR), starred])
+    starred = pa.Table.from_arrays([bare, repeated(ALL, len(bare))], schema=_PAIR)
+    joint = pa.concat_tables([known, starred])
     return joint.sort_by([("object", "ascending"), ("column", "ascending")]).combine_chunks()
+
+
+def _distinct(pairs: pa.Table) -> pa.Table:
+    """Give each pair once; grouping would import all that Arrow has for datasets."""
+    objects, columns = pc.unique(pairs["object"]), pc.unique(pairs["column"])
+    codes = pc.unique(_codes(pairs["object"], pairs["column"], objects, columns))
+    high = pc.divide(codes, scalar_of(max(len(columns), 1)))
+    low = pc.subtract(codes, pc.multiply(high, scalar_of(len(columns))))
+    return pa.Table.from_arrays([objects.take(high), columns.take(low)], schema=_PAIR)
+
+
+def _codes(objects: Any, columns: Any, every_object: pa.Array, every_column: pa.Array) -> Any:
+    """Number pairs of names."""
+    high = pc.cast(pc.index_in(objects, value_set=every_object), pa.int64())
+    return pc.add(pc.multiply(high, scalar_of(len(every_column))), pc.index_in(columns, value_set=every_column))
 
 
 _PAIR = pa.schema([("object", pa.string()), ("column", pa.string())])
@@ -86,8 +102,7 @@ class _Places:
         self._count = len(refs)
 
     def _code(self, objects: Any, columns: Any) -> Any:
-        high = pc.cast(pc.index_in(objects, value_set=self._objects), pa.int64())
-        return pc.add(pc.multiply(high, len(self._columns)), pc.index_in(columns, value_set=self._columns))
+        return _codes(objects, columns, self._objects, self._columns)
 
     def column(self, edges: pa.Table, side: str) -> Any:
         """Give the nodes of the columns at one side of the edges; null where there is none."""
@@ -96,11 +111,12 @@ class _Places:
 
     def into(self, objects: Any) -> Any:
         """Give the hidden nodes that lead into objects."""
-        return pc.add(pc.cast(pc.index_in(objects, value_set=self._into), pa.int64()), self._count)
+        return pc.add(pc.cast(pc.index_in(objects, value_set=self._into), pa.int64()), scalar_of(self._count))
 
     def out_of(self, objects: Any) -> Any:
         """Give the hidden nodes that lead out of objects."""
-        return pc.add(pc.cast(pc.index_in(objects, value_set=self._out_of), pa.int64()), self._count + len(self._into))
+        past = scalar_of(self._count + len(self._into))
+        return pc.add(pc.cast(pc.index_in(objects, value_set=self._out_of), pa.int64()), past)
 
 
 def _links(pairs: list[tuple[Any, Any]], size: int) -> Links:
@@ -117,10 +133,11 @@ def _flat(values: Any) -> pa.Array:
 
 def _adjacency(sources: Any, targets: Any, size: int) -> Adjacency:
     """Lay edges end to end: neighbours in the order of their numbers, each once."""
-    codes = pc.unique(pc.add(pc.multiply(sources, size), targets))
+    width = scalar_of(size)
+    codes = pc.unique(pc.add(pc.multiply(sources, width), targets))
     codes = codes.take(pc.sort_indices(codes))
-    high = pc.divide(codes, size) if len(codes) else codes
-    low = pc.subtract(codes, pc.multiply(high, size))
+    high = pc.divide(codes, width) if len(codes) else codes
+    low = pc.subtract(codes, pc.multiply(high, width))
     counts = pc.value_counts(high)
     offsets = array("l", bytes(array("l").itemsize * (size + 1)))
     for entry, count in zip(counts.field(0).to_pylist(), counts.field(1).to_pylist(), strict=True):

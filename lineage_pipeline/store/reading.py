@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lineage_pipeline.store.arrays import conform, from_arrow
+from lineage_pipeline.store.building import array_of, empty_table
 from lineage_pipeline.store.files import Files
 from lineage_pipeline.store.manifests import Manifest
 from lineage_pipeline.store.parquet import read_file
@@ -25,7 +26,7 @@ def read_table(files: Files, manifest: Manifest, table: str) -> pa.Table:
         raise LineageError(f"{' to '.join(manifest.key)} has no {table} yet")
     key = manifest.key if address(table) else ()
     contents = [conform(table, key, read_file(files, file)) for file in manifest.tables[table].files]
-    content = pa.concat_tables([arrow_schema(table).empty_table(), *contents])
+    content = pa.concat_tables([empty_table(arrow_schema(table)), *contents])
     return content if address(table) else _referred(files, manifest, content)
 
 
@@ -49,4 +50,4 @@ def _referred(files: Files, manifest: Manifest, sources: pa.Table) -> pa.Table:
     if "sql_files" in manifest.tables:
         wanted = set(read_table(files, manifest, "sql_files")["source_hash"].to_pylist())
     first = {name: index for index, name in reversed(list(enumerate(hashes))) if name in wanted}
-    return sources.take(pa.array(sorted(first.values()), pa.int64()))
+    return sources.take(array_of(sorted(first.values()), pa.int64()))

@@ -6,6 +6,7 @@ import msgspec
 import pyarrow as pa
 
 from lineage_pipeline.store import catalog
+from lineage_pipeline.store.building import array_of
 from lineage_pipeline.store.files import Files
 from lineage_pipeline.store.manifests import StoredFile
 from lineage_pipeline.store.parquet import read_file, write_file
@@ -52,4 +53,4 @@ def _fresh(batches: Iterable[pa.Table], shelf: dict[str, StoredFile], used: set[
         for source in hashes:
             fresh.append(source not in shelf and source not in seen)
             seen.add(source)
-        yield batch.filter(pa.array(fresh, pa.bool_()))
+        yield batch.filter(array_of(fresh, pa.bool_()))

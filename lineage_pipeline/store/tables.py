@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from lineage_pipeline.store.arrays import conform
+from lineage_pipeline.store.building import array_of, empty_table
 from lineage_pipeline.store.files import Files
 from lineage_pipeline.store.manifests import Manifest
 from lineage_pipeline.store.parquet import BROKEN, torn
@@ -54,14 +55,14 @@ def read_columns(tables: Tables, table: str, columns: Sequence[str]) -> pa.Table
     """Read some columns of all rows, as they lie there."""
     contents = [file.read(columns=list(columns)) for file in tables.open(table)]
     schema = pa.schema([arrow_schema(table).field(name) for name in columns])
-    return pa.concat_tables([schema.empty_table(), *(content.select(columns).cast(schema) for content in contents)])
+    return pa.concat_tables([empty_table(schema), *(content.select(columns).cast(schema) for content in contents)])
 
 
 def read_where(tables: Tables, table: str, column: str, values: Collection[str]) -> pa.Table:
     """Read the rows whose `column` is one of some values; row groups without any are not read."""
     names = sorted(values)
-    wanted = pa.array(names, pa.string())
-    found = [arrow_schema(table).empty_table()]
+    wanted = array_of(names, pa.string())
+    found = [empty_table(arrow_schema(table))]
     for file in tables.open(table):
         for group in groups_with(file, column, names):
             mask = pc.is_in(file.read_row_group(group, columns=[column])[column], value_set=wanted)
@@ -92,7 +93,7 @@ def read_all(tables: Tables, table: str) -> pa.Table:
     """Read all rows of a table."""
     key = tables.key if address(table) else ()
     contents = [conform(table, key, file.read()) for file in tables.open(table)]
-    return pa.concat_tables([arrow_schema(table).empty_table(), *contents])
+    return pa.concat_tables([empty_table(arrow_schema(table)), *contents])
 
 
 @contextmanager
