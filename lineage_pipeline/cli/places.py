@@ -48,7 +48,7 @@ class Found(NamedTuple):
 
 def lineage_in(places: Sequence[str] | None, reading: Reading) -> "Lineage":
     """Give what all questions are asked of; several places become one lineage."""
-    from lineage_pipeline.cli.remembered import remembered
+    from lineage_pipeline.cli.remembered import asked
 
     loaded: list[Lineage] = []
     to_read: list[str] = []
@@ -59,7 +59,7 @@ def lineage_in(places: Sequence[str] | None, reading: Reading) -> "Lineage":
         else:
             loaded.append(kept)
     if to_read:
-        loaded.append(remembered(find(to_read, reading)))
+        loaded.append(asked(to_read, reading))
     return loaded[0].merge(*loaded[1:]) if len(loaded) > 1 else loaded[0]
 
 

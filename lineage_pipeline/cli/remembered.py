@@ -1,6 +1,9 @@
 """Lineages of folders and revisions that were asked about before: the same files are not analysed again."""
 
+import os
 import zipfile
+from collections.abc import Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,7 +11,8 @@ from typing import TYPE_CHECKING
 from lineage_pipeline.vocabulary.errors import LineageError
 
 if TYPE_CHECKING:
-    from lineage_pipeline.cli.places import Found
+    from lineage_pipeline.cli.places import Found, Reading
+    from lineage_pipeline.cli.untouched import Glance
     from lineage_pipeline.questions.lineage import Lineage
 
 FOLDER = "_cache/lineages"
@@ -20,14 +24,44 @@ KEPT = 8
 """How many are kept; the one that was asked last stays longest."""
 
 
-def remembered(found: "Found") -> "Lineage":
+def asked(places: Sequence[str], reading: "Reading") -> "Lineage":
+    """Give the lineage of what lies at some places; a folder that looks as it looked before is not read."""
+    from lineage_pipeline.cli.places import find
+
+    glance = _glance(places, reading)
+    known = glance.lineage() if glance is not None else None
+    kept = _kept(known) if known is not None else None
+    if kept is not None:
+        return kept
+    found = find(places, reading)
+    place = _place(found)
+    lineage = _remembered(found, place)
+    if glance is not None and place is not None and place.is_file():
+        with suppress(OSError):  # who cannot write there reads again
+            glance.note(place)
+    return lineage
+
+
+def _glance(places: Sequence[str], reading: "Reading") -> "Glance | None":
+    """Look at a folder that is asked about; None where something else is, or nothing is to be kept."""
+    if len(places) != 1 or not Path(places[0]).is_dir() or not find_spec("pyarrow"):
+        return None
+    from lineage_pipeline.cli.untouched import Glance, is_plain
+    from lineage_pipeline.settings import load_settings
+
+    settings = load_settings(Path(places[0]), reading.flags(), os.environ)
+    if not settings.cache or "://" in settings.warehouse or not is_plain(settings):
+        return None
+    return Glance(Path(places[0]), settings, Path(settings.warehouse, FOLDER))
+
+
+def _remembered(found: "Found", place: Path | None) -> "Lineage":
     """Give the lineage of what was found: the one that is kept, or a new one, which is kept if that pays."""
     from lineage_pipeline.cli.files import write_tables
     from lineage_pipeline.cli.places import analysed
     from lineage_pipeline.engine.trace.facts import RowFacts
     from lineage_pipeline.questions.lineage import Lineage
 
-    place = _place(found)
     kept = _kept(place) if place is not None else None
     if kept is not None:
         return kept
@@ -72,7 +106,8 @@ def _kept(place: Path) -> "Lineage | None":
 
 
 def _forget(folder: Path) -> None:
-    """Drop the lineages that nobody asked for longest."""
-    files = sorted(folder.glob("*.lineage"), key=lambda file: -file.stat().st_mtime)
-    for file in files[KEPT:]:
-        file.unlink(missing_ok=True)
+    """Drop the lineages that nobody asked for longest, and what is noted of folders about as many times over."""
+    for suffix, most in ((".lineage", KEPT), (".seen", 2 * KEPT)):
+        files = sorted(folder.glob(f"*{suffix}"), key=lambda file: -file.stat().st_mtime)
+        for file in files[most:]:
+            file.unlink(missing_ok=True)
