@@ -61,7 +61,7 @@ TOUCHES: dict[str, Callable[[Path], object]] = {
     "replaced": replaced,
     "removed": lambda folder: (folder / FILE).unlink(),
     "renamed": lambda folder: (folder / FILE).rename(folder / "in/v7.txt"),
-    "added": lambda folder: write({"in/deep/w.sql": "select a from t;"}, folder),  # type: ignore[func-returns-value]
+    "added": lambda folder: write({"in/deep/w.sql": "select a from t;"}, folder),
     "ignored": lambda folder: (folder / "in/.gitignore").write_text("v7.sql"),
     "ignored above": lambda folder: (folder / ".gitignore").write_text("v7.sql"),
     "ignored by git alone": lambda folder: write({".git/info/exclude": "v7.sql"}, folder),

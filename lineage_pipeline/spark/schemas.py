@@ -1,7 +1,8 @@
 """Schemas: ordered but cheap, one task for each bundle of objects that need each other."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -48,6 +49,10 @@ SCHEMAS = pa.schema(
 )
 """Objects with their schemas, and digests of those; then columns; then constraints: a row fills one of the three."""
 
+SCHEMAS_A_BATCH = 1_000
+SCRIPTS = 1_000
+"""What a task has at hand at once, of schemas that it gives and of scripts that it reads."""
+
 BLANK = ir.Statement("", "")
 
 
@@ -57,8 +62,8 @@ def resolve_schemas(work: Work) -> None:
         return
     imported = msgspec.msgpack.encode(dict(work.imported))
 
-    def resolve(group: pa.Table) -> pa.Table:
-        return _resolve(group, imported)
+    def resolve(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return _resolve(batches, imported)
 
     pieces = _objects(work).unionByName(_files(work))
     made = pieces.groupBy("bundle").applyInArrow(resolve, spark_schema(SCHEMAS))
@@ -108,37 +113,60 @@ def _cut(batches: Batches) -> Batches:
         yield batch(PIECES, made)
 
 
-def _resolve(group: pa.Table, imported: bytes) -> pa.Table:
-    """Run in a task: fold the definitions of one bundle, in order of need."""
-    rows = sorted(group.to_pylist(), key=lambda row: (row["rank"], row["name"]))
+def _resolve(batches: Batches, imported: bytes) -> Batches:
+    """Run in a task: fold the definitions of one bundle, in order of need, and give them piece by piece."""
+    rows = sorted((row for one in batches for row in one.to_pylist()), key=lambda row: (row["rank"], row["name"]))
     objects = {row["name"]: msgspec.msgpack.decode(row["known"], type=Known) for row in rows if row["known"]}
-    files = {row["name"]: row for row in rows if row["script"]}
-    parsed = {path: msgspec.msgpack.decode(row["script"], type=ir.Script) for path, row in files.items()}
-    given = msgspec.msgpack.decode(imported, type=dict[str, TableSchema])
-    registry = SchemaRegistry(objects, _statement_at(files, parsed), given)
-    registry.resolve([objects])
-    lasting = {name: known for name, known in objects.items() if name in registry.schemas}
     position = {row["name"]: row["rank"] for row in rows if row["known"]}
-    return pa.Table.from_batches(
-        [
-            _schema_batch({**registry.schemas, **registry.states}, objects, position),
-            sparse(SCHEMAS, "column", row_array("columns", list(column_rows(registry.schemas, objects)))),
-            sparse(SCHEMAS, "constraint", row_array("constraints", list(constraint_rows(lasting, parsed, given)))),
-        ],
-        schema=SCHEMAS,
-    )
+    scripts = Scripts({row["name"]: row for row in rows if row["script"]})
+    given = msgspec.msgpack.decode(imported, type=dict[str, TableSchema])
+    registry = SchemaRegistry(objects, scripts.statement_at, given, forgets=True)
+    registry.resolve([objects])
+    every = {**registry.schemas, **registry.states}
+    for names in _pieces(every):
+        yield _schema_batch({name: every[name] for name in names}, objects, position)
+    for names in _pieces(registry.schemas):
+        columns = column_rows({name: registry.schemas[name] for name in names}, objects)
+        yield sparse(SCHEMAS, "column", row_array("columns", list(columns)))
+        constraints = constraint_rows({name: objects[name] for name in names}, scripts, given)
+        yield sparse(SCHEMAS, "constraint", row_array("constraints", list(constraints)))
 
 
-def _statement_at(
-    files: Mapping[str, Mapping[str, Any]], parsed: Mapping[str, ir.Script]
-) -> Callable[[str, int], tuple[ir.Statement, Bound, Traits]]:
-    bounds = {path: msgspec.msgpack.decode(row["bounds"], type=tuple[Bound, ...]) for path, row in files.items()}
+def _pieces(names: Iterable[str]) -> Iterator[list[str]]:
+    listed = list(names)
+    for first in range(0, len(listed), SCHEMAS_A_BATCH):
+        yield listed[first : first + SCHEMAS_A_BATCH]
 
-    def statement_at(path: str, ordinal: int) -> tuple[ir.Statement, Bound, Traits]:
-        traits = traits_at(files[path]["dialect"])
-        return parsed[path].statements[ordinal].statement, bounds[path][ordinal], traits
 
-    return statement_at
+class Scripts(Mapping[str, ir.Script]):
+    """The scripts of a bundle, packed but for those that were looked at last."""
+
+    def __init__(self, files: Mapping[str, Mapping[str, Any]]) -> None:
+        """Take the rows of files by their paths."""
+        self._files = files
+        self._opened = lru_cache(maxsize=SCRIPTS)(self._open)
+
+    def __getitem__(self, path: str) -> ir.Script:
+        """Give the script of a file."""
+        return self._opened(path)[0]
+
+    def __iter__(self) -> Iterator[str]:
+        """Give the paths."""
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        """Count the files."""
+        return len(self._files)
+
+    def statement_at(self, path: str, ordinal: int) -> tuple[ir.Statement, Bound, Traits]:
+        """Give a statement, and what its names stand for."""
+        script, bounds = self._opened(path)
+        return script.statements[ordinal].statement, bounds[ordinal], traits_at(self._files[path]["dialect"])
+
+    def _open(self, path: str) -> tuple[ir.Script, tuple[Bound, ...]]:
+        row = self._files[path]
+        script = msgspec.msgpack.decode(row["script"], type=ir.Script)
+        return script, msgspec.msgpack.decode(row["bounds"], type=tuple[Bound, ...])
 
 
 def _schema_batch(

@@ -1,6 +1,6 @@
 """Schemas: the definitions and alterations of each object, folded in order into its final columns."""
 
-from collections import ChainMap, defaultdict
+from collections import ChainMap, Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
@@ -40,8 +40,10 @@ class SchemaRegistry:
         statement_at: StatementAt,
         imported: Mapping[str, TableSchema],
         memory: LinkMemory | None = None,
+        *,
+        forgets: bool = False,
     ) -> None:
-        """Start with what is imported, and with what is remembered."""
+        """Start with what is imported, and with what is remembered; who `forgets` wants schemas alone in the end."""
         self.memory = memory
         self.objects = objects
         self.statement_at = statement_at
@@ -54,6 +56,7 @@ class SchemaRegistry:
         self.cut: set[str] = set()
         self._folds: dict[tuple[str, int], Fold] = {}
         self._tallies: defaultdict[str, Tally] = defaultdict(Tally)
+        self._uses = Counter(place for known in objects.values() for place in _places(known)) if forgets else None
         self._restless = {known.row.object for key, known in objects.items() if known.row.object != key}
 
     def resolve(self, order: Iterable[Iterable[str]]) -> dict[str, TableSchema]:
@@ -66,7 +69,16 @@ class SchemaRegistry:
                     self.states[name] = state = self._state(name)
                     make = self.memory.input if self.memory is not None else input_of
                     self.inputs[name] = make(state, self.objects[name].row.temporary)
+                if self._uses is not None:
+                    self._forget(self.objects[name], self._uses)
         return self.schemas
+
+    def _forget(self, known: Known, uses: "Counter[tuple[str, int]]") -> None:
+        """Drop what was linked for an object, unless another one is still to be made of it."""
+        for place in _places(known):
+            uses[place] -= 1
+            if not uses[place]:
+                self.linked.pop(place, None)
 
     def _state(self, key: str) -> TableSchema:
         """What an object is at a place of a script, with the names that its columns have in the end."""
@@ -201,6 +213,11 @@ class SchemaRegistry:
             tally = self._tallies[event.path]
             self.linked[place] = within(tally, bound, lambda: link(statement, bound, self.inputs, traits))
         return self.linked[place]
+
+
+def _places(known: Known) -> set[tuple[str, int]]:
+    """The statements that shape an object."""
+    return {(event.path, event.ordinal) for event in known.shapers}
 
 
 def _since(before: tuple[SchemaColumn, ...], after: tuple[SchemaColumn, ...], event: Event) -> tuple[SchemaColumn, ...]:
