@@ -1,14 +1,16 @@
 """Reach: how far every column reaches; a task holds the whole graph as arrays, one by values, one by all edges."""
 
+from array import array
+
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
-from lineage_pipeline.engine.trace.graph import ColumnRef
-from lineage_pipeline.engine.trace.reach import Counts, count_ways
+from lineage_pipeline.engine.trace.graph import hop
+from lineage_pipeline.engine.trace.reach import Counts, Net, count_ways, spread
 from lineage_pipeline.spark.frames import Batches, batch, spark_schema
 from lineage_pipeline.spark.work import Work
-from lineage_pipeline.store.graph import ENDS, graph_of
+from lineage_pipeline.store.graph import ENDS, Layout
 
 DIRECT, EVERY = 0, 1
 """The two ways to count; each is a task."""
@@ -59,19 +61,34 @@ def _count(batches: Batches) -> Batches:
     if not given:
         return
     content = pa.Table.from_batches(given)
+    given.clear()
     way = content["way"][0].as_py()
     edges = content.filter(content["type"].is_valid()).select(list(ENDS))
     listed = content.filter(content["ordinal"].is_valid()).select(LISTED.names)
-    graph = graph_of(edges, listed.select(["object", "name"]))
-    up, down = count_ways(graph, way == DIRECT)
+    del content
+    laid = Layout(edges, listed.select(["object", "name"]))
+    del edges
+    up, down = count_ways(_net(laid, way == DIRECT))
     for first in range(0, listed.num_rows, ROWS):
         some = listed.slice(first, ROWS)
-        names = zip(some["object"].to_pylist(), some["name"].to_pylist(), strict=True)
-        nodes = [graph.index[ColumnRef(*pair)] for pair in names]
+        nodes = laid.nodes(some.select(["object", "name"]))
         counts = dict(zip(NUMBERS, _numbers(up, down, nodes), strict=True))
         exact = [node not in up.estimated and node not in down.estimated for node in nodes]
         own = {name: some[name].to_pylist() for name in LISTED.names}
         yield batch(COUNTED, {**own, "way": [way] * len(nodes), "exact": exact, **counts})
+
+
+def _net(laid: Layout, direct_only: bool) -> Net:
+    def spreads() -> "array[int]":
+        found = array("L")
+        for some in laid.refs.to_batches(max_chunksize=ROWS):
+            found.extend(map(spread, some["object"].to_pylist(), some["column"].to_pylist()))
+        return found
+
+    def cost(source: int, target: int) -> int:
+        return hop(source, target, laid.columns, laid.into)
+
+    return Net(laid.columns, laid.links(direct_only), cost, laid.owners(), spreads)
 
 
 def _numbers(up: Counts, down: Counts, nodes: list[int]) -> list[list[int]]:

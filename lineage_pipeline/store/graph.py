@@ -19,33 +19,57 @@ def stored_graph(tables: Tables) -> ColumnGraph:
     return graph_of(read_columns(tables, "column_edges", ENDS), read_columns(tables, "columns", ("object", "name")))
 
 
+class Layout:
+    """The nodes and edges of a graph as Arrow has them: `refs` are the columns, in the order of their numbers."""
+
+    def __init__(self, edges: pa.Table, listed: pa.Table) -> None:
+        """Number the columns that are listed, and the ends of edges."""
+        edges = edges.combine_chunks()
+        direct = pc.equal(edges["type"], scalar_of(EdgeType.DIRECT.value))
+        whole = pc.equal(edges["from_column"], scalar_of(ALL))
+        wide = pc.and_(pc.equal(edges["to_column"], scalar_of(ALL)), pc.invert(direct))
+        self.refs = _refs(listed, edges, whole, wide)
+        into = _unique(edges["to_object"].filter(wide))
+        out_of = _unique(edges["from_object"].filter(whole))
+        self.columns, self.into = len(self.refs), len(self.refs) + len(into)
+        self._size = self.into + len(out_of)
+        self._places = places = _Places(self.refs, into, out_of)
+        source = pc.if_else(whole, places.out_of(edges["from_object"]), places.column(edges, "from_"))
+        target = pc.if_else(wide, places.into(edges["to_object"]), places.column(edges, "to_"))
+        numbers = array_of(range(self.columns), pa.int64())
+        names = self.refs["object"].combine_chunks()
+        self._inside = (places.into(names), numbers)
+        self._taken = (numbers, places.out_of(names))
+        self._values = (source.filter(direct), target.filter(direct))
+        self._every = (source, target)
+
+    def links(self, direct_only: bool) -> Links:
+        """Give the edges that carry values, or all of them."""
+        taken = [self._taken, self._values] if direct_only else [self._inside, self._taken, self._every]
+        return _links(taken, self._size)
+
+    def nodes(self, listed: pa.Table) -> list[int]:
+        """Give the numbers of columns by their objects and names."""
+        numbers: list[int] = self._places.column(listed.rename_columns(["object", "column"]), "").to_pylist()
+        return numbers
+
+    def owners(self) -> "array[int]":
+        """Number the objects of all columns, in order."""
+        return array("i", pc.index_in(self.refs["object"], value_set=pc.unique(self.refs["object"])).to_pylist())
+
+
 def graph_of(edges: pa.Table, listed: pa.Table) -> ColumnGraph:
     """Build the graph from the ends of edges and the names of columns."""
-    edges = edges.combine_chunks()
-    direct = pc.equal(edges["type"], scalar_of(EdgeType.DIRECT.value))
-    whole = pc.equal(edges["from_column"], scalar_of(ALL))
-    wide = pc.and_(pc.equal(edges["to_column"], scalar_of(ALL)), pc.invert(direct))
-    refs = _refs(listed, edges, whole, wide)
-    names = refs["object"].combine_chunks()
-    into = _unique(edges["to_object"].filter(wide))
-    out_of = _unique(edges["from_object"].filter(whole))
-    count, hidden = len(refs), len(refs) + len(into)
-    size = hidden + len(out_of)
-    places = _Places(refs, into, out_of)
-    source = pc.if_else(whole, places.out_of(edges["from_object"]), places.column(edges, "from"))
-    target = pc.if_else(wide, places.into(edges["to_object"]), places.column(edges, "to"))
-    numbers = array_of(range(count), pa.int64())
-    inside = (places.into(names), numbers)
-    taken = (numbers, places.out_of(names))
-    values = (source.filter(direct), target.filter(direct))
-    pairs = tuple(ColumnRef(*pair) for pair in zip(refs["object"].to_pylist(), refs["column"].to_pylist(), strict=True))
+    laid = Layout(edges, listed)
+    names = zip(laid.refs["object"].to_pylist(), laid.refs["column"].to_pylist(), strict=True)
+    pairs = tuple(ColumnRef(*pair) for pair in names)
     return ColumnGraph(
         refs=pairs,
         index={ref: number for number, ref in enumerate(pairs)},
-        columns=count,
-        into=hidden,
-        direct=_links([taken, values], size),
-        every=_links([inside, taken, (source, target)], size),
+        columns=laid.columns,
+        into=laid.into,
+        direct=laid.links(direct_only=True),
+        every=laid.links(direct_only=False),
     )
 
 
@@ -106,7 +130,7 @@ class _Places:
 
     def column(self, edges: pa.Table, side: str) -> Any:
         """Give the nodes of the columns at one side of the edges; null where there is none."""
-        codes = self._code(edges[f"{side}_object"], edges[f"{side}_column"])
+        codes = self._code(edges[f"{side}object"], edges[f"{side}column"])
         return pc.cast(pc.index_in(codes, value_set=self._codes), pa.int64())
 
     def into(self, objects: Any) -> Any:

@@ -1,53 +1,69 @@
 """The graph with its cycles folded: components in an order in which what they lead to comes first."""
 
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from lineage_pipeline.engine.trace.graph import Adjacency, ColumnGraph
+from lineage_pipeline.engine.trace.graph import Adjacency, Links
+
+Hop = Callable[[int, int], int]
+"""What an edge costs, by its two ends."""
 
 
 class Flow(msgspec.Struct, frozen=True):
     """Components in one direction: `next` leads on, and `order` takes a component after all that it leads to.
 
-    `single` is the only node of a component that is no cycle, else -1; `depth` is the longest way from each node, in
-    hops, where a cycle counts as one.
+    `single` is the only node of a component that is no cycle, else -1, and `cycles` are those of the others; `depth` is
+    the longest way from each node, in hops, where a cycle counts as one. Flat arrays: there may be millions of nodes.
     """
 
     order: range
-    component: Sequence[int]
-    members: Sequence[Sequence[int]]
-    single: Sequence[int]
-    next: Sequence[Sequence[int]]
-    depth: Sequence[int]
+    component: "array[int]"
+    single: "array[int]"
+    cycles: Mapping[int, Sequence[int]]
+    next: "Onwards"
+    depth: "array[int]"
 
     def place(self, node: int) -> int:
         """Say where in the order a node's component stands."""
         return self.order.index(self.component[node])
 
 
-def flows(graph: ColumnGraph, direct_only: bool) -> tuple[Flow, Flow]:
-    """Fold the cycles once and give both directions, upstream first."""
-    links = graph.links(direct_only)
-    members = strong_components(links.down)
-    component = [0] * (len(links.down.offsets) - 1)
-    for number, nodes in enumerate(members):
-        for node in nodes:
-            component[node] = number
-    up = _flow(
-        links.up, members, component, range(len(members) - 1, -1, -1), lambda node, other: graph.hop(other, node)
-    )
-    down = _flow(links.down, members, component, range(len(members)), graph.hop)
-    return up, down
+class Onwards(msgspec.Struct, frozen=True):
+    """What each component leads to: that of component `i` is `targets[starts[i]:ends[i]]`."""
+
+    starts: "array[int]"
+    ends: "array[int]"
+    targets: "array[int]"
 
 
-def strong_components(links: Adjacency) -> list[list[int]]:
-    """Give the sets of nodes that reach each other, what they lead to first (Tarjan, without recursion)."""
+class Folded(msgspec.Struct, frozen=True):
+    """The component of each node, the node of each component that has only one, and all nodes of the others."""
+
+    component: "array[int]"
+    only: "array[int]"
+    several: dict[int, list[int]]
+
+    def of(self, number: int) -> Sequence[int]:
+        """Give the nodes of a component."""
+        return self.several.get(number) or self.only[number : number + 1]
+
+
+def flows(links: Links, hop: Hop) -> tuple[Flow, Flow]:
+    """Fold the cycles once and give both directions, upstream first; `hop` says what an edge costs."""
+    folded = strong_components(links.down)
+    count = len(folded.only)
+    up = _flow(links.up, folded, range(count - 1, -1, -1), lambda node, other: hop(other, node))
+    return up, _flow(links.down, folded, range(count), hop)
+
+
+def strong_components(links: Adjacency) -> Folded:
+    """Fold the sets of nodes that reach each other, what they lead to first (Tarjan, without recursion)."""
     size = len(links.offsets) - 1
-    cursor = links.offsets[:-1].tolist()
-    ends, targets = links.offsets[1:].tolist(), links.targets.tolist()
-    seen, low, closed = [0] * size, [0] * size, bytearray(size)
-    found: list[list[int]] = []
+    cursor, ends, targets = links.offsets[:-1], links.offsets[1:], links.targets
+    seen, low = _zeros(size), _zeros(size)
+    folded = Folded(array("i", [-1]) * size, array("i"), {})
     open_nodes: list[int] = []
     visits = 0
     for start in range(size):
@@ -63,49 +79,57 @@ def strong_components(links: Adjacency) -> list[list[int]]:
                 cursor[node] += 1
                 if not seen[other]:
                     path.append(other)
-                elif not closed[other]:
+                elif folded.component[other] < 0:
                     low[node] = min(low[node], seen[other])
                 continue
             path.pop()
             if path:
                 low[path[-1]] = min(low[path[-1]], low[node])
             if low[node] == seen[node]:
-                found.append(_close(node, open_nodes, closed))
-    return found
+                _close(node, open_nodes, folded)
+    return folded
 
 
-def _close(node: int, open_nodes: list[int], closed: bytearray) -> list[int]:
+def _zeros(size: int) -> "array[int]":
+    return array("i", bytes(array("i").itemsize * size))
+
+
+def _close(node: int, open_nodes: list[int], folded: Folded) -> None:
     """Take the component that ends with `node` off the open nodes."""
+    number = len(folded.only)
+    folded.only.append(node)
+    folded.component[node] = number
+    if open_nodes[-1] == node:
+        open_nodes.pop()
+        return
     start = len(open_nodes) - 1
     while open_nodes[start] != node:
         start -= 1
-    nodes = open_nodes[start:]
+    folded.several[number] = nodes = open_nodes[start:]
     del open_nodes[start:]
     for one in nodes:
-        closed[one] = 1
-    return nodes
+        folded.component[one] = number
 
 
-def _flow(
-    links: Adjacency,
-    members: Sequence[Sequence[int]],
-    component: Sequence[int],
-    order: range,
-    hop: Callable[[int, int], int],
-) -> Flow:
-    following: list[Sequence[int]] = [()] * len(members)
-    single = [-1] * len(members)
-    depth = [0] * len(component)
+def _flow(links: Adjacency, folded: Folded, order: range, hop: Hop) -> Flow:
+    count, component = len(order), folded.component
+    following = Onwards(_zeros(count), _zeros(count), array("i"))
+    single, depth = array("i", [-1]) * count, _zeros(len(component))
+    cycles: dict[int, Sequence[int]] = {}
     for number in order:
-        nodes = members[number]
+        nodes = folded.of(number)
         onwards = [(node, other) for node in nodes for other in links.of(node)]
         others = {component[other] for _, other in onwards}
         cyclic = number in others
         others.discard(number)
-        following[number] = tuple(others)
-        if not cyclic:
+        following.starts[number] = len(following.targets)
+        following.targets.extend(others)
+        following.ends[number] = len(following.targets)
+        if cyclic:
+            cycles[number] = nodes
+        else:
             single[number] = nodes[0]
         longest = max((hop(a, b) + depth[b] for a, b in onwards if component[b] != number), default=0) + cyclic
         for node in nodes:
             depth[node] = longest
-    return Flow(order=order, component=component, members=members, single=single, next=following, depth=depth)
+    return Flow(order, component, single, cycles, following, depth)

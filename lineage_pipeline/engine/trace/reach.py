@@ -5,18 +5,21 @@ long integer, a bit a column; columns are taken in chunks, so that the integers 
 """
 
 import zlib
+from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 
 import msgspec
 
-from lineage_pipeline.engine.trace.components import Flow, flows
-from lineage_pipeline.engine.trace.graph import Adjacency, ColumnGraph, ColumnRef, column_graph
+from lineage_pipeline.engine.trace.components import Flow, Hop, flows
+from lineage_pipeline.engine.trace.graph import Adjacency, ColumnGraph, ColumnRef, Links, column_graph
 from lineage_pipeline.vocabulary.analysis import Lineage
 from lineage_pipeline.vocabulary.tables import Column, ColumnReach
 
 CHUNK = 16_384
-"""Columns a sweep: 2 KB an integer, so that 200,000 nodes stay within 400 MB even where all reach all."""
+ROOM = 400_000_000
+"""Columns a sweep, 2 KB an integer, as long as the integers of all nodes have room: so many bytes if all reach all."""
 
 EXACT_COLUMNS = 262_144
 """Up to so many columns every count is exact."""
@@ -31,95 +34,130 @@ EXACT_SET = 64
 class Counts(msgspec.Struct, frozen=True):
     """For each column: columns, objects, leaves and depth in one direction; `estimated` lists the inexact ones."""
 
-    columns: list[int]
-    objects: list[int]
-    leaves: list[int]
+    columns: Sequence[int]
+    objects: Sequence[int]
+    leaves: Sequence[int]
     depth: Sequence[int]
     estimated: set[int]
+
+
+class Net(msgspec.Struct, frozen=True):
+    """A graph of columns as counting takes it: numbers alone.
+
+    Nodes below `columns` are columns, each with its object among the `owners`, in their order; `spread` gives numbers
+    that choose a sample of them, and depend on names alone.
+    """
+
+    columns: int
+    links: Links
+    hop: Hop
+    owners: Sequence[int]
+    spread: Callable[[], Sequence[int]]
 
 
 def column_reach(lineage: Lineage, exact_columns: int = EXACT_COLUMNS) -> tuple[ColumnReach, ...]:
     """Give one row for each column of the lineage, in the order of its columns."""
     graph = column_graph(lineage)
-    direct, every = (count_ways(graph, direct_only, exact_columns) for direct_only in (True, False))
+    nets = (net_of(graph, direct_only) for direct_only in (True, False))
+    direct, every = (count_ways(net, exact_columns) for net in nets)
     nodes = ((column, graph.index[ColumnRef(column.object, column.name)]) for column in lineage.columns)
     return tuple(_row(column, node, (*direct, *every)) for column, node in nodes)
 
 
-def count_ways(graph: ColumnGraph, direct_only: bool, exact_columns: int = EXACT_COLUMNS) -> tuple[Counts, Counts]:
-    """Count what each column reaches upstream and downstream, over the edges that carry values or over all."""
-    labels, links = _labels(graph, exact_columns), graph.links(direct_only)
-    up, down = flows(graph, direct_only)
-    return _count(graph, links.up, up, labels), _count(graph, links.down, down, labels)
+def net_of(graph: ColumnGraph, direct_only: bool) -> Net:
+    """Give the edges of a graph that carry values, or all of them, to be counted."""
+    numbers: dict[str, int] = {}
+    owners = [numbers.setdefault(ref.object, len(numbers)) for ref in graph.refs]
+    links = graph.links(direct_only)
+    return Net(graph.columns, links, graph.hop, owners, lambda: [spread(ref.object, ref.column) for ref in graph.refs])
 
 
-def _labels(graph: ColumnGraph, exact_columns: int) -> list[int]:
+def count_ways(net: Net, exact_columns: int = EXACT_COLUMNS) -> tuple[Counts, Counts]:
+    """Count what each column reaches upstream and downstream."""
+    labels = _labels(net, exact_columns)
+    up, down = flows(net.links, net.hop)
+    return _count(net, net.links.up, up, labels), _count(net, net.links.down, down, labels)
+
+
+def _labels(net: Net, exact_columns: int) -> Sequence[int]:
     """Choose the columns that are looked for: all, or a sample that depends on their names alone."""
-    if graph.columns <= exact_columns:
-        return list(range(graph.columns))
-    return sorted(range(graph.columns), key=lambda node: (_spread(graph.refs[node]), node))[:SAMPLE]
+    if net.columns <= exact_columns:
+        return range(net.columns)
+    numbers = net.spread()
+    return sorted(range(net.columns), key=lambda node: (numbers[node], node))[:SAMPLE]
 
 
-def _spread(ref: ColumnRef) -> int:
-    return zlib.crc32(f"{ref.object}.{ref.column}".encode())
+def spread(name: str, column: str) -> int:
+    """Give a number that tells nothing of a column but its name."""
+    return zlib.crc32(f"{name}.{column}".encode())
 
 
-def _count(graph: ColumnGraph, links: Adjacency, way: Flow, labels: Sequence[int]) -> Counts:
+def _count(net: Net, links: Adjacency, way: Flow, labels: Sequence[int]) -> Counts:
     """Count what each column reaches in one direction."""
-    leaves = _sweep_columns(graph, way, [node for node in labels if _is_leaf(links, node)])
-    others = _sweep_columns(graph, way, [node for node in labels if not _is_leaf(links, node)])
-    columns = [leaf + other for leaf, other in zip(leaves, others, strict=True)]
-    counts = Counts(columns, _sweep_objects(graph, way), leaves, way.depth, set())
-    if len(labels) < graph.columns:
-        _estimate(graph, links, counts, graph.columns / len(labels))
-    return counts
+    leaves = _sweep_columns(net, way, [node for node in labels if _is_leaf(links, node)])
+    columns = _sweep_columns(net, way, [node for node in labels if not _is_leaf(links, node)])
+    for node, count in enumerate(leaves):
+        columns[node] += count
+    estimated: set[int] = set()
+    objects = _sweep_objects(net, way)
+    if len(labels) < net.columns:
+        for node, found in _estimated(net, links, columns, leaves, net.columns / len(labels)):
+            columns[node], leaves[node], inexact = found
+            if inexact:
+                estimated.add(node)
+    return Counts(columns, objects, leaves, way.depth, estimated)
 
 
 def _is_leaf(links: Adjacency, node: int) -> bool:
     return links.offsets[node] == links.offsets[node + 1]
 
 
-def _sweep_columns(graph: ColumnGraph, way: Flow, labels: Sequence[int]) -> list[int]:
-    counts = [0] * graph.columns
+def _bits(way: Flow) -> int:
+    """Say how many bits the integers of all nodes have room for."""
+    return min(CHUNK, max(1_024, 8 * ROOM // max(len(way.single), 1)))
+
+
+def _sweep_columns(net: Net, way: Flow, labels: Sequence[int]) -> "array[int]":
+    counts, size = array("q", bytes(8 * net.columns)), _bits(way)
     labels = sorted(labels, key=way.place)
-    for first in range(0, len(labels), CHUNK):
-        chunk = labels[first : first + CHUNK]
+    for first in range(0, len(labels), size):
+        chunk = labels[first : first + size]
         _sweep(way, {node: 1 << bit for bit, node in enumerate(chunk)}, counts)
     return counts
 
 
-def _sweep_objects(graph: ColumnGraph, way: Flow) -> list[int]:
+def _sweep_objects(net: Net, way: Flow) -> "array[int]":
     """Count distinct objects: the columns of one object share a bit."""
-    numbers: dict[str, int] = {}
-    owners = [numbers.setdefault(ref.object, len(numbers)) for ref in graph.refs]
-    counts = [0] * graph.columns
-    for first in range(0, len(numbers), CHUNK):
-        bits = {node: 1 << (owner - first) for node, owner in enumerate(owners) if first <= owner < first + CHUNK}
-        _sweep(way, bits, counts)
+    counts, size = array("q", bytes(8 * net.columns)), _bits(way)
+    for _, nodes in groupby(range(net.columns), key=lambda node: net.owners[node] // size):
+        _sweep(way, {node: 1 << net.owners[node] % size for node in nodes}, counts)
     return counts
 
 
-def _sweep(way: Flow, bits: Mapping[int, int], counts: list[int]) -> None:
+def _sweep(way: Flow, bits: Mapping[int, int], counts: "array[int]") -> None:
     """Add to each column's count the bits of the columns that it reaches, itself left out."""
-    closed = [0] * len(way.members)
+    closed = [0] * len(way.single)
     for node, bit in bits.items():
         closed[way.component[node]] |= bit
-    following, single, columns = way.next, way.single, len(counts)
+    starts, ends, targets = way.next.starts, way.next.ends, way.next.targets
+    single, columns = way.single, len(counts)
     # Nothing that stands before the first of these columns leads to any of them.
     for number in way.order[min(map(way.place, bits)) :]:
         beyond = 0
-        for other in following[number]:
+        for other in targets[starts[number] : ends[number]]:
             beyond |= closed[other]
         node = single[number]
         if node < 0:
-            _sweep_cycle(way.members[number], bits, beyond, closed[number] | beyond, counts)
+            _sweep_cycle(way.cycles[number], bits, beyond, closed[number] | beyond, counts)
         elif beyond and node < columns:
             counts[node] += beyond.bit_count()
         if beyond:
             closed[number] |= beyond
 
 
-def _sweep_cycle(members: Iterable[int], bits: Mapping[int, int], beyond: int, closed: int, counts: list[int]) -> None:
+def _sweep_cycle(
+    members: Iterable[int], bits: Mapping[int, int], beyond: int, closed: int, counts: "array[int]"
+) -> None:
     """Count for columns that reach each other: a bit that only the column itself has does not count."""
     shown = [node for node in members if node < len(counts)]
     owners = Counter(bits.get(node, 0) for node in shown)
@@ -130,20 +168,19 @@ def _sweep_cycle(members: Iterable[int], bits: Mapping[int, int], beyond: int, c
         counts[node] += total - (1 if bit and alone else 0)
 
 
-def _estimate(graph: ColumnGraph, links: Adjacency, counts: Counts, scale: float) -> None:
-    """Put exact counts where a column reaches little, and scale the sample's where it reaches much."""
-    for node in range(graph.columns):
-        reached = _reached(graph, links, node)
+def _estimated(
+    net: Net, links: Adjacency, columns: Sequence[int], leaves: Sequence[int], scale: float
+) -> Iterator[tuple[int, tuple[int, int, bool]]]:
+    """Give exact counts where a column reaches little, and the scaled ones of the sample where it reaches much."""
+    for node in range(net.columns):
+        reached = _reached(net, links, node)
         if reached is None:
-            counts.estimated.add(node)
-            counts.columns[node] = max(EXACT_SET, round(counts.columns[node] * scale))
-            counts.leaves[node] = round(counts.leaves[node] * scale)
+            yield node, (max(EXACT_SET, round(columns[node] * scale)), round(leaves[node] * scale), True)
         else:
-            counts.columns[node] = len(reached)
-            counts.leaves[node] = sum(_is_leaf(links, other) for other in reached)
+            yield node, (len(reached), sum(_is_leaf(links, other) for other in reached), False)
 
 
-def _reached(graph: ColumnGraph, links: Adjacency, node: int) -> list[int] | None:
+def _reached(net: Net, links: Adjacency, node: int) -> list[int] | None:
     """List the columns that a node reaches, or None when there are too many to look at."""
     seen = {node}
     waiting = [node]
@@ -153,7 +190,7 @@ def _reached(graph: ColumnGraph, links: Adjacency, node: int) -> list[int] | Non
         waiting.extend(new)
         if len(seen) > EXACT_SET:
             return None
-    return [other for other in seen if other != node and other < graph.columns]
+    return [other for other in seen if other != node and other < net.columns]
 
 
 def _row(column: Column, node: int, counts: tuple[Counts, Counts, Counts, Counts]) -> ColumnReach:
