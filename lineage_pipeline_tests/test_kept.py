@@ -147,3 +147,15 @@ def test_a_script_that_does_not_guard_its_start_may_have_several_processes(tmp_p
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert (done.stdout, done.returncode) == ("3\n", 0), done.stderr
+
+
+def test_no_question_imports_pandas(tmp_path: Path) -> None:
+    """`pyarrow.array` does wherever it is installed, and every question would wait for it."""
+    write(generate(600, 0, "snowflake"), tmp_path)
+    script = (
+        "import sys; from lineage_pipeline.cli import main\n"
+        "for _ in range(2): main(['search', 'id', '--in', '.', '--dialect', 'snowflake'])\n"
+        "sys.exit('pandas' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    assert list(tmp_path.rglob("*.lineage")) and list(tmp_path.rglob("part-0.parquet"))
