@@ -6,7 +6,6 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
-from lineage_pipeline.engine.trace.graph import hop
 from lineage_pipeline.engine.trace.reach import Counts, Net, count_ways, spread
 from lineage_pipeline.spark.frames import Batches, batch, spark_schema
 from lineage_pipeline.spark.work import Work
@@ -85,10 +84,7 @@ def _net(laid: Layout, direct_only: bool) -> Net:
             found.extend(map(spread, some["object"].to_pylist(), some["column"].to_pylist()))
         return found
 
-    def cost(source: int, target: int) -> int:
-        return hop(source, target, laid.columns, laid.into)
-
-    return Net(laid.columns, laid.links(direct_only), cost, laid.owners(), spreads)
+    return Net(laid.columns, laid.into, laid.links(direct_only), laid.owners(), spreads)
 
 
 def _numbers(up: Counts, down: Counts, nodes: list[int]) -> list[list[int]]:

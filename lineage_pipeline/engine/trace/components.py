@@ -1,14 +1,14 @@
 """The graph with its cycles folded: components in an order in which what they lead to comes first."""
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from lineage_pipeline.engine.trace.graph import Adjacency, Links
 
-Hop = Callable[[int, int], int]
-"""What an edge costs, by its two ends."""
+Costs = tuple[bytes, bytes]
+"""For each node whether leaving it counts, and whether entering it does: an edge is a hop if both do."""
 
 
 class Flow(msgspec.Struct, frozen=True):
@@ -21,13 +21,18 @@ class Flow(msgspec.Struct, frozen=True):
     order: range
     component: "array[int]"
     single: "array[int]"
-    cycles: Mapping[int, Sequence[int]]
+    cycles: dict[int, Sequence[int]]
     next: "Onwards"
     depth: "array[int]"
 
-    def place(self, node: int) -> int:
-        """Say where in the order a node's component stands."""
-        return self.order.index(self.component[node])
+    def ordered(self, nodes: Iterable[int]) -> list[int]:
+        """Put nodes into the order of their components."""
+        return sorted(nodes, key=self.component.__getitem__, reverse=self.order.step < 0)
+
+    def since(self, nodes: Iterable[int]) -> range:
+        """Give the part of the order that begins with the first component of some nodes."""
+        numbers = map(self.component.__getitem__, nodes)
+        return self.order[self.order.index(min(numbers) if self.order.step > 0 else max(numbers)) :]
 
 
 class Onwards(msgspec.Struct, frozen=True):
@@ -39,23 +44,19 @@ class Onwards(msgspec.Struct, frozen=True):
 
 
 class Folded(msgspec.Struct, frozen=True):
-    """The component of each node, the node of each component that has only one, and all nodes of the others."""
+    """The component of each node, a node of each component, and all nodes of those that have several."""
 
     component: "array[int]"
     only: "array[int]"
     several: dict[int, list[int]]
 
-    def of(self, number: int) -> Sequence[int]:
-        """Give the nodes of a component."""
-        return self.several.get(number) or self.only[number : number + 1]
 
-
-def flows(links: Links, hop: Hop) -> tuple[Flow, Flow]:
-    """Fold the cycles once and give both directions, upstream first; `hop` says what an edge costs."""
+def flows(links: Links, costs: Costs) -> tuple[Flow, Flow]:
+    """Fold the cycles once and give both directions, upstream first."""
     folded = strong_components(links.down)
-    count = len(folded.only)
-    up = _flow(links.up, folded, range(count - 1, -1, -1), lambda node, other: hop(other, node))
-    return up, _flow(links.down, folded, range(count), hop)
+    count, (leaving, entering) = len(folded.only), costs
+    up = _flow(links.up, folded, range(count - 1, -1, -1), (entering, leaving))
+    return up, _flow(links.down, folded, range(count), costs)
 
 
 def strong_components(links: Adjacency) -> Folded:
@@ -111,25 +112,34 @@ def _close(node: int, open_nodes: list[int], folded: Folded) -> None:
         folded.component[one] = number
 
 
-def _flow(links: Adjacency, folded: Folded, order: range, hop: Hop) -> Flow:
-    count, component = len(order), folded.component
-    following = Onwards(_zeros(count), _zeros(count), array("i"))
-    single, depth = array("i", [-1]) * count, _zeros(len(component))
-    cycles: dict[int, Sequence[int]] = {}
+def _flow(links: Adjacency, folded: Folded, order: range, costs: Costs) -> Flow:
+    count, component, several = len(order), folded.component, folded.several
+    made = Flow(
+        order, component, folded.only[:], {}, Onwards(_zeros(count), _zeros(count), array("i")), _zeros(len(component))
+    )
+    starts, ends, targets = made.next.starts, made.next.ends, made.next.targets
+    offsets, neighbours, depth, (leaving, entering) = links.offsets, links.targets, made.depth, costs
     for number in order:
-        nodes = folded.of(number)
-        onwards = [(node, other) for node in nodes for other in links.of(node)]
-        others = {component[other] for _, other in onwards}
-        cyclic = number in others
-        others.discard(number)
-        following.starts[number] = len(following.targets)
-        following.targets.extend(others)
-        following.ends[number] = len(following.targets)
-        if cyclic:
-            cycles[number] = nodes
-        else:
-            single[number] = nodes[0]
-        longest = max((hop(a, b) + depth[b] for a, b in onwards if component[b] != number), default=0) + cyclic
-        for node in nodes:
-            depth[node] = longest
-    return Flow(order, component, single, cycles, following, depth)
+        node = folded.only[number]
+        onwards = neighbours[offsets[node] : offsets[node + 1]]
+        starts[number] = len(targets)
+        if number in several or node in onwards:
+            _cycle(number, made, links, several.get(number) or [node], costs)
+        elif onwards:
+            targets.extend({component[other] for other in onwards} if len(onwards) > 1 else (component[onwards[0]],))
+            cost = leaving[node]
+            depth[node] = max([(cost & entering[other]) + depth[other] for other in onwards])
+        ends[number] = len(targets)
+    return made
+
+
+def _cycle(number: int, made: Flow, links: Adjacency, nodes: Sequence[int], costs: Costs) -> None:
+    """Add a component whose nodes reach themselves."""
+    component, depth, (leaving, entering) = made.component, made.depth, costs
+    made.single[number] = -1
+    made.cycles[number] = nodes
+    onwards = [(node, other) for node in nodes for other in links.of(node) if component[other] != number]
+    made.next.targets.extend({component[other] for _, other in onwards})
+    longest = max(((leaving[node] & entering[other]) + depth[other] for node, other in onwards), default=0) + 1
+    for node in nodes:
+        depth[node] = longest

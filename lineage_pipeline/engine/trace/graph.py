@@ -59,12 +59,7 @@ class ColumnGraph(msgspec.Struct, frozen=True):
 
     def hop(self, source: int, target: int) -> int:
         """Say what an edge costs: a way through a hidden node is one hop, not two."""
-        return hop(source, target, self.columns, self.into)
-
-
-def hop(source: int, target: int, columns: int, into: int) -> int:
-    """Say what an edge costs where columns are numbered as in a graph."""
-    return 0 if target >= into or columns <= source < into else 1
+        return 0 if target >= self.into or self.columns <= source < self.into else 1
 
 
 def column_graph(lineage: Lineage) -> ColumnGraph:

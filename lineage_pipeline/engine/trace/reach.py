@@ -12,7 +12,7 @@ from itertools import groupby
 
 import msgspec
 
-from lineage_pipeline.engine.trace.components import Flow, Hop, flows
+from lineage_pipeline.engine.trace.components import Costs, Flow, flows
 from lineage_pipeline.engine.trace.graph import Adjacency, ColumnGraph, ColumnRef, Links, column_graph
 from lineage_pipeline.vocabulary.analysis import Lineage
 from lineage_pipeline.vocabulary.tables import Column, ColumnReach
@@ -44,13 +44,13 @@ class Counts(msgspec.Struct, frozen=True):
 class Net(msgspec.Struct, frozen=True):
     """A graph of columns as counting takes it: numbers alone.
 
-    Nodes below `columns` are columns, each with its object among the `owners`, in their order; `spread` gives numbers
-    that choose a sample of them, and depend on names alone.
+    Nodes are numbered as in a graph, columns first, each with its object among the `owners`, in their order; `spread`
+    gives numbers that choose a sample of them, and depend on names alone.
     """
 
     columns: int
+    into: int
     links: Links
-    hop: Hop
     owners: Sequence[int]
     spread: Callable[[], Sequence[int]]
 
@@ -69,14 +69,20 @@ def net_of(graph: ColumnGraph, direct_only: bool) -> Net:
     numbers: dict[str, int] = {}
     owners = [numbers.setdefault(ref.object, len(numbers)) for ref in graph.refs]
     links = graph.links(direct_only)
-    return Net(graph.columns, links, graph.hop, owners, lambda: [spread(ref.object, ref.column) for ref in graph.refs])
+    return Net(graph.columns, graph.into, links, owners, lambda: [spread(ref.object, ref.column) for ref in graph.refs])
 
 
 def count_ways(net: Net, exact_columns: int = EXACT_COLUMNS) -> tuple[Counts, Counts]:
     """Count what each column reaches upstream and downstream."""
     labels = _labels(net, exact_columns)
-    up, down = flows(net.links, net.hop)
+    up, down = flows(net.links, _costs(net))
     return _count(net, net.links.up, up, labels), _count(net, net.links.down, down, labels)
+
+
+def _costs(net: Net) -> Costs:
+    """Say which ends of an edge make it a hop: a way through a hidden node is one, not two."""
+    into, out_of = net.into - net.columns, len(net.links.down.offsets) - 1 - net.into
+    return b"\1" * net.columns + bytes(into) + b"\1" * out_of, b"\1" * net.into + bytes(out_of)
 
 
 def _labels(net: Net, exact_columns: int) -> Sequence[int]:
@@ -119,7 +125,7 @@ def _bits(way: Flow) -> int:
 
 def _sweep_columns(net: Net, way: Flow, labels: Sequence[int]) -> "array[int]":
     counts, size = array("q", bytes(8 * net.columns)), _bits(way)
-    labels = sorted(labels, key=way.place)
+    labels = way.ordered(labels)
     for first in range(0, len(labels), size):
         chunk = labels[first : first + size]
         _sweep(way, {node: 1 << bit for bit, node in enumerate(chunk)}, counts)
@@ -142,7 +148,7 @@ def _sweep(way: Flow, bits: Mapping[int, int], counts: "array[int]") -> None:
     starts, ends, targets = way.next.starts, way.next.ends, way.next.targets
     single, columns = way.single, len(counts)
     # Nothing that stands before the first of these columns leads to any of them.
-    for number in way.order[min(map(way.place, bits)) :]:
+    for number in way.since(bits):
         beyond = 0
         for other in targets[starts[number] : ends[number]]:
             beyond |= closed[other]
