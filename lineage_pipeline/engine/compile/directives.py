@@ -46,7 +46,7 @@ def client_lines(text: str, traits: Traits) -> Client:
         return client
     rows = [match.span(1) for match in rules.data.finditer(text)] if rules.data is not None else []
     for start, end in rows:
-        client.keep(start, end, "DATA")
+        client.keep(start + len(text[start:end]) - len(text[start:end].lstrip()), end, "DATA")
         client.cover(start, end)
     position, opened = 0, False
     for line in text.splitlines(keepends=True):

@@ -191,7 +191,8 @@ def _written_out(context: Context, name: str) -> ir.Expr:
 
 
 def _left_out(context: Context, star_node: exp.Expr) -> tuple[str, ...]:
-    return tuple(context.column(item.this) for item in star_node.args.get("except_") or () if item.args.get("this"))
+    listed = star_node.args.get("except_") or ()
+    return tuple(context.column(item.this) for item in listed if isinstance(item.this, exp.Expr))
 
 
 def variable(context: Context, node: exp.Expr, *qualifier: str) -> ir.Expr:

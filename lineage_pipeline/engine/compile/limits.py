@@ -1,6 +1,7 @@
 """Limits come before the parser, which cannot be interrupted: they are read off the tokens."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from sqlglot.parser import Parser
 from sqlglot.tokens import TokenType
@@ -30,7 +31,7 @@ def over_limits(piece: Piece, limits: Limits) -> ir.Finding | None:
     if len(tokens) <= _FEW:
         return None
     kinds = piece.kinds
-    if kinds.count(TokenType.JOIN) > _BARE_JOINS and _bare_joins(kinds) > _BARE_JOINS:
+    if kinds.count(TokenType.JOIN) > _BARE_JOINS and max(_bare_joins(kinds), _joined_selects(kinds)) > _BARE_JOINS:
         return over("the number of joins without a condition", str(_BARE_JOINS), end)
     if kinds.count(_PAREN) + kinds.count(_BRACKET) > _TYPES and _nested_types(kinds) > _TYPES:
         return over("the nesting of types", f"{_TYPES} levels", end)
@@ -44,6 +45,11 @@ def over_limits(piece: Piece, limits: Limits) -> ir.Finding | None:
 def _bare_joins(kinds: Sequence[TokenType]) -> int:
     """How many joins have no condition, and need one."""
     return kinds.count(TokenType.JOIN) - sum(map(kinds.count, _CONDITIONS))
+
+
+def _joined_selects(kinds: Sequence[TokenType]) -> int:
+    """How many joins have a query without brackets behind them, which no engine takes and the parser tries."""
+    return sum(pair == (TokenType.JOIN, TokenType.SELECT) for pair in pairwise(kinds))
 
 
 def _nested_types(kinds: Sequence[TokenType]) -> int:
