@@ -50,7 +50,7 @@ faults: setup ## kill a hundred writers and five whole runs at moments drawn by 
 	$(PY) -m lineage_pipeline_tests.faults runs $(or $(RUNS),5)
 
 audit: setup ## look every pinned dependency up in the list of known vulnerabilities (needs the network)
-	.venv/bin/uv tool run pip-audit --strict --require-hashes --disable-pip -r requirements.lock
+	@$(PY) scripts/audit.py
 
 oracle: setup ## ten thousand generated queries for each real engine, and the grid of what they cover
 	$(PYTEST) -m oracle

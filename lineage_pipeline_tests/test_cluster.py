@@ -40,6 +40,18 @@ def test_a_snapshot_survives_the_death_of_a_worker(tmp_path: Path) -> None:
     assert got == canonical(pipeline.analyse(input_files(found, settings)))
 
 
+def test_one_core_gives_what_many_give(tmp_path: Path) -> None:
+    example = build_example(ROOT / "sql_assets", tmp_path / "example")
+    settings = load_settings(example.path, {}, {}).for_repository(example.path, {}, {})
+    found = discover_revision(example.path, example.head, settings, name="example")
+    warehouse = tmp_path / "warehouse"
+    with _driver(tmp_path, str(example.path), example.head, str(warehouse), "local[1]") as output:
+        said = [json.loads(line) for line in output]
+    assert said and said[-1].get("end"), (tmp_path / "log").read_text()[-3000:]
+    # The session of the other tests has all cores, and gives these rows as well.
+    assert canonical(Warehouse(warehouse).load(found.key)) == canonical(pipeline.analyse(input_files(found, settings)))
+
+
 @contextmanager
 def _driver(folder: Path, *arguments: str) -> Iterator[IO[bytes]]:
     command = [sys.executable, "-m", "lineage_pipeline_tests.cluster", *arguments]

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from lineage_pipeline.export import EXPORTERS, Naming, Subject
-from lineage_pipeline.export.json import lineage_document
+from lineage_pipeline.export.json import dump, lineage_document, write_lineage
 from lineage_pipeline.export.openlineage import events
 from lineage_pipeline.vocabulary import sets, tables
 from lineage_pipeline.vocabulary.analysis import Lineage
@@ -118,6 +118,15 @@ def test_an_edge_into_the_whole_statement_goes_into_each_of_its_columns() -> Non
     edges = lineage_document(LINEAGE)["column_edges"]
     filters = [one["to_column"] for one in edges if one["subtype"] == "FILTER"]
     assert filters == ["id", "mail"]
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 2_000])
+def test_the_document_is_the_same_in_parts_and_as_a_whole(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lineage_pipeline.export.json.CHUNK", chunk)
+    parts = list(write_lineage(SUBJECT))
+    assert "".join(parts) == dump(lineage_document(LINEAGE, (FILE,)))
+    empty = Lineage()
+    assert "".join(write_lineage(Subject(empty))) == dump(lineage_document(empty))
 
 
 def test_bytes_of_unreadable_files_are_counted() -> None:

@@ -5,12 +5,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from lineage_pipeline.export.json import dump, lineage_document
-from lineage_pipeline.pipeline import analyse
-from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options
-from lineage_pipeline_tests.cases import Case, analysed
+from lineage_pipeline.pipeline import analyse, work_out
+from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options, TableSchema
+from lineage_pipeline.vocabulary.plan import Plan, ScriptFace
+from lineage_pipeline_tests.cases import Case, analysed, inputs_of
 from lineage_pipeline_tests.checks import FIXTURES, essence
 from lineage_pipeline_tests.layouts import spaced
 from lineage_pipeline_tests.soundness import assert_sound
@@ -64,6 +67,22 @@ def test_layout_changes_no_edge(case: Case) -> None:
     spread = analysed(Case(case.file, case.title, case.settings, text, ()))
     assert essence(spread) == essence(analysed(case))
     assert_sound(spread, {"-": text})
+
+
+def test_what_is_handed_on_between_processes_survives_its_encoding() -> None:
+    for case in FIXTURES:
+        files, imported = inputs_of(case)
+        made = work_out(files, imported)
+        for item in made.compiled:
+            assert_survives(item.script, ir.Script)
+            assert_survives(item.face, ScriptFace)
+        assert_survives(made.plan, Plan)
+        assert_survives(made.registry.schemas, dict[str, TableSchema])
+
+
+def assert_survives(value: object, kind: object) -> None:
+    """A value is the same after the encoding that guards, the cache and Spark use."""
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(value), type=kind) == value
 
 
 def test_hash_seeds_do_not_matter() -> None:

@@ -86,7 +86,7 @@ def test_a_statement_with_too_many_edges_keeps_its_tables() -> None:
         "create table t ("
         + ", ".join(f"c{n} int" for n in range(60))
         + "); create view v as select * from t"
-        + GOOD.replace("v", "w")
+        + GOOD.replace("view v", "view w")
     )
     document = analyze(sql, limits=Limits(edges=50)).to_dict()
     assert "the statement is over the limit of 50 column edges" in {row["message"] for row in document["diagnostics"]}
@@ -97,13 +97,26 @@ def test_a_statement_with_too_many_edges_keeps_its_tables() -> None:
 def test_many_alterations_of_one_table_are_folded_once_each() -> None:
     sql = (
         "create table t (a int);"
-        + "".join(f"alter table t add column c{n} int;" for n in range(1_000))
+        + "".join(f"alter table t add column c{n} int;" for n in range(900))
         + "select * from t"
     )
     started = time.process_time()
     document = analyze(sql, dialect="postgres").to_dict()
-    assert len([column for column in document["columns"] if column["object"] == "t"]) == 1_001
+    assert len([column for column in document["columns"] if column["object"] == "t"]) == 901
     assert time.process_time() - started < 30  # each state anew takes minutes
+
+
+def test_statements_see_a_table_that_changes_without_end_as_it_is_in_the_end() -> None:
+    step = "alter table t add column c{0} int; insert into z select c{0} from t;"
+    sql = "create table t (a int);" + "".join(step.format(number) for number in range(2_000))
+    started = time.process_time()
+    document = analyze(sql, dialect="postgres").to_dict()
+    assert [row["message"] for row in document["diagnostics"] if row["code"] != "UNKNOWN_TABLE"] == [
+        "the number of changes of t is over the limit of 1000"
+    ]
+    assert len([column for column in document["columns"] if column["object"] == "t"]) == 2_001
+    assert len(document["column_edges"]) == 2_000
+    assert time.process_time() - started < 20  # a state for each grows with the square
 
 
 def test_a_union_of_5000_branches_is_one_relation() -> None:
@@ -169,3 +182,56 @@ def test_a_file_whose_views_come_to_too_much_keeps_the_tables_of_the_rest() -> N
         assert len(document["column_edges"]) < 1_500
         assert document["statements"][-1]["target"] in ("v20", "sink")
         assert document["statements"][-1]["reads"]
+
+
+def _sums(columns: int, levels: int) -> str:
+    """Queries of queries of which each column is made of all columns of the one before."""
+    every = "+".join(f"c{number}" for number in range(columns))
+    listed = ", ".join(f"{every} as c{number}" for number in range(columns))
+    queries = [f"q{level} as (select {listed} from {f'q{level - 1}' if level else 't'})" for level in range(levels)]
+    return f"create view v as with {', '.join(queries)} select * from q{levels - 1}"
+
+
+LONG_WAYS = {
+    "sums of sums": (_sums(20, 8), {"t"}),
+    "a recursion in a recursion, each with a longer path": (
+        "create view v as with recursive r as (select a from t union all select r.a.b as a from r union all select x.a "
+        "from (with recursive s as (select a from r union all select s.a.c as a from s) select a from s) x) "
+        "select a from r",
+        {"t"},
+    ),
+    "joins that merge all columns of all before them": (
+        "create view v as select * from (select "
+        + ", ".join(f"1 as c{number}" for number in range(60))
+        + ") x"
+        + "".join(f" natural full join (select a as c1, b as c2 from t) x{number}" for number in range(150)),
+        {"t"},
+    ),
+    "names that any of three hundred tables may have": (
+        f"create view v as select {', '.join(f'c{number}' for number in range(300))} from t "
+        + "".join(f"join u{number} on u{number}.a = t.a " for number in range(300)),
+        {"t", *(f"u{number}" for number in range(300))},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LONG_WAYS)
+def test_what_is_long_to_link_is_cut_by_counting_steps_and_not_by_a_clock(name: str) -> None:
+    sql, read = LONG_WAYS[name]
+    document = analyze(sql + GOOD.replace("view v", "view w"), dialect="bigquery", limits=Limits(edges=1_500)).to_dict()
+    said = [row["message"] for row in document["diagnostics"] if row["code"] == "LIMIT_EXCEEDED"]
+    assert len(said) == 1
+    assert said[0].startswith("the statement is over the limit of ")
+    assert set(document["statements"][0]["reads"]) == read
+    assert document["statements"][1]["status"] == "analysed"
+
+
+def test_variables_that_gather_ever_more_are_cut_for_the_rest_of_the_file() -> None:
+    names = [f"@v{number}" for number in range(60)]
+    steps = "".join(
+        f"set @v{number % 60} = {' + '.join(names)} + (select max(a) from t{number}); " for number in range(400)
+    )
+    sql = f"create procedure p as begin declare {', '.join(f'{name} int' for name in names)}; {steps} end"
+    document = analyze(sql, dialect="tsql", limits=Limits(edges=1_500)).to_dict()
+    said = {row["message"] for row in document["diagnostics"] if row["code"] == "LIMIT_EXCEEDED"}
+    assert said == {"the file is over the limit of 375000 steps on the ways of columns"}

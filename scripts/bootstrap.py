@@ -149,6 +149,8 @@ def usable_environment() -> Optional[Interpreter]:
 
 def create_environment() -> Interpreter:
     """Make an empty environment with the best Python at hand."""
+    if VENV.is_symlink():  # to clear it would empty the environment of whoever it leads to
+        raise SetupError(".venv is a link to {}: run setup there, or remove the link".format(VENV.resolve()))
     interpreter = choose_interpreter()
     check_disk()
     say("making .venv with Python {} ({})".format(version_text(interpreter), interpreter.path))

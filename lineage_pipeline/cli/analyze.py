@@ -9,6 +9,8 @@ from lineage_pipeline.cli.words import AllowImplied, Dialect, Output, Schemas, T
 from lineage_pipeline.vocabulary.errors import LineageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from lineage_pipeline.cli.flows import Asked
     from lineage_pipeline.cli.places import Found
     from lineage_pipeline.vocabulary.analysis import Lineage
@@ -91,7 +93,7 @@ def analyze(
     _judge(lineage, strict, no_star)
 
 
-def _written(found: "Found", format: Table, asked: "Asked | None") -> "tuple[Lineage, str]":
+def _written(found: "Found", format: Table, asked: "Asked | None") -> "tuple[Lineage, str | Iterable[str]]":
     """Give the whole lineage, or what flows within its statements."""
     from lineage_pipeline.cli.flows import flows_text
     from lineage_pipeline.cli.places import analysed
@@ -100,7 +102,7 @@ def _written(found: "Found", format: Table, asked: "Asked | None") -> "tuple[Lin
     subject = analysed(found)
     if asked is not None:
         return subject.lineage, flows_text(subject, asked, format)
-    return subject.lineage, "".join(EXPORTERS[format].write(subject))
+    return subject.lineage, EXPORTERS[format].write(subject)
 
 
 def _graphs(found: "Found", graph: GraphOf) -> "tuple[Lineage, str]":

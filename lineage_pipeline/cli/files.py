@@ -24,7 +24,7 @@ def write_lineage(output: Path, found: "Found", subject: "Subject") -> None:
     if _is_document(output):
         from lineage_pipeline.export import EXPORTERS
 
-        put("".join(EXPORTERS["json"].write(subject)), output)
+        put(EXPORTERS["json"].write(subject), output)
     else:
         write_tables(output, found, subject)
 

@@ -86,7 +86,7 @@ def _put(found: "Found", subject: "Subject", chosen: ScanFormat, output: Path | 
     if chosen is ScanFormat.LINEAGE and output is not None:
         write_tables(output, found, subject)
     else:
-        put("".join(EXPORTERS[chosen].write(subject)), output)
+        put(EXPORTERS[chosen].write(subject), output)
     if output is not None:
         say(f"lineage: {summary_line(subject)}; in {output}")
 

@@ -1,13 +1,14 @@
 """What every command says in the same way: the flags that many have, and where results and words go."""
 
 import sys
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lineage_pipeline.cli.manners import MANNERS, painted, tell
+from lineage_pipeline.cli.manners import MANNERS, painted, tell, wants_color
 from lineage_pipeline.vocabulary.errors import LineageError
 
 Dialect = Annotated[str | None, typer.Option("--dialect", "-d", help="Read the SQL as this dialect.")]
@@ -96,13 +97,16 @@ def variables(given: list[str] | None) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def put(text: str, output: Path | None = None) -> None:
-    """Write the result to stdout, or to a file."""
-    if output is None:
-        sys.stdout.write(painted(text, sys.stdout))
-    else:
+def put(text: str | Iterable[str], output: Path | None = None) -> None:
+    """Write the result to stdout, or to a file; parts of a text as they come, unless they are to be painted."""
+    if output is not None:
         output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(text, encoding="utf-8", newline="\n")
+        with output.open("w", encoding="utf-8", newline="\n") as stream:
+            stream.writelines([text] if isinstance(text, str) else text)
+    elif isinstance(text, str) or wants_color(sys.stdout):
+        sys.stdout.write(painted("".join(text), sys.stdout))
+    else:
+        sys.stdout.writelines(text)
 
 
 def say(line: str) -> None:

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import msgspec
@@ -46,27 +46,51 @@ WITHOUT_SCHEMA = frozenset({ObjectKind.QUERY, ObjectKind.PROCEDURE, ObjectKind.T
 Row = dict[str, Any]
 
 
+CHUNK = 2_000
+"""Rows that are plain values at one time: a million of them take gigabytes."""
+
+
 def write_lineage(subject: Subject) -> Iterator[str]:
-    """Give the document as text."""
-    yield dump(lineage_document(subject.lineage, subject.files))
+    """Give the document as text, in parts, so that it need not be there as a whole."""
+    before = "{\n"
+    for key, value in _members(subject.lineage, subject.files):
+        yield before
+        yield from _rows(key, value) if isinstance(value, Iterator) else (dump({key: value})[2:-3],)
+        before = ",\n"
+    yield "\n}\n"
+
+
+def _rows(key: str, rows: Iterator[Row]) -> Iterator[str]:
+    """Give a list of rows as it stands in the document."""
+    opening, closing = f'  "{key}": [\n', "\n  ]"
+    before = opening
+    while some := list(islice(rows, CHUNK)):
+        yield before
+        yield dump({key: some})[2 + len(opening) : -len(closing) - 3]
+        before = ",\n"
+    yield f'  "{key}": []' if before is opening else closing
 
 
 def lineage_document(lineage: Lineage, files: Sequence[SqlFile] = ()) -> Row:
     """Give the document as plain values; `files` add those that could not be read to the summary."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "statements": pick(lineage.statements, STATEMENT_KEYS),
-        "objects": pick(lineage.objects, OBJECT_KEYS),
-        "columns": pick(lineage.columns, COLUMN_KEYS),
-        "column_edges": _column_edges(lineage),
-        "object_edges": list(chain.from_iterable(map(_object_edges, lineage.object_edges))),
-        "diagnostics": pick(lineage.diagnostics, DIAGNOSTIC_KEYS),
-        "resolved_schema": _resolved_schema(lineage),
-        "object_statements": pick(lineage.object_statements, PART_KEYS),
-        "facets": pick(lineage.facets, FACET_KEYS),
-        "files": pick(files, FILE_KEYS),
-        "summary": summarise(lineage, files),
-    }
+    members = _members(lineage, files)
+    return {key: list(value) if isinstance(value, Iterator) else value for key, value in members}
+
+
+def _members(lineage: Lineage, files: Sequence[SqlFile]) -> Iterator[tuple[str, Any]]:
+    """Give the members of the document in order; what may be many rows comes one by one."""
+    yield "schema_version", SCHEMA_VERSION
+    yield "statements", _picked(lineage.statements, STATEMENT_KEYS)
+    yield "objects", _picked(lineage.objects, OBJECT_KEYS)
+    yield "columns", _picked(lineage.columns, COLUMN_KEYS)
+    yield "column_edges", _column_edges(lineage)
+    yield "object_edges", chain.from_iterable(map(_object_edges, lineage.object_edges))
+    yield "diagnostics", _picked(lineage.diagnostics, DIAGNOSTIC_KEYS)
+    yield "resolved_schema", _resolved_schema(lineage)
+    yield "object_statements", _picked(lineage.object_statements, PART_KEYS)
+    yield "facets", _picked(lineage.facets, FACET_KEYS)
+    yield "files", _picked(files, FILE_KEYS)
+    yield "summary", summarise(lineage, files)
 
 
 def graph_documents(graphs: Iterable[Graph]) -> Row:
@@ -124,7 +148,11 @@ def summarise(lineage: Lineage, files: Sequence[SqlFile] = ()) -> Row:
 
 def pick(rows: Iterable[msgspec.Struct], keys: Sequence[str]) -> list[Row]:
     """Give the named fields of each row, in this order."""
-    return [{key: msgspec.to_builtins(getattr(row, key)) for key in keys} for row in rows]
+    return list(_picked(rows, keys))
+
+
+def _picked(rows: Iterable[msgspec.Struct], keys: Sequence[str]) -> Iterator[Row]:
+    return ({key: msgspec.to_builtins(getattr(row, key)) for key in keys} for row in rows)
 
 
 def dump(document: object) -> str:
@@ -132,13 +160,12 @@ def dump(document: object) -> str:
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
 
 
-def _column_edges(lineage: Lineage) -> list[Row]:
+def _column_edges(lineage: Lineage) -> Iterator[Row]:
     """Give the edges, written out; `wide` marks those of the whole statement, so that a reader can join them again."""
-    spread = list(_spread(lineage))
-    rows = pick((edge for edge, _ in spread), EDGE_KEYS)
-    for row, (_, wide) in zip(rows, spread, strict=True):
+    for edge, wide in _spread(lineage):
+        row = {key: msgspec.to_builtins(getattr(edge, key)) for key in EDGE_KEYS}
         row["wide"] = wide
-    return rows
+        yield row
 
 
 def _object_edges(edge: ObjectEdge) -> Iterator[Row]:
@@ -153,7 +180,7 @@ def _object_edges(edge: ObjectEdge) -> Iterator[Row]:
         }
 
 
-def _resolved_schema(lineage: Lineage) -> list[Row]:
+def _resolved_schema(lineage: Lineage) -> Iterator[Row]:
     """Give the schema of each object that has one, and where the knowledge comes from."""
     columns: dict[str, list[msgspec.Struct]] = defaultdict(list)
     constraints: dict[str, list[msgspec.Struct]] = defaultdict(list)
@@ -169,7 +196,7 @@ def _resolved_schema(lineage: Lineage) -> list[Row]:
         for row in reversed(lineage.object_statements)
         if row.role is Role.DEFINE
     }
-    return [
+    return (
         {
             "object": row.object,
             "origin": row.origin.value,
@@ -181,4 +208,4 @@ def _resolved_schema(lineage: Lineage) -> list[Row]:
         }
         for row in lineage.objects
         if row.kind not in WITHOUT_SCHEMA and row.object not in gone
-    ]
+    )

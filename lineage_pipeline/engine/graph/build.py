@@ -45,12 +45,13 @@ def build_plan(files: Iterable[File], imported: Mapping[str, TableSchema] | None
     for file, steps in walks:
         references.resolve(file.path, file.face, steps)
     faces = {file.path: file.face for file in ordered}
+    excess = references.states.excess(faces)
     objects = drafts.known(references)
     edges = references.edges()
     ranks = levels(objects, edges)
     every = {**objects, **references.states.known(objects, references.inputs)}
     groups = components({name: [need for need in known.needs if need != name] for name, known in every.items()})
-    opened = _open(groups, every, references.stars, drafts.empty(objects))
+    opened = _open(groups, every, references.stars, {*drafts.empty(objects), *references.states.cut})
     finished = {
         name: msgspec.structs.replace(known, row=_finished(known.row, ranks[known.row.object], name in opened))
         for name, known in sorted(every.items())
@@ -61,7 +62,7 @@ def build_plan(files: Iterable[File], imported: Mapping[str, TableSchema] | None
         order=groups,
         object_statements=references.parts(),
         object_edges=edges,
-        diagnostics=(*references.findings, *drafts.duplicates(faces), *_cycles(groups, every)),
+        diagnostics=(*references.findings, *drafts.duplicates(faces), *excess, *_cycles(groups, every)),
         tagged=may_tag(((file.face.statements, file.options.labels) for file in ordered), imported or {}),
         states={name: known for name, known in finished.items() if name not in objects},
     )

@@ -1,6 +1,6 @@
 """States: what an object is at one place of a script that changes it, before or after that place."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -8,11 +8,17 @@ from lineage_pipeline.engine.graph.draft import Drafts
 from lineage_pipeline.engine.graph.names import Namespace, Parts
 from lineage_pipeline.engine.graph.objects import Draft
 from lineage_pipeline.engine.graph.scopes import Scopes
+from lineage_pipeline.vocabulary.codes import diagnose
 from lineage_pipeline.vocabulary.ir import Name
-from lineage_pipeline.vocabulary.plan import MODULES, Event, Known
-from lineage_pipeline.vocabulary.sets import Role
+from lineage_pipeline.vocabulary.plan import MODULES, Event, Known, ScriptFace
+from lineage_pipeline.vocabulary.sets import Role, Stage
+from lineage_pipeline.vocabulary.tables import Diagnostic
 
 Inputs = Mapping[tuple[str, int], Sequence[str]]
+
+MOST_STATES, MOST_CHANGES = 1_000, 10_000
+"""How many statements may change one object and every other statement still sees it as it was before or after each of
+them, and how many are followed at all: each state has all columns, so that they grow with the square."""
 
 
 class States:
@@ -21,11 +27,16 @@ class States:
     def __init__(self, drafts: Drafts) -> None:
         """Look for objects that are altered, or defined more than once; what is imported is what it is."""
         self.find = drafts.find
-        self.restless = {
+        changing = {
             name: draft
             for name, draft in drafts.drafts.items()
             if _is_restless(draft) and not drafts.import_of(name, draft)
         }
+        self.restless = {name: draft for name, draft in changing.items() if len(draft.history) <= MOST_STATES}
+        self.endless = {name: draft for name, draft in changing.items() if name not in self.restless}
+        self.cut = {name for name, draft in self.endless.items() if len(draft.shapers) > MOST_CHANGES}
+        for name in self.cut:
+            self.endless[name].shapers = self.endless[name].shapers[:MOST_CHANGES]
         self.keys: dict[str, dict[tuple[Event, ...], str]] = {}
 
     def seen(self, names: Mapping[Parts, str], space: Namespace, scopes: Scopes, listed: str) -> dict[Parts, str]:
@@ -53,6 +64,17 @@ class States:
             return ""
         known = self.keys.setdefault(name, {})
         return known.setdefault(shapers, f"{name} {len(known) + 1}")  # no id has a blank outside quotes
+
+    def excess(self, faces: Mapping[str, ScriptFace]) -> Iterator[Diagnostic]:
+        """A finding for each object that changes too often: its readers see what it is in the end, or at the limit."""
+        for name, draft in self.endless.items():
+            event, _ = draft.history[0]
+            limit = MOST_CHANGES if name in self.cut else MOST_STATES
+            values = {"what": f"the number of changes of {name}", "limit": str(limit)}
+            start = faces[event.path].statements[event.ordinal].start
+            yield diagnose(
+                "LIMIT_EXCEEDED", values, faces[event.path].text(event.path), start, Stage.OBJECT_GRAPH, name
+            )
 
     def known(self, objects: Mapping[str, Known], inputs: Inputs) -> dict[str, Known]:
         """The states that statements see, with what each needs; they are what their objects are in all else."""

@@ -4,9 +4,10 @@ import msgspec
 
 from lineage_pipeline.dialects.captions import moved
 from lineage_pipeline.dialects.traits import Naming
+from lineage_pipeline.engine.link.links import Links
 from lineage_pipeline.engine.link.model import Value
 from lineage_pipeline.engine.link.scope import Scope
-from lineage_pipeline.engine.link.values import Links, value_of
+from lineage_pipeline.engine.link.values import value_of
 from lineage_pipeline.vocabulary import ir
 
 _SIGNS = {"ADD": " + ", "SUB": " - ", "MUL": " * "}

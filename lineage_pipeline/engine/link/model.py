@@ -106,6 +106,14 @@ class Input(msgspec.Struct, frozen=True, dict=True):
         """Where each column stands: many statements read the same object."""
         return numbered([column.name for column in self.columns])
 
+    @cached_property
+    def lowered(self) -> dict[str, list[str]]:
+        """The columns by their names in small letters."""
+        found: dict[str, list[str]] = {}
+        for name in self.positions:
+            found.setdefault(name.lower(), []).append(name)
+        return found
+
 
 class Variables(msgspec.Struct):
     """What variables hold at one point of a script: scalars a value each, records and cursors all their columns.

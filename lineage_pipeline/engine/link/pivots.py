@@ -4,10 +4,11 @@ import msgspec
 
 from lineage_pipeline.engine.link.canonical import shortened
 from lineage_pipeline.engine.link.flows import NONE, Flows, influence, united
+from lineage_pipeline.engine.link.links import Links
 from lineage_pipeline.engine.link.model import Linked, Out, Value
 from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.source import Source, unexpanded
-from lineage_pipeline.engine.link.stars import Links, expanded
+from lineage_pipeline.engine.link.stars import expanded
 from lineage_pipeline.engine.link.types import common_of
 from lineage_pipeline.engine.link.values import value_of
 from lineage_pipeline.vocabulary import ir

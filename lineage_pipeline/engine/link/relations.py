@@ -7,7 +7,7 @@ import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.dialects.typing.rules import Typing, typing_of
-from lineage_pipeline.engine.link.budget import Budget
+from lineage_pipeline.engine.link.budget import TEXTS, Budget
 from lineage_pipeline.engine.link.canonical import shortened
 from lineage_pipeline.engine.link.fitting import report_united
 from lineage_pipeline.engine.link.flows import Flows, influence, united
@@ -201,6 +201,7 @@ def _recursive(links: RelationLinker, body: ir.Recursive, index: int, outer: Sco
             break
         links.done = {**before, index: more}
         again = links.relation(body.step, outer)
+        links.budget.turn(TEXTS * (sum([len(column.value.flows) for column in again.columns]) + len(again.indirect)))
         known, more = _fuller(known, again) or known, _fuller(more, again)
     added = tuple(Out(name, name, Value(text=name)) for name in body.added)
     return msgspec.structs.replace(known, columns=(*known.columns, *added)) if added else known

@@ -2,6 +2,7 @@
 
 from collections import ChainMap, Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 
 import msgspec
 
@@ -148,7 +149,10 @@ class SchemaRegistry:
         """The columns of an object after one more statement."""
         traits = self.statement_at(event.path, event.ordinal)[2]
         found = self._made(name, event, columns)
-        return stored(found) if traits.columns in STORED else found
+        if traits.columns not in STORED or found is columns:
+            return found
+        kept = len(columns) if found[: len(columns)] == columns else 0  # they are stored already, and may be many
+        return (*found[:kept], *stored(found[kept:]))
 
     def _made(self, name: str, event: Event, columns: tuple[SchemaColumn, ...]) -> tuple[SchemaColumn, ...]:
         statement, bound, traits = self.statement_at(event.path, event.ordinal)
@@ -166,14 +170,14 @@ class SchemaRegistry:
             found.extend(column for column in declared(definition) if column.name not in given)
         kept = traits.keeps_not_null or "clone" in statement.features
         copied = definition is not None and definition.kind == "table" and not kept
-        names = {column.name for column in found}
+        names = set(map(_NAME, found))
         for written in linked.writes:
             if written.target == name:
                 fresh = schema_columns(written, definition.columns if definition else (), copied)
                 added = [column for column in fresh if event.role is Role.DEFINE or column.name not in names]
                 found.extend(added)
                 names.update(column.name for column in added)
-        return tuple(found)
+        return tuple(found) if len(found) > len(columns) else columns
 
     def _computed(self, columns: tuple[SchemaColumn, ...], name: str, event: Event) -> tuple[SchemaColumn, ...]:
         """The columns of a table with the types of those that are computed and declare none."""
@@ -218,6 +222,9 @@ class SchemaRegistry:
 def _places(known: Known) -> set[tuple[str, int]]:
     """The statements that shape an object."""
     return {(event.path, event.ordinal) for event in known.shapers}
+
+
+_NAME = attrgetter("name")
 
 
 def _since(before: tuple[SchemaColumn, ...], after: tuple[SchemaColumn, ...], event: Event) -> tuple[SchemaColumn, ...]:

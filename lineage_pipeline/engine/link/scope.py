@@ -224,7 +224,7 @@ class Scope:
         """The one column that differs from a reference in letter case alone: the engine would refuse it."""
         name = ref.parts[-1].lower()
         sources = [source for source in self.sources if len(ref.parts) == 1 or source.answers(ref.parts[:-1])]
-        near = [(source, own) for source in sources for own in source.positions if own.lower() == name]
+        near = [(source, own) for source in sources for own in source.spelt(name)]
         return near[0][0].column(near[0][1], ref.start, ref.end) if len(near) == 1 else None
 
     def _missing(self, ref: ir.Ref) -> None:

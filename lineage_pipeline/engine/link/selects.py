@@ -8,18 +8,20 @@ import msgspec
 from lineage_pipeline.dialects.folding import spoken
 from lineage_pipeline.dialects.typing.families import UNKNOWN
 from lineage_pipeline.dialects.typing.widening import common_type
+from lineage_pipeline.engine.link.budget import MANY, TEXTS
 from lineage_pipeline.engine.link.calls import aggregates
 from lineage_pipeline.engine.link.canonical import shortened
 from lineage_pipeline.engine.link.captions import recaptioned
 from lineage_pipeline.engine.link.facets import condition_lines, shape_lines
 from lineage_pipeline.engine.link.flows import Flows, influence, united
 from lineage_pipeline.engine.link.groupings import with_gaps
+from lineage_pipeline.engine.link.links import Links
 from lineage_pipeline.engine.link.members import spread
 from lineage_pipeline.engine.link.model import Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.rowsets import rowset
 from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.source import Source
-from lineage_pipeline.engine.link.stars import GENERATED, Links, expanded, generated, out_of
+from lineage_pipeline.engine.link.stars import GENERATED, counted, generated, out_of
 from lineage_pipeline.engine.link.types import settled
 from lineage_pipeline.engine.link.values import value_of
 from lineage_pipeline.vocabulary import ir
@@ -163,12 +165,16 @@ def _join_condition(links: Links, join: ir.Join, scope: Scope, added: Source, in
     if join.natural:
         left = dict.fromkeys([*scope.merged, *(name for item in earlier for name in item.names())])
         using = [ir.Ref((name,), ir.NOWHERE, ir.NOWHERE) for name in left if added.has(name)]
+        if len(left) > MANY:
+            links.budget.turn(len(left))
     texts = []
     for key in using:
         name = key.parts[0]
         owners = [item for item in earlier if item.has(name)] or [item for item in earlier if item.is_open()][:1]
         first = scope.merged.get(name, tuple(owners[:1]))
         values = [value for item in (*first, added) if (value := item.column(name, key.start, key.end)) is not None]
+        if len(values) > MANY:
+            links.budget.turn(TEXTS * len(values))
         indirect.append(influence(united(value.flows for value in values), Subtype.JOIN))
         texts.append(shortened(f"({' = '.join(sorted(value.text for value in values))})"))
         if scope.typing.family.using_widens:
@@ -228,8 +234,7 @@ def _outputs(links: Links, body: ir.Select, scope: Scope) -> tuple[list[Out], li
     openings: list[Opening] = []
     for output in body.outputs:
         if isinstance(output, ir.Star):
-            columns.extend(expanded(links, output, scope, openings))
-            links.budget.hold(len(columns))
+            columns.extend(counted(links, output, scope, openings))
             continue
         value, name = value_of(output.expr, scope, links), output.name
         if value.type is not None and len(value.type) > LONGEST_TYPE:

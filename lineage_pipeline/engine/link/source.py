@@ -93,6 +93,12 @@ class Source(msgspec.Struct):
         """Whether a column of that name is known."""
         return name in self.positions
 
+    def spelt(self, lowered: str) -> Sequence[str]:
+        """The columns that a name in small letters may mean."""
+        if self.input is not None and not self.columns:
+            return self.input.lowered.get(lowered, ())
+        return [own for own in self.positions if own.lower() == lowered]
+
     def column(self, name: str, start: int, end: int) -> Value | None:
         """The value of a column, or None where the source cannot have it."""
         position = self.positions.get(name)

@@ -1,40 +1,20 @@
 """Stars and generators of a select list: one item that stands for several columns."""
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Protocol
+from collections.abc import Iterator
 
 import msgspec
 
 from lineage_pipeline.dialects.folding import Folding
-from lineage_pipeline.dialects.traits import Traits
-from lineage_pipeline.engine.link.budget import Budget
+from lineage_pipeline.engine.link.budget import MANY
 from lineage_pipeline.engine.link.flows import ROW, approximated
+from lineage_pipeline.engine.link.links import Links
 from lineage_pipeline.engine.link.members import spread
-from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value, Variables
-from lineage_pipeline.engine.link.scope import Report, Scope
+from lineage_pipeline.engine.link.model import Opening, Out, Value
+from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.source import Source, unexpanded
 from lineage_pipeline.engine.link.values import PARTS, value_of
 from lineage_pipeline.vocabulary import ir
-
-
-class Links(Protocol):
-    """Whoever knows the inputs of a statement and links its other relations."""
-
-    traits: Traits
-    report: Report
-    variables: Variables
-    functions: Mapping[str, Input]
-    budget: Budget
-
-    def relation(self, index: int, outer: Scope | None) -> Linked:
-        """The relation at an index."""
-
-    def input(self, name: ir.Name) -> Input:
-        """The object that a name stands for."""
-
-    def function(self, parts: tuple[str, ...]) -> Input | None:
-        """The function of the user's own that a dotted name calls, where it is known."""
 
 
 def out_of(output: ir.Output, name: str, value: Value) -> Out:
@@ -48,6 +28,15 @@ def is_approximate(value: Value) -> bool:
         if flow.approximate:
             return True
     return False
+
+
+def counted(links: Links, star: ir.Star, scope: Scope, openings: list[Opening]) -> Iterator[Out]:
+    """The columns that a star stands for, as long as they do not come to too much."""
+    for number, column in enumerate(expanded(links, star, scope, openings), 1):
+        links.budget.hold(number)
+        if len(column.value.flows) > MANY:
+            links.budget.turn(len(column.value.flows))
+        yield column
 
 
 def expanded(links: Links, star: ir.Star, scope: Scope, openings: list[Opening]) -> Iterator[Out]:

@@ -35,10 +35,11 @@ class Written(msgspec.Struct, frozen=True):
 
 
 class LinkedStatement(msgspec.Struct, frozen=True):
-    """A statement after linking."""
+    """A statement after linking, and how many steps that took."""
 
     writes: tuple[Written, ...]
     findings: tuple[ir.Finding, ...]
+    turns: int = 0
 
 
 SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, AssertionError, RuntimeError)
@@ -56,7 +57,7 @@ def link_statement(
     try:
         return StatementLinker(statement, bound, inputs, traits, environment or Environment()).link()
     except TooMuch as excess:
-        return _cut_short("the statement", str(excess))
+        return _cut_short("the statement", str(excess), excess.turns)
     except (RecursionError, MemoryError):
         return _cut_short("the nesting", "what can be followed")
     except SURPRISES as surprise:
@@ -78,12 +79,14 @@ def within(tally: Tally, bound: Bound, link: Callable[[], LinkedStatement]) -> L
 
 
 def count(tally: Tally, linked: LinkedStatement) -> None:
-    """Count the edges of one more statement."""
-    tally.edges += sum([len(out.value.flows) or 1 for written in linked.writes for _, out in written.columns])
+    """Count the edges and the steps of one more statement."""
+    tally.turns += linked.turns
+    for written in linked.writes:
+        tally.edges += sum([len(out.value.flows) or 1 for _, out in written.columns]) + len(written.indirect)
 
 
-def _cut_short(what: str, limit: str) -> LinkedStatement:
-    return LinkedStatement((), (ir.Finding("LIMIT_EXCEEDED", (("what", what), ("limit", limit)), 0, 0),))
+def _cut_short(what: str, limit: str, turns: int = 0) -> LinkedStatement:
+    return LinkedStatement((), (ir.Finding("LIMIT_EXCEEDED", (("what", what), ("limit", limit)), 0, 0),), turns)
 
 
 class StatementLinker:
@@ -138,7 +141,7 @@ class StatementLinker:
         written.extend(item for assignment in statement.assigns for item in self._assign(assignment))
         if "guessed" in statement.features:
             written = [_approximate(item) for item in written]
-        return LinkedStatement(tuple(written), tuple(self.findings.values()))
+        return LinkedStatement(tuple(written), tuple(self.findings.values()), self.relations.budget.turns)
 
     def _written(
         self, target: str, mode: str, pairs: Sequence[tuple[str, Out]], linked: Linked, conditional: bool = False

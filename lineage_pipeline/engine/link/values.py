@@ -1,13 +1,13 @@
 """Values: what each kind of expression makes of its parts. `VALUES` says who evaluates what."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import msgspec
 
-from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.dialects.typing.families import UNKNOWN, cast_to
 from lineage_pipeline.dialects.typing.lambdas import parameter_types
+from lineage_pipeline.engine.link.budget import MANY, SOURCES
 from lineage_pipeline.engine.link.calls import (
     ANY_OF,
     SIDE_ARGUMENTS,
@@ -21,8 +21,9 @@ from lineage_pipeline.engine.link.calls import (
 from lineage_pipeline.engine.link.canonical import call_text, cast_text, shortened
 from lineage_pipeline.engine.link.fitting import CHECKED, report_branches, report_compared, report_operands
 from lineage_pipeline.engine.link.flows import NONE, changed, influence, united
+from lineage_pipeline.engine.link.links import Links
 from lineage_pipeline.engine.link.members import common, element, mapped, member, within_bounds
-from lineage_pipeline.engine.link.model import Input, Linked, Value, Variables
+from lineage_pipeline.engine.link.model import Value
 from lineage_pipeline.engine.link.rowsets import rowset
 from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.types import (
@@ -42,27 +43,17 @@ from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.sets import Subtype
 
 
-class Links(Protocol):
-    """Whoever links the relations that stand inside expressions, and knows what variables hold."""
-
-    traits: Traits
-    variables: Variables
-    functions: Mapping[str, Input]
-
-    def relation(self, index: int, outer: Scope | None) -> Linked:
-        """The relation at an index."""
-
-    def function(self, parts: tuple[str, ...]) -> Input | None:
-        """The function of the user's own that a dotted name calls, where it is known."""
-
-
 def value_of(expr: ir.Expr, scope: Scope, links: Links) -> Value:
     """What an expression comes to in a scope."""
     return VALUES[type(expr)](expr, scope, links)
 
 
 def _ref(expr: ir.Ref, scope: Scope, links: Links) -> Value:
-    return scope.resolve(expr)
+    found = scope.resolve(expr)
+    ways = len(found.flows) + len(scope.sources) // SOURCES
+    if ways > MANY:
+        links.budget.turn(ways)
+    return found
 
 
 def _literal(expr: ir.Literal, scope: Scope, links: Links) -> Value:
@@ -97,6 +88,8 @@ def _plain(expr: ir.Call, op: str, scope: Scope, links: Links) -> Value:
     if side is not None and args:
         return guarded(expr, side, args, Value(NONE, kind, nullable, text))
     flows = united([arg.flows for arg in args])
+    if len(flows) > MANY:
+        links.budget.turn(sum([len(arg.flows) for arg in args]))
     members = None
     if op in WRAPPERS:
         members = args[0].members if args else None
