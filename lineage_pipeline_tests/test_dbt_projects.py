@@ -339,3 +339,19 @@ def test_a_hook_of_the_project_that_writes_is_told(pieces: Path) -> None:
 def test_what_is_not_selected_brings_no_rows(selection: dict[str, Any], kept: set[str], pieces: Path) -> None:
     found = discover_folder(pieces, load_settings(pieces, selection, {}))
     assert {file.path for file in found.files} == {*kept, "dbt_project.yml"}
+
+
+def test_a_contract_and_an_access_for_everybody_are_promises(tmp_path: Path) -> None:
+    models = tmp_path / "models"
+    models.mkdir()
+    (tmp_path / "dbt_project.yml").write_text("name: small\nmodels:\n  small:\n    wide:\n      +access: public\n")
+    (models / "wide").mkdir()
+    (models / "wide" / "all.sql").write_text("select 1 as id")
+    (models / "own.sql").write_text("select 1 as id")
+    (models / "kept.sql").write_text("select 1 as id")
+    (models / "kept.yml").write_text(
+        "models:\n- name: kept\n  config: {contract: {enforced: true}}\n  columns: [{name: id, data_type: int}]\n"
+        "- name: own\n  config: {contract: {enforced: false}}\n  access: protected\n"
+    )
+    tags = {name.rpartition(".")[2]: row.tags for name, row in rows(scan(tmp_path)).items()}
+    assert tags == {"all": ("public",), "own": (), "kept": ("contract",)}

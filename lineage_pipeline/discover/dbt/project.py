@@ -26,7 +26,7 @@ MERGED = frozenset({"tags", "pre-hook", "post-hook", "meta"})
 KEYS = frozenset(
     "materialized schema database alias enabled tags meta vars quoting pre-hook post-hook pre_hook post_hook grants "
     "contract column_types unique_key target_schema target_database strategy group docs full_refresh persist_docs "
-    "incremental_strategy on_schema_change partition_by cluster_by file_format project dataset".split()
+    "incremental_strategy on_schema_change partition_by cluster_by file_format project dataset access".split()
 )
 """Keys that are settings even without a plus before them."""
 

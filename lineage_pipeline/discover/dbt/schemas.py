@@ -10,7 +10,7 @@ from lineage_pipeline.discover.dbt.nodes import Node
 from lineage_pipeline.discover.dbt.properties import Entry
 from lineage_pipeline.discover.dbt.relations import Relation
 from lineage_pipeline.discover.dbt.session import Session
-from lineage_pipeline.discover.schemas.dbt import owners_of, tags_of
+from lineage_pipeline.discover.schemas.dbt import owners_of, promises, tags_of
 from lineage_pipeline.discover.schemas.model import ImportedColumn, ImportedTable
 from lineage_pipeline.vocabulary.sets import ObjectKind
 
@@ -26,9 +26,11 @@ def listed_tables(session: Session) -> Iterator[ImportedTable]:
             config = session.config(node)
             if _says_something(node, config) and config.get("materialized") != "ephemeral":
                 relation = session.naming.of(node)
-                contract = bool(mapping(config.get("contract")).get("enforced"))
+                promised = list(promises(config.get("contract"), node.entry.get("access") or config.get("access")))
+                contract = "contract" in promised
                 table = _table(session, relation, node.entry, config, node.path, whole=contract)
-                yield msgspec.structs.replace(table, yields=not contract)
+                kept = tuple(sorted({*table.tags, *promised}))
+                yield msgspec.structs.replace(table, yields=not contract, tags=kept)
     for entry, path in session.nodes.exposures:
         relation = Relation(session.target.adapter, "", "exposure", str(entry["name"]))
         owner = mapping(entry.get("owner"))
@@ -38,7 +40,7 @@ def listed_tables(session: Session) -> Iterator[ImportedTable]:
 
 
 def _says_something(node: Node, config: Mapping[str, Any]) -> bool:
-    return bool(node.entry or config.get("tags") or config.get("meta") or config.get("group"))
+    return bool(node.entry or any(config.get(key) for key in ("tags", "meta", "group", "contract", "access")))
 
 
 def _table(

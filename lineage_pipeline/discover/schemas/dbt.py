@@ -66,9 +66,14 @@ def _promises(identity: str, node: Node, exposed: frozenset[str]) -> Iterator[st
     config = node.get("config") or {}
     if identity in exposed:
         yield "exposure"
-    if (config.get("contract") or node.get("contract") or {}).get("enforced"):
+    yield from promises(config.get("contract") or node.get("contract"), node.get("access") or config.get("access"))
+
+
+def promises(contract: object, access: object) -> Iterator[str]:
+    """Give, as tags, that the columns of a model are kept to, and that everybody may read it."""
+    if isinstance(contract, Mapping) and contract.get("enforced"):
         yield "contract"
-    if (node.get("access") or config.get("access")) == "public":
+    if access == "public":
         yield "public"
 
 

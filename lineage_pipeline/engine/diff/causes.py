@@ -122,6 +122,11 @@ def _carried_input(pair: Pair, finding: Finding, found: Found) -> Iterable[Findi
     return _inputs(pair, finding, found) if _is_carried(pair, finding) else ()
 
 
+def _learnt(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
+    """Look at the inputs of a column whose type is known now."""
+    return _carried_input(pair, finding, found) if finding.before is None else ()
+
+
 def _untouched_input(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
     """Look at the inputs of a column whose object nobody touched: a star brought the change."""
     return _inputs(pair, finding, found) if pair.is_unedited(finding.object) else ()
@@ -191,9 +196,10 @@ CAUSES: tuple[tuple[str, Search, tuple[str, ...]], ...] = (
     ("COL003", _same_column, ("NUL003",)),
     ("SRC001", _same_object, ("ANL003",)),
     ("SRC", _moved_source, ("OBJ008",)),
-    ("TYP006", _same_object, ("ANL003", "SRC002")),
+    ("TYP006", _same_object, ("ANL003", "SRC002", "CON002")),
     ("ROW003", _same_object, ("ROW009",)),
     ("TYP", _same_object, ("COL005",)),
+    ("TYP006", _learnt, ("COL003", "COL004")),
     ("TYP", _carried_input, ("TYP", "COL006", "COL007", *_GONE)),
     ("TYP", _same_column, ("EXP",)),
     ("NUL", _carried_input, ("NUL", *_GONE)),

@@ -38,8 +38,10 @@ def at(finding: Finding, pair: Pair, rewrite: Rewrite) -> Finding:
 
 
 def at_body(finding: Finding, side: Index, body: Body) -> Finding:
-    """Place a finding at a statement that only one side has."""
-    return msgspec.structs.replace(finding, path=body.place[0], line=side.line(body.place))
+    """Place a finding at a statement that only one side has, or at the object where that one was made for it."""
+    row, path = side.objects.get(finding.object), body.place[0]
+    line = side.line(body.place) or (row.line if row and row.path == path else None)
+    return msgspec.structs.replace(finding, path=path, line=line)
 
 
 class Rule(msgspec.Struct, frozen=True):

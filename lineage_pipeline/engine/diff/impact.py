@@ -164,8 +164,16 @@ def feel_addition(pair: Pair, finding: Finding, policy: Policy) -> Impact:
 def feel_writers(pair: Pair, finding: Finding, policy: Policy) -> Impact:
     """Statements that fill the object may fail."""
     writers = omitting(pair.head, finding.object, finding.column or "") if finding.rule == "NUL003" else []
+    if finding.rule == "COL008" and finding.after is None and (left := _left_empty(pair, finding)):
+        return Impact(Severity.BREAKING, left)
     writers = writers or object_writers(pair.head, finding.object)
     return Impact(finding.severity if writers else _outside(pair, finding, policy), writers)
+
+
+def _left_empty(pair: Pair, finding: Finding) -> list[Reader]:
+    """List the writers that left a column to itself, which gets no value any more and needs one."""
+    column = pair.head.columns.get(finding.object, {}).get(finding.column or "")
+    return omitting(pair.head, finding.object, column.name) if column is not None and not column.nullable else []
 
 
 def feel_guarantee(pair: Pair, finding: Finding, policy: Policy) -> Impact:

@@ -98,6 +98,8 @@ def compare(before: str, after: str) -> tuple[str, Severity] | None:
     old, new = read_type(before), read_type(after)
     if old == new:
         return None
+    if (labels := (_labels(before), _labels(after)))[0] and labels[1]:
+        return ("TYP001", Severity.NON_BREAKING) if labels[0] <= labels[1] else ("TYP002", Severity.BREAKING)
     if old.family != new.family:
         kindred = frozenset({old.family, new.family}) in KINDRED
         return ("TYP005", Severity.POTENTIALLY_BREAKING) if kindred else ("TYP003", Severity.BREAKING)
@@ -109,6 +111,14 @@ def compare(before: str, after: str) -> tuple[str, Severity] | None:
     if old.side != new.side:
         return "TYP005", Severity.POTENTIALLY_BREAKING
     return "TYP001", Severity.NON_BREAKING
+
+
+def _labels(text: str) -> frozenset[str]:
+    """Read the values that a type lists."""
+    return frozenset(_LABEL.findall(text)) if text.upper().startswith(("ENUM(", "SET(")) else frozenset()
+
+
+_LABEL = re.compile(r"'(?:[^']|'')*'")
 
 
 def is_narrower(target: str, source: str) -> bool:

@@ -7,7 +7,7 @@ import msgspec
 
 from lineage_pipeline.engine.diff.index import Index
 from lineage_pipeline.engine.diff.names import Names, sorted_words, translate
-from lineage_pipeline.vocabulary.sets import ObjectKind
+from lineage_pipeline.vocabulary.sets import ObjectKind, Origin
 from lineage_pipeline.vocabulary.tables import Column
 
 PROJECTION, SOURCE = "projection", "source"
@@ -82,7 +82,10 @@ def _signature(index: Index, name: str, names: Names) -> Hashable:
         tuple(sorted((*key, _alike(translate(own, facet.text))) for key, facet in body.facets.items()))
         for body in index.bodies.get(name, ())
     )
-    return (index.objects[name].kind, shape, tuple(bodies)) if shape else None
+    row = index.objects[name]
+    # What is described in part alone may be anything else that has such columns.
+    told = shape and not (row.open and row.origin is Origin.IMPORTED)
+    return (row.kind, shape, tuple(bodies)) if told else None
 
 
 def _alike(text: str) -> str:

@@ -49,8 +49,23 @@ def _between(args: list[str]) -> str:
     return _plain("AND", list(between_texts(args))) if len(args) == 3 else _plain("BETWEEN", args)
 
 
+_COMPARED = re.compile(r"\(('[^']*'|[^()' ]+) (<|<=|=|<>) ('[^']*'|[^()' ]+)\)")
+_OPPOSITES = {"<": "GTE", "<=": "GT", "=": "NEQ", "<>": "EQ"}
+
+
+def _not(args: list[str]) -> str:
+    """NOT of a comparison is the opposite one, and of a NOT what that is about."""
+    found = _COMPARED.fullmatch(args[0]) if len(args) == 1 else None
+    if found:
+        return _plain(_OPPOSITES[found[2]], [found[1], found[3]])
+    if len(args) == 1 and args[0].startswith("not(") and len(args[0]) < LONGEST:
+        return args[0].removeprefix("not(").removesuffix(")")
+    return _plain("NOT", args)
+
+
 _SPECIAL: dict[str, Callable[[list[str]], str]] = {
-    "IS:negate": lambda args: _plain("NOT", [_plain("IS", args)]),
+    "IS:negate": lambda args: _not([_plain("IS", args)]),
+    "NOT": _not,
     "OR": _either,
     "IN": _within,
     "BETWEEN": _between,

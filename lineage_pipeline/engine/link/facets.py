@@ -9,11 +9,17 @@ from lineage_pipeline.vocabulary import ir
 
 def condition_lines(condition: ir.Expr, value: Value) -> Sequence[str]:
     """What a condition says: BETWEEN says two things, NOT IN as many as it lists."""
+    if value.text in NOTHING:
+        return ()
     if type(condition) is ir.Call and condition.op == "BETWEEN" and value.text.endswith(")"):
         return value.text[1:-1].split(" and ") if value.text.count(" and ") == 1 else (value.text,)
     if type(condition) is ir.Call and condition.op == "NOT" and value.text.startswith("not(in("):
         return _none_of(condition.args[0], value.text) or (value.text,)
     return (value.text,)
+
+
+NOTHING = frozenset({"(1 = 1)", "(0 = 0)", "true"})
+"""Conditions that every row meets."""
 
 
 def _none_of(listed: ir.Expr, text: str) -> Sequence[str]:
@@ -25,6 +31,22 @@ def _none_of(listed: ir.Expr, text: str) -> Sequence[str]:
         return ()
     value = text.removeprefix("not(in(").removesuffix(end)
     return [call_text("NEQ", [value, constant]) for constant in constants]
+
+
+def joined_by_marks(facets: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The facets of a select whose conditions mark the side that may be missing, as if its joins had them."""
+    marked = [text for name, text in facets if name == "filter" and text.startswith(_MARK)]
+    found, placed = [], set()
+    for name, text in facets:
+        own = [one for one in marked if f"{text.removeprefix('left ')}." in one] if name == "join" else []
+        if own and " ON " not in text:
+            placed.update(own)
+            text += " ON " + " and ".join(sorted(one.removeprefix(_MARK).removesuffix(")") for one in own))
+        found.append((name, text))
+    return [facet for facet in found if facet[1] not in placed]
+
+
+_MARK = "outerjoin("
 
 
 def shape_lines(body: ir.Select, keys: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ from lineage_pipeline.engine.link.budget import MANY, TEXTS
 from lineage_pipeline.engine.link.calls import aggregates
 from lineage_pipeline.engine.link.canonical import shortened
 from lineage_pipeline.engine.link.captions import recaptioned
-from lineage_pipeline.engine.link.facets import condition_lines, shape_lines
+from lineage_pipeline.engine.link.facets import condition_lines, joined_by_marks, shape_lines
 from lineage_pipeline.engine.link.flows import Flows, influence, united
 from lineage_pipeline.engine.link.groupings import with_gaps
 from lineage_pipeline.engine.link.links import Links
@@ -43,10 +43,12 @@ def select(links: Links, body: ir.Select, outer: Scope | None) -> Linked:
     scope.sees_aliases = False
     scope_columns = {column.name: column.value for column in columns if column.name}
     keys: list[str] = []
+    marked = False
     for clause, subtype, conditions in _conditions(body):
         for condition in conditions:
             value = _in_clause(clause, condition, scope, links, columns, scope_columns)
             joins = isinstance(condition, ir.Call) and condition.op == "OUTERJOIN"
+            marked = marked or joins
             indirect.append(influence(value.flows, Subtype.JOIN if joins else subtype))
             if clause == "group":
                 keys.append(value.text)
@@ -54,6 +56,8 @@ def select(links: Links, body: ir.Select, outer: Scope | None) -> Linked:
                 facets.extend((_FACETS[clause], text) for text in condition_lines(condition, value))
     indirect.extend(_everything(body, columns))
     facets.extend(shape_lines(body, keys))
+    if marked:
+        facets = joined_by_marks(facets)
     rest = None
     if body.value_table and len(columns) == 1:
         columns, rest = _row_of(columns[0])
@@ -145,17 +149,11 @@ def _join(links: Links, source: ir.Source, scope: Scope, indirect: list[Flows], 
     made = source.function is not None and added.input is None
     name = added.input.object if added.input is not None else f"(function) {added.text}" if made else "(subquery)"
     facets.extend((facet, f"{name}: {text}") for facet, text in source.marks)
-    if side == "right" and len(scope.sources) == 2 and (first := _object_of(scope.sources[0])):
-        side, name = "left", first  # `a RIGHT JOIN b` is `b LEFT JOIN a`
+    if side in ("right", "full") and len(scope.sources) == 2 and (first := scope.sources[0].called()):
+        # `a RIGHT JOIN b` is `b LEFT JOIN a`; a FULL JOIN is the same either way.
+        side, name = ("left", first) if side == "right" else (side, max(name, first))
     if made or (join is not None and (side != "cross" or condition)):
         facets.append(("join", f"{side or 'cross'} {name}{' ON ' if condition else ''}{condition}"))
-
-
-def _object_of(source: Source) -> str:
-    """The object that a source is, or that it is a query; empty for a function."""
-    if source.input is not None:
-        return source.input.object
-    return "(subquery)" if source.linked is not None and not source.text and not source.element else ""
 
 
 def _join_condition(links: Links, join: ir.Join, scope: Scope, added: Source, indirect: list[Flows]) -> str:
@@ -202,6 +200,9 @@ def _source(links: Links, source: ir.Source, scope: Scope) -> Source:
         added = _function(links, source, scope)
     else:
         added = Source(source.alias, (), linked=links.variables.records.get(source.record) or Linked(()))
+    again = sum([added.is_again(other) for other in scope.sources]) if scope.sources else 0
+    if again:
+        added.mark = f"~{again + 1}"
     if source.join is None:
         scope.sources.append(added)
     return added

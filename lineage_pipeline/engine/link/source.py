@@ -32,6 +32,7 @@ class Source(msgspec.Struct):
     """A source of a select: an object, or a relation; what a function makes is a relation as well.
 
     Where the alias names an `element` of an array, it hides columns of that name; `text` is what a function says.
+    What stands in a select once more has a `mark`, by which its values can be told from those of the first.
     """
 
     alias: str
@@ -42,6 +43,7 @@ class Source(msgspec.Struct):
     nullable: bool = False
     element: bool = False
     text: str = ""
+    mark: str = ""
     positions: dict[str, int] = {}
     passed: dict[tuple[int, bool], Value] = {}
 
@@ -89,6 +91,18 @@ class Source(msgspec.Struct):
             return self.input.passes or own
         return self.linked.openings if self.linked is not None else ()
 
+    def called(self) -> str:
+        """The object that a source is, or that it is a query; empty for a function."""
+        if self.input is not None:
+            return self.input.object
+        return "(subquery)" if self.linked is not None and not self.text and not self.element else ""
+
+    def is_again(self, other: "Source") -> bool:
+        """Whether this is what another source is."""
+        if self.input is not None:
+            return other.input is not None and self.input.object == other.input.object != ""
+        return self.linked is not None and self.linked is other.linked
+
     def has(self, name: str) -> bool:
         """Whether a column of that name is known."""
         return name in self.positions
@@ -121,7 +135,7 @@ class Source(msgspec.Struct):
     def stored(self, name: str, start: int, end: int) -> Value:
         """A column of the object that its schema does not list."""
         owner = self.input.object if self.input is not None else "?"
-        return Value((Flow(owner, name, start=start, end=end),), None, True, f"{owner}.{name}")
+        return Value((Flow(owner, name, start=start, end=end),), None, True, f"{owner}.{name}{self.mark}")
 
     def at(self, position: int, name: str, start: int, end: int) -> Value:
         """The value of the column at a position."""
@@ -137,7 +151,8 @@ class Source(msgspec.Struct):
                 flows = entering(column.flows, start, end, Hop(owner, name))
             else:  # rows of any of several tables
                 flows = tuple(msgspec.structs.replace(flow, start=start, end=end) for flow in column.flows)
-            return Value(flows, column.type, column.nullable or self.nullable, column.text or f"{owner}.{name}")
+            text = (column.text or f"{owner}.{name}") + self.mark
+            return Value(flows, column.type, column.nullable or self.nullable, text)
         known = self.passed.get((position, self.nullable))
         if known is None:
             known = self.passed[position, self.nullable] = self._passed_on(position, name)
@@ -162,7 +177,8 @@ class Source(msgspec.Struct):
             return value if not self.nullable else msgspec.structs.replace(value, nullable=True)
         hop = Hop(self.alias, name)
         members = mapped(value.members, lambda flows: through(flows, hop)) if value.members is not None else None
-        return Value(through(value.flows, hop), value.type, value.nullable or self.nullable, value.text, members)
+        text = value.text + self.mark
+        return Value(through(value.flows, hop), value.type, value.nullable or self.nullable, text, members)
 
     def whole(self, start: int, end: int, report: Callable[..., None], exclude: Sequence[str] = ()) -> Value:
         """All columns as one value; what is not known of them is said."""

@@ -173,9 +173,12 @@ def _is_removed(pair: Pair, one: Diagnostic, name: str) -> bool:
 
 
 def unknown_column(one: Diagnostic) -> str:
-    """Read the column that a finding misses from its message."""
+    """Read the column that a finding misses from its message; a source that is missing may be a column with fields."""
     name, found, _ = one.message.partition(" is not a column of ")
-    return name.rpartition(".")[2].strip('"') if found else ""
+    if found:
+        return name.rpartition(".")[2].strip('"')
+    source, found, _ = one.message.partition(" is not a source of ")
+    return source.partition(".")[0].strip('"') if found else ""
 
 
 def ambiguous_column(one: Diagnostic) -> str:

@@ -75,7 +75,7 @@ def producers_changed(pair: Pair) -> Iterator[Finding]:
         if before == after or not (writers.gone or writers.new) or name in told:
             continue
         if max(before, after) > 1 or after == 0:
-            texts = f"{before} writers", f"{after} writers"
+            texts = [f"{count} writer{'s' * (count != 1)}" for count in (before, after)]
             found = Finding("OBJ005", name, None, Severity.POTENTIALLY_BREAKING, before=texts[0], after=texts[1])
             side, bodies = (pair.head, writers.new) if writers.new else (pair.base, writers.gone)
             yield at_body(found, side, bodies[-1])

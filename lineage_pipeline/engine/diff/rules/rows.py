@@ -1,17 +1,18 @@
 """Statements that give other rows: joins, filters, grouping, set operations, order, limits and sources."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from lineage_pipeline.engine.diff.finding import Finding, Rule, at
 from lineage_pipeline.engine.diff.implication import direction
 from lineage_pipeline.engine.diff.index import EMPTYING, Body, Index
 from lineage_pipeline.engine.diff.joins import FILTER, FUNCTION, JOIN, JoinLine, read_joins
 from lineage_pipeline.engine.diff.pair import Pair, Rewrite, sources
+from lineage_pipeline.engine.diff.renames import PROJECTION
 from lineage_pipeline.engine.diff.unions import SET_OPERATION
 from lineage_pipeline.vocabulary.sets import EdgeType, ObjectKind, Scope, Severity
 
-GROUPING, ORDER, LIMIT = "grouping", "order", "limit"
+GROUPING, ORDER, LIMIT, DISTINCT = "grouping", "order", "limit", "distinct"
 
 
 def join_changed(pair: Pair) -> Iterator[Finding]:
@@ -50,8 +51,19 @@ def filter_changed(pair: Pair) -> Iterator[Finding]:
 
 
 def grouping_changed(pair: Pair) -> Iterator[Finding]:
-    """Another grain: a row stands for something else."""
-    yield from _differing(pair, "ROW005", GROUPING, lambda rewrite: Severity.BREAKING)
+    """Another grain: a row stands for something else; DISTINCT groups by all that it gives."""
+    for rewrite in rewrites(pair):
+        before, after = rewrite.text(GROUPING)
+        if before != after and _keys(before, rewrite.before) != _keys(after, rewrite.after):
+            found = Finding("ROW005", rewrite.object, None, Severity.BREAKING, before or None, after or None)
+            yield at(found, pair, rewrite)
+
+
+def _keys(grouping: str, texts: Mapping[tuple[str, str], str]) -> set[str]:
+    """Give what rows are put together by."""
+    if grouping != DISTINCT:
+        return set(grouping.splitlines())
+    return {text for (name, _), text in texts.items() if name == PROJECTION}
 
 
 def set_operation_changed(pair: Pair) -> Iterator[Finding]:

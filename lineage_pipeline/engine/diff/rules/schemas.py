@@ -27,12 +27,18 @@ def type_changed(pair: Pair) -> Iterator[Finding]:
         if old.type == new.type or nested(old, new):
             continue
         known = not {old.type, new.type} & UNKNOWN_TYPES
-        verdict = compare(old.type or "", new.type or "") if known else ("TYP006", Severity.POTENTIALLY_BREAKING)
+        verdict = compare(old.type or "", new.type or "") if known else ("TYP006", _doubt(pair, old, new))
         if verdict is None or {old.type, new.type} <= UNKNOWN_TYPES:
             continue
         confidence = _confidence(old, new) if known else Confidence.UNKNOWN
         yield Finding(verdict[0], new.object, new.name, verdict[1], old.type, new.type, confidence)
     yield from _collation_changed(pair)
+
+
+def _doubt(pair: Pair, old: Column, new: Column) -> Severity:
+    """Doubt a type that is not known, or was not; where nobody touched the object, it is only known better now."""
+    learnt = old.type in UNKNOWN_TYPES and new.type not in UNKNOWN_TYPES and pair.is_unedited(new.object)
+    return Severity.NON_BREAKING if learnt else Severity.POTENTIALLY_BREAKING
 
 
 def _collation_changed(pair: Pair) -> Iterator[Finding]:
