@@ -42,6 +42,9 @@ class Items(msgspec.Struct):
 SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, AssertionError, TokenError, RuntimeError)
 """What sqlglot raises, beside errors of its own, on some texts that are no SQL."""
 
+STRICT, GENEROUS, ANY_TYPE = "strict", "generous", "any type"
+"""How a parser reads: as the grammar says, with more arguments than it knows, or with types that it does not know."""
+
 _ITEMS: dict[int, Items] = {}
 """What the parsers at work have found, by the id of the parser."""
 
@@ -51,7 +54,7 @@ def tokenize(text: str, traits: Traits) -> list[Token] | Failure:
     dialect = dialect_of(traits.grammar or traits.name)
     family = FAMILIES.get(traits.name)
     tokenizer = _tokenizer(dialect, traits.quotes, family is not None and family.dollars)
-    marked = _ARGUMENT.sub(":", text) if "$" in text and tokenizer.HEREDOC_TAG_IS_IDENTIFIER else text
+    marked = _ARGUMENT.sub(_mark(tokenizer), text) if "$" in text and tokenizer.HEREDOC_STRINGS else text
     try:
         tokens = tokenizer.tokenize(marked)
         return tokens if marked is text else [_argument(token, text) for token in tokens]
@@ -59,12 +62,16 @@ def tokenize(text: str, traits: Traits) -> list[Token] | Failure:
         return Failure(first_line(str(error)), 0, len(text))
 
 
-_ARGUMENT = re.compile(r"(?<![\w$])\$(?=\d)")
-"""`$1`: sqlglot takes `$1,$` for the beginning of a quoted body, so that the mark is another one while it looks."""
+_ARGUMENT = re.compile(r"(?<![\w$])\$(?=[\d{])")
+"""`$1`, `${x}`: sqlglot takes `$1,$` for the beginning of a quoted body, so that the mark is another one meanwhile."""
+
+
+def _mark(tokenizer: Tokenizer) -> str:
+    return ":" if ".:" not in tokenizer.KEYWORDS else "@"
 
 
 def _argument(token: Token, text: str) -> Token:
-    if token.token_type is not TokenType.COLON or text[token.start] != "$":
+    if token.token_type not in (TokenType.COLON, TokenType.PARAMETER) or text[token.start] != "$":
         return token
     return Token(TokenType.PARAMETER, "$", token.line, token.col, token.start, token.end, token.comments)
 
@@ -76,6 +83,8 @@ def _tokenizer(dialect: Dialect, quotes: str, dollars: bool) -> Tokenizer:
     changes: dict[str, Any] = {"COMMANDS": set()}
     if dollars:
         changes["RAW_STRINGS"] = [*base.RAW_STRINGS, "$$"]
+    if base.HEREDOC_STRINGS:  # `$tag$`: a tag is a name, in ClickHouse too
+        changes |= {"HEREDOC_TAG_IS_IDENTIFIER": True, "HEREDOC_STRING_ALTERNATIVE": TokenType.PARAMETER}
     if quotes:
         changes["IDENTIFIERS"] = [*base.IDENTIFIERS, *quotes]
     if type(dialect) is Dialect:
@@ -117,8 +126,8 @@ def _read_again(tokens: list[Token], piece: Piece, text: str, traits: Traits) ->
     """The tree of a statement in other words: as the parser knows them, or with what matters alone."""
     others = repaired(respelled(tokens, traits), tokens)
     grammar = _grammar(piece.tokens, traits)
-    for reading in (others, skeleton(others or tokens)):
-        found = _parsed(reading, piece, text, grammar) if reading is not None else None
+    for reading, way in ((others, STRICT), (skeleton(others or tokens), STRICT), (others or tokens, ANY_TYPE)):
+        found = _parsed(reading, piece, text, grammar, way) if reading is not None else None
         if found is not None and not isinstance(found, Failure) and not isinstance(found[0], exp.Command):
             found[1].dropped = left_out(tokens, reading or ())
             return found
@@ -139,7 +148,7 @@ def _generous(tokens: list[Token], piece: Piece, text: str, grammar: str) -> tup
     strict = _parsed(tokens, piece, text, grammar)
     if not isinstance(strict, Failure) or not strict.reason.startswith(_TOO_MANY):
         return None
-    found = _parsed(tokens, piece, text, grammar, ErrorLevel.WARN)
+    found = _parsed(tokens, piece, text, grammar, GENEROUS)
     return found if not isinstance(found, Failure) else None
 
 
@@ -156,9 +165,9 @@ def _with_outputs(tree: exp.Expr, items: Items, clauses: Sequence[tuple[exp.Expr
 
 
 def _parsed(
-    tokens: list[Token], piece: Piece, text: str, grammar: str, level: ErrorLevel = ErrorLevel.IMMEDIATE
+    tokens: list[Token], piece: Piece, text: str, grammar: str, way: str = STRICT
 ) -> tuple[exp.Expr, Items] | Failure:
-    instance = _parser(grammar, level)
+    instance = _parser(grammar, way)
     items = _ITEMS[id(instance)] = Items(tokens)
     try:
         trees = _trees(instance, tokens, text)
@@ -179,9 +188,13 @@ def _parsed(
 
 
 @cache
-def _parser(grammar: str, level: ErrorLevel) -> parser.Parser:
+def _parser(grammar: str, way: str) -> parser.Parser:
     """The parser of a dialect: it starts afresh with every list of tokens."""
-    return dialect_of(grammar).parser(error_level=level)
+    dialect = dialect_of(grammar)
+    if way == ANY_TYPE:
+        dialect = Dialect.get_or_raise(grammar or None)  # one of its own: it is changed
+        dialect.SUPPORTS_USER_DEFINED_TYPES = True
+    return dialect.parser(error_level=ErrorLevel.WARN if way == GENEROUS else ErrorLevel.IMMEDIATE)
 
 
 def _trees(instance: parser.Parser, tokens: list[Token], text: str) -> list[exp.Expr | None]:

@@ -6,6 +6,7 @@ Tokens keep their places, and a token that is put in stands at the place of its 
 from collections.abc import Callable, Sequence
 
 import msgspec
+from sqlglot.dialects.clickhouse import ClickHouse
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.engine.compile.blanks import without_blanks
@@ -106,6 +107,25 @@ def _behind_keys(tokens: Sequence[Token], index: int) -> int:
     return index
 
 
+def _one_call(tokens: Sequence[Token]) -> list[Token]:
+    """What a function is set to stands among its arguments: `f('x')(a, b)` as `f('x', a, b)`."""
+    kept = list(tokens)
+    for index in range(len(kept) - 2):
+        named = _kind(kept, index) is TokenType.VAR and kept[index].text not in _SET
+        if named and _kind(kept, index + 1) is TokenType.L_PAREN:
+            end = behind_brackets(kept, index + 1)
+            called = _kind(kept, end) is TokenType.L_PAREN and _kind(kept, end + 1) not in _QUERIES
+            if called and end - index > 3:
+                kept[end - 1 : end + 1] = [placed(kept[end], TokenType.COMMA, ",")]
+    return kept
+
+
+_SET = frozenset(getattr(ClickHouse.parser_class, "AGG_FUNC_MAPPING", ()))
+"""Functions that the parser knows to be set to something."""
+
+_QUERIES = (TokenType.SELECT, TokenType.WITH, TokenType.VALUES, TokenType.R_PAREN)
+
+
 def _pattern_limits(tokens: Sequence[Token]) -> list[Token]:
     """How long the rows of a pattern may lie apart, `PATTERN (…) WITHIN INTERVAL …`, goes."""
     kept: list[Token] = []
@@ -145,6 +165,7 @@ REPAIRS: tuple[Repair, ...] = (
     _repair("", joined_numbers),
     _repair("", custom_operators),
     _repair("TABLE (", _table_arguments),
+    _repair("SELECT ( )", _one_call),
     _repair("MATCH_RECOGNIZE WITHIN", _pattern_limits),
     _repair("TABLE", _plain_kind),
     _repair("ALTER SET SCHEMA", _moved),

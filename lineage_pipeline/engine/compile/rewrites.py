@@ -119,6 +119,8 @@ def _mutation(tokens: list[Token]) -> list[Token]:
     rest = tokens[at + 1 :]
     in_partition = _at_depth(rest, "IN")
     where = _at_depth(rest, "WHERE")
+    settings = _at_depth(rest, "SETTINGS")
+    rest = rest[:settings] if settings >= 0 else rest
     if 0 <= in_partition < where and keyword(rest[in_partition + 1]) == "PARTITION":
         rest = [*rest[:in_partition], *rest[where:]]
     if keyword(tokens[at]) == "UPDATE":
