@@ -211,7 +211,7 @@ CODES: dict[str, Code] = {
             "DUPLICATE_DEFINITION",
             Level.WARNING,
             "{name} is also defined at {other}",
-            "Two statements create the same object; the last one wins.",
+            "Two statements create the same object; the last one wins, but a file means its own folder's.",
             "Remove one of them.",
         ),
         Code(

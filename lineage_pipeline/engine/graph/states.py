@@ -109,7 +109,7 @@ def _needs(shapers: Iterable[Event], inputs: Inputs) -> tuple[str, ...]:
 
 
 def shapers_at(history: Sequence[tuple[Event, int]], scopes: Scopes, after: bool) -> tuple[Event, ...]:
-    """The statements that made an object what it is at one place; none where that script or module never changes it.
+    """The statements that made an object what it is at one place; none where it is there what it is in the end.
 
     A script sees what the files before it and its own statements so far have made; a module runs later and sees what
     all others have made, and its own statements so far. `after` takes in the statement itself.
@@ -117,7 +117,7 @@ def shapers_at(history: Sequence[tuple[Event, int]], scopes: Scopes, after: bool
     path, module, here = scopes.path, scopes.module, scopes.ordinal + after
     own = [event for event, owner in history if event.path == path and owner == module]
     if not own:
-        return _defined_beside(history, path) if module >= 0 else ()
+        return (_defined_beside(history, path) if module >= 0 else ()) or _defined_near(history, path)
     if module >= 0:
         events = [event for event, owner in history if event.path != path or owner != module]
         events.extend(event for event in own if event.ordinal < here)
@@ -135,6 +135,16 @@ def _defined_beside(history: Sequence[tuple[Event, int]], path: str) -> tuple[Ev
         return ()
     end = max(at for at, (event, _) in enumerate(history) if event.path == path)
     return _since_definition([event for event, _ in history[: end + 1]])
+
+
+def _defined_near(history: Sequence[tuple[Event, int]], path: str) -> tuple[Event, ...]:
+    """What the files of one folder make of an object for each other, where those of another one make another of it."""
+    folder = path.rpartition("/")[0]
+    near = [event.path.rpartition("/")[0] == folder for event, _ in history]
+    last = next((at for at in range(len(history) - 1, -1, -1) if history[at][0].role is Role.DEFINE), -1)
+    if last < 0 or near[last]:
+        return ()
+    return _since_definition([event for (event, _), here in zip(history, near, strict=True) if here])
 
 
 def _since_definition(events: Sequence[Event]) -> tuple[Event, ...]:
