@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from lineage_pipeline.api import Analysis, scan
+from lineage_pipeline.cli import main
 from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.settings import load_settings
 from lineage_pipeline.vocabulary.tables import ObjectRow
@@ -355,3 +356,75 @@ def test_a_contract_and_an_access_for_everybody_are_promises(tmp_path: Path) -> 
     )
     tags = {name.rpartition(".")[2]: row.tags for name, row in rows(scan(tmp_path)).items()}
     assert tags == {"all": ("public",), "own": (), "kept": ("contract",)}
+
+
+SETTINGS = {
+    "dbt_project.yml": """name: p
+profile: p
+models:
+  p:
+    +schema: "{% if var('prefix', none) %}{{ var('prefix') }}_core{% else %}core{% endif %}"
+    extra:
+      +enabled: "{{ var('wanted', false) | as_bool }}"
+""",
+    "seeds/s.csv": "code,n\na,1\n",
+    "seeds/s.yml": """seeds:
+  - name: s
+    config:
+      column_types: {code: "{% if target.type == 'bigquery' %}string{% else %}varchar(9){% endif %}"}
+""",
+    "models/a.sql": "select * from {{ ref('nowhere') }}\n",
+    "models/a.yml": "models: [{name: a, description: what nobody has}]\n",
+    "models/b.sql": "select x, y from {{ ref('a') }}\n",
+    "models/extra/c.sql": "select {% if var('wanted', false) == true %}1{% else %}2{% endif %} as one\n",
+    "models/one.sql": "select 1 as id, 'x' as name\n",
+    "models/two.sql": "select 'x' as label, 2 as id\n",
+    "models/all.sql": "{{ dbt_utils.union_relations([ref('one'), ref('two')], source_column_name=none) }}\n",
+    "tests_of_it/dbt_project.yml": "name: q\nprofile: q\n",
+    "tests_of_it/packages.yml": "packages: [{local: ../}]\n",
+    "tests_of_it/models/r.sql": "select n from {{ ref('s') }}\n",
+}
+
+
+@pytest.fixture
+def settled(tmp_path: Path) -> Path:
+    for name, text in SETTINGS.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_settings_that_are_templates_are_worked_out(settled: Path) -> None:
+    plain = {row.object for row in scan(settled).lineage.objects}
+    assert plain >= {"core.a", "core.all", "s", "r"}
+    assert "core.c" not in plain
+    given = {"templating": {"variables": {"prefix": "dev", "wanted": "true"}}}
+    analysis = scan(settled, settings=load_settings(settled, given, {}))
+    assert {row.object for row in analysis.lineage.objects} >= {"dev_core.a", "dev_core.c"}
+    columns = {(row.object, row.name): row for row in analysis.lineage.columns}
+    assert columns["s", "code"].type == "VARCHAR(9)"
+    one = next(row for row in analysis.lineage.column_edges if row.to_object == "r")
+    assert (one.from_object, one.from_column) == ("s", "n")
+
+
+def test_a_package_beside_a_project_is_read_once(settled: Path) -> None:
+    found = discover_folder(settled, load_settings(settled, {}, {}))
+    paths = [file.path for file in found.files]
+    assert len(paths) == len(set(paths))
+
+
+def test_what_is_described_and_takes_all_of_a_stranger_may_have_any_column(settled: Path) -> None:
+    told = [(row.code, row.path) for row in scan(settled).lineage.diagnostics]
+    assert told == [("APPROXIMATE_LINEAGE", "models/a.sql"), ("UNKNOWN_TABLE", "models/a.sql")]
+
+
+def test_relations_are_united_by_the_names_of_their_columns(settled: Path) -> None:
+    lineage = scan(settled).lineage
+    assert [row.name for row in lineage.columns if row.object == "core.all"] == ["id", "name", "label"]
+
+
+def test_a_file_of_a_project_outside_of_git_is_rendered_by_its_name(
+    settled: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["render", str(settled / "models" / "b.sql")]) == 0
+    assert capsys.readouterr().out.endswith('from "core"."a"\n')

@@ -12,6 +12,9 @@ from lineage_pipeline.engine.graph.scopes import natural
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.tables import Snapshot
 
+TOPS = (".git", "lineage.toml", "dbt_project.yml")
+"""What lies at the top of a repository; where it is in no git, whoever reads it has left a mark there."""
+
 STDIN = "-"
 """The path of standard input."""
 
@@ -32,9 +35,10 @@ def only_files(found: Discovery, paths: Sequence[str]) -> Discovery:
 
 
 def library_around(paths: Sequence[str]) -> Around:
-    """Give the files that templates may load: those of the repository around the first file, or of its own folder."""
+    """Give the files that templates may load: of the repository or the project around the first file, or its folder."""
     first = next((Path(path).resolve() for path in paths if path != STDIN), Path.cwd() / STDIN)
-    top = next((parent for parent in first.parents if (parent / ".git").exists()), first.parent)
+    around = [parent for mark in TOPS for parent in first.parents if (parent / mark).exists()]
+    top = around[0] if around else first.parent
     return Around(None, FolderLibrary(top, Path.cwd()))
 
 

@@ -13,6 +13,7 @@ from jinja2.ext import Extension
 from jinja2.parser import Parser
 
 from lineage_pipeline.discover.dbt.project import Project
+from lineage_pipeline.discover.dbt.values import FILTERS
 from lineage_pipeline.discover.templating.protocol import Library
 from lineage_pipeline.discover.templating.sandbox import Bounded
 from lineage_pipeline.discover.templating.undefined import Missing
@@ -52,6 +53,7 @@ class DbtEnvironment(Bounded):
     def __init__(self) -> None:
         """Start without a repository."""
         super().__init__(extensions=("jinja2.ext.do", "jinja2.ext.loopcontrols", Blocks))
+        self.filters.update(FILTERS)
 
 
 class Macro:

@@ -17,10 +17,17 @@ from lineage_pipeline.discover.dbt.nodes import Node, Nodes, body_of
 from lineage_pipeline.discover.dbt.project import Project, merged
 from lineage_pipeline.discover.dbt.relations import Relation
 from lineage_pipeline.discover.dbt.target import Wanted, find_target
+from lineage_pipeline.discover.dbt.values import worked_out
 from lineage_pipeline.discover.templating.protocol import Library
 from lineage_pipeline.discover.templating.undefined import Missing
 
 CTE = "__dbt__cte__"
+
+TRUTHS: Mapping[str, Any] = {"true": True, "True": True, "false": False, "False": False}
+"""What dbt takes for yes and no where a variable is given as text: a flag or the environment has nothing else."""
+
+LATE = frozenset({"pre-hook", "post-hook"})
+"""Settings that are rendered when a model is made, not when the project is read."""
 
 
 class Session:
@@ -69,7 +76,11 @@ class Session:
     def variables(self, package: str) -> Mapping[str, Any]:
         """Give the variables that a package sees: those that are given, those of the project, its own."""
         own = next((one for one in self.project.packages if one.name == package), self.project)
-        return {**own.variables(package), **self.project.variables(package), **self.wanted.variables}
+        given = {
+            name: TRUTHS.get(value, value) if isinstance(value, str) else value
+            for name, value in self.wanted.variables.items()
+        }
+        return {**own.variables(package), **self.project.variables(package), **given}
 
     def missing(self, name: str) -> Missing:
         """Give what stands for something without a value."""
@@ -133,7 +144,11 @@ class Session:
         key = (node.path, node.name)
         if key not in self._configs:
             self._configs[key] = dict(node.settings)  # a file that asks for its own settings sees these
-            self._configs[key] = merged(node.settings, self._written_config(node))
+            given = {
+                name: value if name in LATE else worked_out(value, lambda text: self.text(text, node.package))
+                for name, value in node.settings.items()
+            }
+            self._configs[key] = merged(given, self._written_config(node))
         return self._configs[key]
 
     def _written_config(self, node: Node) -> dict[str, Any]:

@@ -83,7 +83,9 @@ class DbtTemplater:
             session = self.session(project)
             dialect = session.target.adapter.dialect
             for path, rendered in sorted(_by_path(session).items()):
-                yield Further(path, self.library.read(path) or "", msgspec.structs.replace(rendered, dialect=dialect))
+                if self.project_of(path) is project:  # and not a package beside it, which has a session of its own
+                    text = self.library.read(path) or ""
+                    yield Further(path, text, msgspec.structs.replace(rendered, dialect=dialect))
             path = posixpath.join(project.root, FILE)
             listed = msgspec.json.encode(tuple(listed_tables(session))).decode()
             text = self.library.read(path) or ""

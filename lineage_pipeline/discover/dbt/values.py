@@ -1,7 +1,11 @@
-"""Types of the values of a seed, as dbt tells them: the narrowest that fits all."""
+"""Values as dbt tells them: the types of a seed, the narrowest that fits all, and settings that are templates."""
 
+import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+NUMBER = re.compile(r"[+-]?\d+")
 
 TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("integer", re.compile(r"[+-]?\d{1,18}\Z")),
@@ -18,3 +22,46 @@ def type_of_values(values: Iterable[str]) -> str:
     if not said:
         return "varchar"
     return next((name for name, pattern in TYPES if all(pattern.match(value) for value in said)), "varchar")
+
+
+def as_bool(value: Any) -> Any:
+    """Give what a text says as yes or no, as the filter of dbt does; what says neither stays."""
+    said = str(value).strip().lower()
+    return {"true": True, "false": False, "1": True, "0": False}.get(said, value)
+
+
+def as_number(value: Any) -> Any:
+    """Give what a text says as a number, as the filter of dbt does; what is none stays."""
+    try:
+        return int(str(value)) if NUMBER.fullmatch(str(value).strip()) else float(str(value))
+    except ValueError:
+        return value
+
+
+def as_native(value: Any) -> Any:
+    """Give what a text says as a value of Python, as the filter of dbt does; what is none stays."""
+    try:
+        return ast.literal_eval(str(value).strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return value
+
+
+FILTERS: Mapping[str, Callable[[Any], Any]] = {
+    "as_bool": as_bool,
+    "as_number": as_number,
+    "as_native": as_native,
+    "as_text": str,
+}
+"""The filters of dbt that turn the text of a setting into a value."""
+
+
+def worked_out(value: Any, render: Callable[[str], str]) -> Any:
+    """Give a setting with the templates in it rendered, deep inside of lists and mappings, too."""
+    if isinstance(value, str):
+        if "{{" not in value and "{%" not in value:
+            return value
+        said = render(value).strip()
+        return {"True": True, "False": False, "None": None}.get(said, said)
+    if isinstance(value, Mapping):
+        return {key: worked_out(item, render) for key, item in value.items()}
+    return [worked_out(item, render) for item in value] if isinstance(value, list | tuple) else value

@@ -15,12 +15,16 @@ from lineage_pipeline.vocabulary.tables import Diagnostic
 
 
 class Definition(msgspec.Struct, frozen=True):
-    """What statements make of an object: its columns, the last of them, and whether it declares all it says."""
+    """What statements make of an object: its columns, the last of them, and whether it declares all it says.
+
+    An `open` one may have more columns than are known.
+    """
 
     columns: tuple[SchemaColumn, ...]
     event: Event
     declares: bool
     family: str
+    open: bool = False
 
 
 def reconciled(imported: TableSchema, made: Definition) -> TableSchema:
@@ -29,7 +33,7 @@ def reconciled(imported: TableSchema, made: Definition) -> TableSchema:
     defined = {column.name: column for column in made.columns}
     if imported.yields:
         own = tuple(_described(_implied(column, made.event), given.get(column.name)) for column in made.columns)
-        return msgspec.structs.replace(imported, columns=own, open=False)
+        return msgspec.structs.replace(imported, columns=own, open=made.open)
     columns = [_filled(column, defined.get(column.name)) for column in imported.columns]
     if imported.open:  # only a part is imported: the definition has the rest, and the order
         known = {column.name: column for column in columns}
@@ -39,7 +43,13 @@ def reconciled(imported: TableSchema, made: Definition) -> TableSchema:
         Conflict(made.event.path, made.event.ordinal, text, column) for text, column in _differences(imported, made)
     )
     disputed = bool(given.keys() - defined.keys()) if imported.open else [*given] != [*defined]
-    return msgspec.structs.replace(imported, columns=tuple(columns), open=False, conflicts=conflicts, disputed=disputed)
+    return msgspec.structs.replace(
+        imported,
+        columns=tuple(columns),
+        open=imported.open and made.open,
+        conflicts=conflicts,
+        disputed=disputed,
+    )
 
 
 def _described(column: SchemaColumn, given: SchemaColumn | None) -> SchemaColumn:

@@ -135,7 +135,8 @@ class SchemaRegistry:
             columns = self._shaped(name, event, columns)
         statement, _, traits = self.statement_at(first.path, first.ordinal)
         declares = not takes_query(statement, first.role)
-        return reconciled(given, Definition(columns, last, declares, traits.family))
+        opened = known.row.open or name in self.cut
+        return reconciled(given, Definition(columns, last, declares, traits.family, opened))
 
     def _parameters(self, event: Event) -> tuple[SchemaColumn, ...]:
         """The parameters of a module, as columns that only the module itself reads."""

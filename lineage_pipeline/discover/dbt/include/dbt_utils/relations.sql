@@ -25,9 +25,15 @@
     from {{ relation }}
     {% if where %}where {{ where }}{% endif %}
 )
-{% if not loop.last %}union all{% endif %}
+{% if not loop.last %}{{ dbt_utils.lineage_union() }}{% endif %}
 {%- endfor -%}
 {% endmacro %}
+
+{% macro lineage_union() %}{{ return(adapter.dispatch('lineage_union', 'dbt_utils')()) }}{% endmacro %}
+{% macro default__lineage_union() %}union all by name{% endmacro %}
+{% macro sqlserver__lineage_union() %}union all{% endmacro %}
+{% macro fabric__lineage_union() %}union all{% endmacro %}
+{% macro synapse__lineage_union() %}union all{% endmacro %}
 
 {% macro deduplicate(relation, partition_by, order_by=none) %}
 select * from (
