@@ -383,6 +383,18 @@ def test_what_one_cell_says_has_its_place_there(tmp_path: Path) -> None:
     assert (problem.code, content[problem.at]) == ("DYNAMIC_SQL", "Q")
 
 
+def test_a_broken_cell_of_a_notebook_costs_itself_only() -> None:
+    text = (
+        "# Databricks notebook source\n# first of all\n%pip install x\nt = 'core.a'\n\n# COMMAND ----------\n"
+        "def broken(:\n\n# COMMAND ----------\nspark.sql('drop table %s'\n  % (t))\n"
+    )
+    found = hosted("n.py", text)
+    assert found is not None
+    assert found.text == "drop table core.a"
+    (problem,) = found.problems
+    assert (problem.code, text.count("\n", 0, problem.at) + 1) == ("PARSE_ERROR", 7)
+
+
 def test_a_notebook_that_is_no_json_is_a_finding(tmp_path: Path) -> None:
     (tmp_path / "n.ipynb").write_text('{"cells": [{"cell_type": "code", sql')
     (finding,) = scan(tmp_path).lineage.diagnostics

@@ -7,6 +7,7 @@ import msgspec
 
 from lineage_pipeline.discover.hosts.python import Program
 from lineage_pipeline.discover.hosts.sinks import BEGINS
+from lineage_pipeline.discover.hosts.syntax import is_python
 from lineage_pipeline.discover.hosts.values import (
     Extract,
     Part,
@@ -86,7 +87,9 @@ class _Reader:
         for line in LINE.finditer(text, begin):
             if line[2] in SQL_MAGICS and BEGINS.match(line[3]):  # or it is an address to connect to
                 self.sql(carried((Part(line[3], line.start(3)),), parts), line[3], 0)
-        code = SHELL.sub(lambda match: _blank(match[0]), text[begin:])
+        code = text[begin:]
+        if SHELL.search(code) and not is_python(code):  # or a line goes on with a sign of division
+            code = SHELL.sub(lambda match: _blank(match[0]), code)
         self.program.read(re.sub(r"[^\n]", " ", text[:begin]) + code, self.size)
         self.runs += parts
         self.size += len(text)

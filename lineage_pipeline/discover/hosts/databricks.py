@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 import msgspec
 
 from lineage_pipeline.discover.hosts.cells import Cell, read_cells
-from lineage_pipeline.discover.hosts.python import read_python
 from lineage_pipeline.discover.hosts.scala import read_scala
 from lineage_pipeline.discover.hosts.values import Extract, Part, place_of
 
@@ -14,7 +13,7 @@ HEADER = re.compile(r"\ufeff?(#|--|//) Databricks notebook source[ \t]*\r?(?:\n|
 
 
 class Language(msgspec.Struct, frozen=True):
-    """What a notebook is written in where no magic word says otherwise, and who reads that."""
+    """What a notebook is written in where no magic word says otherwise, and who reads what is not read by cells."""
 
     name: str
     read: Callable[[str], Extract]
@@ -25,7 +24,7 @@ def _nothing(text: str) -> Extract:
 
 
 LANGUAGES: Mapping[str, Language] = {
-    ".py": Language("python", read_python),
+    ".py": Language("python", _nothing),
     ".sql": Language("sql", _nothing),
     ".scala": Language("scala", read_scala),
     ".r": Language("r", _nothing),
@@ -42,7 +41,7 @@ def read_databricks(text: str, suffix: str) -> Extract:
     """Give the SQL of a notebook: cells of SQL, and what its own language runs."""
     header, language = HEADER.match(text), LANGUAGES[suffix]
     if header is None:
-        return language.read(text)
+        return Extract()
     own = language.read(text)
     cells = read_cells(list(_cells(text, header[1], language.name)))
     texts = sorted({*own.texts, *cells.texts}, key=place_of)
@@ -50,7 +49,10 @@ def read_databricks(text: str, suffix: str) -> Extract:
 
 
 def _cells(text: str, sign: str, language: str) -> Iterator[Cell]:
-    """Give the cells whose language is not that of the file, and those of a file that is SQL."""
+    """Give the cells whose language is not that of the file, and those of a file that is SQL or Python.
+
+    A cell that is broken costs itself only, as it does in a notebook.
+    """
     border = re.compile(rf"^{re.escape(sign)} COMMAND -+[ \t]*\r?$", re.MULTILINE)
     magic = re.compile(rf"^{re.escape(sign)} MAGIC ?", re.MULTILINE)
     begin = 0
@@ -59,8 +61,8 @@ def _cells(text: str, sign: str, language: str) -> Iterator[Cell]:
         cell = text[begin:end]
         if magic.search(cell):
             yield Cell(tuple(_lines(cell, begin, magic)), "other")
-        elif language == "sql" and cell.strip():
-            yield Cell((Part(cell, begin),), "sql")
+        elif language in ("sql", "python") and cell.strip():
+            yield Cell((Part(cell, begin),), language)
         begin = match.end() if match is not None else end
 
 

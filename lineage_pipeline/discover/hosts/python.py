@@ -1,7 +1,6 @@
 """SQL in Python: strings are followed from where they are written to where they are run, by the syntax tree."""
 
 import ast
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from lineage_pipeline.discover.hosts.evaluate import Evaluator
@@ -19,6 +18,7 @@ from lineage_pipeline.discover.hosts.known import (
     texts_in,
 )
 from lineage_pipeline.discover.hosts.sinks import STATEMENTS, Sink, finished, is_file, is_sql, returns_sql, sinks_of
+from lineage_pipeline.discover.hosts.syntax import BROKEN, parsed
 from lineage_pipeline.discover.hosts.values import (
     UNKNOWN_PART,
     Extract,
@@ -61,10 +61,8 @@ class Program:
     def read(self, text: str, base: int = 0) -> bool:
         """Read a piece that begins at an offset of the file; one that is not Python is a finding, and False."""
         try:
-            with warnings.catch_warnings():  # somebody else's escapes are not ours to complain about
-                warnings.simplefilter("ignore")
-                tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            tree = parsed(text)
+        except BROKEN as error:
             line = getattr(error, "lineno", None) or 1
             source = Source.of(text, base)
             at = base + source.lines[min(line, len(source.lines)) - 1]
