@@ -7,7 +7,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from lineage_pipeline.dialects.traits import GENERIC, traits_of
-from lineage_pipeline.engine.compile.parse import Failure, tokenize
+from lineage_pipeline.engine.compile.parse import Failure
+from lineage_pipeline.engine.compile.tokenizing import tokenize
 
 SLASH = re.compile(r"\n/(?:\n|$)")
 GAPS = (" ", "\n", "  ", "\t", "\r\n", "\n\n", " -- a remark, 'open (\n", "/* a; 'remark */", " /* é\n */ ")

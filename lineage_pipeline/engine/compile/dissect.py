@@ -11,8 +11,9 @@ from sqlglot.tokens import Token
 
 from lineage_pipeline.dialects.traits import GENERIC, traits_of
 from lineage_pipeline.engine.compile.outline import Cte, Nested, Outline, Query, Range
-from lineage_pipeline.engine.compile.parse import Failure, tokenize
+from lineage_pipeline.engine.compile.parse import Failure
 from lineage_pipeline.engine.compile.source import compile_source
+from lineage_pipeline.engine.compile.tokenizing import tokenize
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import InputFile
 from lineage_pipeline.vocabulary.components import Component, ComponentKind, Dissection

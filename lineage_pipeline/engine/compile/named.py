@@ -10,8 +10,9 @@ from sqlglot.tokens import Token
 from lineage_pipeline.dialects.table_functions import ADDED, LOOKUPS, NAMINGS, Naming
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.outside import outside
-from lineage_pipeline.engine.compile.parse import Failure, parse, tokenize
+from lineage_pipeline.engine.compile.parse import Failure, parse
 from lineage_pipeline.engine.compile.pieces import Piece
+from lineage_pipeline.engine.compile.tokenizing import tokenize
 from lineage_pipeline.engine.compile.walk import expression
 from lineage_pipeline.vocabulary import ir
 

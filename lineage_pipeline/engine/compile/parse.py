@@ -1,6 +1,5 @@
 """Tokens and trees: where each statement of a text lies, and sqlglot's tree of it."""
 
-import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -9,13 +8,12 @@ import msgspec
 from sqlglot import exp, parser
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, ParseError, TokenError
-from sqlglot.tokens import Token, Tokenizer, TokenType
+from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects import functions
-from lineage_pipeline.dialects.families import FAMILIES
 from lineage_pipeline.dialects.spellings import TABLE_QUERIES
 from lineage_pipeline.dialects.traits import Traits
-from lineage_pipeline.engine.compile.failures import Failure, failure, first_line
+from lineage_pipeline.engine.compile.failures import Failure, failure
 from lineage_pipeline.engine.compile.normalise import normalise
 from lineage_pipeline.engine.compile.output import without_output
 from lineage_pipeline.engine.compile.pieces import Piece
@@ -24,7 +22,7 @@ from lineage_pipeline.engine.compile.repairs import repaired
 from lineage_pipeline.engine.compile.rewrites import respelled, rewritten
 from lineage_pipeline.engine.compile.skeleton import skeleton
 
-__all__ = ["Failure", "Items", "dialect_of", "parse", "tokenize"]
+__all__ = ["Failure", "Items", "dialect_of", "parse"]
 
 
 class Items(msgspec.Struct):
@@ -47,50 +45,6 @@ STRICT, GENEROUS, ANY_TYPE = "strict", "generous", "any type"
 
 _ITEMS: dict[int, Items] = {}
 """What the parsers at work have found, by the id of the parser."""
-
-
-def tokenize(text: str, traits: Traits) -> list[Token] | Failure:
-    """The tokens of a text, or where it stops being one."""
-    dialect = dialect_of(traits.grammar or traits.name)
-    family = FAMILIES.get(traits.name)
-    tokenizer = _tokenizer(dialect, traits.quotes, family is not None and family.dollars)
-    marked = _ARGUMENT.sub(_mark(tokenizer), text) if "$" in text and tokenizer.HEREDOC_STRINGS else text
-    try:
-        tokens = tokenizer.tokenize(marked)
-        return tokens if marked is text else [_argument(token, text) for token in tokens]
-    except TokenError as error:
-        return Failure(first_line(str(error)), 0, len(text))
-
-
-_ARGUMENT = re.compile(r"(?<![\w$])\$(?=[\d{])")
-"""`$1`, `${x}`: sqlglot takes `$1,$` for the beginning of a quoted body, so that the mark is another one meanwhile."""
-
-
-def _mark(tokenizer: Tokenizer) -> str:
-    return ":" if ".:" not in tokenizer.KEYWORDS else "@"
-
-
-def _argument(token: Token, text: str) -> Token:
-    if token.token_type not in (TokenType.COLON, TokenType.PARAMETER) or text[token.start] != "$":
-        return token
-    return Token(TokenType.PARAMETER, "$", token.line, token.col, token.start, token.end, token.comments)
-
-
-@cache
-def _tokenizer(dialect: Dialect, quotes: str, dollars: bool) -> Tokenizer:
-    """A tokenizer with further quotes, which does not swallow what stands behind GO, CALL or REPLACE."""
-    base = dialect.tokenizer_class
-    changes: dict[str, Any] = {"COMMANDS": set()}
-    if dollars:
-        changes["RAW_STRINGS"] = [*base.RAW_STRINGS, "$$"]
-    if base.HEREDOC_STRINGS:  # `$tag$`: a tag is a name, in ClickHouse too
-        changes |= {"HEREDOC_TAG_IS_IDENTIFIER": True, "HEREDOC_STRING_ALTERNATIVE": TokenType.PARAMETER}
-    if quotes:
-        changes["IDENTIFIERS"] = [*base.IDENTIFIERS, *quotes]
-    if type(dialect) is Dialect:
-        changes["KEYWORDS"] = {**base.KEYWORDS, "MATCH_RECOGNIZE": TokenType.MATCH_RECOGNIZE}
-    tokenizer: Tokenizer = type("OwnTokenizer", (base,), changes)(dialect=dialect)
-    return tokenizer
 
 
 def parse(piece: Piece, text: str, traits: Traits) -> tuple[exp.Expr, Items] | Failure:

@@ -8,8 +8,9 @@ from sqlglot.tokens import Token, TokenType
 from lineage_pipeline.dialects.families import FAMILIES
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.literals import decoded
-from lineage_pipeline.engine.compile.parse import Failure, tokenize
+from lineage_pipeline.engine.compile.parse import Failure
 from lineage_pipeline.engine.compile.spoken import spoken
+from lineage_pipeline.engine.compile.tokenizing import tokenize
 
 
 def inner_tokens(token: Token, text: str, traits: Traits) -> Sequence[Token] | Failure:

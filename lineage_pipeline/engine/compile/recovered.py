@@ -11,9 +11,10 @@ from lineage_pipeline.engine.compile.batches import pieces_of
 from lineage_pipeline.engine.compile.calls import Run
 from lineage_pipeline.engine.compile.holes import without_holes
 from lineage_pipeline.engine.compile.literals import STRINGS
-from lineage_pipeline.engine.compile.parse import Failure, tokenize
+from lineage_pipeline.engine.compile.parse import Failure
 from lineage_pipeline.engine.compile.pieces import Piece
 from lineage_pipeline.engine.compile.texts import Known, Text, constant_share, joined, texts_of
+from lineage_pipeline.engine.compile.tokenizing import tokenize
 from lineage_pipeline.engine.compile.words import dotted_name, is_name, keyword
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import HOLE

@@ -19,7 +19,7 @@ from lineage_pipeline.engine.compile.directives import client_lines
 from lineage_pipeline.engine.compile.failures import told
 from lineage_pipeline.engine.compile.limits import over, over_limits
 from lineage_pipeline.engine.compile.marks import complexity, fingerprint, pragmas
-from lineage_pipeline.engine.compile.parse import Failure, Items, parse, tokenize
+from lineage_pipeline.engine.compile.parse import Failure, Items, parse
 from lineage_pipeline.engine.compile.patchwork import with_holes
 from lineage_pipeline.engine.compile.pieces import Piece
 from lineage_pipeline.engine.compile.queries import query
@@ -27,6 +27,7 @@ from lineage_pipeline.engine.compile.readers import READERS, Parts, read, read_u
 from lineage_pipeline.engine.compile.sequence import sequence
 from lineage_pipeline.engine.compile.statements import change, statement_parts
 from lineage_pipeline.engine.compile.templates import filled
+from lineage_pipeline.engine.compile.tokenizing import tokenize
 from lineage_pipeline.engine.compile.uses import unread, used
 from lineage_pipeline.engine.compile.words import search_path
 from lineage_pipeline.vocabulary import ir

@@ -11,8 +11,9 @@ from sqlglot.tokens import Token, TokenType
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.cursor import STRINGS, Cursor
 from lineage_pipeline.engine.compile.outside import outside
-from lineage_pipeline.engine.compile.parse import Failure, parse, tokenize
+from lineage_pipeline.engine.compile.parse import Failure, parse
 from lineage_pipeline.engine.compile.pieces import Piece
+from lineage_pipeline.engine.compile.tokenizing import tokenize
 from lineage_pipeline.vocabulary import ir
 
 Parts = dict[str, Any]

@@ -1,0 +1,58 @@
+"""Texts to tokens, with the quotes and marks that a dialect has beside those that sqlglot knows."""
+
+import re
+from functools import cache
+from typing import Any
+
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import TokenError
+from sqlglot.tokens import Token, Tokenizer, TokenType
+
+from lineage_pipeline.dialects.families import FAMILIES
+from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.compile.failures import Failure, first_line
+from lineage_pipeline.engine.compile.parse import dialect_of
+
+
+def tokenize(text: str, traits: Traits) -> list[Token] | Failure:
+    """The tokens of a text, or where it stops being one."""
+    dialect = dialect_of(traits.grammar or traits.name)
+    family = FAMILIES.get(traits.name)
+    tokenizer = _tokenizer(dialect, traits.quotes, family is not None and family.dollars)
+    marked = _ARGUMENT.sub(_mark(tokenizer), text) if "$" in text and tokenizer.HEREDOC_STRINGS else text
+    try:
+        tokens = tokenizer.tokenize(marked)
+        return tokens if marked is text else [_argument(token, text) for token in tokens]
+    except TokenError as error:
+        return Failure(first_line(str(error)), 0, len(text))
+
+
+_ARGUMENT = re.compile(r"(?<![\w$])\$(?=[\d{])")
+"""`$1`, `${x}`: sqlglot takes `$1,$` for the beginning of a quoted body, so that the mark is another one meanwhile."""
+
+
+def _mark(tokenizer: Tokenizer) -> str:
+    return ":" if ".:" not in tokenizer.KEYWORDS else "@"
+
+
+def _argument(token: Token, text: str) -> Token:
+    if token.token_type not in (TokenType.COLON, TokenType.PARAMETER) or text[token.start] != "$":
+        return token
+    return Token(TokenType.PARAMETER, "$", token.line, token.col, token.start, token.end, token.comments)
+
+
+@cache
+def _tokenizer(dialect: Dialect, quotes: str, dollars: bool) -> Tokenizer:
+    """A tokenizer with further quotes, which does not swallow what stands behind GO, CALL or REPLACE."""
+    base = dialect.tokenizer_class
+    changes: dict[str, Any] = {"COMMANDS": set()}
+    if dollars:
+        changes["RAW_STRINGS"] = [*base.RAW_STRINGS, "$$"]
+    if base.HEREDOC_STRINGS:  # `$tag$`: a tag is a name, in ClickHouse too
+        changes |= {"HEREDOC_TAG_IS_IDENTIFIER": True, "HEREDOC_STRING_ALTERNATIVE": TokenType.PARAMETER}
+    if quotes:
+        changes["IDENTIFIERS"] = [*base.IDENTIFIERS, *quotes]
+    if type(dialect) is Dialect:
+        changes["KEYWORDS"] = {**base.KEYWORDS, "MATCH_RECOGNIZE": TokenType.MATCH_RECOGNIZE}
+    tokenizer: Tokenizer = type("OwnTokenizer", (base,), changes)(dialect=dialect)
+    return tokenizer
