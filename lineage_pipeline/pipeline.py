@@ -36,7 +36,7 @@ from lineage_pipeline.engine.link.rows import (
 from lineage_pipeline.engine.link.schemas import SchemaRegistry
 from lineage_pipeline.engine.link.script import link_script
 from lineage_pipeline.engine.trace.reach import column_reach
-from lineage_pipeline.engine.trace.tags import with_tags
+from lineage_pipeline.engine.trace.tags import temporary_objects, with_tags
 from lineage_pipeline.guard.compiling import compile_text
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options, TableSchema
@@ -271,7 +271,7 @@ def assemble(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistry,
         statements.extend(statement_rows(item.text, item.script, plan.bound[item.file.path]))
     columns = [*column_rows(schemas, plan.objects), *inferred_rows(wanted, schemas, plan.objects)]
     if plan.tagged:
-        columns = with_tags(columns, edges)
+        columns = with_tags(columns, edges, temporary_objects(plan))
     scripts = {item.file.path: item.script for item in compiled}
     return Lineage(
         statements=tuple(sorted(statements, key=attrgetter("path", "ordinal"))),

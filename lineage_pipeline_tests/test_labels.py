@@ -101,11 +101,22 @@ def test_tags_travel_with_values_and_stop_at_what_masks_them() -> None:
     assert {name for name, (tags, _) in columns(lineage).items() if "pii" in tags} == {
         "customers.email",
         "customers.born",
+        "step.mail",
         "plain.mail",
         "plain.loud",
         "hidden.youngest",
         "asked.mail",
     }
+
+
+def test_a_temporary_table_gives_its_readers_the_tags_of_its_own_columns() -> None:
+    sql = """
+    create temporary table step (mail varchar with tag (pii = 'mail'), town varchar);
+    insert into step select a, b from letters;
+    create table kept as select mail as address, town, md5(mail) as hash from step;
+    """
+    lineage = analysed(sql, "snowflake")
+    assert {name for name, (tags, _) in columns(lineage).items() if tags} == {"STEP.MAIL", "KEPT.ADDRESS"}
 
 
 def test_a_circle_of_loads_ends() -> None:

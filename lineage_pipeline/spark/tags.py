@@ -6,13 +6,14 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from lineage_pipeline.engine.trace.tags import Node, carries, retagged, spread
+from lineage_pipeline.engine.trace.tags import Node, carries, retagged, spread, steps, temporary_objects, way
 from lineage_pipeline.spark.edges import infer_columns, linked_rows
+from lineage_pipeline.spark.plan import planned
 from lineage_pipeline.spark.work import Work
 from lineage_pipeline.vocabulary.sets import EdgeType
 from lineage_pipeline.vocabulary.tables import Column
 
-ENDS = ("from_object", "from_column", "to_object", "to_column")
+ENDS = ("from_object", "from_column", "to_object", "to_column", "hops")
 TAGS = pa.schema([("object", pa.string()), ("name", pa.string()), ("travelled", pa.list_(pa.string()))])
 
 
@@ -32,10 +33,15 @@ def tagged(work: Work, rows: DataFrame, further: Sequence[Column]) -> tuple[Data
 def _edges(work: Work) -> list[tuple[Node, Node]]:
     edges = linked_rows(work).where(f.col("edge").isNotNull()).select("edge.*")
     direct = edges.where((f.col("type") == EdgeType.DIRECT.value) & ~f.col("masking")).select(*ENDS).distinct()
-    found = [((row[0], row[1]), (row[2], row[3])) for row in map(_ends, direct.toArrow().to_pylist())]
+    temporary = temporary_objects(planned(work).plan)
+    found = [step for row in direct.toArrow().to_pylist() for step in way(_ends(row), _hops(row), temporary)]
     inferred = [edge for edge in infer_columns(work).edges if carries(edge)]
-    return [*found, *(((e.from_object, e.from_column), (e.to_object, e.to_column)) for e in inferred)]
+    return [*found, *(step for edge in inferred for step in steps(edge, temporary))]
 
 
-def _ends(row: dict[str, str]) -> tuple[str, str, str, str]:
-    return row["from_object"], row["from_column"], row["to_object"], row["to_column"]
+def _ends(row: dict[str, str]) -> tuple[Node, Node]:
+    return (row["from_object"], row["from_column"]), (row["to_object"], row["to_column"])
+
+
+def _hops(row: dict[str, list[dict[str, str]]]) -> list[Node]:
+    return [(hop["object"], hop["column"]) for hop in row["hops"] or ()]

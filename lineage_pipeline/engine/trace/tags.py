@@ -1,10 +1,12 @@
 """Tags travel with values: along every DIRECT edge, up to whatever masks them."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import pairwise
 
 import msgspec
 
+from lineage_pipeline.vocabulary.plan import Plan
 from lineage_pipeline.vocabulary.sets import EdgeType
 from lineage_pipeline.vocabulary.tables import Column, ColumnEdge
 
@@ -34,14 +36,28 @@ def spread(tagged: Mapping[Node, Iterable[str]], edges: Iterable[tuple[Node, Nod
     return {node: tuple(sorted(tags)) for node, tags in found.items()}
 
 
-def with_tags(columns: Iterable[Column], edges: Iterable[ColumnEdge]) -> list[Column]:
+def with_tags(columns: Iterable[Column], edges: Iterable[ColumnEdge], temporary: Collection[str]) -> list[Column]:
     """The columns with the tags that travel to them."""
     rows = list(columns)
-    tags = spread(
-        {(row.object, row.name): row.tags for row in rows},
-        (((edge.from_object, edge.from_column), (edge.to_object, edge.to_column)) for edge in edges if carries(edge)),
-    )
+    own = {(row.object, row.name): row.tags for row in rows}
+    tags = spread(own, (step for edge in edges if carries(edge) for step in steps(edge, temporary)))
     return [retagged(row, tags) for row in rows]
+
+
+def temporary_objects(plan: Plan) -> frozenset[str]:
+    """The objects that edges pass through instead of ending there."""
+    return frozenset(name for name, known in plan.objects.items() if known.row.temporary)
+
+
+def steps(edge: ColumnEdge, temporary: Collection[str]) -> Iterator[tuple[Node, Node]]:
+    """The way of a value along an edge, through columns of temporary objects, which have and give tags of their own."""
+    ends = (edge.from_object, edge.from_column), (edge.to_object, edge.to_column)
+    return way(ends, [(hop.object, hop.column) for hop in edge.hops], temporary)
+
+
+def way(ends: tuple[Node, Node], hops: Iterable[Node], temporary: Collection[str]) -> Iterator[tuple[Node, Node]]:
+    """The steps from one end to the other; what is no temporary object has no columns to stop at."""
+    return pairwise([ends[0], *(hop for hop in hops if hop[0] in temporary), ends[1]])
 
 
 def retagged(row: Column, tags: Mapping[Node, Tags]) -> Column:
