@@ -7,7 +7,8 @@ import msgspec
 from lineage_pipeline.engine.diff.index import ADDING, Index, Place
 from lineage_pipeline.engine.diff.pair import Pair
 from lineage_pipeline.engine.diff.renames import PROJECTION
-from lineage_pipeline.vocabulary.sets import EdgeType, Subtype
+from lineage_pipeline.vocabulary.plan import MODULES
+from lineage_pipeline.vocabulary.sets import EdgeType, ObjectKind, Subtype
 from lineage_pipeline.vocabulary.tables import ColumnEdge, Consumer, StatementRow
 
 STAR, POSITIONAL, NATURAL, GUESSED = "star", "positional insert", "natural join", "guessed"
@@ -18,6 +19,9 @@ COUNTING = ("SERIAL", "BIGSERIAL", "SMALLSERIAL", "ROWVERSION")
 """How types begin that give a column its values."""
 
 UNKNOWN_COLUMN = "UNKNOWN_COLUMN"
+
+LASTING = frozenset({ObjectKind.VIEW, ObjectKind.MATERIALIZED_VIEW, *MODULES})
+"""What reads again whenever it is asked, and not when it was written alone."""
 
 
 class Reader(msgspec.Struct, frozen=True):
@@ -110,6 +114,9 @@ def broken_readers(pair: Pair, name: str, column: str) -> list[Reader]:
 def _came_before(side: Index, name: str, column: str, reader: Reader) -> bool:
     """Say whether a statement reads the column before its own script changes the object: there it has it still."""
     path, ordinal = reader.place
+    row = side.objects.get(reader.object)
+    if row is not None and row.kind in LASTING:
+        return False
     edges = side.edges_from.get((name, column), ())
     later = any(other == path and at > ordinal for other, at in side.makers.get(name, ()))
     return later and any((edge.path, edge.statement) == reader.place for edge in edges)
