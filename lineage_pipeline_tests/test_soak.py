@@ -30,5 +30,5 @@ def test_many_statements_pass_with_little_memory(
     steps = ", ".join(f"{name} {seconds:.0f} s" for name, seconds in run.steps.items())
     record_property("figure", f"{STATEMENTS:,} statements: {run.cpu:.0f} s of CPU; at most {memory}; {steps}")
     assert run.memory["driver"] < 4 * GIB
-    assert run.memory["worker"] < GIB
+    assert run.memory["worker"] < 2 * GIB  # one task has the schemas of all objects, one the graph of all columns
     assert run.jobs <= 20
