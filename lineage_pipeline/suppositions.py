@@ -30,11 +30,21 @@ def resolve_edit(workings: Workings, action: Action, words: str) -> Edit:
     name, dot, column = place.rpartition(".")
     if not dot:
         raise LineageError(f"--{action} {words}: name the table as well{_owners(workings, column)}")
-    known = _choose(name, list(workings.plan.objects), "object")
+    known = _choose(_unqualified(workings, name), list(workings.plan.objects), "object")
     columns = [row.name for row in workings.lineage.columns if row.object == known]
     edit = Edit(action, known, _choose(column.strip('"'), columns, f"column of {known}"), to)
     _check(workings, edit, columns, f"--{action} {words}")
     return edit
+
+
+def _unqualified(workings: Workings, name: str) -> str:
+    """Give the name of an object without a schema in which names are looked for anyhow, where it goes by that."""
+    schema, _, rest = name.partition(".")
+    options = [item.file.options for item in workings.compiled]
+    searched = {word.casefold() for one in options for word in (*one.search_path, one.default_schema) if word}
+    alike = {known.casefold() for known in workings.plan.objects}
+    meant = rest if rest.casefold() in alike and schema.casefold() in searched else name
+    return name if name.casefold() in alike else meant
 
 
 def _owners(workings: Workings, column: str) -> str:
@@ -73,6 +83,8 @@ def _supposed(workings: Workings, edit: Edit) -> Workings:
     known = workings.plan.objects[edit.object]
     if edit.action is Action.RETYPE:
         edit = msgspec.structs.replace(edit, to=written_type(edit.to, _dialect(workings, known)))
+    if _is_so(workings, edit):
+        return workings
     for event in reversed(known.shapers):
         compiled = _edited(workings.compiled, event.path, event.ordinal, edit)
         if compiled is not None:
@@ -85,6 +97,12 @@ def _supposed(workings: Workings, edit: Edit) -> Workings:
             "or name the column where it is defined"
         )
     return link_together(workings.compiled, {**workings.imported, known.imported: changed})
+
+
+def _is_so(workings: Workings, edit: Edit) -> bool:
+    """Say whether a column has the name or the type already that it is supposed to get."""
+    column = next(row for row in workings.lineage.columns if (row.object, row.name) == (edit.object, edit.column))
+    return edit.to != "" and edit.to == (column.type if edit.action is Action.RETYPE else column.name)
 
 
 def _edited(compiled: Sequence[Compiled], path: str, ordinal: int, edit: Edit) -> list[Compiled] | None:

@@ -120,7 +120,7 @@ def _await_port(port: int) -> None:
             return
 
 
-def main(repository: str, commit: str, warehouse: str, master: str) -> None:
+def main(repository: str, commit: str, warehouse: str, master: str, run: str = "r1") -> None:
     """Run one snapshot on the cluster, and say which executors are at work and what became of them."""
     from benchmarks.snapshots import run_snapshot
     from lineage_pipeline.discover.git import discover_revision
@@ -142,7 +142,7 @@ def main(repository: str, commit: str, warehouse: str, master: str) -> None:
     done = threading.Event()
     watcher = threading.Thread(target=_watch, args=(spark, done), daemon=True)
     watcher.start()
-    run_snapshot(found, settings, lambda: spark)
+    run_snapshot(found, settings, lambda: spark, run)
     done.set()
     watcher.join()
     _say(end=True, executors=_executors(spark), lost=_lost_tasks(spark))

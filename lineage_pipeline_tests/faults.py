@@ -67,10 +67,12 @@ def start(warehouse: Path, folder: Path, run: str) -> subprocess.Popen[str]:
     return process
 
 
-def finish(warehouse: Path, folder: Path, run: str) -> None:
-    """Let a writer write to its end."""
+def finish(warehouse: Path, folder: Path, run: str) -> float:
+    """Let a writer write to its end, and give the seconds that this took."""
     with start(warehouse, folder, run) as process:
+        began = time.monotonic()
         assert process.wait() == 0
+        return time.monotonic() - began
 
 
 def seen(warehouse: Path) -> list[dict[str, list[bytes]]]:
@@ -84,33 +86,35 @@ def kill_writers(place: Path, rounds: int, chance: random.Random) -> int:
     folder, calm = place / "repo", place / "calm"
     folder.mkdir()
     make_repository(folder)
-    with start(calm, folder, "calm") as process:
-        began = time.monotonic()
-        assert process.wait() == 0
-        takes = time.monotonic() - began
+    takes = finish(calm, folder, "calm")
     (expected,) = seen(calm)
-    killed = 0
+    killed, warehouse, earlier = 0, place / "warehouse", set[str]()
     for number in range(rounds):
-        warehouse = place / "warehouse"
         with start(warehouse, folder, f"run{number}") as process:
             time.sleep(chance.random() * takes)
             process.send_signal(signal.SIGKILL)
             killed += process.wait() != 0
         assert seen(warehouse) in ([], [expected])
+        earlier |= published(warehouse)  # killed behind its publication: somebody may be reading it
         if chance.random() < 0.5:  # sometimes the next one comes upon what is left of two
             continue
-        earlier = _published(warehouse)  # killed behind its publication: somebody may be reading it
-        finish(warehouse, folder, f"again{number}")
+        takes = finish(warehouse, folder, f"again{number}")
         assert seen(warehouse) == [expected]
-        left = {path.relative_to(warehouse).as_posix() for path in warehouse.rglob("*.parquet")}
-        assert left == earlier | _published(warehouse), left  # nothing of those that were killed
+        assert _held(warehouse) == earlier | published(warehouse)  # nothing of those that were killed
         Warehouse(warehouse).collect()
+        assert _held(warehouse) == published(warehouse)
         assert seen(warehouse) == [expected]
         shutil.rmtree(warehouse)
+        earlier = set()
     return killed
 
 
-def _published(warehouse: Path) -> set[str]:
+def _held(warehouse: Path) -> set[str]:
+    return {path.relative_to(warehouse).as_posix() for path in warehouse.rglob("*.parquet")}
+
+
+def published(warehouse: Path) -> set[str]:
+    """List the files of what readers see."""
     return {path for manifest in Warehouse(warehouse).snapshots() for path in manifest.paths()}
 
 

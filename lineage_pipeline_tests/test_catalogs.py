@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -219,7 +220,9 @@ def test_a_plug_in_from_a_wheel_is_a_catalog(plugged: Path, tmp_path: Path) -> N
         ),
         ("duckdb", "duckdb:///x.duckdb", r"pip install 'lineage-pipeline\[catalog\]'"),
         ("psycopg", "postgresql://host/db", r"pip install 'lineage-pipeline\[catalog\]'"),
-        ("sqlalchemy", "sqlite:///x.db", "with SQLAlchemy installed"),
+        ("sqlalchemy", "sqlite:///x.db", "with SQLAlchemy installed whatever it can open: pip install sqlalchemy"),
+        ("MySQLdb", "mysql://host/db", "needs the Python package MySQLdb: pip install mysqlclient"),
+        ("snowflake", "snowflake://host/db", "snowflake:// needs another package: pip install snowflake-sqlalchemy"),
     ],
 )
 def test_a_missing_extra_is_named(
@@ -233,6 +236,13 @@ def test_a_missing_extra_is_named(
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(LineageError, match=says):
         list(open_catalog(url, {}, tmp_path).tables())
+
+
+def test_a_host_that_is_not_there_is_found_out_at_once(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    with pytest.raises(LineageError, match=rf"databricks://127.0.0.1:{port}/main: .*refused"):
+        list(open_catalog(f"databricks://127.0.0.1:{port}/main", {"DATABRICKS_TOKEN": "x"}, tmp_path).tables())
 
 
 def test_passwords_are_taken_from_the_environment_alone(tmp_path: Path) -> None:

@@ -128,11 +128,46 @@ def test_without_a_word_the_default_branch_is_taken_and_told_else_nothing(capsys
 
 
 @pytest.mark.usefixtures("clone")
-def test_a_merged_head_is_compared_with_its_first_parent(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_merged_head_has_nothing_to_merge_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     git("checkout", "-q", "main")
     git("merge", "-q", "--ff-only", "change")
-    assert main(["check", "--base", "main"]) == 1
-    assert "HEAD is part of main, so it is compared with its first parent" in capsys.readouterr().err
+    tip = git("rev-parse", "HEAD")
+    assert main(["check", "--base", "main"]) == 0
+    told = capsys.readouterr()
+    assert f"the base is {tip[:12]}: HEAD is part of main, so that there is nothing to merge" in told.err
+    assert "nothing changed" in told.out
+    assert main(["check", "--base", f"{tip[:12]}~1"]) == 1
+    capsys.readouterr()
+    assert main(["check", "--base", "main", "--head", git("rev-list", "--max-parents=0", "HEAD")]) == 0
+    assert "--base names it\n" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("clone")
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("", '[diff.levels]\nCOL001 = "off"', ["diff.levels.COL001: as found became off"]),
+        ('[diff.levels]\nCOL001 = "error"', "", ["diff.levels.COL001: error became as found"]),
+        ('[diff]\nleaf = "public"', '[diff]\nleaf = "private"', ["diff.leaf: public became private"]),
+        ("", 'exclude = ["core/**"]', ["exclude: nothing of that became core/**"]),
+        ('[diff]\npublic = ["raw.*"]', "", ["diff.public: raw.* became nothing of that"]),
+        ("", '[diff.levels]\nCOL003 = "error"', []),
+        ('[diff]\nhops = 3', "[diff]\nhops = 4", []),
+    ],
+)  # fmt: skip
+def test_a_change_that_judges_itself_more_mildly_is_told(
+    capsys: pytest.CaptureFixture[str], before: str, after: str, told: list[str]
+) -> None:
+    git("checkout", "-q", "main")
+    commit({"lineage.toml": before}, "how we judge")
+    git("checkout", "-q", "-b", "milder")
+    commit({"lineage.toml": after}, "judge in another way")
+    main(["check", "--base", "main", "--format", "json"])
+    document = json.loads(capsys.readouterr().out)
+    found = [one for one in document["diagnostics"] if one["code"] == "SETTINGS_RELAXED"]
+    assert [one["message"].replace(" is milder than at the base", "") for one in found] == told
+    main(["check", "--base", "main"])
+    assert ("Milder settings (1)" in capsys.readouterr().out) == bool(told)
 
 
 @pytest.mark.usefixtures("clone")
@@ -276,6 +311,10 @@ def test_a_waiver_that_cannot_be_read_is_an_error(
     ("text", "code", "findings"),
     [
         ("-- lineage: ignore COL001 until=2026-12-31 reason=nobody uses it\n" + SHORT, 0, []),
+        ("--lineage:ignore COL001 until=2026-12-31 reason=x\n" + SHORT, 0, []),
+        ("--  Lineage :  ignore  COL001 until=2026-12-31 reason=x\n" + SHORT, 0, []),
+        ("-- lineage ignore COL001 until=2026-12-31 reason=x\n" + SHORT, 1, ["WAIVER_INVALID"]),
+        ("-- what lineage ignores, and whatever lineage ignore means\n" + SHORT, 1, []),
         ("-- lineage: ignore COL001,COL003 until=2026-12-31 reason=x\n" + SHORT, 0, ["WAIVER_UNUSED"]),
         ("-- lineage: ignore COL* column=note until=2026-12-31 reason=x\n\n-- the orders\n" + SHORT, 0, []),
         (SHORT.strip() + " -- lineage: ignore COL001 until=2026-12-31 reason=x\n", 0, []),

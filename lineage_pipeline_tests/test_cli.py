@@ -83,7 +83,7 @@ def test_every_verb_has_help_with_no_line_over_80_columns(verb: str, capsys: pyt
         (["scan", "nowhere"], "nowhere: No such file or directory"),
         (["scan", "nowhere@main"], "nowhere@main is neither a folder nor a file nor REPO@REV"),
         (["scan", "--format", "lineage"], "--format lineage needs a file"),
-        (["diff", "a", "b"], "a is not a folder, and there is no git repository here"),
+        (["diff", "a", "b"], "a is neither a folder nor a file, nor a revision of a git repository here"),
         (["explain", "AMBIGUOUS_COLUM"], "did you mean AMBIGUOUS_COLUMN?"),
         (["scan", "--format", "yaml"], "'yaml' is not one of 'text', 'json', 'lineage'"),
     ],
@@ -229,6 +229,16 @@ def test_diff_compares_revisions_of_the_repository_here(here: Path, capsys: pyte
     document = json.loads(capsys.readouterr().out)
     assert (document["base"], document["head"]) == (f"example@{built.base}", f"example@{built.head}")
     assert document["summary"]["roots"]["BREAKING"] >= 2
+
+
+def test_diff_compares_revisions_of_a_repository_elsewhere(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from lineage_pipeline.discover.example import build_example
+
+    built = build_example(ROOT / "sql_assets", here / "example")
+    assert main(["diff", "example@HEAD", "example@WORKTREE", "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["base"] == f"example@{built.head}"
+    assert set(document["summary"]["roots"].values()) == {0}
 
 
 def test_explain_knows_every_code_and_every_rule(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,11 +1,14 @@
 """A real cluster gives the rows that one process gives, though one of its workers dies in the middle."""
 
 import json
+import os
+import random
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from select import select
 from typing import IO, Any
 
 import pytest
@@ -16,6 +19,7 @@ from lineage_pipeline.discover.gather import input_files
 from lineage_pipeline.discover.git import discover_revision
 from lineage_pipeline.settings import load_settings
 from lineage_pipeline.store.warehouse import Warehouse
+from lineage_pipeline_tests import faults
 from lineage_pipeline_tests.cluster import Cluster, Node, end_together, standalone
 from lineage_pipeline_tests.materialised import ROOT, canonical
 
@@ -40,16 +44,35 @@ def test_a_snapshot_survives_the_death_of_a_worker(tmp_path: Path) -> None:
     assert got == canonical(pipeline.analyse(input_files(found, settings)))
 
 
-def test_one_core_gives_what_many_give(tmp_path: Path) -> None:
+FILES = 50
+"""About as many files as a run of the example puts into the warehouse before it publishes, caches included."""
+
+
+def test_one_core_gives_what_many_give_though_two_runs_before_were_killed(tmp_path: Path) -> None:
     example = build_example(ROOT / "sql_assets", tmp_path / "example")
     settings = load_settings(example.path, {}, {}).for_repository(example.path, {}, {})
     found = discover_revision(example.path, example.head, settings, name="example")
-    warehouse = tmp_path / "warehouse"
-    with _driver(tmp_path, str(example.path), example.head, str(warehouse), "local[1]") as output:
+    expected = canonical(pipeline.analyse(input_files(found, settings)))
+    warehouse, earlier = tmp_path / "warehouse", set[str]()
+    command = (str(example.path), example.head, str(warehouse), "local[1]")
+    for run in ("killed1", "killed2"):
+        before, moment = _held(warehouse), random.randint(1, FILES)
+        with _driver(tmp_path, *command, run) as output:
+            while _held(warehouse) < before + moment and not select([output], (), (), 0.05)[0]:
+                pass
+        assert faults.seen(warehouse) in ([], [expected]), f"killed when it had written {moment} files"
+        earlier |= faults.published(warehouse)
+    with _driver(tmp_path, *command) as output:
         said = [json.loads(line) for line in output]
     assert said and said[-1].get("end"), (tmp_path / "log").read_text()[-3000:]
     # The session of the other tests has all cores, and gives these rows as well.
-    assert canonical(Warehouse(warehouse).load(found.key)) == canonical(pipeline.analyse(input_files(found, settings)))
+    assert faults.seen(warehouse) == [expected]
+    left = {path.relative_to(warehouse).as_posix() for path in warehouse.glob("[!_]*/**/*.parquet")}
+    assert left == earlier | faults.published(warehouse)
+
+
+def _held(warehouse: Path) -> int:
+    return sum(len(files) for _, _, files in os.walk(warehouse))
 
 
 @contextmanager

@@ -12,7 +12,10 @@ import pytest
 from lineage_pipeline.api import Analysis, scan
 from lineage_pipeline.cli import main
 from lineage_pipeline.discover.folder import discover_folder
+from lineage_pipeline.engine.diff import diff
+from lineage_pipeline.engine.diff.rebuild import rebuild
 from lineage_pipeline.settings import load_settings
+from lineage_pipeline.vocabulary.sets import Severity
 from lineage_pipeline.vocabulary.tables import ObjectRow
 
 PROJECTS = Path(__file__).parent / "fixtures" / "projects"
@@ -88,7 +91,7 @@ def test_what_yaml_says_of_tables_is_used(shop: Analysis) -> None:
     columns = {(row.object.split(".")[-1], row.name): row for row in shop.lineage.columns}
     assert columns["stg_orders", "order_id"].type == "INTEGER"
     assert columns["stg_orders", "customer_id"].tags == ("pii",)
-    assert columns["countries", "vat"].type == "DECIMAL(18,3)"
+    assert columns["countries", "vat"].type == "DOUBLE"
     assert columns["countries", "since"].type == "DATE"
 
 
@@ -105,6 +108,21 @@ def test_places_are_those_of_the_files_as_written(shop: Analysis) -> None:
     assert {
         (row.path, row.line) for row in shop.lineage.objects if row.path and row.path.startswith("models/staging")
     } == {(f"models/staging/{name}.sql", 1) for name in ("payments_v1", "payments_v2", "stg_orders")}
+
+
+UNRENDERED = {"TEMPLATE_ERROR", "UNDEFINED_VARIABLE", "DATABASE_NEEDED", "PARSE_ERROR"}
+
+
+def test_nearly_all_models_of_the_projects_render_without_dbt() -> None:
+    models, wrong = 0, list[str]()
+    for folder in (PROJECTS / "shop", OWN):
+        analysis = scan(folder)
+        made = {row.path for row in analysis.lineage.statements if row.path.startswith("models/")}
+        failed = {str(row.path) for row in analysis.lineage.diagnostics if row.code in UNRENDERED}
+        models += len(made | failed)
+        wrong += sorted(failed)
+    assert models > 30
+    assert len(wrong) <= 0.05 * models, wrong
 
 
 @pytest.fixture(scope="module", params=["shop", "own"])
@@ -249,6 +267,20 @@ def test_a_trusted_project_that_dbt_cannot_read_is_rendered_without_it_and_says_
     assert "models/marts/orders.sql" in {file.path for file in found.files if file.templater == "dbt"}
 
 
+def test_yaml_is_read_until_it_is_damaged_and_the_line_is_told(tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "dbt_project.yml").write_text("name: p\n")
+    (tmp_path / "models" / "a.sql").write_text("select 1 as id")
+    (tmp_path / "models" / "s.yml").write_text(
+        "models:\n  - name: a\n    description: the first\n  - name: b\n    description: a: b\n  - name: c\n"
+    )
+    lineage = scan(tmp_path).lineage
+    (told,) = lineage.diagnostics
+    assert (told.code, told.path, told.line) == ("TEMPLATE_ERROR", "models/s.yml", 5)
+    assert "in YAML, line 5; what stands before it counts" in told.message
+    assert [row.description for row in lineage.objects] == ["the first"]
+
+
 def test_a_damaged_manifest_is_told(tmp_path: Path) -> None:
     shutil.copytree(PROJECTS / "shop", tmp_path / "shop")
     (tmp_path / "shop" / "target").mkdir()
@@ -322,6 +354,34 @@ def test_snapshots_are_where_their_settings_say_and_exposures_where_yaml_names_t
     }
     columns = [row.name for row in analysis.lineage.columns if row.object == "dbx.hist.old_way"]
     assert columns == ["id", "name", "dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to"]
+
+
+def test_an_exposure_is_known_as_one_in_whatever_letters(pieces: Path) -> None:
+    profiles = pieces / "profiles.yml"
+    profiles.write_text(profiles.read_text().replace("postgres, dbname", "snowflake, database"))
+    before = scan(pieces).lineage
+    assert [row.object for row in before.objects if "exposure" in row.tags] == ["EXPOSURE.BOARD", "EXPOSURE.MAIL"]
+    (pieces / "models/m.sql").write_text("select 2 as id\n")
+    after = scan(pieces).lineage
+    changes = diff(before, after)
+    assert {change.effective for change in changes if change.root and change.rule == "COL001"} == {Severity.BREAKING}
+    assert not [stale for stale in rebuild(before, after, changes).stale if "EXPOSURE" in stale.object]
+
+
+def test_a_change_of_a_source_stands_in_the_file_that_describes_it(
+    pieces: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, after = (pieces / side for side in ("before", "after"))
+    for folder, kind in ((before, "int"), (after, "text")):
+        (folder / "models").mkdir(parents=True)
+        (folder / "dbt_project.yml").write_text("name: p\n")
+        (folder / "models/s.yml").write_text(
+            "sources: [{name: raw, tables: [{name: t, columns: [{name: a, data_type: " + kind + "}]}]}]\n"
+        )
+        (folder / "models/m.sql").write_text("select a from {{ source('raw', 't') }}\n")
+    assert main(["diff", str(before), str(after), "-d", "postgres", "-f", "json"]) == 0
+    (root,) = [one for one in json.loads(capsys.readouterr().out)["changes"] if one["root"]]
+    assert (root["rule"], root["object"], root["path"]) == ("TYP003", "raw.t", "models/s.yml")
 
 
 def test_a_hook_of_the_project_that_writes_is_told(pieces: Path) -> None:
@@ -428,3 +488,12 @@ def test_a_file_of_a_project_outside_of_git_is_rendered_by_its_name(
 ) -> None:
     assert main(["render", str(settled / "models" / "b.sql")]) == 0
     assert capsys.readouterr().out.endswith('from "core"."a"\n')
+
+
+@pytest.mark.parametrize("name", ["seeds/countries.csv", "snapshots/customers.yml", "models/marts/_exposures.yml"])
+def test_what_is_no_sql_is_rendered_as_the_analysis_sees_it(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = discover_folder(PROJECTS / "shop", load_settings(PROJECTS / "shop", {}, {}))
+    seen = {source.source_hash: source.rendered for source in found.sources}
+    assert main(["render", str(PROJECTS / "shop" / name)]) == 0
+    (row,) = [file for file in found.files if file.path == name]
+    assert capsys.readouterr().out.strip() == seen[row.source_hash].strip()

@@ -242,6 +242,13 @@ def test_whoever_reads_outside_goes_by_the_name_that_a_table_had(tags: tuple[str
     assert only(diff(base, head), "OBJ002").effective is severity
 
 
+@pytest.mark.parametrize(("tags", "severity"), [((), Severity.NON_BREAKING), (("exposure",), Severity.BREAKING)])
+def test_a_column_is_promised_to_whoever_reads_outside(tags: tuple[str, ...], severity: Severity) -> None:
+    text = "view exposure.board\n  id INT = raw.orders.id\n  from raw.orders\n"
+    base, head = (_tagged(lineage(table + text), tags) for table in (ORDERS, SHORT))
+    assert only(diff(base, head), "COL001").effective is severity
+
+
 def _tagged(side: Lineage, tags: tuple[str, ...]) -> Lineage:
     rows = (msgspec.structs.replace(row, tags=tags) if row.schema == "exposure" else row for row in side.objects)
     return msgspec.structs.replace(side, objects=tuple(rows))

@@ -67,6 +67,7 @@ def test_from_a_word_to_the_source_of_a_value(address: str, browser: Any) -> Non
         page.keyboard.type("net_sales_eur daily")
         page.keyboard.press("Enter")
         expect(page.locator(".hits li")).to_have_count(1)
+        page.wait_for_load_state()  # the list is there before the script that listens to keys
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
         expect(page.locator("#panel h2")).to_have_text("mssql.retail.mart.daily_sales.net_sales_eur")

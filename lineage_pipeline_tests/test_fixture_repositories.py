@@ -1,5 +1,6 @@
 """Repositories of each kind: what is found in them, how it is named, and where a finding inside each points."""
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -43,7 +44,44 @@ NOTEBOOK = json.dumps(
     indent=1,
 )
 
+DBT = {
+    "dbt_project.yml": "name: p\nprofile: p\nmodels: {p: {+schema: marts}}\n",
+    "profiles.yml": "p: {target: d, outputs: {d: {type: spark, schema: core}}}\n",
+    "seeds/days.csv": "day,name\n1,Mo\n",
+    "models/a.sql": "select day,\n  {{ 'name' }} as label from {{ ref('days') }}\njoin raw.nowhere using (day)\n",
+    "models/b.sql": "{{ config(materialized='table') }}\nselect label from {{ ref('a') }}\n",
+    "models/c.py": "def model(dbt, session):\n    return dbt.ref('b')\n",
+}
+MADE = ("dbt_project.yml", "models/a.sql", "models/b.sql", "models/c.py", "seeds/days.csv")
+COMPILED = "select day,\n  name as label from core.days\njoin raw.nowhere using (day)\n"
+MANIFEST = {
+    "nodes": {
+        "model.p.a": {
+            "resource_type": "model",
+            "name": "a",
+            "alias": "aa",
+            "schema": "named",
+            "original_file_path": "models/a.sql",
+            "checksum": {"checksum": hashlib.sha256(DBT["models/a.sql"].strip().encode()).hexdigest()},
+            "compiled_code": COMPILED,
+        }
+    }
+}
+
 KINDS = {
+    "dbt": Kind(
+        DBT,
+        tuple(f"{path} spark utf-8" for path in MADE),
+        ("core.days", "core_marts.a", "core_marts.b", "core_marts.c"),
+        ("models/a.sql", 3, 6, "raw.nowhere"),
+    ),
+    "dbt with a manifest": Kind(
+        {**DBT, "artefacts/manifest.json": json.dumps(MANIFEST)},
+        tuple(f"{path} spark utf-8" for path in MADE),
+        ("core.days", "core_marts.b", "core_marts.c", "named.aa"),
+        ("models/a.sql", 3, 6, "raw.nowhere"),
+        '[analysis]\ndialect = "spark"\n[dbt]\nmanifest = "artefacts/manifest.json"\n',
+    ),
     "plain": Kind(
         {
             "ddl/1.sql": "create table core.a (id int);\n",
@@ -139,7 +177,8 @@ def test_what_is_found_how_it_is_named_and_where_a_finding_points(kind: Kind, pl
         assert texts[row.path][row.span.start : row.span.end].strip() != ""
 
 
-def test_two_repositories_of_which_one_reads_the_other(tmp_path: Path) -> None:
+def test_two_repositories_of_which_one_reads_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # whose files both may name
     shop = Kind({"a.sql": "create view core.a as select 1 as id, 'x' as name;\n"}, (), (), ("", 0, 0, ""))
     reports = Kind(
         {"b.sql": "create view rep.b as select * from core.a;\nselect x from raw.nowhere;\n"}, (), (), ("", 0, 0, "")

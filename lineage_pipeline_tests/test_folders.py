@@ -102,6 +102,17 @@ def test_a_file_says_itself_how_it_is_read(tmp_path: Path) -> None:
     assert [file.evidence for file in found.files] == ["header comment", "settings", "header comment"]
 
 
+def test_a_word_of_the_comment_that_nobody_reads_is_told(tmp_path: Path) -> None:
+    write(tmp_path, a_sql="-- lineage: dialekt=tsql schema=dbo\nselect 1", b_sql="/* lineage: snowflake */\nselect 1")
+    write(tmp_path, c_sql="-- lineage: orders feed revenue\nselect 1")
+    told = discover_folder(tmp_path, Settings()).diagnostics
+    assert [(row.code, row.path, row.line, row.column) for row in told] == [
+        ("HEADER_UNKNOWN", "a.sql", 1, 13),
+        ("HEADER_UNKNOWN", "b.sql", 1, 13),
+    ]
+    assert told[0].message.startswith("the comment at the top says dialekt, which nobody reads; it may say catalog,")
+
+
 def test_the_dialect_is_found_out_where_nobody_says_it(tmp_path: Path) -> None:
     write(
         tmp_path,
@@ -144,6 +155,69 @@ def test_a_program_gives_away_whom_it_hands_its_sql_to(name: str, tmp_path: Path
     (tmp_path / name).write_text(content)
     (file,) = discover_folder(tmp_path, Settings()).files
     assert (file.dialect, evidence in (file.evidence or "")) == (dialect, True)
+
+
+SPOKEN = {
+    "select v:k.l[0]::string as k from raw": "snowflake",
+    "select f.value from t, lateral flatten(input => t.v) as f": "snowflake",
+    "select f.value from t, table(flatten(t.v)) as f qualify row_number() over (order by 1) = 1": "snowflake",
+    "insert overwrite table t partition (ds = '2020-01-01') select a from b": "spark",
+    "set hive.exec.dynamic.partition = true; insert overwrite table t partition (ds) select a, ds from b": "hive",
+    "select safe_divide(a, b) as c from t": "bigquery",
+    "select * except (a) from t": "bigquery",
+    "select a.x from a, b where a.id = b.id(+)": "oracle",
+    "select x from a where rownum < 10": "oracle",
+    "select x from a start with x is null connect by prior id = parent": "oracle",
+    "select id, row_number() over (order by a) as rownum from t where rownum2 = 1": "",
+    "select a from t where b = :c::int and d = '12:30'::time": "",
+    "select a from t except (select a from u)": "",
+}
+
+
+@pytest.mark.parametrize("text", SPOKEN)
+def test_words_that_hardly_any_other_dialect_has(text: str) -> None:
+    guess = guess_dialect(text)
+    assert (guess.dialect if guess is not None else "") == SPOKEN[text]
+
+
+def test_a_few_files_do_not_speak_for_all(tmp_path: Path) -> None:
+    plain = {f"p{number}_sql": f"select {number} as a from t" for number in range(5)}
+    write(tmp_path, **plain, o_sql="select a.x from a, b where a.id = b.id(+)")
+    files = {file.path: file for file in discover_folder(tmp_path, Settings()).files}
+    assert {path: file.dialect for path, file in files.items() if file.dialect} == {"o.sql": "oracle"}
+    assert files["p0.sql"].evidence == "no sign, and the files around tell too little: 1 of 6 are oracle"
+
+
+def test_a_file_is_read_like_those_in_its_folder(tmp_path: Path) -> None:
+    for folder, text in (("erp", "select a.x from a, b where a.id = b.id(+)"), ("wh", "select v:k::string from t")):
+        (tmp_path / folder).mkdir()
+        write(tmp_path / folder, a_sql=text, b_sql=text, c_sql="select a from t")
+    files = discover_folder(tmp_path, Settings()).files
+    assert [file.dialect for file in files] == ["oracle"] * 3 + ["snowflake"] * 3
+
+
+def test_the_files_of_a_database_project_are_of_its_dialect(tmp_path: Path) -> None:
+    (tmp_path / "db").mkdir()
+    (tmp_path / "db" / "Sales.sqlproj").write_text("<Project/>")
+    write(tmp_path / "db", a_sql="create table t (a int)")
+    write(tmp_path, b_sql="create table u (a int)")
+    files = discover_folder(tmp_path, Settings()).files
+    told = [(file.path, file.dialect) for file in files]
+    assert told == [("b.sql", "tsql"), ("db/a.sql", "tsql")]
+    assert files[1].evidence == "detected: the project db/Sales.sqlproj"
+
+
+def test_a_project_that_says_its_dialect_is_the_evidence(tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "dbt_project.yml").write_text("name: p\nprofile: p\n")
+    (tmp_path / "profiles.yml").write_text("p: {target: d, outputs: {d: {type: snowflake}}}\n")
+    (tmp_path / "models" / "a.sql").write_text("select 1 as a")
+    (tmp_path / "b.sqlx").write_text("config {type: 'view'}\nselect 1 as a")
+    write(tmp_path, c_sql="MODEL (name c, dialect duckdb); select 1 as a")
+    files = {file.path: (file.dialect, file.evidence) for file in discover_folder(tmp_path, Settings()).files}
+    assert files["models/a.sql"] == ("snowflake", "the target of the dbt project")
+    assert files["b.sqlx"] == ("bigquery", "Dataform writes for BigQuery")
+    assert files["c.sql"] == ("duckdb", "the SQLMesh model or its project")
 
 
 def test_a_file_says_itself_who_renders_it(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import base64
 import csv
 import hashlib
+import io
 import json
 import os
 import re
@@ -95,6 +96,8 @@ def subject(request: pytest.FixtureRequest) -> Subject:
 
 def written(name: str, subject: Subject, grain: sets.Grain | None = None, most: int = 10_000) -> str:
     format = FORMATS[name]
+    if format.parts is not None:
+        return "".join(format.parts(subject))
     assert format.write is not None
     return format.write(subject, Wish(grain or next(iter(format.grains), sets.Grain.TABLE), most)).text
 
@@ -389,6 +392,24 @@ def test_a_lineage_file_is_exported_as_what_it_was_made_of(
             assert shown[0] == shown[1]
 
 
+class _Counting(io.StringIO):
+    """A text that remembers the longest of the parts it was given."""
+
+    longest = 0
+
+    def write(self, text: str) -> int:
+        self.longest = max(self.longest, len(text))
+        return super().write(text)
+
+
+def test_a_document_is_written_as_it_is_made(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lineage_pipeline.export.json.CHUNK", 1)
+    for format in ("json", "openlineage"):
+        monkeypatch.setattr("sys.stdout", stream := _Counting())
+        assert main(["export", format, "."]) == 0
+        assert stream.longest < len(stream.getvalue()) / 4
+
+
 def test_what_was_cut_is_told_on_stderr(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", "dot", ".", "--limit", "2"]) == 0
     shown = capsys.readouterr()
@@ -396,7 +417,7 @@ def test_what_was_cut_is_told_on_stderr(here: Path, capsys: pytest.CaptureFixtur
     assert "drawn are 2 of 6 objects" in shown.err
 
 
-TEXTS = [name for name, format in FORMATS.items() if format.write is not None] + ["csv"]
+TEXTS = [name for name, format in FORMATS.items() if format.save is None] + ["csv"]
 
 
 def test_texts_are_the_same_bytes_whatever_the_hash_seed_the_zone_and_the_locale(here: Path) -> None:

@@ -65,12 +65,21 @@ def test_linked_worktrees_are_read_in_place(repo: Path, tmp_path: Path) -> None:
     assert sorted(texts(discover_revision(tmp_path / "linked", WORKTREE, RULES))) == ["a.sql", "new.sql", "x/b.sql"]
 
 
-def test_what_a_partial_clone_has_not_got_is_a_finding_and_not_a_fetch(repo: Path, tmp_path: Path) -> None:
+def test_what_a_partial_clone_has_not_got_is_a_finding_and_not_a_fetch(
+    repo: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     git(tmp_path, "clone", "-q", "--bare", "--filter=blob:none", f"file://{repo}", "clone")
     found = discover_revision(tmp_path / "clone", "HEAD", RULES)
-    assert [(one.path, one.code) for one in found.diagnostics] == [(path, "ENCODING_ERROR") for path in NOW]
+    assert [(one.path, one.code) for one in found.diagnostics] == [(path, "CONTENT_MISSING") for path in NOW]
     assert all("is not in this clone" in one.message for one in found.diagnostics)
+    assert capfd.readouterr().err == ""
     assert [file.status for file in found.files] == [Status.FAILED, Status.FAILED]
+
+
+def test_folders_that_a_partial_clone_has_not_got_are_one_sentence(repo: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", "--bare", "--filter=tree:0", f"file://{repo}", "clone")
+    with pytest.raises(LineageError, match=r"^this is a partial clone without the folders of \w+: fetch them with"):
+        discover_revision(tmp_path / "clone", "HEAD", RULES)
 
 
 def test_the_working_tree_has_what_is_tracked_changed_and_new_and_not_what_is_ignored(repo: Path) -> None:
@@ -80,7 +89,7 @@ def test_the_working_tree_has_what_is_tracked_changed_and_new_and_not_what_is_ig
     (repo / "x" / "b.sql").unlink()
     found = texts(discover_revision(repo, WORKTREE, RULES))
     assert found == {"a.sql": "select 5", "build/c.sql": "select 7", "new.sql": "select 6"}
-    assert sorted(texts(discover_folder(repo, RULES))) == ["a.sql", "new.sql"]
+    assert texts(discover_folder(repo, RULES)) == found
 
 
 def test_a_bare_repository_has_no_working_tree(repo: Path, tmp_path: Path) -> None:
@@ -100,6 +109,44 @@ def test_submodules_and_pointers_are_told_and_not_followed(revision: str, repo: 
     assert [(one.code, one.path) for one in found.diagnostics] == [("SUBMODULE", "module"), ("LFS_POINTER", "big.sql")]
     assert {file.path: file.status.value for file in found.files}["big.sql"] == "failed"
     assert sorted(texts(found)) == ["a.sql", "x/b.sql"]
+
+
+@pytest.mark.parametrize("revision", ["HEAD", WORKTREE, "folder"])
+def test_a_repository_inside_is_told_and_not_entered(revision: str, repo: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    git(tmp_path, "init", "-q", str(other))
+    write(other, secret_sql="select 'other'", models__m_sql="select 1", **{"dbt_project.yml": "name: o"})
+    git(other, "add", "-A")
+    git(other, "commit", "-q", "-m", "other")
+    git(repo, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other), "lib/module")
+    git(repo, "commit", "-q", "-m", "module")
+    (repo / "lib" / "link.sql").symlink_to("module/secret.sql")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "link")
+    found = discover_folder(repo, RULES) if revision == "folder" else discover_revision(repo, revision, RULES)
+    assert [(one.code, one.path) for one in found.diagnostics] == [("SUBMODULE", "lib/module")]
+    assert texts(found) == NOW
+
+
+def test_repositories_in_a_folder_that_is_none_are_read(repo: Path) -> None:
+    assert sorted(texts(discover_folder(repo.parent, RULES))) == [f"{repo.name}/a.sql", f"{repo.name}/x/b.sql"]
+
+
+@pytest.mark.parametrize("revision", ["HEAD", WORKTREE, "folder"])
+def test_links_inside_are_the_same_content(revision: str, repo: Path) -> None:
+    (repo / "y").mkdir()
+    (repo / "y" / "same.sql").symlink_to("../x/b.sql")
+    (repo / "again.sql").symlink_to("y/same.sql")
+    (repo / "z").symlink_to("x")
+    (repo / "through.sql").symlink_to("z/b.sql")
+    (repo / "kept.sql").symlink_to(".git/config")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "links")
+    found = discover_folder(repo, RULES) if revision == "folder" else discover_revision(repo, revision, RULES)
+    linked = dict.fromkeys(("again.sql", "through.sql", "y/same.sql"), NOW["x/b.sql"])
+    assert texts(found) == NOW | linked
+    if revision == "folder":
+        assert texts(discover_folder(repo / "y", RULES)) == {"same.sql": NOW["x/b.sql"]}
 
 
 @pytest.mark.parametrize("revision", ["HEAD", WORKTREE])

@@ -16,6 +16,63 @@ from lineage_pipeline.discover.hosts.values import Part
 from lineage_pipeline.settings import Settings
 from lineage_pipeline.vocabulary.places import Text, line_starts
 
+IMPORTS = {
+    "jobs/load.py": "from common.names import SCHEMA, QUERY as Q\nfrom . import near\nimport common.names as names\n"
+    "from elsewhere import THING\n"
+    "spark.sql(f'insert into {SCHEMA}.t select a from {near.TABLES[0]}')\n"
+    "spark.sql(Q)\n"
+    "spark.sql(names.PART % 'x')\n"
+    "spark.sql(THING)\n",
+    "jobs/near.py": "from .load import Q\nTABLES = ['raw.a', 'raw.b']\n",
+    "common/__init__.py": "",
+    "common/names.py": "SCHEMA = 'core'\nQUERY = 'delete from core.q'\nPART = 'insert into core.p select a from %s'\n",
+}
+
+
+def test_constants_of_other_modules_are_known(tmp_path: Path) -> None:
+    for name, text in IMPORTS.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    lineage = scan(tmp_path).lineage
+    assert [(row.path, row.kind, row.target) for row in lineage.statements if row.path == "jobs/load.py"] == [
+        ("jobs/load.py", "INSERT", "core.t"),
+        ("jobs/load.py", "INSERT", "core.p"),
+    ]
+    assert [row.target for row in lineage.statements if row.kind == "DELETE"] == ["core.q"]
+    assert ("raw.a", "core.t") in {(row.from_object, row.to_object) for row in lineage.object_edges}
+    dynamic = [
+        (row.path, row.line)
+        for row in lineage.diagnostics
+        if row.code == "DYNAMIC_SQL" and row.path != "common/names.py"
+    ]
+    assert dynamic == [("jobs/load.py", 8)]
+
+
+R = """# Databricks notebook source
+library(SparkR)
+df <- sql('select a from t')
+x <- dbGetQuery(con, "insert into u select \\"a\\" from t")
+
+# COMMAND ----------
+
+# MAGIC %sql
+# MAGIC select b from v
+"""
+
+
+@pytest.mark.parametrize("name", ["note.r", "note.R"])
+def test_notebooks_in_r_are_read(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(R)
+    (tmp_path / f"plain_{name}").write_text("x <- c(1, 2)\nquery <- x\n")
+    lineage = scan(tmp_path).lineage
+    assert [(row.path, row.kind) for row in lineage.statements] == [
+        (name, "SELECT"),
+        (name, "INSERT"),
+        (name, "SELECT"),
+    ]
+    assert {(row.path, row.line) for row in lineage.diagnostics} == {(name, 3), (name, 4), (name, 9)}
+
+
 PYTHON = {
     "a constant": ('spark.sql("select a from t")', ["select a from t"]),
     "a formatted string with a field nobody knows": ('spark.sql(f"select a from {x}.t")', ["select a from __hole__.t"]),

@@ -85,6 +85,17 @@ def test_a_damaged_batch_is_compiled_anew(folder: Path) -> None:
     assert keeper.made > 0
 
 
+def test_what_another_engine_kept_is_compiled_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = files_of(folder)
+    keeper_of(folder).compile(files)
+    same = keeper_of(folder)
+    same.compile(files)
+    monkeypatch.setattr("lineage_pipeline.store.packing.engine_version", lambda: "another")
+    other = keeper_of(folder)
+    other.compile(files)
+    assert (same.made, other.made > 0) == (0, True)
+
+
 def test_little_leaves_no_folder_behind_and_a_closed_one_is_no_error(
     folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -9,8 +9,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from lineage_pipeline.cli import main, tree
+from lineage_pipeline.cli.app import app
 from lineage_pipeline.settings import Settings
 
 ROOT = Path(__file__).parent.parent
@@ -83,6 +85,7 @@ def test_quiet_says_nothing_but_errors(capsys: pytest.CaptureFixture[str]) -> No
         assert capsys.readouterr().err == ""
     assert main(["-q", "scan", "nowhere"]) == 2
     assert "nowhere" in capsys.readouterr().err
+    assert "no file below" in CliRunner().invoke(app, ["scan", "."]).stderr  # whoever calls next is not silenced
 
 
 def test_progress_is_for_terminals(here: Path) -> None:

@@ -76,3 +76,44 @@ def test_a_script_leaves_behind_what_the_engine_has(seed: int) -> None:
         theirs.setdefault(table, []).append(name)
     assert ours == theirs, text
     assert [row for row in lineage.diagnostics if row.code in ALARMS] == [], text
+
+
+def found(dialect: str, **scripts: str) -> list[tuple[str | None, str]]:
+    """The alarms of some files, in the order of their names."""
+    files = [InputFile(f"{name.replace('__', '/')}.sql", text, Options(dialect)) for name, text in scripts.items()]
+    return [(row.path, row.message) for row in analyse(files).diagnostics if row.code in ALARMS - {"UNKNOWN_TABLE"}]
+
+
+@pytest.mark.parametrize(
+    ("values", "alarm"),
+    [
+        ("1, 2", ["t takes 4 columns, 2 are given"]),
+        ("1, 2, 3", []),
+        ("1, 2, 3, 4", []),
+        ("1, 2, 3, 4, 5", ["t takes 4 columns, 5 are given"]),
+    ],
+)
+def test_an_insert_fits_a_table_before_or_after_another_file_adds_a_column(values: str, alarm: list[str]) -> None:
+    made, insert, added = (
+        "create table t (a int, b int, c int)",
+        f"insert into t values ({values})",
+        "alter table t add d int",
+    )
+    told = [("v2.sql", text) for text in alarm]
+    assert found("tsql", v1=made, v2=insert, v3=added) == told
+    assert found("tsql", v1=made, v2=insert, v1b=added) == told
+
+
+def test_an_insert_behind_the_addition_in_its_own_file_must_have_all() -> None:
+    script = "create table t (a int); alter table t add b int; insert into t values (1)"
+    assert found("tsql", a=script, b="alter table t add c int") == [("a.sql", "t takes 2 columns, 1 are given")]
+
+
+def test_a_synonym_of_one_folder_does_not_hide_the_table_of_another() -> None:
+    scripts = {
+        "a__create": "create table countries (id int, name varchar2(9));\nalter table countries add primary key (id);",
+        "a__fill": "insert into countries values (1, 'x');",
+        "b__synonym": "create synonym countries for a.countries;\ngrant select on a.countries to public;",
+        "c__create": "create table countries (id int, name varchar2(9), region int);",
+    }
+    assert found("oracle", **scripts) == []

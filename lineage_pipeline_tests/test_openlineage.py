@@ -332,6 +332,23 @@ def test_a_consumer_gets_each_event_once_with_the_key_also_after_it_was_down(
         assert {headers["Authorization"] for _, headers, *_ in consumer.requests} == {"Bearer k1"}
 
 
+def test_what_a_consumer_did_not_take_is_kept_and_sent_first_the_next_time(
+    shop: Path, export: Export, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected = export("head")
+    monkeypatch.setattr("lineage_pipeline.export.sending.time.sleep", lambda _: None)
+    with consuming(201, *[503] * 6) as consumer:
+        command = ["export", "openlineage", "head", "--url", consumer.address]
+        assert main(command) == 2
+        assert f"1 were taken; {len(expected) - 1} are kept in {shop}/.lineage/unsent/" in capsys.readouterr().err
+        assert consumer.taken == expected[:1]
+        assert export("head", "--url", consumer.address) == []
+        assert consumer.taken == expected, "nothing twice, nothing lost, in order"
+        assert list((shop / ".lineage" / "unsent").iterdir()) == []
+        assert export("lake", "--dialect", "spark", "--url", consumer.address) == []
+        assert len(consumer.taken) > len(expected)
+
+
 @pytest.mark.parametrize(("answer", "said"), [(400, "400 Bad Request"), (302, "302 Found")])
 def test_an_event_that_is_refused_is_not_sent_again_nor_elsewhere(answer: int, said: str) -> None:
     with consuming(201, answer) as consumer:

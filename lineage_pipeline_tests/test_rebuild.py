@@ -65,6 +65,23 @@ def test_a_reader_that_nobody_edited_is_not_called_so() -> None:
     ]
 
 
+def test_whoever_still_names_what_is_gone_is_stale_and_what_reads_that() -> None:
+    assert names(after(orders=("amount int, ", ""), clean=("id, amount, note", "id, note"))) == [
+        "raw.orders edited",
+        "core.clean edited",
+        "mart.daily reads",
+        "mart.notes reads",
+        "mart.log reads",
+    ]
+    assert names(after(orders=("amount int", "price int"))) == [
+        "raw.orders edited",
+        "core.clean reads",
+        "mart.daily reads",
+        "mart.notes reads",
+        "mart.log reads",
+    ]
+
+
 def test_a_column_more_is_nobodys_concern() -> None:
     assert names(after(orders=("note text", "note text, more int"))) == ["raw.orders edited"]
 

@@ -136,6 +136,48 @@ def test_a_repository_says_how_it_is_read_and_the_deployment_where_to_work(tmp_p
     assert joint.analysis_key() == load_settings(repo, {}, {}).analysis_key()
 
 
+OUTWARDS = {
+    "[dbt]\ntrust = true": "dbt.trust",
+    '[analysis]\nschemas = ["../secret.json"]': "analysis.schemas",
+    '[analysis]\nschemas = ["/etc/passwd"]': "analysis.schemas",
+    '[analysis]\nschemas = ["link.json"]': "analysis.schemas",
+    '[[systems]]\nname = "a"\nschemas = ["postgresql://elsewhere/db"]': "systems.schemas",
+    '[templating]\nvariables_file = "../secret.json"': "templating.variables_file",
+    'manifest = "../files.csv"': "manifest",
+    '[analysis]\nschemas = ["snapshot:../warehouse#shop@1"]': "analysis.schemas",
+    '[analysis]\nschemas = ["duckdb:///../w.duckdb"]': "analysis.schemas",
+}
+
+
+@pytest.mark.parametrize("text", OUTWARDS)
+def test_settings_of_a_stranger_lead_nowhere_and_run_nothing(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = tmp_path / "repo"
+    (repo / "deep").mkdir(parents=True)
+    (tmp_path / "secret.json").write_text("{}")
+    (tmp_path / "files.csv").write_text("path\n")
+    (repo / "link.json").symlink_to("../secret.json")
+    (repo / "lineage.toml").write_text(text)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(LineageError, match=OUTWARDS[text]):
+        load_settings(repo, {}, {})
+    with pytest.raises(LineageError, match=OUTWARDS[text]):
+        Settings().for_repository(repo, {}, {})
+    assert load_settings(repo, {}, {"LINEAGE_CONFIG": str(repo / "lineage.toml")}).file == repo / "lineage.toml"
+    monkeypatch.chdir(repo / "deep")  # whoever starts us there has read them
+    assert load_settings(repo, {}, {}).file == repo / "lineage.toml"
+
+
+def test_a_stranger_does_not_say_where_to_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("repo", "here"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "repo" / "lineage.toml").write_text('warehouse = "../elsewhere"')
+    monkeypatch.chdir(tmp_path / "here")
+    assert load_settings(tmp_path / "repo", {}, {}).warehouse == str(tmp_path / "repo" / ".lineage" / "warehouse")
+
+
 def test_namespaces_fall_back_to_the_names_of_systems(tmp_path: Path) -> None:
     text = '[openlineage.namespaces]\nmssql = "mssql://h:1"\n[[systems]]\nname = "mssql"\n[[systems]]\nname = "pg"'
     assert load(tmp_path, text).namespaces() == {"mssql": "mssql://h:1", "pg": "pg", "": "mssql://h:1"}

@@ -29,6 +29,7 @@ from lineage_pipeline.vocabulary.plan import Known, Plan
 from lineage_pipeline.vocabulary.sets import ObjectKind, Origin
 from lineage_pipeline_tests.cases import cases
 from lineage_pipeline_tests.materialised import ROOT, canonical, materialised
+from lineage_pipeline_tests.test_sinks import CORPUS
 
 pytestmark = pytest.mark.spark
 
@@ -88,9 +89,11 @@ def ground(folder: Path, files: dict[str, str], settings: str = "") -> Ground:
 
 
 def fixture_files() -> Iterator[tuple[str, str]]:
-    """Give every case of the engine's fixtures as a file, in a folder of its dialect."""
+    """Give every case of the engine's fixtures as a file, in a folder of its dialect, and one with nasty names."""
     for number, case in enumerate(cases("link")):
         yield f"{case.setting('dialect') or 'any'}/{number:04}.sql", case.sql
+    nasty = (name.replace('"', '""') for name in CORPUS if not {"\0", "{"} & set(name))
+    yield "postgres/nasty.sql", "".join(f'create view "v{name}" as select "{name}" from "{name}";\n' for name in nasty)
 
 
 @pytest.mark.parametrize("side", [0, 1], ids=["base", "head"])
@@ -112,6 +115,7 @@ def test_every_fixture_of_the_engine_has_the_same_rows_in_process_and_on_spark(t
     found = discover_folder(tmp_path, place.settings)
     expected = canonical(pipeline.analyse(input_files(found, place.settings)))
     got = canonical(place.analyse(found))
+    assert sum(b"nasty.sql" in row for row in got["column_edges"]) > 60
     assert {name: len(rows) for name, rows in got.items()} == {name: len(rows) for name, rows in expected.items()}
     assert got == expected
 

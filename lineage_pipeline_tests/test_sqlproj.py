@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lineage_pipeline.cli import main
 from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.discover.gather import input_files
 from lineage_pipeline.discover.git import discover_revision
@@ -96,3 +97,12 @@ def test_a_project_that_cannot_be_read_orders_nothing(text: str) -> None:
 def test_a_script_outside_of_the_repository_is_none_of_its_files() -> None:
     text = "<Project><PreDeploy Include='..\\..\\..\\etc\\a.sql'/></Project>"
     assert positions(["x/p.sqlproj"], lambda _: text) == {"../../etc/a.sql": -1}
+
+
+def test_a_script_is_rendered_by_its_name_as_in_its_project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    variable = '<SqlCmdVariable Include="Db"><DefaultValue>sales</DefaultValue></SqlCmdVariable>'
+    (tmp_path / "x.sqlproj").write_text(f"<Project><ItemGroup>{variable}</ItemGroup></Project>")
+    (tmp_path / "views").mkdir()
+    (tmp_path / "views" / "v.sql").write_text("create view v as select a from [$(Db)].dbo.t")
+    assert main(["render", str(tmp_path / "views" / "v.sql")]) == 0
+    assert capsys.readouterr().out.strip() == "create view v as select a from [sales].dbo.t"

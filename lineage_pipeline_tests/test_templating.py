@@ -60,7 +60,13 @@ RENDERINGS = (
     Rendering("plain SQL is no template", "select '{' || v:k::int from t", ""),
     Rendering("sqlcmd", "select * from [$(Db)].dbo.t", "select * from [x].dbo.t", (), {"db": "x"}, dialect="tsql"),
     Rendering("sqlcmd, no value", "use $(Db)", "use $(Db)", ("Db@4",), dialect="tsql"),
-    Rendering("sqlcmd, set", ":setvar Db x\nuse $(Db)", ":setvar Db x\nuse $(Db)", dialect="tsql"),
+    Rendering("sqlcmd, set", ":setvar Db x\nuse $(Db)", ":setvar Db x\nuse x", dialect="tsql"),
+    Rendering(
+        "sqlcmd, set again",
+        'use $(db)\n:setvar Db "a b"\nuse [$(db)]\n:setvar db c\nuse $(DB)',
+        'use $(db)\n:setvar Db "a b"\nuse [a b]\n:setvar db c\nuse c',
+        dialect="tsql",
+    ),
     Rendering("a dollar elsewhere is SQL", "select $(db)", "", dialect="postgres"),
     Rendering("dollar", "select * from ${s}.t", "select * from raw.t", (), {"s": "raw"}, "dollar"),
     Rendering("dollar, no value", "select * from ${s}.t", "select * from undefined_s.t", ("s@14",), {}, "dollar"),
@@ -249,6 +255,22 @@ def test_variables_come_from_file_settings_rules_environment_and_flags_in_this_o
     assert settings.analysis_key() != load_settings(tmp_path, {}, environ).analysis_key()
 
 
+def test_a_template_sees_nothing_else_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_TOKEN", "s3cret")
+    monkeypatch.setenv("LINEAGE_VAR_SHOP", "raw")
+    monkeypatch.setenv("LINEAGE_CACHE", "false")
+    words = ("SHOP_TOKEN", "env_var('SHOP_TOKEN')", "env.SHOP_TOKEN", "environ['SHOP_TOKEN']", "LINEAGE_CACHE", "CACHE")
+    text = "".join(f"select '{{{{ {word} }}}}' as a from {{{{ shop }}}}.t;\n" for word in words)
+    (tmp_path / "a.sql").write_text(text)
+    settings = load_settings(tmp_path, {"analysis": {"dialect": "postgres"}}, os.environ)
+    found = discover_folder(tmp_path, settings)
+    (rendered,) = (source.rendered for source in found.sources)
+    assert rendered.count("from raw.t") == len(words)
+    assert "s3cret" not in rendered
+    assert "'false'" not in rendered
+    assert {row.line for row in found.diagnostics} == set(range(1, len(words) + 1))
+
+
 def test_an_unknown_templater_is_told_with_those_that_are_there(tmp_path: Path) -> None:
     with pytest.raises(LineageError, match=r"no templater jinga; known are auto, brace, colon,.*jinja"):
         make_templater("jinga")
@@ -371,3 +393,36 @@ def test_dataform_and_sqlmesh_files_are_read_as_far_as_their_sql(tmp_path: Path)
     undefined = [(row.path, row.line) for row in lineage.diagnostics if row.code == "UNDEFINED_VARIABLE"]
     assert undefined == [("definitions/facts.sqlx", 8), ("model.sql", 8)]
     assert not [row for row in lineage.diagnostics if row.code in ("PARSE_ERROR", "TEMPLATE_ERROR")]
+
+
+MESH = {
+    "config.yaml": "gateways: {local: {}}\nmodel_defaults: {dialect: snowflake}\nvariables: {low: 7, Area: north}\n",
+    "seeds/s.csv": "a,b\n1,x\n",
+    "models/listed.sql": "MODEL (name db.listed, kind SEED (path '../seeds/s.csv'), columns (a int, b varchar(3)));",
+    "models/seed.sql": "MODEL (name db.seed, kind SEED (path '$root/seeds/s.csv'));",
+    "models/full.sql": "MODEL (name db.full, kind FULL);\nJINJA_STATEMENT_BEGIN;\n"
+    "{% if true %}insert into db.log select max(a) as a from db.seed{% endif %};\nJINJA_END;\n"
+    "select v:k::string as k, a, @low as low from db.raw, db.seed;\n"
+    "ON_VIRTUAL_UPDATE_BEGIN; grant select on view @this_model to role r; ON_VIRTUAL_UPDATE_END;\n",
+    "models/jinja.sql": "MODEL (name db.jinja, kind VIEW);\nJINJA_QUERY_BEGIN;\n"
+    "select {% for c in ['k', 'a'] %}{{ c }}, {% endfor %}'{{ var('area') }}' as area, nobody\n"
+    "from db.full where d = '{{ start_ds }}';\nJINJA_END;\n",
+}
+
+
+def test_a_sqlmesh_project_gives_its_models_dialect_variables_and_seeds(tmp_path: Path) -> None:
+    for name, text in MESH.items():
+        (tmp_path / "mesh" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "mesh" / name).write_text(text)
+    lineage = scan(tmp_path).lineage
+    columns: dict[str, list[str]] = {}
+    for row in lineage.columns:
+        columns.setdefault(row.object, []).append(f"{row.name} {row.type}")
+    assert columns["DB.LISTED"] == ["A NUMBER(38,0)", "B VARCHAR(3)"]
+    assert columns["DB.SEED"] == ["A NUMBER(38,0)", "B VARCHAR"]
+    assert columns["DB.FULL"] == ["K VARCHAR", "A NUMBER(38,0)", "LOW NUMBER(1,0)"]
+    assert [column.split()[0] for column in columns["DB.JINJA"]] == ["K", "A", "AREA", "NOBODY"]
+    assert ("DB.SEED", "DB.LOG") in {(edge.from_object, edge.to_object) for edge in lineage.object_edges}
+    told = [(row.code, row.path, row.line, row.column) for row in lineage.diagnostics]
+    assert ("UNKNOWN_COLUMN", "mesh/models/jinja.sql", 3, 83) in told
+    assert {code for code, *_ in told} == {"UNKNOWN_COLUMN", "UNKNOWN_TABLE"}

@@ -19,6 +19,7 @@ from lineage_pipeline.vocabulary.sets import ObjectKind, Severity
 from lineage_pipeline.vocabulary.tables import Change, Column, ColumnEdge, ObjectEdge, ObjectRow, Source, SqlFile
 from lineage_pipeline_tests.test_dbt import build, fill, plain
 from lineage_pipeline_tests.test_marts import commit, revision
+from lineage_pipeline_tests.test_sinks import CORPUS
 
 NASTY = "<img src=x onerror=document.title='owned'>"
 CHROMIUM = shutil.which("chromium")
@@ -116,6 +117,22 @@ def test_the_page_of_a_nasty_object_is_harmless(client: Any) -> None:
         text = client.get(path, params={"object": NASTY}).text
         assert "<img" not in text
     assert "&lt;img src=x" in client.get("/object", params={"object": NASTY}).text
+
+
+def test_no_question_does_anything_but_ask(client: Any) -> None:
+    def shown() -> str:
+        return str(client.get("/api/snapshots").json())
+
+    before, statuses = shown(), set()
+    for name in CORPUS:
+        for path, asked in (("/search", "q"), ("/object", "object"), ("/explore", "object"), ("/api/search", "q")):
+            answer = client.get(path, params={asked: name, "snapshot": "shop@4"})
+            statuses.add(answer.status_code)
+            if path != "/api/search":  # which is JSON
+                assert not re.search(r"<img|<script>alert|onmouseover=\"|<h1>x|</?marquee", answer.text), (path, name)
+        statuses.add(client.get("/search", params={"q": "core", "snapshot": name}).status_code)
+    assert statuses <= {200, 404, 422}
+    assert shown() == before
 
 
 def test_the_sql_of_an_object_is_shown(client: Any) -> None:

@@ -13,6 +13,7 @@ from lineage_pipeline.suppositions import resolve_edit, suppose
 from lineage_pipeline.vocabulary.analysis import InputFile, Options, SchemaColumn, TableSchema
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.sets import ObjectKind, Origin
+from lineage_pipeline_tests.test_check import commit, git
 
 SHOP = """
 create table raw.orders (id int not null, customer int, amount decimal(10,2), note text, primary key (id));
@@ -136,6 +137,31 @@ def test_a_slip_is_told(action: Action, words: str, said: str) -> None:
         resolve_edit(worked_out(SHOP), action, words)
 
 
+@pytest.mark.parametrize(
+    ("action", "words"),
+    [(Action.RETYPE, "raw.orders.amount=DECIMAL(10, 2)"), (Action.RENAME, "raw.orders.amount=amount")],
+)
+def test_what_is_so_already_changes_nothing(action: Action, words: str) -> None:
+    base = worked_out(SHOP)
+    after = suppose(base, [resolve_edit(base, action, words)])
+    assert diff(base.lineage, after.lineage) == ()
+
+
+def test_a_schema_in_which_names_are_looked_for_may_be_said_or_left_out() -> None:
+    options = Options("postgres", search_path=("public",))
+    base = work_out([InputFile("t.sql", "create table t (a int, c int);", options)])
+    assert {resolve_edit(base, Action.DROP, words).object for words in ("t.c", "public.t.c")} == {"t"}
+    with pytest.raises(LineageError, match="there is no object other.t"):
+        resolve_edit(base, Action.DROP, "other.t.c")
+
+
+def test_a_star_reads_a_column_at_first_hand() -> None:
+    base = worked_out(SHOP)
+    before, after = settle(base, suppose(base, [resolve_edit(base, Action.DROP, "core.orders.name")]))
+    [root] = [change for change in diff(before.lineage, after.lineage) if change.root]
+    assert [(one.object, one.column) for one in root.consumers] == [("core.starred", "name")]
+
+
 def test_what_is_only_inferred_cannot_be_changed() -> None:
     base = worked_out("create view v as select a from nowhere;")
     with pytest.raises(LineageError, match="import the schema of nowhere"):
@@ -172,3 +198,28 @@ def test_variables_of_templates_are_given_to_every_comparison(
     assert "v.x" in capsys.readouterr().out
     assert main(["diff", "base", "head", "--var", "source"]) == 2
     assert "--var takes NAME=VALUE" in capsys.readouterr().err
+
+
+def test_the_command_asks_a_revision(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    git("init", "-q", "-b", "main")
+    commit({"shop.sql": SHOP}, "shop")
+    Path("shop.sql").write_text("select 1")
+    arguments = ["impact", "--drop", "raw.orders.note", "--dialect", "duckdb", "--in"]
+    assert main([*arguments, ".@main", "-f", "json"]) == 0
+    assert "raw.orders" in {change["object"] for change in json.loads(capsys.readouterr().out)["changes"]}
+    assert main([*arguments, "."]) == 2
+
+
+def test_a_searched_schema_may_be_said_of_what_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("lineage.toml").write_text('analysis = {dialect = "postgres", search_path = ["public"]}\n')
+    Path("s.sql").write_text("create table t (c int);\ncreate view v as select c from t;\n")
+    assert main(["impact", "+public.v.c"]) == 0
+    assert "t.c" in capsys.readouterr().out
+    assert main(["impact", "other.v.c"]) == 1
+    assert "there is no" in capsys.readouterr().err

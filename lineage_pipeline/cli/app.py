@@ -86,6 +86,11 @@ EXTRAS = {
 class Verbs(TyperGroup):
     """A group that knows its commands by name and imports one when it is asked for it."""
 
+    def make_context(self, *words: Any, **options: Any) -> Any:
+        """Begin every call, whoever makes it, with the usual manners."""
+        reset()
+        return super().make_context(*words, **options)
+
     def list_commands(self, ctx: Any) -> list[str]:
         """Give the verbs in the order of the table."""
         return list(VERBS)
@@ -137,7 +142,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command; whatever goes wrong is one line on stderr, with a traceback only for `--debug`."""
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     debug = "--debug" in words
-    reset()
     _speak_utf8()
     if not debug and not sys.warnoptions:
         warnings.simplefilter("ignore")  # what libraries tell programmers is nothing that users could mend

@@ -20,7 +20,7 @@ from lineage_pipeline.cli.reports import (
     targets_of,
 )
 from lineage_pipeline.cli.words import AllowImplied, Dialect, Schemas, ShowWaived, Today, Variables, say
-from lineage_pipeline.engine.diff.gate import ExitStyle, FailOn
+from lineage_pipeline.engine.diff.gate import LIMITS, ExitStyle, FailOn, exit_code
 
 if TYPE_CHECKING:
     from lineage_pipeline.cli.subject import Side
@@ -57,11 +57,11 @@ def check(
     Example: lineage check --base origin/main --head HEAD --fail-on breaking
     """
     from lineage_pipeline.cli.compare import compare, day
-    from lineage_pipeline.engine.diff.gate import LIMITS, exit_code
+    from lineage_pipeline.cli.relaxing import relaxations
 
     style, targets, on = styled(link_base, LIMITS[fail_on]), targets_of(output), day(today)
     sides = sides_of(path, (base, head), Reading(dialect, schema, allow_implied, var).flags(), exact_base=exact_base)
-    comparison = compare(*sides, on, show_waived=show_waived)
+    comparison = compare(*sides, on, show_waived=show_waived, told=relaxations(path, sides))
     put_reports(comparison, format, targets, color, style)
     code = exit_code(comparison.changes, fail_on, exit_style)
     if code and not exit_zero:

@@ -1,9 +1,6 @@
 """`lineage diff`: what changed between two folders or revisions, and whom it breaks."""
 
-import os
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -21,11 +18,7 @@ from lineage_pipeline.cli.reports import (
 )
 from lineage_pipeline.cli.words import AllowImplied, Dialect, Schemas, ShowWaived, Today, Variables
 
-if TYPE_CHECKING:
-    from lineage_pipeline.discover.gather import Discovery
-    from lineage_pipeline.settings import Settings
-
-HELP = "A folder, or a revision of the repository here."
+HELP = "A folder or file, a revision of the repository here, or REPO@REVISION."
 
 
 def diff(
@@ -47,25 +40,9 @@ def diff(
     Example: lineage diff main WORKTREE --format markdown
     """
     from lineage_pipeline.cli.compare import compare, day
+    from lineage_pipeline.cli.sides import side_of
 
     style, targets, on = styled(link_base), targets_of(output), day(today)
     flags = Reading(dialect, schema, allow_implied, var).flags()
-    before, after = (_side(side, flags) for side in (base, head))
+    before, after = (side_of(side, flags) for side in (base, head))
     put_reports(compare(before, after, on, show_waived=show_waived), format, targets, color, style)
-
-
-def _side(side: str, flags: Mapping[str, Any]) -> "tuple[Discovery, Settings]":
-    """Read one side: a folder where there is one of this name, else a revision."""
-    from lineage_pipeline.discover.folder import discover_folder
-    from lineage_pipeline.discover.git import discover_revision, is_repository, toplevel
-    from lineage_pipeline.settings import load_settings
-    from lineage_pipeline.vocabulary.errors import LineageError
-
-    if Path(side).is_dir():
-        settings = load_settings(Path(side), flags, os.environ)
-        return discover_folder(Path(side), settings), settings
-    if not is_repository(Path.cwd()):
-        raise LineageError(f"{side} is not a folder, and there is no git repository here to have it as a revision")
-    top = toplevel(Path.cwd())
-    settings = load_settings(top, flags, os.environ)
-    return discover_revision(top, side, settings), settings

@@ -19,14 +19,17 @@ from lineage_pipeline.engine.diff import diff
 from lineage_pipeline.export import Subject
 from lineage_pipeline.export.lifecycle import Turn, turns_of
 from lineage_pipeline.export.openlineage import Emission, events, line_of
-from lineage_pipeline.export.sending import send, target_of
-from lineage_pipeline.settings import Settings
+from lineage_pipeline.export.sending import target_of
+from lineage_pipeline.export.unsent import send_all
+from lineage_pipeline.settings import Settings, load_settings
 from lineage_pipeline.settings.judging import policy_of
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.sets import Indirect, Profile
 
 KEY_VARIABLE = "OPENLINEAGE_API_KEY"
 LONGEST_NAME = 120
+UNSENT = "unsent"
+"""The folder of what consumers have not taken, below the one for all that runs leave behind."""
 
 
 def export_events(source: Source, output: Path | None, given: Mapping[str, Any]) -> None:
@@ -45,9 +48,10 @@ def export_events(source: Source, output: Path | None, given: Mapping[str, Any])
     if per_job:
         _write_files(told, per_job)
     if target:
-        say(f"lineage: {target.url} took {send(map(line_of, told), target)} events")
+        taken = send_all(map(line_of, told), target, load_settings(Path.cwd(), {}, os.environ).home / UNSENT)
+        say(f"lineage: {target.url} took {taken} events")
     if output or not (target or per_job):
-        put("".join(map(line_of, told)), output)
+        put(map(line_of, told), output)
 
 
 def _turns(base: str, source: Source) -> dict[str, Turn]:

@@ -100,6 +100,8 @@ def export(name: str, source: Source, output: Path | None, options: Mapping[str,
         from lineage_pipeline.cli.events import export_events
 
         export_events(source, output, given)
+    elif format.parts is not None:
+        put(format.parts(source.subject()), output)
     elif format.write is not None:
         _write(format, source, output, given)
     else:

@@ -1,5 +1,7 @@
 """`lineage impact`: how far a column or a table reaches, and what a change of it would break."""
 
+import os
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -109,8 +111,7 @@ def impact(
     wanted = {"drop": drop, "rename": rename, "retype": retype}
     reading = Reading(dialect, schema, variables=var)
     if any(wanted.values()):
-        folder = Path(selector or (subject or ["."])[0])
-        put(_written(folder, reading.flags(), wanted, format), output)
+        put(_written(selector or (subject or ["."])[0], reading.flags(), wanted, format), output)
         return
 
     asked = Asked(level, direction, depth, kind, roots, leaves)
@@ -130,7 +131,27 @@ def _listed(
 
     if not selector:
         raise LineageError("name a column or table, or say what would change: --drop, --rename or --retype")
-    return write_answer(_answer(selector, lineage_in(subject, reading), asked), format)
+    lineage = lineage_in(subject, reading)
+    try:
+        return write_answer(_answer(selector, lineage, asked), format)
+    except LineageError:
+        meant = _unqualified(selector, subject, reading)
+        if meant == selector:
+            raise
+        return write_answer(_answer(meant, lineage, asked), format)
+
+
+def _unqualified(selector: str, subject: list[str] | None, reading: Reading) -> str:
+    """Give a selector without a schema in which names are looked for anyhow."""
+    from lineage_pipeline.settings import load_settings
+
+    place = Path((subject or ["."])[0])
+    analysis = load_settings(place if place.exists() else Path(), reading.flags(), os.environ).analysis
+    searched = {word.casefold() for word in (*analysis.search_path, analysis.default_schema) if word}
+    sides = re.fullmatch(r"(\d*\+)?(\w+)\.(.+)", selector.strip())
+    if sides is None or sides[2].casefold() not in searched:
+        return selector
+    return f"{sides[1] or ''}{sides[3]}"
 
 
 def _answer(selector: str, lineage: "Lineage", asked: Asked) -> "Answer":
@@ -149,14 +170,14 @@ def _answer(selector: str, lineage: "Lineage", asked: Asked) -> "Answer":
     return impact_answer(selector, asked.level, starts, _ends(found, asked.roots, asked.leaves))
 
 
-def _written(folder: Path, flags: Mapping[str, Any], wanted: Mapping[str, Edits], format: Table) -> str:
+def _written(word: str, flags: Mapping[str, Any], wanted: Mapping[str, Edits], format: Table) -> str:
     """Write what an edit would break."""
     from lineage_pipeline.cli.whatif import supposed
     from lineage_pipeline.export import REPORTERS
 
     if format not in REPORTERS:
         raise LineageError(f"what would change is not written as {format}; known are text and json")
-    return REPORTERS[format].write(supposed(folder, flags, wanted))
+    return REPORTERS[format].write(supposed(word, flags, wanted))
 
 
 def _sides(meant: "Selector", direction: Way | None, depth: int | None) -> tuple[int | None, int | None]:

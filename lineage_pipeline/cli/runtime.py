@@ -1,6 +1,6 @@
 """Runs beside statements: the events read, the SQL analysed, and both put together or held against each other."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +33,12 @@ class Runs:
         return Datasets(subject.lineage, names, namespaces)
 
 
-def merged(runs: Runs, word: str | None, flags: Mapping[str, Any], format: Format) -> str:
-    """Give the lineage of the statements and of the runs."""
+def merged(runs: Runs, word: str | None, flags: Mapping[str, Any], format: Format) -> Iterator[str]:
+    """Give the lineage of the statements and of the runs, in parts."""
     subject = _subject(word, flags)
     lineage = overlay(subject.lineage, runs.jobs, runs.datasets(subject), runs.path)
     lineage = msgspec.structs.replace(lineage, diagnostics=(*lineage.diagnostics, *runs.findings))
-    return "".join(EXPORTERS[format].write(msgspec.structs.replace(subject, lineage=lineage)))
+    return EXPORTERS[format].write(msgspec.structs.replace(subject, lineage=lineage))
 
 
 def compared(runs: Runs, word: str | None, flags: Mapping[str, Any], format: Format) -> str:

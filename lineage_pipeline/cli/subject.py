@@ -58,18 +58,19 @@ def lineages_of(base: Side, head: Side) -> tuple[Lineage, Lineage]:
     def work_out(side: Side) -> "pipeline.Workings":
         discovery, settings = side
         return pipeline.work_out(
-            input_files(discovery, settings), _imports(side).schemas, memory, compiler_of(settings)
+            input_files(discovery, settings), imports_of(side).schemas, memory, compiler_of(settings)
         )
 
     settled = pipeline.settle(work_out(base), work_out(head), memory)
     before, after = (
-        _joint(discovery, _imports((discovery, settings)), workings.lineage)
+        _joint(discovery, imports_of((discovery, settings)), workings.lineage)
         for (discovery, settings), workings in zip((base, head), settled, strict=True)
     )
     return before, after
 
 
-def _imports(side: Side) -> Imports:
+def imports_of(side: Side) -> Imports:
+    """Give the schemas that are imported into one side."""
     discovery, settings = side
     return with_found(settings.imports(), discovery.files, discovery.sources, settings)
 

@@ -40,7 +40,7 @@ class Traits(msgspec.Struct, frozen=True):
     value. `generator_names`: the columns of a function that makes rows have names of their own in a select list.
     `pattern_columns`: a quoted name may be one. `positions`: `$1` is the first column. `column_sets`: an item of a
     select list may stand for several columns. `decorators`: what stands behind this sign in the name of a table is a
-    part or a version of it. `flattens`: EXPLODE is FLATTEN, with six columns of its own.
+    part or a version of it. `flattens`: EXPLODE is FLATTEN, six columns. `copies_names`: COPY goes by names.
     """
 
     name: str
@@ -84,6 +84,7 @@ class Traits(msgspec.Struct, frozen=True):
     column_sets: bool = False
     decorators: str = ""
     flattens: bool = False
+    copies_names: bool = False
     aliases: Folding | None = None
 
 
@@ -122,6 +123,7 @@ _SPARK = Traits(
     file_tables=True,
     virtual=("live",),
     decorators="@",
+    copies_names=True,
     fixes_views=True,
 )
 _TRINO = Traits("trino", naming=Naming.COL0, alias_in_group=False, row_names="_col{0}", unnest_expands=True)

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from lineage_pipeline.discover.git import WORKTREE, git, merge_base, read_commit, resolve
+from lineage_pipeline.discover.commands import git
+from lineage_pipeline.discover.git import WORKTREE, merge_base, read_commit, resolve
 from lineage_pipeline.vocabulary.errors import LineageError
 
 
@@ -54,7 +55,7 @@ def find_base(repo: Path, base: str, head: str, environ: Mapping[str, str], *, e
     if found is None:
         raise LineageError(_no_common(repo, ref, head))
     if found == tip and head != WORKTREE:
-        return _first_parent(repo, tip, f"{head} is part of {ref}")
+        return Base(tip, f"{head} is part of {ref}, so that there is nothing to merge; {told}{_last_commit(repo, tip)}")
     return Base(found, f"the merge base of {ref} and {head}; {told}")
 
 
@@ -112,10 +113,6 @@ def _no_common(repo: Path, ref: str, head: str) -> str:
     return f"{ref} and {head} have no common history; name another base, or compare with {ref} itself: --exact-base"
 
 
-def _first_parent(repo: Path, tip: str, why: str) -> Base:
-    """Compare a commit that is merged already with what was before it."""
-    parents = read_commit(repo, tip).parents
-    if not parents:
-        hint = "; fetch more of its history: git fetch --deepen 1" if _is_shallow(repo) else ""
-        raise LineageError(f"{why}, and there is no commit before it to compare with{hint}")
-    return Base(parents[0], f"{why}, so it is compared with its first parent")
+def _last_commit(repo: Path, tip: str) -> str:
+    """Say how to look at what a commit did that is merged already."""
+    return f"; what it changed itself: --base {tip[:12]}~1" if read_commit(repo, tip).parents else ""

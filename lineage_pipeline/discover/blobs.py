@@ -9,9 +9,6 @@ import msgspec
 
 from lineage_pipeline.discover.gather import RawFile, too_large
 
-ABSENT = "is not in this clone"
-"""What is said of a file whose content was left behind when the repository was cloned."""
-
 
 class Blob(msgspec.Struct, frozen=True):
     """A file of a tree, by its object id; one that has more bytes than `most` is not read."""
@@ -39,7 +36,7 @@ def _read_on(start: Callable[[], subprocess.Popen[bytes]], blobs: Iterable[Blob]
             line = process.stdout.readline()
             header = line.split()
             if len(header) != 3:
-                yield RawFile(blob.path, b"", f"the object {blob.id} {ABSENT}")
+                yield RawFile(blob.path, b"", absent=True)
                 if not line:
                     return
                 continue

@@ -1,15 +1,19 @@
 """How a file is to be read: as a comment at its top says, as the settings say, or as its own words give away."""
 
+import posixpath
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from lineage_pipeline.dialects.evidence import Guess, guess_dialect
+from lineage_pipeline.dialects.evidence import PROJECTS, Guess, guess_dialect
 from lineage_pipeline.discover.headers import header_of
 from lineage_pipeline.discover.hosts.reading import HOST_NAMES
 from lineage_pipeline.vocabulary.analysis import Options
 from lineage_pipeline.vocabulary.tables import Source, SqlFile
+
+FEWEST, SHARE = 2, 5
+"""How many files of a folder have to tell their dialect, and that it is one in so many, for the others to be alike."""
 
 FIELDS = ("dialect", "system", "default_catalog", "default_schema")
 
@@ -49,20 +53,58 @@ def options_of(file: SqlFile, options: Options) -> Options:
 
 
 def with_dialects(files: Sequence[SqlFile], guesses: Mapping[str, Guess]) -> list[SqlFile]:
-    """Give files of which nobody says the dialect the one that their words give away, or that of most of the others."""
-    counts = Counter(guess.dialect for guess in guesses.values())
-    if not counts:
+    """Give files of which nobody says the dialect the one that their words give away, or that of the files around.
+
+    The innermost folder counts that can tell: one dialect is that of most who speak, and enough of all files do.
+    """
+    unsaid = [file.path for file in files if not file.dialect]
+    if not guesses:
         return list(files)
+    told: dict[str, Counter[str]] = {}
+    numbers = Counter(folder for path in unsaid for folder in _folders(path))
+    for path, guess in guesses.items():
+        for folder in _folders(path):
+            told.setdefault(folder, Counter())[guess.dialect] += 1
+    around = {folder: _agreed(counts, numbers[folder]) for folder, counts in told.items()}
+    return [_with_dialect(file, guesses.get(file.path), around) for file in files]
+
+
+def _folders(path: str) -> list[str]:
+    """Give the folders that a path lies in, the innermost first."""
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[:end]) for end in range(len(parts), -1, -1)]
+
+
+def _agreed(counts: Counter[str], files: int) -> tuple[str, str]:
+    """Give the dialect of a folder and why, or no dialect where too few files tell one."""
     most, number = min(counts.items(), key=lambda item: (-item[1], item[0]))
-    told = f"like most files here: {number} of {sum(counts.values())} that can be told are {most}"
-    return [_with_dialect(file, guesses.get(file.path) or Guess(most, ()), told) for file in files]
+    told = counts.total()
+    if number * 2 > told and (number * 2 >= files or (number >= FEWEST and number * SHARE >= files)):
+        return most, f"like most files here: {number} of {told} that can be told are {most}"
+    return "", f"no sign, and the files around tell too little: {number} of {files} are {most}"
 
 
-def _with_dialect(file: SqlFile, guess: Guess, told: str) -> SqlFile:
+def _with_dialect(file: SqlFile, guess: Guess | None, around: Mapping[str, tuple[str, str]]) -> SqlFile:
     if file.dialect:
         return file
-    evidence = f"detected: {', '.join(guess.signs)}" if guess.signs else told
-    return msgspec.structs.replace(file, dialect=guess.dialect, evidence=evidence)
+    if guess is not None:
+        evidence = f"detected: {', '.join(guess.signs)}"
+        return msgspec.structs.replace(file, dialect=guess.dialect, evidence=evidence)
+    near = [around[folder] for folder in _folders(file.path) if folder in around]
+    dialect, evidence = next((found for found in near if found[0]), near[-1])
+    return msgspec.structs.replace(file, dialect=dialect, evidence=evidence)
+
+
+def in_projects(files: Iterable[SqlFile], projects: Iterable[str]) -> dict[str, Guess]:
+    """Give the dialect of files without one that lie in a project whose SQL is all of one dialect."""
+    known = {posixpath.dirname(path): path for path in sorted(projects, reverse=True)}
+    found = {}
+    for file in files if known else ():
+        project = next((known[folder] for folder in _folders(file.path) if folder in known), "")
+        dialect = PROJECTS.get(posixpath.splitext(project)[1])
+        if dialect and not file.dialect:
+            found[file.path] = Guess(dialect, (f"the project {project}",))
+    return found
 
 
 def guess_of(file: SqlFile, source: Source) -> Guess | None:

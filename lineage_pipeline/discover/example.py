@@ -10,7 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from lineage_pipeline.discover.git import git_environment, resolve
+from lineage_pipeline.discover.commands import git_environment
+from lineage_pipeline.discover.git import resolve
 from lineage_pipeline.discover.past import Revision, past_revisions
 from lineage_pipeline.vocabulary.errors import LineageError
 

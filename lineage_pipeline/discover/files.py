@@ -12,7 +12,15 @@ from lineage_pipeline.engine.graph.scopes import natural
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.tables import Snapshot
 
-TOPS = (".git", "lineage.toml", "dbt_project.yml")
+TOPS = (
+    ".git",
+    "lineage.toml",
+    "dbt_project.yml",
+    "*.sqlproj",
+    "workflow_settings.yaml",
+    "dataform.json",
+    "config.yaml",
+)
 """What lies at the top of a repository; where it is in no git, whoever reads it has left a mark there."""
 
 STDIN = "-"
@@ -37,9 +45,13 @@ def only_files(found: Discovery, paths: Sequence[str]) -> Discovery:
 def library_around(paths: Sequence[str]) -> Around:
     """Give the files that templates may load: of the repository or the project around the first file, or its folder."""
     first = next((Path(path).resolve() for path in paths if path != STDIN), Path.cwd() / STDIN)
-    around = [parent for mark in TOPS for parent in first.parents if (parent / mark).exists()]
-    top = around[0] if around else first.parent
+    around = (parent for mark in TOPS for parent in first.parents if _has(parent, mark))
+    top = next(around, first.parent)
     return Around(None, FolderLibrary(top, Path.cwd()))
+
+
+def _has(folder: Path, mark: str) -> bool:
+    return any(folder.glob(mark)) if "*" in mark else (folder / mark).exists()
 
 
 def read_files(paths: Sequence[str], stdin: bytes) -> Iterator[RawFile]:

@@ -2,8 +2,9 @@
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from lineage_pipeline.discover.decode import decode
 from lineage_pipeline.discover.gather import Around, Discovery, Gathering, RawFile, Rules, most_bytes, too_large
@@ -11,10 +12,11 @@ from lineage_pipeline.discover.ignores import GIT_FILES, OWN_FILES, Ignores
 from lineage_pipeline.discover.library import FolderLibrary
 from lineage_pipeline.discover.owners import PLACES, Owners, parse_owners
 from lineage_pipeline.discover.sqlproj import SUFFIX, positions
+from lineage_pipeline.discover.tracked import MARK, leads_inside, top_of, tracked_in
 from lineage_pipeline.discover.waivers import FILE_NAME
 from lineage_pipeline.engine.graph.scopes import natural
 from lineage_pipeline.vocabulary.errors import LineageError
-from lineage_pipeline.vocabulary.tables import Diagnostic, Snapshot
+from lineage_pipeline.vocabulary.tables import Snapshot
 
 MOST_TEXT = 10_000_000
 """Bytes of a file of owners or waivers beyond which it is left unread."""
@@ -23,17 +25,15 @@ SKIPPED = frozenset({".git", ".hg", ".svn"})
 """Folders that belong to version control, never to a repository's content."""
 
 
-def discover_folder(folder: Path, rules: Rules, *, name: str = "", tracked: Collection[str] = ()) -> Discovery:
+def discover_folder(folder: Path, rules: Rules, *, name: str = "") -> Discovery:
     """Read every selected file below a folder; its snapshot is named after the content and has no times.
 
-    What git has `tracked` is read though an ignore file of git says otherwise.
+    What git tracks is read though an ignore file of git says otherwise; a repository inside is told and not entered.
     """
-    return gather_folder(folder, rules, name=name, tracked=tracked).whole()
+    return gather_folder(folder, rules, name=name).whole()
 
 
-def gather_folder(
-    folder: Path, rules: Rules, *, name: str = "", tracked: Collection[str] = (), findings: Sequence[Diagnostic] = ()
-) -> Gathering:
+def gather_folder(folder: Path, rules: Rules, *, name: str = "") -> Gathering:
     """Prepare to read every selected file below a folder, one by one."""
     if not folder.is_dir():
         raise LineageError(f"{folder} is not a folder")
@@ -50,10 +50,12 @@ def gather_folder(
         analysis_key="",
     )
     around = Around(_owners(folder), FolderLibrary(folder))
-    projects: list[str] = []
-    raw_files = read_folder(folder, rules, tracked, projects)
-    known = {"waivers": _text(folder / FILE_NAME), "positions": lambda: positions(projects, around.library.read)}
-    return Gathering(snapshot, raw_files, rules, around, detect=True, findings=findings, **known)
+    beside = Beside([], [])
+    raw_files = read_folder(folder, rules, beside)
+    known = {"waivers": _text(folder / FILE_NAME), "positions": lambda: positions(beside.projects, around.library.read)}
+    return Gathering(
+        snapshot, raw_files, rules, around, detect=True, projects=beside.projects, modules=beside.modules, **known
+    )
 
 
 def _owners(folder: Path) -> Owners | None:
@@ -66,16 +68,21 @@ def _text(path: Path) -> str:
     return decode(_read_file(path, "").content).text if path.is_file() else ""
 
 
-def read_folder(
-    folder: Path, rules: Rules, tracked: Collection[str] = (), projects: list[str] | None = None
-) -> Iterator[RawFile]:
-    """Give the selected files below a folder, one by one, in natural path order; `projects` take what orders them."""
-    inside = folder.resolve()
+class Beside(NamedTuple):
+    """What is met on the way to the files: projects of databases, and other repositories."""
+
+    projects: list[str]
+    modules: list[str]
+
+
+def read_folder(folder: Path, rules: Rules, beside: Beside | None = None) -> Iterator[RawFile]:
+    """Give the selected files below a folder, one by one, in natural path order; `beside` takes what else is met."""
+    met = beside or Beside([], [])
+    inside = top_of(folder.resolve()) or folder.resolve()
     closed: list[OSError] = []
-    chosen = [(shown_path(within), within) for within in _walk(folder, frozenset(tracked), closed.append)]
+    chosen = [(shown_path(within), within) for within in _walk(folder, met.modules, closed.append)]
     selected = [(relative, within) for relative, within in chosen if rules.selects(relative)]
-    if projects is not None:
-        projects.extend(within for _, within in chosen if within.endswith(SUFFIX))
+    met.projects.extend(within for _, within in chosen if within.endswith(SUFFIX))
     shut = {shown_path(os.path.relpath(error.filename, folder)): error for error in closed}
     for relative, within in sorted([*selected, *((path, path) for path in shut)], key=lambda item: natural(item[0])):
         if relative in shut:
@@ -85,10 +92,8 @@ def read_folder(
 
 
 def _lies_in(path: Path, inside: Path) -> bool:
-    """Say whether a path is a file, and one of the folder: a link may lead anywhere."""
-    if path.is_symlink():
-        return path.is_file() and path.resolve().is_relative_to(inside)
-    return path.is_file()
+    """Say whether a path is a file, and one of the repository: a link may lead anywhere."""
+    return leads_inside(path, inside) if path.is_symlink() else path.is_file()
 
 
 def shown_path(path: str) -> str:
@@ -98,7 +103,7 @@ def shown_path(path: str) -> str:
 
 def folder_ignores(folder: Path, names: Iterable[str] = GIT_FILES) -> tuple[Ignores, str]:
     """Give what is ignored in a folder, and how its repository calls the folder: its ignore files count, too."""
-    top = next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+    top = top_of(folder) or folder
     prefix = folder.relative_to(top).as_posix() + "/" if top != folder else ""
 
     def read(path: str) -> str | None:
@@ -114,14 +119,19 @@ def repository_name(folder: Path) -> str:
     return re.sub(r"[^\w.-]+", "-", folder.resolve().name.removesuffix(".git")).strip("-.") or "repository"
 
 
-def _walk(folder: Path, tracked: frozenset[str], closed: Callable[[OSError], None]) -> Iterator[str]:
+def _walk(folder: Path, modules: list[str], closed: Callable[[OSError], None]) -> Iterator[str]:
     """Give every file that is not ignored, by its path below the folder; `closed` is told what cannot be entered.
 
-    Linked folders are not entered: no loop and no file outside is met.
+    Linked folders are not entered: no loop and no file outside is met. Nor are other repositories in a repository:
+    `modules` take where they lie.
     """
     ignores, prefix = folder_ignores(folder.resolve())
     own, _ = folder_ignores(folder.resolve(), OWN_FILES)
+    known = tracked_in(folder)
+    tracked = frozenset(known.files)
     holding = {path[:at] for path in tracked for at, sign in enumerate(path) if sign == "/"}
+    modules.extend(shown_path(path.removeprefix(prefix)) for path in known.modules)
+    in_git = top_of(folder.resolve()) is not None
 
     def ignores_file(path: str) -> bool:
         return own.ignores(path) if path in tracked else ignores.ignores(path)
@@ -131,6 +141,10 @@ def _walk(folder: Path, tracked: frozenset[str], closed: Callable[[OSError], Non
 
     for parent, folders, files in os.walk(folder, onerror=closed):
         within = Path(parent).relative_to(folder).as_posix()
+        if in_git and within != "." and (MARK in folders or MARK in files):
+            modules.extend([shown_path(within)] if shown_path(within) not in modules else ())
+            folders.clear()
+            continue
         inner = within + "/" if within != "." else ""
         above = prefix + inner
         folders[:] = sorted(name for name in folders if name not in SKIPPED and not ignores_folder(above + name))

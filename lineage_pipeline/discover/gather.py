@@ -8,7 +8,9 @@ import msgspec
 
 from lineage_pipeline.dialects.evidence import Guess
 from lineage_pipeline.discover.decode import decode
-from lineage_pipeline.discover.detect import guess_of, options_of, reading_of, with_dialects
+from lineage_pipeline.discover.detect import guess_of, in_projects, options_of, reading_of, with_dialects
+from lineage_pipeline.discover.headers import KEYS, unknown_words
+from lineage_pipeline.discover.hosts.modules import Modules
 from lineage_pipeline.discover.hosts.reading import hosted
 from lineage_pipeline.discover.owners import Owners
 from lineage_pipeline.discover.rendered import SCHEMA, Rows, further_rows, rendered_rows
@@ -63,12 +65,16 @@ WIDEST = 4
 
 
 class RawFile(msgspec.Struct, frozen=True):
-    """A file as it lies there; `problem` says why it could not be read, `excess` which limit it is over."""
+    """A file as it lies there; `problem` says why it could not be read, `excess` which limit it is over.
+
+    One that is `absent` has no content here, though it has in its repository.
+    """
 
     path: str
     content: bytes
     problem: str = ""
     excess: str = ""
+    absent: bool = False
 
 
 class Discovery(msgspec.Struct, frozen=True):
@@ -100,7 +106,8 @@ class Gathering:
     ) -> None:
         """Take what is to be read; nothing is read yet.
 
-        `said`: `findings`, `waivers`, who gives the `positions` of files, and whether to `detect`.
+        `said`: `findings`, `waivers`, who gives the `positions` of files, whether to `detect`, and what may come with
+        the first file: the files of `projects` of databases, and other repositories inside, `modules`.
         """
         self.snapshot = snapshot
         self.raw_files = raw_files
@@ -110,6 +117,8 @@ class Gathering:
         self.waivers: str = said.get("waivers", "")
         self.diagnostics: list[Diagnostic] = list(said.get("findings", ()))
         self.positions: Callable[[], Mapping[str, int]] = said.get("positions", dict)
+        self.projects: Sequence[str] = said.get("projects", ())
+        self.modules: Sequence[str] = said.get("modules", ())
         self.files: list[SqlFile] = []
         self.guesses: dict[str, Guess] = {}
 
@@ -129,8 +138,10 @@ class Gathering:
     def done(self, sources: Iterable[Source] = ()) -> Discovery:
         """Give what was found once all sources were taken; a snapshot without a commit is named after what it holds."""
         ordered = sorted(self.files, key=lambda file: natural(file.path))
-        files = _positioned(with_dialects(ordered, self.guesses), self.positions())
+        guesses = self.guesses | in_projects(ordered, self.projects)
+        files = _positioned(with_dialects(ordered, guesses), self.positions())
         found = {file.path for file in files}
+        modules = [finding("SUBMODULE", path) for path in sorted(self.modules)]
         missing = [finding("FILE_MISSING", path) for path in self.rules.listed() if path not in found]
         named = msgspec.structs.replace(
             self.snapshot,
@@ -138,7 +149,8 @@ class Gathering:
             files=len(files),
             analysis_key=self.rules.analysis_key(),
         )
-        return Discovery(named, tuple(files), tuple(sources), (*self.diagnostics, *missing), self.waivers)
+        told = (*modules, *self.diagnostics, *missing)
+        return Discovery(named, tuple(files), tuple(sources), told, self.waivers)
 
     def whole(self) -> Discovery:
         """Read all files and keep their contents."""
@@ -161,9 +173,9 @@ def _positioned(files: Sequence[SqlFile], positions: Mapping[str, int]) -> Seque
 
 def _rows(raw_files: Iterable[RawFile], rules: Rules, around: Around) -> Iterator[Rows]:
     """Give the rows of each file, decoded and rendered, and of what the projects around them bring."""
-    templates, known = Templates(around.library), set[str]()
+    templates, modules, known = Templates(around.library), Modules(around.library), set[str]()
     for raw in raw_files:
-        file, source, problems = _read(raw, rules)
+        file, source, problems = _read(raw, rules, templates, modules)
         if file is None:
             continue
         known.add(file.path)
@@ -213,19 +225,18 @@ def hash_text(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _read(raw: RawFile, rules: Rules) -> tuple[SqlFile | None, Source, list[Diagnostic]]:
+def _read(
+    raw: RawFile, rules: Rules, templates: Templates, modules: Modules
+) -> tuple[SqlFile | None, Source, list[Diagnostic]]:
     """Decode one file, take the SQL out of a host, and say what is wrong; a host without SQL is no file."""
     decoded = decode(raw.content)
-    problem = raw.problem or decoded.problem
-    findings = [finding("ENCODING_ERROR", raw.path, reason=problem)] if problem else []
-    if raw.excess:
-        problem, findings = "too large", [finding("LIMIT_EXCEEDED", raw.path, what="the file", limit=raw.excess)]
-    if raw.content.startswith(LFS_POINTER):
-        problem, findings = "a pointer", [finding("LFS_POINTER", raw.path)]
+    problem, findings = _problem(raw, decoded.problem)
     given = rules.options_for(raw.path)
     reading = reading_of(decoded.text, given)
+    findings += _unread(raw.path, decoded.text)
     options = reading.options
-    host = hosted(raw.path, decoded.text, options.dialect) if not problem else None
+    made_by_dbt = templates.makes_table(raw.path, options.dialect, rules.templating_for(raw.path))
+    host = hosted(raw.path, decoded.text, options.dialect, modules) if not problem and not made_by_dbt else None
     rendered, copies = (host.text, host.copies) if host is not None else (decoded.text, ())
     content_hash = hashlib.sha256(raw.content).hexdigest()
     made = f"{host.host} {hash_text(rendered)}" if host is not None else ""
@@ -250,6 +261,30 @@ def _read(raw: RawFile, rules: Rules) -> tuple[SqlFile | None, Source, list[Diag
         evidence=reading.evidence or None,
     )
     return file, source, findings
+
+
+def _problem(raw: RawFile, undecoded: str) -> tuple[str, list[Diagnostic]]:
+    """Say why a file cannot be read, if it cannot."""
+    if raw.content.startswith(LFS_POINTER):
+        return "a pointer", [finding("LFS_POINTER", raw.path)]
+    if raw.excess:
+        return "too large", [finding("LIMIT_EXCEEDED", raw.path, what="the file", limit=raw.excess)]
+    if raw.absent:
+        return "absent", [finding("CONTENT_MISSING", raw.path)]
+    problem = raw.problem or undecoded
+    return problem, [finding("ENCODING_ERROR", raw.path, reason=problem)] if problem else []
+
+
+def _unread(path: str, text: str) -> list[Diagnostic]:
+    """Tell of words of a comment at the top that say nothing to us."""
+    found = unknown_words(text)
+    place = Text(path, line_starts(text)) if found else None
+    known = ", ".join(sorted(KEYS))
+    return [
+        diagnose("HEADER_UNKNOWN", {"word": word, "known": known}, place, at, Stage.DISCOVERY)
+        for word, at in found
+        if place is not None
+    ]
 
 
 def _tree_hash(files: Iterable[SqlFile]) -> str:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import msgspec
 
-from lineage_pipeline.discover.blobs import ABSENT, Blob, contents
+from lineage_pipeline.discover.blobs import Blob, contents
 from lineage_pipeline.discover.bounded import SETTINGS, read_bounded
+from lineage_pipeline.discover.commands import SAFE, git, git_environment
 from lineage_pipeline.discover.decode import decode
-from lineage_pipeline.discover.folder import gather_folder, repository_name, shown_path
+from lineage_pipeline.discover.folder import gather_folder, repository_name
 from lineage_pipeline.discover.gather import (
     Around,
     Discovery,
@@ -24,7 +25,8 @@ from lineage_pipeline.discover.gather import (
 from lineage_pipeline.discover.ignores import OWN_FILES, Ignores
 from lineage_pipeline.discover.library import RevisionLibrary
 from lineage_pipeline.discover.owners import PLACES, parse_owners
-from lineage_pipeline.discover.sqlproj import positions
+from lineage_pipeline.discover.sqlproj import SUFFIX, positions
+from lineage_pipeline.discover.tracked import LINK, SUBMODULE, followed
 from lineage_pipeline.discover.waivers import FILE_NAME
 from lineage_pipeline.engine.graph.scopes import natural
 from lineage_pipeline.vocabulary.errors import LineageError
@@ -33,25 +35,11 @@ from lineage_pipeline.vocabulary.tables import Diagnostic, Snapshot
 WORKTREE = "WORKTREE"
 """The revision that means: the folder as it lies on the disk."""
 
-QUIET = {
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_ALLOW_PROTOCOL": "none",
-    "LC_ALL": "C",
-}
-"""Nothing of the user's settings, no questions, no writing, no network."""
-
-# Somebody else's repository may be read: nothing that its own settings name is run.
-SAFE = ("--no-pager", "-c", "safe.directory=*", "-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false")
+ABSENT = "CONTENT_MISSING"
+"""What is told of a file whose content was left behind when the repository was cloned."""
 
 REGULAR_FILES = frozenset({"100644", "100755"})
-"""Modes that hold content; links and submodules are not followed."""
-
-SUBMODULE = "160000"
-"""The mode of another repository inside a tree."""
+"""Modes that hold content."""
 
 
 class Commit(msgspec.Struct, frozen=True):
@@ -88,8 +76,7 @@ def gather_revision(repo: Path, revision: str, rules: Rules, *, name: str = "", 
         analysis_key="",
     )
     entries = list(list_entries(top, commit.id))
-    tree = [entry for entry in entries if entry.mode in REGULAR_FILES]
-    findings = (*findings, *(finding("SUBMODULE", entry.path) for entry in entries if entry.mode == SUBMODULE))
+    tree = _with_links(top, entries)
     ignores = _ignores(top, tree)
     chosen = (blob for blob in tree if rules.selects(blob.path) and not ignores.ignores(blob.path))
     ordered = sorted(chosen, key=lambda blob: natural(blob.path))
@@ -98,13 +85,26 @@ def gather_revision(repo: Path, revision: str, rules: Rules, *, name: str = "", 
     owners = parse_owners(said) if said else None
     library = RevisionLibrary({blob.path: blob.id for blob in tree}, lambda blob: _content(top, blob))
     around, waivers = Around(owners, library), _text(top, tree, [FILE_NAME])
-    known = {"waivers": waivers, "positions": lambda: positions(library.paths(), library.read)}
+    projects = [blob.path for blob in tree if blob.path.endswith(SUFFIX)]
+    known = {"waivers": waivers, "positions": lambda: positions(projects, library.read), "projects": projects}
+    known["modules"] = [entry.path for entry in entries if entry.mode == SUBMODULE]
     return Gathering(snapshot, read_blobs(top, blobs), rules, around, detect=True, findings=findings, **known)
+
+
+def _with_links(repo: Path, entries: Sequence[Blob]) -> list[Blob]:
+    """Give the files of a tree; a link to one of them has its content."""
+    files = {entry.path: entry for entry in entries if entry.mode in REGULAR_FILES}
+    linking = [entry for entry in entries if entry.mode == LINK]
+    if linking:
+        links = {file.path: os.fsdecode(file.content) for file in read_blobs(repo, linking)}
+        targets = followed(links, files)
+        files |= {path: msgspec.structs.replace(files[target], path=path) for path, target in targets.items()}
+    return list(files.values())
 
 
 def refuse_partial(found: Discovery) -> None:
     """Refuse a revision whose files were left behind: what cannot be read would look like what is new, or gone."""
-    absent, commit = [one for one in found.diagnostics if ABSENT in one.message], found.snapshot.commit
+    absent, commit = [one for one in found.diagnostics if one.code == ABSENT], found.snapshot.commit
     if not absent:
         return
     raise LineageError(
@@ -149,11 +149,7 @@ def _gather_worktree(top: Path, rules: Rules, name: str) -> Gathering:
     """Read the folder as it lies there: what is tracked, changed or not, and what is new and not ignored."""
     if git(top, "rev-parse", "--is-inside-work-tree").strip() != b"true":
         raise LineageError(f"{top} is a bare repository: it has no {WORKTREE}")
-    listed = git(top, "ls-files", "-z", "--cached", "--stage").split(b"\0")
-    staged = [entry.split(b"\t", 1) for entry in listed if entry]
-    named = [(os.fsdecode(path), about.split()[0].decode("ascii")) for about, path in staged]
-    modules = [finding("SUBMODULE", shown_path(path)) for path, mode in sorted(named) if mode == SUBMODULE]
-    return gather_folder(top, rules, name=name, tracked=[path for path, _ in named], findings=modules)
+    return gather_folder(top, rules, name=name)
 
 
 def toplevel(path: Path) -> Path:
@@ -237,38 +233,36 @@ def refs_at(repo: Path, commit: str) -> tuple[str, ...]:
 
 def list_entries(repo: Path, commit: str) -> Iterator[Blob]:
     """Give the files, links and submodules of a commit."""
-    for entry in git(repo, "ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0"):
+    try:
+        listed = git(repo, "ls-tree", "-r", "-z", "--full-tree", commit)
+    except LineageError:
+        if not _is_partial(repo):
+            raise
+        raise LineageError(
+            f"this is a partial clone without the folders of {commit[:12]}: fetch them with `git archive {commit} > "
+            f"{os.devnull}`, or clone without --filter"
+        ) from None
+    for entry in listed.split(b"\0"):
         if entry:
             described, path = entry.split(b"\t", 1)
             mode, _, blob = described.decode("ascii").split()
             yield Blob(path.decode("utf-8", "backslashreplace"), blob, mode)
 
 
+def _is_partial(repo: Path) -> bool:
+    """Say whether a clone fetches what it has not got when that is needed."""
+    try:
+        return bool(git(repo, "config", "--get-regexp", r"^remote\..*\.promisor$"))
+    except LineageError:
+        return False
+
+
 def read_blobs(repo: Path, blobs: Iterable[Blob]) -> Iterator[RawFile]:
     """Read contents one by one through a single git process, which is started again where it ends."""
     command, pipe = ["git", *SAFE, "cat-file", "--batch"], subprocess.PIPE
+    quiet = subprocess.DEVNULL  # of what it has not got, we tell in our own words
 
     def start() -> subprocess.Popen[bytes]:
-        return subprocess.Popen(command, cwd=repo, env=git_environment(), stdin=pipe, stdout=pipe)
+        return subprocess.Popen(command, cwd=repo, env=git_environment(), stdin=pipe, stdout=pipe, stderr=quiet)
 
     yield from contents(start, blobs)
-
-
-def git(repo: Path, *arguments: str) -> bytes:
-    """Run git in a repository and give what it prints."""
-    try:
-        done = subprocess.run(
-            ["git", *SAFE, *arguments], cwd=repo, env=git_environment(), capture_output=True, stdin=subprocess.DEVNULL
-        )
-    except FileNotFoundError:
-        raise LineageError("git is not installed, or not on the PATH") from None
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
-        raise LineageError(f"git {arguments[0]} failed in {repo}: {said[0].removeprefix('fatal: ')}")
-    return done.stdout
-
-
-def git_environment() -> dict[str, str]:
-    """Give our environment without what would lead git to another repository."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return kept | QUIET

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lineage_pipeline.discover.bounded import DOCUMENT, read_bounded
 from lineage_pipeline.discover.decode import decode
+from lineage_pipeline.discover.tracked import MARK, top_of
 
 SKIPPED = frozenset({".git", ".hg", ".svn", ".venv", "node_modules", "__pycache__"})
 """Folders that no template is loaded from."""
@@ -24,7 +25,11 @@ class FolderLibrary:
     @cached_property
     def _paths(self) -> tuple[str, ...]:
         found: list[str] = []
+        in_git = top_of(self.folder) is not None
         for parent, folders, files in os.walk(self.folder):
+            if in_git and Path(parent) != self.folder and (MARK in folders or MARK in files):
+                folders.clear()  # another repository is not followed
+                continue
             folders[:] = sorted(name for name in folders if name not in SKIPPED)
             base = Path(parent).relative_to(self.folder).as_posix()
             found.extend(posixpath.normpath(posixpath.join(base, name)) for name in files)

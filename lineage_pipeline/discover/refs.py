@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from lineage_pipeline.discover.git import git, has_commit, merge_base, resolve
+from lineage_pipeline.discover.commands import git
+from lineage_pipeline.discover.git import has_commit, merge_base, resolve
 from lineage_pipeline.vocabulary.errors import LineageError
 
 BRANCHES = "refs/heads/"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, TextIO
 from urllib.parse import urlsplit
 
-from lineage_pipeline.discover.git import SAFE, git_environment
+from lineage_pipeline.discover.commands import SAFE, git_environment
 from lineage_pipeline.vocabulary.errors import LineageError
 
 PROTOCOLS = "https:http:ssh:git:file"

@@ -20,6 +20,13 @@ from lineage_pipeline.vocabulary.tables import Diagnostic, Source, SqlFile
 SCHEMA = "schema"
 """The templater of a file that describes tables and holds no SQL; its rendered text is a list of them."""
 
+TOLD = {
+    "dbt": "the target of the dbt project",
+    "sqlmesh": "the SQLMesh model or its project",
+    "dataform": "Dataform writes for BigQuery",
+}
+"""Why a file has the dialect that its templater says, by templater."""
+
 Rows = tuple[SqlFile, Source, Sequence[Diagnostic]]
 
 
@@ -57,13 +64,19 @@ def rendered_rows(file: SqlFile, source: Source, templates: Templates, rules: Re
     if done is None:
         return file, source, ()
     templater, rendering = done
-    dialect = file.dialect or rendering.dialect
-    return _rows(msgspec.structs.replace(file, templater=templater, dialect=dialect), source, rendering)
+    row = msgspec.structs.replace(file, templater=templater)
+    if rendering.dialect and not file.dialect:
+        row = msgspec.structs.replace(row, dialect=rendering.dialect, evidence=_evidence(templater))
+    return _rows(row, source, rendering)
+
+
+def _evidence(templater: str) -> str:
+    return TOLD.get(templater, f"the templater {templater}")
 
 
 def further_rows(templates: Templates, rules: Rendering, known: Collection[str]) -> Iterator[Rows]:
     """Give the rows of files that hold no SQL and yet bear on it: those that a dbt project in use brings."""
-    for further in templates.dbt.further() if templates.dbt is not None else ():
+    for further in templates.dbt.further(known) if templates.dbt is not None else ():
         if further.path in known or not _wanted(further.path, further.templater, rules):
             continue
         options = rules.options_for(further.path)
@@ -79,6 +92,7 @@ def further_rows(templates: Templates, rules: Rendering, known: Collection[str])
             templater=further.templater,
             status=Status.ANALYSED,
             owners=(),
+            evidence="settings" if options.dialect else _evidence("dbt") if further.rendered.dialect else None,
         )
         yield _rows(row, source, further.rendered)
 

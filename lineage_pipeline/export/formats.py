@@ -1,6 +1,6 @@
 """The formats of `lineage export`: a row each, and what each can be asked for."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,10 +32,14 @@ class Written(NamedTuple):
 
 
 class Format(NamedTuple):
-    """A way to write lineage: as a text, or from its tables into a file or folder; drawings have grains and a bound."""
+    """A way to write lineage: as a text, whole or in parts, or from its tables into a file or folder.
+
+    Drawings have grains and a bound; what has none is given in parts, so that it need not be there as a whole.
+    """
 
     suffix: str
     write: Callable[[Subject, Wish], Written] | None = None
+    parts: Callable[[Subject], Iterator[str]] | None = None
     save: "Callable[[Mapping[str, pa.Table], Path], Iterable[str] | None] | None" = None
     grains: tuple[Grain, ...] = ()
     most: int = 0
@@ -69,16 +73,8 @@ def _read(subject: Subject, wish: Wish) -> Written:
     return Written(markdown.render(subject, picture), picture.cut)
 
 
-def _document(subject: Subject, _: Wish) -> Written:
-    return Written("".join(json.write_lineage(subject)))
-
-
-def _events(subject: Subject, _: Wish) -> Written:
-    return Written("".join(openlineage.write_events(subject)))
-
-
 FORMATS: Mapping[str, Format] = {
-    "openlineage": Format(".ndjson", _events),
+    "openlineage": Format(".ndjson", parts=openlineage.write_events),
     "csv": Format("", save=csv.save),
     "xlsx": Format(".xlsx", save=xlsx.save),
     "duckdb": Format(".duckdb", save=duckdb.save),
@@ -86,7 +82,7 @@ FORMATS: Mapping[str, Format] = {
     "mermaid": Format(".mmd", _drawn(mermaid.render), grains=ALL_GRAINS, most=100),
     "dot": Format(".dot", _drawn(dot.render), grains=ALL_GRAINS, most=2000),
     "graphml": Format(".graphml", _drawn(graphml.render), grains=ALL_GRAINS, most=1_000_000),
-    "json": Format(".json", _document),
+    "json": Format(".json", parts=json.write_lineage),
     "html": Format(".html", _page, grains=(Grain.COLUMN, Grain.TABLE, Grain.SCRIPT), most=400),
     "markdown": Format(".md", _read, grains=(Grain.TABLE, Grain.SCRIPT), most=60),
 }

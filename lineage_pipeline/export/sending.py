@@ -19,6 +19,10 @@ PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Answers that may be others a moment later."""
 
 
+class Refused(LineageError):
+    """The other side has seen an event and does not want it; to send it again makes no sense."""
+
+
 class Patience(msgspec.Struct, frozen=True):
     """How often and how long we wait: seconds for an answer, and pauses that double from `pause` to `longest`."""
 
@@ -66,7 +70,8 @@ def _deliver(
             return
         if wait is None or attempt == patience.tries:
             tries = f" after {attempt} tries" if attempt > 1 else ""
-            raise LineageError(f"{target.url} did not take event {taken + 1}{tries}: {problem}; {taken} were taken")
+            kind = Refused if wait is None else LineageError
+            raise kind(f"{target.url} did not take event {taken + 1}{tries}: {problem}; {taken} were taken")
         sleep(min(wait or pause, patience.longest))
         pause = min(pause * 2, patience.longest)
 

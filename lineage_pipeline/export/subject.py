@@ -31,6 +31,9 @@ class Subject(msgspec.Struct, frozen=True):
     naming: Naming = Naming()
 
 
+RELAXED = "SETTINGS_RELAXED"
+
+
 class Comparison(msgspec.Struct, frozen=True):
     """Two snapshots by their keys, the changes between them, and the waivers with what is to be said about them.
 
@@ -48,6 +51,16 @@ class Comparison(msgspec.Struct, frozen=True):
     edges: tuple[tuple[str, str], ...] = ()
     files: frozenset[str] = frozenset()
     owners: Mapping[str, tuple[str, ...]] = {}
+
+    @property
+    def relaxed(self) -> tuple[Diagnostic, ...]:
+        """Give what is said of settings by which the head is judged more mildly than its base was."""
+        return tuple(one for one in self.findings if one.code == RELAXED)
+
+    @property
+    def waiving(self) -> tuple[Diagnostic, ...]:
+        """Give what is said of waivers."""
+        return tuple(one for one in self.findings if one.code != RELAXED)
 
 
 class Style(msgspec.Struct, frozen=True):

@@ -1,5 +1,6 @@
 """Compiling under guard: a statement that takes too long or too much is stopped, and its neighbours are compiled."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
@@ -15,6 +16,8 @@ LARGE = 50_000
 DOUBLING, MOST_DOUBLED = ("values", "join"), 12
 """Words that the parser reads twice where an alias is missing, each time with all that follows: time is two to the
 power of their number. A file that has more of each is worth a process, however short it is."""
+
+_BRACKET = re.compile(r"[()]")
 
 MOST_STOPPED = 20
 """Statements of one file that are stopped before the file is given up: each costs all of its time."""
@@ -68,4 +71,15 @@ def compile_text(text: str, options: Options) -> ir.Script:
 def _may_double(text: str) -> bool:
     """Say whether a text is short and may still take for ever."""
     lowered = text.lower()
-    return all(lowered.count(word) > MOST_DOUBLED for word in DOUBLING)
+    if all(lowered.count(word) > MOST_DOUBLED for word in DOUBLING):
+        return True
+    return lowered.count("select") > MOST_DOUBLED and _depth(text) > MOST_DOUBLED
+
+
+def _depth(text: str) -> int:
+    """How deep brackets are nested: the parser reads a query in brackets twice where it is broken further in."""
+    depth = deepest = 0
+    for sign in _BRACKET.findall(text):
+        depth = depth + 1 if sign == "(" else max(depth - 1, 0)
+        deepest = max(deepest, depth)
+    return deepest

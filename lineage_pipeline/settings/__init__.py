@@ -17,6 +17,7 @@ from lineage_pipeline.discover.schemas.model import SECRETS, Imports
 from lineage_pipeline.discover.templating.protocol import Templating
 from lineage_pipeline.settings.alerting import AlertSettings
 from lineage_pipeline.settings.environment import CONFIG_VARIABLE, environment_layer, section_of
+from lineage_pipeline.settings.foreign import harmless, is_own
 from lineage_pipeline.settings.layers import EXCLUDED, INCLUDED, READING, TAKEN, Layer, loosen_systems, merge
 from lineage_pipeline.settings.reading import read_toml, suggestion
 from lineage_pipeline.settings.repositories import (
@@ -234,13 +235,21 @@ def load_settings(
     folder = (start if start.is_dir() else start.parent).resolve()
     file = Path(environ[CONFIG_VARIABLE]).resolve() if environ.get(CONFIG_VARIABLE) else find_file(folder)
     layer = _parse(file) if file else {}
+    if file and not environ.get(CONFIG_VARIABLE) and not is_own(file, Path.cwd()):
+        layer = harmless(layer, str(file), file.parent)
     layer = mirrored_layer(layer, folder) if is_mirror(folder) else layer
-    for stronger in (row or {}, environment_layer(Settings, environ), overrides):
-        layer = merge(loosen_systems(layer, stronger), stronger)
-    placed = _placed(_validate(layer, str(file or "settings")), file, folder)
+    joint = layered(layer, str(file or "settings"), row or {}, environment_layer(Settings, environ), overrides)
+    placed = _placed(joint, file, folder)
     placed._given = given_variables(environ, overrides)
     placed._secrets = {name: environ[name] for name in SECRETS if name in environ}
     return placed
+
+
+def layered(layer: Layer, place: str, *stronger: Mapping[str, Any]) -> Settings:
+    """Lay layers over what a file says, each over those before it."""
+    for one in stronger:
+        layer = merge(loosen_systems(layer, one), one)
+    return _validate(layer, place)
 
 
 def find_file(folder: Path) -> Path | None:
@@ -254,9 +263,12 @@ def find_file(folder: Path) -> Path | None:
 
 
 def _parse(file: Path) -> Layer:
-    """Read our part of a settings file."""
-    content = read_toml(file)
-    return dict(content.get("tool", {}).get("lineage", {})) if file.name == PROJECT_NAME else content
+    return own_part(read_toml(file), file.name)
+
+
+def own_part(content: Layer, name: str) -> Layer:
+    """Give our part of a settings file."""
+    return dict(content.get("tool", {}).get("lineage", {})) if name == PROJECT_NAME else content
 
 
 def _validate(layer: Layer, place: str) -> Settings:

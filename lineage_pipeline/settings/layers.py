@@ -5,8 +5,8 @@ from typing import Any
 
 Layer = dict[str, Any]
 
-INCLUDED = ("*.sql", "*.SQL", "*.hql", "*.ddl", "*.sqlx", "*.py", "*.ipynb", "*.scala")
-EXCLUDED = (".venv/**", "**/node_modules/**", "**/dbt_packages/**", "**/target/**", ".lineage/**")
+INCLUDED = ("*.sql", "*.SQL", "*.hql", "*.ddl", "*.sqlx", "*.py", "*.ipynb", "*.scala", "*.r", "*.R")
+EXCLUDED = (".venv/**", "**/node_modules/**", "**/target/**", ".lineage/**")
 
 LISTS = frozenset({"search_path", "schemas", "include", "exclude", "public", "private", "sensitive"})  # with commas
 

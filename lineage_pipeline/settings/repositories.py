@@ -4,7 +4,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from lineage_pipeline.discover.git import git
+from lineage_pipeline.discover.commands import git
+from lineage_pipeline.settings.foreign import harmless
 from lineage_pipeline.settings.layers import TAKEN, Layer
 from lineage_pipeline.settings.reading import parse_toml
 from lineage_pipeline.settings.sections import (
@@ -88,7 +89,7 @@ def own_layer(mirror: Path) -> Layer | None:
         content = parse_toml(text, f"{mirror.name}:{name}")
         own = content if name == "lineage.toml" else dict(content.get("tool", {}).get("lineage", {}))
         if own:
-            return own
+            return harmless(own, f"{mirror.name}:{name}", mirror)
     return None
 
 

@@ -69,9 +69,9 @@ def compare(sides: Sides, policy: Policy) -> tuple[Change, ...]:
     return from_arrow("changes", changes, Change)
 
 
-def sources_with(sides: Sides, words: str) -> tuple[Source, ...]:
-    """Read the sources of the head that hold some words; all of them may be many."""
-    found = sides.table(HEAD, "sources").where(f.contains(f.col("text"), f.lit(words))).toArrow()
+def sources_with(sides: Sides, pattern: str) -> tuple[Source, ...]:
+    """Read the sources of the head that hold what fits a regular expression; all of them may be many."""
+    found = sides.table(HEAD, "sources").where(f.col("text").rlike(pattern)).toArrow()
     return from_arrow("sources", found, Source)
 
 

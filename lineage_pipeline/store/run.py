@@ -90,8 +90,7 @@ class Run:
         """Show the run to all readers, whole, in place of what was published under its key."""
         manifest, last = self.manifest, catalog.published(self._files, self.key)
         name = " to ".join(self.key)
-        missing = [table for table in required(self.key) if table not in manifest.tables]
-        if missing:
+        if missing := _missing(manifest):
             raise LineageError(f"{name} is not complete: {', '.join(missing)} not written")
         if last is not None and last.sequence > manifest.sequence:
             raise LineageError(f"{name} was published by the later run {last.run}")
@@ -104,8 +103,12 @@ class Run:
         return manifest
 
     def _collect(self, after: int, before: int) -> None:
-        """Remove what runs left behind that began since the last publication and before this one: nobody saw them."""
-        left = [run for run in catalog.runs_of(self._files, self.key) if after < run.sequence < before]
+        """Remove what earlier runs left behind that nobody saw: begun since the last publication, or not finished.
+
+        A run that was published and superseded stays, since somebody may be reading it.
+        """
+        earlier = [run for run in catalog.runs_of(self._files, self.key) if run.sequence < before]
+        left = [run for run in earlier if run.sequence > after or _missing(run)]
         if not left:
             return
         kept = catalog.stored_paths((*catalog.all_published(self._files), *catalog.all_unpublished(self._files)))
@@ -132,6 +135,10 @@ class Run:
         if path.endswith(".parquet"):
             return [path]
         return [found for found in self._files.list(path) if found.endswith(".parquet")]
+
+
+def _missing(manifest: Manifest) -> list[str]:
+    return [table for table in required(manifest.key) if table not in manifest.tables]
 
 
 def required(key: Sequence[str]) -> list[str]:

@@ -36,7 +36,7 @@ class Limits(msgspec.Struct, frozen=True):
     edges: int = 200_000
 
 
-class Label(msgspec.Struct, frozen=True):
+class Label(msgspec.Struct, frozen=True, gc=False):
     """Tags and owners for the objects whose ids fit a pattern; with patterns of columns, the tags are for those."""
 
     objects: tuple[str, ...]
@@ -45,7 +45,7 @@ class Label(msgspec.Struct, frozen=True):
     owners: tuple[str, ...] = ()
 
 
-class Options(msgspec.Struct, frozen=True):
+class Options(msgspec.Struct, frozen=True, gc=False):
     """What the analysis of one system is told: its dialect, how names are completed and compared, its limits."""
 
     dialect: str = ""
@@ -59,7 +59,7 @@ class Options(msgspec.Struct, frozen=True):
     labels: tuple[Label, ...] = ()
 
 
-class InputFile(msgspec.Struct, frozen=True):
+class InputFile(msgspec.Struct, frozen=True, gc=False):
     """A source as the engine sees it: where it lies, what it says, how to read it, and who owns it.
 
     Where the text is not the file itself, `written` says how it comes from it; `source` names both, if discovery did.
@@ -75,7 +75,7 @@ class InputFile(msgspec.Struct, frozen=True):
     position: int = 0
 
 
-class SchemaColumn(msgspec.Struct, frozen=True, array_like=True):
+class SchemaColumn(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A column of a schema; a generated one (identity, computed) takes no value from an INSERT without a list.
 
     `origin`, and the `path` and `statement` that brought it, are said where they are not those of the object.
@@ -97,7 +97,7 @@ class SchemaColumn(msgspec.Struct, frozen=True, array_like=True):
     unsaid: bool = False
 
 
-class Conflict(msgspec.Struct, frozen=True, array_like=True):
+class Conflict(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A difference between an imported schema and a statement; `column` is one that the statement declares."""
 
     path: str
@@ -106,7 +106,7 @@ class Conflict(msgspec.Struct, frozen=True, array_like=True):
     column: str = ""
 
 
-class TableSchema(msgspec.Struct, frozen=True, array_like=True):
+class TableSchema(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The columns of one object, and the parameters of a module; an open schema may have more than are listed.
 
     `source` is where an imported one was read. Where definitions say otherwise there are `conflicts`, and where those

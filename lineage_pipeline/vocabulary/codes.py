@@ -83,6 +83,20 @@ CODES: dict[str, Code] = {
             "Save the file as UTF-8, or set its encoding.",
         ),
         Code(
+            "CONTENT_MISSING",
+            Level.ERROR,
+            "the content of this file is not in this clone",
+            "A partial clone leaves contents behind and fetches them when they are needed; nothing is fetched here.",
+            "Fetch them with `git archive <commit>`, or clone without --filter.",
+        ),
+        Code(
+            "HEADER_UNKNOWN",
+            Level.WARNING,
+            "the comment at the top says {word}, which nobody reads; it may say {known}",
+            "A comment `lineage: key=value` says how the file is read; this word of it is no key that is known.",
+            "Correct the word.",
+        ),
+        Code(
             "FILE_MISSING",
             Level.WARNING,
             "the manifest lists this file, and it is not there",
@@ -227,6 +241,13 @@ CODES: dict[str, Code] = {
             "the base {base} of this comparison cannot be had: {reason}",
             "Without its base a snapshot cannot be compared.",
             "Fetch the commit, or name another base.",
+        ),
+        Code(
+            "SETTINGS_RELAXED",
+            Level.WARNING,
+            "{key} is milder than at the base: {before} became {after}",
+            "A change brings settings of its own by which it is judged, and they let more pass than those of its base.",
+            "Read the settings as part of the change; keep them apart from what they let pass.",
         ),
         Code(
             "WAIVER_EXPIRED",

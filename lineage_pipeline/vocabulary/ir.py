@@ -416,6 +416,7 @@ class Assignment(Node, frozen=True):
       read a `Source` with that `record`: `FETCH c INTO a, b` is `SELECT * FROM (record c)` into a and b.
     * `declares`: the names are new in the block around the statement and hide those outside; without it a name
       belongs to the module or batch. A declaration without a value has the relation NOWHERE; `types` are declared.
+    * without `variables`: a condition, or a query whose result nobody takes; it reads all the same.
 
     Statements are linked in text order. What happens in a branch (`BRANCHES`) adds to what a variable held before it,
     unless each of its arms (`ARMS`, as statements inside it) assigns; loops (`LOOPS`) feed their own beginning.

@@ -63,7 +63,7 @@ class Bound(msgspec.Struct, frozen=True, array_like=True, gc=False):
     `superseded` is a definition of a view that a later one replaces: nothing of it is left. `states` are names
     of objects that other statements of the script change, each with the key of what that is here; `made` is the key of
     what the statement itself makes, where that is not what it is in the end. `edges` is how many it may have, where
-    that is not the usual number.
+    that is not the usual number. What is written and only files `elsewhere` alter may have been narrower before.
     """
 
     ordinal: int
@@ -75,6 +75,7 @@ class Bound(msgspec.Struct, frozen=True, array_like=True, gc=False):
     states: tuple[tuple[tuple[str, ...], str], ...] = ()
     made: str = ""
     edges: int = 0
+    elsewhere: tuple[str, ...] = ()
 
 
 class Event(msgspec.Struct, frozen=True, array_like=True, gc=False):

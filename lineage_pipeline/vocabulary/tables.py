@@ -22,7 +22,7 @@ from lineage_pipeline.vocabulary.sets import (
 from lineage_pipeline.vocabulary.waivers import Waiver
 
 
-class Span(msgspec.Struct, frozen=True, order=True):
+class Span(msgspec.Struct, frozen=True, order=True, gc=False):
     """A slice of a source: 1-based lines and columns, 0-based character offsets, ends exclusive."""
 
     line: int
@@ -48,7 +48,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     analysis_key: str
 
 
-class Source(msgspec.Struct, frozen=True):
+class Source(msgspec.Struct, frozen=True, gc=False):
     """One content as rendered, shared by all snapshots; `source_map` pairs rendered with written offsets."""
 
     source_hash: str
@@ -58,7 +58,7 @@ class Source(msgspec.Struct, frozen=True):
     source_map: tuple[int, ...]
 
 
-class SqlFile(msgspec.Struct, frozen=True):
+class SqlFile(msgspec.Struct, frozen=True, gc=False):
     """One discovered file; `evidence` says why it is read in this dialect, and defaults are what its header names.
 
     Files run in the natural order of their paths, those with a `position` below zero before, above zero after the rest.
@@ -79,7 +79,7 @@ class SqlFile(msgspec.Struct, frozen=True):
     position: int | None = None
 
 
-class StatementRow(msgspec.Struct, frozen=True):
+class StatementRow(msgspec.Struct, frozen=True, gc=False):
     """One statement of a file; a statement inside a block or module names its `parent`."""
 
     path: str
@@ -99,7 +99,7 @@ class StatementRow(msgspec.Struct, frozen=True):
     dropped: int | None = None
 
 
-class ObjectRow(msgspec.Struct, frozen=True):
+class ObjectRow(msgspec.Struct, frozen=True, gc=False):
     """One table, view, procedure or other object; `path` and `line` say where it is defined."""
 
     object: str
@@ -120,7 +120,7 @@ class ObjectRow(msgspec.Struct, frozen=True):
     description: str | None = None
 
 
-class ObjectStatement(msgspec.Struct, frozen=True):
+class ObjectStatement(msgspec.Struct, frozen=True, gc=False):
     """One statement's part in one object."""
 
     object: str
@@ -129,14 +129,14 @@ class ObjectStatement(msgspec.Struct, frozen=True):
     role: Role
 
 
-class StatementRef(msgspec.Struct, frozen=True, order=True):
+class StatementRef(msgspec.Struct, frozen=True, order=True, gc=False):
     """A statement by its place."""
 
     path: str
     statement: int
 
 
-class ObjectEdge(msgspec.Struct, frozen=True):
+class ObjectEdge(msgspec.Struct, frozen=True, gc=False):
     """A producer and a consumer, with the statements that connect them."""
 
     from_object: str
@@ -145,7 +145,7 @@ class ObjectEdge(msgspec.Struct, frozen=True):
     statements: tuple[StatementRef, ...]
 
 
-class Column(msgspec.Struct, frozen=True):
+class Column(msgspec.Struct, frozen=True, gc=False):
     """One column of one object; `ordinal` counts from 1, `path` and `statement` say who defined it."""
 
     object: str
@@ -162,7 +162,7 @@ class Column(msgspec.Struct, frozen=True):
     description: str | None
 
 
-class Constraint(msgspec.Struct, frozen=True):
+class Constraint(msgspec.Struct, frozen=True, gc=False):
     """A key, foreign key, unique, check or default of one object, or a column that it generates."""
 
     object: str
@@ -173,14 +173,14 @@ class Constraint(msgspec.Struct, frozen=True):
     expression: str | None
 
 
-class Hop(msgspec.Struct, frozen=True, order=True):
+class Hop(msgspec.Struct, frozen=True, order=True, gc=False):
     """A column of a CTE, subquery or temp table that a collapsed edge passes through."""
 
     object: str
     column: str
 
 
-class Use(msgspec.Struct, frozen=True, order=True):
+class Use(msgspec.Struct, frozen=True, order=True, gc=False):
     """One further place where an edge's input is used in the same statement."""
 
     expression: str
@@ -188,7 +188,7 @@ class Use(msgspec.Struct, frozen=True, order=True):
     from_span: Span | None
 
 
-class ColumnEdge(msgspec.Struct, frozen=True):
+class ColumnEdge(msgspec.Struct, frozen=True, gc=False):
     """One input column feeding one output column in one statement; `to_column` is `*` for statement-wide inputs."""
 
     path: str
@@ -213,7 +213,7 @@ class ColumnEdge(msgspec.Struct, frozen=True):
 DECLARATION = "declaration"
 
 
-class Facet(msgspec.Struct, frozen=True):
+class Facet(msgspec.Struct, frozen=True, gc=False):
     """One side of what a statement does to an object, in canonical form, so that two revisions can be compared.
 
     `column` is the output column of a `projection` and `*` for the others (filter, join, grouping, set operation,
@@ -232,7 +232,7 @@ class Facet(msgspec.Struct, frozen=True):
     span: Span | None
 
 
-class ColumnReach(msgspec.Struct, frozen=True):
+class ColumnReach(msgspec.Struct, frozen=True, gc=False):
     """How far one column reaches, by values alone (`direct_`) and by every edge (`all_`)."""
 
     object: str
@@ -252,7 +252,7 @@ class ColumnReach(msgspec.Struct, frozen=True):
     exact: bool
 
 
-class Diagnostic(msgspec.Struct, frozen=True):
+class Diagnostic(msgspec.Struct, frozen=True, gc=False):
     """One finding of the analysis."""
 
     id: str
@@ -266,7 +266,7 @@ class Diagnostic(msgspec.Struct, frozen=True):
     stage: Stage
 
 
-class Consumer(msgspec.Struct, frozen=True, order=True):
+class Consumer(msgspec.Struct, frozen=True, order=True, gc=False):
     """One reader that feels a change."""
 
     object: str
@@ -276,7 +276,7 @@ class Consumer(msgspec.Struct, frozen=True, order=True):
     owners: tuple[str, ...]
 
 
-class Change(msgspec.Struct, frozen=True):
+class Change(msgspec.Struct, frozen=True, gc=False):
     """One change between base and head."""
 
     id: str

@@ -218,15 +218,16 @@ class AdapterStandIn:
         return self._session.target.adapter.name
 
     def get_columns_in_relation(self, relation: Any) -> list[Column]:
-        """Give the columns that the project lists, or one that stands for those of the database."""
+        """Give the columns of a relation, or one that stands for those of the database."""
         found = self.lineage_columns(relation)
         if not found:
             self._session.asked("adapter.get_columns_in_relation")
         return found or [Column(placeholder("column"))]
 
     def lineage_columns(self, relation: Any) -> list[Column]:
-        """Give the columns that the project lists, if it lists any."""
-        return [Column(name, kind) for name, kind in self._session.columns(relation)]
+        """Give the columns of a relation as far as the project tells them."""
+        mark = self._session.target.adapter.mark
+        return [Column(name, kind, mark=mark) for name, kind in self._session.columns(relation)]
 
     def get_relation(self, database: Any = "", schema: Any = "", identifier: Any = "", **_named: Any) -> Relation:
         """Give a relation as if it were there."""

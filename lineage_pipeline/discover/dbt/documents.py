@@ -1,13 +1,27 @@
 """The YAML of a dbt project: read once, with what is wrong in it as a finding."""
 
+import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
 from lineage_pipeline.discover.templating.protocol import Library
+from lineage_pipeline.vocabulary.places import line_starts
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+ENTRY = re.compile(r"\s*- ")
+TRIES = 5
+"""How many entries before a damaged one are given up, too."""
+
+
+class Damage(NamedTuple):
+    """What is wrong with a file, and at which offset."""
+
+    reason: str
+    at: int
 
 
 class Documents:
@@ -16,7 +30,7 @@ class Documents:
     def __init__(self, library: Library) -> None:
         """Open a library."""
         self.library = library
-        self.wrong: dict[str, str] = {}
+        self.wrong: dict[str, Damage] = {}
         self._known: dict[str, Mapping[str, Any]] = {}
 
     def read(self, path: str) -> Mapping[str, Any]:
@@ -51,9 +65,35 @@ class Documents:
         try:
             document = yaml.load(text, Loader=_LOADER)  # noqa: S506 - the loader is a safe one
         except (yaml.YAMLError, ValueError, RecursionError) as error:
-            self.wrong[path] = " ".join(str(error).split())[:300]
-            return {}
+            self.wrong[path], document = _damage(error, text), _until(error, text)
         return document if isinstance(document, Mapping) else {}
+
+
+def _damage(error: Exception, text: str) -> Damage:
+    """Say what is wrong with a file, and where."""
+    line = _line(error)
+    starts = line_starts(text)
+    said = getattr(error, "problem", None) or " ".join(str(error).split())[:300]
+    told = f"{said} in YAML, line {line + 1}; what stands before it counts" if line >= 0 else said
+    return Damage(told, starts[min(line, len(starts) - 1)] if line >= 0 else 0)
+
+
+def _line(error: Exception) -> int:
+    mark = getattr(error, "problem_mark", None)
+    return int(mark.line) if mark is not None else -1
+
+
+def _until(error: Exception, text: str) -> object:
+    """Read what stands before the entry that cannot be read."""
+    lines = text.splitlines(keepends=True)[: max(_line(error), 0) + 1]
+    for _ in range(TRIES):
+        while lines and not ENTRY.match(lines.pop()):
+            pass
+        try:
+            return yaml.load("".join(lines), Loader=_LOADER)  # noqa: S506 - the loader is a safe one
+        except (yaml.YAMLError, ValueError, RecursionError):
+            continue
+    return None
 
 
 def entries(document: Mapping[str, Any], key: str) -> Iterator[Mapping[str, Any]]:

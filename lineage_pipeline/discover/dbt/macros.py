@@ -12,7 +12,7 @@ from jinja2.exceptions import TemplateError
 from jinja2.ext import Extension
 from jinja2.parser import Parser
 
-from lineage_pipeline.discover.dbt.project import Project
+from lineage_pipeline.discover.dbt.project import Project, all_of
 from lineage_pipeline.discover.dbt.values import FILTERS
 from lineage_pipeline.discover.templating.protocol import Library
 from lineage_pipeline.discover.templating.sandbox import Bounded
@@ -108,7 +108,7 @@ class Macros:
         for package in OWN:
             for path, text in own_macros(package):
                 self._list(package, path, text)
-        for each in _all(project):
+        for each in reversed(list(all_of(project))):
             folders = tuple(f"{folder}/" for folder in each.folders("macro"))
             for path in library.paths():
                 if path.startswith(folders) and path.endswith((".sql", ".jinja", ".jinja2")):
@@ -157,12 +157,6 @@ class Macros:
         except TemplateError as error:
             self.wrong[macro.path] = error
             return error
-
-
-def _all(project: Project) -> Iterator[Project]:
-    for package in project.packages:
-        yield from _all(package)
-    yield project
 
 
 def own_macros(package: str) -> Iterator[tuple[str, str]]:

@@ -24,6 +24,10 @@ SHOWN = 300
 """How much of what dbt says about a project that it cannot read is told."""
 
 
+Key = tuple[str, str, str]
+"""A node by its package, the path of its file in there, and its name."""
+
+
 class Known(msgspec.Struct, frozen=True):
     """What a manifest says of a node: its name in parts, and its SQL where the file is still the one it was made of."""
 
@@ -34,20 +38,21 @@ class Known(msgspec.Struct, frozen=True):
 
 
 class Manifest:
-    """The nodes of a manifest by file and name."""
+    """The nodes of a manifest by package, file and name."""
 
     def __init__(self, document: Mapping[str, Any] | None = None, problem: str = "") -> None:
         """Take the document; without one nothing is known, and a `problem` says why."""
         self.problem = problem
-        self._nodes: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self._nodes: dict[Key, Mapping[str, Any]] = {}
         nodes = (document or {}).get("nodes")
-        for node in nodes.values() if isinstance(nodes, Mapping) else ():
+        for unique, node in nodes.items() if isinstance(nodes, Mapping) else ():
             if isinstance(node, Mapping) and node.get("resource_type") in ("model", "seed", "snapshot"):
-                self._nodes[str(node.get("original_file_path")), str(node.get("name"))] = node
+                package = "".join(str(unique).split(".")[1:2])  # model.<package>.<name>
+                self._nodes[package, str(node.get("original_file_path")), str(node.get("name"))] = node
 
-    def find(self, path: str, name: str, text: str) -> Known | None:
-        """Give what is known of a node by its path below the project; compiled SQL counts for unchanged files alone."""
-        node = self._nodes.get((path, name))
+    def find(self, key: Key, text: str) -> Known | None:
+        """Give what is known of a node; compiled SQL counts for unchanged files alone."""
+        node = self._nodes.get(key)
         if node is None:
             return None
         checksum = node.get("checksum")
@@ -55,7 +60,7 @@ class Manifest:
         compiled = node.get("compiled_code") or node.get("compiled_sql")
         parts = (str(node.get(key) or "") for key in ("database", "schema", "alias"))
         database, schema, alias = parts
-        return Known(database, schema, alias or name, str(compiled) if compiled and same else "")
+        return Known(database, schema, alias or key[2], str(compiled) if compiled and same else "")
 
 
 def _checksum(text: str) -> str:

@@ -4,12 +4,17 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2.exceptions import TemplateError
 
+from lineage_pipeline.dialects.folding import Folding, fold
+from lineage_pipeline.dialects.traits import GENERIC, traits_of
 from lineage_pipeline.discover.dbt.documents import entries
 from lineage_pipeline.discover.dbt.nodes import Node
 from lineage_pipeline.discover.dbt.relations import Relation
 
 if TYPE_CHECKING:
     from lineage_pipeline.discover.dbt.session import Session
+
+STORED = frozenset({Folding.LOWER, Folding.UPPER})
+"""How databases compare names that hold them in one case, and give them back so."""
 
 KINDS = {"view": "view", "materialized_view": "materialized view", "dynamic_table": "materialized view"}
 
@@ -22,6 +27,7 @@ class Naming:
         self._session = session
         self._known: dict[tuple[str, str], Relation] = {}
         self._listed: dict[str, list[tuple[str, str]]] | None = None
+        self._nodes: dict[str, Node] | None = None
 
     def of(self, node: Node) -> Relation:
         """Give the relation of a node."""
@@ -97,6 +103,13 @@ class Naming:
             "depends_on": {"nodes": [], "macros": []},
         }
 
+    def node(self, relation: str) -> Node | None:
+        """Give the node that makes a relation, by what is printed for it."""
+        if self._nodes is None:
+            listed = self._session.nodes.models.values()
+            self._nodes = {str(self.of(node)): node for found in listed for node in found}
+        return self._nodes.get(relation)
+
     def columns(self, relation: str) -> list[tuple[str, str]]:
         """Give the columns that YAML lists for a relation."""
         if self._listed is None:
@@ -107,13 +120,22 @@ class Naming:
         session = self._session
         for found in session.nodes.models.values():
             for node in found:
-                yield str(self.of(node)), _columns(node.entry)
+                yield str(self.of(node)), self._listed_in(node.entry)
         for name, table in session.nodes.sources:
-            yield str(session.source(name, table)), _columns(session.nodes.sources[name, table].table)
+            yield str(session.source(name, table)), self._listed_in(session.nodes.sources[name, table].table)
 
-
-def _columns(entry: Any) -> list[tuple[str, str]]:
-    return [(str(column["name"]), str(column.get("data_type") or "")) for column in entries(entry, "columns")]
+    def _listed_in(self, entry: Any) -> list[tuple[str, str]]:
+        """Give the columns that an entry lists, called as the database calls them."""
+        folding = (traits_of(self._session.target.adapter.dialect) or GENERIC).columns
+        return [
+            (
+                fold(str(column["name"]), bool(column.get("quote")), folding)
+                if folding in STORED
+                else str(column["name"]),
+                str(column.get("data_type") or ""),
+            )
+            for column in entries(entry, "columns")
+        ]
 
 
 def _schema_name(default: str, custom: Any) -> str:

@@ -2,13 +2,13 @@
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 
 from lineage_pipeline.discover.dbt.documents import Documents, mapping
-from lineage_pipeline.discover.dbt.project import Project, kind_of, merged
+from lineage_pipeline.discover.dbt.project import Project, all_of, kind_of, merged
 from lineage_pipeline.discover.dbt.properties import Entry, Properties, settings_of
 from lineage_pipeline.discover.templating.protocol import Library
 
@@ -65,7 +65,7 @@ class Nodes:
         self.sources: dict[tuple[str, str], SourceTable] = {}
         self.exposures: list[tuple[Entry, str]] = []
         self.groups: dict[str, Entry] = {}
-        for package in _all(project):
+        for package in all_of(project):
             self._take(package, library, Properties(package, library, documents))
 
     def _take(self, package: Project, library: Library, properties: Properties) -> None:
@@ -126,12 +126,6 @@ def _latest(node: Node) -> tuple[bool, int, str]:
     latest = str(node.entry.get("latest_version") or "")
     number = int(node.version) if node.version.isdigit() else -1
     return bool(latest) and node.version == latest, number, node.version
-
-
-def _all(project: Project) -> Iterator[Project]:
-    yield project
-    for package in project.packages:
-        yield from _all(package)
 
 
 def _names(kind: str, path: str, library: Library) -> list[str]:

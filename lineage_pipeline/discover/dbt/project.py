@@ -10,7 +10,7 @@ from lineage_pipeline.discover.dbt.documents import Documents, mapping, words
 from lineage_pipeline.discover.templating.protocol import Library
 
 FILE = "dbt_project.yml"
-INSTALLED = ("dbt_packages", "dbt_modules")
+INSTALLED = frozenset({"dbt_packages", "dbt_modules"})
 
 FOLDERS: Mapping[str, tuple[str, ...]] = {
     "model": ("model-paths", "source-paths", "models"),
@@ -109,11 +109,31 @@ def _listed(value: object) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
+def all_of(project: Project) -> Iterator[Project]:
+    """Give a project and all its packages, those that are nearer to it first."""
+    yield project
+    for package in project.packages:
+        yield from all_of(package)
+
+
 def find_projects(library: Library, documents: Documents) -> list[Project]:
-    """Give the projects of a repository that are not installed in another, each with the packages that are there."""
+    """Give the projects of a repository, each with the packages that are there; a package is no project of its own."""
     roots = [posixpath.dirname(path) for path in library.paths() if posixpath.basename(path) == FILE]
-    own = [root for root in roots if not set(root.split("/")) & set(INSTALLED)]
-    return [_project(root, roots, documents, ()) for root in own]
+    own = [root for root in roots if not is_installed(root)]
+    found = [_project(root, roots, documents, ()) for root in own]
+    # A package that has the project inside itself is what that project tests: it stays what it is.
+    used = {one.root for each in found for one in all_of(each) if not lies_in(each.root, one.root)}
+    return [project for project in found if project.root not in used]
+
+
+def is_installed(path: str) -> bool:
+    """Say whether a path lies where dbt installs packages."""
+    return not INSTALLED.isdisjoint(path.split("/"))
+
+
+def lies_in(path: str, folder: str) -> bool:
+    """Say whether a path is a folder or lies in it."""
+    return not folder or path == folder or path.startswith(f"{folder}/")
 
 
 def _project(root: str, roots: Sequence[str], documents: Documents, around: tuple[str, ...]) -> Project:
@@ -121,7 +141,7 @@ def _project(root: str, roots: Sequence[str], documents: Documents, around: tupl
     name = str(document.get("name") or posixpath.basename(root) or "project")
     inner = [
         _project(place, roots, documents, (*around, root))
-        for place in _packages(root, roots, documents)
+        for place in dict.fromkeys(_packages(root, roots, documents))
         if place != root and place not in around
     ]
     return Project(root, name, document, tuple(inner))
@@ -131,7 +151,7 @@ def _packages(root: str, roots: Sequence[str], documents: Documents) -> Iterator
     """Give the folders of the packages of a project: those that are installed, and those that lie beside it."""
     document = documents.read(posixpath.join(root, FILE))
     places = [str(document.get("packages-install-path") or "")] if document.get("packages-install-path") else []
-    for folder in (*INSTALLED, *places):
+    for folder in (*sorted(INSTALLED), *places):
         base = posixpath.normpath(posixpath.join(root, folder))
         yield from (place for place in roots if posixpath.dirname(place) == base)
     for file in ("packages.yml", "dependencies.yml"):

@@ -6,6 +6,7 @@ from typing import Any
 from lineage_pipeline.discover.dbt.adapters import Adapter
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*\Z")
+QUOTES = frozenset('"`[')
 
 
 class Relation:
@@ -44,10 +45,14 @@ class Relation:
         """Print the parts, quoted as the adapter quotes them."""
         return ".".join(self._quoted(part) for part in (self.database, self.schema, self.identifier) if part)
 
+    @property
+    def parts(self) -> tuple[tuple[str, bool], ...]:
+        """Give the parts, each with whether it is printed in quotes."""
+        shown = [self._quoted(part) for part in (self.database, self.schema, self.identifier) if part]
+        return tuple((part[1:-1], True) if part[0] in QUOTES else (part, False) for part in shown)
+
     def _quoted(self, part: str) -> str:
-        if self.is_cte or part[:1] in ('"', "`", "["):
-            return part
-        if not self.adapter.quotes and PLAIN.match(part):
+        if self.is_cte or part[0] in QUOTES or (not self.adapter.quotes and PLAIN.match(part)):
             return part
         mark = self.adapter.mark
         return f"{mark}{part}{mark}"
@@ -93,15 +98,16 @@ class Relation:
 class Column:
     """A column as templates hold it."""
 
-    def __init__(self, column: str, dtype: str = "text", *_sizes: Any, **_named: Any) -> None:
-        """Take name and type."""
+    def __init__(self, column: str, dtype: str = "text", *_sizes: Any, mark: str = '"', **_named: Any) -> None:
+        """Take name and type, and what the adapter quotes with."""
+        self._mark = mark
         self.column = self.name = column
         self.dtype = self.data_type = dtype or "text"
 
     @property
     def quoted(self) -> str:
         """Give the name in quotes."""
-        return f'"{self.column}"'
+        return f"{self._mark}{self.column}{self._mark}"
 
     def string_size(self) -> int:
         """Give a size that holds all."""

@@ -9,7 +9,7 @@ from typing import Any
 from lineage_pipeline.discover.dbt.nodes import Node, body_of, tag_of
 from lineage_pipeline.discover.dbt.session import CTE, Session
 from lineage_pipeline.discover.dbt.values import type_of_values
-from lineage_pipeline.discover.templating.pieces import Copies, Pieces, aligned
+from lineage_pipeline.discover.templating.pieces import Copies, Pieces, aligned, cut
 from lineage_pipeline.discover.templating.protocol import Problem, Rendered, Template
 from lineage_pipeline.discover.templating.tracing import render
 from lineage_pipeline.discover.templating.undefined import Report
@@ -78,7 +78,7 @@ def _add(pieces: Pieces, node: Node, body: str, copies: Copies) -> None:
     added = ", ".join(f"cast(null as {'varchar(64)' if name == SCD[0] else 'timestamp'}) as {name}" for name in SCD)
     pieces.add(f"select snapshotted.*, {added} from (")
     start, end = len(body) - len(body.lstrip()), len(body.rstrip())
-    pieces.add(body[start:end], _cut(copies, start, end))
+    pieces.add(body[start:end], cut(copies, start, end))
     pieces.add(") as snapshotted")
 
 
@@ -101,21 +101,11 @@ def rendered_body(session: Session, node: Node, template: Template) -> tuple[str
     word = WITH.match(result.text, start)
     pieces = Pieces()
     stop = word.end() if word else start
-    pieces.add(result.text[:stop], _cut(result.copies, 0, stop))
+    pieces.add(result.text[:stop], cut(result.copies, 0, stop))
     pieces.add(("" if word else "with ") + ",\n".join(inner) + (",\n" if word else "\n"))
-    pieces.add(result.text[stop:], _cut(result.copies, stop, len(result.text)))
+    pieces.add(result.text[stop:], cut(result.copies, stop, len(result.text)))
     text, copies = pieces.done()
     return text, copies, problems
-
-
-def _cut(copies: Copies, start: int, stop: int) -> Copies:
-    """Give the copies of a slice of a text."""
-    found: list[int] = []
-    for rendered, written, length in zip(copies[::3], copies[1::3], copies[2::3], strict=True):
-        first, last = max(rendered, start), min(rendered + length, stop)
-        if first < last or (length == 0 and start <= rendered <= stop):
-            found.extend((first - start, written + first - rendered, last - first))
-    return tuple(found)
 
 
 def _expressions(session: Session, nodes: Sequence[Node], around: tuple[Node, ...]) -> list[str]:
@@ -171,17 +161,18 @@ def rendered_seed(session: Session, node: Node, text: str) -> Rendered:
     given = config.get("column_types") if isinstance(config.get("column_types"), dict) else {}
     mark = session.target.adapter.mark
     pieces = Pieces()
-    pieces.add(f"create table {session.naming.of(node)} (")
+    pieces.make(f"create table {session.naming.of(node)} (", 0, 0)
     at = 0
     for number, name in enumerate(rows[0]):
         found = max(text.find(name, at), at)
         at = found + len(name)
-        kind = dict(given or {}).get(name) or type_of_values([row[number] for row in rows[1:] if number < len(row)])
+        told = type_of_values([row[number] for row in rows[1:] if number < len(row)])
+        kind = dict(given or {}).get(name) or session.target.adapter.seed_type(told)
         pieces.add(", " if number else "")
         plain = name.isidentifier() and session.target.adapter.quotes is False
         pieces.make(name if plain else f"{mark}{name}{mark}", found, len(name))
         pieces.add(f" {kind}")
-    pieces.add(")")
+    pieces.make(")", at, 0)
     return Rendered(*pieces.done())
 
 
@@ -198,7 +189,6 @@ def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
 def rendered_exposures(session: Session, exposures: Sequence[Any], path: str) -> Rendered:
     """Render exposures as views over all that they depend on: what reads the models outside of the warehouse."""
     pieces = Pieces()
-    mark = session.target.adapter.mark
     for entry in exposures:
         session.start(None)
         listed = entry.get("depends_on")
@@ -207,7 +197,7 @@ def rendered_exposures(session: Session, exposures: Sequence[Any], path: str) ->
         ]
         if names:
             sources = " cross join ".join(names)
-            text = f"create view exposure.{mark}{entry['name']}{mark} as\nselect * from {sources}"
+            text = f"create view {session.exposure(entry)} as\nselect * from {sources}"
             pieces.make(text, *session.documents.place(path, "exposures", entry["name"]))
             pieces.add("\n;\n")
     return Rendered(*pieces.done())

@@ -19,8 +19,7 @@ CONSTRAINTS = frozenset({"not_null", "primary_key"})
 
 def listed_tables(session: Session) -> Iterator[ImportedTable]:
     """Give the sources and models that YAML describes; only a contract lists all columns of a model."""
-    for (name, identifier), found in sorted(session.nodes.sources.items(), key=lambda item: item[0]):
-        yield _table(session, session.source(name, identifier), found.table, found.settings, found.path)
+    yield from source_tables(session)
     for nodes in session.nodes.models.values():
         for node in nodes:
             config = session.config(node)
@@ -32,11 +31,17 @@ def listed_tables(session: Session) -> Iterator[ImportedTable]:
                 kept = tuple(sorted({*table.tags, *promised}))
                 yield msgspec.structs.replace(table, yields=not contract, tags=kept)
     for entry, path in session.nodes.exposures:
-        relation = Relation(session.target.adapter, "", "exposure", str(entry["name"]))
+        relation = session.exposure(entry)
         owner = mapping(entry.get("owner"))
         tags = ["exposure", *words(entry.get("tags"))]
         settings = {"tags": tags, "meta": {"owner": owner.get("name") or owner.get("email")}}
         yield msgspec.structs.replace(_table(session, relation, entry, settings, path), yields=True)
+
+
+def source_tables(session: Session) -> Iterator[ImportedTable]:
+    """Give the tables of sources, with the columns that are listed."""
+    for (name, identifier), found in sorted(session.nodes.sources.items(), key=lambda item: item[0]):
+        yield _table(session, session.source(name, identifier), found.table, found.settings, found.path)
 
 
 def _says_something(node: Node, config: Mapping[str, Any]) -> bool:
@@ -48,10 +53,8 @@ def _table(
 ) -> ImportedTable:
     meta = {**mapping(settings.get("meta")), **mapping(entry.get("meta"))}
     group = mapping(session.nodes.groups.get(str(settings.get("group") or ""), {}).get("owner"))
-    quotes = session.target.adapter.quotes
-    parts = tuple((part, quotes) for part in (relation.database, relation.schema, relation.identifier) if part)
     return ImportedTable(
-        parts,
+        relation.parts,
         tuple(_column(column) for column in entries(entry, "columns")),
         ObjectKind.VIEW if relation.type == "view" else ObjectKind.TABLE,
         partial=not whole,

@@ -1,7 +1,7 @@
 """A dbt project while it is rendered: what its names mean, which model is at hand, and what the templates asked for."""
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from jinja2 import nodes as syntax
@@ -14,7 +14,8 @@ from lineage_pipeline.discover.dbt.macros import DbtEnvironment, Macros, Return
 from lineage_pipeline.discover.dbt.manifest import Known, find_manifest
 from lineage_pipeline.discover.dbt.naming import Naming
 from lineage_pipeline.discover.dbt.nodes import Node, Nodes, body_of
-from lineage_pipeline.discover.dbt.project import Project, merged
+from lineage_pipeline.discover.dbt.programs import SUFFIX, config_of
+from lineage_pipeline.discover.dbt.project import Project, all_of, merged
 from lineage_pipeline.discover.dbt.relations import Relation
 from lineage_pipeline.discover.dbt.target import Wanted, find_target
 from lineage_pipeline.discover.dbt.values import worked_out
@@ -39,6 +40,7 @@ class Session:
         self.environment = DbtEnvironment()
         self.documents = documents
         self.target = find_target(project, documents, wanted)
+        self.packages = {one.name: one for one in reversed(list(all_of(project)))}
         self.nodes = Nodes(project, library, documents)
         self.macros = Macros(project, library, self.environment)
         self.macros.context = self.context
@@ -48,6 +50,7 @@ class Session:
         self.current: Node | None = None
         self.noted: dict[str, Any] = {}
         self.ctes: dict[str, Node] = {}
+        self.inferred: Callable[[Node], list[tuple[str, str]]] = lambda node: []
         self._contexts: dict[str, Mapping[str, Any]] = {}
         self._configs: dict[tuple[str, str], dict[str, Any]] = {}
 
@@ -75,7 +78,7 @@ class Session:
 
     def variables(self, package: str) -> Mapping[str, Any]:
         """Give the variables that a package sees: those that are given, those of the project, its own."""
-        own = next((one for one in self.project.packages if one.name == package), self.project)
+        own = self.packages.get(package, self.project)
         given = {
             name: TRUTHS.get(value, value) if isinstance(value, str) else value
             for name, value in self.wanted.variables.items()
@@ -116,10 +119,14 @@ class Session:
             self.target.adapter, rendered[0].strip() or self.target.database, rendered[1].strip(), rendered[2].strip()
         )
 
+    def exposure(self, entry: Mapping[str, Any]) -> Relation:
+        """Give what stands for an exposure among the relations."""
+        return Relation(self.target.adapter, "", "exposure", str(entry["name"]), "view")
+
     def known(self, node: Node) -> Known | None:
         """Give what dbt itself says of a node, if it has left it behind."""
-        inner = posixpath.relpath(node.path, self.project.root or ".")
-        return self.manifest.find(inner, node.name, self.library.read(node.path) or "")
+        inner = posixpath.relpath(node.path, self.packages[node.package].root or ".")
+        return self.manifest.find((node.package, inner, node.name), self.library.read(node.path) or "")
 
     def this(self) -> Relation:
         """Give the relation of the model at hand."""
@@ -152,6 +159,8 @@ class Session:
         return self._configs[key]
 
     def _written_config(self, node: Node) -> dict[str, Any]:
+        if node.kind == "model" and node.path.endswith(SUFFIX):
+            return config_of(self.library.read(node.path) or "", node.settings)
         text = self.library.read(node.path) or "" if node.path.endswith(".sql") else ""
         if "config" not in text:
             return {}
@@ -202,8 +211,9 @@ class Session:
         return []
 
     def columns(self, relation: Any) -> list[tuple[str, str]]:
-        """Give the columns that the YAML of the project lists for a relation, if it lists any."""
-        return self.naming.columns(str(relation))
+        """Give the columns of a relation: those that its query gives, or those that the YAML of the project lists."""
+        node = self.naming.node(str(relation))
+        return (self.inferred(node) if node is not None else []) or self.naming.columns(str(relation))
 
 
 def _settings(call: syntax.Call) -> Iterator[tuple[str, syntax.Expr]]:

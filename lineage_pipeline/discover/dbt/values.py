@@ -17,10 +17,10 @@ TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 
 def type_of_values(values: Iterable[str]) -> str:
-    """Give the type of the values of a column; empty ones say nothing, and nothing but those is text."""
+    """Give the kind of the values of a column; empty ones say nothing, and nothing but those is a number to dbt."""
     said = [value.strip() for value in values if value.strip() and value.strip().lower() != "null"]
     if not said:
-        return "varchar"
+        return "integer"
     return next((name for name, pattern in TYPES if all(pattern.match(value) for value in said)), "varchar")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 import msgspec
 
 from lineage_pipeline.discover.hosts.cells import Cell, read_cells
+from lineage_pipeline.discover.hosts.r import read_r
 from lineage_pipeline.discover.hosts.scala import read_scala
 from lineage_pipeline.discover.hosts.values import Extract, Part, place_of
 
@@ -27,7 +28,7 @@ LANGUAGES: Mapping[str, Language] = {
     ".py": Language("python", _nothing),
     ".sql": Language("sql", _nothing),
     ".scala": Language("scala", read_scala),
-    ".r": Language("r", _nothing),
+    ".r": Language("r", read_r),
 }
 """The language of a notebook, by the end of its name."""
 

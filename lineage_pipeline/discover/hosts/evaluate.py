@@ -4,8 +4,18 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 
 from lineage_pipeline.discover.hosts.calls import FUNCTIONS, METHODS, TRANSPARENT, UNCHANGED, percent
-from lineage_pipeline.discover.hosts.known import NOTHING, Function, Known, Names, Source, name_of, one_of
+from lineage_pipeline.discover.hosts.imports import Constants, imported_value, no_constants
+from lineage_pipeline.discover.hosts.known import (
+    NOTHING,
+    Function,
+    Known,
+    Names,
+    Source,
+    name_of,
+    one_of,
+)
 from lineage_pipeline.discover.hosts.literals import Field, pieces_of
+from lineage_pipeline.discover.hosts.syntax import BROKEN, expression
 from lineage_pipeline.discover.hosts.values import (
     MOST,
     UNKNOWN,
@@ -29,8 +39,9 @@ Run = Callable[[Function, Mapping[str, Known]], Known]
 class Evaluator:
     """Expressions of one piece of a program."""
 
-    def __init__(self, source: Source, names: Names, run: Run) -> None:
-        """Start with what is known, and who runs the functions of the program."""
+    def __init__(self, source: Source, names: Names, run: Run, constants: Constants = no_constants) -> None:
+        """Start with what is known, who runs the functions of the program, and who knows what it imports."""
+        self.constants = constants
         self.source = source
         self.names = names
         self.run = run
@@ -79,17 +90,17 @@ class Evaluator:
         lead = len(field.expression) - len(field.expression.lstrip())
         text = field.expression.strip()
         try:
-            tree = ast.parse(text, mode="eval").body
-        except (SyntaxError, ValueError):
+            tree = expression(text)
+        except BROKEN:
             return UNKNOWN
-        found = Evaluator(Source.of(text, field.at + lead), self.names, self.run).texts(tree)
+        found = Evaluator(Source.of(text, field.at + lead), self.names, self.run, self.constants).texts(tree)
         return tuple(_hole(value) if text_of(value) == HOLE else value for value in found)
 
     def given(self, function: Function, node: ast.Call) -> dict[str, Known]:
         """Give what a call gives to the parameters of a function that it names."""
         given: dict[str, Known] = {}
         for name, default in function.defaults():
-            given[name] = Evaluator(function.source, self.names, self.run).known(default)
+            given[name] = Evaluator(function.source, self.names, self.run, self.constants).known(default)
         given |= zip(function.parameters(), (self.known(item) for item in node.args), strict=False)
         given |= {item.arg: self.known(item.value) for item in node.keywords if item.arg}
         return given
@@ -131,7 +142,7 @@ def _named(evaluator: Evaluator, node: ast.expr) -> Known:
     found = evaluator.names.known.get(name_of(node))
     if found is None and isinstance(node, ast.Attribute) and node.attr == "value":  # of a member of an enumeration
         return evaluator.known(node.value)
-    return found or NOTHING
+    return found or imported_value(node, evaluator.names, evaluator.source, evaluator.constants)
 
 
 def _subscript(evaluator: Evaluator, node: ast.Subscript) -> Known:

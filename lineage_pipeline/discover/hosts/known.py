@@ -6,6 +6,7 @@ from itertools import count
 
 import msgspec
 
+from lineage_pipeline.discover.hosts.syntax import nodes_of
 from lineage_pipeline.discover.hosts.values import UNKNOWN, Texts, Value, chosen, either, is_unknown
 from lineage_pipeline.vocabulary.places import line_starts
 
@@ -137,16 +138,20 @@ class Function(msgspec.Struct, frozen=True):
 
 
 class Names(msgspec.Struct):
-    """What is known of names at a place of the program, and of its functions; `depth` counts calls inside of calls."""
+    """What is known of names at a place of the program, and of its functions; `depth` counts calls inside of calls.
+
+    Names that are `imported` are known by their module, the dots before it, and what they are called there.
+    """
 
     known: dict[str, Known] = {}
     functions: dict[str, Function] = {}
     numbers: Iterator[int] = msgspec.field(default_factory=count)
     depth: int = 0
+    imported: dict[str, tuple[str, int, str]] = {}
 
     def copy(self) -> "Names":
         """Give what a branch starts with."""
-        return Names(dict(self.known), self.functions, self.numbers, self.depth)
+        return Names(dict(self.known), self.functions, self.numbers, self.depth, self.imported)
 
     def choice(self) -> int:
         """Give a number for a choice."""
@@ -183,7 +188,7 @@ def callers_first(functions: Sequence[Later]) -> list[Later]:
         if node in seen:
             return
         seen.add(node)
-        for inner in ast.walk(node):
+        for inner in nodes_of(node, (ast.Call,)):
             name = name_of(inner.func) if isinstance(inner, ast.Call) else ""
             called = later.methods.get(name) or later.scope.functions.get(name)
             if called is not None and called.node in by_node:

@@ -11,6 +11,9 @@ from lineage_pipeline.discover.hosts.values import Part
 OPENING = re.compile(r"([A-Za-z]{0,2})('''|\"\"\"|'|\")")
 BETWEEN = re.compile(r"(?:\s|\\\r?\n|#[^\n]*|[()])+")
 ESCAPE = re.compile(r"\\(?:N\{[^}]*\}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|\r?\n|.)", re.DOTALL)
+TELLING = re.compile(r"[\\{}'\"]")
+"""What may end a literal, or begin a field or an escape."""
+
 BRACKETS = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -50,7 +53,8 @@ def _closing(written: str, opening: re.Match[str]) -> int:
     """Find the quotes that close a literal; those inside the fields of a formatted one do not."""
     quotes, position = opening[2], opening.end()
     formatted = "f" in opening[1].lower()
-    while position < len(written):
+    while (found := TELLING.search(written, position)) is not None:
+        position = found.start()
         if written.startswith(quotes, position):
             return position
         if formatted and written.startswith(("{{", "}}"), position):
@@ -87,7 +91,8 @@ def _body(body: str, at: int, prefix: str) -> Iterator[Piece]:
         yield from plain(body, at)
         return
     done = position = 0
-    while position < len(body):
+    while (found := TELLING.search(body, position)) is not None:
+        position = found.start()
         if body.startswith(("{{", "}}"), position):
             yield from plain(body[done : position + 1], at + done)
             done = position = position + 2

@@ -1,9 +1,10 @@
 """SQL in Python: strings are followed from where they are written to where they are run, by the syntax tree."""
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from lineage_pipeline.discover.hosts.evaluate import Evaluator
+from lineage_pipeline.discover.hosts.imports import Constants, imported_names, no_constants
 from lineage_pipeline.discover.hosts.known import (
     NOTHING,
     Function,
@@ -18,12 +19,13 @@ from lineage_pipeline.discover.hosts.known import (
     texts_in,
 )
 from lineage_pipeline.discover.hosts.sinks import STATEMENTS, Sink, finished, is_file, is_sql, returns_sql, sinks_of
-from lineage_pipeline.discover.hosts.syntax import BROKEN, parsed
+from lineage_pipeline.discover.hosts.syntax import BROKEN, expressions_of, nodes_of, parsed, statements_in
 from lineage_pipeline.discover.hosts.values import (
     UNKNOWN_PART,
     Extract,
     Problem,
     Value,
+    is_elsewhere,
     place_of,
     plain,
     text_of,
@@ -37,9 +39,9 @@ STEPS = 5_000
 """How many statements of functions are gone through for what those functions give."""
 
 
-def read_python(text: str) -> Extract:
-    """Give the SQL of a program, in the order of the file."""
-    program = Program()
+def read_python(text: str, constants: Constants = no_constants) -> Extract:
+    """Give the SQL of a program, in the order of the file; `constants` are those of the modules that it imports."""
+    program = Program(constants)
     program.read(text)
     return program.extract()
 
@@ -47,8 +49,9 @@ def read_python(text: str) -> Extract:
 class Program:
     """A program, read piece by piece: what one cell of a notebook says, the next one knows."""
 
-    def __init__(self) -> None:
-        """Start with nothing."""
+    def __init__(self, constants: Constants = no_constants) -> None:
+        """Start with nothing but those who know the constants of modules."""
+        self.constants = constants
         self.names = Names()
         self.found: dict[Value, None] = {}
         self.spare: dict[Value, None] = {}
@@ -155,7 +158,7 @@ class Walk:
         if self.silent:
             self.program.steps += 1
         else:
-            for expression in _expressions(node):
+            for expression in expressions_of(node):
                 self.sinks(expression)
         match node:
             case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
@@ -164,6 +167,8 @@ class Walk:
                 self.defer(Later(Function(node, self.source), self.scope))
             case ast.ClassDef():
                 self.members(node)
+            case ast.Import() | ast.ImportFrom():
+                self.names.imported |= imported_names(node)
             case ast.Return(value=ast.expr() as value):
                 self.give(value)
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr="append" | "extend")) as call):
@@ -248,7 +253,7 @@ class Walk:
         own = {name: value for name, value in self.names.known.items() if before.get(name) is not value}
         members = {f"self.{name}": value for name, value in own.items()}
         self.names.known |= members
-        for statement in ast.walk(node):
+        for statement in statements_in(node.body):
             if isinstance(statement, ast.Assign) and name_of(statement.targets[0]).startswith("self."):
                 members.setdefault(name_of(statement.targets[0]), self.evaluator.known(statement.value))
         outer.known |= {f"{node.name}.{name}": value for name, value in own.items()}
@@ -259,11 +264,11 @@ class Walk:
     @property
     def evaluator(self) -> Evaluator:
         """Evaluate with what is known here."""
-        return Evaluator(self.source, self.names, self.run)
+        return Evaluator(self.source, self.names, self.run, self.program.constants)
 
     def sinks(self, node: ast.expr) -> None:
         """Take the SQL that an expression runs, and remember what it gives to functions of the program."""
-        for inner in ast.walk(node):
+        for inner in nodes_of(node, (ast.Call, ast.Dict)):
             own = self.names.functions.get(name_of(inner.func)) if isinstance(inner, ast.Call) else None
             if own is not None and isinstance(inner, ast.Call):
                 self.program.calls.setdefault(own.node, []).append(self.evaluator.given(own, inner))
@@ -276,6 +281,8 @@ class Walk:
         evaluator = self.evaluator
         for value in texts_in(evaluator.known(sink.node)) or evaluator.texts(sink.node):
             said = text_of(value)
+            if is_elsewhere(value) and STATEMENTS.match(said):
+                continue  # it is read where it is written
             if sink.spare:
                 if STATEMENTS.match(said):
                     self.program.spare |= dict.fromkeys(plain(text) for text in finished(value, sink, evaluator))
@@ -284,14 +291,3 @@ class Walk:
             elif sink.sure and UNKNOWN_PART in value and not is_file(said):
                 place = self.source.place(sink.node)
                 self.program.problems[Problem("DYNAMIC_SQL", (("share", "0"),), place)] = None
-
-
-def _expressions(node: ast.stmt) -> Iterator[ast.expr]:
-    """Give the expressions of a statement that are not inside the statements in it."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.expr):
-            yield child
-        elif isinstance(child, ast.withitem):
-            yield child.context_expr
-        elif isinstance(child, ast.keyword):
-            yield child.value

@@ -9,7 +9,9 @@ import msgspec
 from lineage_pipeline.dialects.traits import GENERIC, traits_of
 from lineage_pipeline.discover.hosts.databricks import is_notebook, read_databricks
 from lineage_pipeline.discover.hosts.jupyter import read_jupyter
+from lineage_pipeline.discover.hosts.modules import Modules
 from lineage_pipeline.discover.hosts.python import read_python
+from lineage_pipeline.discover.hosts.r import read_r
 from lineage_pipeline.discover.hosts.scala import read_scala
 from lineage_pipeline.discover.hosts.values import Extract, Problem, Value, assembled, place_of, text_of
 
@@ -42,10 +44,13 @@ class Hosted(msgspec.Struct, frozen=True):
     problems: tuple[Problem, ...]
 
 
+PYTHON = Host("python", read_python)
+
 HOSTS: Mapping[str, Host] = {
-    ".py": Host("python", read_python),
+    ".py": PYTHON,
     ".ipynb": Host("jupyter", read_jupyter),
     ".scala": Host("scala", read_scala),
+    ".r": Host("r", read_r),
 }
 """Who reads a file that holds SQL among other things, by the end of its name."""
 
@@ -64,12 +69,18 @@ def host_of(path: str, text: str) -> Host | None:
     return HOSTS.get(suffix)
 
 
-def hosted(path: str, text: str, dialect: str = "") -> Hosted | None:
-    """Take the SQL out of a file, or give None where the file is SQL itself."""
+def hosted(path: str, text: str, dialect: str = "", modules: Modules | None = None) -> Hosted | None:
+    """Take the SQL out of a file, or give None where the file is SQL itself; `modules` are what it may import."""
     host = host_of(path, text)
     if host is None:
         return None
-    extract = host.read(text) if host.name == "databricks" or HINT.search(text) else Extract()
+    if host.name != "databricks" and not HINT.search(text):
+        extract = Extract()
+    elif modules is not None and host is PYTHON:
+        place = modules.library.locate(path)
+        extract = read_python(text, lambda module, level: modules.constants(place, module, level))
+    else:
+        extract = host.read(text)
     whole = [value for value in extract.texts if is_closed(text_of(value))]
     broken = tuple(_broken(value) for value in extract.texts if not is_closed(text_of(value)))
 

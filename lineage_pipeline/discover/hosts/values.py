@@ -20,6 +20,10 @@ MADE = -1
 """The offset of a part that stands nowhere in the file."""
 
 
+IMPORTED = -2
+"""The offset of a part that stands in another file."""
+
+
 class Part(msgspec.Struct, frozen=True):
     """A part of a text, and where it stands in the file.
 
@@ -60,6 +64,11 @@ class Extract(msgspec.Struct, frozen=True):
 def text_of(value: Value) -> str:
     """Give a text as it is."""
     return "".join(part.text for part in value)
+
+
+def is_elsewhere(value: Value) -> bool:
+    """Say whether all of a text stands in another file."""
+    return all(part.at == IMPORTED for part in value if part.text)
 
 
 def is_unknown(texts: Texts) -> bool:

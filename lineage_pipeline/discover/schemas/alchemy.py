@@ -14,6 +14,23 @@ from lineage_pipeline.vocabulary.errors import LineageError
 DIALECTS = {"mssql": "tsql", "postgresql": "postgres", "mariadb": "mysql", "awsathena": "athena", "hive": "hive"}
 """What SQLAlchemy calls dialects that we call otherwise."""
 
+PACKAGES = {
+    "awsathena": "'PyAthena[SQLAlchemy]'",
+    "bigquery": "sqlalchemy-bigquery",
+    "clickhouse": "clickhouse-sqlalchemy",
+    "clickhousedb": "clickhouse-connect",
+    "exa": "sqlalchemy-exasol",
+    "hive": "'PyHive[hive]'",
+    "ibm_db_sa": "ibm_db_sa",
+    "presto": "'PyHive[presto]'",
+    "redshift": "sqlalchemy-redshift",
+    "snowflake": "snowflake-sqlalchemy",
+    "teradatasql": "teradatasqlalchemy",
+    "trino": "'trino[sqlalchemy]'",
+    "vertica": "sqlalchemy-vertica-python",
+}
+"""What brings a dialect to SQLAlchemy, by scheme."""
+
 PASSWORD = "LINEAGE_CATALOG_PASSWORD"  # noqa: S105 - the name of the variable, not what it holds
 """The variable that holds the password of an address without one."""
 
@@ -35,7 +52,9 @@ class AlchemyCatalog(Queried):
             self.engine = sqlalchemy.create_engine(address)
         except (exc.NoSuchModuleError, exc.ArgumentError) as error:
             scheme = url.partition("://")[0]
-            raise LineageError(f"there is no catalog {scheme}: {one_line(error)}") from None
+            package = PACKAGES.get(scheme.partition("+")[0])
+            hint = f"{scheme}:// needs another package: pip install {package}" if package else one_line(error)
+            raise LineageError(f"there is no catalog {scheme}: {hint}") from None
         name = self.engine.dialect.name
         mapped = DIALECTS.get(name, name)
         self.dialect = mapped if traits_of(mapped) is not None else ""

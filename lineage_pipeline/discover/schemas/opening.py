@@ -30,6 +30,10 @@ EXTRAS = {"databricks": "databricks", "duckdb": "catalog", "psycopg": "catalog",
 """The extra of our package that brings a module."""
 
 
+DRIVERS = {"MySQLdb": "mysqlclient", "psycopg2": "psycopg2-binary", "cx_Oracle": "cx-Oracle"}
+"""What brings a driver that is called otherwise than its package."""
+
+
 class Opened:
     """A configured catalog; what it does not say itself of its tables is read from its DDL."""
 
@@ -110,5 +114,8 @@ def _missing(scheme: str, error: ModuleNotFoundError) -> str:
         return f"{scheme}:// needs {package}: pip install 'lineage-pipeline[{EXTRAS[package]}]'"
     if package == "sqlalchemy":
         words = ", ".join(sorted(CATALOGS))
-        return f"there is no catalog {scheme}; known are {words}, and with SQLAlchemy installed whatever it can open"
-    return f"{scheme}:// needs the Python package {package}, which is not installed"
+        return (
+            f"there is no catalog {scheme}; known are {words}, and with SQLAlchemy installed whatever it can open: "
+            "pip install sqlalchemy"
+        )
+    return f"{scheme}:// needs the Python package {package}: pip install {DRIVERS.get(package, package)}"

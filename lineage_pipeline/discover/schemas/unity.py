@@ -1,14 +1,19 @@
 """Databricks Unity Catalog, through the SDK of Databricks: `databricks://host/catalog` or `…/catalog/schema`."""
 
+import socket
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from databricks.sdk import WorkspaceClient  # type: ignore[import-not-found, unused-ignore]
+from databricks.sdk.core import Config  # type: ignore[import-not-found, unused-ignore]
 from databricks.sdk.errors import DatabricksError  # type: ignore[import-not-found, unused-ignore]
 
 from lineage_pipeline.discover.schemas.catalogs import Queried, Rows, one_line
 from lineage_pipeline.vocabulary.errors import LineageError
+
+REACHED, ANSWERED, TRIED = 10, 30, 60
+"""Seconds until a host is reached, until it answers once, and for which it is tried again where it is busy."""
 
 SYSTEM_SCHEMAS = frozenset({"information_schema"})
 
@@ -29,15 +34,25 @@ class UnityCatalog(Queried):
         catalog, _, schema = address.path.strip("/").partition("/")
         if not catalog:
             raise LineageError(f"{self.url}: name a catalog: databricks://{address.hostname}/CATALOG")
-        scheme = "http" if address.hostname in ("localhost", "127.0.0.1") else "https"
         try:
-            client = WorkspaceClient(
-                host=f"{scheme}://{address.netloc.rpartition('@')[2]}", token=self.environ.get("DATABRICKS_TOKEN")
-            )
+            client = self._client(address)
             schemas = [schema] if schema else [item.name or "" for item in client.schemas.list(catalog)]
             return [row for name in schemas if name not in SYSTEM_SCHEMAS for row in _rows(client, catalog, name)]
-        except (DatabricksError, ValueError) as error:
+        except (DatabricksError, ValueError, OSError) as error:
             raise LineageError(f"{self.url}: {one_line(error)}") from None
+
+    def _client(self, address: SplitResult) -> Any:
+        """Open a client; a host that is not there is found out at once, and not after all tries of the SDK."""
+        scheme, port = ("http", 80) if address.hostname in ("localhost", "127.0.0.1") else ("https", 443)
+        if not any(self.environ.get(name) for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")):
+            socket.create_connection((address.hostname or "", address.port or port), REACHED).close()
+        config = Config(
+            host=f"{scheme}://{address.netloc.rpartition('@')[2]}",
+            token=self.environ.get("DATABRICKS_TOKEN"),
+            http_timeout_seconds=ANSWERED,
+            retry_timeout_seconds=TRIED,
+        )
+        return WorkspaceClient(config=config)
 
 
 def _rows(client: Any, catalog: str, schema: str) -> Iterator[tuple[Any, ...]]:

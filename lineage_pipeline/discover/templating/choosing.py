@@ -110,6 +110,13 @@ class Templates:
             self._made[name] = make_templater(name)
         return self._made[name]
 
+    def makes_table(self, path: str, dialect: str, wanted: Templating) -> bool:
+        """Say whether a file is a program that a dbt project makes a table of."""
+        if not path.endswith(".py") or wanted.templater not in (AUTO, DBT):
+            return False
+        place = self.library.locate(path)
+        return self._in_project(posixpath.dirname(place)) and self._dbt(dialect, wanted).is_program(place)
+
     def _is_dbt(self, place: str, dialect: str, wanted: Templating) -> bool:
         """Say whether a file is one that a dbt project around it reads."""
         return self._in_project(posixpath.dirname(place)) and self._dbt(dialect, wanted).owns(place)

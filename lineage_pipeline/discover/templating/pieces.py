@@ -59,6 +59,16 @@ class Pieces:
         self._size += len(text)
 
 
+def cut(copies: Copies, start: int, stop: int) -> Copies:
+    """Give the copies of a slice of a text."""
+    found: list[int] = []
+    for rendered, written, length in zip(copies[::3], copies[1::3], copies[2::3], strict=True):
+        first, last = max(rendered, start), min(rendered + length, stop)
+        if first < last or (length == 0 and start <= rendered <= stop):
+            found.extend((first - start, written + first - rendered, last - first))
+    return tuple(found)
+
+
 def aligned(written: str, rendered: str) -> Copies:
     """Say what was copied by the two texts alone: equal lines, and what a changed block begins and ends with."""
     before, after = written.splitlines(keepends=True), rendered.splitlines(keepends=True)

@@ -16,7 +16,8 @@ COMMENTS_AND_STRINGS = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/"
 class Style(msgspec.Struct, frozen=True):
     """How placeholders look; `stays` are those that SQL can be read around, and so stay as they are without a value.
 
-    `given` finds the names that the text itself gives values to, and `built_in` are those that deployment always has.
+    `given` finds the names that the text itself gives values to, and those values, from there on; `built_in` are those
+    that deployment always has.
     """
 
     pattern: re.Pattern[str]
@@ -31,7 +32,7 @@ STYLES: Mapping[str, Style] = {
         re.compile(r"\$\((?P<name>[\w-]+)\)"),
         True,
         True,
-        re.compile(r"^\s*:setvar\s+([\w-]+)", re.MULTILINE | re.IGNORECASE),
+        re.compile(r"^[ \t]*:setvar[ \t]+([\w-]+)(?:[ \t]+(\"[^\"\n]*\"|[^\s\"]+))?", re.MULTILINE | re.IGNORECASE),
         frozenset("databasename defaultfileprefix defaultdatapath defaultlogpath __issqlcmdenabled".split()),
     ),
     "dollar": Style(
@@ -55,12 +56,17 @@ class PlaceholderTemplater:
         """Render one file; a name without a value is reported."""
         style, text, pieces, at = self.style, template.text, Pieces(), 0
         values = {_folded(name, style): value for name, value in template.variables.items()}
-        given = {name.lower() for name in style.given.findall(text)} if style.given else set()
+        settings = list(style.given.finditer(text)) if style.given else []
+        given = {setting.group(1).lower() for setting in settings}
         problems = []
         for match in style.pattern.finditer(text):
             name = match.group("name")
             if name is None:
                 continue
+            while settings and settings[0].start() < match.start():
+                setting = settings.pop(0)
+                if setting.group(2):
+                    values[_folded(setting.group(1), style)] = setting.group(2).strip('"')
             value = values.get(_folded(name, style), match.groupdict().get("default"))
             if value is None and name.lower() not in given and name.lower() not in style.built_in:
                 problems.append(Problem("UNDEFINED_VARIABLE", {"name": name}, match.start()))

@@ -2,20 +2,27 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from lineage_pipeline.discover.templating.pieces import Pieces
-from lineage_pipeline.discover.templating.protocol import Problem, Rendered, Template
+from lineage_pipeline.discover.templating.pieces import Pieces, cut
+from lineage_pipeline.discover.templating.protocol import Problem, Rendered, Template, Templater
+from lineage_pipeline.discover.templating.sqlmesh_project import SqlmeshProject, SqlmeshProjects, seed_columns
 from lineage_pipeline.discover.templating.undefined import placeholder
 
 HEAD = re.compile(r"(?:\s+|--[^\n]*\n|/\*.*?\*/)*MODEL\s*\(", re.IGNORECASE | re.DOTALL)
 PROPERTY = re.compile(r"\b(name|kind|dialect)\s+(?:'([^']+)'|([\w.\"`@{}-]+))", re.IGNORECASE)
+LISTED = re.compile(r"\bcolumns\s*\(", re.IGNORECASE)
+SEED = re.compile(r"\bpath\s+['\"]([^'\"]+)['\"]", re.IGNORECASE)
+JINJA = re.compile(r"\bJINJA_(QUERY|STATEMENT)_BEGIN\s*;?(.*?)\bJINJA_END\b\s*;?", re.IGNORECASE | re.DOTALL)
+MARKS = re.compile(r"\s*ON_VIRTUAL_UPDATE_(?:BEGIN|END)\s*\Z", re.IGNORECASE)
 PARTS = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\"[^\"]*\"|@@?\{?\w+\}?|[();]|[^-/'\"@();]+|.", re.DOTALL)
 QUERY = re.compile(r"(?:\s+|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*(?:with|select|from|\()\b", re.IGNORECASE | re.DOTALL)
 COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 VIEWS = frozenset({"VIEW"})
-SILENT = frozenset({"EMBEDDED", "EXTERNAL", "SEED"})
+SILENT = frozenset({"EMBEDDED", "EXTERNAL"})
 TIMES = re.compile(r"(?:start|end|latest|execution)_(ds|dt|date|ts|tstz|epoch|millis|hour)\Z")
+BLANK = re.compile(r"[^\r\n]")
+BOUNDS = ("start", "end", "execution")
 VALUES = {
     "ds": "'2000-01-01'",
     "ts": "'2000-01-01 00:00:00'",
@@ -34,8 +41,22 @@ def is_model(text: str) -> bool:
     return HEAD.match(text) is not None
 
 
+class Span(NamedTuple):
+    """A statement of a model: where it stands, and whether it is a template and the query of the model."""
+
+    start: int
+    end: int
+    is_jinja: bool = False
+    is_query: bool = False
+
+
 class SqlmeshTemplater:
     """Renders SQLMesh models as far as their SQL."""
+
+    def __init__(self) -> None:
+        """Start without a repository."""
+        self._projects: SqlmeshProjects | None = None
+        self._jinja: Templater | None = None
 
     def render(self, template: Template) -> Rendered:
         """Render one file."""
@@ -44,24 +65,78 @@ class SqlmeshTemplater:
         if head is None:
             return Rendered(text, (0, 0, len(text)))
         start = _closing(text, head.end())
-        block = COMMENT.sub(" ", text[head.end() : start])
+        block = COMMENT.sub(lambda match: " " * len(match.group()), text[head.end() : start])
         said = {key.lower(): one or two for key, one, two in PROPERTY.findall(block)}
-        kind = said.get("kind", "VIEW").upper()
+        kind, name = said.get("kind", "VIEW").upper(), said.get("name", "model")
+        project = self._project(template)
         pieces, problems = Pieces(), list[Problem]()
-        statements = list(_statements(text, text.find(";", start - 1) + 1 or start))
-        query = next((span for span in reversed(statements) if QUERY.match(text[span[0] : span[1]])), None)
-        values = {**template.variables, "this_model": said.get("name", "model")}
-        for first, last in statements:
-            if text[first:last].lstrip().upper().startswith("@DEF"):
-                _define(text[first:last], values)
+        values = {**project.variables, **template.variables, "this_model": name}
+        for span in _spans(text, text.find(";", start - 1) + 1 or start):
+            if text[span.start : span.end].lstrip().upper().startswith("@DEF"):
+                _define(text[span.start : span.end], values)
                 continue
-            if (first, last) == query:
-                if kind in SILENT:
-                    continue
-                pieces.add(f"create {'view' if kind in VIEWS else 'table'} {said.get('name', 'model')} as\n")
-            _fill(text, first, last, values, (pieces, problems))
+            if span.is_query and kind in SILENT:
+                continue
+            if span.is_query:
+                pieces.add(f"create {'view' if kind in VIEWS else 'table'} {name} as\n")
+            if span.is_jinja:
+                problems.extend(self._rendered(template, span, values, pieces))
+            else:
+                _fill(text, span.start, span.end, values, (pieces, problems))
             pieces.add("\n;\n")
-        return Rendered(*pieces.done(), tuple(problems), dialect=said.get("dialect", ""))
+        if kind == "SEED":
+            self._seed(template, (name, block, head.end()), project, pieces)
+        return Rendered(*pieces.done(), tuple(problems), dialect=said.get("dialect", "") or project.dialect)
+
+    def _project(self, template: Template) -> SqlmeshProject:
+        if self._projects is None or self._projects.library is not template.library:
+            self._projects = SqlmeshProjects(template.library)
+        return self._projects.of(template.path)
+
+    def _rendered(self, template: Template, span: Span, values: Mapping[str, Any], into: Pieces) -> Iterator[Problem]:
+        """Render a block of Jinja; all around it is blank, so that its places are those of the file."""
+        if self._jinja is None:
+            from lineage_pipeline.discover.templating.jinja import JinjaTemplater  # only those who need it pay for it
+
+            self._jinja = JinjaTemplater()
+        blank = BLANK.sub(" ", template.text[: span.start]) + template.text[span.start : span.end]
+        times = {f"{bound}_{unit}": value.strip("'") for bound in BOUNDS for unit, value in VALUES.items()}
+        known = {**times, **values, "var": lambda name, default=None: values.get(str(name).lower(), default)}
+        result = self._jinja.render(Template(template.path, blank, known, "", template.library, template.limits))
+        start = len(result.text) - len(result.text.lstrip())
+        end = len(result.text.rstrip().rstrip(";"))
+        into.add(result.text[start:end], cut(result.copies, start, end))
+        yield from result.problems
+
+    def _seed(self, template: Template, model: tuple[str, str, int], project: SqlmeshProject, pieces: Pieces) -> None:
+        """Add the table that a seed becomes: of the columns that the model lists, or those of the file."""
+        name, block, at = model
+        listed, seed = LISTED.search(block), SEED.search(block)
+        pieces.add(f"create table {name} (")
+        if listed is not None:
+            end = _closing(block, listed.end()) - 1
+            pieces.copy(template.text[at + listed.end() : at + end], at + listed.end())
+        elif seed is not None:
+            columns = seed_columns(template.library, project, template.path, seed.group(1))
+            said = ", ".join(f"{column} {kind}" for column, kind in columns)
+            pieces.make(said, at + seed.start(1), len(seed.group(1)))
+        pieces.add(")\n;\n")
+
+
+def _spans(text: str, at: int) -> Iterator[Span]:
+    """Give the statements behind the block; the query is the one of Jinja that says so, or else the last of SQL."""
+    spans: list[Span] = []
+    for match in JINJA.finditer(text, at):
+        spans.extend(Span(*one) for one in _statements(text, at, match.start()))
+        if match.group(2).strip():
+            spans.append(Span(match.start(2), match.end(2), True, match.group(1).upper() == "QUERY"))
+        at = match.end()
+    spans.extend(Span(*one) for one in _statements(text, at, len(text)))
+    kept = [span for span in spans if not MARKS.match(text[span.start : span.end])]
+    last = next((span for span in reversed(kept) if span.is_query), None)
+    if last is None:
+        last = next((span for span in reversed(kept) if QUERY.match(text[span.start : span.end])), None)
+    return (span._replace(is_query=span is last) for span in kept)
 
 
 def _fill(text: str, start: int, end: int, values: Mapping[str, Any], into: tuple[Pieces, list[Problem]]) -> None:
@@ -82,8 +157,9 @@ def _fill(text: str, start: int, end: int, values: Mapping[str, Any], into: tupl
 
 
 def _value(name: str, values: Mapping[str, Any]) -> str | None:
-    if name in values:
-        return str(values[name])
+    found = values.get(name, values.get(name.lower()))
+    if found is not None:
+        return str(found)
     time = TIMES.match(name.lower())
     if time is None:
         return None
@@ -96,16 +172,16 @@ def _define(text: str, values: dict[str, Any]) -> None:
     values[name.strip().lstrip("@")] = value.strip()
 
 
-def _statements(text: str, at: int) -> Iterator[tuple[int, int]]:
-    """Give where the statements behind the block stand."""
+def _statements(text: str, at: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Give where the statements of a part of the text stand."""
     start = at
-    for match in PARTS.finditer(text, at):
+    for match in PARTS.finditer(text, at, stop):
         if match.group() == ";":
             if text[start : match.start()].strip():
                 yield start, match.start()
             start = match.end()
-    if text[start:].strip():
-        yield start, len(text)
+    if text[start:stop].strip():
+        yield start, stop
 
 
 def _closing(text: str, at: int) -> int:

@@ -14,7 +14,7 @@ from lineage_pipeline.engine.compile.parse import Failure
 from lineage_pipeline.engine.compile.pieces import Use
 from lineage_pipeline.engine.compile.quoted import inner_tokens
 from lineage_pipeline.engine.compile.walker import OPEN, Parts
-from lineage_pipeline.engine.compile.words import dotted_name, is_name, keyword
+from lineage_pipeline.engine.compile.words import dotted_name, is_name, keyword, made
 from lineage_pipeline.vocabulary import ir
 
 _INTO = ("INTO", "BULK COLLECT INTO")
@@ -85,6 +85,10 @@ class Actions(Declarations):
         """INSERT, UPDATE, DELETE or MERGE; RETURNING … INTO puts columns of the changed rows into variables."""
         at = self.find(("RETURNING", "RETURN"), begin + 1, end)
         into = self.find(_INTO, at, end)
+        values = self.find(("VALUES",), begin + 1, end) + 1
+        if into == end and self.words[begin] == "INSERT" and values < end and self.variable(values) in self.records:
+            self.record_insert(begin, self.variable(values), end, parent)
+            return
         if into == end:
             self.emit(begin, end, parent)
             return
@@ -129,12 +133,23 @@ class Actions(Declarations):
         record = self.variable(first) if first + 1 == end else ""
         if record in self.records:
             self.emit(begin, end, parent, "RETURN", self.rows_of(record))
+        elif first == end and self.module.columns:  # the row that its variables are now
+            self.keep(begin, end, parent, self.current(begin), Use("result", "RETURN", columns=self.module.columns))
         elif first == end:
             self.emit(begin, end, parent, "RETURN")
         else:
             own = (self.module.name.parts[-1],) if self.module.name is not None else ()
             columns = self.module.columns or own
             self.keep(begin, end, parent, self.query(begin, first, end), Use("result", "RETURN", columns=columns))
+
+    def current(self, at: int) -> list[Token]:
+        """The query that gives what the columns of a function hold as variables."""
+        word = self.tokens[at]
+        items: list[Token] = []
+        for name in self.module.columns:
+            quoted = Token(TokenType.IDENTIFIER, name, word.line, word.col, -1, -1)  # it is not written here
+            items.extend((made(",", word), quoted))
+        return [self.select(at), *items[1:]]
 
     def piped(self, begin: int, end: int, parent: int) -> None:
         """PIPE ROW gives one row of a function's result."""

@@ -37,13 +37,19 @@ class Assignments(Walker):
             index += 1
         return self.fold(self.tokens[index])
 
+    def target(self, index: int) -> str:
+        """The variable that a target names, with the field where that is one of a record."""
+        variable, last = self.variable(index), self.target_end(index) - 1
+        field = variable in self.records and self.kind(last - 1) is TokenType.DOT and last - 1 > index
+        return f"{variable}.{self.fold(self.tokens[last])}" if field else variable
+
     def targets(self, index: int, end: int) -> tuple[tuple[str, ...], int]:
         """The variables of a list behind INTO, and the token behind it."""
         names = []
         if self.words[index] == "STRICT":
             index += 1
         while index < end:
-            names.append(self.variable(index))
+            names.append(self.target(index))
             index = self.target_end(index)
             if self.kind(index) is not TokenType.COMMA or index >= end:
                 break
@@ -71,8 +77,9 @@ class Assignments(Walker):
         if fields:
             use = Use("write", kind, columns=fields, target=self.module.watched)
         else:
-            row = variable in self.records and self.kind(begin + 1) is not TokenType.DOT
-            use = Use("row" if row else "assign", kind, (variable,))
+            target = self.target(begin)
+            row = variable in self.records and target == variable
+            use = Use("row" if row else "assign", kind, (target,))
         start = self.index
         self.keep(start, end, parent, self.query(at, first, end), use)
 

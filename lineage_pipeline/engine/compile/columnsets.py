@@ -92,6 +92,8 @@ def _test_pattern(node: exp.Expr) -> str | None:
     if maker is None or not isinstance(node.args.get("expression"), exp.Literal):
         return None
     pattern = maker(node.expression.name)
+    if not _compiles(pattern):
+        return None
     return f"^(?!.*?(?:{pattern.removeprefix('^')}))" if negated else pattern
 
 
@@ -119,8 +121,7 @@ def column_set(context: Context, node: exp.Expr) -> ir.Star | None:
     alias = node.args.get("alias") if isinstance(node, exp.Alias) else None
     value = node.this if alias is not None else node
     if type(value) in _TESTS and isinstance(value.this, exp.Star):
-        found, pattern = star(context, value.this, exp.Select()), _test_pattern(value)
-        return _with(found, pattern=pattern or "")
+        return _with(star(context, value.this, exp.Select()), pattern=_told(context, _test_pattern(value)))
     naming = alias.name if isinstance(alias, exp.Identifier) else ""
     inner = value
     while isinstance(inner, exp.Apply):
@@ -154,6 +155,11 @@ def _chosen(context: Context, node: exp.Expr) -> ir.Star:
     if isinstance(inner, exp.Array) and all(isinstance(item, exp.Literal) for item in inner.expressions):
         return ir.Star((), *place, pattern="^(?:" + "|".join(re.escape(item.name) for item in inner.expressions) + ")$")
     pattern = _test_pattern(inner.this) if isinstance(inner, exp.Lambda) else None
+    return ir.Star((), *place, pattern=_told(context, pattern))
+
+
+def _told(context: Context, pattern: str | None) -> str:
+    """A pattern; without one, all columns are taken, and that is said."""
     if pattern is None:
         context.report("UNSUPPORTED_SYNTAX", context.origin, context.origin + 1, construct="COLUMNS by a condition")
-    return ir.Star((), *place, pattern=pattern or "")
+    return pattern or ""

@@ -5,6 +5,7 @@ from sqlglot.tokens import TokenType
 from lineage_pipeline.engine.compile.assignments import QUERIES, Assignments
 from lineage_pipeline.engine.compile.pieces import Use
 from lineage_pipeline.engine.compile.walker import OPEN
+from lineage_pipeline.engine.compile.words import dotted_name
 from lineage_pipeline.vocabulary import ir
 
 EVERYTHING = (ir.Star((), ir.NOWHERE, ir.NOWHERE),)
@@ -44,7 +45,7 @@ class Declarations(Assignments):
         while at < end and self.kind(at) not in (TokenType.COLON_EQ, TokenType.EQ) and self.words[at] != "DEFAULT":
             at = self.behind(at) if self.kind(at) is OPEN else at + 1
         words = self.words[behind:at]
-        row = "RECORD" in words or "ROWTYPE" in words or "RESULTSET" in words
+        row = "RESULTSET" in words or self.is_row_type(behind, at)
         if row:
             self.records.update(names)
         if at + 1 < end:
@@ -52,6 +53,27 @@ class Declarations(Assignments):
             self.keep(begin, end, parent, self.query(at, at + 1, end), use)
         else:
             self.emit(begin, end, parent, kind, undefined(tuple(names), row=row))
+
+    def record_insert(self, begin: int, record: str, end: int, parent: int) -> None:
+        """INSERT INTO t VALUES record: its fields in their order."""
+        target = dotted_name(self.tokens, begin + 2, begin, self.traits)[0]
+        everything = ir.Select((ir.Source("", record=record),), EVERYTHING)
+        writes = (ir.Write(target, 0, "insert", None),)
+        self.emit(begin, end, parent, "INSERT", (("relations", (everything,)), ("writes", writes)))
+
+    def type(self, parent: int) -> None:
+        """A type of a module's own: of records, of collections of them, or of something else."""
+        begin, end = self.index, self.end()
+        if self.is_row_type(begin + 2, end):
+            self.row_types.add(self.fold(self.tokens[begin + 1]))
+        self.emit(begin, end, parent, self.words[begin])
+
+    def is_row_type(self, begin: int, end: int) -> bool:
+        """Whether what stands here is a type of rows, or of collections of rows."""
+        words = self.words[begin:end]
+        if "RECORD" in words or "ROWTYPE" in words:
+            return True
+        return bool(self.row_types) and any(self.fold(token) in self.row_types for token in self.tokens[begin:end])
 
     def cursor(self, begin: int, word: int, end: int, parent: int) -> None:
         """A cursor over a query, or over a prepared one that is known when it is opened."""

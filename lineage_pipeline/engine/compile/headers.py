@@ -11,7 +11,7 @@ from sqlglot.tokens import Token, TokenType
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.pieces import Piece
 from lineage_pipeline.engine.compile.types import spelling
-from lineage_pipeline.engine.compile.words import behind_brackets, dotted_name, is_name, keyword, made
+from lineage_pipeline.engine.compile.words import behind_brackets, dotted_name, is_name, keyword
 from lineage_pipeline.vocabulary import ir
 
 _OPEN, _CLOSE = TokenType.L_PAREN, TokenType.R_PAREN
@@ -61,7 +61,9 @@ def header_of(kind: str, name: ir.Name, tokens: Sequence[Token], origin: int, tr
     if returns + 2 < len(tokens) and tokens[returns].token_type is TokenType.PARAMETER:
         table = "@" + tokens[returns + 1].text.lower()
         end = behind_brackets(tokens, returns + 3)
-        rows.append(Piece([made("DECLARE", tokens[returns - 1]), *tokens[returns:end]]))
+        before = tokens[returns - 1]
+        declares = Token(TokenType.DECLARE, "DECLARE", before.line, before.col, before.start, before.end)
+        rows.append(Piece([declares, *tokens[returns:end]]))
     return Header(
         kind,
         name,

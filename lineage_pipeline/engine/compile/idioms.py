@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.engine.compile.words import behind_brackets, keyword, made
+from lineage_pipeline.engine.compile.words import behind_brackets, behind_name, keyword, made
 
 
 def nearest_joins(tokens: Sequence[Token]) -> list[Token]:
@@ -116,3 +116,49 @@ def plain_calls(tokens: Sequence[Token]) -> list[Token]:
         if not (keyword(token) == "DISTINCT" and before is TokenType.L_PAREN and called):
             kept.append(token)
     return kept
+
+
+def named_sample(tokens: Sequence[Token]) -> list[Token]:
+    """ClickHouse: SAMPLE is a name where no number says how much of a table is read."""
+    return [
+        Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end, token.comments)
+        if token.token_type is TokenType.TABLE_SAMPLE and not _has_share(tokens, index)
+        else token
+        for index, token in enumerate(tokens)
+    ]
+
+
+def _has_share(tokens: Sequence[Token], index: int) -> bool:
+    follows = tokens[index + 1].token_type if index + 1 < len(tokens) else None
+    return follows in (TokenType.NUMBER, TokenType.PARAMETER, TokenType.L_BRACE)
+
+
+def unmasked(tokens: Sequence[Token]) -> list[Token]:
+    """Databricks: the function that masks a column, with the columns that it is told, is no part of its definition."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        behind = behind_name(tokens, index + 1)
+        if keyword(tokens[index]) != "MASK" or behind == index + 1 or not kept:
+            kept.append(tokens[index])
+            index += 1
+            continue
+        columns = [keyword(token) for token in tokens[behind : behind + 3]] == ["USING", "COLUMNS", "("]
+        index = behind_brackets(tokens, behind + 2) if columns else behind
+    return kept
+
+
+def pivoted_tables(tokens: Sequence[Token]) -> list[Token]:
+    """DuckDB: `CREATE … AS PIVOT …` as the rows of that in brackets."""
+    at = next((at for at, token in enumerate(tokens[1:], 1) if keyword(token) in ("PIVOT", "UNPIVOT")), 0)
+    if keyword(tokens[0]) != "CREATE" or keyword(tokens[at - 1]) != "AS":
+        return list(tokens)
+    word = tokens[at]
+    return [*tokens[:at], made("FROM", word), made("(", word), *tokens[at:], made(")", tokens[-1])]
+
+
+def without_error_log(tokens: Sequence[Token]) -> list[Token]:
+    """Oracle: where the rows go that a statement cannot write, the last of its clauses."""
+    words = [keyword(token) for token in tokens]
+    pairs = zip(words, words[1:], strict=False)
+    return list(tokens[: next((at for at, pair in enumerate(pairs) if pair == ("LOG", "ERRORS")), len(tokens))])

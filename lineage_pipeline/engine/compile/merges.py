@@ -8,6 +8,7 @@ from sqlglot import exp
 from lineage_pipeline.engine.compile.changes import assigned_value, assignments, behind_alias, qualify
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.expressions import expression, optional
+from lineage_pipeline.engine.compile.failures import Misshapen
 from lineage_pipeline.engine.compile.leftovers import arm_of
 from lineage_pipeline.engine.compile.listed import listed_in, starts_of
 from lineage_pipeline.engine.compile.queries import bind_with, query
@@ -65,6 +66,8 @@ def _arm(context: Context, arm: exp.Expr, merged: _Merge) -> list[ir.Write]:
     condition = ir.Call("AND", tuple(compiled), 0, "BOOLEAN") if len(compiled) > 1 else next(iter(compiled), None)
     if isinstance(then, exp.Update):
         listed = then.args.get("expressions")
+        if isinstance(listed, exp.Expr) and not isinstance(listed, exp.Star):
+            raise Misshapen("a MERGE whose UPDATE sets no columns")
         if not listed or isinstance(listed, exp.Star) or any(isinstance(item, exp.Star) for item in listed):
             return [_star_arm(context, merged, condition, "update")]
         rows = ir.Select(merged.sources, (), condition)

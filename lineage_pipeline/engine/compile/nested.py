@@ -121,7 +121,7 @@ class Blocks(Routines):
             elif self.word() in ("PROCEDURE", "FUNCTION") or self.is_member():
                 self.routine(ordinal)
             elif self.word() in ("TYPE", "SUBTYPE", "PRAGMA"):
-                self.emit(self.index, self.end(), ordinal, self.word())
+                self.type(ordinal)
             elif self.word() in ("DECLARE", "BEFORE", "AFTER", "INSTEAD", "CREATE"):
                 self.statement(ordinal) if self.word() == "CREATE" else self.timing(ordinal)
             else:

@@ -9,6 +9,7 @@ from sqlglot import exp
 from lineage_pipeline.engine.compile.columnsets import star
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.expressions import expression
+from lineage_pipeline.engine.compile.failures import Misshapen
 from lineage_pipeline.vocabulary import ir
 
 EVERYTHING = ir.Star((), ir.NOWHERE, ir.NOWHERE)
@@ -58,9 +59,10 @@ def _pivot(context: Context, pivot: exp.Expr, inner: int) -> ir.Pivot:
 
 
 def _value_name(node: exp.Expr) -> str:
-    """What the column of a value is called; Spark prints several values as a struct."""
-    if isinstance(node, exp.Tuple):
-        return f"{{{', '.join(_value_name(item) for item in node.expressions)}}}"
+    """What the column of a value is called; Spark prints several values as a struct, and lists as lists."""
+    if isinstance(node, exp.Tuple | exp.Array):
+        listed = ", ".join(_value_name(item) for item in node.expressions)
+        return f"[{listed}]" if isinstance(node, exp.Array) else f"{{{listed}}}"
     return str(node.alias_or_name or node.name)
 
 
@@ -128,6 +130,8 @@ def _named(
 
 def _turned_down(context: Context, node: exp.Expr, inner: int) -> ir.Unpivot:
     into = node.args.get("into")
+    if into is not None and not isinstance(into.this, exp.Expr):
+        raise Misshapen("UNPIVOT INTO without a name")
     label = _name(context, into.this) if into is not None else context.fold_column("name")
     values = [_name(context, item) for item in into.expressions] if into is not None else [context.fold_column("value")]
     every = next((item for item in node.expressions if isinstance(item, exp.Columns)), None)

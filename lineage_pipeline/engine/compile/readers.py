@@ -21,6 +21,7 @@ from lineage_pipeline.engine.compile.transfers import (
     select_into_file,
     unload,
 )
+from lineage_pipeline.engine.compile.words import is_name
 from lineage_pipeline.vocabulary import ir
 
 Parts = dict[str, Any]
@@ -96,6 +97,35 @@ def _stream(context: Context, cursor: Cursor) -> Parts | None:
 STREAM_COLUMNS = ("METADATA$ACTION", "METADATA$ISUPDATE", "METADATA$ROW_ID")
 
 
+def _index(context: Context, cursor: Cursor) -> Parts | None:
+    """A unique index over columns promises what a constraint does; one of some rows, or of expressions, does not."""
+    unique = "UNIQUE" in cursor.words[: cursor.index]
+    cursor.take("CONCURRENTLY")
+    cursor.take("IF", "NOT", "EXISTS")
+    name = "" if cursor.word() == "ON" else cursor.column()
+    if not unique or not cursor.find("ON"):
+        return {"kind": "CREATE INDEX"}
+    cursor.take("ON", "ONLY") or cursor.take("ON")
+    table = cursor.name()
+    if cursor.take("USING"):
+        cursor.index += 1
+    columns = _indexed(cursor)
+    if table is None or not columns or "WHERE" in cursor.words[cursor.index :]:
+        return {"kind": "CREATE INDEX"}
+    promise = ir.ConstraintDef("unique", name, columns)
+    return {"kind": "CREATE INDEX", "alterations": (ir.Alteration(table, "constrain", constraint=promise),)}
+
+
+def _indexed(cursor: Cursor) -> tuple[str, ...]:
+    """The columns of an index, or nothing where one is worked out."""
+    listed = cursor.brackets() if cursor.opens() else []
+    plain = all(item and is_name(item, 0) and (len(item) == 1 or item[1].text.upper() in _SORTS) for item in listed)
+    return tuple(Cursor(item, cursor.traits).column() for item in listed) if plain else ()
+
+
+_SORTS = frozenset("ASC DESC NULLS".split())
+
+
 def _with_statement(kind: str) -> Reader:
     """A reader of an object that runs a statement: the lineage is that of the statement."""
 
@@ -125,7 +155,10 @@ def _inner(context: Context, tokens: Sequence[Token]) -> Parts | None:
 
 _CREATED: dict[str, Reader] = {
     "ALIAS": _synonym,
+    "CLUSTERED INDEX": _index,
     "CORTEX": _with_statement("CREATE CORTEX SEARCH SERVICE"),
+    "INDEX": _index,
+    "NONCLUSTERED INDEX": _index,
     "PIPE": _with_statement("CREATE PIPE"),
     "STREAM": _stream,
     "SYNONYM": _synonym,

@@ -12,11 +12,15 @@ from sqlglot.tokens import Token, TokenType
 from lineage_pipeline.engine.compile.blanks import without_blanks
 from lineage_pipeline.engine.compile.idioms import (
     called_windows,
+    named_sample,
     nearest_joins,
     partitioned_rows,
+    pivoted_tables,
     plain_calls,
     single_keys,
     spoken_names,
+    unmasked,
+    without_error_log,
 )
 from lineage_pipeline.engine.compile.past import without_time, without_versions
 from lineage_pipeline.engine.compile.patterns import matched, without_details, without_paths
@@ -199,5 +203,10 @@ REPAIRS: tuple[Repair, ...] = (
     _repair("RECURSIVE CYCLE", single_keys),
     _repair("IDENTIFIER (", spoken_names),
     _repair("DISTINCT (", plain_calls),
+    _repair("SAMPLE", named_sample),
+    _repair("TABLE MASK", unmasked),
+    _repair("CREATE PIVOT", pivoted_tables),
+    _repair("CREATE UNPIVOT", pivoted_tables),
+    _repair("LOG ERRORS", without_error_log),
 )
 """In order; a repair without words is always tried."""

@@ -4,9 +4,9 @@ from abc import abstractmethod
 from collections.abc import Iterator
 
 import msgspec
-from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.families import BEFORE_MODULE, MODULES
+from lineage_pipeline.dialects.folding import fold
 from lineage_pipeline.engine.compile.assignments import QUERIES
 from lineage_pipeline.engine.compile.declarations import EVERYTHING
 from lineage_pipeline.engine.compile.interfaces import Headers
@@ -235,8 +235,11 @@ class Routines(Headers):
         if watched is None:
             return ()
         everything = ir.Select((ir.Source(watched.parts[-1], name=watched),), EVERYTHING)
-        word = TokenType.VAR
-        names = [*(self.fold(Token(word, row, 1, 1, 0, 0, [])) for row in self.family.rows), *others]
+        # The words are the language's own: case does not matter, even where it does in names of sources.
+        spelt = [word for row in self.family.rows for word in (row, row.lower())]
+        kinds = (self.traits.columns, self.traits.aliases or self.traits.tables)
+        called = [fold(word, False, kind) for word in spelt for kind in kinds]
+        names = dict.fromkeys([*called, *others])
         self.records.update(names)
         assigns = tuple(ir.Assignment((row,), 0, row=True, declares=True) for row in names)
         return ("relations", (everything,)), ("assigns", assigns)

@@ -137,10 +137,11 @@ def _group(context: Context, group: exp.Expr | None) -> dict[str, Any]:
 
 
 def _first_rows(node: exp.Expr, on: exp.Expr | None) -> list[exp.Expr]:
-    """DISTINCT ON keys and LIMIT n BY keys: the first rows of each key."""
+    """DISTINCT ON keys and LIMIT n BY keys: the first rows of each key. BY ALL names none but what is selected."""
     limit = node.args.get("limit")
     limited = limit.expressions if isinstance(limit, exp.Limit) else ()
-    return [*(on.expressions if on is not None else ()), *limited]
+    every = len(limited) == 1 and limited[0].sql().upper() == "ALL"
+    return [*(on.expressions if on is not None else ()), *(() if every else limited)]
 
 
 _ORDERS = ("order", "limit", "offset", "sort", "distribute", "cluster", "sample")

@@ -24,10 +24,10 @@ from lineage_pipeline.engine.compile.patchwork import with_holes
 from lineage_pipeline.engine.compile.pieces import Piece
 from lineage_pipeline.engine.compile.queries import query
 from lineage_pipeline.engine.compile.readers import READERS, Parts, read, read_unread
+from lineage_pipeline.engine.compile.salvage import read_tokens
 from lineage_pipeline.engine.compile.sequence import sequence
 from lineage_pipeline.engine.compile.statements import change, statement_parts
 from lineage_pipeline.engine.compile.templates import filled
-from lineage_pipeline.engine.compile.tokenizing import tokenize
 from lineage_pipeline.engine.compile.uses import unread, used
 from lineage_pipeline.engine.compile.words import search_path
 from lineage_pipeline.vocabulary import ir
@@ -60,12 +60,12 @@ def compile_source(text: str, options: Options, watch: Watch | None = None) -> i
 def _read(text: str, options: Options, watch: Watch | None) -> ir.Script:
     traits = traits_of(options.dialect, options.case_sensitivity)
     fallback = [] if traits is not None else [_fallback(options.dialect)]
-    client = client_lines(text, traits or GENERIC)
-    tokens = tokenize(client.covered() if client.covers else text, traits or GENERIC)
+    known = traits or GENERIC
+    client = client_lines(text, known)
+    tokens, lost = read_tokens(client.covered() if client.covers else text, known)
     if isinstance(tokens, Failure):
         start, end = _written(text)
         return _unread(text, options, _finding("PARSE_ERROR", 0, end - start, reason=tokens.reason))
-    known = traits or GENERIC
     if known.batches:
         tokens = list(filled(tokens, text))
 
@@ -77,8 +77,8 @@ def _read(text: str, options: Options, watch: Watch | None) -> ir.Script:
         return _contained(piece, lambda: _compile(piece, text, known, options.limits, declared))
 
     pieces: Iterable[Piece] = pieces_of(tokens, known, text)
-    if client.pieces:
-        pieces = heapq.merge(pieces, client.pieces, key=lambda piece: piece.start)
+    if client.pieces or lost:
+        pieces = heapq.merge(pieces, client.pieces, lost, key=lambda piece: piece.start)
     compiler = with_holes(compile_piece, known) if HOLE in text else compile_piece
     placed = list(sequence(pieces, text, known, compiler))
     if client.covers:  # the end of a line may have stood for a semicolon

@@ -7,7 +7,7 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.families import CHOICES, Family
 from lineage_pipeline.engine.compile.identifiers import identified
-from lineage_pipeline.engine.compile.words import keyword
+from lineage_pipeline.engine.compile.words import behind_brackets, keyword
 
 _HOLES = (TokenType.AMP, TokenType.DAMP)
 _ATTRIBUTES = frozenset("ROWCOUNT FOUND NOTFOUND ISOPEN BULK_ROWCOUNT BULK_EXCEPTIONS".split())
@@ -114,13 +114,21 @@ def _without_attributes(tokens: Sequence[Token]) -> list[Token]:
         token = tokens[index]
         asked = index + 2 < len(tokens) and tokens[index + 1].token_type is TokenType.MOD
         if asked and keyword(tokens[index + 2]) in _ATTRIBUTES:
-            end = tokens[index + 2].end
+            index = _behind_attribute(tokens, index + 3)
+            end = tokens[index - 1].end
             kept.append(Token(TokenType.NUMBER, "0", token.line, token.col, token.start, end, token.comments))
-            index += 3
         else:
             kept.append(token)
             index += 1
     return kept
+
+
+def _behind_attribute(tokens: Sequence[Token], index: int) -> int:
+    """The token behind which row is asked for, and what of it: `SQL%BULK_EXCEPTIONS(i).ERROR_INDEX`."""
+    if keyword(tokens[index - 1]).startswith("BULK_") and index < len(tokens):
+        index = behind_brackets(tokens, index) if tokens[index].token_type is TokenType.L_PAREN else index
+        index += 2 if index + 1 < len(tokens) and tokens[index].token_type is TokenType.DOT else 0
+    return index
 
 
 def _without_marks(tokens: Sequence[Token], family: Family) -> list[Token]:

@@ -10,7 +10,7 @@ from sqlglot.tokens import Token, Tokenizer, TokenType
 
 from lineage_pipeline.dialects.families import FAMILIES
 from lineage_pipeline.dialects.traits import Traits
-from lineage_pipeline.engine.compile.failures import Failure, first_line
+from lineage_pipeline.engine.compile.failures import Failure
 from lineage_pipeline.engine.compile.parse import dialect_of
 
 
@@ -23,8 +23,8 @@ def tokenize(text: str, traits: Traits) -> list[Token] | Failure:
     try:
         tokens = tokenizer.tokenize(marked)
         return tokens if marked is text else [_argument(token, text) for token in tokens]
-    except TokenError as error:
-        return Failure(first_line(str(error)), 0, len(text))
+    except TokenError:  # which says no more than that
+        return Failure("a quote or a comment in it does not end", 0, len(text))
 
 
 _ARGUMENT = re.compile(r"(?<![\w$])\$(?=[\d{])")

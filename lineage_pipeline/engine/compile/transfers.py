@@ -44,7 +44,9 @@ def copy(context: Context, cursor: Cursor) -> Parts | None:
     columns = _columns(cursor)
     if cursor.take("TO"):
         return _unloaded(context, cursor, everything(context, name, columns or ()))
-    return _received(context, cursor, name, columns) if cursor.take("FROM") else None
+    placed = cursor.take("BY") and cursor.take("POSITION")
+    named = context.traits.copies_names and columns is None and not placed
+    return _received(context, cursor, name, columns, named) if cursor.take("FROM") else None
 
 
 def _columns(cursor: Cursor) -> tuple[str, ...] | None:
@@ -81,7 +83,9 @@ def _unbroken(cursor: Cursor) -> int:
     return int(end)
 
 
-def _received(context: Context, cursor: Cursor, name: ir.Name, columns: tuple[str, ...] | None) -> Parts | None:
+def _received(
+    context: Context, cursor: Cursor, name: ir.Name, columns: tuple[str, ...] | None, named: bool
+) -> Parts | None:
     """Rows come from a query or from files, or go into a stage that stands where the table does."""
     if cursor.opens():
         begin = cursor.index + 1
@@ -89,7 +93,7 @@ def _received(context: Context, cursor: Cursor, name: ir.Name, columns: tuple[st
         inside = cursor.tokens[begin : cursor.index - 1]
         if inside and inside[0].token_type not in STRINGS:
             relation = query_of(context, inside)
-            return {"kind": "COPY", "writes": (ir.Write(name, relation, "insert", columns),)}
+            return {"kind": "COPY", "writes": (ir.Write(name, relation, "insert", columns, by_name=named),)}
         cursor.index = begin
     if "://" in name.parts[0]:
         source = place(context, cursor)

@@ -45,10 +45,17 @@ def _result(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Parts:
 
 
 def _discard(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Parts:
-    parts.pop("result", None)
+    """A query of which nobody takes a value, though what it reads has to be there."""
+    relation = parts.pop("result", ir.NOWHERE)
+    if relation != ir.NOWHERE and _reads(context.relations):
+        parts = {**parts, "assigns": (ir.Assignment((), relation),)}
     if use.target is not None:
         context.invoke(ir.Invocation(use.target))
     return {**parts, "calls": tuple(context.calls)}
+
+
+def _reads(relations: Sequence[ir.Relation | None]) -> bool:
+    return any(isinstance(relation, ir.Select) and relation.sources for relation in relations)
 
 
 def _call(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Parts:

@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from lineage_pipeline.dialects.families import VARIABLE_MARKED
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.definitions import column_def
 from lineage_pipeline.engine.compile.expressions import expression, variable
@@ -37,7 +38,11 @@ def assignments(context: Context, tree: exp.Expr) -> dict[str, Any]:
     assigns = []
     for item in tree.expressions:
         pair = item.this if isinstance(item, exp.SetItem) else None
-        if isinstance(pair, exp.EQ) and (is_variable(pair.this) or _is_declared(context, pair.this)):
+        if not isinstance(pair, exp.EQ):
+            continue
+        if context.traits.name in VARIABLE_MARKED and isinstance(pair.this, exp.Column):  # read as `$name`
+            assigns.append(ir.Assignment(("@" + pair.this.name.lower(),), _constant(context, pair.expression)))
+        elif is_variable(pair.this) or _is_declared(context, pair.this):
             assigns.append(ir.Assignment((_name(context, pair.this),), _constant(context, pair.expression)))
     return {"kind": "SET", "assigns": tuple(assigns)}
 

@@ -49,6 +49,7 @@ class Walker:
         self.index = 0
         self.module = Module()
         self.records: set[str] = set()
+        self.row_types: set[str] = set()
         self._words: list[str] = []
         self._semicolons = [at for at, token in enumerate(tokens) if token.token_type is SEMICOLON]
 
@@ -64,6 +65,7 @@ class Walker:
         walker = type(self)(tokens, self.text, self.traits, self.family, self.pieces)
         walker.module = module
         walker.records = set(self.records)
+        walker.row_types = set(self.row_types)
         return walker
 
     @abstractmethod

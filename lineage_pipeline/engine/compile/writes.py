@@ -47,7 +47,16 @@ def insert(context: Context, tree: exp.Expr) -> dict[str, Any]:
         manner=arrival(context, tree),
     )
     writes = [_replaced(context, tree, write), *_on_conflict(context, tree, write)]
-    return returned(context, tree, {"kind": kind, "writes": tuple(writes)})
+    own = _called(context, tree)
+    sources = (ir.Source(own, name=target),) if own else ()
+    return returned(context, tree, {"kind": kind, "writes": tuple(writes)}, sources)
+
+
+def _called(context: Context, tree: exp.Expr) -> str:
+    """What an INSERT calls its target, if that is not its name."""
+    table = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
+    alias = table.args.get("alias") if isinstance(table, exp.Expr) else None
+    return context.alias(alias.this) if isinstance(alias, exp.TableAlias) and alias.this is not None else ""
 
 
 def _rows(context: Context, body: Any, columns: tuple[str, ...] | None) -> int:
@@ -104,8 +113,10 @@ def _on_conflict(context: Context, tree: exp.Expr, proposed: ir.Write) -> list[i
         alias = context.alias(named.this)
         columns = tuple(context.column(item) for item in named.args.get("columns") or ()) or columns
     _written_out(conflict, alias)
-    table = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
-    own = context.alias(table.args["alias"].this) if table.args.get("alias") is not None else context.called(target)
+    if columns:
+        _defaults(context, conflict, alias, columns)
+    own = _called(context, tree) or context.called(target)
+    _own_columns(conflict, own)
     excluded = ir.Source(alias, relation=proposed.relation, columns=columns, join=ir.Join("cross"))
     sources = (ir.Source(own, name=target), excluded)
     where = conflict.args.get("where")
@@ -120,6 +131,24 @@ def _written_out(conflict: exp.Expr, alias: str) -> None:
             name = call.expressions[0]
             identifier = name.this if isinstance(name, exp.Column) else name
             call.replace(exp.Column(this=identifier, table=exp.to_identifier(alias, quoted=True)))
+
+
+def _own_columns(conflict: exp.Expr, own: str) -> None:
+    """A column without a source is one of the row that is there; those of a query inside are its own."""
+    given = [pair.expression for pair in conflict.expressions if isinstance(pair, exp.EQ)]
+    for value in [*given, conflict.args.get("where")]:
+        for column in list(value.find_all(exp.Column)) if isinstance(value, exp.Expr) else ():
+            if column.args.get("table") is None and column.find_ancestor(exp.Query, exp.OnConflict) is conflict:
+                column.set("table", exp.to_identifier(own, quoted=True))
+
+
+def _defaults(context: Context, conflict: exp.Expr, alias: str, columns: tuple[str, ...]) -> None:
+    """The row that was not inserted has all columns of its table; those that were given no value come from nowhere."""
+    for column in list(conflict.find_all(exp.Column)):
+        table = column.args.get("table")
+        own = isinstance(table, exp.Identifier) and context.alias(table) == alias
+        if own and isinstance(column.this, exp.Identifier) and context.column(column.this) not in columns:
+            column.replace(exp.Null())
 
 
 def multi_insert(context: Context, tree: exp.Expr) -> dict[str, Any]:

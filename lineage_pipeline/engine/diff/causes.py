@@ -140,6 +140,13 @@ def _untouched_source(pair: Pair, finding: Finding, found: Found) -> Iterable[Fi
     return [one for (name, _), all_ in found.items() if name in names for one in all_]
 
 
+def _same_statement(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
+    """Look at the column of this name in what the same statement fills: a view that hands its rows to a table."""
+    edges = [edge for place in pair.head.makers.get(finding.object, ()) for edge in pair.head.edges_at.get(place, ())]
+    twins = {edge.to_object for edge in edges} - {finding.object}
+    return [one for name in sorted(twins) for one in found.get((name, finding.column), ())]
+
+
 def _all_inputs(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
     """Look at the inputs of a column, whoever touched it."""
     return _inputs(pair, finding, found)
@@ -202,6 +209,7 @@ CAUSES: tuple[tuple[str, Search, tuple[str, ...]], ...] = (
     ("TYP006", _learnt, ("COL003", "COL004")),
     ("TYP", _carried_input, ("TYP", "COL006", "COL007", *_GONE)),
     ("TYP", _same_column, ("EXP",)),
+    ("TYP", _same_statement, ("EXP",)),
     ("NUL", _carried_input, ("NUL", *_GONE)),
     ("NUL", _same_column, ("EXP", "COL008")),
     ("NUL", _same_object, ("ROW001", "ROW003", "ROW006", "SRC002", "ANL003")),

@@ -19,6 +19,20 @@ def fields(type_: str) -> dict[str, str] | None:
     return found if _gather(type_, "", found) else None
 
 
+def is_missing(type_: str, path: str) -> bool:
+    """Say whether a type lists fields where a path leads, and the path names none of them."""
+    listed = [name.casefold().replace('"', "").replace("`", "") for name in fields(type_) or ()]
+    above = ""
+    for part in path.casefold().split("."):
+        beside = [name for name in listed if name.rpartition(".")[0] == above]
+        above = f"{above}.{part}" if above else part
+        if not beside:
+            return False
+        if above not in beside:
+            return True
+    return False
+
+
 def _gather(type_: str, path: str, found: dict[str, str]) -> bool:
     """Collect the fields below a path; say whether there is anything nested."""
     match = _HEAD.match(type_)

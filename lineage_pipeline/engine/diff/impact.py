@@ -14,7 +14,9 @@ from lineage_pipeline.engine.diff.readers import (
     broken_readers,
     callers,
     column_readers,
+    counts_places,
     has_readers,
+    lost_with,
     natural_readers,
     object_readers,
     object_writers,
@@ -22,8 +24,11 @@ from lineage_pipeline.engine.diff.readers import (
     positional_sinks,
     positional_writers,
     possible_readers,
+    row_facets,
     star_readers,
+    takes_star,
 )
+from lineage_pipeline.engine.diff.renames import alike
 from lineage_pipeline.engine.diff.spread import place_name, row_effects, spread
 from lineage_pipeline.engine.diff.unions import SET_OPERATION
 from lineage_pipeline.vocabulary.sets import Confidence, Severity
@@ -63,10 +68,22 @@ def feel_object_lost(pair: Pair, finding: Finding, policy: Policy) -> Impact:
 def feel_column_lost(pair: Pair, finding: Finding, policy: Policy) -> Impact:
     """Whoever still names the column fails, and an INSERT that counts on its place."""
     felt = _broken(pair, finding, policy, broken_readers(pair, finding.object, finding.column or ""))
+    if felt.readers and _is_doubtful(finding):
+        felt = msgspec.structs.replace(felt, severity=worst(felt.severity, Severity.POTENTIALLY_BREAKING))
+    known = {(reader.object, reader.place) for reader in felt.readers}
+    stars = lost_with(pair, finding.object, finding.column or "")
+    losing = [reader for reader in stars if (reader.object, reader.place) not in known]
+    felt = msgspec.structs.replace(felt, readers=[*felt.readers, *losing])
     counting = positional_writers(pair, finding.object) if finding.rule == "COL001" else []
     if not counting or finding.confidence is Confidence.UNKNOWN:
         return felt
     return msgspec.structs.replace(felt, severity=Severity.BREAKING, readers=[*felt.readers, *counting])
+
+
+def _is_doubtful(finding: Finding) -> bool:
+    """Say whether a rename goes by type and place alone: who moved on may read another value."""
+    inferred = finding.rule == "COL002" and finding.confidence is Confidence.INFERRED
+    return inferred and not alike(finding.before or "", finding.after or "")
 
 
 def feel_spelling(pair: Pair, finding: Finding, policy: Policy) -> Impact:
@@ -145,8 +162,12 @@ def feel_positions(pair: Pair, finding: Finding, policy: Policy) -> Impact:
     """Whoever counts columns gets wrong ones; a star passes them on; a list does not care."""
     sinks = positional_sinks(pair, finding.object)
     readers = object_readers(pair.head, finding.object)
-    stars = [reader for reader in readers if "star" in pair.head.features(reader.place)]
-    counting = sinks or [reader for reader in stars if SET_OPERATION in _facets(pair, reader)]
+    stars = [reader for reader in readers if takes_star(pair.head, reader)]
+    counting = sinks or [
+        one
+        for one in stars
+        if SET_OPERATION in row_facets(pair.head, one.object, one.place) or counts_places(pair, one)
+    ]
     if counting:
         return Impact(Severity.BREAKING, counting)
     return Impact(finding.severity if stars else _outside(pair, finding, policy), stars)
@@ -239,8 +260,7 @@ def _tags(pair: Pair, name: str) -> tuple[str, ...]:
 
 def _promises(pair: Pair, name: str) -> tuple[str, ...]:
     """Give the tag of an exposure that reads an object: who stands behind it goes by the name that the object had."""
-    rows = (pair.base.objects.get(reader) for reader, _ in pair.base.readers.get(name, ()))
-    return (EXPOSURE,) if any(row is not None and EXPOSURE in row.tags for row in rows) else ()
+    return (EXPOSURE,) if any(pair.base.is_exposure(reader) for reader, _ in pair.base.readers.get(name, ())) else ()
 
 
 def _broken(pair: Pair, finding: Finding, policy: Policy, readers: Sequence[Reader]) -> Impact:
@@ -266,12 +286,6 @@ def _broken(pair: Pair, finding: Finding, policy: Policy, readers: Sequence[Read
 
 def _counts_columns(pair: Pair, reader: Reader) -> bool:
     """Say whether a statement that takes a star goes by all its columns: their places, their names, or their values."""
-    facets = _facets(pair, reader)
+    facets = row_facets(pair.head, reader.object, reader.place)
     grain = set(facets.get("grouping", "").splitlines())
     return SET_OPERATION in facets or bool(grain & {"distinct", "all"}) or NATURAL in pair.head.features(reader.place)
-
-
-def _facets(pair: Pair, reader: Reader) -> dict[str, str]:
-    """Give what the statement of a reader does to its rows."""
-    bodies = [body for body in pair.head.bodies.get(reader.object, ()) if body.place == reader.place]
-    return {name: facet.text for body in bodies for (name, column), facet in body.facets.items() if column == "*"}

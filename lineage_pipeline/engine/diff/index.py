@@ -6,7 +6,9 @@ from typing import TypeVar
 
 import msgspec
 
+from lineage_pipeline.engine.diff.policy import EXPOSURE
 from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline.vocabulary.ir import BRANCHES
 from lineage_pipeline.vocabulary.sets import EdgeKind, EdgeType, ObjectKind, Origin, Role
 from lineage_pipeline.vocabulary.tables import (
     DECLARATION,
@@ -46,6 +48,9 @@ READING = frozenset({EdgeKind.READ, EdgeKind.WRITE})
 
 EMPTYING = frozenset({"DELETE"})
 """Statements that take rows away and bring none."""
+
+CONDITION = "CONDITION"
+"""How a statement is said to write a module that only decides what runs in it."""
 
 
 class Body(msgspec.Struct, frozen=True):
@@ -91,6 +96,11 @@ class Index(msgspec.Struct, frozen=True):
         """Say whether an object lasts no longer than its script."""
         row = self.objects.get(name)
         return row is not None and row.temporary
+
+    def is_exposure(self, name: str) -> bool:
+        """Say whether an object stands for readers outside, who take what they need of what it lists."""
+        row = self.objects.get(name)
+        return row is not None and EXPOSURE in row.tags
 
     def inputs(self, name: str, column: str, place: Place | None = None) -> list[ColumnEdge]:
         """List the edges that carry values into a column, of one statement or of all."""
@@ -210,6 +220,8 @@ def _bodies(
 
 def _kind(row: StatementRow, name: str) -> str:
     """Say how a statement writes an object: what it reports of its rows into another one is added there."""
+    if row.kind in BRANCHES:
+        return CONDITION
     if row.kind not in WRITING:
         return ""
     return row.kind if row.target in (name, None) else "INSERT"
@@ -259,11 +271,12 @@ def _callers(lineage: Lineage, statements: dict[Place, StatementRow]) -> dict[st
     for row in lineage.object_statements:
         if row.role is Role.CALL:
             place = (row.path, row.ordinal)
-            callers[row.object].add((_maker(statements, place), place))
+            callers[row.object].add((maker(statements, place), place))
     return {name: sorted(found) for name, found in callers.items()}
 
 
-def _maker(statements: dict[Place, StatementRow], place: Place) -> str:
+def maker(statements: dict[Place, StatementRow], place: Place) -> str:
+    """Say what a statement makes, else the module or the file that it stands in."""
     row = statements.get(place)
     while row is not None and row.target is None and row.parent is not None:
         row = statements.get((row.path, row.parent))

@@ -11,9 +11,14 @@ from lineage_pipeline.engine.diff.waivers import complain, is_rule
 from lineage_pipeline.vocabulary.tables import Diagnostic, StatementRow
 from lineage_pipeline.vocabulary.waivers import Waiver
 
-MARK = "lineage: ignore"
+MARK = r"(?i)lineage\s*:?\s*ignore\b"
+"""What a comment has that may be a waiver, as a regular expression of Python's and of Spark's."""
 
-_COMMENT = re.compile(r"(?P<code>.*?)(?:--|/\*|#)\s*lineage: ignore\b(?P<rest>.*?)(?:\*/.*)?$")
+_MARK = re.compile(MARK)
+
+_COMMENT = re.compile(
+    r"(?P<code>.*?)(?:--|/\*|#)\s*lineage\s*(?P<colon>:?)\s*ignore\b(?P<rest>.*?)(?:\*/.*)?$", re.IGNORECASE
+)
 
 _ONLY_COMMENT = re.compile(r"\s*(?:--|/\*|#|\*/|$)")
 
@@ -28,7 +33,7 @@ def inline_waivers(
     texts: Mapping[str, str], statements: Iterable[StatementRow], owners: Mapping[str, Sequence[str]]
 ) -> tuple[list[Waiver], list[Diagnostic]]:
     """Read the waivers in the comments of files, and what is wrong with them; owners of a file sign by default."""
-    marked = {path: text for path, text in sorted(texts.items()) if MARK in text}
+    marked = {path: text for path, text in sorted(texts.items()) if _is_marked(text)}
     rows: dict[str, list[StatementRow]] = defaultdict(list)
     for row in statements if marked else ():
         if row.path in marked and row.span is not None:
@@ -38,8 +43,8 @@ def inline_waivers(
     for path, text in marked.items():
         lines = text.splitlines()
         for number, line in enumerate(lines, 1):
-            found = _COMMENT.match(line) if MARK in line else None
-            for rule, values, problem in _readings(found["rest"]) if found else ():
+            found = _COMMENT.match(line) if _is_marked(line) else None
+            for rule, values, problem in _read(found) if found else ():
                 if problem:
                     problems.append(complain("WAIVER_INVALID", path, number, {"reason": problem}))
                 else:
@@ -47,6 +52,20 @@ def inline_waivers(
                     owner = values.get("owner") or ", ".join(owners.get(path, ()))
                     waivers.append(_waiver(rule, values | {"owner": owner}, (path, number), place))
     return waivers, problems
+
+
+def _is_marked(text: str) -> bool:
+    """Say whether a text may hold a waiver; most hold no such word, which is quick to see."""
+    return ("ignore" in text or "IGNORE" in text or "Ignore" in text) and _MARK.search(text) is not None
+
+
+def _read(comment: re.Match[str]) -> Iterator[tuple[str, dict[str, str], str]]:
+    """Read a comment; one without a colon is a waiver that somebody meant where it names a rule, else it is prose."""
+    for rule, values, problem in _readings(comment["rest"]):
+        if comment["colon"]:
+            yield rule, values, problem
+        elif is_rule(rule):
+            yield rule, values, "it needs a colon, `lineage: ignore`"
 
 
 def _readings(rest: str) -> Iterator[tuple[str, dict[str, str], str]]:

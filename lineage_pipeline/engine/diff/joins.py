@@ -1,10 +1,12 @@
 """Joins in canonical text: one a line, and when two ways to write them say the same."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from lineage_pipeline.engine.diff.alike import parts_of
 from lineage_pipeline.engine.diff.renames import SOURCE
 
 JOIN, FILTER = "join", "filter"
@@ -59,13 +61,36 @@ def _conditions(texts: Texts) -> tuple[Counter[str], Counter[JoinLine]] | None:
     )
 
 
+def spelled_out(texts: dict[tuple[str, str], str]) -> dict[tuple[str, str], str]:
+    """Give the texts of a statement with each source that a comma adds joined by what ties it to the others."""
+    sources, filters = (texts.get((name, "*"), "").splitlines() for name in (SOURCE, FILTER))
+    joins = read_joins(texts.get((JOIN, "*"), ""))
+    bare = set(sources[1:]) - {one.source for one in joins if one.side != "cross"}
+    if not filters or not bare or any(one.side in AFTERWARDS for one in joins):
+        return texts
+    tied: dict[str, list[str]] = {}
+    for text in filters:
+        named = [source for source in sources if _names(text, source)] if _TIES in text and QUERY not in text else []
+        if len(set(named)) > 1 and named[-1] in bare:
+            tied.setdefault(named[-1], []).append(text)
+    if not tied:
+        return texts
+    placed = {text for found in tied.values() for text in found}
+    lines = [f"inner {source} ON {' and '.join(sorted(found))}" for source, found in tied.items()]
+    kept = [line for line in texts.get((JOIN, "*"), "").splitlines() if _read_join(line.strip()).source not in tied]
+    parts = {JOIN: sorted([*kept, *lines]), FILTER: [text for text in filters if text not in placed]}
+    rest = {key: text for key, text in texts.items() if key not in ((JOIN, "*"), (FILTER, "*"))}
+    return rest | {(name, "*"): "\n".join(found) for name, found in parts.items() if found}
+
+
+def _names(text: str, source: str) -> bool:
+    return re.search(rf'(?<![\w."]){re.escape(source)}\.', text) is not None
+
+
+_TIES, QUERY = " = ", "source "
+"""What a condition has that says which rows belong together, and what has a query inside."""
+
+
 def _conjuncts(text: str) -> Iterator[str]:
     """Give the conditions that ` and ` joins outside of brackets."""
-    depth, start = 0, 0
-    for at, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if depth == 0 and text.startswith(" and ", at):
-            yield text[start:at]
-            start = at + len(" and ")
-    if text[start:]:
-        yield text[start:]
+    return (part for part in parts_of(text, " and ") if part)

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from lineage_pipeline.engine.diff.alike import same_filter, same_value
 from lineage_pipeline.engine.diff.described import described
 from lineage_pipeline.engine.diff.index import NAMED, Body, Index, Place, index
-from lineage_pipeline.engine.diff.joins import FILTER, JOIN, same_conditions
+from lineage_pipeline.engine.diff.joins import FILTER, JOIN, same_conditions, spelled_out
 from lineage_pipeline.engine.diff.names import Names, replace_words, same_words, translate
 from lineage_pipeline.engine.diff.renames import PROJECTION, SOURCE, Renames, covered, renames
 from lineage_pipeline.engine.diff.unions import same_branches
@@ -135,7 +136,7 @@ def _writers(base: Index, head: Index, name: str, names: Names) -> Writers:
         after.remove(new)
         swap = _swap(base, head, name, old, new)
         before_texts = _reunited(_rejoined(_reordered(old, new[1]), new[1]), new[1])
-        rewrites.append(Rewrite(name, old[0], new[0], before_texts, new[1], swap))
+        rewrites.append(Rewrite(name, old[0], new[0], spelled_out(before_texts), spelled_out(new[1]), swap))
     return Writers(tuple(rewrites), tuple(body for body, _ in before), tuple(body for body, _ in after))
 
 
@@ -162,8 +163,15 @@ def _texts(body: Body, names: Names) -> Texts:
     texts = {}
     for (name, column), facet in body.facets.items():
         new = names.column(facet.object, column)[1] if name == PROJECTION else column
-        texts[name, new] = translate(names, facet.text)
+        texts[name, new] = _alike(name, translate(names, facet.text))
     return texts
+
+
+def _alike(name: str, text: str) -> str:
+    """Give a text in the one form of those that say the same."""
+    if name == PROJECTION:
+        return same_value(text)
+    return same_filter(text) if name == FILTER else text
 
 
 def _said(body: Body, texts: Texts) -> str:

@@ -16,22 +16,23 @@ def place(pair: Pair, finding: Finding) -> tuple[str | None, int | None]:
     if spot := _altered_at(pair, finding):
         return spot
     names = finding.object, finding.column or ""
+    declared = any(names in side.declared for side in (pair.base, pair.head))
     for side, (name, column) in (
         (pair.head, pair.renames.names.column(*names)),
         (pair.head, names),
         (pair.base, names),
     ):
-        spot = _column_place(side, name, column) or _object_place(side, name)
+        spot = _column_place(side, name, column, declared=declared) or _object_place(side, name)
         if spot:
             return spot
     return None, None
 
 
-def _column_place(side: Index, name: str, column_name: str) -> Spot | None:
-    """Give the place of a column's expression, else of the statement that defines it."""
+def _column_place(side: Index, name: str, column_name: str, *, declared: bool) -> Spot | None:
+    """Give the place of a column's expression, else of the statement that defines it; who fills it does not."""
     for body in side.bodies.get(name, ()):
         facet = body.facets.get((PROJECTION, column_name))
-        if facet and facet.span:
+        if facet and facet.span and not (declared and body.kind):
             return facet.path, facet.span.line
     if (name, column_name) in side.declared:
         return side.declared[name, column_name]

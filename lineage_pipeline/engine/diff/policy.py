@@ -39,6 +39,7 @@ class Policy(msgspec.Struct, frozen=True):
 
 
 EXPOSURE = "exposure"
+"""The tag of what stands for a dashboard or another reader outside."""
 
 PUBLIC_TAGS = frozenset({"public", "contract", EXPOSURE})
 """Tags by which an object is promised to readers that we do not see; a value may stand behind them."""

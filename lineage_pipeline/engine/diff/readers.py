@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from lineage_pipeline.engine.diff.index import ADDING, Index, Place
+from lineage_pipeline.engine.diff.index import ADDING, Index, Place, maker
 from lineage_pipeline.engine.diff.pair import Pair
 from lineage_pipeline.engine.diff.renames import PROJECTION
 from lineage_pipeline.vocabulary.plan import MODULES
@@ -129,15 +129,36 @@ def _judged(pair: Pair, name: str, column: str, reader: Reader) -> Reader:
     return msgspec.structs.replace(reader, approximate=bool(doubts) and all(doubts))
 
 
+def takes_star(side: Index, reader: Reader) -> bool:
+    """Say whether a statement takes all columns without naming them; what an exposure lists says nothing of them."""
+    return STAR in side.features(reader.place) and not side.is_exposure(reader.object)
+
+
 def star_readers(pair: Pair, name: str, column: str) -> list[Reader]:
     """List who gets a column without naming it."""
-    known = [r for r in column_readers(pair.head, name, column) if r.direct and STAR in pair.head.features(r.place)]
+    known = [r for r in column_readers(pair.head, name, column) if r.direct and takes_star(pair.head, r)]
     blind = [
         Reader(reader, None, place, pair.head.line(place), approximate=True)
         for reader, place in pair.head.readers.get(name, ())
         if STAR in pair.head.features(place) and (row := pair.head.objects.get(reader)) and row.open
     ]
     return known or blind
+
+
+def row_facets(side: Index, name: str, place: Place) -> dict[str, str]:
+    """Give what a statement does to the rows of an object."""
+    bodies = [body for body in side.bodies.get(name, ()) if body.place == place]
+    return {name: facet.text for body in bodies for (name, column), facet in body.facets.items() if column == "*"}
+
+
+def counts_places(pair: Pair, reader: Reader) -> bool:
+    """Say whether an untouched statement sorts before a limit, or groups, by another column: it goes by its place."""
+    if not pair.is_kept(reader.place):
+        return False
+    was = pair.kept[pair.head.fingerprint(reader.place)][0]
+    before, after = row_facets(pair.base, reader.object, was), row_facets(pair.head, reader.object, reader.place)
+    sorted_anew = "limit" in after and before.get("order") != after.get("order")
+    return sorted_anew or before.get("grouping") != after.get("grouping")
 
 
 def positional_sinks(pair: Pair, name: str) -> list[Reader]:
@@ -190,25 +211,45 @@ def _unresolved(pair: Pair, name: str, column: str) -> Iterator[Reader]:
 
 
 def _complaints(pair: Pair, name: str, column: str) -> Iterator[Reader]:
-    """Find statements that read the object and in which the analysis missed a column of this name."""
-    rows = [
-        pair.head.statements[place] for _, place in pair.head.readers.get(name, ()) if place in pair.head.statements
+    """Find statements that read or fill the object and in which the analysis missed a column of this name."""
+    missed = [
+        one for one in pair.head.lineage.diagnostics if one.code == UNKNOWN_COLUMN and _names(one.message, column)
     ]
-    for one in pair.head.lineage.diagnostics if rows else ():
-        if one.code == UNKNOWN_COLUMN and _names(one.message, column):
-            yield from (_complaint(row, one.line) for row in rows if _covers(row, one.path, one.line))
+    if not missed:
+        return
+    around = {place: reader for reader, place in pair.head.readers.get(name, ())}
+    around |= dict.fromkeys(pair.head.writers.get(name, ()), name)
+    for one in sorted(missed, key=lambda one: (one.path or "", one.line or 0)):
+        for row in pair.head.statements_in(one.path or ""):
+            place = (row.path, row.ordinal)
+            if _covers(row, one.line) and (place in around or name in row.reads):
+                reader = around.get(place) or row.target or maker(pair.head.statements, place)
+                yield Reader(reader, None, place, one.line)
 
 
 def _names(message: str, column: str) -> bool:
     return message.partition(" ")[0].rpartition(".")[2].strip('"') == column
 
 
-def _covers(row: StatementRow, path: str | None, line: int | None) -> bool:
-    return row.path == path and row.span is not None and row.span.line <= (line or 0) <= row.span.end_line
+def _covers(row: StatementRow, line: int | None) -> bool:
+    return row.span is not None and row.span.line <= (line or 0) <= row.span.end_line
 
 
-def _complaint(row: StatementRow, line: int | None) -> Reader:
-    return Reader(row.target or "query", None, (row.path, row.ordinal), line)
+def lost_with(pair: Pair, name: str, column: str) -> list[Reader]:
+    """List who took a column by a star that stands as it was: they lose it as well, and do not fail by that."""
+    found = []
+    for edge in pair.base.edges_from.get((name, column), ()):
+        reader = _reader(pair.base, edge)
+        if reader.direct and takes_star(pair.base, reader) and pair.is_kept(reader.place, at_base=True):
+            found.append(_moved(pair, reader))
+    return found
+
+
+def _moved(pair: Pair, reader: Reader) -> Reader:
+    """Give a reader at base where its statement stands at head."""
+    now = pair.kept[pair.base.fingerprint(reader.place)][1]
+    shift = (pair.head.line(now) or 0) - (pair.base.line(reader.place) or 0)
+    return msgspec.structs.replace(reader, place=now, line=reader.line and reader.line + shift)
 
 
 def _untouched(pair: Pair, name: str, column: str) -> Iterator[Reader]:
@@ -217,7 +258,4 @@ def _untouched(pair: Pair, name: str, column: str) -> Iterator[Reader]:
         place = (edge.path, edge.statement)
         star = edge.type is EdgeType.DIRECT and STAR in pair.base.features(place)
         if pair.is_kept(place, at_base=True) and not star:
-            now = pair.kept[pair.base.fingerprint(place)][1]
-            reader = _reader(pair.base, edge)
-            shift = (pair.head.line(now) or 0) - (pair.base.line(place) or 0)
-            yield msgspec.structs.replace(reader, place=now, line=reader.line and reader.line + shift)
+            yield _moved(pair, _reader(pair.base, edge))

@@ -16,6 +16,9 @@ EVERYTHING = "*"
 SAME_ROWS = frozenset({"OBJ002", "OBJ003", "OBJ006", "OBJ007", "COL003", "CON001", "CON002", "PII001", "SRC003"})
 """Rules after which what others read from the object is what it was."""
 
+BROKEN = frozenset({"OBJ001", "OBJ002", "OBJ008", "COL001", "COL002", "COL006"})
+"""Rules that are told again at whoever still names what is gone: head has no edge from there."""
+
 BUILT = frozenset({ObjectKind.TABLE, ObjectKind.VIEW, ObjectKind.MATERIALIZED_VIEW})
 
 
@@ -50,7 +53,11 @@ def rebuild(base: Lineage, head: Lineage, changes: Sequence[Change]) -> Rebuild:
         if _is_another(pair, name):
             edited = not pair.is_unedited(name)
             reasons[name]["edited" if edited else "reads"] |= set() if edited else touched & {*pair.head.sources(name)}
-    for name, sources in _reached(pair.head, _seeds(pair, changes)).items():
+    broken = _broken(changes)
+    for name, source in broken:
+        reasons[name]["reads"].add(source)
+    seeds = [*_seeds(pair, changes), *((name, EVERYTHING) for name, _ in broken)]
+    for name, sources in _reached(pair.head, seeds).items():
         reasons[name]["reads"] |= sources
     rows = [(pair.head.objects[name], why) for name, why in reasons.items() if _is_built(pair.head, name)]
     ordered = sorted(rows, key=lambda one: (one[0].level, one[0].object))
@@ -62,7 +69,8 @@ def rebuild(base: Lineage, head: Lineage, changes: Sequence[Change]) -> Rebuild:
 
 def _is_built(side: Index, name: str) -> bool:
     row = side.objects.get(name)
-    return row is not None and row.kind in BUILT and not row.temporary and side.definedness(name) != NAMED
+    lasting = row is not None and row.kind in BUILT and not row.temporary and side.definedness(name) != NAMED
+    return lasting and not side.is_exposure(name)
 
 
 def _is_another(pair: Pair, name: str) -> bool:
@@ -78,6 +86,13 @@ def _is_another(pair: Pair, name: str) -> bool:
 
 
 Node = tuple[str, str]
+
+
+def _broken(changes: Sequence[Change]) -> list[tuple[str, str]]:
+    """Name who still names what is gone, and whose it was."""
+    causes = {one.id: one.object for one in changes if one.root}
+    told = [one for one in changes if not one.root and one.column is None and one.rule in BROKEN]
+    return [(one.object, causes[one.root_id]) for one in told if one.object != causes[one.root_id]]
 
 
 def _seeds(pair: Pair, changes: Iterable[Change]) -> list[Node]:

@@ -1,7 +1,9 @@
 """Which objects and columns only changed their names: a rename beats remove and add where there is no doubt."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from difflib import SequenceMatcher
 
 import msgspec
 
@@ -129,6 +131,17 @@ def _match_columns(base: Index, head: Index, name: str, found: Renames) -> None:
         _settle(name, pairs, found)
         old = {a: likeness for a, likeness in old.items() if a not in {pair[0] for pair in pairs}}
         new = {b: likeness for b, likeness in new.items() if b not in {pair[1] for pair in pairs}}
+
+
+def alike(old: str, new: str) -> bool:
+    """Say whether a name looks like another one: it has a word of it, or most of its letters in their order."""
+    one, two = (name.casefold() for name in (old, new))
+    shared = set(_WORDS.findall(one)) & set(_WORDS.findall(two))
+    return bool(shared) or one in two or two in one or SequenceMatcher(None, one, two).ratio() >= LIKENESS
+
+
+LIKENESS = 0.6
+_WORDS = re.compile(r"[^\W_]{3,}")
 
 
 def _respelled(lost: Sequence[Column], gained: Sequence[Column]) -> list[tuple[Column, Column]]:

@@ -96,10 +96,15 @@ class Drafts:
             known = next(
                 (key for parts in space.candidates(name.parts) if (key := space.id(parts)) in self.synonyms), ""
             )
-            if not known:
+            if not known or self._stands(known):
                 break
             name, space = self.synonyms[known]
         return name, space
+
+    def _stands(self, key: str) -> bool:
+        """Whether there is an object of that very name: no schema has both, so that the synonym is of another one."""
+        draft = self.drafts.get(key)
+        return draft is not None and bool(draft.definitions) and not draft.dropped
 
     def _define(self, name: Name, event: Event, face: Face, space: Namespace, scopes: Scopes) -> None:
         temporary = face.temporary or self.is_temporary(name)

@@ -74,7 +74,9 @@ class References:
         read = tuple(dict.fromkeys(name.parts for name in face.reads))
         held, states = tuple(sorted(names.items())), tuple(sorted(seen.items()))
         made = self.states.made(defined, scopes) if self.states.restless and defined else ""
-        return Bound(ordinal, held, read, result, scopes.conditional, superseded, states, made)
+        elsewhere = self.states.elsewhere(targets, path) if self.states.restless and targets else ()
+        bare = (ordinal, held, read, result, scopes.conditional, superseded, states, made)
+        return Bound(*bare, elsewhere=elsewhere)
 
     def _changed(self, path: str, step: Step, names: dict[tuple[str, ...], str]) -> None:
         """Find the objects that a statement alters, renames or drops."""

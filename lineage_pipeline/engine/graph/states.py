@@ -54,6 +54,16 @@ class States:
                     found[parts] = key
         return found
 
+    def elsewhere(self, names: Iterable[str], path: str) -> tuple[str, ...]:
+        """The objects that only other files than one shape, and several of them: nothing says when those are run."""
+        found = []
+        for name in dict.fromkeys(names):
+            draft = self.restless.get(name) or self.endless.get(name)
+            shaping = {event.path for event, _ in draft.history} if draft is not None else set()
+            if len(shaping) > 1 and path not in shaping:
+                found.append(name)
+        return tuple(found)
+
     def made(self, name: str, scopes: Scopes) -> str:
         """The key of what a statement makes of an object that it defines, where other statements change it."""
         draft = self.restless.get(name)

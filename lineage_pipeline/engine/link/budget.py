@@ -84,3 +84,9 @@ class Budget:
         self.turns += ways
         if self.turns > TURNS * self.limit:
             raise TooMuch(_steps(self.limit), self.turns)
+
+    def foresee(self, ways: int) -> None:
+        """Count what may come; what would be too much is not begun, and costs nothing else its share."""
+        if self.turns + ways > TURNS * self.limit:
+            raise TooMuch(_steps(self.limit), self.turns)
+        self.turns += ways

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from lineage_pipeline.engine.link.canonical import call_text, lines, literal_text
-from lineage_pipeline.engine.link.model import Value
+from lineage_pipeline.engine.link.model import Linked, Value
 from lineage_pipeline.vocabulary import ir
 
 
@@ -71,3 +73,12 @@ def facet_lines(facets: Sequence[tuple[str, str]]) -> dict[str, str]:
     return {
         name: lines(dict.fromkeys(texts)) if name != "order" else "\n".join(texts) for name, texts in grouped.items()
     }
+
+
+def with_manner(write: ir.Write, linked: Linked) -> Linked:
+    """The rows of a write, with what is said of how they are written; an arm acts under conditions of its own."""
+    if not write.manner:
+        return linked
+    conditions = sorted({text for name, text in linked.facets if name == "filter"})
+    text = " and ".join([f"{write.manner}: {write.mode}", *conditions])
+    return msgspec.structs.replace(linked, facets=(*linked.facets, ("write", text)))

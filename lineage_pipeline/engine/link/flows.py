@@ -60,6 +60,13 @@ def influence(flows: Flows, subtype: Subtype) -> Flows:
     )
 
 
+def deciding(flows: Flows) -> Flows:
+    """The flows of a value that a condition asks for; what decided about it decides here."""
+    return tuple(
+        [flow if flow.type is INDIRECT else _with(flow, INDIRECT, Subtype.FILTER, False, False) for flow in flows]
+    )
+
+
 def _with(flow: Flow, kind: EdgeType, subtype: Subtype, masking: bool, keeps: bool) -> Flow:
     return Flow(
         flow.object,

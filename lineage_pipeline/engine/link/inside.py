@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from lineage_pipeline.engine.link.flows import Flow, Flows
 from lineage_pipeline.engine.link.model import Linked
-from lineage_pipeline.engine.link.statement import Written
+from lineage_pipeline.engine.link.statement import CONDITION, Written
 from lineage_pipeline.engine.link.steps import MARK, Steps, inner_of, keys
 from lineage_pipeline.engine.link.watched import watched
 from lineage_pipeline.vocabulary import ir
@@ -85,8 +85,7 @@ class _Scopes:
             variable = set_by(inner)
             if variable is not None:
                 name = variable[1]
-                deciders, _ = _split(linked.indirect, ())
-                readings = tuple(self._assigned(name))
+                deciders, readings = _split(linked.indirect, tuple(self._assigned(name)))
                 yield Inner(inner, "", NodeType.VARIABLE, name, self._columns(inner, linked), deciders, readings)
 
     def _assigned(self, name: str) -> Iterator[Reading]:
@@ -145,8 +144,9 @@ class _Scopes:
             InnerColumn(name, name, out.start, out.end, _feeds(out.value.flows)) for name, out in written.columns
         ]
         columns.extend(self._passed(written.target))
-        deciders, _ = _split(written.indirect, ())
-        return Inner("", written.target, None, "", tuple(columns), deciders)
+        deciders, taken = _split(written.indirect, ())
+        asked = taken if written.mode == CONDITION else ()  # the others say of themselves what they take rows from
+        return Inner("", written.target, None, "", tuple(columns), deciders, asked)
 
     def _readings(self, index: int, first: Operation) -> Iterator[Reading]:
         """What a relation takes its rows from; its first source is taken as `first` says, the others are joined."""

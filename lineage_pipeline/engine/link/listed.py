@@ -49,3 +49,19 @@ def _may_be_another(write: ir.Write, name: str, links: RelationLinker) -> bool:
     sources = relation.sources if isinstance(relation, ir.Select) else ()
     others = [links.inputs.get(item.name.parts) for item in sources if item.name and item.name != write.target]
     return any(item is None or item.open or name in item.positions for item in others)
+
+
+def fitting(write: ir.Write, own: Input, given: int, elsewhere: bool) -> list[str]:
+    """The columns that values by position go into: all, or those that the engine does not fill itself.
+
+    Where other files add columns, nobody knows which of them are there yet.
+    """
+    columns = [column for column in own.columns if column.name not in write.fixed]
+    if given == len(columns):
+        return [column.name for column in columns]
+    settable = [column for column in columns if not column.generated]
+    first = [column.name for column in settable if not column.added]
+    if elsewhere and len(first) <= given < len(settable):
+        later = [column.name for column in settable if column.added]
+        return [*first, *later][:given]
+    return [column.name for column in settable]

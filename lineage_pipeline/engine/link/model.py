@@ -46,7 +46,7 @@ class Opening(msgspec.Struct, frozen=True, gc=False):
     exclude: tuple[str, ...] = ()
 
 
-class Linked(msgspec.Struct, frozen=True):
+class Linked(msgspec.Struct, frozen=True, gc=False):
     """A relation after linking: its columns, what passes through it unseen, and what decides about its rows.
 
     Where it may have further columns that are all made of the same thing, `rest` is that thing. A `single` one has
@@ -62,7 +62,10 @@ class Linked(msgspec.Struct, frozen=True):
 
 
 class InputColumn(msgspec.Struct, frozen=True, gc=False):
-    """A column of an object that a statement reads; one of a temporary object brings its flows and its text along."""
+    """A column of an object that a statement reads; one of a temporary object brings its flows and its text along.
+
+    One that is `added` came by a statement of its own after the object was made.
+    """
 
     name: str
     written: str
@@ -72,6 +75,7 @@ class InputColumn(msgspec.Struct, frozen=True, gc=False):
     approximate: bool = False
     generated: bool = False
     text: str = ""
+    added: bool = False
 
 
 def numbered(names: Sequence[str]) -> dict[str, int]:

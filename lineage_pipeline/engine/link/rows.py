@@ -17,7 +17,7 @@ from lineage_pipeline.vocabulary.sets import Stage
 from lineage_pipeline.vocabulary.tables import DECLARATION, ColumnEdge, Diagnostic, Facet, Span, Use
 
 
-class Passing(msgspec.Struct, frozen=True, array_like=True):
+class Passing(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A star through which columns of an open object pass into another one."""
 
     target: str

@@ -17,7 +17,7 @@ from lineage_pipeline.engine.link.model import Value, Variables
 from lineage_pipeline.engine.link.shapes import is_plain
 from lineage_pipeline.engine.link.source import Source
 from lineage_pipeline.engine.link.types import struct_type
-from lineage_pipeline.engine.link.variables import held
+from lineage_pipeline.engine.link.variables import decided, held
 from lineage_pipeline.vocabulary import ir
 
 Report = Callable[..., None]
@@ -113,8 +113,9 @@ class Scope:
             return held(variables.scalars[name], ref.start, ref.end)
         if name not in variables.records:
             return None
-        whole = Source(name, (), linked=variables.records[name]).whole(ref.start, ref.end, self.report)
-        return held(whole, ref.start, ref.end)
+        record = variables.records[name]
+        whole = Source(name, (), linked=record).whole(ref.start, ref.end, self.report)
+        return held(decided(whole, record), ref.start, ref.end)
 
     def _undeclared(self, ref: ir.Ref, name: str) -> Value | None:
         """A name that no source is known to have: a word of the engine, a whole row, or a column all the same."""
@@ -175,7 +176,7 @@ class Scope:
         if record is None:
             return None
         value = Source(ref.parts[0], (), linked=record).column(ref.parts[1], ref.start, ref.end)
-        return member(held(value, ref.start, ref.end), ref.parts[2:]) if value is not None else None
+        return member(held(decided(value, record), ref.start, ref.end), ref.parts[2:]) if value is not None else None
 
     def _struct(self, ref: ir.Ref) -> Value | None:
         """A member of a struct column: of the source that has it, or of the one that may have it."""

@@ -33,7 +33,14 @@ def input_of(schema: TableSchema, temporary: bool = False) -> Input:
     """An object as a statement that reads it sees it."""
     columns = tuple(
         InputColumn(
-            column.name, column.written, column.type, column.nullable, None, column.approximate, column.generated
+            column.name,
+            column.written,
+            column.type,
+            column.nullable,
+            None,
+            column.approximate,
+            column.generated,
+            added=column.path is not None,
         )
         for column in schema.columns
     )

@@ -9,6 +9,7 @@ from lineage_pipeline.dialects.folding import Folding
 from lineage_pipeline.engine.link.budget import MANY
 from lineage_pipeline.engine.link.flows import ROW, approximated
 from lineage_pipeline.engine.link.links import Links
+from lineage_pipeline.engine.link.matching import effort
 from lineage_pipeline.engine.link.members import spread
 from lineage_pipeline.engine.link.model import Opening, Out, Value
 from lineage_pipeline.engine.link.scope import Scope
@@ -46,6 +47,8 @@ def expanded(links: Links, star: ir.Star, scope: Scope, openings: list[Opening])
     ignoring = re.IGNORECASE if links.traits.columns in (Folding.INSENSITIVE, Folding.CAPITAL) else re.NOFLAG
     pattern = re.compile(star.pattern, ignoring) if star.pattern else None
     for name, value in _starred(links, star, scope, openings):
+        if pattern is not None:
+            links.budget.foresee(effort(star.pattern, len(name)))
         match = pattern.search(name) if pattern is not None else None
         if name in star.exclude or (pattern is not None and match is None):
             continue

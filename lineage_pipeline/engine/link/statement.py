@@ -1,16 +1,17 @@
 """One statement: what it writes, column by column, and the schema of what it defines."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 
 import msgspec
 
 from lineage_pipeline.dialects.folding import spoken
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.budget import Tally, TooMuch
-from lineage_pipeline.engine.link.facets import facet_lines
+from lineage_pipeline.engine.link.facets import facet_lines, with_manner
 from lineage_pipeline.engine.link.fitting import report_stored
-from lineage_pipeline.engine.link.flows import NONE, Flow, Flows, approximated, united
-from lineage_pipeline.engine.link.listed import report_listed
+from lineage_pipeline.engine.link.flows import NONE, Flow, Flows, approximated, deciding, united
+from lineage_pipeline.engine.link.listed import fitting, report_listed
 from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.relations import RelationLinker
 from lineage_pipeline.engine.link.scope import Scope
@@ -20,6 +21,9 @@ from lineage_pipeline.engine.link.variables import Environment, parameter_node
 from lineage_pipeline.engine.link.watched import merged, watched
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.plan import CALL, Bound
+
+CONDITION = "condition"
+"""How a statement writes that only asks: into nothing, but what it asks for decides about its module."""
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -155,7 +159,14 @@ class StatementLinker:
         known = assignment.relation != ir.NOWHERE and not self._is_rowless(assignment)
         linked = self.relations.relation(assignment.relation, None) if known else None
         self.environment.assign(assignment, linked)
-        for name, out in zip(assignment.variables, linked.columns if linked is not None else (), strict=False):
+        if linked is not None and not assignment.variables and self.environment.module:  # a condition
+            flows = united([linked.indirect, *(deciding(out.value.flows) for out in linked.columns)])
+            facets = tuple(("filter", out.value.text) for out in linked.columns)
+            yield self._written(self.environment.module, CONDITION, (), Linked((), indirect=flows, facets=facets))
+        columns = linked.columns if linked is not None else ()
+        whole = product(assignment.variables, columns) if assignment.row else ()  # a record is all of its columns
+        for target, out in whole or zip(assignment.variables, columns, strict=False):
+            name = target.partition(".")[0]
             module = self.environment.output(name)
             if module and linked is not None:
                 value = msgspec.structs.replace(out.value, flows=united([out.value.flows, linked.indirect]))
@@ -216,7 +227,7 @@ class StatementLinker:
         return watched(self.names) if write.target.parts == ir.ROWS else [self.names[write.target.parts]]
 
     def _write(self, write: ir.Write, target: str) -> Written:
-        linked = _with_manner(write, self.relations.relation(write.relation, None))
+        linked = with_manner(write, self.relations.relation(write.relation, None))
         own = self.inputs.get(self.seen.get(write.target.parts, target) if self.bound.states else target)
         if write.mode == "load":
             return self._written(target, write.mode, self._loaded(write, own), linked, write.conditional)
@@ -245,9 +256,7 @@ class StatementLinker:
 
     def _positional(self, write: ir.Write, target: str, own: Input, linked: Linked) -> list[tuple[str, Out]]:
         """Values by position; columns that the engine fills itself are passed over."""
-        every = [column.name for column in own.columns if column.name not in write.fixed]
-        settable = [column.name for column in own.columns if not column.generated and column.name not in write.fixed]
-        names = every if len(linked.columns) == len(every) else settable
+        names = fitting(write, own, len(linked.columns), target in self.bound.elsewhere)
         short = self.traits.short_insert and len(linked.columns) < len(names)
         if not own.open and not short:
             self._check_arity(write, target, len(names), linked)
@@ -260,15 +269,6 @@ class StatementLinker:
             start = next(place for place in (write.rows, first, write.target.start, 0) if place >= 0)
             values = {"target": target, "expected": str(expected), "given": str(given)}
             self.report("INSERT_ARITY_MISMATCH", start, start, **values)
-
-
-def _with_manner(write: ir.Write, linked: Linked) -> Linked:
-    """The rows of a write, with what is said of how they are written; an arm acts under conditions of its own."""
-    if not write.manner:
-        return linked
-    conditions = sorted({text for name, text in linked.facets if name == "filter"})
-    text = " and ".join([f"{write.manner}: {write.mode}", *conditions])
-    return msgspec.structs.replace(linked, facets=(*linked.facets, ("write", text)))
 
 
 def _approximate(written: Written) -> Written:

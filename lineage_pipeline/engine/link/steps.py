@@ -7,6 +7,7 @@ from functools import cached_property
 import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.link.budget import TooMuch
 from lineage_pipeline.engine.link.flows import INDIRECT, ROW, Flow, Flows, united
 from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.relations import RelationLinker
@@ -176,7 +177,7 @@ class StepScript(ScriptLinker):
         writes: tuple[Written, ...] = ()
         try:
             writes = self.states.finally_named(linker.link(), self.bound[index]).writes
-        except SURPRISES:  # the ordinary way has said so
+        except (TooMuch, RecursionError, MemoryError, *SURPRISES):  # the ordinary way has said so
             sources.read.clear()
         inner = {str(relation): sources.done[relation] for relation in sorted(sources.read)}
         self.steps[index] = Steps(writes, {**inner, **environment.assigned}, sources)

@@ -71,6 +71,8 @@ def _call(expr: ir.Call, scope: Scope, links: Links) -> Value:
         return special(expr, scope, links)
     if op in links.variables.scalars:  # PL/SQL: an element of a collection
         return links.variables.scalars[op]
+    if op in links.variables.records:  # or of one of records
+        return value_of(ir.Ref((op,), ir.NOWHERE, ir.NOWHERE), scope, links)
     if links.functions and op in links.functions:
         return returned(_plain(expr, op, scope, links), links.functions[op])
     return _plain(expr, op, scope, links)

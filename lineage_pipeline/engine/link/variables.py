@@ -53,6 +53,11 @@ class Environment:
         return module.owner if module is not None and name in module.outputs else ""
 
     @property
+    def module(self) -> str:
+        """The module in which the statement stands, or nothing."""
+        return self.frames[-1].owner
+
+    @property
     def known(self) -> bool:
         """Whether there is any variable here."""
         return bool(self.visible.scalars or self.visible.records)
@@ -118,6 +123,7 @@ class Environment:
             frame.visible.scalars[name] = scalar
         if record is not None:
             frame.visible.records[name] = record
+            frame.visible.scalars.pop(name, None)  # declared, and empty until now
 
     def repeat(self) -> None:
         """Let the loop that was just gone through once begin again with what it left behind."""
@@ -144,8 +150,13 @@ class Environment:
                 self.set(name, linked.columns[position].value, linked.indirect)
 
     def set(self, name: str, value: Value, indirect: Flows = NONE) -> None:
-        """Put one value into a variable."""
+        """Put one value into a variable, or into the field of a record."""
         frame = self.frames[-1]
+        record, _, field = name.partition(".")
+        if field:
+            inner = msgspec.structs.replace(value, flows=self._through(record, field, united([value.flows, indirect])))
+            self._put(frame, record, None, with_field(frame.visible.records.get(record), Out(field, field, inner)))
+            return
         flows = self._through(name, name, united([value.flows, indirect]))
         self._put(frame, name, Value(flows, frame.types.get(name) or value.type, value.nullable, name), None)
 
@@ -158,7 +169,7 @@ class Environment:
             )
             for column in linked.columns
         )
-        return Linked(columns, linked.openings, placeless(linked.indirect))
+        return Linked(columns, linked.openings, self._through(name, name, placeless(linked.indirect)))
 
     def _through(self, variable: str, column: str, flows: Flows) -> Flows:
         """Flows from elsewhere that pass a variable; one that passes it again and again is said to pass it once."""
@@ -183,6 +194,20 @@ def held(value: Value, start: int, end: int) -> Value:
     """What a variable holds, seen from the statement that reads it at a place."""
     flows = tuple(msgspec.structs.replace(flow, start=start, end=end) for flow in value.flows)
     return Value(flows, value.type, value.nullable, value.text, value.members)
+
+
+def with_field(record: Linked | None, field: Out) -> Linked:
+    """A record with another value in one of its fields; one that was empty may have any field."""
+    if record is None:
+        return Linked((field,), rest=Value())
+    kept = [field if column.name == field.name else column for column in record.columns]
+    columns = kept if any(column is field for column in kept) else [*kept, field]
+    return msgspec.structs.replace(record, columns=tuple(columns))
+
+
+def decided(value: Value, record: Linked) -> Value:
+    """A value of a record, with what decides which row the record holds."""
+    return msgspec.structs.replace(value, flows=united([value.flows, record.indirect])) if record.indirect else value
 
 
 def read_variable(variables: Variables, expr: ir.Variable) -> Value:

@@ -152,7 +152,8 @@ def _cut(left: Sequence[Cause]) -> str:
 
 def _tail(comparison: Comparison, found: Sequence[Cause], style: Style) -> str:
     parts = [*_picture(comparison, found), *_waived(found)]
-    parts += _findings("Waivers to look at", comparison.findings, style, comparison)
+    parts += _findings("Settings that judge more mildly", comparison.relaxed, style, comparison)
+    parts += _findings("Waivers to look at", comparison.waiving, style, comparison)
     parts += _findings("What could not be analysed", comparison.unanalysed, style, comparison)
     return "".join(parts)
 

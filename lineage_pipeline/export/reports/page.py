@@ -40,7 +40,8 @@ def write_page(comparison: Comparison, style: Style = PLAIN) -> str:
         _template()
         .render(
             findings=[
-                ("Waivers to look at", comparison.findings),
+                ("Settings that judge more mildly", comparison.relaxed),
+                ("Waivers to look at", comparison.waiving),
                 ("What could not be analysed", comparison.unanalysed),
             ],
             between=(short_key(comparison.base), short_key(comparison.head)),

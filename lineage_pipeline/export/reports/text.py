@@ -64,7 +64,8 @@ def _lines(comparison: Comparison, style: Style) -> Iterator[str]:
     if waived and comparison.show_waived:
         yield from (paint(f"Waived ({len(waived)})", DIM, style), "")
         yield from _causes(waived, style)
-    yield from _findings("Waivers", comparison.findings, style)
+    yield from _findings("Milder settings", comparison.relaxed, style)
+    yield from _findings("Waivers", comparison.waiving, style)
     yield from _findings("Not analysed", comparison.unanalysed, style)
     yield from _counts(comparison, found)
 

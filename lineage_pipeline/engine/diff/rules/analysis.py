@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from lineage_pipeline.engine.diff.finding import Finding, Rule
 from lineage_pipeline.engine.diff.index import Index
 from lineage_pipeline.engine.diff.pair import Pair
+from lineage_pipeline.engine.diff.rules.nested import field_missing
 from lineage_pipeline.vocabulary.sets import Confidence, Scope, Severity
 from lineage_pipeline.vocabulary.tables import Diagnostic, Span, StatementRow
 
@@ -56,6 +57,7 @@ def name_missing(pair: Pair) -> Iterator[Finding]:
         if not is_guessed(pair, one) and not _is_removed(pair, one, name):
             path, line = one.path, one.line
             yield Finding("SRC002", name, None, Severity.BREAKING, after=one.message, path=path, line=line)
+    yield from field_missing(pair)
 
 
 def is_guessed(pair: Pair, one: Diagnostic) -> bool:
@@ -164,9 +166,11 @@ def _is_removed(pair: Pair, one: Diagnostic, name: str) -> bool:
         return False
     # SQL inside a string has no place of its own: whatever its file reads may be meant.
     near = {read for row in pair.head.lineage.statements if row.path == one.path for read in row.reads}
+    # An INSERT, an UPDATE or a MERGE may name a column of what it fills.
+    filled = {name} if one.message.endswith(f" is not a column of {name}") else set()
     gone = (
         source
-        for source in {*pair.head.sources(name), *pair.base.sources(name), *near}
+        for source in {*pair.head.sources(name), *pair.base.sources(name), *near, *filled}
         if column not in pair.head.columns.get(source, {}) and not pair.base.is_temporary(source)
     )
     return any(column in pair.base.columns.get(source, {}) for source in gone)

@@ -1,5 +1,6 @@
 """Columns that went, came, changed their names or their places."""
 
+import re
 from collections.abc import Iterator
 
 from lineage_pipeline.engine.diff.finding import Finding, Rule
@@ -41,9 +42,19 @@ def column_renamed(pair: Pair) -> Iterator[Finding]:
     for (name, old), new in sorted(pair.renames.names.columns.items()):
         if old.casefold() == new.casefold():
             continue
-        certain = bool(pair.base.inputs(name, old))
+        certain = bool(pair.base.inputs(name, old)) or is_said(pair, name, old, new)
         confidence = Confidence.CERTAIN if certain else Confidence.INFERRED
         yield Finding("COL002", name, old, Severity.BREAKING, before=old, after=new, confidence=confidence)
+
+
+def is_said(pair: Pair, name: str, old: str, new: str) -> bool:
+    """Say whether a new statement that alters the object names a column before and after."""
+    places = [place for place in pair.head.changers.get(name, ()) if not pair.is_kept(place)]
+    words = {place: set(_WORDS.findall(pair.head.statements[place].preview.casefold())) for place in places}
+    return any({old.casefold(), new.casefold()} <= found for found in words.values())
+
+
+_WORDS = re.compile(r"\w+")
 
 
 def column_added(pair: Pair) -> Iterator[Finding]:

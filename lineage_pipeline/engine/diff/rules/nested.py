@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 
-from lineage_pipeline.engine.diff.fields import fields
+from lineage_pipeline.engine.diff.fields import fields, is_missing
 from lineage_pipeline.engine.diff.finding import Finding, Rule
+from lineage_pipeline.engine.diff.index import Index
 from lineage_pipeline.engine.diff.lattice import compare
 from lineage_pipeline.engine.diff.pair import Pair
 from lineage_pipeline.vocabulary.sets import Scope, Severity
-from lineage_pipeline.vocabulary.tables import Column
+from lineage_pipeline.vocabulary.tables import Column, ColumnEdge
 
 
 def fields_changed(pair: Pair) -> Iterator[Finding]:
@@ -18,6 +19,24 @@ def fields_changed(pair: Pair) -> Iterator[Finding]:
             if both:
                 for severity, before, after in _differences(new.name, *both):
                     yield Finding("COL007", name, new.name, severity, before, after)
+
+
+def field_missing(pair: Pair) -> Iterator[Finding]:
+    """A statement names a field that its column never had; one that was removed is told with its readers."""
+    known = {(edge.to_object, edge.from_object, edge.from_column, edge.from_path) for edge in _inside(pair.base)}
+    for edge in _inside(pair.head):
+        columns = [side.columns.get(edge.from_object, {}).get(edge.from_column) for side in (pair.base, pair.head)]
+        types = [column.type for column in columns if column is not None and column.type]
+        use = (edge.to_object, edge.from_object, edge.from_column, edge.from_path)
+        if types and use not in known and all(is_missing(type_, edge.from_path or "") for type_ in types):
+            told = f"{edge.from_column}.{edge.from_path} is not a field of {edge.from_object}.{edge.from_column}"
+            span = edge.from_span or edge.span
+            place = edge.path, span.line if span else pair.head.line((edge.path, edge.statement))
+            yield Finding("SRC002", edge.to_object, None, Severity.BREAKING, None, told, path=place[0], line=place[1])
+
+
+def _inside(side: Index) -> list[ColumnEdge]:
+    return [edge for edge in side.lineage.column_edges if edge.from_path]
 
 
 def nested(old: Column, new: Column) -> tuple[dict[str, str], dict[str, str]] | None:

@@ -3,13 +3,15 @@
 from collections.abc import Iterator
 
 from lineage_pipeline.engine.diff.finding import Finding, Rule, at_body
-from lineage_pipeline.engine.diff.index import EMPTYING
+from lineage_pipeline.engine.diff.index import CONDITION, EMPTYING
 from lineage_pipeline.engine.diff.pair import Pair
 from lineage_pipeline.engine.diff.rules.analysis import lost_objects
 from lineage_pipeline.engine.diff.rules.moves import relocations, retargeted
 from lineage_pipeline.vocabulary.sets import Confidence, ObjectKind, Scope, Severity
 
 KINDS_UNKNOWN = frozenset({ObjectKind.UNKNOWN, ObjectKind.EXTERNAL})
+
+FILLING_NOTHING = EMPTYING | {CONDITION}
 
 VIEWS = frozenset({ObjectKind.VIEW, ObjectKind.MATERIALIZED_VIEW})
 
@@ -70,7 +72,8 @@ def producers_changed(pair: Pair) -> Iterator[Finding]:
     for name in pair.common:
         writers = pair.writers[name]
         before, after = (
-            sum(body.kind not in EMPTYING for body in side.bodies.get(name, ())) for side in (pair.base, pair.head)
+            sum(body.kind not in FILLING_NOTHING for body in side.bodies.get(name, ()))
+            for side in (pair.base, pair.head)
         )
         if before == after or not (writers.gone or writers.new) or name in told:
             continue

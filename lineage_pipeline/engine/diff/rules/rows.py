@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from lineage_pipeline.engine.diff.finding import Finding, Rule, at
+from lineage_pipeline.engine.diff.finding import Finding, Rule, at, at_body
 from lineage_pipeline.engine.diff.implication import direction
-from lineage_pipeline.engine.diff.index import EMPTYING, Body, Index
+from lineage_pipeline.engine.diff.index import CONDITION, EMPTYING, Body, Index
 from lineage_pipeline.engine.diff.joins import FILTER, FUNCTION, JOIN, JoinLine, read_joins
 from lineage_pipeline.engine.diff.pair import Pair, Rewrite, sources
 from lineage_pipeline.engine.diff.renames import PROJECTION
@@ -48,6 +48,20 @@ def filter_changed(pair: Pair) -> Iterator[Finding]:
             told = f"{way}: {after or 'every row'}" if (way := direction(before, after)) else after
             texts = before or None, told or None
             yield at(Finding("ROW004", rewrite.object, None, Severity.POTENTIALLY_BREAKING, *texts), pair, rewrite)
+    for name in pair.common:
+        yield from _conditions(pair, name)
+
+
+def _conditions(pair: Pair, name: str) -> Iterator[Finding]:
+    """Look at the conditions of a module that only one side has."""
+    writers = pair.writers[name]
+    for side, bodies in ((pair.base, writers.gone), (pair.head, writers.new)):
+        for body in bodies:
+            if body.kind == CONDITION:
+                text = body.facets[FILTER, "*"].text
+                texts = (text, None) if side is pair.base else (None, text)
+                found = Finding("ROW004", name, None, Severity.POTENTIALLY_BREAKING, *texts)
+                yield at_body(found, side, body)
 
 
 def grouping_changed(pair: Pair) -> Iterator[Finding]:

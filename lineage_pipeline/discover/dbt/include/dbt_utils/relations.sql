@@ -1,13 +1,23 @@
 {% macro star(from, relation_alias=false, except=[], prefix='', suffix='', quote_identifiers=true) %}
-{%- set hidden = except | map('lower') | list -%}
-{%- set known = adapter.lineage_columns(from) if from is not string else [] -%}
-{%- set shown = [] -%}
-{%- for column in known if column.name | lower not in hidden %}{% do shown.append(column.name) %}{% endfor -%}
-{%- if (prefix or suffix) and shown -%}
-    {%- for name in shown %}{% if relation_alias %}{{ relation_alias }}.{% endif %}{{ name }} as {{ prefix ~ name ~ suffix }}{% if not loop.last %}, {% endif %}{% endfor -%}
+{%- set known = dbt_utils.lineage_remaining(adapter.lineage_columns(from), except) -%}
+{%- if known -%}
+    {%- for column in known -%}
+        {%- if relation_alias %}{{ relation_alias }}.{% endif -%}
+        {{ adapter.quote(column.name) if quote_identifiers else column.name }}
+        {%- if prefix or suffix %} as {{ adapter.quote(prefix ~ column.name ~ suffix) if quote_identifiers else prefix ~ column.name ~ suffix }}{% endif -%}
+        {%- if not loop.last %}, {% endif -%}
+    {%- endfor -%}
 {%- else -%}
+    {%- if prefix or suffix %}{% do adapter.get_columns_in_relation(from) %}{% endif -%}
     {%- if relation_alias %}{{ relation_alias }}.{% endif %}*{{ dbt_utils.lineage_without(except) }}
 {%- endif -%}
+{% endmacro %}
+
+{% macro lineage_remaining(columns, hidden) %}
+{%- set names = (hidden or []) | map('lower') | list -%}
+{%- set shown = [] -%}
+{%- for column in columns if column.name | lower not in names %}{% do shown.append(column) %}{% endfor -%}
+{{ return(shown) }}
 {% endmacro %}
 
 {% macro lineage_without(names) %}{{ return(adapter.dispatch('lineage_without', 'dbt_utils')(names)) }}{% endmacro %}
@@ -21,11 +31,30 @@
 (
     select
         {% if source_column_name is not none %}cast('{{ relation }}' as {{ dbt.type_string() }}) as {{ source_column_name }},{% endif %}
-        {% if include %}{{ include | join(', ') }}{% else %}*{{ dbt_utils.lineage_without(exclude) }}{% endif %}
+        {{ dbt_utils.lineage_united(relation, column_override or {}, include, exclude) }}
     from {{ relation }}
     {% if where %}where {{ where }}{% endif %}
 )
 {% if not loop.last %}{{ dbt_utils.lineage_union() }}{% endif %}
+{%- endfor -%}
+{% endmacro %}
+
+{% macro lineage_united(relation, types, include, exclude) %}
+{%- set known = adapter.lineage_columns(relation) -%}
+{%- set names = known | map(attribute='name') | map('lower') | list -%}
+{%- set parts = [] -%}
+{%- if include -%}
+    {%- for name in include -%}
+        {%- do parts.append((name if not known or name | lower in names else 'cast(null as ' ~ types.get(name, dbt.type_string()) ~ ') as ' ~ name, name)) -%}
+    {%- endfor -%}
+{%- elif (types or exclude) and known -%}
+    {%- for column in dbt_utils.lineage_remaining(known, exclude) %}{% do parts.append((column.quoted, column.name)) %}{% endfor -%}
+{%- else -%}
+    {%- do parts.append(('*' ~ dbt_utils.lineage_without(exclude), none)) -%}
+{%- endif -%}
+{%- for text, name in parts -%}
+    {%- if name in types and ' as ' not in text %}cast({{ text }} as {{ types[name] }}) as {{ text }}{% else %}{{ text }}{% endif -%}
+    {%- if not loop.last %}, {% endif -%}
 {%- endfor -%}
 {% endmacro %}
 
@@ -35,30 +64,31 @@
 {% macro fabric__lineage_union() %}union all{% endmacro %}
 {% macro synapse__lineage_union() %}union all{% endmacro %}
 
-{% macro deduplicate(relation, partition_by, order_by=none) %}
-select * from (
-    select deduplicated.*, row_number() over (partition by {{ partition_by }}{% if order_by %} order by {{ order_by }}{% endif %}) as rn
-    from {{ relation }} as deduplicated
-) as numbered
-where rn = 1
+{% macro deduplicate(relation, partition_by, order_by=none) %}{{ return(adapter.dispatch('deduplicate', 'dbt_utils')(relation, partition_by, order_by)) }}{% endmacro %}
+{% macro default__deduplicate(relation, partition_by, order_by=none) %}
+select deduplicated.*
+from {{ relation }} as deduplicated
+qualify row_number() over (partition by {{ partition_by }}{% if order_by %} order by {{ order_by }}{% endif %}) = 1
 {% endmacro %}
+{% macro postgres__deduplicate(relation, partition_by, order_by=none) %}
+select distinct on ({{ partition_by }}) *
+from {{ relation }}
+order by {{ partition_by }}{% if order_by %}, {{ order_by }}{% endif %}
+{% endmacro %}
+{% macro redshift__deduplicate(relation, partition_by, order_by=none) %}{{ return(dbt_utils.default__deduplicate(relation, partition_by, order_by)) }}{% endmacro %}
 
 {% macro unpivot(relation=none, cast_to='varchar', exclude=none, remove=none, field_name='field_name', value_name='value', quote_identifiers=false, table=none) %}
 {%- set from = relation or table -%}
 {%- set kept = exclude or [] -%}
-{%- set hidden = (kept + (remove or [])) | map('lower') | list -%}
-{%- set shown = [] -%}
-{%- for column in adapter.lineage_columns(from) if column.name | lower not in hidden %}{% do shown.append(column.name) %}{% endfor -%}
-{%- if shown -%}
-{%- for name in shown %}
-select {% for one in kept %}{{ one }}, {% endfor %}cast('{{ name }}' as {{ dbt.type_string() }}) as {{ field_name }}, cast({{ name }} as {{ cast_to }}) as {{ value_name }}
+{%- set shown = dbt_utils.lineage_remaining(adapter.get_columns_in_relation(from), kept + (remove or [])) -%}
+{%- for column in shown %}
+select
+    {% for one in kept %}{{ adapter.quote(one) if quote_identifiers else one }}, {% endfor %}
+    cast('{{ column.name }}' as {{ dbt.type_string() }}) as {{ adapter.quote(field_name) if quote_identifiers else field_name }},
+    cast({{ column.quoted if quote_identifiers else column.name }} as {{ cast_to }}) as {{ adapter.quote(value_name) if quote_identifiers else value_name }}
 from {{ from }}
 {% if not loop.last %}union all{% endif %}
 {%- endfor -%}
-{%- else -%}
-select {% for one in kept %}{{ one }}, {% endfor %}cast(null as {{ dbt.type_string() }}) as {{ field_name }}, cast(null as {{ cast_to }}) as {{ value_name }}
-from {{ from }}
-{%- endif -%}
 {% endmacro %}
 
 {% macro pivot(column, values, alias=true, agg='sum', cmp='=', prefix='', suffix='', then_value=1, else_value=0, quote_identifiers=true, distinct=false) %}
@@ -75,10 +105,7 @@ from {{ from }}
 {{ return(default if default is not none else found.columns[0].values()) }}
 {% endmacro %}
 {% macro get_filtered_columns_in_relation(from, except=[]) %}
-{%- set hidden = except | map('lower') | list -%}
-{%- set shown = [] -%}
-{%- for column in adapter.lineage_columns(from) if column.name | lower not in hidden %}{% do shown.append(column.name) %}{% endfor -%}
-{{ return(shown) }}
+{{ return(dbt_utils.lineage_remaining(adapter.get_columns_in_relation(from), except) | map(attribute='name') | list) }}
 {% endmacro %}
 {% macro get_relations_by_pattern(schema_pattern, table_pattern, exclude='', database=none) %}{% do run_query('') %}{{ return([api.Relation.create(schema=schema_pattern, identifier='undefined_relation')]) }}{% endmacro %}
 {% macro get_relations_by_prefix(schema, prefix, exclude='', database=none) %}{% do run_query('') %}{{ return([api.Relation.create(schema=schema, identifier='undefined_relation')]) }}{% endmacro %}

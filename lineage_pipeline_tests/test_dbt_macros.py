@@ -1,0 +1,141 @@
+"""Macros that ask a database for columns: models give what dbt would build, column by column, without one."""
+
+from pathlib import Path
+
+import pytest
+
+from lineage_pipeline.api import scan
+from lineage_pipeline.vocabulary.analysis import Lineage
+
+SOURCES = """sources:
+  - name: raw
+    tables: [{name: ev, columns: [{name: id, data_type: int}, {name: kind}, {name: at, data_type: timestamp}]}]
+models:
+  - {name: base, columns: [{name: id}]}
+"""
+MODELS = {
+    "base": "select id, kind, at from {{ source('raw', 'ev') }}",
+    "wide": "select b.*, 1 as one from {{ ref('base') }} as b",
+    "open": "select * from raw.nowhere",
+}
+
+STAR, BASE = "{{ dbt_utils.star(from=ref('base')", "{{ ref('base') }}"
+
+CASES = {
+    f"select {STAR}) }}}} from {BASE}": {"id": "base.id", "kind": "base.kind", "at": "base.at"},
+    f"select {STAR}, except=['AT', 'id']) }}}} from {BASE}": {"kind": "base.kind"},
+    f"select {STAR}, relation_alias='x', except=['at'], prefix='p_', suffix='_s') }}}} from {BASE} as x": {
+        "p_id_s": "base.id",
+        "p_kind_s": "base.kind",
+    },
+    f"select {STAR}, relation_alias='x', quote_identifiers=false) }}}} from {BASE} as x join {{{{ ref('wide') }}}} as y"
+    " on x.id = y.id": {"id": "base.id", "kind": "base.kind", "at": "base.at"},
+    "select {{ dbt_utils.star(ref('wide'), except=['id']) }} from {{ ref('wide') }}": {
+        "kind": "wide.kind",
+        "at": "wide.at",
+        "one": "wide.one",
+    },
+    "{{ dbt_utils.deduplicate(relation=ref('base'), partition_by='id', order_by='at desc') }}": {
+        "id": "base.id",
+        "kind": "base.kind",
+        "at": "base.at",
+    },
+    f"with c as (select * from {BASE}) {{{{ dbt_utils.deduplicate('c', 'id', 'at') }}}}": {
+        "id": "base.id",
+        "kind": "base.kind",
+        "at": "base.at",
+    },
+    "{{ dbt_utils.unpivot(ref('base'), cast_to='varchar', exclude=['id'], field_name='f', value_name='v') }}": {
+        "id": "base.id",
+        "f": "",
+        "v": "base.at base.kind",
+    },
+    "{{ dbt_utils.unpivot(ref('base'), exclude=['id'], remove=['at']) }}": {
+        "id": "base.id",
+        "field_name": "",
+        "value": "base.kind",
+    },
+    "select {% for c in dbt_utils.get_filtered_columns_in_relation(from=ref('base'), except=['at']) %}"
+    "max({{ c }}) as max_{{ c }}{{ ', ' if not loop.last }}{% endfor %} from {{ ref('base') }}": {
+        "max_id": "base.id",
+        "max_kind": "base.kind",
+    },
+    "select {% for c in adapter.get_columns_in_relation(ref('wide')) %}{{ c.name }} as x_{{ c.name }}"
+    "{{ ', ' if not loop.last }}{% endfor %} from {{ ref('wide') }}": {
+        "x_id": "wide.id",
+        "x_kind": "wide.kind",
+        "x_at": "wide.at",
+        "x_one": "wide.one",
+    },
+    "{{ dbt_utils.union_relations([ref('base'), ref('wide')], include=['id', 'one'], source_column_name='src') }}": {
+        "src": "",
+        "id": "base.id wide.id",
+        "one": "wide.one",
+    },
+    "{{ dbt_utils.union_relations([ref('base'), ref('wide')], exclude=['one', 'at'], column_override={'id': 'text'},"
+    " source_column_name=none) }}": {"id": "base.id wide.id", "kind": "base.kind wide.kind"},
+}
+
+
+def project(folder: Path, adapter: str, models: dict[str, str]) -> Path:
+    (folder / "models").mkdir()
+    (folder / "dbt_project.yml").write_text("name: p\nprofile: p\n")
+    output = f"{{type: {adapter}, database: db, dbname: db, schema: s}}"
+    (folder / "profiles.yml").write_text(f"p: {{target: d, outputs: {{d: {output}}}}}\n")
+    (folder / "models" / "sources.yml").write_text(SOURCES)
+    for name, text in models.items():
+        (folder / "models" / f"{name}.sql").write_text(text)
+    return folder
+
+
+def told(lineage: Lineage, model: str) -> dict[str, str]:
+    """The columns of a model in order, each with the columns whose values it takes."""
+    found = {row.name.lower(): set[str]() for row in lineage.columns if row.object.lower().endswith(f".{model}")}
+    for edge in lineage.column_edges:
+        if edge.to_object.lower().endswith(f".{model}") and edge.type == "DIRECT":
+            source = f"{edge.from_object.split('.')[-1]}.{edge.from_column}".lower()
+            found[edge.to_column.lower()].add(source)
+    return {name: " ".join(sorted(sources)) for name, sources in found.items()}
+
+
+@pytest.fixture(scope="module", params=["snowflake", "postgres", "bigquery", "redshift"])
+def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Lineage:
+    """A project with a model for each case."""
+    models = {f"m{number}": text for number, text in enumerate(CASES)}
+    return scan(project(tmp_path_factory.mktemp("dbt"), request.param, {**MODELS, **models})).lineage
+
+
+@pytest.mark.parametrize("text", CASES)
+def test_a_model_has_the_columns_that_dbt_would_give_it(text: str, built: Lineage) -> None:
+    assert told(built, f"m{list(CASES).index(text)}") == CASES[text]
+
+
+def test_columns_that_nobody_knows_are_a_question_to_the_database(tmp_path: Path) -> None:
+    text = "{{ dbt_utils.unpivot(ref('open'), exclude=['id']) }}"
+    lineage = scan(project(tmp_path, "postgres", {**MODELS, "m": text})).lineage
+    assert [row.code for row in lineage.diagnostics if row.path == "models/m.sql"] == ["DATABASE_NEEDED"]
+
+
+def test_models_that_ask_for_each_other_end(tmp_path: Path) -> None:
+    chain = {
+        f"m{n}": f"select {{{{ dbt_utils.star(ref('m{n + 1}')) }}}} from {{{{ ref('m{n + 1}') }}}}" for n in range(40)
+    }
+    around = {"m40": "select {{ dbt_utils.star(ref('m0')) }} from {{ ref('m0') }}"}
+    found = scan(project(tmp_path, "postgres", chain | around)).lineage
+    assert {row.object for row in found.objects if row.kind == "view"} == {f"db.s.m{n}" for n in range(41)}
+
+
+def test_names_are_given_as_the_database_has_them(tmp_path: Path) -> None:
+    text = 'select {{ dbt_utils.star(ref("base"), except=["at"], prefix="p_") }} from {{ ref("base") }}'
+    lineage = scan(project(tmp_path, "snowflake", {**MODELS, "m": text})).lineage
+    assert [row.name for row in lineage.columns if row.object.lower() == "db.s.m"] == ["p_ID", "p_KIND"]
+
+
+@pytest.mark.parametrize("adapter", ["snowflake", "postgres", "bigquery"])
+def test_what_is_said_of_an_exposure_is_kept_whatever_the_adapter_quotes(adapter: str, tmp_path: Path) -> None:
+    folder = project(tmp_path, adapter, MODELS)
+    (folder / "models" / "e.yml").write_text(
+        "exposures: [{name: board, owner: {name: Ann}, tags: [weekly], depends_on: [ref('base')]}]\n"
+    )
+    (found,) = [row for row in scan(folder).lineage.objects if "board" in row.object.lower()]
+    assert (found.owners, found.tags) == (("Ann",), ("exposure", "weekly"))
