@@ -139,3 +139,77 @@ def test_what_is_said_of_an_exposure_is_kept_whatever_the_adapter_quotes(adapter
     )
     (found,) = [row for row in scan(folder).lineage.objects if "board" in row.object.lower()]
     assert (found.owners, found.tags) == (("Ann",), ("exposure", "weekly"))
+
+
+TOLERANT = {
+    # what a value that is there has not got is nothing, as for dbt
+    "{% set c = {'name': 'id'} %}select {{ c.name }}{{ c.suffix }}{% if not c.hidden %} as x{% endif %} from "
+    "{{ ref('base') }}": {"x": "base.id"},
+    # a package that is installed asks whether it was given a relation
+    "{% if ref('base') is mapping and ref('base').get('metadata', {}).get('type', '').endswith('Relation') %}"
+    "select id as asked from {{ ref('base') }}{% endif %}": {"asked": "base.id"},
+    "{% if graph.nodes.values() | selectattr('name', 'equalto', 'base') | list %}select at as y from "
+    "{{ graph.nodes['model.p.base'].database }}.s.base{% endif %}": {"y": "base.at"},
+    "select date_day from ({{ dbt_date.get_date_dimension('2020-01-01', '2020-02-01') }}) as d": {"date_day": ""},
+    "with b as ({{ fivetran_utils.union_connections('raw_sources', 'raw', 'ev') }}) select kind from b": {
+        "kind": "ev.kind"
+    },
+    "select id as z from {{ ref('base') }} where at > '{{ modules.datetime.date.today().replace(month="
+    "modules.datetime.date.today().month - 1) }}'": {"z": "base.id"},
+}
+
+
+@pytest.fixture(scope="module")
+def tolerant(tmp_path_factory: pytest.TempPathFactory) -> Lineage:
+    models = {f"t{number}": text for number, text in enumerate(TOLERANT)}
+    return scan(project(tmp_path_factory.mktemp("dbt"), "duckdb", {**MODELS, **models})).lineage
+
+
+@pytest.mark.parametrize("text", TOLERANT)
+def test_what_dbt_renders_without_a_database_is_rendered(text: str, tolerant: Lineage) -> None:
+    model = f"t{list(TOLERANT).index(text)}"
+    assert told(tolerant, model) == TOLERANT[text]
+    found = {row.code for row in tolerant.diagnostics if row.path == f"models/{model}.sql"}
+    assert found <= {"APPROXIMATE_LINEAGE"}  # a source may have more columns than are listed
+
+
+ASKING = {
+    # a number that nobody knows can be compared, counted to and printed
+    "{% set n = run_query('select 1').columns[0].values()[0] %}select id, {{ n + 1 }} as n from {{ ref('base') }}"
+    "{% if n <= 2 ** 3 and n > 0 %} where id < {{ n | int }}{% endif %}": "DATABASE_NEEDED",
+    "{% set found = load_result('x')['table'] %}{% for a, b in run_query('q') %}select id from {{ ref('base') }} "
+    "where kind in ({{ a }}, {{ b }}, '{{ found[0].at.strftime('%Y') }}'){% endfor %}": "DATABASE_NEEDED",
+    "{% set a, b = nowhere.limits() %}select id from {{ ref('base') }} where at > {{ a }}": "UNDEFINED_VARIABLE",
+    "{% for i in range(var('days')) %}-- {{ i }}{% endfor %}select id from {{ ref('base') }}": "UNDEFINED_VARIABLE",
+    "select id, '{{ target.warehouse }}' as w from {{ ref('base') }}": "UNDEFINED_VARIABLE",
+}
+
+
+@pytest.mark.parametrize("text", ASKING)
+def test_what_only_a_database_knows_is_told_and_the_rest_is_rendered(text: str, tmp_path: Path) -> None:
+    lineage = scan(project(tmp_path, "duckdb", {**MODELS, "m": text})).lineage
+    found = {row.code for row in lineage.diagnostics if row.path == "models/m.sql"}
+    assert ASKING[text] in found
+    assert not found & {"TEMPLATE_ERROR", "PARSE_ERROR"}
+    assert told(lineage, "m")["id"] == "base.id"
+
+
+QUOTED = {
+    # adapter, what the project says, what the source says: the objects that a model and its source are
+    ("snowflake", "", ""): ("DB.S.BASE", "DB.RAW.EV"),
+    ("snowflake", "quoting: {identifier: true}", ""): ('DB.S."base"', 'DB.RAW."ev"'),
+    ("snowflake", "quoting: {identifier: true}", "quoting: {identifier: false}"): ('DB.S."base"', "DB.RAW.EV"),
+    ("snowflake", "", "quoting: {database: true, schema: true}"): ("DB.S.BASE", '"db"."raw".EV'),
+    ("postgres", "quoting: {database: false, schema: false, identifier: false}", ""): ("db.s.base", "db.raw.ev"),
+}
+
+
+@pytest.mark.parametrize("said", QUOTED)
+def test_names_are_quoted_as_the_project_and_the_source_say(said: tuple[str, str, str], tmp_path: Path) -> None:
+    adapter, own, of_source = said
+    folder = project(tmp_path, adapter, MODELS)
+    (folder / "dbt_project.yml").write_text(f"name: p\nprofile: p\n{own}\n")
+    (folder / "models" / "sources.yml").write_text(SOURCES.replace("    tables:", f"    {of_source}\n    tables:"))
+    edges = {(edge.to_object, edge.from_object) for edge in scan(folder).lineage.object_edges}
+    model, source = QUOTED[said]
+    assert (model, source) in edges

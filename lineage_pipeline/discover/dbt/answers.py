@@ -3,7 +3,63 @@
 from collections.abc import Iterator
 from typing import Any
 
-from lineage_pipeline.discover.templating.undefined import placeholder
+from lineage_pipeline.discover.templating.undefined import ASKED, placeholder
+
+
+class Answer(str):
+    """A value that nobody read: a placeholder in a text, and one where a number is wanted."""
+
+    __slots__ = ()
+
+    def __int__(self) -> int:
+        """Be one: loops and checks of templates go through."""
+        return 1
+
+    __index__ = __int__
+
+    def __float__(self) -> float:
+        """Be one."""
+        return 1.0
+
+    def __getattr__(self, name: str) -> "Answer":
+        """Give a part of what nobody knows, such as the year of a date."""
+        if name[:2] == "__" or name in ASKED:
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *_arguments: Any, **_named: Any) -> "Answer":
+        """Give what a method would have given."""
+        return self
+
+    def _itself(self, _other: Any = None) -> "Answer":
+        return self
+
+    __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _itself
+    __floordiv__ = __rfloordiv__ = __pow__ = __neg__ = _itself
+
+    def __add__(self, other: Any) -> str:
+        """Go on as a text, or stay what nobody knows."""
+        return f"{self}{other}" if isinstance(other, str) else self
+
+    def __radd__(self, other: Any) -> str:
+        """Stay what nobody knows, behind a number."""
+        return self
+
+    def __lt__(self, other: Any) -> bool:
+        """Compare as a text with texts, and as one with numbers."""
+        return str(self) < other if isinstance(other, str) else bool(other > 1)
+
+    def __gt__(self, other: Any) -> bool:
+        """Compare as a text with texts, and as one with numbers."""
+        return str(self) > other if isinstance(other, str) else bool(other < 1)
+
+    def __le__(self, other: Any) -> bool:
+        """Compare as a text with texts, and as one with numbers."""
+        return not self > other
+
+    def __ge__(self, other: Any) -> bool:
+        """Compare as a text with texts, and as one with numbers."""
+        return not self < other
 
 
 class Row:
@@ -11,7 +67,11 @@ class Row:
 
     def __getitem__(self, key: Any) -> str:
         """Give a value by its number or name."""
-        return placeholder(f"value_{key}")
+        return Answer(placeholder(f"value_{key}"))
+
+    def parts(self, count: int) -> list[str]:
+        """Give as many values as a template takes the row apart into."""
+        return [self[number] for number in range(count)]
 
     def __iter__(self) -> Iterator[str]:
         """Give the values; templates that take rows apart want more than one."""
@@ -58,7 +118,7 @@ class Columns:
 
     def __getitem__(self, key: Any) -> Values:
         """Give a column."""
-        return Values([placeholder(f"value_{key}")])
+        return Values([Answer(placeholder(f"value_{key}"))])
 
     def __iter__(self) -> Iterator[Values]:
         """Give the columns."""
@@ -105,9 +165,9 @@ class Table:
         """Count the rows."""
         return 1
 
-    def __getitem__(self, key: Any) -> Row:
-        """Give a row."""
-        return Row()
+    def __getitem__(self, key: Any) -> Any:
+        """Give a row, or by the names that results have: the table, its rows."""
+        return {"table": self, "data": self.rows, "rows": self.rows, "columns": self.columns}.get(key) or Row()
 
     def _same(self, *_arguments: Any, **_named: Any) -> "Table":
         return self

@@ -16,11 +16,11 @@ from lineage_pipeline.discover.dbt.project import Project, all_of
 from lineage_pipeline.discover.dbt.values import FILTERS
 from lineage_pipeline.discover.templating.protocol import Library
 from lineage_pipeline.discover.templating.sandbox import Bounded
-from lineage_pipeline.discover.templating.undefined import Missing
+from lineage_pipeline.discover.templating.undefined import Absent, Missing
 
 DEFINITION = re.compile(r"\{%-?\+?\s*macro\s+([A-Za-z_]\w*)")
 PREFIX = "dbt_macro__"
-OWN = ("dbt", "dbt_utils", "fivetran_utils")
+OWN = ("dbt", "dbt_utils", "dbt_date", "fivetran_utils")
 """The packages whose common macros we know ourselves."""
 
 
@@ -47,6 +47,10 @@ class Blocks(Extension):
         return []
 
 
+class Partly(dict[str, Any]):
+    """A mapping of which not all is known: what it has not got is reported."""
+
+
 class DbtEnvironment(Bounded):
     """Jinja as dbt speaks it: lists can be changed, macros are called through their names."""
 
@@ -54,6 +58,11 @@ class DbtEnvironment(Bounded):
         """Start without a repository."""
         super().__init__(extensions=("jinja2.ext.do", "jinja2.ext.loopcontrols", Blocks))
         self.filters.update(FILTERS)
+
+    def _missing(self, hint: str | None = None, obj: Any = None, name: str | None = None, exc: Any = None) -> Missing:
+        """Say nothing of what a value that is known has not got: dbt takes it for empty."""
+        known = isinstance(obj, dict | list | tuple | str) and not isinstance(obj, Partly)
+        return Absent(self, str(name)) if known else super()._missing(hint, obj, name, exc)
 
 
 class Macro:

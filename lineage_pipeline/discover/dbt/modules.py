@@ -12,8 +12,11 @@ from jinja2 import Undefined
 if TYPE_CHECKING:
     from lineage_pipeline.discover.templating.sandbox import Bounded
 
-STARTED = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
-"""When everything happens: a template that asks for the time must always render to the same."""
+STARTED = datetime.datetime(2000, 6, 15, tzinfo=datetime.UTC)
+"""When everything happens: a template that asks for the time must always render to the same.
+
+It is no edge of a month or a year: templates that count a month or some days up and down by themselves go through.
+"""
 
 
 class _DateTime(datetime.datetime):

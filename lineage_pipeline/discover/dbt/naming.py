@@ -40,9 +40,10 @@ class Naming:
         session = self._session
         config = session.config(node)
         kind = KINDS.get(str(config.get("materialized") or ("view" if node.kind == "model" else "table")), "table")
+        quoting = session.quoting(config.get("quoting"))
         known = session.known(node)
         if known is not None:
-            return Relation(session.target.adapter, known.database, known.schema, known.alias, kind)
+            return Relation(session.target.adapter, known.database, known.schema, known.alias, kind, quoting)
         custom = config.get("target_schema") or config.get("schema")
         database = (
             config.get("target_database") or config.get("database") or config.get("project") or config.get("catalog")
@@ -61,6 +62,7 @@ class Naming:
             str(schema).strip() if session.target.schema else str(schema).strip().lstrip("_"),
             str(alias if alias is not None else config.get("alias") or name).strip(),
             kind,
+            quoting,
         )
 
     def _ask(self, macro: str, custom: Any, node: Node) -> Any:

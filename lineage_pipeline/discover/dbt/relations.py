@@ -1,24 +1,58 @@
 """Relations as templates hold them: they print as the name of a table, and tell their parts."""
 
 import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from lineage_pipeline.discover.dbt.adapters import Adapter
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*\Z")
 QUOTES = frozenset('"`[')
+PARTS = ("database", "schema", "identifier")
 
 
-class Relation:
-    """The name of a table, view or common table expression, as an adapter writes it."""
+UNSAID: Mapping[str, bool] = MappingProxyType({})
+
+
+def quoting_of(*said: Any) -> dict[str, bool]:
+    """Give which parts of a name are quoted: what is said later counts, part by part."""
+    known = [each for each in said if isinstance(each, Mapping)]
+    return {key: each[key] for each in known for key in PARTS if isinstance(each.get(key), bool)}
+
+
+class Relation(Mapping[str, Any]):
+    """The name of a table, view or common table expression, as an adapter writes it; templates ask it as a mapping."""
+
+    metadata = MappingProxyType({"type": "LineageRelation"})
 
     def __init__(
-        self, adapter: Adapter, database: str, schema: str, identifier: str, kind: str = "table", cte: bool = False
+        self,
+        adapter: Adapter,
+        database: str,
+        schema: str,
+        identifier: str,
+        kind: str = "table",
+        quoting: Mapping[str, bool] = UNSAID,
     ) -> None:
-        """Take the parts; one that is empty is left out."""
+        """Take the parts, of which an empty one is left out, and which of them are quoted other than by default."""
         self.adapter = adapter
         self.database, self.schema, self.identifier = database, schema, identifier
-        self.type, self.is_cte = kind, cte
+        self.type, self.quoting = kind, quoting
+
+    def __getitem__(self, key: str) -> Any:
+        """Give what templates may ask for."""
+        if key.startswith("_") or not hasattr(self, key):
+            raise KeyError(key)
+        return getattr(self, key)
+
+    def __iter__(self) -> Iterator[str]:
+        """Name the parts."""
+        return iter(PARTS)
+
+    def __len__(self) -> int:
+        """Count the parts."""
+        return len(PARTS)
 
     @property
     def name(self) -> str:
@@ -26,6 +60,11 @@ class Relation:
         return self.identifier
 
     table = name
+
+    @property
+    def is_cte(self) -> bool:
+        """Say whether it is a common table expression, which has no home."""
+        return self.type == "cte"
 
     @property
     def is_table(self) -> bool:
@@ -43,16 +82,19 @@ class Relation:
 
     def __str__(self) -> str:
         """Print the parts, quoted as the adapter quotes them."""
-        return ".".join(self._quoted(part) for part in (self.database, self.schema, self.identifier) if part)
+        return ".".join(self._shown())
 
     @property
     def parts(self) -> tuple[tuple[str, bool], ...]:
         """Give the parts, each with whether it is printed in quotes."""
-        shown = [self._quoted(part) for part in (self.database, self.schema, self.identifier) if part]
-        return tuple((part[1:-1], True) if part[0] in QUOTES else (part, False) for part in shown)
+        return tuple((part[1:-1], True) if part[0] in QUOTES else (part, False) for part in self._shown())
 
-    def _quoted(self, part: str) -> str:
-        if self.is_cte or part[0] in QUOTES or (not self.adapter.quotes and PLAIN.match(part)):
+    def _shown(self) -> list[str]:
+        said = zip(PARTS, (self.database, self.schema, self.identifier), strict=True)
+        return [self._quoted(part, self.quoting.get(key, self.adapter.quotes)) for key, part in said if part]
+
+    def _quoted(self, part: str, quoted: bool) -> str:
+        if self.is_cte or part[0] in QUOTES or (not quoted and PLAIN.match(part)):
             return part
         mark = self.adapter.mark
         return f"{mark}{part}{mark}"
@@ -69,11 +111,12 @@ class Relation:
         """Give the same with some parts left out."""
         parts = zip((self.database, self.schema, self.identifier), (database, schema, identifier), strict=True)
         first, second, third = (part if kept else "" for part, kept in parts)
-        return Relation(self.adapter, first, second, third, self.type, self.is_cte)
+        return Relation(self.adapter, first, second, third, self.type, self.quoting)
 
-    def quote(self, *_arguments: Any, **_named: Any) -> "Relation":
-        """Give the same: how it is quoted bears on nothing here."""
-        return self
+    def quote(self, **parts: bool) -> "Relation":
+        """Give the same with some parts quoted, or not."""
+        quoting = {**self.quoting, **quoting_of(parts)}
+        return Relation(self.adapter, self.database, self.schema, self.identifier, self.type, quoting)
 
     def incorporate(self, **changes: Any) -> "Relation":
         """Give the same with other parts."""
@@ -82,7 +125,8 @@ class Relation:
             part: path.get(part, changes.get(part, getattr(self, part))) or ""
             for part in ("database", "schema", "identifier")
         }
-        return Relation(self.adapter, parts["database"], parts["schema"], parts["identifier"], self.type)
+        quoting = {**self.quoting, **quoting_of(changes.get("quote_policy"))}
+        return Relation(self.adapter, parts["database"], parts["schema"], parts["identifier"], self.type, quoting)
 
     replace_path = incorporate
 

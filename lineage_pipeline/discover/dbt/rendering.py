@@ -159,7 +159,8 @@ def rendered_seed(session: Session, node: Node, text: str) -> Rendered:
     if not rows or config.get("enabled") is False:
         return Rendered("", (0, 0, 0))
     given = config.get("column_types") if isinstance(config.get("column_types"), dict) else {}
-    mark = session.target.adapter.mark
+    mark, wanted = session.target.adapter.mark, config.get("quote_columns")
+    quoted = wanted if isinstance(wanted, bool) else session.target.adapter.quotes
     pieces = Pieces()
     pieces.make(f"create table {session.naming.of(node)} (", 0, 0)
     at = 0
@@ -169,7 +170,7 @@ def rendered_seed(session: Session, node: Node, text: str) -> Rendered:
         told = type_of_values([row[number] for row in rows[1:] if number < len(row)])
         kind = dict(given or {}).get(name) or session.target.adapter.seed_type(told)
         pieces.add(", " if number else "")
-        plain = name.isidentifier() and session.target.adapter.quotes is False
+        plain = name.isidentifier() and not quoted
         pieces.make(name if plain else f"{mark}{name}{mark}", found, len(name))
         pieces.add(f" {kind}")
     pieces.make(")", at, 0)

@@ -16,7 +16,7 @@ from lineage_pipeline.discover.dbt.naming import Naming
 from lineage_pipeline.discover.dbt.nodes import Node, Nodes, body_of
 from lineage_pipeline.discover.dbt.programs import SUFFIX, config_of
 from lineage_pipeline.discover.dbt.project import Project, all_of, merged
-from lineage_pipeline.discover.dbt.relations import Relation
+from lineage_pipeline.discover.dbt.relations import Relation, quoting_of
 from lineage_pipeline.discover.dbt.target import Wanted, find_target
 from lineage_pipeline.discover.dbt.values import worked_out
 from lineage_pipeline.discover.templating.protocol import Library
@@ -98,26 +98,31 @@ class Session:
         near = self.current.package if self.current is not None else self.project.name
         node = self.nodes.find(name, package, version, near)
         if node is None:
-            return Relation(self.target.adapter, "", "", f"{name}_v{version}" if version else name)
+            unknown = f"{name}_v{version}" if version else name
+            return Relation(self.target.adapter, "", "", unknown, "table", self.quoting())
         if self.config(node).get("materialized") == "ephemeral":
             self.ctes[node.path] = node
-            return Relation(self.target.adapter, "", "", CTE + self.naming.of(node).identifier, "cte", cte=True)
+            return Relation(self.target.adapter, "", "", CTE + self.naming.of(node).identifier, "cte")
         return self.naming.of(node)
 
     def source(self, name: str, table: str) -> Relation:
         """Give what `source` means."""
         found = self.nodes.sources.get((name, table))
         if found is None:
-            return Relation(self.target.adapter, "", name, table)
+            return Relation(self.target.adapter, "", name, table, "table", self.quoting())
+        quoting = self.quoting(found.source.get("quoting"), found.table.get("quoting"))
         parts = (
             found.part("database"),
             str(found.source.get("schema") or name),
             str(found.table.get("identifier") or table),
         )
-        rendered = [self.text(part, found.package) if "{" in part else part for part in parts]
-        return Relation(
-            self.target.adapter, rendered[0].strip() or self.target.database, rendered[1].strip(), rendered[2].strip()
-        )
+        said = [self.text(part, found.package).strip() if "{" in part else part.strip() for part in parts]
+        home = said[0] or self.target.database
+        return Relation(self.target.adapter, home, said[1], said[2], "table", quoting)
+
+    def quoting(self, *own: Any) -> dict[str, bool]:
+        """Give which parts of a name are quoted: as the project says, and over that what a table says itself."""
+        return quoting_of(self.project.document.get("quoting"), *own)
 
     def exposure(self, entry: Mapping[str, Any]) -> Relation:
         """Give what stands for an exposure among the relations."""

@@ -19,8 +19,8 @@ from lineage_pipeline.discover.templating.budget import Budget
 from lineage_pipeline.discover.templating.protocol import RenderLimits
 from lineage_pipeline.discover.templating.undefined import Missing, Report
 
-TURNS, JOINED = "lineage turns", "lineage joined"
-"""Filters that no template can name: they count what loops and `~` cost."""
+TURNS, JOINED, APART = "lineage turns", "lineage joined", "lineage apart"
+"""Filters that no template can name: they count what loops and `~` cost, and take apart what is not known."""
 
 WIDE = ("center", "indent", "truncate", "wordwrap", "batch", "slice", "format", "pprint", "tojson", "xmlattr")
 """Filters that can make much of little, by a number they are given."""
@@ -32,7 +32,15 @@ class _Bounded(NodeTransformer):
     def visit_For(self, node: nodes.For) -> nodes.Node:
         """Count the turns of a loop."""
         self.generic_visit(node)
-        node.iter = nodes.Filter(node.iter, TURNS, [], [], None, None, lineno=node.iter.lineno)
+        named = [_width(node.target)] if isinstance(node.target, nodes.Tuple) else []
+        node.iter = nodes.Filter(node.iter, TURNS, named, [], None, None, lineno=node.iter.lineno)
+        return node
+
+    def visit_Assign(self, node: nodes.Assign) -> nodes.Node:
+        """Take a value apart that may not be known."""
+        self.generic_visit(node)
+        if isinstance(node.target, nodes.Tuple):
+            node.node = nodes.Filter(node.node, APART, [_width(node.target)], [], None, None, lineno=node.lineno)
         return node
 
     def visit_Concat(self, node: nodes.Concat) -> nodes.Node:
@@ -40,6 +48,15 @@ class _Bounded(NodeTransformer):
         self.generic_visit(node)
         items = nodes.List(node.nodes, lineno=node.lineno)
         return nodes.Filter(items, JOINED, [], [], None, None, lineno=node.lineno)
+
+
+def _width(target: nodes.Tuple) -> nodes.Expr:
+    return nodes.Const(len(target.items), lineno=target.lineno)
+
+
+def apart(value: Any, count: int) -> Any:
+    """Give as many parts as are wanted of a value that says how, such as one that nobody knows."""
+    return value.parts(count) if callable(getattr(type(value), "parts", None)) else value
 
 
 class _Words(dict[str, Callable[..., Any]]):
@@ -135,9 +152,15 @@ class Bounded(SandboxedEnvironment):
             "replace": replace,
             "join": join,
             "random": lambda items: next(iter(items), None),
-            TURNS: lambda items: self.budget.turns(items),
+            TURNS: self._turns,
+            APART: apart,
             JOINED: lambda items: self.budget.joined(items),
         }
+
+    def _turns(self, items: Any, count: int = 0) -> Any:
+        """Count the turns of a loop; each item is taken apart where it has several names."""
+        counted = self.budget.turns(items)
+        return (apart(item, count) for item in counted) if count else counted
 
     def _measured(self, plain: Callable[..., Any]) -> Callable[..., Any]:
         def measured(*arguments: Any, **named: Any) -> Any:

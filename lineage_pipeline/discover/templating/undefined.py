@@ -116,6 +116,11 @@ class Missing(Undefined):
         """Give what it would have given."""
         return self
 
+    def parts(self, count: int) -> list["Missing"]:
+        """Give as many parts as a template takes it apart into."""
+        self._asked()
+        return [self] * count
+
     def _asked(self) -> None:
         if not self._quiet:
             self._lineage.report.undefined(self.path)
@@ -145,8 +150,35 @@ class Missing(Undefined):
 
     def __int__(self) -> int:  # type: ignore[override]
         """Be nothing."""
+        self._asked()
         return 0
+
+    __index__ = __int__
 
     def __float__(self) -> float:  # type: ignore[override]
         """Be nothing."""
         return 0.0
+
+
+class Absent(Missing):
+    """What a value that is known has not got, such as a key of a mapping: it prints nothing, as for dbt."""
+
+    __slots__ = ()
+
+    def __init__(self, owner: Reporting, path: str) -> None:
+        """Remember the name; nobody is told of it."""
+        super().__init__(owner, path, quiet=True)
+
+    def __str__(self) -> str:
+        """Stand for nothing."""
+        return ""
+
+    def __getattr__(self, name: str) -> "Absent":
+        """Give a part of what is not there."""
+        if name[:2] == "__" or name in ASKED:
+            raise AttributeError(name)
+        return self
+
+    def __getitem__(self, key: Any) -> "Absent":  # type: ignore[override]
+        """Give a part of what is not there."""
+        return self

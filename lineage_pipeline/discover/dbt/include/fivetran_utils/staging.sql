@@ -40,3 +40,12 @@ select * from {{ var(default_variable, default_schema ~ '.' ~ table_identifier) 
 {% macro extract_url_parameter(field, url_parameter) %}{{ return(dbt_utils.get_url_parameter(field, url_parameter)) }}{% endmacro %}
 {% macro apply_source_relation(package_name='') %}{% endmacro %}
 {% macro partition_by_source_relation(package_name='', has_other_partitions='yes', alias=none) %}{% endmacro %}
+{% macro union_connections(connection_dictionary, single_source_name, single_table_name, default_identifier=none) %}
+{%- set tables = [] -%}
+{%- for one in var(connection_dictionary, []) or [] if one is mapping and one.name %}{% do tables.append(source(one.name, single_table_name)) %}{% endfor -%}
+{%- if tables -%}
+{{ dbt_utils.union_relations(tables, source_column_name='source_relation') }}
+{%- else -%}
+select * from {{ source(single_source_name, single_table_name) }}
+{%- endif -%}
+{% endmacro %}
