@@ -145,6 +145,9 @@ TOLERANT = {
     # what a value that is there has not got is nothing, as for dbt
     "{% set c = {'name': 'id'} %}select {{ c.name }}{{ c.suffix }}{% if not c.hidden %} as x{% endif %} from "
     "{{ ref('base') }}": {"x": "base.id"},
+    # a plain name in a condition, such as what a macro takes for nothing, is no
+    "{% macro only(where=null) %}{% if where %}where {{ where }}{% endif %}{% endmacro %}"
+    "select id as q from {{ ref('base') }} {{ only() }}{% if not nothing_said %} {% endif %}": {"q": "base.id"},
     # a package that is installed asks whether it was given a relation
     "{% if ref('base') is mapping and ref('base').get('metadata', {}).get('type', '').endswith('Relation') %}"
     "select id as asked from {{ ref('base') }}{% endif %}": {"asked": "base.id"},
@@ -181,6 +184,7 @@ ASKING = {
     "where kind in ({{ a }}, {{ b }}, '{{ found[0].at.strftime('%Y') }}'){% endfor %}": "DATABASE_NEEDED",
     "{% set a, b = nowhere.limits() %}select id from {{ ref('base') }} where at > {{ a }}": "UNDEFINED_VARIABLE",
     "{% for i in range(var('days')) %}-- {{ i }}{% endfor %}select id from {{ ref('base') }}": "UNDEFINED_VARIABLE",
+    "select id from {{ ref('base') }}{% if nobody_knows() %} where id > 1{% endif %}": "UNDEFINED_VARIABLE",
     "select id, '{{ target.warehouse }}' as w from {{ ref('base') }}": "UNDEFINED_VARIABLE",
 }
 

@@ -103,6 +103,14 @@ def test_patterns(pattern: str, fits: tuple[str, ...], fits_not: tuple[str, ...]
         ("-- выбрать заказы\nselect 1".encode("cp1251"), "-- выбрать заказы\nselect 1", "cp1251"),
         ("select 'καλημέρα'".encode("cp1253"), "select 'καλημέρα'", "cp1253"),
         ("select 'ığdır şehir'".encode("cp1254"), "select 'ığdır şehir'", "cp1254"),
+        ("select 1 -- © 20 ± 2 µm".encode("latin-1"), "select 1 -- © 20 ± 2 µm", "cp1252"),
+        ("select имя, 顧客 from t".encode("utf-16-le"), "select имя, 顧客 from t", "utf-16-le"),
+        ("select 1 from größe".encode("utf-32-be"), "select 1 from größe", "utf-32-be"),
+        ("select 名前 -- これはテスト".encode("shift_jis"), "select 名前 -- これはテスト", "cp932"),
+        ("select 名前 -- これはテスト".encode("euc_jp"), "select 名前 -- これはテスト", "euc_jp"),
+        ("select 姓名 -- 这是一个测试的注释".encode("gbk"), "select 姓名 -- 这是一个测试的注释", "gb18030"),
+        ("select 姓名 -- 這是一個測試的註釋".encode("big5"), "select 姓名 -- 這是一個測試的註釋", "big5"),
+        ("select 이름 -- 이것은 테스트 주석".encode("euc_kr"), "select 이름 -- 이것은 테스트 주석", "cp949"),
         ("# coding: koi8-r\nx = 'да'".encode("koi8-r"), "# coding: koi8-r\nx = 'да'", "koi8-r"),
         ("select 'é'".encode("utf-16-le"), "select 'é'", "utf-16-le"),
         ("select 'é'".encode("utf-16-be"), "select 'é'", "utf-16-be"),
@@ -114,7 +122,10 @@ def test_texts_are_decoded_and_their_line_ends_kept(content: bytes, text: str, e
     assert (decoded.text, decoded.encoding, decoded.problem) == (text, encoding, "")
 
 
-@pytest.mark.parametrize("content", [b"\0\1\2", b"\x81\x8d", b"\xff\xfea", b"a\0b", b"\1\2\xe9"])
+@pytest.mark.parametrize(
+    "content",
+    ["-- проверка всех данных за год".encode("koi8-r"), b"\0\1\2", b"\x81\x8d", b"\xff\xfea", b"a\0b", b"\1\2\xe9"],
+)
 def test_what_is_no_text_is_said_so(content: bytes) -> None:
     assert decode(content).problem
     assert decode(content).text == ""

@@ -259,6 +259,15 @@ def test_an_address_at_a_revision_is_a_side(repo: Path, tmp_path: Path, monkeypa
     assert (tmp_path / ".lineage" / "mirrors").is_dir()
 
 
+@pytest.mark.parametrize("revision", ["main@{1}", "@{1}", "{1}", "@~1", "main^", "t2"])
+def test_a_revision_may_be_written_as_git_writes_it(revision: str, repo: Path, tmp_path: Path) -> None:
+    git(repo, "tag", "-a", "-m", "one", "t1", "HEAD~1")
+    git(repo, "tag", "-a", "-m", "a tag of a tag", "t2", "t1")
+    git(repo, "pack-refs", "--all")
+    found, _ = side_of(f"{repo}@{revision}", {})
+    assert texts(found)["a.sql"] == "select 1"
+
+
 def test_every_question_takes_an_address(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

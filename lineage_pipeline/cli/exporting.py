@@ -12,6 +12,7 @@ from lineage_pipeline.cli.places import stored
 from lineage_pipeline.cli.sides import side_of
 from lineage_pipeline.cli.subject import naming_of, subject_of
 from lineage_pipeline.cli.words import put, say
+from lineage_pipeline.discover.remotes import parted
 from lineage_pipeline.engine.trace.facts import RowFacts
 from lineage_pipeline.export import Subject
 from lineage_pipeline.export.focus import Focus, narrowed
@@ -64,7 +65,7 @@ class Source(NamedTuple):
 
     def settings(self) -> Settings:
         """Give the settings that names are taken from."""
-        repo = self.word.rpartition("@")[0]
+        repo = parted(self.word)[0]
         here = next((Path(place) for place in (self.word, repo) if place and Path(place).exists()), Path.cwd())
         return load_settings(here, self.flags, os.environ)
 

@@ -130,8 +130,10 @@ def _sides(places: Sequence[str], reading: Reading) -> Found:
 
 def _is_whole(place: str) -> bool:
     """Say whether a place is a folder or a revision of a repository, and not a file."""
-    repo, at, _ = place.rpartition("@")
-    if Path(place).exists() or not at:
+    from lineage_pipeline.discover.remotes import parted
+
+    repo, _ = parted(place)
+    if Path(place).exists() or "@" not in place:
         return Path(place).is_dir() or _is_address(place)
     if not _is_address(place) and not Path(repo or HERE).is_dir():
         raise LineageError(f"{place} is neither a folder nor a file nor REPO@REV: {repo} is not a folder")
@@ -140,9 +142,9 @@ def _is_whole(place: str) -> bool:
 
 def _is_address(place: str) -> bool:
     """Say whether a place is a remote repository, or a revision of one."""
-    from lineage_pipeline.discover.remotes import is_remote
+    from lineage_pipeline.discover.remotes import is_remote, parted
 
-    return is_remote(place) or is_remote(place.rpartition("@")[0])
+    return is_remote(place) or is_remote(parted(place)[0])
 
 
 def _side(place: str, reading: Reading) -> Found:

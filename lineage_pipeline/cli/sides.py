@@ -10,7 +10,7 @@ from lineage_pipeline.cli.words import say
 from lineage_pipeline.discover.files import discover_files
 from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.discover.git import WORKTREE, discover_revision, has_commit, is_repository, toplevel
-from lineage_pipeline.discover.remotes import is_remote, local
+from lineage_pipeline.discover.remotes import is_remote, local, parted
 from lineage_pipeline.settings import load_settings
 from lineage_pipeline.vocabulary.errors import LineageError
 
@@ -32,12 +32,12 @@ def side_of(word: str, flags: Mapping[str, Any]) -> Side:
 
 def _repository(word: str, flags: Mapping[str, Any]) -> tuple[Path, str]:
     """Read REPO@REVISION, with an address or a folder as the repository, or a revision of what is here."""
-    repo, at, revision = word.rpartition("@")
+    repo, revision = parted(word)
     if is_remote(repo) or is_remote(word):
         home = load_settings(Path.cwd(), flags, os.environ).home
         address, wanted = (repo, revision) if is_remote(repo) else (word, "HEAD")
         return local(address, home), wanted
-    if at and Path(repo).is_dir():
+    if "@" in word and Path(repo).is_dir():
         if not is_repository(Path(repo)):
             raise LineageError(f"{repo} is not in a git repository, so that it has no {revision}")
         return Path(repo), revision

@@ -2,9 +2,12 @@
 
 import codecs
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterator, Mapping
 
 import msgspec
+
+from lineage_pipeline.discover.eastern import eastern
 
 MARKS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -26,6 +29,7 @@ SCRIPTS: dict[str, str] = {"cp1251": "оеаинтсрвлкмдпуя", "cp1253
 
 WORDS = re.compile(rb"[A-Za-z\x80-\xff]+")
 COOKIE = re.compile(rb"^[ \t\f]*(?:#|--|//).*?coding[:=][ \t]*([-\w.]+)", re.MULTILINE)
+ROWS = re.compile(rb"[\x80-\xff]{2,}")
 BINARY = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f]")
 
 SAMPLE = 65536
@@ -65,15 +69,24 @@ def _candidates(content: bytes) -> Iterator[str]:
 
 
 def wide_encoding(content: bytes) -> str:
-    """Say whether bytes without a mark are UTF-16: of ASCII every second byte is NUL, and no other."""
+    """Say whether bytes without a mark are UTF-16 or UTF-32: ASCII has its NUL bytes on one side alone."""
     sample = content[:SAMPLE]
     even, odd = sample[::2].count(0), sample[1::2].count(0)
-    units = len(sample) // 2
-    if len(content) % 2 or not units:
+    if len(content) % 2 or not sample:
         return ""
-    if odd * 10 >= units * 7 and even * 50 <= units:
-        return "utf-16-le"
-    return "utf-16-be" if even * 10 >= units * 7 and odd * 50 <= units else ""
+    if len(content) % 4 == 0 and (even + odd) * 2 > len(sample):  # most of UTF-32 is NUL
+        return next((name for name in ("utf-32-le", "utf-32-be") if _is_text(sample, name)), "")
+    name = "utf-16-le" if odd > even else "utf-16-be"
+    return name if min(odd, even) * 50 <= len(sample) // 2 and _is_text(sample, name) else ""
+
+
+def _is_text(sample: bytes, name: str) -> bool:
+    """Say whether bytes are letters and signs that exist, and lines, in an encoding."""
+    try:
+        text = sample.decode(name)
+    except UnicodeDecodeError:
+        return False
+    return all(sign in "\t\n\r\f\x1a" or unicodedata.category(sign) not in ("Cc", "Cn", "Co") for sign in set(text))
 
 
 def _guesses(content: bytes) -> list[str]:
@@ -85,12 +98,23 @@ def _guesses(content: bytes) -> list[str]:
     if not words or BINARY.search(content[:SAMPLE]):
         return named
     high = sum(sum(byte >= 0x80 for byte in word) for word in words)
-    pages = SCRIPTS if high * 10 >= 7 * sum(map(len, words)) and high > len(words) else LETTERS
     sample = b" ".join(words)
+    own = high * 10 >= 7 * sum(map(len, words)) and high > len(words)
+    best, score = _best(sample, SCRIPTS)
+    if own and score * 3 >= high:
+        return [*named, best[0]]
+    best, score = _best(sample, LETTERS)
+    # Letters of a code page for Latin ones stand alone; where they come in rows, they are something else.
+    if sum(len(row) for row in ROWS.findall(sample)) * 2 <= high:
+        return [*named, *best]
+    return [*named, *(eastern(content[:SAMPLE]) or (best if score * 5 >= high * 4 else []))]
+
+
+def _best(sample: bytes, pages: Mapping[str, str]) -> tuple[list[str], int]:
+    """Give code pages, the one first whose letters are the most, and how many these are."""
     scores = {page: _score(sample, page, letters) for page, letters in pages.items()}
     ranked = sorted(pages, key=lambda page: -scores[page])
-    likely = ranked if pages is LETTERS else [page for page in ranked[:1] if scores[page] * 3 >= high]
-    return [*named, *(likely or ["cp1252"])]
+    return ranked, scores[ranked[0]]
 
 
 def _score(sample: bytes, page: str, letters: str) -> int:

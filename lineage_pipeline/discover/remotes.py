@@ -38,6 +38,17 @@ def is_remote(place: str) -> bool:
     return ADDRESS.fullmatch(place) is not None and not Path(place).exists()
 
 
+def parted(word: str) -> tuple[str, str]:
+    """Take REPO@REVISION apart where a folder or an address ends; a revision may be `@` or `main@{1}` itself."""
+    at = len(word)
+    while (at := word.rfind("@", 0, at)) > 0:
+        revision = word[at + 1 :]
+        if Path(word[:at]).is_dir():
+            return word[:at], f"@{revision}" if revision.startswith("{") else revision
+    repo, _, revision = word.rpartition("@")
+    return repo, f"@{revision}" if revision.startswith("{") and not repo else revision
+
+
 def repository_of(url: str) -> str:
     """Name a repository after the end of its address."""
     name = re.split(r"[/:]", url.rstrip("/").removesuffix(".git"))[-1]

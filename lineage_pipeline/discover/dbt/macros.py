@@ -60,9 +60,11 @@ class DbtEnvironment(Bounded):
         self.filters.update(FILTERS)
 
     def _missing(self, hint: str | None = None, obj: Any = None, name: str | None = None, exc: Any = None) -> Missing:
-        """Say nothing of what a value that is known has not got: dbt takes it for empty."""
-        known = isinstance(obj, dict | list | tuple | str) and not isinstance(obj, Partly)
-        return Absent(self, str(name)) if known else super()._missing(hint, obj, name, exc)
+        """Say nothing of what a value that is known has not got, nor of a plain name in a condition: dbt says no."""
+        if isinstance(obj, dict | list | tuple | str) and not isinstance(obj, Partly):
+            return Absent(self, str(name))
+        found = super()._missing(hint, obj, name, exc)
+        return Missing(self, found.path, quiet=True) if obj is None and hint is None else found
 
 
 class Macro:

@@ -114,7 +114,7 @@ class Missing(Undefined):
 
     def __call__(self, *_arguments: Any, **_named: Any) -> "Missing":  # type: ignore[override]
         """Give what it would have given."""
-        return self
+        return Missing(self._lineage, self.path) if self._quiet else self
 
     def parts(self, count: int) -> list["Missing"]:
         """Give as many parts as a template takes it apart into."""
