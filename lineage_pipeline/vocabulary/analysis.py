@@ -80,6 +80,7 @@ class SchemaColumn(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     `origin`, and the `path` and `statement` that brought it, are said where they are not those of the object.
     One that is a `partition` stays behind all others. Where it is `unsaid` whether it may be null, it may.
+    A parameter that is an `output` is handed back to the caller.
     """
 
     name: str
@@ -95,6 +96,7 @@ class SchemaColumn(msgspec.Struct, frozen=True, array_like=True, gc=False):
     statement: int | None = None
     partition: bool = False
     unsaid: bool = False
+    output: bool = False
 
 
 class Conflict(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -8,7 +8,7 @@ Every struct is array-like: the order of the fields is the format. Change it tog
 
 import msgspec
 
-IR_VERSION = 4
+IR_VERSION = 5
 """Raised whenever the layout or the meaning of a field changes; part of every compile key."""
 
 NOWHERE = -1
@@ -17,6 +17,10 @@ NOWHERE = -1
 
 ROWS = ("(rows)",)
 """The name of the rows that a trigger hands to the function that it runs; which table they are of, triggers say."""
+
+
+TYPED = "row type"
+"""The feature of a statement whose rows are of a declared type: its columns have the names of that, by position."""
 
 
 class Node(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -157,7 +161,8 @@ class Star(Node, frozen=True, tag="s"):
     """A star of a select list, with what is left out, replaced, renamed or matched by a pattern.
 
     `pattern` is a regular expression that is looked for in a name. `each` is what is made of every column, which
-    stands in it as HOLE; `naming` is what the result is called where that is not the name of the column.
+    stands in it as HOLE; `naming` is what the result is called where that is not the name of the column. `of` is the
+    value whose members are meant, where that is neither a source nor a column.
     """
 
     qualifier: tuple[str, ...]
@@ -169,6 +174,7 @@ class Star(Node, frozen=True, tag="s"):
     pattern: str = ""
     each: Expr | None = None
     naming: str = ""
+    of: Expr | None = None
 
 
 HOLE = Ref(("*",), NOWHERE, NOWHERE)
@@ -191,7 +197,8 @@ class Source(Node, frozen=True):
     `produces` lists the columns it makes when they are known without a schema, `paths` the way of each into a
     document, and `position` says that the last one counts the rows. `record` is a record or a cursor. `common` marks a
     relation that is named at the head of the statement, so that it sees no row around. `marks` are what else decides
-    about its rows, as text: a sample, a time in the past.
+    about its rows, as text: a sample, a time in the past. `reach` is "alias" where a name alone means no column
+    of it, and "last" where it means one only if no other source has it.
     """
 
     alias: str
@@ -207,6 +214,7 @@ class Source(Node, frozen=True):
     position: bool = False
     common: bool = False
     marks: tuple[tuple[str, str], ...] = ()
+    reach: str = ""
 
 
 class Select(Node, frozen=True, tag="S"):

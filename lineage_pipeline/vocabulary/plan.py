@@ -43,6 +43,7 @@ class Face(msgspec.Struct, frozen=True, array_like=True, gc=False):
     tags: tuple[str, ...] = ()
     tagged: bool = False
     if_absent: bool = False
+    returns: Name | None = None
 
 
 class ScriptFace(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -76,7 +76,7 @@ class Actions(Declarations):
     def result(self, begin: int, query: int, end: int, parent: int, kind: str = "") -> None:
         """A query whose rows are the result of the module; its columns get the names that the header declares."""
         use = Use("result", kind or self.words[query], columns=self.module.columns)
-        if query == begin and not self.module.columns:
+        if query == begin and not self.module.columns and not self.module.typed:
             self.emit(begin, end, parent)
         else:
             self.keep(begin, end, parent, self.query(query - 1, query, end), use)
@@ -109,10 +109,14 @@ class Actions(Declarations):
         elif word == "TABLE" and self.kind(begin + 2) is OPEN:
             self.table(begin, begin + 3, self.behind(begin + 2) - 1, parent)
             self.index = end
-        elif end == begin + 1 or self.module.kind != "function" or self.module.watched is not None:
+        elif end == begin + 1 or not self.gives_value() or self.module.watched is not None:
             self.emit(begin, end, parent, "RETURN")
         else:
             self.returned(begin, begin + (2 if word == "NEXT" else 1), end, parent)
+
+    def gives_value(self) -> bool:
+        """Whether RETURN gives the caller a value."""
+        return self.module.kind == "function" or (self.family.marked and self.module.kind == "procedure")
 
     def table(self, begin: int, first: int, last: int, parent: int) -> None:
         """RETURN TABLE: the rows of a query, or those of a result set or cursor."""
@@ -126,7 +130,8 @@ class Actions(Declarations):
         """The columns of a record, a cursor or a result set as the result of the module."""
         everything = ir.Select((ir.Source("", record=record),), EVERYTHING)
         renamed = (ir.Renamed(0, self.module.columns),) if self.module.columns else ()
-        return ("relations", (everything, *renamed)), ("result", len(renamed))
+        typed = (("features", (ir.TYPED,)),) if self.module.typed else ()
+        return ("relations", (everything, *renamed)), ("result", len(renamed)), *typed
 
     def returned(self, begin: int, first: int, end: int, parent: int) -> None:
         """The value of a function, or one row of a set that it returns."""
@@ -153,7 +158,9 @@ class Actions(Declarations):
 
     def piped(self, begin: int, end: int, parent: int) -> None:
         """PIPE ROW gives one row of a function's result."""
-        self.returned(begin, begin + 2, end, parent)
+        bare = self.kind(begin + 2) is OPEN and begin + 5 == end and is_name(self.tokens, begin + 3)
+        self.returned(begin, begin + 2 + bare, end - bare, parent)
+        self.index = end
 
     def performing(self, begin: int, end: int, parent: int) -> None:
         """PERFORM: a query whose result nobody takes; most call a function."""
@@ -162,13 +169,6 @@ class Actions(Declarations):
             called, behind = dotted_name(self.tokens, begin + 1, begin, self.traits)
         target = called if self.kind(behind) is OPEN else None
         self.keep(begin, end, parent, self.value(begin, begin + 1, end), Use("discard", "PERFORM", target=target))
-
-    def condition(self, begin: int, then: int, parent: int, kind: str) -> int:
-        """A condition behind a word; one with a query in it says what is read."""
-        if "SELECT" in self.words[begin:then]:
-            stop = min(then + 1, len(self.tokens))
-            return self.keep(begin, stop, parent, self.value(begin, begin + 1, then), Use("condition", kind))
-        return self.emit(begin, min(then + 1, len(self.tokens)), parent, kind)
 
     def executing(self, begin: int, end: int, parent: int) -> None:
         """EXECUTE: text that is run; or a prepared statement, a task, a procedure of a client's EXEC."""
@@ -253,7 +253,7 @@ class Actions(Declarations):
             text = at + (2 if self.words[at + 1] == "EXECUTE" else 1)
             self.dynamic(begin, text, end, parent, "OPEN", (variable,))
         else:
-            self.emit(begin, end, parent, "OPEN")
+            self.emit(begin, end, parent, "OPEN", self.opened(variable, begin + 2, end))
 
     def calling(self, begin: int, end: int, parent: int) -> None:
         """CALL of a procedure."""

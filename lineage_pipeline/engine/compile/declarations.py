@@ -1,4 +1,4 @@
-"""Declarations of variables and cursors, and what is done with cursors."""
+"""Declarations of variables and cursors, what is done with cursors, and conditions."""
 
 from sqlglot.tokens import TokenType
 
@@ -7,6 +7,10 @@ from lineage_pipeline.engine.compile.pieces import Use
 from lineage_pipeline.engine.compile.walker import OPEN
 from lineage_pipeline.engine.compile.words import dotted_name
 from lineage_pipeline.vocabulary import ir
+
+_NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
+_METHODS = frozenset("COUNT FIRST LAST LIMIT EXTEND DELETE TRIM EXISTS NEXT PRIOR".split())
+"""What stands behind the dot of a collection, and is no field."""
 
 EVERYTHING = (ir.Star((), ir.NOWHERE, ir.NOWHERE),)
 
@@ -17,10 +21,10 @@ def undefined(variables: tuple[str, ...], *, row: bool = False) -> tuple[tuple[s
 
 
 def from_record(
-    record: str, variables: tuple[str, ...], *, row: bool, declares: bool = False
+    record: str, variables: tuple[str, ...], *, row: bool, declares: bool = False, given: ir.Expr | None = None
 ) -> tuple[tuple[str, object], ...]:
-    """The columns of a record or cursor, put into variables."""
-    everything = ir.Select((ir.Source(record, record=record),), EVERYTHING)
+    """The columns of a record or cursor, put into variables; what a cursor is given decides about its rows."""
+    everything = ir.Select((ir.Source(record, record=record),), EVERYTHING, given)
     return ("relations", (everything,)), ("assigns", (ir.Assignment(variables, 0, row, declares),))
 
 
@@ -45,7 +49,7 @@ class Declarations(Assignments):
         while at < end and self.kind(at) not in (TokenType.COLON_EQ, TokenType.EQ) and self.words[at] != "DEFAULT":
             at = self.behind(at) if self.kind(at) is OPEN else at + 1
         words = self.words[behind:at]
-        row = "RESULTSET" in words or self.is_row_type(behind, at)
+        row = "RESULTSET" in words or self.is_row_type(behind, at) or self.is_used_as_row(names, behind)
         if row:
             self.records.update(names)
         if at + 1 < end:
@@ -61,19 +65,27 @@ class Declarations(Assignments):
         writes = (ir.Write(target, 0, "insert", None),)
         self.emit(begin, end, parent, "INSERT", (("relations", (everything,)), ("writes", writes)))
 
-    def type(self, parent: int) -> None:
-        """A type of a module's own: of records, of collections of them, or of something else."""
-        begin, end = self.index, self.end()
-        if self.is_row_type(begin + 2, end):
-            self.row_types.add(self.fold(self.tokens[begin + 1]))
-        self.emit(begin, end, parent, self.words[begin])
-
     def is_row_type(self, begin: int, end: int) -> bool:
         """Whether what stands here is a type of rows, or of collections of rows."""
         words = self.words[begin:end]
         if "RECORD" in words or "ROWTYPE" in words:
             return True
         return bool(self.row_types) and any(self.fold(token) in self.row_types for token in self.tokens[begin:end])
+
+    def is_used_as_row(self, names: list[str], kind: int) -> bool:
+        """Whether a variable of a type that is none of the language's own has fields."""
+        if not self.family.sections or self.family.marked or self.kind(kind) not in _NAMES or len(names) > 1:
+            return False
+        if not self._fielded:
+            self._fielded = frozenset(
+                self.fold(self.tokens[at - 1])
+                for at in range(1, len(self.tokens) - 1)
+                if self.kind(at) is TokenType.DOT
+                and self.kind(at - 2) is not TokenType.DOT
+                and self.kind(at + 2) is not OPEN
+                and self.words[at + 1] not in _METHODS
+            ) or frozenset({""})
+        return names[0] in self._fielded
 
     def cursor(self, begin: int, word: int, end: int, parent: int) -> None:
         """A cursor over a query, or over a prepared one that is known when it is opened."""
@@ -89,8 +101,28 @@ class Declarations(Assignments):
             names = self.parameter_names(given + 1, self.behind(given) - 1) if brackets else ()
             use = Use("row", "DECLARE", (variable,), names, declares=True)
             self.keep(begin, end, parent, self.query(at, at + 1, end), use)
+        elif self.family.marked and at + 2 == end:
+            parts = from_record(self.variable(at + 1), (variable,), row=True, declares=True)
+            self.emit(begin, end, parent, "DECLARE", parts)
         else:
             self.emit(begin, end, parent, "DECLARE", undefined((variable,), row=True))
+
+    def opened(self, cursor: str, begin: int, end: int) -> tuple[tuple[str, object], ...]:
+        """A cursor whose rows hang on what it is opened with; nothing where it is opened with nothing."""
+        given = self.given(begin, end)
+        return from_record(cursor, (cursor,), row=True, given=given) if given is not None else ()
+
+    def given(self, begin: int, end: int) -> ir.Expr | None:
+        """The variables that a cursor is opened with, as one condition."""
+        origin = int(self.tokens[self.index].start)
+        places = [
+            at
+            for at in range(begin, end)
+            if self.kind(at) in _NAMES and self.kind(at + 1) not in (OPEN, TokenType.DOT, TokenType.FARROW)
+        ]
+        found = [(self.tokens[at], int(self.tokens[at].start) - origin) for at in places]
+        names = [ir.Variable(self.fold(token), start, start + len(token.text)) for token, start in found]
+        return ir.Call("OPEN", tuple(names)) if names else None
 
     def parameter_names(self, begin: int, end: int) -> tuple[str, ...]:
         """The parameters of a cursor."""
@@ -110,3 +142,10 @@ class Declarations(Assignments):
         variables, _ = self.targets(into + 1, end)
         parts = from_record(record, variables, row=self.is_row(variables))
         self.emit(begin, end, parent, "FETCH", parts)
+
+    def condition(self, begin: int, then: int, parent: int, kind: str) -> int:
+        """A condition behind a word; one with a query in it says what is read."""
+        if "SELECT" in self.words[begin:then]:
+            stop = min(then + 1, len(self.tokens))
+            return self.keep(begin, stop, parent, self.value(begin, begin + 1, then), Use("condition", kind))
+        return self.emit(begin, min(then + 1, len(self.tokens)), parent, kind)

@@ -29,7 +29,8 @@ def _face(placed: ir.Placed) -> Face:
         has_columns=bool(
             definition and definition.columns and definition.relation == ir.NOWHERE and definition.like is None
         ),
-        like=definition.like if definition else None,
+        like=definition.like if definition and definition.kind not in _ROW_TYPED else None,
+        returns=definition.like if definition and definition.kind in _ROW_TYPED else None,
         writes=tuple([write.target for write in statement.writes]),
         reads=tuple(dict.fromkeys(_reads(statement))),
         stars=tuple(dict.fromkeys(_stars(statement))) if _has_star(statement) else (),
@@ -47,6 +48,10 @@ def _face(placed: ir.Placed) -> Face:
         tagged=_is_tagged(statement),
         if_absent=bool(definition and definition.if_absent),
     )
+
+
+_ROW_TYPED = ("function", "table type")
+"""What may be like a type that is nobody's rows."""
 
 
 def _label(statement: ir.Statement) -> tuple[str, tuple[str, ...]]:
@@ -84,7 +89,7 @@ def _reads(statement: ir.Statement) -> Iterator[ir.Name]:
             yield from [source.name for source in relation.sources if source.name and source.name not in changed]
     yield from statement.reads
     definition = statement.definition
-    if definition is not None and definition.like is not None and definition.kind != "synonym":
+    if definition is not None and definition.like is not None and definition.kind not in ("synonym", *_ROW_TYPED):
         yield definition.like
 
 
@@ -127,7 +132,7 @@ def _stars(statement: ir.Statement) -> Iterator[ir.Name]:
 
 def _starred(select: ir.Select) -> Iterator[ir.Source]:
     for output in select.outputs:
-        if isinstance(output, ir.Star):
+        if isinstance(output, ir.Star) and output.of is None:
             for source in select.sources:
                 if not output.qualifier or output.qualifier[-1] == source.alias:
                     yield source

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
 from sqlglot.tokens import TokenType
 
 from lineage_pipeline.engine.compile.actions import Actions
@@ -67,7 +68,8 @@ class Headers(Actions):
             return mode, ir.ColumnDef(f"@{position}", f"${position}", self.type_of(at, end))
         token, first = self.tokens[at], at + 1
         while first < end and self.words[first] in _MODES:
-            mode = "INOUT" if mode == "IN" and self.words[first] == "OUT" and first > at + 1 else self.words[first]
+            if self.words[first] != "NOCOPY":
+                mode = "INOUT" if mode == "IN" and self.words[first] == "OUT" and first > at + 1 else self.words[first]
             first += 1
         stop = first
         while (
@@ -78,11 +80,12 @@ class Headers(Actions):
         place = (start, start + len(token.text))
         default = self.text[self.tokens[stop].end + 1 : self.tokens[end - 1].end + 1].strip() if stop < end else ""
         declared = self.type_of(first, stop)
-        return mode, ir.ColumnDef(self.fold(token), token.text, declared, default=default, start=place[0], end=place[1])
+        shown = ir.ColumnDef(self.fold(token), token.text, declared, default=default, start=place[0], end=place[1])
+        return mode, msgspec.structs.replace(shown, identity=True) if mode == "OUT" else shown
 
     def type_of(self, begin: int, end: int) -> str:
         """The type that some tokens spell."""
-        if begin >= end:
+        if begin >= end or self.words[end - 2 : end] == ["%", "TYPE"]:
             return ""
         return written_type(self.text[self.tokens[begin].start : self.tokens[end - 1].end + 1], self.traits.name)
 

@@ -59,6 +59,8 @@ class Blocks(Routines):
             self.anonymous(parent)
         elif self.module_at():
             self.routine(parent)
+        elif self.type_at():
+            self.created_type(parent)
         else:
             self.action(parent)
 
@@ -229,7 +231,8 @@ class Blocks(Routines):
         if kind == "FOREACH":
             return self.keep(begin, stop, parent, self.query(into, first, at), Use("assign", kind, names))
         self.records.update(names)
-        parts = from_record(self.variable(first), names, row=True, declares=True)
+        given = self.given(first + 1, at)
+        parts = from_record(self.variable(first), names, row=True, declares=True, given=given)
         return self.emit(begin, stop, parent, kind, parts)
 
     def is_range(self, first: int, at: int) -> bool:

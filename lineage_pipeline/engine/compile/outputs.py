@@ -139,8 +139,8 @@ def _struct_star(context: Context, node: exp.Expr) -> ir.Star:
     """`s.*` of a struct: sqlglot makes a chain of dots of it."""
     context.features.add("star")
     base = expression(context, node.this)
-    qualifier = base.parts if isinstance(base, ir.Ref) else ()
-    return ir.Star(qualifier, *context.place(node.expression))
+    place = context.place(node.expression)
+    return ir.Star(base.parts, *place) if isinstance(base, ir.Ref) else ir.Star((), *place, of=base)
 
 
 def _several(context: Context, node: exp.Expr) -> Iterator[ir.Output]:

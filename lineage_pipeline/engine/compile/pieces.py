@@ -24,6 +24,7 @@ class Use(msgspec.Struct, frozen=True):
     declares: bool = False
     target: ir.Name | None = None
     records: frozenset[str] = frozenset()
+    typed: bool = False
 
 
 class Piece(msgspec.Struct, frozen=True, dict=True):

@@ -9,6 +9,7 @@ from sqlglot.tokens import Token
 from lineage_pipeline.engine.compile.altering import alter, object_word, swapped
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.cursor import Cursor
+from lineage_pipeline.engine.compile.loads import load
 from lineage_pipeline.engine.compile.parse import Failure, parse
 from lineage_pipeline.engine.compile.pieces import Piece
 from lineage_pipeline.engine.compile.statements import statement_parts
@@ -17,7 +18,6 @@ from lineage_pipeline.engine.compile.transfers import (
     copy,
     export_data,
     insert_from_file,
-    load,
     select_into_file,
     unload,
 )

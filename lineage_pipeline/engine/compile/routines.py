@@ -9,11 +9,11 @@ from lineage_pipeline.dialects.families import BEFORE_MODULE, MODULES
 from lineage_pipeline.dialects.folding import fold
 from lineage_pipeline.engine.compile.assignments import QUERIES
 from lineage_pipeline.engine.compile.declarations import EVERYTHING
-from lineage_pipeline.engine.compile.interfaces import Headers
 from lineage_pipeline.engine.compile.literals import STRINGS
 from lineage_pipeline.engine.compile.parse import Failure
 from lineage_pipeline.engine.compile.pieces import Use
 from lineage_pipeline.engine.compile.quoted import inner_tokens
+from lineage_pipeline.engine.compile.rowtypes import RowTypes
 from lineage_pipeline.engine.compile.walker import OPEN, Module, Parts
 from lineage_pipeline.engine.compile.words import dotted_name, is_name
 from lineage_pipeline.vocabulary import ir
@@ -22,7 +22,7 @@ _ROWS = ir.Name(ir.ROWS)
 _BEHIND_DEFINER = frozenset({*MODULES, "VIEW", "SQL"})
 
 
-class Routines(Headers):
+class Routines(RowTypes):
     """A walk that knows modules."""
 
     @abstractmethod
@@ -104,14 +104,16 @@ class Routines(Headers):
         body, end = self.body_at(behind), self.end(behind)
         columns = self.returned_columns(parameters if kind == "function" else behind, behind, min(body, end))
         outputs = tuple(item.name for mode, item in inputs if mode in ("OUT", "INOUT"))
-        given = tuple(item for _, item in inputs)
-        definition = ir.Definition(name, kind, columns, replace=True, parameters=given, outputs=outputs)
+        # What a function of PL/pgSQL gives back is its row: callers hand nothing over for it.
+        given = tuple(item for mode, item in inputs if mode != "OUT" or kind != "function" or not self.family.equals)
+        row = self.returned_row(behind, min(body, end)) if kind == "function" and not columns else None
+        definition = ir.Definition(name, kind, columns, like=row, replace=True, parameters=given, outputs=outputs)
         parts: Parts = (("definition", definition), *self.numbered(given))
         label = f"CREATE {kind.upper()}"
         names = tuple(column.name for column in columns)
         if not names and kind == "function":
             names = self.scalar(name, behind, min(body, end))
-        module = Module(kind, name, names, inline=self.language(behind, end) == "SQL")
+        module = Module(kind, name, names, inline=self.language(behind, end) == "SQL", typed=row is not None)
         if self.words[behind : behind + 2] == ["RETURNS", "TRIGGER"]:
             module = Module("trigger", name, watched=_ROWS)
             parts = (("definition", definition), *self.rows(_ROWS))

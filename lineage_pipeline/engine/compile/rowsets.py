@@ -6,6 +6,7 @@ import msgspec
 from sqlglot import exp
 
 from lineage_pipeline.dialects import functions
+from lineage_pipeline.engine.compile.bare import call_bare
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.documents import identifiers, written_path
 from lineage_pipeline.engine.compile.expressions import expression
@@ -26,12 +27,9 @@ def alias_of(context: Context, node: exp.Expr) -> tuple[str, tuple[str, ...]]:
     if not isinstance(alias, exp.TableAlias):
         return "", ()
     name, listed = alias.args.get("this"), alias.args.get("columns")
-    columns = tuple([context.column(_name(column)) for column in listed]) if listed else ()
+    names = [item.this if isinstance(item, exp.ColumnDef) else item for item in listed or ()]
+    columns = tuple([context.column(item) for item in names])
     return (context.alias(name) if name is not None else ""), columns
-
-
-def _name(node: exp.Expr) -> exp.Expr:
-    return node.this if isinstance(node, exp.ColumnDef) else node
 
 
 def rowset(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
@@ -46,8 +44,9 @@ def rowset(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
         node, function = function, function.this
     if isinstance(function, exp.Anonymous) and function.name.upper() == "TABLE" and function.expressions:
         function = function.expressions[0]
-    if isinstance(function, exp.Paren):
-        function = function.this
+    function = function.this if isinstance(function, exp.Paren) else function
+    if isinstance(function, exp.Column):
+        call_bare(context, function)
     maker = _MAKERS.get(type(function), _function)
     item = maker(context, function, node)
     if alias and not columns and context.traits.alias_names_element and _is_nameless(item):

@@ -255,12 +255,12 @@ def _assembled(context: Context, parts: dict[str, object], piece: Piece) -> ir.S
     }
     defaults["findings"] = tuple(context.findings)
     defaults["relations"] = relations
+    defaults["features"] = tuple(sorted(context.features))
     if context.changes:
         parts = {**parts, "writes": (*context.changes, *cast(tuple[ir.Write, ...], parts.get("writes", ())))}
     return ir.Statement(
         **{**defaults, **parts},  # type: ignore[arg-type]
         pragmas=tuple(pragmas(piece.tokens, context.text)),
-        features=tuple(sorted(context.features)),
         complexity=complexity(relations),
         fingerprint=fingerprint(piece, context.text),
         ctes=tuple(context.common),

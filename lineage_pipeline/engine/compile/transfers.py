@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
@@ -41,7 +40,7 @@ def copy(context: Context, cursor: Cursor) -> Parts | None:
     name = place(context, cursor)
     if name is None:
         return None
-    columns = _columns(cursor)
+    columns = columns_in_brackets(cursor)
     if cursor.take("TO"):
         return _unloaded(context, cursor, everything(context, name, columns or ()))
     placed = cursor.take("BY") and cursor.take("POSITION")
@@ -49,7 +48,7 @@ def copy(context: Context, cursor: Cursor) -> Parts | None:
     return _received(context, cursor, name, columns, named) if cursor.take("FROM") else None
 
 
-def _columns(cursor: Cursor) -> tuple[str, ...] | None:
+def columns_in_brackets(cursor: Cursor) -> tuple[str, ...] | None:
     """A list of columns in brackets, each perhaps with a type or a default."""
     if not cursor.opens():
         return None
@@ -188,14 +187,14 @@ def _inside(context: Context, token: Token) -> list[Token]:
 
 def export_data(context: Context, cursor: Cursor) -> Parts | None:
     """BigQuery: EXPORT DATA OPTIONS (uri = …) AS query."""
-    files = _strings_behind(cursor, "URI")
+    files = strings_behind(cursor, "URI")
     if not files or not cursor.find("AS"):
         return None
     relation = query_of(context, cursor.tokens[cursor.index + 1 :])
     return _sent("EXPORT DATA", outside(files[0].text, cursor.traits), relation)
 
 
-def _strings_behind(cursor: Cursor, *words: str) -> list[Token]:
+def strings_behind(cursor: Cursor, *words: str) -> list[Token]:
     """The strings behind an option, up to the next comma outside brackets."""
     at = next((index for index, word in enumerate(cursor.words) if word in words), len(cursor.words))
     found, depth = [], 0
@@ -206,41 +205,6 @@ def _strings_behind(cursor: Cursor, *words: str) -> list[Token]:
         if depth == 0 and (found or token.token_type in (TokenType.COMMA, TokenType.R_PAREN)):
             break
     return found
-
-
-def load(context: Context, cursor: Cursor) -> Parts | None:
-    """LOAD DATA of Hive, MySQL and BigQuery."""
-    if not cursor.take("LOAD", "DATA") and not cursor.take("LOAD", "XML"):
-        return None
-    files = [outside(item.text, cursor.traits) for item in _strings_behind(cursor, "INPATH", "INFILE", "URIS")]
-    if not cursor.find("INTO", "OVERWRITE"):
-        return None
-    while cursor.take_any("INTO", "OVERWRITE", "TABLE", "TEMP", "TEMPORARY"):
-        pass
-    target = cursor.name()
-    if target is None or not files:
-        return None
-    fixed = _fixed(cursor) if cursor.take("PARTITION") else ()
-    columns = _columns(cursor)
-    if columns is None and "INFILE" in cursor.words:
-        columns = _listed_columns(cursor)
-    parts = loaded(context, "LOAD DATA", target, files, columns)
-    return {**parts, "writes": tuple(msgspec.structs.replace(write, fixed=fixed) for write in parts["writes"])}
-
-
-def _fixed(cursor: Cursor) -> tuple[str, ...]:
-    """The columns that a PARTITION clause gives a value."""
-    return tuple(Cursor(item, cursor.traits).column() for item in cursor.brackets() if len(item) > 1)
-
-
-def _listed_columns(cursor: Cursor) -> tuple[str, ...] | None:
-    """MySQL: the columns behind the options of a file; a variable takes a value that no column gets."""
-    while not cursor.done:
-        if cursor.opens() and cursor.word(-1) not in ("PARTITION", "IN"):
-            named = [item for item in cursor.brackets() if item[0].token_type is not TokenType.PARAMETER]
-            return tuple(Cursor(item, cursor.traits).column() for item in named)
-        cursor.index += 1
-    return None
 
 
 def bulk_insert(context: Context, cursor: Cursor) -> Parts | None:
@@ -258,7 +222,7 @@ def insert_from_file(context: Context, cursor: Cursor) -> Parts | None:
     cursor.take("INTO")
     cursor.take("TABLE")
     target = cursor.name()
-    columns = _columns(cursor)
+    columns = columns_in_brackets(cursor)
     if target is None or not cursor.take("FROM", "INFILE"):
         return None
     return loaded(context, "INSERT", target, _files(context, cursor), columns)

@@ -39,6 +39,8 @@ def _write(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Parts:
 
 
 def _result(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Parts:
+    if use.typed:
+        context.features.add(ir.TYPED)
     if use.columns and "result" in parts:
         parts["result"] = context.add(ir.Renamed(parts["result"], use.columns))
     return parts
@@ -71,7 +73,11 @@ def _call(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Parts:
         values.append(argument.args[1] if isinstance(argument, ir.Call) and named else argument)
     if use.target is None:
         return parts
-    own = ir.Invocation(use.target, tuple(values), tuple(names), use.variables)
+    own = ir.Invocation(use.target, tuple(values), tuple(names))
+    if use.variables:
+        given = ir.Routine(use.target.parts, ir.Call("CALLED", ()))
+        index = context.add(ir.Select((), (ir.Output("", "", given, ir.NOWHERE, ir.NOWHERE),)))
+        parts = {**parts, "assigns": (ir.Assignment(use.variables, index),)}
     return {**parts, "calls": (own, *(call for call in context.calls if call.name.written != "CALLED"))}
 
 

@@ -25,7 +25,8 @@ Parts = tuple[tuple[str, object], ...]
 class Module(msgspec.Struct, frozen=True):
     """The module that a walk is inside of: its kind, its name, what it returns and what its trigger watches.
 
-    `row` is what a trigger calls the new row, where it has a name of its own for it.
+    `row` is what a trigger calls the new row, where it has a name of its own for it. What a `typed` one returns may be
+    a row of a type with columns of its own.
     """
 
     kind: str = ""
@@ -34,6 +35,7 @@ class Module(msgspec.Struct, frozen=True):
     watched: ir.Name | None = None
     inline: bool = False
     row: str = ""
+    typed: bool = False
 
 
 class Walker:
@@ -51,6 +53,7 @@ class Walker:
         self.records: set[str] = set()
         self.row_types: set[str] = set()
         self._words: list[str] = []
+        self._fielded: frozenset[str] = frozenset()
         self._semicolons = [at for at, token in enumerate(tokens) if token.token_type is SEMICOLON]
 
     @property
@@ -111,7 +114,7 @@ class Walker:
     def keep(self, begin: int, end: int, parent: int, tokens: Sequence[Token], use: Use) -> int:
         """Keep a piece whose meaning lies in other tokens than its own: what the parser makes of them is used."""
         start, stop = int(self.tokens[begin].start), int(self.tokens[end - 1].end) + 1
-        use = msgspec.structs.replace(use, records=frozenset(self.records))
+        use = msgspec.structs.replace(use, records=frozenset(self.records), typed=self.module.typed)
         self.pieces.append(Piece(self.unmarked(tokens), parent, begin=start, stop=stop, use=use))
         self.index = end
         return len(self.pieces) - 1

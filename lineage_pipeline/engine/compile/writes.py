@@ -116,9 +116,8 @@ def _on_conflict(context: Context, tree: exp.Expr, proposed: ir.Write) -> list[i
     if columns:
         _defaults(context, conflict, alias, columns)
     own = _called(context, tree) or context.called(target)
-    _own_columns(conflict, own)
-    excluded = ir.Source(alias, relation=proposed.relation, columns=columns, join=ir.Join("cross"))
-    sources = (ir.Source(own, name=target), excluded)
+    excluded = ir.Source(alias, relation=proposed.relation, columns=columns, join=ir.Join("cross"), reach="alias")
+    sources = (ir.Source(own, name=target), *_selected(context, conflict, proposed), excluded)
     where = conflict.args.get("where")
     rows = ir.Select(sources, (), optional(context, where.this if isinstance(where, exp.Where) else where))
     return list(assignments(context, conflict.expressions, rows, target, conditional=True))
@@ -133,13 +132,11 @@ def _written_out(conflict: exp.Expr, alias: str) -> None:
             call.replace(exp.Column(this=identifier, table=exp.to_identifier(alias, quoted=True)))
 
 
-def _own_columns(conflict: exp.Expr, own: str) -> None:
-    """A column without a source is one of the row that is there; those of a query inside are its own."""
-    given = [pair.expression for pair in conflict.expressions if isinstance(pair, exp.EQ)]
-    for value in [*given, conflict.args.get("where")]:
-        for column in list(value.find_all(exp.Column)) if isinstance(value, exp.Expr) else ():
-            if column.args.get("table") is None and column.find_ancestor(exp.Query, exp.OnConflict) is conflict:
-                column.set("table", exp.to_identifier(own, quoted=True))
+def _selected(context: Context, conflict: exp.Expr, proposed: ir.Write) -> tuple[ir.Source, ...]:
+    """MySQL: the update sees the sources of the query whose row was not inserted."""
+    body = context.relations[proposed.relation] if conflict.args.get("duplicate") else None
+    sources = body.sources if isinstance(body, ir.Select) else ()
+    return tuple(msgspec.structs.replace(item, join=ir.Join("cross"), reach="last") for item in sources)
 
 
 def _defaults(context: Context, conflict: exp.Expr, alias: str, columns: tuple[str, ...]) -> None:

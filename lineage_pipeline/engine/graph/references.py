@@ -1,7 +1,7 @@
 """References: every name of every statement is looked up once, at the point where it stands."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -62,6 +62,8 @@ class References:
             self._read_by_module(reads, path, step)
         if face.like is not None:
             reads.append(self._read(face.like, path, step, names))
+        if face.returns is not None:
+            reads.extend(self._row_type(face.returns, step, names))
         changed = targets if result else []  # what a statement gives back are rows of what it changed
         listed = defined if face.has_columns else ""  # computed columns read those of the list
         bound = face.define_kind != "view" or space.traits.fixes_views
@@ -77,6 +79,17 @@ class References:
         elsewhere = self.states.elsewhere(targets, path) if self.states.restless and targets else ()
         bare = (ordinal, held, read, result, scopes.conditional, superseded, states, made)
         return Bound(*bare, elsewhere=elsewhere)
+
+    def _row_type(self, name: Name, step: Step, names: dict[tuple[str, ...], str]) -> Iterator[str]:
+        """The type or table whose rows a function returns; most types are nobody's rows."""
+        _, face, space, scopes = step
+        around = face.defines.parts[:-1] if face.defines is not None else ()
+        for parts in ((*around, *name.parts), name.parts):
+            draft = self.drafts.find(msgspec.structs.replace(name, parts=parts), space, scopes)
+            if draft is not None and draft.kind not in MODULES:
+                names[name.parts] = self.drafts.id_of(draft)
+                yield names[name.parts]
+                return
 
     def _changed(self, path: str, step: Step, names: dict[tuple[str, ...], str]) -> None:
         """Find the objects that a statement alters, renames or drops."""

@@ -145,8 +145,13 @@ class _Scopes:
         ]
         columns.extend(self._passed(written.target))
         deciders, taken = _split(written.indirect, ())
-        asked = taken if written.mode == CONDITION else ()  # the others say of themselves what they take rows from
+        # The others say of themselves what they take rows from, but for those that take the row of a variable.
+        asked = taken if written.mode == CONDITION or self._takes_record() else ()
         return Inner("", written.target, None, "", tuple(columns), deciders, asked)
+
+    def _takes_record(self) -> bool:
+        selects = [relation for relation in self.statement.relations if isinstance(relation, ir.Select)]
+        return any(source.record for select in selects for source in select.sources)
 
     def _readings(self, index: int, first: Operation) -> Iterator[Reading]:
         """What a relation takes its rows from; its first source is taken as `first` says, the others are joined."""

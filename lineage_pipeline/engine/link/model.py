@@ -76,6 +76,7 @@ class InputColumn(msgspec.Struct, frozen=True, gc=False):
     generated: bool = False
     text: str = ""
     added: bool = False
+    members: Members | None = None
 
 
 def numbered(names: Sequence[str]) -> dict[str, int]:
@@ -87,7 +88,9 @@ class Input(msgspec.Struct, frozen=True, dict=True):
     """An object that a statement reads; what is asked of an open temporary one `passes` on to those behind it.
 
     Where it is `disputed` which columns it has, what a star takes of it is not certain. `renamed` are the names that
-    columns have in the end. A temporary one brings the `facets` of what filled it along.
+    columns have in the end. A temporary one brings the `facets` of what filled it along. Of one that nobody defines the
+    columns are `guessed` from what is written: their order means nothing. A module `receives` values in some of its
+    parameters, and hands some back as `outputs`.
     """
 
     object: str
@@ -100,6 +103,9 @@ class Input(msgspec.Struct, frozen=True, dict=True):
     disputed: bool = False
     renamed: tuple[tuple[str, str], ...] = ()
     facets: tuple[tuple[str, str], ...] = ()
+    guessed: bool = False
+    outputs: tuple[str, ...] = ()
+    receives: tuple[str, ...] = ()
 
     def final(self, name: str) -> str:
         """The name that a column has in the end."""

@@ -42,6 +42,12 @@ def rowset(source: ir.Source, value: Value, args: Sequence[Value], traits: Trait
     return Linked(outs, rest=found.rest)
 
 
+def bare_name(function: ir.Expr) -> tuple[str, ...]:
+    """The name of what rows are made of, which may be a function without brackets."""
+    only = function.args[0] if isinstance(function, ir.Call) and len(function.args) == 1 else None
+    return only.parts if isinstance(only, ir.Ref) else ()
+
+
 def _typed(found: Rowset, kinds: Sequence[str], own: str | None) -> Rowset:
     """The columns with the types that they always have, that of the function, or of what it gives a list of."""
     types = [{SELF: own, ELEMENT: element_type(own or "")}.get(kind, kind) for kind in kinds]

@@ -18,7 +18,7 @@ from lineage_pipeline.engine.link.variables import parameter_node
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import SchemaColumn, TableSchema
 from lineage_pipeline.vocabulary.plan import Bound, Event, Known
-from lineage_pipeline.vocabulary.sets import Role
+from lineage_pipeline.vocabulary.sets import ObjectKind, Role
 
 Shaper = tuple[ir.Statement, Bound, Traits]
 StatementAt = Callable[[str, int], Shaper]
@@ -107,6 +107,8 @@ class SchemaRegistry:
         """What definitions and alterations make of an object."""
         done, columns, parameters = self._known_fold(name, known.shapers)
         for count, event in enumerate(known.shapers[done:], done + 1):
+            if event.role is Role.WRITE and columns and known.kind is ObjectKind.FUNCTION:
+                continue  # its type says which columns it has, whatever a query calls them
             columns = self._shaped(name, event, columns)
             if event.role is Role.DEFINE:
                 parameters = self._parameters(event)
@@ -141,9 +143,17 @@ class SchemaRegistry:
     def _parameters(self, event: Event) -> tuple[SchemaColumn, ...]:
         """The parameters of a module, as columns that only the module itself reads."""
         definition = self.statement_at(event.path, event.ordinal)[0].definition
+        if definition is None:
+            return ()
         return tuple(
-            SchemaColumn(parameter_node(item.name), item.written or item.name, item.type or None)
-            for item in (definition.parameters if definition is not None else ())
+            SchemaColumn(
+                parameter_node(item.name),
+                item.written or item.name,
+                item.type or None,
+                generated=item.identity,
+                output=item.name in definition.outputs,
+            )
+            for item in definition.parameters
         )
 
     def _shaped(self, name: str, event: Event, columns: tuple[SchemaColumn, ...]) -> tuple[SchemaColumn, ...]:

@@ -93,7 +93,7 @@ class Scope:
             found = _merged(values, self.typing.family)
             kind = self.merged_types.get(name)
             return found if kind is None or kind == found.type else msgspec.structs.replace(found, type=kind)
-        owners = [source for source in self.sources if source.has(name)]
+        owners = [source for source in self.sources if source.has(name) and not source.reach]
         if len(owners) > 1:  # the element of an array hides the column of its name
             owners = [source for source in owners if source.element] or owners
         if len(owners) > 1:
@@ -102,7 +102,7 @@ class Scope:
             return owners[0].column(name, ref.start, ref.end)
         if self.sees_aliases and name in self.aliases:
             return self.aliases[name]
-        return self._variable(ref, name) or self._undeclared(ref, name)
+        return self._variable(ref, name) or self._undeclared(ref, name) or self._last(ref, name)
 
     def _variable(self, ref: ir.Ref, name: str) -> Value | None:
         """What a variable of that name holds; a record is a whole row."""
@@ -129,7 +129,7 @@ class Scope:
             kind = struct_type(row.members or (), self.typing.family)
             return row if kind is None else msgspec.structs.replace(row, type=kind)
         stored = [source for source in self.sources if self._stores(source, name)]
-        opened = [source for source in self.sources if source.is_open() or source.is_bare()]
+        opened = [source for source in self.sources if (source.is_open() or source.is_bare()) and not source.reach]
         candidates = stored or opened
         if len(candidates) > 1:
             return self._ambiguous(ref, candidates)
@@ -137,8 +137,14 @@ class Scope:
             return candidates[0].column(name, ref.start, ref.end) or candidates[0].stored(name, ref.start, ref.end)
         if rows:
             return rows[0].whole(ref.start, ref.end, self.report)
-        makers = [source for source in self.sources if source.makes_anything()]
+        makers = [source for source in self.sources if source.makes_anything() and not source.reach]
         return makers[0].column(name, ref.start, ref.end) if makers else None
+
+    def _last(self, ref: ir.Ref, name: str) -> Value | None:
+        """A column of a source that is asked when no other has it."""
+        owners = [source for source in self.sources if source.reach == "last"]
+        owners = [source for source in owners if source.has(name)] or [item for item in owners if item.is_open()]
+        return owners[0].column(name, ref.start, ref.end) if len(owners) == 1 else None
 
     def _stores(self, source: Source, name: str) -> bool:
         """Whether a source is a table that has such a column beside those of its schema."""

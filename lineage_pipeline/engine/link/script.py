@@ -7,8 +7,9 @@ import msgspec
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.budget import Tally
 from lineage_pipeline.engine.link.canonical import shortened
-from lineage_pipeline.engine.link.flows import NONE, Flows, placeless, united
-from lineage_pipeline.engine.link.model import Input, InputColumn
+from lineage_pipeline.engine.link.flows import NONE, placeless, united
+from lineage_pipeline.engine.link.members import common
+from lineage_pipeline.engine.link.model import Input, InputColumn, Members, Value
 from lineage_pipeline.engine.link.statement import (
     SURPRISES,
     LinkedStatement,
@@ -156,7 +157,8 @@ class ScriptLinker:
             before = self.state.get(ids.get(name.parts, ""))
             if before is not None and before.temporary:
                 columns = tuple(msgspec.structs.replace(column, flows=None) for column in before.columns)
-                self.state[before.object] = Input(before.object, columns, False, True, renamed=before.renamed)
+                held = Input(before.object, columns, False, True, renamed=before.renamed, guessed=before.guessed)
+                self.state[before.object] = held
 
     def _passed_temporaries(self, written: Written) -> set[str]:
         """The temporary objects that values came through on their way into variables."""
@@ -178,25 +180,13 @@ def _does_something(statement: ir.Statement) -> bool:
 
 def _filled(before: Input, written: Written, fresh: bool) -> Input:
     """A temporary object after one more write: a definition starts anew, everything else adds up."""
-    flows: dict[str, Flows] = {name: out.value.flows for name, out in written.columns}
-    texts = {name: out.value.text for name, out in written.columns}
-    columns = tuple(
-        InputColumn(
-            column.name,
-            column.written,
-            column.type,
-            column.nullable,
-            flows.get(column.name, NONE) if fresh else united([column.flows or NONE, flows.get(column.name, NONE)]),
-            column.approximate,
-            column.generated,
-            _added("" if fresh else column.text, texts.get(column.name, "")),
-        )
-        for column in before.columns
-    )
+    values = {name: out.value for name, out in written.columns}
+    columns = tuple(_rewritten(column, values.get(column.name), fresh) for column in before.columns)
     known = {column.name for column in columns}
     extra = tuple(
-        InputColumn(name, out.written, out.value.type, True, out.value.flows, text=out.value.text)
+        InputColumn(name, out.written, value.type, True, value.flows, text=value.text, members=value.members)
         for name, out in written.columns
+        for value in (out.value,)
         if name not in known
     )
     own = placeless(written.indirect)
@@ -212,7 +202,27 @@ def _filled(before: Input, written: Written, fresh: bool) -> Input:
         passes,
         renamed=before.renamed,
         facets=tuple(dict.fromkeys((name, line) for name, text in facets for line in text.split("\n"))),
+        guessed=before.guessed,
     )
+
+
+def _rewritten(column: InputColumn, value: Value | None, fresh: bool) -> InputColumn:
+    """A column of a temporary object after one more write."""
+    flows, text = (value.flows, value.text) if value is not None else (NONE, "")
+    return msgspec.structs.replace(
+        column,
+        flows=flows if fresh else united([column.flows or NONE, flows]),
+        text=_added("" if fresh else column.text, text),
+        added=False,
+        members=_held(column, value, fresh),
+    )
+
+
+def _held(before: InputColumn, value: Value | None, fresh: bool) -> Members | None:
+    """The members of what a column holds after one more write, where all that was put into it has the same ones."""
+    if value is None or fresh or not before.flows:
+        return value.members if value is not None else before.members if not fresh else None
+    return common([Value(before.flows, members=before.members), value])
 
 
 def _added(before: str, text: str) -> str:

@@ -18,10 +18,10 @@ from lineage_pipeline.engine.link.groupings import with_gaps
 from lineage_pipeline.engine.link.links import Links
 from lineage_pipeline.engine.link.members import spread
 from lineage_pipeline.engine.link.model import Linked, Opening, Out, Value
-from lineage_pipeline.engine.link.rowsets import rowset
+from lineage_pipeline.engine.link.rowsets import bare_name, rowset
 from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.source import Source
-from lineage_pipeline.engine.link.stars import GENERATED, counted, generated, out_of
+from lineage_pipeline.engine.link.stars import GENERATED, counted, generated, out_of, unlisted
 from lineage_pipeline.engine.link.types import settled
 from lineage_pipeline.engine.link.values import value_of
 from lineage_pipeline.vocabulary import ir
@@ -58,7 +58,7 @@ def select(links: Links, body: ir.Select, outer: Scope | None) -> Linked:
     facets.extend(shape_lines(body, keys))
     if marked:
         facets = joined_by_marks(facets)
-    rest = None
+    rest = None if openings else unlisted(links, body, scope)
     if body.value_table and len(columns) == 1:
         columns, rest = _row_of(columns[0])
     return Linked(tuple(columns), each_once(openings), united(indirect), each_once(facets), rest, _is_single(body))
@@ -200,9 +200,9 @@ def _source(links: Links, source: ir.Source, scope: Scope) -> Source:
         added = _function(links, source, scope)
     else:
         added = Source(source.alias, (), linked=links.variables.records.get(source.record) or Linked(()))
+    added.reach = source.reach
     again = sum([added.is_again(other) for other in scope.sources]) if scope.sources else 0
-    if again:
-        added.mark = f"~{again + 1}"
+    added.mark = f"~{again + 1}" if again else ""
     if source.join is None:
         scope.sources.append(added)
     return added
@@ -211,6 +211,8 @@ def _source(links: Links, source: ir.Source, scope: Scope) -> Source:
 def _function(links: Links, source: ir.Source, scope: Scope) -> Source:
     """A function in the place of a table: a known object of the user's own, or rows made of its arguments."""
     assert source.function is not None
+    if (module := links.function(bare_name(source.function))) is not None:
+        return Source(source.alias, (), input=module, columns=source.columns)
     found = links.input(source.name) if source.name is not None else None
     value = value_of(source.function, scope, links)
     if source.name is not None and found is not None and (found.columns or not value.flows):

@@ -54,6 +54,9 @@ def input_of(schema: TableSchema, temporary: bool = False) -> Input:
         parameters=parameters,
         disputed=vague,
         renamed=schema.renamed,
+        outputs=tuple(parameter.name for parameter in schema.parameters if parameter.output),
+        receives=tuple(parameter.name for parameter in schema.parameters if not parameter.generated),
+        guessed=schema.origin is Origin.INFERRED,
     )
 
 

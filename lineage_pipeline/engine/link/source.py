@@ -32,7 +32,8 @@ class Source(msgspec.Struct):
     """A source of a select: an object, or a relation; what a function makes is a relation as well.
 
     Where the alias names an `element` of an array, it hides columns of that name; `text` is what a function says.
-    What stands in a select once more has a `mark`, by which its values can be told from those of the first.
+    What stands in a select once more has a `mark`, by which its values can be told from those of the first. Where a
+    name alone does not mean a column of it, or only in the end, `reach` says so.
     """
 
     alias: str
@@ -44,6 +45,7 @@ class Source(msgspec.Struct):
     element: bool = False
     text: str = ""
     mark: str = ""
+    reach: str = ""
     positions: dict[str, int] = {}
     passed: dict[tuple[int, bool], Value] = {}
 
@@ -152,7 +154,8 @@ class Source(msgspec.Struct):
             else:  # rows of any of several tables
                 flows = tuple(msgspec.structs.replace(flow, start=start, end=end) for flow in column.flows)
             text = (column.text or f"{owner}.{name}") + self.mark
-            return Value(flows, column.type, column.nullable or self.nullable, text)
+            members = mapped(column.members, lambda own: entering(own, start, end, Hop(owner, name)))
+            return Value(flows, column.type, column.nullable or self.nullable, text, members)
         known = self.passed.get((position, self.nullable))
         if known is None:
             known = self.passed[position, self.nullable] = self._passed_on(position, name)

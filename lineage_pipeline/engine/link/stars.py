@@ -80,8 +80,8 @@ def _made(links: Links, each: ir.Expr, scope: Scope, value: Value) -> Value:
 
 
 def _starred(links: Links, star: ir.Star, scope: Scope, openings: list[Opening]) -> Iterator[tuple[str, Value]]:
-    sources = [source for source in scope.sources if not star.qualifier or source.answers(star.qualifier)]
-    if not sources and star.qualifier:
+    sources = _meant(star, scope)
+    if not sources and (star.qualifier or star.of is not None):
         yield from _struct_members(links, star, scope, openings)
         return
     if not star.qualifier:
@@ -98,7 +98,37 @@ def _starred(links: Links, star: ir.Star, scope: Scope, openings: list[Opening])
                 if source.is_vague():
                     value = msgspec.structs.replace(value, flows=approximated(value.flows))
                 members = spread(value) if source.element and position == 0 else ()
-                yield from members or ((name, value),)
+                yield from members or ((name, _uncertain(links, star, source, value)),)
+
+
+def _meant(star: ir.Star, scope: Scope) -> list[Source]:
+    """The sources whose columns a star stands for."""
+    if star.of is not None:
+        return []
+    return [source for source in scope.sources if not star.qualifier or source.answers(star.qualifier)]
+
+
+def _uncertain(links: Links, star: ir.Star, source: Source, value: Value) -> Value:
+    """A column of a star; `e.*` of an element whose members nobody knows stands for more than itself."""
+    if not (star.qualifier and source.element and source.makes_anything() and len(source.positions) == 1):
+        return value
+    links.report("APPROXIMATE_LINEAGE", star.start, star.end, **unexpanded(source.alias))
+    return msgspec.structs.replace(value, flows=approximated(value.flows))
+
+
+def unlisted(links: Links, body: ir.Select, scope: Scope) -> Value | None:
+    """What a column is made of that a star stands for and nobody lists, where that is one thing."""
+    stars = [output for output in body.outputs if isinstance(output, ir.Star)]
+    found = [source.linked.rest for star in stars for source in _meant(star, scope) if source.linked is not None]
+    found.extend(_struct(links, star, scope) for star in stars if star.of is not None)
+    anything = [value for value in found if value is not None and value.members is None]
+    return anything[0] if len(anything) == 1 else None
+
+
+def _struct(links: Links, star: ir.Star, scope: Scope) -> Value | None:
+    if star.of is not None:
+        return value_of(star.of, scope, links)
+    return scope.lookup(ir.Ref(star.qualifier, star.start, star.end))
 
 
 def _report_unknown(links: Links, star: ir.Star, source: Source, openings: list[Opening]) -> None:
@@ -113,7 +143,7 @@ def _report_unknown(links: Links, star: ir.Star, source: Source, openings: list[
 
 def _struct_members(links: Links, star: ir.Star, scope: Scope, openings: list[Opening]) -> Iterator[tuple[str, Value]]:
     """`s.*` of a struct: its members where they are known, else the struct itself, marked as not certain."""
-    value = scope.lookup(ir.Ref(star.qualifier, star.start, star.end))
+    value = _struct(links, star, scope)
     if value is None:
         links.report("UNRESOLVED_REFERENCE", star.start, star.end, name=".".join(star.qualifier))
         return
@@ -122,8 +152,9 @@ def _struct_members(links: Links, star: ir.Star, scope: Scope, openings: list[Op
     if rows:
         openings.extend(Opening(flow.object, star.start, star.end, star.exclude) for flow in rows)
     elif not members:
-        links.report("APPROXIMATE_LINEAGE", star.start, star.end, **unexpanded(".".join(star.qualifier)))
-        yield star.qualifier[-1], Value(approximated(value.flows), None, True, value.text)
+        links.report("APPROXIMATE_LINEAGE", star.start, star.end, **unexpanded(".".join(star.qualifier) or value.text))
+        shown = star.qualifier[-1] if star.qualifier else ""
+        yield shown, Value(approximated(value.flows), None, True, value.text)
     yield from members
 
 

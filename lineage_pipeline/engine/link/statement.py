@@ -11,13 +11,14 @@ from lineage_pipeline.engine.link.budget import Tally, TooMuch
 from lineage_pipeline.engine.link.facets import facet_lines, with_manner
 from lineage_pipeline.engine.link.fitting import report_stored
 from lineage_pipeline.engine.link.flows import NONE, Flow, Flows, approximated, deciding, united
+from lineage_pipeline.engine.link.invocations import handed_over, take_back, typed
 from lineage_pipeline.engine.link.listed import fitting, report_listed
 from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.relations import RelationLinker
 from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.source import Source
 from lineage_pipeline.engine.link.values import value_of
-from lineage_pipeline.engine.link.variables import Environment, parameter_node
+from lineage_pipeline.engine.link.variables import Environment
 from lineage_pipeline.engine.link.watched import merged, watched
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.plan import CALL, Bound
@@ -139,6 +140,9 @@ class StatementLinker:
         written.extend(self._write(write, target) for write in statement.writes for target in self._targets(write))
         if statement.result != ir.NOWHERE:
             linked = self.relations.relation(statement.result, None)
+            if ir.TYPED in statement.features:
+                row = self.inputs.get(self.bound.result)
+                linked = typed(statement, row, linked, self._outside(), self.relations)
             pairs = _named(linked.columns, ())
             written.append(self._written(self.bound.result, "result", pairs, linked))
         written.extend(item for call in statement.calls if call.names for item in self._call(call))
@@ -167,11 +171,11 @@ class StatementLinker:
         whole = product(assignment.variables, columns) if assignment.row else ()  # a record is all of its columns
         for target, out in whole or zip(assignment.variables, columns, strict=False):
             name = target.partition(".")[0]
-            module = self.environment.output(name)
+            module, node = self.environment.output(name)
             if module and linked is not None:
                 value = msgspec.structs.replace(out.value, flows=united([out.value.flows, linked.indirect]))
                 given = msgspec.structs.replace(out, value=value)
-                yield self._written(module, "output", ((parameter_node(name), given),), Linked(()))
+                yield self._written(module, "output", ((node, given),), Linked(()))
 
     def _is_rowless(self, assignment: ir.Assignment) -> bool:
         """Whether the rows of a trigger are asked for that nobody knows."""
@@ -182,20 +186,15 @@ class StatementLinker:
     def _call(self, call: ir.Invocation) -> Iterator[Written]:
         """Hand arguments to the parameters of a module, and take back what it hands back."""
         callee = self.names.get(call.name.parts + CALL, "")
-        known = self.inputs[callee].parameters if callee in self.inputs else ()
-        scope = Scope(self.traits, None, self.report, self.environment.visible)
-        pairs = []
-        for position, (arg, name) in enumerate(zip(call.args, call.names, strict=False)):
-            parameter = parameter_node(name) if name else known[position] if position < len(known) else ""
-            value = value_of(arg, scope, self.relations)
-            if callee and parameter and value.flows:
-                pairs.append((parameter, Out(parameter, parameter, value, *_place(arg))))
-            back = call.into[position] if position < len(call.into) else ""
-            if back:
-                flows = (Flow(callee, parameter),) if callee and parameter else NONE
-                self.environment.set(back, Value(flows))
+        known = self.inputs.get(callee) or (Input(callee, (), True) if callee else None)
+        pairs = list(handed_over(call, known, self._outside(), self.relations))
+        take_back(call, known, self.environment)
         if pairs:
             yield self._written(callee, "call", pairs, Linked(()))
+
+    def _outside(self) -> Scope:
+        """What an expression outside of any query sees."""
+        return Scope(self.traits, None, self.report, self.environment.visible)
 
     def _defined(self, definition: ir.Definition) -> Written:
         linked = self.relations.relation(definition.relation, None)
@@ -211,7 +210,7 @@ class StatementLinker:
         own = self.inputs.get(self.seen[definition.name.parts]) if computed else None
         if own is None:
             return []
-        scope = Scope(self.traits, None, self.report, self.environment.visible)
+        scope = self._outside()
         if definition.kind == "external":  # its columns are cut out of columns that nobody declares
             own = msgspec.structs.replace(own, open=True)
         parts = spoken(definition.name.parts, self.traits.aliases)
@@ -235,7 +234,7 @@ class StatementLinker:
             pairs = list(zip(write.columns, linked.columns, strict=False))
             self._check_arity(write, target, len(write.columns), linked)
             report_listed(write, own, self.relations, self.report)
-        elif write.by_name or own is None or (own.open and not own.columns):
+        elif write.by_name or own is None or own.guessed or (own.open and not own.columns):
             pairs = list(_named(linked.columns, ()))
         else:
             pairs = self._positional(write, target, own, linked)
@@ -285,10 +284,6 @@ def _approximate(written: Written) -> Written:
         for name, out in written.columns
     )
     return msgspec.structs.replace(written, columns=columns, indirect=approximated(written.indirect))
-
-
-def _place(expr: ir.Expr) -> tuple[int, int]:
-    return (expr.start, expr.end) if isinstance(expr, ir.Variable | ir.Ref) else (ir.NOWHERE, ir.NOWHERE)
 
 
 def _named(columns: Sequence[Out], header: Sequence[str]) -> list[tuple[str, Out]]:

@@ -8,7 +8,7 @@ import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.budget import TooMuch
-from lineage_pipeline.engine.link.flows import INDIRECT, ROW, Flow, Flows, united
+from lineage_pipeline.engine.link.flows import INDIRECT, Flow, Flows, united
 from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.relations import RelationLinker
 from lineage_pipeline.engine.link.scope import Scope
@@ -90,8 +90,7 @@ def as_object(inner: str, linked: Linked) -> Linked:
         for key, column in zip(keys(linked.columns), linked.columns, strict=True)
     )
     openings = (Opening(name, ir.NOWHERE, ir.NOWHERE),) if linked.openings else ()
-    rest = Value((Flow(name, ROW),)) if linked.rest is not None else None
-    return Linked(columns, openings, (Flow(name, ROWS, type=INDIRECT),), rest=rest)
+    return Linked(columns, openings, (Flow(name, ROWS, type=INDIRECT),), rest=linked.rest)
 
 
 def keys(columns: Sequence[Out]) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 import msgspec
 
 from lineage_pipeline.engine.link.flows import NONE, Flow, Flows, placeless, united
-from lineage_pipeline.engine.link.model import Input, Linked, Out, Value, Variables
+from lineage_pipeline.engine.link.model import Input, InputColumn, Linked, Out, Value, Variables
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.sets import Subtype
 from lineage_pipeline.vocabulary.tables import Hop
@@ -28,6 +28,7 @@ class Frame(msgspec.Struct):
     declared: set[str] = set()
     arms: list["Frame"] = []
     outputs: tuple[str, ...] = ()
+    columns: frozenset[str] = frozenset()
 
 
 def parameter_node(name: str) -> str:
@@ -47,10 +48,12 @@ class Environment:
         """What can be read here."""
         return self.frames[-1].visible
 
-    def output(self, name: str) -> str:
-        """The module to whose caller a variable is handed back, or nothing."""
+    def output(self, name: str) -> tuple[str, str]:
+        """The module to whose caller a variable is handed back, and the column that it is there; or nothing."""
         module = next((frame for frame in reversed(self.frames) if frame.kind in MODULES), None)
-        return module.owner if module is not None and name in module.outputs else ""
+        if module is None or name not in module.outputs:
+            return "", ""
+        return module.owner, name if name in module.columns else parameter_node(name)
 
     @property
     def module(self) -> str:
@@ -234,6 +237,7 @@ def _module(ordinal: int, definition: ir.Definition, module: str, around: Variab
     visible = Variables(around.scalars | scalars, dict(around.records), definition.name.parts[-1], plain)
     frame = _frame(definition.kind, ordinal, module, visible, types)
     frame.outputs = definition.outputs
+    frame.columns = frozenset(column.name for column in definition.columns)
     return frame
 
 
@@ -249,6 +253,13 @@ def returned(called: Value, function: Input | None) -> Value:
     """What a function of the user's own gives: what it returns, made with its arguments."""
     if function is None or not function.columns:
         return called
-    column = function.columns[0]
+    members = tuple((column.name, _given(called, function, column)) for column in function.columns)
+    whole = united(value.flows for _, value in members)
+    if len(members) == 1:
+        return members[0][1]
+    return Value(whole, None, True, called.text, members)
+
+
+def _given(called: Value, function: Input, column: InputColumn) -> Value:
     own = Flow(function.object, column.name, subtype=Subtype.TRANSFORMATION)
     return Value(united([called.flows, (own,)]), column.type, True, called.text)
