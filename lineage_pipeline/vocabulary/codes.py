@@ -128,6 +128,14 @@ CODES: dict[str, Code] = {
             "Import its schema, or ignore: columns that are read from it are kept as inferred.",
         ),
         Code(
+            "SYSTEM_TABLE",
+            Level.INFO,
+            "{name} belongs to the engine",
+            "A statement reads a catalog or a view of the engine's own, which no file creates and which is there all "
+            "the same.",
+            "Nothing, or import its schema: columns that are read from it are kept as inferred.",
+        ),
+        Code(
             "UNKNOWN_COLUMN",
             Level.WARNING,
             "{column} is not a column of {candidates}",

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from lineage_pipeline.dialects.catalogs import is_own
 from lineage_pipeline.engine.graph.draft import Drafts
 from lineage_pipeline.engine.graph.names import Namespace
 from lineage_pipeline.engine.graph.objects import Draft, unknown
@@ -184,7 +185,8 @@ class References:
         names[name.parts] = identity
         strange = draft.kind is ObjectKind.UNKNOWN or (draft.drops and draft.is_gone(scopes))
         if strange and identity not in self.drafts.imported.schemas:
-            self._unknown(name, identity, path, face)
+            own = is_own(space.traits.name, name.parts)
+            self._unknown(name, identity, path, face, "SYSTEM_TABLE" if own else "UNKNOWN_TABLE")
         return identity
 
     def _call(self, name: Name, path: str, step: Step, names: dict[tuple[str, ...], str]) -> str:
@@ -221,9 +223,9 @@ class References:
             and self.drafts.imported.surrounds(draft.space, draft.parts)
         )
 
-    def _unknown(self, name: Name, identity: str, path: str, face: Face) -> None:
+    def _unknown(self, name: Name, identity: str, path: str, face: Face, code: str = "UNKNOWN_TABLE") -> None:
         text, offset = self.texts[path], face.start + max(name.start, 0)
-        self.findings.append(diagnose("UNKNOWN_TABLE", {"name": identity}, text, offset, Stage.OBJECT_GRAPH, identity))
+        self.findings.append(diagnose(code, {"name": identity}, text, offset, Stage.OBJECT_GRAPH, identity))
 
     def _result(self, path: str, step: Step) -> str:
         """The object that a bare query makes: the result of its module, or `query`, `query_2` and so on."""
