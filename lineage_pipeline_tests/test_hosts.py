@@ -14,6 +14,7 @@ from lineage_pipeline.discover.hosts.literals import pieces_of
 from lineage_pipeline.discover.hosts.reading import hosted, is_closed
 from lineage_pipeline.discover.hosts.values import Part
 from lineage_pipeline.settings import Settings
+from lineage_pipeline.vocabulary.analysis import HOLE
 from lineage_pipeline.vocabulary.places import Text, line_starts
 
 IMPORTS = {
@@ -134,7 +135,7 @@ PYTHON = {
     ),
     "what only looks like SQL": (
         "st.text('Select a file from the list of files')\nst.text('Select one')",
-        ["Select a file"],
+        [],
     ),
     "other things with the same names": ("op.execute(context)\nrequests.query('a = 1')\ndf.query('a > 1')", []),
     "a variable of a loop is the same wherever it stands": (
@@ -227,6 +228,23 @@ PYTHON = {
     "files are read on their own": (
         "cur.execute(Path('q.sql').read_text())\nwith open(os.path.join(d, 'x.sql')) as f:\n    cur.execute(f.read())",
         [],
+    ),
+    "what is handed to somebody else is known by its looks": (
+        "db.frame_of('select * from users')\nImport(sql_statement='select a, b from c')\nload(insert_query=Q)\n"
+        "Q = 'insert into t (a) values (%s)'\n"
+        "fire('Select the best, from all')\nfire('select one (or two) from the list')\n"
+        "logger.info('insert into x values (1)')\nraise ValueError('select a, b from c.d')\n"
+        "re.compile('SELECT a, b FROM c')\nself.assertEqual(x, 'SELECT a, b FROM c')\n"
+        "run_query('select the rows from the table')",
+        ["select * from users", "select a, b from c", "insert into t (a) values (%s)"],
+    ),
+    "a template that is filled elsewhere": (
+        "Q = 'create table {name} (a int)'",
+        [f"create table {HOLE} (a int)"],
+    ),
+    "rows that the driver sends": (
+        "cur.execute('insert into t values', rows)\ncur.execute('insert into u (a, b) VALUES;', rows)",
+        [f"insert into t SELECT * FROM {HOLE}", f"insert into u (a, b) VALUES ({HOLE}, {HOLE})"],
     ),
     "once, though it is run twice": ("q = 'select a from t'\ncur.execute(q)\ncur.execute(q)", ["select a from t"]),
 }

@@ -18,7 +18,7 @@ from lineage_pipeline.discover.hosts.known import (
     one_of,
     texts_in,
 )
-from lineage_pipeline.discover.hosts.sinks import STATEMENTS, Sink, finished, is_file, is_sql, returns_sql, sinks_of
+from lineage_pipeline.discover.hosts.sinks import Sink, finished, is_file, is_sql, is_statement, returns_sql, sinks_of
 from lineage_pipeline.discover.hosts.syntax import BROKEN, expressions_of, nodes_of, parsed, statements_in
 from lineage_pipeline.discover.hosts.values import (
     UNKNOWN_PART,
@@ -281,10 +281,10 @@ class Walk:
         evaluator = self.evaluator
         for value in texts_in(evaluator.known(sink.node)) or evaluator.texts(sink.node):
             said = text_of(value)
-            if is_elsewhere(value) and STATEMENTS.match(said):
+            if is_elsewhere(value) and is_statement(said):
                 continue  # it is read where it is written
             if sink.spare:
-                if STATEMENTS.match(said):
+                if is_statement(said):
                     self.program.spare |= dict.fromkeys(plain(text) for text in finished(value, sink, evaluator))
             elif is_sql(said, sure=sink.sure):
                 self.program.found |= dict.fromkeys(plain(text) for text in finished(value, sink, evaluator))

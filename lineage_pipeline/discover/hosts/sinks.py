@@ -19,6 +19,12 @@ NUMBERED = re.compile(r"(?<![\w$])\$\d+\b(?!\$)")
 JINJA = re.compile(r"\{\{.*?\}\}|\{[%#].*?[%#]\}", re.DOTALL)
 """Templates that an operator fills when it runs."""
 
+FIELDS = re.compile(r"\{[A-Za-z_]\w*\}")
+"""What a text is given later, where it is a template of Python."""
+
+ROWLESS = re.compile(r"(\([^()]*\)\s*)?\bVALUES\s*;?\s*\Z", re.IGNORECASE)
+"""The end of an INSERT whose rows the driver sends apart."""
+
 FILE = re.compile(r"^[\w./ {}-]+\.(sql|hql)$", re.IGNORECASE)
 
 
@@ -87,11 +93,22 @@ KEYWORDS = _words(
 OPERATORS = re.compile(r"^[A-Z]\w*(?:Operator|Sensor)$")
 """What operators are called: of one that is given SQL, anything else than SQL is worth telling."""
 
+WRITTEN = (ast.Constant, ast.JoinedStr)
+"""Expressions that are texts as they stand there."""
+
 SURELY = _words("sql hql bql")
 """Arguments that are SQL for certain where an operator takes them."""
 
 KEYS = re.compile(r"(?i)^(?:\w*_)?(?:sql|hql|query|queries|statements?)(?:_\w*)?$")
 """Keys of dictionaries whose entries are SQL: the configuration of a job."""
+
+
+SAYING = re.compile(
+    r"(?i)^(?:print|log|debug|info|warn|warning|error|critical|exception|fail|skip|xfail|compile|match|fullmatch|search|sub"
+    r"|findall|finditer|split|partition|startswith|endswith|find|count|index|replace|raises|echo|help|option|argument"
+    r"|add_argument|getenv|assert\w*|\w*(?:error|exception|warning|message))$"
+)
+"""What functions are called that show, compare or look for what they are given, and run nothing."""
 
 
 def sinks_of(node: ast.Call | ast.Dict, own: Function | None = None) -> Iterator[Sink]:
@@ -110,20 +127,27 @@ def sinks_of(node: ast.Call | ast.Dict, own: Function | None = None) -> Iterator
     if own is not None:
         yield from (Sink(argument, spare=True) for argument in node.args)
     elif way is not None or (name not in TRANSPARENT and TELLING.search(name)):
-        for place, argument in enumerate(node.args):
-            first = way is not None and place == 0
-            sure = (
-                first and way is not None and way.owners is not None and way.owners.search(_owner(function)) is not None
-            )
-            yield Sink(
-                argument, sure, way is None or way.binds, node if first and way is not None and way.fields else None
-            )
+        yield from _positional(node, way)
+    elif name not in TRANSPARENT and not SAYING.match(name):  # SQL that nothing says is any is known by its looks
+        yield from (Sink(argument, spare=True) for argument in node.args if isinstance(argument, WRITTEN))
+    yield from _named(node, way, OPERATORS.match(name) is not None)
+
+
+def _positional(node: ast.Call, way: Way | None) -> Iterator[Sink]:
+    for place, argument in enumerate(node.args):
+        first = way if place == 0 else None
+        sure = first is not None and first.owners is not None and first.owners.search(_owner(node.func)) is not None
+        yield Sink(argument, sure, way is None or way.binds, node if first is not None and first.fields else None)
+
+
+def _named(node: ast.Call, way: Way | None, operator: bool) -> Iterator[Sink]:
     keywords = KEYWORDS | way.keywords if way is not None else KEYWORDS
-    operator = OPERATORS.match(name) is not None
     for item in node.keywords:
         if item.arg in keywords:
             sure = (operator and item.arg in SURELY) or (way is not None and way.owners is _ANY)
             yield Sink(item.value, sure, way is not None and way.binds)
+        elif item.arg and KEYS.match(item.arg):
+            yield Sink(item.value, spare=True)
 
 
 def returns_sql(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -178,10 +202,24 @@ STATEMENTS = re.compile(
 """What a text looks like that can hardly be anything but SQL, where nothing says that it is."""
 
 
+DETERMINERS = "the|your|our|this|that|these|those|any|some|each|every|an?"
+PROSE = re.compile(
+    LEAD + rf"(?:SELECT|UPDATE|DELETE|CREATE|DROP|ALTER)\s+(?:(?:{DETERMINERS}|one)\s+(?!FROM\b|AS\b)[a-z]"
+    rf"|.*\bFROM\s+(?:{DETERMINERS}|all|it|them)\b(?![.\w]|\s+AS\b|\s*[,;)]))",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What a sentence looks like that begins as SQL does."""
+
+
+def is_statement(said: str) -> bool:
+    """Say whether a text is SQL, where nothing says that it is."""
+    return STATEMENTS.match(said) is not None and PROSE.match(said) is None
+
+
 def is_sql(said: str, *, sure: bool) -> bool:
     """Say whether a text is SQL, where it is sure to be run as SQL, or by its looks."""
     if not sure:
-        return SHAPES.match(said) is not None
+        return SHAPES.match(said) is not None and PROSE.match(said) is None
     return BEGINS.match(said) is not None or (PHRASE.match(said) is not None and not is_file(said))
 
 
@@ -199,6 +237,20 @@ def finished(value: Value, sink: Sink, evaluator: Evaluating) -> Texts:
             value = substituted(value, NUMBERED, lambda match: (Part("?"),))
     if "{{" in said or "{%" in said:
         value = substituted(value, JINJA, lambda match: (UNKNOWN_PART,) if match[0].startswith("{{") else (Part(" "),))
+    if sink.spare:
+        value = substituted(value, FIELDS, lambda match: (UNKNOWN_PART,))
+    if ROWLESS.search(said):
+        value = substituted(value, ROWLESS, _rows)
     if sink.fields is not None and sink.fields.keywords:
         return formatted(value, (), named_texts(evaluator, sink.fields))
     return (value,)
+
+
+def _rows(match: re.Match[str]) -> Value:
+    """Give rows that nobody knows, as wide as the list of columns before them."""
+    if not match[1]:
+        return Part("SELECT * FROM "), UNKNOWN_PART
+    holes = [Part(match[1] + "VALUES ("), UNKNOWN_PART]
+    for _ in range(match[1].count(",")):
+        holes += [Part(", "), UNKNOWN_PART]
+    return (*holes, Part(")"))
