@@ -426,3 +426,20 @@ def test_a_sqlmesh_project_gives_its_models_dialect_variables_and_seeds(tmp_path
     told = [(row.code, row.path, row.line, row.column) for row in lineage.diagnostics]
     assert ("UNKNOWN_COLUMN", "mesh/models/jinja.sql", 3, 83) in told
     assert {code for code, *_ in told} == {"UNKNOWN_COLUMN", "UNKNOWN_TABLE"}
+
+
+SQLMESH_NAMES = {
+    "MODEL (kind VIEW, columns (sku text, name text)); select sku, name from raw.p": "BRONZE.M",
+    'MODEL (name a.b, description "names, kind and name for it", columns (name text)); select name from raw.p': "A.B",
+    "MODEL (description 'the name of it, name x.y', kind FULL, name 'c.d'); select name from raw.p": "C.D",
+    'MODEL (audits (not_null(columns := name)), name s."t", grains (name)); select name from raw.p': 'S."t"',
+}
+
+
+@pytest.mark.parametrize("text", SQLMESH_NAMES)
+def test_a_sqlmesh_model_has_the_name_that_it_says_itself_or_that_of_its_place(text: str, tmp_path: Path) -> None:
+    (tmp_path / "models" / "bronze").mkdir(parents=True)
+    (tmp_path / "config.yaml").write_text("model_defaults: {dialect: snowflake}\n")
+    (tmp_path / "models" / "bronze" / "m.sql").write_text(text)
+    made = [row.target for row in scan(tmp_path).lineage.statements]
+    assert made == [SQLMESH_NAMES[text]]

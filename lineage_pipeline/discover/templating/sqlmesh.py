@@ -10,7 +10,8 @@ from lineage_pipeline.discover.templating.sqlmesh_project import SqlmeshProject,
 from lineage_pipeline.discover.templating.undefined import placeholder
 
 HEAD = re.compile(r"(?:\s+|--[^\n]*\n|/\*.*?\*/)*MODEL\s*\(", re.IGNORECASE | re.DOTALL)
-PROPERTY = re.compile(r"\b(name|kind|dialect)\s+(?:'([^']+)'|([\w.\"`@{}-]+))", re.IGNORECASE)
+PROPERTY = re.compile(r"(?:\A|,)\s*(name|kind|dialect)\s+(?:'([^']+)'|([\w.\"`@{}-]+))", re.IGNORECASE)
+NAMED = re.compile(r"(?:name|dialect)\s+\Z", re.IGNORECASE)
 LISTED = re.compile(r"\bcolumns\s*\(", re.IGNORECASE)
 SEED = re.compile(r"\bpath\s+['\"]([^'\"]+)['\"]", re.IGNORECASE)
 JINJA = re.compile(r"\bJINJA_(QUERY|STATEMENT)_BEGIN\s*;?(.*?)\bJINJA_END\b\s*;?", re.IGNORECASE | re.DOTALL)
@@ -66,9 +67,9 @@ class SqlmeshTemplater:
             return Rendered(text, (0, 0, len(text)))
         start = _closing(text, head.end())
         block = COMMENT.sub(lambda match: " " * len(match.group()), text[head.end() : start])
-        said = {key.lower(): one or two for key, one, two in PROPERTY.findall(block)}
-        kind, name = said.get("kind", "VIEW").upper(), said.get("name", "model")
+        said = {key.lower(): one or two for key, one, two in PROPERTY.findall(_own(block))}
         project = self._project(template)
+        kind, name = said.get("kind", "VIEW").upper(), said.get("name") or project.name_of(template.path)
         pieces, problems = Pieces(), list[Problem]()
         values = {**project.variables, **template.variables, "this_model": name}
         for span in _spans(text, text.find(";", start - 1) + 1 or start):
@@ -121,6 +122,17 @@ class SqlmeshTemplater:
             said = ", ".join(f"{column} {kind}" for column, kind in columns)
             pieces.make(said, at + seed.start(1), len(seed.group(1)))
         pieces.add(")\n;\n")
+
+
+def _own(block: str) -> str:
+    """Give what a block says itself: no columns, arguments or descriptions, which may be called as anything."""
+    depth, kept = 0, ""
+    for match in PARTS.finditer(block):
+        part = match.group()
+        depth += (part in "([") - (part in ")]")
+        said = part[0] in "'\"" and not (NAMED.search(kept) or kept.endswith("."))
+        kept += " " if depth or said else part
+    return kept
 
 
 def _spans(text: str, at: int) -> Iterator[Span]:

@@ -13,6 +13,7 @@ from lineage_pipeline.discover.templating.protocol import Library
 
 FILES = ("config.yaml", "config.yml")
 ROOT = "$root"
+MODELS = "models"
 
 ROWS = 1000
 """How many rows of a seed are looked at to tell its types."""
@@ -24,6 +25,11 @@ class SqlmeshProject(msgspec.Struct, frozen=True):
     root: str = ""
     dialect: str = ""
     variables: Mapping[str, Any] = {}
+
+    def name_of(self, path: str) -> str:
+        """Give the name that a model has by its place where it says none: `models/<schema>/<name>.sql`."""
+        inner = posixpath.relpath(posixpath.splitext(path)[0], self.root or ".").split("/")
+        return ".".join(inner[1:] if inner[0] == MODELS and len(inner) > 1 else inner[-1:])
 
 
 class SqlmeshProjects:
