@@ -105,6 +105,9 @@ class Headers(Actions):
         at = self.find(("RETURNS",), behind, end)
         if self.words[at + 1 : at + 2] == ["TABLE"] and self.kind(at + 2) is OPEN:
             return tuple(item for _, item in self.parameters(at + 3, self.behind(at + 2) - 1))
+        if self.words[at + 1 : at + 3] == ["TABLE", "<"]:
+            stop = self.find(self.family.marks, at, end)
+            return tuple(item for _, item in self.parameters(at + 3, stop - 1))
         if not self.family.equals:
             return ()
         listed = self.parameters(parameters + 1, behind - 1) if behind > parameters else ()

@@ -172,6 +172,8 @@ def values(context: Context, node: exp.Expr) -> int:
     if rows and len(rows[0]) > 1 and isinstance(rows[0][1], exp.Tuple) and rows[0][0].is_string:
         named = [context.fold_column(part.split()[0]) for part in rows[0][0].name.split(",")]
         rows = [_row(row) for row in rows[0][1:]]  # ClickHouse: values('a Int8, b String', (1, 'x'))
+    if len(rows) == 1 and any(item.is_star for item in rows[0]):  # `VALUES ('U', new.*)`: as many columns as the record
+        return select(context, exp.Select(expressions=rows[0]), query)
     names = [context.traits.row_names.format(at, at + 1) for at in range(len(rows[0]) if rows else 0)]
     columns = (*named, *names[len(named) :])
     if len(rows) > 1:

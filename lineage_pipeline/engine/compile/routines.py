@@ -52,7 +52,8 @@ class Routines(RowTypes):
                 while self.index + ahead < len(self.tokens) and self.word(ahead) not in _BEHIND_DEFINER:
                     ahead += 1
         word = self.word(ahead)
-        return self.index + ahead if word in MODULES or (word == "TYPE" and self.word(ahead + 1) == "BODY") else 0
+        known = word in MODULES or (word == "TYPE" and self.word(ahead + 1) == "BODY")
+        return self.index + ahead if known or (word == "RULE" and self.family.equals) else 0
 
     def routine(self, parent: int) -> None:
         """A module with everything inside."""
@@ -71,6 +72,8 @@ class Routines(RowTypes):
             self.package(name, behind, parent)
         elif word == "TRIGGER":
             self.trigger(name, behind, parent)
+        elif word == "RULE":
+            self.rule(name, behind, parent)
         else:
             self.defined(MODULES[word], name, behind, parent)
 
@@ -216,6 +219,26 @@ class Routines(RowTypes):
             self.finish(ordinal)
             return
         self.inner(begin, body, (parent, "CREATE TRIGGER", parts), module)
+
+    def rule(self, name: ir.Name, behind: int, parent: int) -> None:
+        """CREATE RULE: statements that run beside or instead of one that changes a table, and see its rows."""
+        begin, end = self.index, self.end(behind)
+        to = self.find(("TO",), behind, end)
+        first = self.find(("DO",), to, end) + 1
+        if first >= end:
+            self.emit(begin, end, parent, "CREATE RULE")
+            return
+        watched = dotted_name(self.tokens, to + 1, begin, self.traits)[0]
+        first += self.words[first] in ("ALSO", "INSTEAD")
+        last = end
+        if self.kind(first) is OPEN:
+            first, end = first + 1, self.behind(first)
+            last = end - 1
+        definition = ir.Definition(name, "trigger", replace=True, watches=watched)
+        body = self.tokens[first:last]
+        ordinal = self.emit(begin, end, parent, "CREATE RULE", (("definition", definition), *self.rows(watched)))
+        if self.words[first] != "NOTHING":
+            self.inside(body, Module("trigger", name, watched=watched)).script(ordinal)
 
     def transitions(self, begin: int, end: int) -> Iterator[str]:
         """What a trigger calls the rows before and after the statement: REFERENCING NEW TABLE AS name."""
