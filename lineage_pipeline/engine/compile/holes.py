@@ -24,6 +24,8 @@ def without_holes(statement: ir.Statement) -> ir.Statement:
     """A statement without what its holes would have named: unknown sources give values from nowhere."""
     found: ir.Statement = _filled(statement)
     definition = found.definition
+    if definition is not None and definition.like == _NOBODY:
+        definition = msgspec.structs.replace(definition, like=None)
     return msgspec.structs.replace(
         found,
         definition=definition if definition is not None and definition.name != _NOBODY else None,

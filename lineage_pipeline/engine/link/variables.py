@@ -117,7 +117,7 @@ class Environment:
                 setting.insert(0, around)
             scalars = [arm.visible.scalars[name] for arm in setting if name in arm.visible.scalars]
             records = [arm.visible.records[name] for arm in setting if name in arm.visible.records]
-            self._put(around, name, _either(scalars), records[-1] if records else None)
+            self._put(around, name, _either(scalars), _either_row(records))
 
     @staticmethod
     def _put(frame: Frame, name: str, scalar: Value | None, record: Linked | None) -> None:
@@ -247,6 +247,21 @@ def _either(values: list[Value]) -> Value | None:
         return values[0] if values else None
     nullable = any(value.nullable for value in values)
     return Value(united(value.flows for value in values), values[-1].type, nullable, values[-1].text)
+
+
+def _either_row(records: list[Linked]) -> Linked | None:
+    """A record or cursor that holds one of several rows; of rows of other widths the last one counts."""
+    if len(records) < 2:
+        return records[0] if records else None
+    last = records[-1]
+    alike = [record for record in records if len(record.columns) == len(last.columns)]
+    columns = tuple(
+        msgspec.structs.replace(column, value=_either([record.columns[at].value for record in alike]) or column.value)
+        for at, column in enumerate(last.columns)
+    )
+    openings = tuple(dict.fromkeys(opening for record in alike for opening in record.openings))
+    indirect = united(record.indirect for record in alike)
+    return msgspec.structs.replace(last, columns=columns, openings=openings, indirect=indirect)
 
 
 def returned(called: Value, function: Input | None) -> Value:
