@@ -162,14 +162,6 @@ class Actions(Declarations):
         self.returned(begin, begin + 2 + bare, end - bare, parent)
         self.index = end
 
-    def performing(self, begin: int, end: int, parent: int) -> None:
-        """PERFORM: a query whose result nobody takes; most call a function."""
-        called, behind = None, begin + 1
-        if is_name(self.tokens, begin + 1):
-            called, behind = dotted_name(self.tokens, begin + 1, begin, self.traits)
-        target = called if self.kind(behind) is OPEN else None
-        self.keep(begin, end, parent, self.value(begin, begin + 1, end), Use("discard", "PERFORM", target=target))
-
     def executing(self, begin: int, end: int, parent: int) -> None:
         """EXECUTE: text that is run; or a prepared statement, a task, a procedure of a client's EXEC."""
         word = self.word(1)
@@ -196,6 +188,8 @@ class Actions(Declarations):
         into = self.find(_INTO, text, end)
         variables = self.targets(into + 1, end)[0] if into < end else ()
         inner: Sequence[Token] | Failure = Failure("", 0, 0)
+        # What a query gives that is run without INTO is lost in these languages.
+        lost = kind == "EXECUTE" and bool(self.module.kind) and (self.family.equals or self.family.result_word)
         using = self.find(("USING",), text, end)
         numbered = using < end and self.family.equals  # `$1` stands for the first value behind USING
         if stop == text + 1 and self.kind(text) in STRINGS and not numbered:
@@ -203,11 +197,14 @@ class Actions(Declarations):
         if isinstance(inner, Failure):
             columns = self.module.columns if kind == "RETURN" else None
             row = bool(record) or self.is_row(variables)
-            run = Run(tuple(self.tokens[text:stop]), columns=columns, into=record or variables, row=row)
+            given = record or variables
+            run = Run(tuple(self.tokens[text:stop]), columns=columns, into=given, row=row, lost=lost and not given)
             self.run(begin, end, parent, kind, run, using if numbered else end)
             return
         ordinal = self.emit(begin, end, parent, kind)
         taken = Use("row", "SELECT", record) if record else Use("assign", "SELECT", variables) if variables else None
+        if taken is None and lost and inner and keyword(inner[0]) in QUERIES:
+            taken = Use("discard")
         self.nested(inner, ordinal, taken)
 
     def run(self, begin: int, end: int, parent: int, kind: str, run: Run, using: int = -1) -> int:

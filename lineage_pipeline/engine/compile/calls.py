@@ -22,6 +22,7 @@ class Run(msgspec.Struct, frozen=True):
     """Text that a statement runs: the tokens that make it, its parameters' arguments, and who takes the result.
 
     That is a `target` with its columns, variables, or the module with `columns` of its own; a `row` takes all columns.
+    Or nobody does, and it is `lost`.
     """
 
     text: tuple[Token, ...]
@@ -31,6 +32,7 @@ class Run(msgspec.Struct, frozen=True):
     columns: tuple[str, ...] | None = None
     into: tuple[str, ...] = ()
     row: bool = False
+    lost: bool = False
 
 
 def call_parts(tokens: Sequence[Token], call: int, traits: Traits) -> Parts | Run:

@@ -1,11 +1,11 @@
-"""Declarations of variables and cursors, what is done with cursors, and conditions."""
+"""Declarations of variables and cursors, what is done with cursors, conditions, and queries that nobody takes."""
 
 from sqlglot.tokens import TokenType
 
 from lineage_pipeline.engine.compile.assignments import QUERIES, Assignments
 from lineage_pipeline.engine.compile.pieces import Use
 from lineage_pipeline.engine.compile.walker import OPEN
-from lineage_pipeline.engine.compile.words import dotted_name
+from lineage_pipeline.engine.compile.words import dotted_name, is_name
 from lineage_pipeline.vocabulary import ir
 
 _NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
@@ -149,3 +149,11 @@ class Declarations(Assignments):
             stop = min(then + 1, len(self.tokens))
             return self.keep(begin, stop, parent, self.value(begin, begin + 1, then), Use("condition", kind))
         return self.emit(begin, min(then + 1, len(self.tokens)), parent, kind)
+
+    def performing(self, begin: int, end: int, parent: int) -> None:
+        """PERFORM: a query whose result nobody takes; most call a function."""
+        called, behind = None, begin + 1
+        if is_name(self.tokens, begin + 1):
+            called, behind = dotted_name(self.tokens, begin + 1, begin, self.traits)
+        target = called if self.kind(behind) is OPEN else None
+        self.keep(begin, end, parent, self.value(begin, begin + 1, end), Use("discard", "PERFORM", target=target))

@@ -209,6 +209,9 @@ def _taken(statement: ir.Statement, run: Run) -> ir.Statement:
     if run.into:
         taken = ir.Assignment(run.into, statement.result, run.row, declares=run.row)
         return msgspec.structs.replace(statement, result=ir.NOWHERE, assigns=(taken,))
+    if run.lost:
+        asked = ir.Assignment((), statement.result)
+        return msgspec.structs.replace(statement, result=ir.NOWHERE, assigns=(asked,))
     if run.columns:
         relations = (*statement.relations, ir.Renamed(statement.result, run.columns))
         return msgspec.structs.replace(statement, relations=relations, result=len(relations) - 1)

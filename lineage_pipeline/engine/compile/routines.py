@@ -225,11 +225,11 @@ class Routines(RowTypes):
         begin, end = self.index, self.end(behind)
         to = self.find(("TO",), behind, end)
         first = self.find(("DO",), to, end) + 1
-        if first >= end:
+        first += self.words[first : first + 1] in (["ALSO"], ["INSTEAD"])
+        if first >= end or self.words[first] == "NOTHING":
             self.emit(begin, end, parent, "CREATE RULE")
             return
         watched = dotted_name(self.tokens, to + 1, begin, self.traits)[0]
-        first += self.words[first] in ("ALSO", "INSTEAD")
         last = end
         if self.kind(first) is OPEN:
             first, end = first + 1, self.behind(first)
@@ -237,8 +237,7 @@ class Routines(RowTypes):
         definition = ir.Definition(name, "trigger", replace=True, watches=watched)
         body = self.tokens[first:last]
         ordinal = self.emit(begin, end, parent, "CREATE RULE", (("definition", definition), *self.rows(watched)))
-        if self.words[first] != "NOTHING":
-            self.inside(body, Module("trigger", name, watched=watched)).script(ordinal)
+        self.inside(body, Module("trigger", name, watched=watched)).script(ordinal)
 
     def transitions(self, begin: int, end: int) -> Iterator[str]:
         """What a trigger calls the rows before and after the statement: REFERENCING NEW TABLE AS name."""
