@@ -195,10 +195,10 @@ class Source(Node, frozen=True):
 
     `columns` renames the columns by position; `lateral` lets the item see the sources before it. For a function,
     `produces` lists the columns it makes when they are known without a schema, `paths` the way of each into a
-    document, and `position` says that the last one counts the rows. `record` is a record or a cursor. `common` marks a
-    relation that is named at the head of the statement, so that it sees no row around. `marks` are what else decides
-    about its rows, as text: a sample, a time in the past. `reach` is "alias" where a name alone means no column
-    of it, and "last" where it means one only if no other source has it.
+    document, `types` what they are declared as, and `position` says that the last one counts the rows. `record` is a
+    record or a cursor. `common` marks a relation that is named at the head of the statement, so that it sees no row
+    around. `marks` are what else decides about its rows, as text: a sample, a time in the past. `reach` is "alias"
+    where a name alone means no column of it, and "last" where it means one only if no other source has it.
     """
 
     alias: str
@@ -215,6 +215,7 @@ class Source(Node, frozen=True):
     common: bool = False
     marks: tuple[tuple[str, str], ...] = ()
     reach: str = ""
+    types: tuple[str, ...] = ()
 
 
 class Select(Node, frozen=True, tag="S"):

@@ -13,8 +13,9 @@ from lineage_pipeline.engine.compile.expressions import expression
 from lineage_pipeline.engine.compile.leftovers import said_of
 from lineage_pipeline.engine.compile.models import MODELS
 from lineage_pipeline.engine.compile.named import catalog_query, named_rows, spoken_table
-from lineage_pipeline.engine.compile.operators import traits_of_name
 from lineage_pipeline.engine.compile.outside import outside
+from lineage_pipeline.engine.compile.tabled import DOCUMENTS
+from lineage_pipeline.engine.compile.types import spelling
 from lineage_pipeline.engine.compile.widening import widened
 from lineage_pipeline.vocabulary import ir
 
@@ -51,11 +52,19 @@ def rowset(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
     item = maker(context, function, node)
     if alias and not columns and context.traits.alias_names_element and _is_nameless(item):
         columns = (context.fold_column(alias),)
-    return (
-        msgspec.structs.replace(item, alias=alias or item.alias, columns=columns or item.columns, lateral=True)
-        if not isinstance(function, exp.Unnest)
-        else _named_elements(item, alias, columns)
-    )
+    if isinstance(function, exp.Unnest):
+        return _named_elements(item, alias, columns)
+    types = _types(context, node) or item.types
+    named = columns or item.columns
+    return msgspec.structs.replace(item, alias=alias or item.alias, columns=named, types=types, lateral=True)
+
+
+def _types(context: Context, node: exp.Expr) -> tuple[str, ...]:
+    """The types that an alias declares its columns to have, `AS t (a int, b text)`."""
+    alias = node.args.get("alias")
+    listed = (alias.args.get("columns") if isinstance(alias, exp.TableAlias) else None) or ()
+    typed = any(isinstance(column, exp.ColumnDef) for column in listed)
+    return tuple(spelling(column.args.get("kind"), context.dialect) for column in listed) if typed else ()
 
 
 def _is_nameless(item: ir.Source) -> bool:
@@ -166,62 +175,11 @@ def produced_names(op: str, args: tuple[ir.Expr, ...]) -> tuple[str, ...]:
     return functions.PRODUCED.get(op, ())
 
 
-# ── documents with a list of columns ─────────────────────────────────────────────────────────────────────────────
-
-
-def _json_table(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
-    path = node.args.get("path")
-    base = written_path([path.name]) if isinstance(path, exp.Literal) else ()
-    return _document(context, node.this, list(_json_columns(context, node.args["schema"], base)))
-
-
-def _json_columns(context: Context, schema: exp.Expr, base: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for item in [item for item in schema.expressions if item.this or item.args.get("nested_schema")]:
-        path = item.args.get("path")
-        nested = item.args.get("nested_schema")
-        own = written_path([path.name]) if isinstance(path, exp.Literal) else None
-        if nested is not None:
-            yield from _json_columns(context, nested, (*base, *(own or ())))
-        else:
-            name = context.column(item.this)
-            counted = bool(item.args.get("ordinality"))
-            yield name, () if counted else (*base, *(own if own is not None else (item.this.name,)))
-
-
-def _open_json(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
-    path = node.args.get("path")
-    base = written_path([path.name]) if isinstance(path, exp.Literal) else ()
-    if not node.expressions:
-        produced = tuple(context.fold_column(name) for name in functions.PRODUCED["OPENJSON"])
-        return _document(context, node.this, [(name, base if name == "value" else ()) for name in produced])
-    columns = []
-    for item in node.expressions:
-        own = item.args.get("path")
-        keys = written_path([own.name]) if isinstance(own, exp.Literal) else (item.this.name,)
-        columns.append((context.column(item.this), (*base, *keys)))
-    return _document(context, node.this, columns)
-
-
-def _xml_table(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
-    args = tuple(expression(context, item.unalias()) for item in node.args.get("passing") or ())
-    listed = node.args.get("columns") or ()
-    columns = tuple(context.column(item.this) for item in listed if isinstance(item.this, exp.Expr))
-    call = ir.Call("XMLTABLE", args, traits_of_name("XMLTABLE"))
-    return ir.Source("xmltable", function=call, produces=columns or (context.fold_column("column_value"),))
-
-
 def _spoken(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
     """`IDENTIFIER('t')` or `TABLE('t')`: a table that is named as text."""
     literal = node.this if isinstance(node, exp.DynamicIdentifier) else node
     name = spoken_table(context, literal)
     return ir.Source(context.called(name), name=name) if name is not None else _function(context, node, table)
-
-
-def _document(context: Context, node: exp.Expr, columns: list[tuple[str, tuple[str, ...]]]) -> ir.Source:
-    names = tuple(name for name, _ in columns)
-    paths = tuple(path for _, path in columns)
-    call = ir.Call("JSONTABLE", (expression(context, node),), ir.GENERATOR | ir.KEEPING)
-    return ir.Source("", function=call, produces=names, paths=paths)
 
 
 def _explode(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
@@ -258,12 +216,10 @@ _MAKERS: dict[type[exp.Expr], Callable[[Context, exp.Expr, exp.Expr], ir.Source]
     exp.AtIndex: _at_index,
     exp.DynamicIdentifier: _spoken,
     exp.Explode: _explode,
-    exp.JSONTable: _json_table,
     exp.Literal: _spoken,
-    exp.OpenJSON: _open_json,
     exp.Unnest: _unnest,
-    exp.XMLTable: _xml_table,
     **MODELS,
+    **DOCUMENTS,
 }
 
 

@@ -38,7 +38,7 @@ def rowset(source: ir.Source, value: Value, args: Sequence[Value], traits: Trait
     many = len(found.columns) > len(source.produces)  # EXPLODE of a map makes more than it is known for
     names = source.columns or (() if many else source.produces)
     columns = _fitted(found, names, made, len(args)) if not source.paths else found.columns
-    outs = tuple(Out(name, name, item) for name, item in columns)
+    outs = tuple(Out(name, name, item) for name, item in _declared(columns, source.types))
     return Linked(outs, rest=found.rest)
 
 
@@ -46,6 +46,12 @@ def bare_name(function: ir.Expr) -> tuple[str, ...]:
     """The name of what rows are made of, which may be a function without brackets."""
     only = function.args[0] if isinstance(function, ir.Call) and len(function.args) == 1 else None
     return only.parts if isinstance(only, ir.Ref) else ()
+
+
+def _declared(columns: Members, types: Sequence[str]) -> Members:
+    """The columns with the types that the statement declares them to have."""
+    pairs = zip(columns, (*types, *[""] * len(columns)), strict=False)
+    return tuple((name, msgspec.structs.replace(item, type=kind) if kind else item) for (name, item), kind in pairs)
 
 
 def _typed(found: Rowset, kinds: Sequence[str], own: str | None) -> Rowset:
