@@ -3,7 +3,7 @@
 CONSTRAINTS = frozenset(
     "CONSTRAINT PRIMARY UNIQUE FOREIGN CHECK KEY INDEX FULLTEXT SPATIAL EXCLUDE PARTITION PERIOD PROJECTION "
     "STATISTICS SEARCH ROW CLUSTERING STORAGE DEFAULT SUPPLEMENTAL RANGE VALUES SORTKEY DISTKEY DISTSTYLE ENCODE "
-    "TAG POLICY TTL ALL SETTING DATA SUBPARTITION STORED".split()
+    "TAG POLICY TTL ALL SETTING DATA SUBPARTITION STORED COMMENT SCHEDULE".split()
 )
 """What ADD, DROP, RENAME and ALTER may be followed by instead of a column."""
 
@@ -16,7 +16,7 @@ RELEASED = frozenset({"CONSTRAINT", "UNIQUE", "FOREIGN", "CHECK", "INDEX", "KEY"
 ENDINGS = {"primary key": "pkey", "unique": "key", "foreign key": "fkey", "check": "check"}
 """How the names end that PostgreSQL and its kin give to constraints without one, behind those of table and columns."""
 
-FOLLOWS_COLUMN = frozenset({"AFTER", "BEFORE", "FIRST"})
+FOLLOWS_COLUMN = frozenset({"AFTER", "BEFORE", "FIRST", "LAST"})
 """Where a column stands among the others, behind its declaration."""
 
 PASSED_OVER = frozenset(

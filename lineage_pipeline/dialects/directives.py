@@ -57,5 +57,6 @@ DIRECTIVES: dict[str, Directives] = {
         anywhere=frozenset({"delimiter"}),
     ),
     "snowflake": Directives(re.compile(r"!(?P<word>[a-z]+)"), _KINDS),
+    "teradata": Directives(re.compile(r"\.(?P<word>[a-z]+)", re.IGNORECASE), {**_KINDS, "run": "INCLUDE"}),
 }
 """The clients by family of dialects."""

@@ -56,6 +56,8 @@ BELONGS: tuple[Belonging, ...] = tuple(
         ("ALTER", "", "DROP", _KINDS.replace("INDEX COLUMN CONSTRAINT", "")),
         ("ALTER", "", "SET", _SETTINGS),
         ("ALTER", "", "MERGE"),
+        ("", "INNER LEFT RIGHT FULL OUTER", "MERGE"),
+        ("GRANT DENY REVOKE", "ADMINISTER ,", "BULK RECEIVE"),
         ("RETURN", "RETURN", "SELECT WITH"),
         ("GRANT DENY REVOKE", "", "SELECT INSERT UPDATE DELETE EXEC EXECUTE ALTER CREATE BACKUP RESTORE"),
         ("MERGE", "", " ".join(BEGINS - {"IF", "EXEC", "END"})),

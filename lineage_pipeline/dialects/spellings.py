@@ -46,9 +46,26 @@ SPELLINGS: dict[str, tuple[Spelling, ...]] = {
             ("DROP STREAMING TABLE", "DROP TABLE"),
         ),
     ),
-    "clickhouse": tuple(Spelling((word, "OUTER"), (word,)) for word in _STRICTNESS),
+    "clickhouse": (
+        *(Spelling((word, "OUTER"), (word,)) for word in _STRICTNESS),
+        Spelling(("SYNC",), within=frozenset({"TRUNCATE"})),
+    ),
+    "sqlite": tuple(
+        Spelling(("UPDATE", "OR", word), ("UPDATE",), leading=True)
+        for word in ("ABORT", "FAIL", "IGNORE", "REPLACE", "ROLLBACK")
+    ),
+    "postgres": (
+        Spelling(("VARIADIC",)),
+        Spelling(("OPTIONS",), brackets=True, within=_DEFINITION),
+        *_rows(("BIT VARYING", "VARBIT")),
+    ),
     "duckdb": (Spelling(("BY", "POSITION")),),
-    "mysql": (Spelling(("SQL_CACHE",)), Spelling(("SQL_NO_CACHE",))),
+    "mysql": (
+        Spelling(("SQL_CACHE",)),
+        Spelling(("SQL_NO_CACHE",)),
+        Spelling(("WITH", "LABEL"), values=1, within=frozenset({"INSERT"})),
+        Spelling(("SRID",), values=1, within=_DEFINITION),
+    ),
     "teradata": (
         Spelling(("NORMALIZE", "ON", "MEETS", "OR", "OVERLAPS")),
         Spelling(("NORMALIZE", "ON", "OVERLAPS", "OR", "MEETS")),
@@ -73,7 +90,11 @@ SPELLINGS: dict[str, tuple[Spelling, ...]] = {
         Spelling(("TARGET_LAG",), values=1, within=_DEFINITION),
         Spelling(("WAREHOUSE",), values=1, within=_DEFINITION),
     ),
-    "bigquery": _rows(("CREATE SNAPSHOT TABLE", "CREATE TABLE")),
+    "bigquery": _rows(
+        ("CREATE SNAPSHOT TABLE", "CREATE TABLE"),
+        ("DROP TABLE FUNCTION", "DROP FUNCTION"),
+        ("AS REPLICA OF", "AS SELECT * FROM"),
+    ),
     "spark": (
         *_rows(
             ("OR REFRESH", "OR REPLACE"),
@@ -93,9 +114,9 @@ SPELLINGS: dict[str, tuple[Spelling, ...]] = {
             ("SHALLOW CLONE", "CLONE"),
             ("CACHE LAZY TABLE", "CACHE TABLE"),
         ),
-        Spelling(("USING",), values=1, within=frozenset({"INSERT"})),
+        Spelling(("USING",), values=1, within=frozenset({"INSERT", "WITH"})),
         Spelling(("MAX", "RECURSION", "LEVEL"), values=1),
-        Spelling(("OPTIONS",), brackets=True, within=frozenset({"INSERT"})),
+        Spelling(("OPTIONS",), brackets=True, within=frozenset({"INSERT", "WITH"})),
         Spelling(("SCHEDULE", "CRON"), values=1, within=_DEFINITION),
         Spelling(("SCHEDULE", "EVERY"), values=2, within=_DEFINITION),
         Spelling(("TRIGGER", "ON", "UPDATE"), within=_DEFINITION),

@@ -11,7 +11,8 @@ from lineage_pipeline.engine.compile.calls import Run
 from lineage_pipeline.engine.compile.declarations import EVERYTHING, Declarations
 from lineage_pipeline.engine.compile.literals import STRINGS
 from lineage_pipeline.engine.compile.parse import Failure
-from lineage_pipeline.engine.compile.pieces import Use
+from lineage_pipeline.engine.compile.pieces import Piece, Use
+from lineage_pipeline.engine.compile.prefixes import prepared_at
 from lineage_pipeline.engine.compile.quoted import inner_tokens
 from lineage_pipeline.engine.compile.walker import OPEN, Parts
 from lineage_pipeline.engine.compile.words import dotted_name, is_name, keyword, made
@@ -41,14 +42,6 @@ class Actions(Declarations):
             self.call(begin, begin, end, parent)
         else:
             self.emit(begin, end, parent)
-
-    def is_assignment(self, begin: int, end: int) -> bool:
-        """Whether `name := value` stands here, or `name = value` where that assigns."""
-        if not (is_name(self.tokens, begin) or self.kind(begin) is TokenType.COLON):
-            return False
-        at = self.target_end(begin)
-        kind = self.kind(at) if at < end else None
-        return kind is TokenType.COLON_EQ or (kind is TokenType.EQ and self.family.equals and self.word() != "SET")
 
     def is_call(self, begin: int, end: int) -> bool:
         """Whether a procedure is called by its name alone."""
@@ -173,9 +166,13 @@ class Actions(Declarations):
             self.emit(begin, end, parent, "EXECUTE")
 
     def preparing(self, begin: int, end: int, parent: int) -> None:
-        """PREPARE: text that is run later; or a query with a name."""
+        """PREPARE: text that is run later; or a statement with a name."""
         at = self.find(("FROM",), begin, begin + 3)
-        if at < begin + 3:
+        first = prepared_at(self.tokens[:end], begin)
+        if first > begin:
+            self.pieces.append(Piece(self.tokens[first:end], parent, begin=int(self.tokens[begin].start)))
+            self.index = end
+        elif at < begin + 3:
             self.dynamic(begin, at + 1, end, parent, "PREPARE")
         else:
             self.emit(begin, end, parent, "PREPARE")

@@ -35,6 +35,8 @@ def alterations(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
         reader = ACTIONS.get(action)
         if reader is not None:
             yield from reader(cursor, name, declare)
+        elif last in PASSED_OVER or last == "SET":  # one more option, tag or column in a list of those
+            action = last
         elif action not in PASSED_OVER:
             yield _unknown(cursor, begin)
         if not _at_item(cursor):
@@ -162,13 +164,20 @@ def _modify(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
         return
     listed = cursor.brackets() if cursor.opens() else [cursor.rest()]
     for item in listed:
-        yield from _retyped(name, Cursor(item, cursor.traits).column(), item, declare)
+        typed = [item[0], *item[2:]] if len(item) > 2 and keyword(item[1]) == "TYPE" else item
+        yield from _retyped(name, Cursor(item, cursor.traits).column(), typed, declare)
 
 
 def _change(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
     cursor.take("COLUMN")
     cursor.take("IF", "EXISTS")
     old = cursor.column()
+    if cursor.take("COMMENT"):
+        yield ir.Alteration(name, "comment", old, ir.ColumnDef(old, "", "", comment=cursor.string()))
+        return
+    if cursor.word() == ".":  # Spark: a field of a struct
+        cursor.rest()
+        return
     columns, _ = declare(_declaration(cursor.rest()))
     for column in columns:
         yield ir.Alteration(name, "retype", old, column)

@@ -60,8 +60,10 @@ def _has_body(cursor: Cursor) -> bool:
 
 
 def _is_mutation(cursor: Cursor) -> bool:
-    """ClickHouse changes rows with ALTER TABLE; that is a statement of another kind."""
-    return cursor.traits.family in MUTATING and bool({"UPDATE", "DELETE"} & set(cursor.words))
+    """ClickHouse changes rows, and the query of a view, with ALTER TABLE; those are statements of another kind."""
+    words = cursor.words
+    requeried = ("MODIFY", "QUERY") in zip(words, words[1:], strict=False)
+    return cursor.traits.family in MUTATING and (requeried or not {"UPDATE", "DELETE"}.isdisjoint(words))
 
 
 def _altered(context: Context, cursor: Cursor, name: ir.Name, kind: str) -> Parts:

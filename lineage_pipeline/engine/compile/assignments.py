@@ -6,6 +6,7 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.engine.compile.pieces import Use
 from lineage_pipeline.engine.compile.walker import OPEN, Walker
+from lineage_pipeline.engine.compile.words import is_name
 
 QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
 """Words that begin a query."""
@@ -13,6 +14,21 @@ QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
 
 class Assignments(Walker):
     """A walk that knows variables and how they get values."""
+
+    def is_assignment(self, begin: int, end: int) -> bool:
+        """Whether `name := value` stands here, or `name = value` where that assigns."""
+        if not (is_name(self.tokens, begin) or self.kind(begin) is TokenType.COLON):
+            return False
+        at = self.target_end(begin)
+        kind = self.kind(at) if at < end else None
+        return kind is TokenType.COLON_EQ or (kind is TokenType.EQ and self.family.equals and self.word() != "SET")
+
+    def fills_variables(self) -> bool:
+        """Whether a query outside any module puts its columns into variables of the session."""
+        if not self.family.variable_first or self.word() not in ("SELECT", "WITH"):
+            return False
+        at, end = self.find(("INTO",), self.index, self.end()), self.end()
+        return at + 1 < end and self.kind(at + 1) is TokenType.PARAMETER
 
     def target_end(self, index: int) -> int:
         """The token behind a variable: a dotted name, its subscripts and members."""

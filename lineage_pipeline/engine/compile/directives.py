@@ -61,11 +61,11 @@ _WORDS = (
     "set prompt pro rem remark spool spo whenever define def column col connect conn delimiter source ttitle variable "
     "var print accept acc host start sta clear break undefine undef quit show sho desc run".split()
 )
-_MAYBE = re.compile(rf"[\\@!/]|(?:{'|'.join(_WORDS)})\b")
+_MAYBE = re.compile(rf"[\\@!/.]|(?:{'|'.join(_WORDS)})\b")
 """What a script with such lines has at the beginning of one of them, at least."""
 
 _STARTS = frozenset(word[:3] for word in _WORDS)
-_SIGNS = frozenset("\\@!/")
+_SIGNS = frozenset("\\@!/.")
 
 
 def _may_speak(text: str) -> bool:

@@ -162,3 +162,89 @@ def without_error_log(tokens: Sequence[Token]) -> list[Token]:
     words = [keyword(token) for token in tokens]
     pairs = zip(words, words[1:], strict=False)
     return list(tokens[: next((at for at, pair in enumerate(pairs) if pair == ("LOG", "ERRORS")), len(tokens))])
+
+
+def arranged_pivots(tokens: Sequence[Token]) -> list[Token]:
+    """DuckDB: `PIVOT … ORDER BY a LIMIT 1` as the rows of the pivot in brackets, in that order."""
+    at = next((at for at, token in _outside(tokens) if keyword(token) in ("ORDER BY", "LIMIT")), 0)
+    if keyword(tokens[0]) not in ("PIVOT", "UNPIVOT") or not at:
+        return list(tokens)
+    first, last = tokens[0], tokens[at - 1]
+    return [made("FROM", first), made("(", first), *tokens[:at], made(")", last), *tokens[at:]]
+
+
+def plain_order(tokens: Sequence[Token]) -> list[Token]:
+    """Postgres: `ORDER BY a USING <` without the operator, which says only in which direction."""
+    kept: list[Token] = []
+    index, ordering = 0, False
+    while index < len(tokens):
+        word = keyword(tokens[index])
+        ordering = (ordering or word == "ORDER BY") and word not in ("LIMIT", "OFFSET", "FETCH", ";")
+        if not ordering or word != "USING":
+            kept.append(tokens[index])
+            index += 1
+            continue
+        named = keyword(tokens[min(index + 1, len(tokens) - 1)]) == "OPERATOR"
+        index = behind_brackets(tokens, index + 2) if named else index + 2
+    return kept
+
+
+def emptied_tables(tokens: Sequence[Token]) -> list[Token]:
+    """MySQL: `DELETE t.*, u.* FROM …` deletes rows of t and u."""
+    end = next((at for at, token in enumerate(tokens) if keyword(token) in ("USING", "WHERE", "JOIN")), len(tokens))
+    kinds = [token.token_type for token in tokens]
+    stars = {at for at in range(1, end) if kinds[at - 1 : at + 1] == [TokenType.DOT, TokenType.STAR]}
+    dropped = stars | {at - 1 for at in stars}
+    return [token for at, token in enumerate(tokens) if keyword(tokens[0]) != "DELETE" or at not in dropped]
+
+
+_COMPARISONS = {"<": TokenType.LTE, ">": TokenType.GTE, "!": TokenType.NEQ}
+
+
+def joined_comparisons(tokens: Sequence[Token]) -> list[Token]:
+    """`a < = b`, which Oracle and SQL Server take for one sign."""
+    kept: list[Token] = []
+    for token in tokens:
+        sign = kept[-1] if kept else None
+        kind = _COMPARISONS.get(sign.text) if sign is not None and token.token_type is TokenType.EQ else None
+        if sign is not None and kind is not None:
+            kept[-1] = Token(kind, f"{sign.text}=", sign.line, sign.col, sign.start, token.end)
+        else:
+            kept.append(token)
+    return kept
+
+
+def joined_sets(tokens: Sequence[Token]) -> list[Token]:
+    """Oracle: `a MULTISET UNION ALL b`, a value made of two, as one by an operator of somebody's own."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        index += 1
+        if keyword(token) != "MULTISET" or keyword(tokens[min(index, len(tokens) - 1)]) not in _SETS:
+            kept.append(token)
+            continue
+        index += 1 + (index + 1 < len(tokens) and keyword(tokens[index + 1]) in ("ALL", "DISTINCT"))
+        place = (token.line, token.col, token.start, token.end)
+        kept += [Token(TokenType.OPERATOR, "OPERATOR", *place), made("(", token), made("+", token), made(")", token)]
+    return kept
+
+
+_SETS = ("UNION", "EXCEPT", "INTERSECT")
+
+
+def plain_intervals(tokens: Sequence[Token]) -> list[Token]:
+    """`INTERVAL DAY(2) TO SECOND(6)` without how many digits it keeps."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        kept.append(tokens[index])
+        index += 1
+        words = [keyword(token) for token in kept[-2:]]
+        unit = words[0] == "INTERVAL" or words in (["TO", "SECOND"], ["TO", "MONTH"])
+        if unit and words[-1] in _UNITS and index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN:
+            index = behind_brackets(tokens, index)
+    return kept
+
+
+_UNITS = frozenset("YEAR MONTH DAY HOUR MINUTE SECOND".split())

@@ -35,7 +35,7 @@ class Blocks(Routines):
             before = self.index
             if self.tokens[before].token_type is SEMICOLON or self.is_terminator(before):
                 self.index += 1
-            elif parent >= 0 or keyword(self.tokens[before]) in _STARTS or self.label_end():
+            elif parent >= 0 or keyword(self.tokens[before]) in _STARTS or self.label_end() or self.fills_variables():
                 self.statement(parent)
             else:
                 end = self.end()

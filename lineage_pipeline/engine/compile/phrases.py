@@ -149,6 +149,17 @@ def plain_json(tokens: Sequence[Token]) -> list[Token]:
     return kept
 
 
+def plain_columns(tokens: Sequence[Token]) -> list[Token]:
+    """The columns of a JSON_TABLE without what they are where a document has nothing or something else for them."""
+    kept: list[Token] = []
+    for token in tokens:
+        kept.append(token)
+        words = [keyword(item) for item in kept[-4:]]
+        if words[-2:-1] == ["ON"] and words[-1] in ("EMPTY", "ERROR"):
+            del kept[-4 if words[0] == "DEFAULT" else -3 :]
+    return kept
+
+
 def ungrouped_order(tokens: Sequence[Token]) -> list[Token]:
     """`GROUP BY a DESC` without the order."""
     kept: list[Token] = []

@@ -242,6 +242,16 @@ def _sampled(stage: Stage, step: Tokens) -> Stage:
     return msgspec.structs.replace(stage, source=[*stage.source, *step]) if simple else stage
 
 
+def _through(stage: Stage, step: Tokens) -> Stage:
+    """A function of tables: the rows so far are the first of its arguments."""
+    opened = next((index for index, token in enumerate(step) if token.token_type is TokenType.L_PAREN), 0)
+    if not opened:
+        return stage
+    more = [_new(step[0], TokenType.COMMA, ",")] if behind_brackets(step, opened) > opened + 2 else []
+    rows = _bracketed(step[0], _query(stage, step[0]))
+    return Stage([*step[1 : opened + 1], *rows, *more, *step[opened + 1 :]])
+
+
 def _same(item: Tokens) -> Tokens:
     return item
 
@@ -253,6 +263,7 @@ STEPS: dict[str, Callable[[Stage, Tokens], Stage]] = {
     **dict.fromkeys(("PIVOT", "UNPIVOT"), _turned),
     "AGGREGATE": _aggregate,
     "AS": _named,
+    "CALL": _through,
     "DISTINCT": _selecting((TokenType.DISTINCT, "DISTINCT"), (TokenType.STAR, "*")),
     "DROP": _changing(TokenType.EXCEPT, "EXCEPT", _same),
     "EXTEND": _extend,

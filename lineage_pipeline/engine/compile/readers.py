@@ -42,7 +42,9 @@ def read(context: Context) -> Parts | None:
 def _rename(context: Context, cursor: Cursor) -> Parts | None:
     """RENAME TABLE a TO b, c TO d; Oracle leaves the word TABLE out."""
     cursor.index = 1
-    cursor.take_any("TABLE", "TABLES", "OBJECT", "VIEW")
+    if cursor.take_any("DATABASE"):
+        return {"kind": "RENAME DATABASE"}
+    cursor.take_any("TABLE", "TABLES", "OBJECT", "VIEW", "DICTIONARY")
     cursor.take("IF", "EXISTS")
     renamed = []
     while not cursor.done:

@@ -11,17 +11,24 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.engine.compile.blanks import without_blanks
 from lineage_pipeline.engine.compile.idioms import (
+    arranged_pivots,
     called_windows,
+    emptied_tables,
+    joined_comparisons,
+    joined_sets,
     named_sample,
     nearest_joins,
     partitioned_rows,
     pivoted_tables,
     plain_calls,
+    plain_intervals,
+    plain_order,
     single_keys,
     spoken_names,
     unmasked,
     without_error_log,
 )
+from lineage_pipeline.engine.compile.inlined import changed_rows, document_rows, file_rows, unbound, viewed_insert
 from lineage_pipeline.engine.compile.past import without_time, without_versions
 from lineage_pipeline.engine.compile.patterns import matched, without_details, without_paths
 from lineage_pipeline.engine.compile.phrases import (
@@ -33,6 +40,7 @@ from lineage_pipeline.engine.compile.phrases import (
     joined_numbers,
     joined_strings,
     piped_stars,
+    plain_columns,
     plain_json,
     ungrouped_order,
 )
@@ -63,14 +71,14 @@ def placed(token: Token, kind: TokenType, text: str) -> Token:
 
 
 def _table_arguments(tokens: Sequence[Token]) -> list[Token]:
-    """A table handed to a function, `f(TABLE t, …)` or `f(TABLE(t))`, becomes the query of all its rows."""
+    """A table or a model handed to a function, `f(TABLE t, …)` or `f(TABLE(t))`, becomes the query of all its rows."""
     kept: list[Token] = []
     index = 0
     while index < len(tokens):
         token = tokens[index]
         before = tokens[index - 1].token_type if index else None
         argument = before in (TokenType.L_PAREN, TokenType.COMMA, TokenType.FARROW)
-        if keyword(token) != "TABLE" or not argument:
+        if keyword(token) not in ("TABLE", "MODEL") or not argument:
             kept.append(token)
             index += 1
             continue
@@ -164,11 +172,13 @@ def _repair(words: str, rewrite: Callable[[Sequence[Token]], list[Token]]) -> Re
 
 
 REPAIRS: tuple[Repair, ...] = (
+    _repair("INTO :", unbound),
     _repair("", without_blanks),
     _repair("", joined_strings),
     _repair("", joined_numbers),
     _repair("", custom_operators),
     _repair("TABLE (", _table_arguments),
+    _repair("MODEL (", _table_arguments),
     _repair("SELECT ( )", _one_call),
     _repair("MATCH_RECOGNIZE WITHIN", _pattern_limits),
     _repair("TABLE", _plain_kind),
@@ -185,6 +195,7 @@ REPAIRS: tuple[Repair, ...] = (
     _repair("ASC", ungrouped_order),
     _repair("|>", piped_stars),
     _repair("USING (", scored),
+    _repair("JSON_TABLE ON", plain_columns),
     _repair("JSON_OBJECT *", rows_as_documents),
     _repair("CURRENT OF", without_current),
     _repair("MATCH (", matched),
@@ -208,5 +219,17 @@ REPAIRS: tuple[Repair, ...] = (
     _repair("CREATE PIVOT", pivoted_tables),
     _repair("CREATE UNPIVOT", pivoted_tables),
     _repair("LOG ERRORS", without_error_log),
+    _repair("PIVOT", arranged_pivots),
+    _repair("UNPIVOT", arranged_pivots),
+    _repair("USING", plain_order),
+    _repair("DELETE . *", emptied_tables),
+    _repair("=", joined_comparisons),
+    _repair("OUTPUT (", changed_rows),
+    _repair("OPENXML (", document_rows),
+    _repair("OPENJSON (", document_rows),
+    _repair("OPENROWSET (", file_rows),
+    _repair("INSERT INTO (", viewed_insert),
+    _repair("MULTISET", joined_sets),
+    _repair("INTERVAL (", plain_intervals),
 )
 """In order; a repair without words is always tried."""

@@ -11,7 +11,8 @@ from sqlglot.tokens import Token, TokenType
 from lineage_pipeline.dialects.spellings import SPELLINGS, Spelling
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.phrases import without_formats
-from lineage_pipeline.engine.compile.words import behind_brackets, keyword, made
+from lineage_pipeline.engine.compile.prefixes import unlocked, without_functions
+from lineage_pipeline.engine.compile.words import behind_brackets, behind_name, keyword, made
 
 Rewrite = Callable[[list[Token]], list[Token]]
 
@@ -128,6 +129,16 @@ def _mutation(tokens: list[Token]) -> list[Token]:
     return [tokens[at], made("FROM", tokens[at]), *tokens[2:end], *rest]
 
 
+def _requeried(tokens: list[Token]) -> list[Token]:
+    """ClickHouse: `ALTER TABLE v MODIFY QUERY …` makes a view anew."""
+    at = next((at for at in range(3, len(tokens)) if keyword(tokens[at]) == "QUERY"), 0)
+    if keyword(tokens[at - 1]) != "MODIFY":
+        return tokens
+    name = tokens[2 : _at_depth(tokens, "ON", "MODIFY")]
+    view = [made(word, tokens[0]) for word in ("CREATE", "OR", "REPLACE", "VIEW")]
+    return [*view, *name, made("AS", tokens[at]), *tokens[at + 1 :]]
+
+
 def _aliased_from(tokens: list[Token]) -> list[Token]:
     """Teradata: the last table of `UPDATE x FROM t AS x, s SET …` with an alias, or the parser takes SET for one."""
     first, set_ = _at_depth(tokens, "FROM"), _at_depth(tokens, "SET")
@@ -202,6 +213,23 @@ def _flow(tokens: list[Token]) -> list[Token]:
     return tokens[begin:] if keyword(tokens[begin]) == "INSERT" else _applied_changes(tokens[begin:])
 
 
+def _plain_format(tokens: list[Token]) -> list[Token]:
+    """Spark: the class of a source outside, `USING org.apache.spark.sql.jdbc`, by its last name."""
+    at = _at_depth(tokens, "USING") + 1
+    end = behind_name(tokens, at) if at else 0
+    return [*tokens[:at], *tokens[end - 1 :]] if end > at + 1 else tokens
+
+
+def _placed_directory(tokens: list[Token]) -> list[Token]:
+    """Spark: `INSERT OVERWRITE DIRECTORY USING f OPTIONS (path '…')` with the path where the others have it."""
+    at = _at_depth(tokens, "DIRECTORY")
+    if at < 0 or keyword(tokens[min(at + 1, len(tokens) - 1)]) != "USING":
+        return tokens
+    path = next((index for index, token in enumerate(tokens) if token.text.lower() == "path"), -1)
+    strings = [token for token in tokens[path : path + 3] if token.token_type is TokenType.STRING] if path > 0 else []
+    return [*tokens[: at + 1], *strings[:1], *tokens[at + 1 :]]
+
+
 def _redefined(tokens: list[Token]) -> list[Token]:
     """A view that gets another query is made anew."""
     view = _at_depth(tokens[:4], "VIEW")
@@ -245,11 +273,15 @@ REWRITES: dict[str, dict[str, tuple[Rewrite, ...]]] = {
         "DELETE": (_without_priority,),
         "REPLACE": (_replace_as_insert,),
     },
-    "clickhouse": {"ALTER": (_mutation,)},
+    "clickhouse": {"ALTER": (_mutation, _requeried)},
+    "sqlite": {"REPLACE": (_replace_as_insert,)},
+    "trino": {"USING": (without_functions,)},
     "teradata": {
         **dict.fromkeys(("SELECT", "SEL", "WITH", "INSERT", "INS", "CREATE", "REPLACE", "MERGE"), (without_formats,)),
         "UPDATE": (_aliased_from, without_formats),
         "UPD": (_aliased_from, without_formats),
+        "LOCKING": (unlocked, without_formats),
+        "LOCK": (unlocked, without_formats),
     },
     "oracle": {"UPDATE": (_inline_target,), "MERGE": (_delete_as_arm,)},
     "redshift": {"MERGE": (_duplicates_removed,)},
@@ -257,7 +289,8 @@ REWRITES: dict[str, dict[str, tuple[Rewrite, ...]]] = {
         "MERGE": (_without_evolution,),
         "APPLY": (_applied_changes,),
         "AUTO": (_applied_changes,),
-        "CREATE": (_flow,),
+        "CREATE": (_flow, _plain_format),
+        "INSERT": (_placed_directory,),
     },
 }
 """Who rewrites statements, by family of dialects and first word."""

@@ -8,7 +8,6 @@ import msgspec
 from sqlglot import exp
 from sqlglot.tokens import Token
 
-from lineage_pipeline.dialects import kinds
 from lineage_pipeline.dialects.hints import hint_for
 from lineage_pipeline.dialects.traits import GENERIC, Traits, traits_of
 from lineage_pipeline.engine.compile.batches import pieces_of
@@ -26,6 +25,7 @@ from lineage_pipeline.engine.compile.queries import query
 from lineage_pipeline.engine.compile.readers import READERS, Parts, read, read_unread
 from lineage_pipeline.engine.compile.salvage import read_tokens
 from lineage_pipeline.engine.compile.sequence import sequence
+from lineage_pipeline.engine.compile.silence import is_silent, is_skipped
 from lineage_pipeline.engine.compile.statements import change, statement_parts
 from lineage_pipeline.engine.compile.templates import filled
 from lineage_pipeline.engine.compile.uses import unread, used
@@ -37,10 +37,6 @@ COMPILERS = (query, change)
 
 SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, AssertionError, RuntimeError)
 """A tree of a shape that nobody foresaw: a fault of ours, which costs its statement and is said, and nothing else."""
-
-
-_SKIPPED = kinds.SILENT_COMMANDS - {"BEGIN", "SET", "DECLARE"}
-"""Commands that the parser need not see."""
 
 
 Watch = Callable[[int], str]
@@ -149,7 +145,7 @@ def _compile(piece: Piece, text: str, traits: Traits, limits: Limits, declared: 
     if piece.kind is not None:
         return ir.Placed(piece.start, piece.end, piece.parent, _cut_statement(piece, text, traits))
     first = piece.tokens[0].text.upper() if piece.use is None else ""
-    if first in _SKIPPED:
+    if is_skipped(first, traits):
         return ir.Placed(piece.start, piece.end, piece.parent, _silent(kind.split(" ")[0], piece, text))
     if first in READERS:
         context = Context(text, piece, Items(piece.tokens), traits, COMPILERS)
@@ -165,7 +161,7 @@ def _compile(piece: Piece, text: str, traits: Traits, limits: Limits, declared: 
         parts = _guarded(context, piece, read_unread)
         if parts is not None:
             return ir.Placed(piece.start, piece.end, piece.parent, _assembled(context, parts, piece))
-        if _is_silent(piece.tokens):
+        if is_silent(piece.tokens):
             return ir.Placed(piece.start, piece.end, piece.parent, _silent(kind, piece, text))
         start, end = parsed.start - piece.start, parsed.end - piece.start
         return _failed(
@@ -191,7 +187,7 @@ def _unparsed(piece: Piece, text: str, traits: Traits, parsed: tuple[exp.Expr, I
 def _statement(piece: Piece, tree: exp.Expr, context: Context) -> ir.Statement:
     kind = _first_words(piece.tokens)
     if isinstance(tree, exp.Command):
-        if _is_silent(piece.tokens):
+        if is_silent(piece.tokens):
             path = search_path(piece.tokens, context.traits) if kind == "SET" else ()
             return msgspec.structs.replace(_silent(kind, piece, context.text), context=path)
         unsupported = _fault(piece, context) or _finding(
@@ -199,7 +195,7 @@ def _statement(piece: Piece, tree: exp.Expr, context: Context) -> ir.Statement:
         )
         return ir.Statement(kind, "failed", findings=(unsupported,), fingerprint=fingerprint(piece, context.text))
     parts = _guarded(context, piece, lambda context: _level(context, tree, piece))
-    if parts is None and _is_silent(piece.tokens):
+    if parts is None and is_silent(piece.tokens):
         return _silent(kind, piece, context.text)
     if parts is None:
         context.report("UNSUPPORTED_SYNTAX", piece.start, piece.end, construct=kind)
@@ -277,16 +273,6 @@ def _cut_statement(piece: Piece, text: str, traits: Traits) -> ir.Statement:
 def _silent(kind: str, piece: Piece, text: str) -> ir.Statement:
     said = tuple(pragmas(piece.tokens, text))
     return ir.Statement(kind, "analysed", fingerprint=fingerprint(piece, text), pragmas=said)
-
-
-def _is_silent(tokens: Sequence[Token]) -> bool:
-    """Whether a statement that sqlglot leaves as text is of a kind that carries no lineage."""
-    words = [word for token in tokens[:12] for word in token.text.upper().split()] or [""]
-    if words[0] in kinds.SILENT_WHERE_UNREAD:
-        return True
-    about = next((word for word in words[1:] if word not in kinds.OBJECT_WORDS), "")
-    silent = kinds.SILENT_ALTERATIONS if words[0] in ("ALTER", "DROP") else kinds.SILENT_OBJECTS
-    return words[0] in ("CREATE", "ALTER", "DROP", "UPDATE") and about in silent
 
 
 def _first_words(tokens: Sequence[Token]) -> str:

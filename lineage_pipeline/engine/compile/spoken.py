@@ -7,6 +7,7 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.families import CHOICES, Family
 from lineage_pipeline.engine.compile.identifiers import identified
+from lineage_pipeline.engine.compile.prefixes import defined
 from lineage_pipeline.engine.compile.words import behind_brackets, keyword
 
 _HOLES = (TokenType.AMP, TokenType.DAMP)
@@ -19,8 +20,9 @@ def spoken(tokens: Sequence[Token], text: str, family: Family) -> Sequence[Token
     if family.equals:
         kept = _named(tokens) if "@" in text else tokens
         return _unprefixed(kept) if _PREFIX.search(text) else kept
-    if family.identifiers and "identifier" in text.lower():
-        return identified(tokens)
+    if family.identifiers:
+        tokens = defined(tokens) if "define" in text.lower() else tokens
+        return identified(tokens) if "identifier" in text.lower() else tokens
     if not family.result_word:
         return tokens
     kept = list(tokens)
