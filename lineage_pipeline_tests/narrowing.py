@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from lineage_pipeline.engine.diff.extent import NEEDED_AT, OWNERS, PLACED, Differing, counts, extent, needed_by
+from lineage_pipeline.engine.diff.extent import LINKS, NEEDED_AT, OWNERS, PLACED, Differing, counts, extent, needed_by
 from lineage_pipeline.vocabulary.analysis import Lineage
 
 
@@ -19,8 +19,13 @@ def narrowed(base: Lineage, head: Lineage) -> tuple[Lineage, Lineage]:
                 objects.add(getattr(row, owner))
             if table in PLACED:
                 paths.add(row.path)
-    links = {(edge.from_object, edge.to_object) for side in (base, head) for edge in side.object_edges}
-    links |= {(edge.from_object, edge.to_object) for side in (base, head) for edge in side.column_edges}
+    links = {
+        (getattr(row, source), getattr(row, reader))
+        for table, (source, reader) in LINKS.items()
+        for side in (base, head)
+        for row in getattr(side, table)
+        if getattr(row, source) is not None
+    }
     found = extent(
         Differing(frozenset(objects - {None}), frozenset(paths - {None})),
         (*base.objects, *head.objects),

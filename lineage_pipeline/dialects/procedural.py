@@ -73,5 +73,7 @@ DIRECTIVES = frozenset(
 HEADER_OPTIONS = frozenset("SCHEMABINDING ENCRYPTION VIEW_METADATA RECOMPILE NATIVE_COMPILATION EXECUTE EXEC".split())
 """What may stand behind the WITH of a module's header."""
 
-CALLED_BY_NAME = frozenset("DISABLE ENABLE SEND REVERT MOVE GET KILL SHUTDOWN ADD BACKUP RESTORE DUMP LOAD".split())
+CALLED_BY_NAME = frozenset(
+    "DISABLE ENABLE SEND REVERT MOVE GET KILL SHUTDOWN ADD BACKUP RESTORE DUMP LOAD BULK".split()
+)
 """Words at the beginning of a batch that are no procedure called by its name alone."""

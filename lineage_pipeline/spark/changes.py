@@ -15,6 +15,7 @@ from pyspark.sql import functions as f
 
 from lineage_pipeline.engine.diff import Policy, diff
 from lineage_pipeline.engine.diff.extent import (
+    LINKS,
     MAKING,
     NEEDED_AT,
     OWNERS,
@@ -97,10 +98,14 @@ def _hashed(rows: DataFrame, table: str, side: int) -> DataFrame:
 
 
 def _links(sides: Sides) -> list[tuple[str, str]]:
-    """Say who feeds whom on either side, as object and as column edges tell it."""
-    ends = ("from_object", "to_object")
-    tables = [sides.table(side, table).select(*ends) for table in ("object_edges", "column_edges") for side in (0, 1)]
-    pairs = reduce(DataFrame.union, tables).distinct().toArrow()
+    """Say who feeds whom on either side, as edges and foreign keys tell it."""
+    ends = ("source", "reader")
+    tables = [
+        sides.table(side, table).select(*(f.col(column).alias(end) for column, end in zip(columns, ends, strict=True)))
+        for table, columns in LINKS.items()
+        for side in (BASE, HEAD)
+    ]
+    pairs = reduce(DataFrame.union, tables).dropna().distinct().toArrow()
     return list(zip(*(pairs[name].to_pylist() for name in ends), strict=True))
 
 

@@ -146,7 +146,16 @@ def window(context: Context, node: exp.Expr) -> ir.Expr:
         expression(context, node.this),
         expressions(context, partition),
         expressions(context, order.expressions if order is not None else ()),
-        " ".join(filter(None, (directions(order.expressions) if order is not None else "", _frame(spec), _kept(node)))),
+        " ".join(
+            filter(
+                None,
+                (
+                    directions(order.expressions) if order is not None else "",
+                    _frame(spec, order is not None),
+                    _kept(node),
+                ),
+            )
+        ),
     )
 
 
@@ -227,9 +236,15 @@ def quantified(context: Context, node: exp.Expr) -> ir.Expr:
     return call(context, node)
 
 
-def _frame(spec: exp.Expr | None) -> str:
+def _frame(spec: exp.Expr | None, ordered: bool) -> str:
+    """The rows of a window, unless they are those that it has where nobody says so."""
     parts = (str(value) for key, value in sorted(spec.args.items()) if value) if spec is not None else ()
-    return " ".join(parts).upper()
+    said = " ".join(parts).upper()
+    return "" if ordered and said in _USUAL else said
+
+
+_USUAL = frozenset({"CURRENT ROW RANGE UNBOUNDED PRECEDING", "RANGE UNBOUNDED PRECEDING"})
+"""The frame of a window with an order, as it may be written."""
 
 
 EXPRESSIONS: dict[type[exp.Expr], Callable[[Context, exp.Expr], ir.Expr]] = {

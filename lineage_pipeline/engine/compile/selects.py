@@ -162,6 +162,7 @@ def order_and_limit(context: Context, node: exp.Expr) -> tuple[tuple[ir.Expr, ..
         found = node.args.get(clause)
         if isinstance(found, exp.Expr):
             limits.append(bound(context, clause, found))
+    limits = [limit for limit in limits if limit != "offset 0"]
     distinct = args.get("distinct")
     first = bool(limits) or (isinstance(distinct, exp.Expr) and bool(distinct.args.get("on")))
     sorting, ways = expressions(context, keys), directions(keys)

@@ -118,8 +118,20 @@ def loaded(
     context: Context, kind: str, target: ir.Name, files: Sequence[ir.Name], columns: tuple[str, ...] | None
 ) -> Parts:
     """Files fill a table."""
+    if columns is None and not context.traits.copies_names and not _may_name(context.tokens):
+        context.features.add("positional insert")
     relations = [context.add(ir.Select((ir.Source("", name=file),), ())) for file in files]
     return {"kind": kind, "writes": tuple(ir.Write(target, relation, "load", columns) for relation in relations)}
+
+
+def _may_name(tokens: Sequence[Token]) -> bool:
+    """Whether files may say themselves which columns they hold, or a format does that is described elsewhere."""
+    words = {token.text.upper() for token in tokens}
+    return not words.isdisjoint(_NAMING) or "FILE_FORMAT" in words and "TYPE" not in words
+
+
+_NAMING = frozenset("AVRO JSON ORC PARQUET XML MATCH_BY_COLUMN_NAME MATCH FORMAT_NAME FORMATFILE".split())
+"""Words of a load whose files do not count columns, or need not."""
 
 
 def _unloaded(context: Context, cursor: Cursor, relation: int) -> Parts | None:

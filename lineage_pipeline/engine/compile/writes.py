@@ -33,7 +33,7 @@ def insert(context: Context, tree: exp.Expr) -> dict[str, Any]:
         relation = query(context, body)
     else:  # a row of defaults
         relation, columns = context.add(ir.Select((), ())), ()
-    if columns is None:
+    if columns is None and not tree.args.get("by_name"):
         context.features.add("positional insert")
     write = ir.Write(
         target,

@@ -23,6 +23,8 @@ def same_filter(text: str) -> str:
 
 
 def _member(line: str) -> str:
+    if line.startswith("not(exists("):
+        return f"not({_member(line[4:-1])})"
     found = _MEMBER.fullmatch(line)
     if found is None:
         return line

@@ -9,6 +9,7 @@ from lineage_pipeline.engine.diff.implication import LOOSENED, TIGHTENED
 from lineage_pipeline.engine.diff.pair import Pair
 from lineage_pipeline.engine.diff.policy import rank
 from lineage_pipeline.engine.diff.renames import PROJECTION
+from lineage_pipeline.vocabulary.sets import Confidence
 
 Found = Mapping[tuple[str, str | None], Sequence[Finding]]
 """All findings by object and column."""
@@ -57,6 +58,11 @@ def _same_object(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding
     return found.get((finding.object, None), ())
 
 
+def _unsure(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
+    """Look for why nobody can say whether a column is still there."""
+    return _same_object(pair, finding, found) if finding.confidence is Confidence.UNKNOWN else ()
+
+
 def _unfitting(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
     """Look for branches or values that do not fit in number: what they give is beside the point."""
     return [one for one in found.get((finding.object, None), ()) if one.before is None]
@@ -81,7 +87,7 @@ _WAY = re.compile(rf"^({TIGHTENED}|{LOOSENED}): ")
 
 
 def _other_branches(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
-    """Look for branches or rows that came or went: every column gets what they give."""
+    """Look for branches or rows that came or went, or give values where they took rows away: every column feels it."""
     here = found.get((finding.object, None), ())
     return [one for one in here if _counts(one.before) != _counts(one.after)]
 
@@ -100,9 +106,9 @@ def _arms(text: str | None) -> list[str]:
 _ROWS_AWAY = re.compile(r"TRUNCATE|DELETE\b.* (?:where|of) ")
 
 
-def _counts(text: str | None) -> list[str]:
-    """Read how many branches the set operations of a statement have."""
-    return [line.rpartition(" of ")[2] for line in (text or "").splitlines()]
+def _counts(text: str | None) -> list[tuple[bool, str]]:
+    """Read which set operations of a statement only take rows away, and how many branches they have."""
+    return [(line.startswith("except"), line.rpartition(" of ")[2]) for line in (text or "").splitlines()]
 
 
 def _moved_source(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
@@ -165,6 +171,7 @@ def _inputs(pair: Pair, finding: Finding, found: Found) -> list[Finding]:
     old = [old for (name, old), new in pair.renames.names.columns.items() if (name, new) == (finding.object, column)]
     edges += [edge for name in old for edge in pair.base.inputs(finding.object, name)]
     keys: set[tuple[str, str | None]] = {(edge.from_object, edge.from_column) for edge in edges}
+    keys |= {(name, old) for (name, old), new in pair.renames.names.columns.items() if (name, new) in keys}
     keys |= {(edge.from_object, None) for edge in edges}
     return [one for key in keys for one in found.get(key, ())]
 
@@ -182,6 +189,7 @@ NOTHING = "?."
 _GONE = ("COL001", "COL002", "OBJ", "ANL")
 
 CAUSES: tuple[tuple[str, Search, tuple[str, ...]], ...] = (
+    ("COL001", _unsure, ("SRC002", "ANL001")),
     ("COL001", _untouched_input, _GONE),
     ("COL002", _untouched_input, ("COL002",)),
     ("COL005", _ambiguous_name, ("COL003", "COL004")),
@@ -212,10 +220,13 @@ CAUSES: tuple[tuple[str, Search, tuple[str, ...]], ...] = (
     ("TYP", _same_statement, ("EXP",)),
     ("NUL", _carried_input, ("NUL", *_GONE)),
     ("NUL", _same_column, ("EXP", "COL008")),
-    ("NUL", _same_object, ("ROW001", "ROW003", "ROW006", "SRC002", "ANL003")),
+    ("NUL", _same_object, ("ROW001", "ROW003", "ROW006", "SRC002", "ANL003", "OBJ004")),
     ("SRC003", _same_object, ("SRC001", "SRC002", "ROW003", "ROW006")),
     ("PII001", _same_column, ("EXP005",)),
     ("PII001", _all_inputs, ("PII001",)),
     ("ANL001", _untouched_source, ("ANL", "OBJ", "COL")),
+    ("ANL001", _same_object, ("SRC002",)),
+    ("OBJ005", _same_object, ("OBJ004",)),
+    ("", _same_object, ("ANL004",)),
 )
 """For a family of rules: where to look for a cause, and which rules may be one, the likeliest first."""

@@ -37,6 +37,13 @@ NEEDED: dict[str, tuple[str, ...]] = {
 }
 """The columns by which an object needs a row, where they are not that of its owner."""
 
+LINKS: dict[str, tuple[str, str]] = {
+    "object_edges": ("from_object", "to_object"),
+    "column_edges": ("from_object", "to_object"),
+    "constraints": ("expression", "object"),
+}
+"""The tables that say who hangs on whom, and the columns for that: a foreign key needs what it points to."""
+
 NEEDED_AT = ("statements", "column_edges", "diagnostics")
 """Tables whose rows are needed for the file that they stand in."""
 

@@ -24,13 +24,14 @@ from lineage_pipeline.engine.diff.readers import (
     positional_sinks,
     positional_writers,
     possible_readers,
+    referring,
     row_facets,
     star_readers,
     takes_star,
 )
 from lineage_pipeline.engine.diff.renames import alike
 from lineage_pipeline.engine.diff.spread import place_name, row_effects, spread
-from lineage_pipeline.engine.diff.unions import SET_OPERATION
+from lineage_pipeline.engine.diff.unions import SET_OPERATION, goes_by_place
 from lineage_pipeline.vocabulary.sets import Confidence, Severity
 
 
@@ -61,7 +62,8 @@ def feel_object_lost(pair: Pair, finding: Finding, policy: Policy) -> Impact:
     """Whoever still reads or fills the object under its old name fails; a view of that name spares the readers."""
     if finding.object in pair.covered:
         return Impact(finding.severity, object_writers(pair.head, finding.object))
-    broken = [*object_readers(pair.head, finding.object), *object_writers(pair.head, finding.object)]
+    searches = (object_readers, object_writers, referring)
+    broken = [reader for search in searches for reader in search(pair.head, finding.object)]
     return _broken(pair, finding, policy, broken)
 
 
@@ -164,9 +166,7 @@ def feel_positions(pair: Pair, finding: Finding, policy: Policy) -> Impact:
     readers = object_readers(pair.head, finding.object)
     stars = [reader for reader in readers if takes_star(pair.head, reader)]
     counting = sinks or [
-        one
-        for one in stars
-        if SET_OPERATION in row_facets(pair.head, one.object, one.place) or counts_places(pair, one)
+        one for one in stars if goes_by_place(row_facets(pair.head, one.object, one.place)) or counts_places(pair, one)
     ]
     if counting:
         return Impact(Severity.BREAKING, counting)
@@ -198,8 +198,10 @@ def _left_empty(pair: Pair, finding: Finding) -> list[Reader]:
 
 
 def feel_guarantee(pair: Pair, finding: Finding, policy: Policy) -> Impact:
-    """A guarantee that is lost is felt by readers, a new one by writers."""
-    return feel_object(pair, finding, policy) if finding.before else feel_writers(pair, finding, policy)
+    """A guarantee that is lost is felt by readers, a new one by writers, another one by both."""
+    sides = ((feel_object, finding.before), (feel_writers, finding.after))
+    felt = [feel(pair, finding, policy) for feel, text in sides if text]
+    return Impact(worst(*(one.severity for one in felt)), [reader for one in felt for reader in one.readers])
 
 
 def feel_always(pair: Pair, finding: Finding, policy: Policy) -> Impact:
@@ -288,4 +290,5 @@ def _counts_columns(pair: Pair, reader: Reader) -> bool:
     """Say whether a statement that takes a star goes by all its columns: their places, their names, or their values."""
     facets = row_facets(pair.head, reader.object, reader.place)
     grain = set(facets.get("grouping", "").splitlines())
-    return SET_OPERATION in facets or bool(grain & {"distinct", "all"}) or NATURAL in pair.head.features(reader.place)
+    united = goes_by_place(facets) or "distinct" in facets.get(SET_OPERATION, "")
+    return united or bool(grain & {"distinct", "all"}) or NATURAL in pair.head.features(reader.place)

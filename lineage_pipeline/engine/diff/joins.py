@@ -16,6 +16,9 @@ FUNCTION = "(function)"
 
 SIDES = frozenset({"inner", "left", "right", "full", "cross", "semi", "anti"})
 
+ASKING = frozenset({"semi", "anti"})
+"""Joins that give no value, and ask whether a source has a row."""
+
 AFTERWARDS = frozenset({"right", "full"})
 """Joins that give rows back which a condition before them dropped."""
 
@@ -43,10 +46,36 @@ def _read_join(line: str) -> JoinLine:
 
 def same_conditions(before: Texts, after: Texts) -> bool:
     """Say whether the same rows are joined and kept, wherever the conditions of inner joins are written."""
+    before, after = _asked(before), _asked(after)
     if sorted(before.get((SOURCE, "*"), "").splitlines()) != sorted(after.get((SOURCE, "*"), "").splitlines()):
         return False
     old, new = _conditions(before), _conditions(after)
     return old is not None and old == new
+
+
+def _asked(texts: Texts) -> Texts:
+    """Give the texts of a statement with each join that only asks whether there is a row as the EXISTS that it is."""
+    joins = read_joins(texts.get((JOIN, "*"), ""))
+    asking = [one for one in joins if one.side in ASKING]
+    if not asking:
+        return texts
+    found = [texts.get((FILTER, "*"), ""), *map(_question, asking)]
+    sources = texts.get((SOURCE, "*"), "").splitlines()
+    for one in asking:
+        sources = [name for name in sources if name != one.source] if one.source in sources else sources
+    kept = [_spelled(one) for one in joins if one not in asking]
+    parts = {FILTER: sorted("\n".join(found).split("\n")), JOIN: kept, SOURCE: sources}
+    return {**texts, **{(name, "*"): "\n".join(filter(None, lines)) for name, lines in parts.items()}}
+
+
+def _question(join: JoinLine) -> str:
+    filters = "".join(f" filter {part}" for part in sorted(_conjuncts(join.on)))
+    asked = f"exists(1, source {join.source}{filters})"
+    return asked if join.side == "semi" else f"not({asked})"
+
+
+def _spelled(join: JoinLine) -> str:
+    return f"{join.side} {join.source}" + (f" ON {join.on}" if join.on else "")
 
 
 def _conditions(texts: Texts) -> tuple[Counter[str], Counter[JoinLine]] | None:
@@ -89,6 +118,13 @@ def _names(text: str, source: str) -> bool:
 
 _TIES, QUERY = " = ", "source "
 """What a condition has that says which rows belong together, and what has a query inside."""
+
+
+def equated(join: JoinLine) -> frozenset[str]:
+    """Give the values of a joined source that must be equal to one of the other sources."""
+    pairs = [tuple(parts_of(part[1:-1], _TIES)) for part in _conjuncts(join.on) if part.startswith("(")]
+    sides = [(one, other) for pair in pairs if len(pair) == 2 for one, other in (pair, pair[::-1])]
+    return frozenset(one for one, other in sides if _names(one, join.source) and not _names(other, join.source))
 
 
 def _conjuncts(text: str) -> Iterator[str]:

@@ -201,7 +201,7 @@ def _rejoined(before: Texts, after: Texts) -> Texts:
     """Take over the head's joins and filters where they say the same in another place."""
     if not same_conditions(before, after):
         return before
-    keys = ((JOIN, "*"), (FILTER, "*"))
+    keys = ((JOIN, "*"), (FILTER, "*"), (SOURCE, "*"))
     kept = {key: text for key, text in before.items() if key not in keys}
     return kept | {key: after[key] for key in keys if key in after}
 

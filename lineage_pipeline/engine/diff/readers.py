@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from lineage_pipeline.engine.diff.index import ADDING, Index, Place, maker
+from lineage_pipeline.engine.diff.index import ADDING, WRITING, Index, Place, maker
 from lineage_pipeline.engine.diff.pair import Pair
 from lineage_pipeline.engine.diff.renames import PROJECTION
 from lineage_pipeline.vocabulary.plan import MODULES
@@ -18,7 +18,7 @@ UNRESOLVED = "?"
 COUNTING = ("SERIAL", "BIGSERIAL", "SMALLSERIAL", "ROWVERSION")
 """How types begin that give a column its values."""
 
-UNKNOWN_COLUMN = "UNKNOWN_COLUMN"
+UNKNOWN_COLUMN, MISMATCH = "UNKNOWN_COLUMN", "INSERT_ARITY_MISMATCH"
 
 LASTING = frozenset({ObjectKind.VIEW, ObjectKind.MATERIALIZED_VIEW, *MODULES})
 """What reads again whenever it is asked, and not when it was written alone."""
@@ -60,6 +60,14 @@ def object_writers(side: Index, name: str) -> list[Reader]:
     return [Reader(name, None, place, side.line(place)) for place in side.writers.get(name, ())]
 
 
+def referring(side: Index, name: str) -> list[Reader]:
+    """List the statements that make a table whose foreign key points to an object."""
+    rows = (one for rows in side.constraints.values() for one in rows)
+    tables = {one.object for one in rows if one.kind == "foreign key" and one.expression == name} - {name}
+    places = [(table, place) for table in sorted(tables) for place in side.makers.get(table, ())[:1]]
+    return [Reader(table, None, place, side.line(place)) for table, place in places]
+
+
 def omitting(side: Index, name: str, column: str) -> list[Reader]:
     """List the statements that add rows to an object without a value for a column, which has none of its own."""
     type_ = (known.type or "") if (known := side.columns.get(name, {}).get(column)) else ""
@@ -87,9 +95,31 @@ def possible_readers(side: Index, name: str) -> list[Reader]:
 
 
 def positional_writers(pair: Pair, name: str) -> list[Reader]:
-    """List the INSERTs without a column list into an object that nobody changed along with it."""
+    """List the INSERTs without a column list into an object that nobody edited along with it and that no longer fit."""
     writers = [reader for reader in object_writers(pair.head, name) if pair.is_kept(reader.place)]
-    return [reader for reader in writers if POSITIONAL in pair.head.features(reader.place)]
+    counting = [reader for reader in writers if POSITIONAL in pair.head.features(reader.place)]
+    return [reader for reader in counting if not _still_fits(pair, reader)]
+
+
+def _still_fits(pair: Pair, reader: Reader) -> bool:
+    """Say whether each value of an INSERT goes where it went, and nobody misses one: all that it counts fits still."""
+    side, key = pair.head, pair.head.fingerprint(reader.place)
+    if key not in pair.kept or side.kind(reader.place) not in WRITING:  # what a file holds nobody knows
+        return False
+    before = _values(pair.base, reader.object, pair.kept[key][0])
+    after = _values(side, reader.object, reader.place)
+    left = side.columns.get(reader.object, {})
+    told = (one for one in side.lineage.diagnostics if one.code == MISMATCH and one.path == reader.place[0])
+    moved = any(text != after.get(column) for column, text in before.items() if column in left)
+    return bool(after) and not moved and not any(_covers(side.statements[reader.place], one.line) for one in told)
+
+
+def _values(side: Index, name: str, place: Place) -> dict[str, str]:
+    """Give what a statement puts into each column of an object."""
+    bodies = [body for body in side.bodies.get(name, ()) if body.place == place]
+    return {
+        column: facet.text for body in bodies for (kind, column), facet in body.facets.items() if kind == PROJECTION
+    }
 
 
 def natural_readers(pair: Pair, name: str, column: str) -> list[Reader]:
@@ -168,7 +198,7 @@ def positional_sinks(pair: Pair, name: str) -> list[Reader]:
     """
     stars = [reader for reader in object_readers(pair.head, name) if STAR in pair.head.features(reader.place)]
     readers = [reader for reader in stars if POSITIONAL in pair.head.features(reader.place)]
-    return [*positional_writers(pair, name), *readers]
+    return [*positional_writers(pair, name), *(reader for reader in readers if not _still_fits(pair, reader))]
 
 
 def consumers(side: Index, readers: Iterable[Reader]) -> tuple[Consumer, ...]:

@@ -9,10 +9,17 @@ SET_OPERATION = "set operation"
 BRANCH = " | "
 """What stands between the branches of a set operation in the canonical text of a column."""
 
+BY_NAME = " by name"
+
 ORDERED = ("except", "recursion", "values")
 """Set operations whose branches do not change places, by how they begin."""
 
 Texts = Mapping[tuple[str, str], str]
+
+
+def goes_by_place(facets: Mapping[str, str]) -> bool:
+    """Say whether a statement puts the columns of branches together by their places, and not by their names."""
+    return any(BY_NAME not in line for line in facets.get(SET_OPERATION, "").splitlines())
 
 
 def same_branches(before: Texts, after: Texts) -> bool:

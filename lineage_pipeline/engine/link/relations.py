@@ -82,7 +82,7 @@ def _set_operation(links: RelationLinker, body: ir.SetOperation, index: int, out
     scope.aliases = {column.name: column.value for column in columns}
     scope.sees_aliases = True
     order, sorting = _order(body.order, columns, scope, links)
-    keyword = f"{body.op.lower()}{' distinct' if body.distinct else ' all'}"
+    keyword = f"{body.op.lower()}{' distinct' if body.distinct else ' all'}{' by name' if body.by_name else ''}"
     facets = [facet for branch in branches for facet in branch.facets]
     facets.append(("set operation", f"{keyword} of {len(branches)}"))
     facets.extend(("order", text) for text in sorting if text)

@@ -12,6 +12,7 @@ from lineage_pipeline.engine.link.budget import MANY, TEXTS
 from lineage_pipeline.engine.link.calls import aggregates
 from lineage_pipeline.engine.link.canonical import shortened
 from lineage_pipeline.engine.link.captions import recaptioned
+from lineage_pipeline.engine.link.conjuncts import conjuncts
 from lineage_pipeline.engine.link.facets import condition_lines, joined_by_marks, shape_lines
 from lineage_pipeline.engine.link.flows import Flows, influence, united
 from lineage_pipeline.engine.link.groupings import with_gaps
@@ -101,25 +102,11 @@ _FACETS = {"where": "filter", "having": "filter", "qualify": "filter", "group": 
 
 
 def _conditions(body: ir.Select) -> Iterator[tuple[str, Subtype, Sequence[ir.Expr]]]:
-    yield "where", Subtype.FILTER, _conjuncts(body.where)
+    yield "where", Subtype.FILTER, conjuncts(body.where)
     yield "group", Subtype.GROUP_BY, (*body.group, *body.distinct_on)
-    yield "having", Subtype.FILTER, _conjuncts(body.having)
-    yield "qualify", Subtype.FILTER, _conjuncts(body.qualify)
+    yield "having", Subtype.FILTER, conjuncts(body.having)
+    yield "qualify", Subtype.FILTER, conjuncts(body.qualify)
     yield "order", Subtype.SORT, body.order
-
-
-def _conjuncts(condition: ir.Expr | None) -> list[ir.Expr]:
-    """The conditions that all have to hold."""
-    if condition is None:
-        return []
-    found, pending = [], [condition]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, ir.Call) and part.op == "AND":
-            pending.extend(reversed(part.args))
-        else:
-            found.append(part)
-    return found
 
 
 # ── sources ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -181,7 +168,7 @@ def _join_condition(links: Links, join: ir.Join, scope: Scope, added: Source, in
         scope.merged[name] = {"right": (added,), "full": (*first, added)}.get(join.side, first or (added,))
     if using:  # the columns that a join merges stand before all others
         scope.merged = {key.parts[0]: scope.merged[key.parts[0]] for key in using} | scope.merged
-    for condition in _conjuncts(join.on):
+    for condition in conjuncts(join.on):
         value = value_of(condition, scope, links)
         indirect.append(influence(value.flows, Subtype.JOIN))
         texts.append(value.text)

@@ -46,7 +46,9 @@ def expanded(links: Links, star: ir.Star, scope: Scope, openings: list[Opening])
     renamed = dict(star.rename)
     ignoring = re.IGNORECASE if links.traits.columns in (Folding.INSENSITIVE, Folding.CAPITAL) else re.NOFLAG
     pattern = re.compile(star.pattern, ignoring) if star.pattern else None
+    met = set()
     for name, value in _starred(links, star, scope, openings):
+        met.add(name)
         if pattern is not None:
             links.budget.foresee(effort(star.pattern, len(name)))
         match = pattern.search(name) if pattern is not None else None
@@ -59,6 +61,19 @@ def expanded(links: Links, star: ir.Star, scope: Scope, openings: list[Opening])
         shown = _shown(star, renamed.get(name, name), match)
         made = value if star.each is None else _made(links, star.each, scope, value)
         yield Out(shown, shown, made, star.start, star.end, is_approximate(made))
+    named = [name for name in (*star.exclude, *replaced, *renamed) if "." not in name and name not in met]
+    if named and not links.traits.lenient_stars:
+        _report_missing(links, star, scope, named)
+
+
+def _report_missing(links: Links, star: ir.Star, scope: Scope, names: list[str]) -> None:
+    """A star that leaves out, replaces or renames what none of its sources has fails, where all of them are known."""
+    sources = [source for source in scope.sources if not star.qualifier or source.answers(star.qualifier)]
+    if not sources or any(one.openings(star) or one.is_vague() or one.makes_anything() for one in sources):
+        return
+    candidates = ", ".join(source.alias or "a subquery" for source in sources)
+    for name in dict.fromkeys(names):
+        links.report("UNKNOWN_COLUMN", star.start, star.end, column=name, candidates=candidates)
 
 
 def _shown(star: ir.Star, name: str, match: re.Match[str] | None) -> str:

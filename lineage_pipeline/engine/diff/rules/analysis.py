@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from lineage_pipeline.engine.diff.finding import Finding, Rule
-from lineage_pipeline.engine.diff.index import Index
+from lineage_pipeline.engine.diff.index import WRITING, Index
 from lineage_pipeline.engine.diff.pair import Pair
 from lineage_pipeline.engine.diff.rules.nested import field_missing
 from lineage_pipeline.vocabulary.sets import Confidence, Scope, Severity
@@ -166,8 +166,9 @@ def _is_removed(pair: Pair, one: Diagnostic, name: str) -> bool:
         return False
     # SQL inside a string has no place of its own: whatever its file reads may be meant.
     near = {read for row in pair.head.lineage.statements if row.path == one.path for read in row.reads}
-    # An INSERT, an UPDATE or a MERGE may name a column of what it fills.
-    filled = {name} if one.message.endswith(f" is not a column of {name}") else set()
+    # An INSERT, an UPDATE or a MERGE may name a column of what it fills, by whatever alias.
+    row = statement_at(pair.head, one)
+    filled = {name} if row is not None and row.kind in WRITING else set()
     gone = (
         source
         for source in {*pair.head.sources(name), *pair.base.sources(name), *near, *filled}

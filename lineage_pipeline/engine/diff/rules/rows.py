@@ -1,12 +1,12 @@
 """Statements that give other rows: joins, filters, grouping, set operations, order, limits and sources."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
 from lineage_pipeline.engine.diff.finding import Finding, Rule, at, at_body
 from lineage_pipeline.engine.diff.implication import direction
 from lineage_pipeline.engine.diff.index import CONDITION, EMPTYING, Body, Index
-from lineage_pipeline.engine.diff.joins import FILTER, FUNCTION, JOIN, JoinLine, read_joins
+from lineage_pipeline.engine.diff.joins import FILTER, FUNCTION, JOIN, JoinLine, equated, read_joins
 from lineage_pipeline.engine.diff.pair import Pair, Rewrite, sources
 from lineage_pipeline.engine.diff.renames import PROJECTION
 from lineage_pipeline.engine.diff.unions import SET_OPERATION
@@ -141,26 +141,29 @@ _LIKENESS: tuple[tuple[str, Callable[[JoinLine], tuple[str, ...]]], ...] = (
 
 
 def _join_severity(pair: Pair, rewrite: Rewrite, old: JoinLine | None, new: JoinLine | None) -> Severity:
-    """Every row with every row breaks; a left join by a key from which nothing is taken changes nothing."""
+    """Every row with every row breaks; a left join by a key gives new columns, and changes no row."""
     if old and new:
         crossed = new.side == "cross" or (bool(old.on) and not new.on)
         multiplied = _is_by_key(pair.base, old) and not _is_by_key(pair.head, new)
         return Severity.BREAKING if crossed or multiplied else Severity.POTENTIALLY_BREAKING
-    idle = _is_idle(pair.base, rewrite.base, old) if old else new and _is_idle(pair.head, rewrite.head, new)
+    shared = pair.base.columns.get(rewrite.object, {}).keys() & pair.head.columns.get(rewrite.object, {}).keys()
+    sides = ((pair.base, rewrite.base, old), (pair.head, rewrite.head, new))
+    idle = all(_is_idle(side, body, join, shared) for side, body, join in sides if join)
     return Severity.INFO if idle else Severity.POTENTIALLY_BREAKING
 
 
-def _is_idle(side: Index, body: Body, join: JoinLine) -> bool:
-    """Say whether a join neither gives a value nor adds or drops a row."""
-    edges = side.edges_at.get(body.place, ())
-    used = any(edge.from_object == join.source and edge.type is EdgeType.DIRECT for edge in edges)
+def _is_idle(side: Index, body: Body, join: JoinLine, columns: Set[str]) -> bool:
+    """Say whether a join adds and drops no row, and gives none of the columns that both sides have its value."""
+    edges = [edge for edge in side.edges_at.get(body.place, ()) if edge.from_object == join.source]
+    used = any(edge.type is EdgeType.DIRECT and edge.to_column in columns for edge in edges)
     return join.side == "left" and not used and _is_by_key(side, join)
 
 
 def _is_by_key(side: Index, join: JoinLine) -> bool:
     """Say whether a join finds at most one partner."""
     keys = [one.columns for one in side.constraints.get(join.source, ()) if one.kind in ("primary key", "unique")]
-    return any(key and all(f"{join.source}.{column}" in join.on for column in key) for key in keys)
+    tied = equated(join)
+    return any(key and all(f"{join.source}.{column}" in tied for column in key) for key in keys)
 
 
 def _spell(join: JoinLine | None) -> str | None:

@@ -6,12 +6,13 @@ from lineage_pipeline.engine.diff.finding import Finding, Rule
 from lineage_pipeline.engine.diff.implication import keeps_null_out
 from lineage_pipeline.engine.diff.index import Body, Index
 from lineage_pipeline.engine.diff.lattice import compare
+from lineage_pipeline.engine.diff.names import replace_words
 from lineage_pipeline.engine.diff.pair import Pair
 from lineage_pipeline.engine.diff.readers import omitting
 from lineage_pipeline.engine.diff.renames import PROJECTION
 from lineage_pipeline.engine.diff.rules.nested import nested
 from lineage_pipeline.vocabulary.sets import Confidence, ObjectKind, Scope, Severity
-from lineage_pipeline.vocabulary.tables import Column, Constraint
+from lineage_pipeline.vocabulary.tables import Column
 
 UNKNOWN_TYPES = frozenset({None, "", "UNKNOWN", "NULL"})
 
@@ -95,11 +96,14 @@ def _lets_no_null(side: Index, body: Body, column: Column, seen: tuple[str, ...]
 def constraint_changed(pair: Pair) -> Iterator[Finding]:
     """A guarantee that goes is lost for readers; one that comes binds writers."""
     for name in pair.common:
-        before = {_guarantee(pair, one, at_base=True) for one in pair.base.constraints.get(name, ())} - {None}
-        after = {_guarantee(pair, one) for one in pair.head.constraints.get(name, ())} - {None}
-        for text in sorted(str(one) for one in before - after):
-            yield Finding("CON001", name, None, Severity.POTENTIALLY_BREAKING, before=text)
-        for text in sorted(str(one) for one in after - before):
+        before, after = _guarantees(pair, name, at_base=True), _guarantees(pair, name)
+        gone, came = sorted(before.items() - after.items()), sorted(after.items() - before.items())
+        for text, subject in gone:
+            rest = [one for one in came if one[1] == subject]
+            came = [one for one in came if one not in rest[:1]]
+            new = rest[0][0] if rest else None
+            yield Finding("CON001", name, None, Severity.POTENTIALLY_BREAKING, text, new)
+        for text, _ in came:
             yield Finding("CON001", name, None, Severity.POTENTIALLY_BREAKING, after=text)
 
 
@@ -140,14 +144,21 @@ def _is_written(pair: Pair, column: Column) -> bool:
     return not any((PROJECTION, column.name) in body.facets for body in made)
 
 
-def _guarantee(pair: Pair, constraint: Constraint, *, at_base: bool = False) -> str | None:
-    """Say what a constraint guarantees, whatever it is called."""
-    kind = constraint.kind.lower().replace("_", " ")
-    if kind not in GUARANTEES:
-        return None
-    names = pair.renames.names.columns if at_base else {}
-    columns = [names.get((constraint.object, column), column) for column in constraint.columns]
-    return " ".join(filter(None, (kind, f"({', '.join(columns)})" if columns else "", constraint.expression)))
+def _guarantees(pair: Pair, name: str, *, at_base: bool = False) -> dict[str, tuple[str, ...]]:
+    """Say what the constraints of an object guarantee, whatever they are called, each with its kind and columns.
+
+    One over a column that is gone binds and helps nobody any more: who counted on it fails by the column.
+    """
+    left, found = pair.head.columns.get(name, {}), {}
+    words = {old: new for (owner, old), new in pair.renames.names.columns.items() if owner == name} if at_base else {}
+    for constraint in (pair.base if at_base else pair.head).constraints.get(name, ()):
+        kind = constraint.kind.lower().replace("_", " ")
+        columns = [words.get(column, column) for column in constraint.columns]
+        if kind in GUARANTEES and all(column in left for column in columns):
+            listed = f"({', '.join(columns)})" if columns else ""
+            said = replace_words(constraint.expression or "", pair.renames.names.objects | words if at_base else {})
+            found[" ".join(filter(None, (kind, listed, said)))] = (kind, *columns)
+    return found
 
 
 RULES: tuple[Rule, ...] = (
