@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from lineage_pipeline.discover.dbt.documents import entries, mapping, words
+from lineage_pipeline.discover.dbt.guarantees import guarantees
 from lineage_pipeline.discover.dbt.nodes import Node
 from lineage_pipeline.discover.dbt.properties import Entry
 from lineage_pipeline.discover.dbt.relations import Relation
@@ -15,6 +16,9 @@ from lineage_pipeline.discover.schemas.model import ImportedColumn, ImportedTabl
 from lineage_pipeline.vocabulary.sets import ObjectKind
 
 CONSTRAINTS = frozenset({"not_null", "primary_key"})
+
+TELLING = ("tags", "meta", "group", "contract", "access", "unique_key")
+"""Settings of a model that say something of its table."""
 
 
 def listed_tables(session: Session) -> Iterator[ImportedTable]:
@@ -29,7 +33,8 @@ def listed_tables(session: Session) -> Iterator[ImportedTable]:
                 contract = "contract" in promised
                 table = _table(session, relation, node.entry, config, node.path, whole=contract)
                 kept = tuple(sorted({*table.tags, *promised}))
-                yield msgspec.structs.replace(table, yields=not contract, tags=kept)
+                keys = guarantees(node.entry, config, node.kind)
+                yield msgspec.structs.replace(table, yields=not contract, tags=kept, constraints=keys)
     for entry, path in session.nodes.exposures:
         relation = session.exposure(entry)
         owner = mapping(entry.get("owner"))
@@ -45,7 +50,9 @@ def source_tables(session: Session) -> Iterator[ImportedTable]:
 
 
 def _says_something(node: Node, config: Mapping[str, Any]) -> bool:
-    return bool(node.entry or any(config.get(key) for key in ("tags", "meta", "group", "contract", "access")))
+    return bool(
+        node.entry or any(config.get(key) for key in ("tags", "meta", "group", "contract", "access", "unique_key"))
+    )
 
 
 def _table(
@@ -62,6 +69,7 @@ def _table(
         tags=tags_of(words(settings.get("tags")), meta),
         owners=owners_of(meta, group),
         source=path,
+        constraints=guarantees(entry, settings),
     )
 
 

@@ -1,6 +1,6 @@
 """Tables as their own place calls them → schemas by the ids that the analysis uses; what falls together is said."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -13,7 +13,7 @@ from lineage_pipeline.engine.compile.types import written_type
 from lineage_pipeline.engine.graph.names import namespace
 from lineage_pipeline.vocabulary.analysis import Options, SchemaColumn, TableSchema
 from lineage_pipeline.vocabulary.sets import Origin
-from lineage_pipeline.vocabulary.tables import Diagnostic
+from lineage_pipeline.vocabulary.tables import Constraint, Diagnostic
 
 
 def imported_schemas(given: SchemaGiven, options: Options) -> dict[str, TableSchema]:
@@ -72,8 +72,14 @@ def _schema(identity: str, table: ImportedTable, traits: Traits, findings: list[
         owners=table.owners,
         source=table.source,
         yields=table.yields,
-        constraints=table.constraints,
+        constraints=tuple(_constraint(item, columns, traits) for item in table.constraints),
     )
+
+
+def _constraint(item: Constraint, columns: Mapping[str, SchemaColumn], traits: Traits) -> Constraint:
+    """Give a constraint with the names of columns as they are compared; those of DDL are that already."""
+    named = (name if name in columns else fold(name, quoted=False, folding=traits.columns) for name in item.columns)
+    return msgspec.structs.replace(item, columns=tuple(named))
 
 
 def _column(name: str, column: ImportedColumn, traits: Traits) -> SchemaColumn:

@@ -63,6 +63,11 @@ def _unsure(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
     return _same_object(pair, finding, found) if finding.confidence is Confidence.UNKNOWN else ()
 
 
+def _taken_back(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
+    """Look for a contract that gave an object its types, where nobody touched the object itself."""
+    return _same_object(pair, finding, found) if pair.is_unedited(finding.object) else ()
+
+
 def _unfitting(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
     """Look for branches or values that do not fit in number: what they give is beside the point."""
     return [one for one in found.get((finding.object, None), ()) if one.before is None]
@@ -217,6 +222,7 @@ CAUSES: tuple[tuple[str, Search, tuple[str, ...]], ...] = (
     ("TYP006", _learnt, ("COL003", "COL004")),
     ("TYP", _carried_input, ("TYP", "COL006", "COL007", *_GONE)),
     ("TYP", _same_column, ("EXP",)),
+    ("TYP", _taken_back, ("CON002",)),
     ("TYP", _same_statement, ("EXP",)),
     ("NUL", _carried_input, ("NUL", *_GONE)),
     ("NUL", _same_column, ("EXP", "COL008")),

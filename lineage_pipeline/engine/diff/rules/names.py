@@ -37,9 +37,11 @@ def spelling_changed(pair: Pair) -> Iterator[Finding]:
     renamed = pair.renames.names.columns
     for name in pair.common:
         for old, new in pair.columns(name):
+            strict = (name, old.name) in renamed
             if old.written == new.written or old.name.casefold() != new.name.casefold():
                 continue
-            strict = (name, old.name) in renamed
+            if old.origin is not new.origin and not strict:
+                continue  # a description spells as it likes
             severity = Severity.BREAKING if strict else Severity.POTENTIALLY_BREAKING
             yield Finding("COL006", name, old.name, severity, before=old.written, after=new.written)
 

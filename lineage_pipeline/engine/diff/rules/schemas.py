@@ -94,17 +94,29 @@ def _lets_no_null(side: Index, body: Body, column: Column, seen: tuple[str, ...]
 
 
 def constraint_changed(pair: Pair) -> Iterator[Finding]:
-    """A guarantee that goes is lost for readers; one that comes binds writers."""
+    """A guarantee that goes is lost for readers; one that comes binds writers; another one in its place does both."""
     for name in pair.common:
         before, after = _guarantees(pair, name, at_base=True), _guarantees(pair, name)
         gone, came = sorted(before.items() - after.items()), sorted(after.items() - before.items())
-        for text, subject in gone:
-            rest = [one for one in came if one[1] == subject]
-            came = [one for one in came if one not in rest[:1]]
-            new = rest[0][0] if rest else None
-            yield Finding("CON001", name, None, Severity.POTENTIALLY_BREAKING, text, new)
-        for text, _ in came:
-            yield Finding("CON001", name, None, Severity.POTENTIALLY_BREAKING, after=text)
+        for old, new in _replaced(gone, came):
+            yield Finding("CON001", name, None, Severity.POTENTIALLY_BREAKING, old, new)
+
+
+Said = list[tuple[str, tuple[str, ...]]]
+"""Guarantees as they are told, each with its kind and columns."""
+
+
+def _replaced(gone: Said, came: Said) -> Iterator[tuple[str | None, str | None]]:
+    """Pair what went with what came: over the same columns, else the only one of its kind."""
+    left = dict(came)
+    for text, subject in gone:
+        alike = [one for one, other in left.items() if other == subject]
+        kinds = [[one for one, (kind, *_) in side if kind == subject[0]] for side in (gone, left.items())]
+        alike = alike or (kinds[1] if len(kinds[0]) == len(kinds[1]) == 1 else [])
+        new = alike[0] if alike else None
+        left.pop(new or "", None)
+        yield text, new
+    yield from ((None, text) for text in left)
 
 
 def supply_changed(pair: Pair) -> Iterator[Finding]:
