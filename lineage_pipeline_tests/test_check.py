@@ -396,3 +396,29 @@ def test_rules_are_listed_with_their_levels(capsys: pytest.CaptureFixture[str]) 
     assert (rules["COL001"]["level"], rules["COL002"]["level"]) == ("warn", None)
     assert main(["rules"]) == 0
     assert "COL001  column removed  (level: warn)\n" in capsys.readouterr().out
+
+
+def test_what_the_gate_does_not_look_at_is_said(
+    clone: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit({"shop/lineage.toml": '[diff]\nleaf = "private"\n'}, "settings of a folder")
+    git("update-index", "--add", "--cacheinfo", f"160000,{git('rev-parse', 'HEAD')},module")
+    git("commit", "-q", "-m", "another repository inside")
+    assert main(["check", "shop", "--base", "main"]) == 1
+    said = capsys.readouterr()
+    assert f"{clone / 'shop' / 'lineage.toml'} is not read" in said.err
+    assert "module: this is another repository, which is not followed [SUBMODULE]" in said.out
+    git("clone", "-q", str(clone), str(tmp_path / "plain"), folder=tmp_path)
+    monkeypatch.chdir(tmp_path / "plain")
+    assert main(["check", "--base", "main"]) == 2
+    assert "its remote has one: --base origin/main" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("clone")
+def test_a_writer_of_what_is_gone_stands_in_the_report_once(capsys: pytest.CaptureFixture[str]) -> None:
+    git("checkout", "-q", "main")
+    commit({"load.sql": "insert into raw.orders (id, note) values (1, 'x');\n"}, "a writer")
+    git("checkout", "-q", "-b", "again")
+    commit({"orders.sql": SHORT}, "drop the note")
+    assert main(["check", "--base", "main"]) == 1
+    assert capsys.readouterr().out.count("load.sql") == 1

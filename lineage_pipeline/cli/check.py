@@ -74,12 +74,15 @@ def sides_of(
     """Read base and head of a repository, both as the settings here say; tell which commit the base is."""
     from lineage_pipeline.discover.base import find_base
     from lineage_pipeline.discover.git import discover_revision, toplevel
-    from lineage_pipeline.settings import load_settings
+    from lineage_pipeline.settings import find_file, load_settings
 
     base, head = revisions
     top = toplevel(path)
     settings = load_settings(top, flags, os.environ)
     found = find_base(top, base, head, os.environ, exact=exact_base)
     say(f"lineage: the base is {found.commit[:12]}: {found.why}")
+    nearer = find_file(path.resolve())
+    if nearer is not None and nearer.is_relative_to(top.resolve()) and settings.file != nearer:
+        say(f"lineage: the whole repository is compared, and {nearer} is not read: its settings lie at the top")
     before, after = (discover_revision(top, revision, settings) for revision in (found.commit, head))
     return (before, settings), (after, settings)

@@ -89,6 +89,8 @@ def _not_there(repo: Path, ref: str) -> str:
     shallow = _is_shallow(repo)
     if RELATIVE.isdisjoint(ref) and ref != "HEAD":
         branch = ref.removeprefix("origin/")
+        if branch == ref and _is_there(repo, f"origin/{ref}"):
+            return f"the base {ref} is not a branch of this clone; its remote has one: --base origin/{ref}"
         fetch = f"git fetch origin {branch}" + (f":refs/remotes/origin/{branch}" if shallow else "")
         return f"the base {ref} is not in this clone; fetch it: {fetch}"
     if shallow:

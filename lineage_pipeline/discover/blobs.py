@@ -1,8 +1,8 @@
 """The contents of a revision, one by one, as `git cat-file` hands them over."""
 
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import IO
 
 import msgspec
@@ -22,32 +22,43 @@ class Blob(msgspec.Struct, frozen=True):
 def contents(start: Callable[[], subprocess.Popen[bytes]], blobs: Iterable[Blob]) -> Iterator[RawFile]:
     """Read contents; git ends at an object that it would have to fetch, and is started again behind it."""
     left = iter(blobs)
-    for blob in left:
-        yield from _read_on(start, chain([blob], left))
+    unread = list(islice(left, MANY))
+    while unread:
+        unread = (yield from _read_on(start, chain(unread, left))) or list(islice(left, MANY))
 
 
-def _read_on(start: Callable[[], subprocess.Popen[bytes]], blobs: Iterable[Blob]) -> Iterator[RawFile]:
-    """Read contents until git ends."""
+def _read_on(
+    start: Callable[[], subprocess.Popen[bytes]], blobs: Iterator[Blob]
+) -> Generator[RawFile, None, list[Blob]]:
+    """Read contents until git ends; what it was asked for and did not give comes back."""
     with start() as process:
         assert process.stdin and process.stdout
-        for blob in blobs:
-            process.stdin.write(f"{blob.id}\n".encode("ascii"))
+        while asked := list(islice(blobs, MANY)):
+            process.stdin.write("".join(f"{blob.id}\n" for blob in asked).encode("ascii"))
             process.stdin.flush()
-            line = process.stdout.readline()
-            header = line.split()
-            if len(header) != 3:
-                yield RawFile(blob.path, b"", absent=True)
+            for number, blob in enumerate(asked, 1):
+                line = process.stdout.readline()
+                yield _answered(process.stdout, blob, line.split())
                 if not line:
-                    return
-                continue
-            size = int(header[2])
-            if blob.most and size > blob.most:
-                _skip(process.stdout, size + 1)
-                yield too_large(blob.path, blob.most)
-                continue
-            content = process.stdout.read(size)
-            process.stdout.read(1)
-            yield RawFile(blob.path, content)
+                    return asked[number:]
+    return []
+
+
+MANY = 200
+"""How many contents are asked for at once: few enough that a pipe takes all the names without being read."""
+
+
+def _answered(stream: IO[bytes], blob: Blob, header: Sequence[bytes]) -> RawFile:
+    """Read the content that a line announces."""
+    if len(header) != 3:
+        return RawFile(blob.path, b"", absent=True)
+    size = int(header[2])
+    if blob.most and size > blob.most:
+        _skip(stream, size + 1)
+        return too_large(blob.path, blob.most)
+    content = stream.read(size)
+    stream.read(1)
+    return RawFile(blob.path, content)
 
 
 def _skip(stream: IO[bytes], size: int) -> None:

@@ -110,6 +110,7 @@ CODES: dict[str, Code] = {
             "this is another repository, which is not followed",
             "A submodule has files of its own, which are not part of this revision.",
             "Analyse it as a repository of its own, and import its snapshot.",
+            undone=True,
         ),
         Code(
             "LFS_POINTER",

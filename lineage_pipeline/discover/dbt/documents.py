@@ -98,8 +98,7 @@ def _until(error: Exception, text: str) -> object:
 
 def entries(document: Mapping[str, Any], key: str) -> Iterator[Mapping[str, Any]]:
     """Give the named entries of a list of a document."""
-    listed = document.get(key)
-    for entry in listed if isinstance(listed, list) else ():
+    for entry in listed(document.get(key)):
         if isinstance(entry, Mapping) and isinstance(entry.get("name"), str):
             yield entry
 
@@ -107,6 +106,11 @@ def entries(document: Mapping[str, Any], key: str) -> Iterator[Mapping[str, Any]
 def mapping(value: object) -> dict[str, Any]:
     """Give a mapping, or an empty one where something else was written."""
     return {str(key): item for key, item in value.items()} if isinstance(value, Mapping) else {}
+
+
+def listed(value: object) -> list[Any]:
+    """Give a list, or an empty one where something else was written."""
+    return value if isinstance(value, list) else []
 
 
 def words(value: object) -> list[str]:

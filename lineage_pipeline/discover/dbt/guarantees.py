@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lineage_pipeline.discover.dbt.documents import entries, mapping, words
+from lineage_pipeline.discover.dbt.documents import entries, listed, mapping, words
 from lineage_pipeline.discover.dbt.properties import Entry
 from lineage_pipeline.vocabulary.tables import Constraint
 
@@ -40,22 +40,17 @@ def _said(entry: Entry) -> Iterator[Constraint]:
 
 
 def _keys(entry: Entry, own: list[str]) -> Iterator[Constraint]:
-    for item in _listed(entry.get("constraints")):
+    for item in listed(entry.get("constraints")):
         columns = own or words(mapping(item).get("columns"))
         if (kind := KINDS.get(str(mapping(item).get("type")))) and columns:
             yield _constraint(kind, columns)
-    for test in (test for key in TESTS for test in _listed(entry.get(key))):
+    for test in (test for key in TESTS for test in listed(entry.get(key))):
         name, settings = (test, {}) if isinstance(test, str) else next(iter(mapping(test).items()), ("", {}))
         given = {**mapping(settings), **mapping(mapping(settings).get("arguments"))}
-        columns = (
-            own if name == "unique" else words(given.get("combination_of_columns")) if name in COMBINATIONS else []
-        )
+        combined = words(given.get("combination_of_columns")) if name in COMBINATIONS else []
+        columns = own if name == "unique" else combined
         if columns and not given.get("where") and not mapping(given.get("config")).get("where"):
             yield _constraint("unique", columns)
-
-
-def _listed(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _constraint(kind: str, columns: list[str]) -> Constraint:

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from lineage_pipeline.discover.dbt.documents import entries, mapping, words
+from lineage_pipeline.discover.dbt.documents import entries, listed, mapping, words
 from lineage_pipeline.discover.dbt.guarantees import guarantees
 from lineage_pipeline.discover.dbt.nodes import Node
 from lineage_pipeline.discover.dbt.properties import Entry
@@ -76,7 +76,7 @@ def _table(
 def _column(entry: Entry) -> ImportedColumn:
     settings = mapping(entry.get("config"))
     meta = {**mapping(settings.get("meta")), **mapping(entry.get("meta"))}
-    kinds = {str(item.get("type")) for item in entry.get("constraints") or () if isinstance(item, Mapping)}
+    kinds = {str(item.get("type")) for item in listed(entry.get("constraints")) if isinstance(item, Mapping)}
     return ImportedColumn(
         str(entry["name"]),
         str(entry["data_type"]) if entry.get("data_type") else None,

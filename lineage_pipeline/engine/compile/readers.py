@@ -118,6 +118,23 @@ def _index(context: Context, cursor: Cursor) -> Parts | None:
     return {"kind": "CREATE INDEX", "alterations": (ir.Alteration(table, "constrain", constraint=promise),)}
 
 
+def _drop(context: Context, cursor: Cursor) -> Parts | None:
+    """DROP INDEX … ON a table takes back what a unique one promised; one that names no table is left to the parser."""
+    if cursor.word(1) != "INDEX":
+        return None
+    cursor.index = 2
+    found = []
+    while not cursor.done:
+        cursor.take("IF", "EXISTS")
+        name = cursor.column()
+        table = cursor.name() if cursor.take("ON") else None
+        if table is None:
+            break
+        found.append(ir.Alteration(table, "release", name))
+        cursor.take(",")
+    return {"kind": "DROP INDEX", "alterations": tuple(found)} if found else None
+
+
 def _indexed(cursor: Cursor) -> tuple[str, ...]:
     """The columns of an index, or nothing where one is worked out."""
     listed = cursor.brackets() if cursor.opens() else []
@@ -217,6 +234,7 @@ READERS: dict[str, Reader] = {
     "COMMENT": _comment,
     "COPY": copy,
     "CREATE": _create,
+    "DROP": _drop,
     "EXCHANGE": _exchange,
     "EXECUTE": _execute,
     "EXPORT": export_data,

@@ -209,6 +209,7 @@ def cause_of(root: Change, following: Sequence[Change] = (), waivers: Mapping[st
     known = _gravest(following)
     readers = [_reader(root, consumer, known.get((consumer.object, consumer.column))) for consumer in root.consumers]
     direct = {(reader.object, reader.column) for reader in readers}
+    own = [one for one in following if one.object == root.object and (one.object, one.column) not in direct]
     further = [
         reader
         for reader in _further(list(known.values()))
@@ -220,7 +221,7 @@ def cause_of(root: Change, following: Sequence[Change] = (), waivers: Mapping[st
         rule.title if rule else "",
         rule.meaning if rule else "",
         rule.remedy if rule else "",
-        tuple(_follower(change) for change in following if change.object == root.object),
+        tuple(map(_follower, own)),
         tuple(readers),
         tuple(sorted(hurt, key=lambda reader: ORDER[reader.effective or Severity.INFO])),
         len(further) - len(hurt),
