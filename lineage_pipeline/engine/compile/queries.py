@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.expressions import expressions
+from lineage_pipeline.engine.compile.failures import Misshapen
 from lineage_pipeline.engine.compile.listed import row_start
 from lineage_pipeline.engine.compile.pivots import turned
 from lineage_pipeline.engine.compile.selects import order_and_limit, select
@@ -22,7 +23,10 @@ def bind_with(context: Context, tree: exp.Expr) -> None:
         return
     for cte in with_.expressions:
         if cte.args.get("scalar"):  # ClickHouse: a value with a name
-            context.constants = {**context.constants, context.column(cte.args["alias"].this): cte.this}
+            named = cte.args["alias"].this
+            if named is None:
+                raise Misshapen("a value of WITH without a name")
+            context.constants = {**context.constants, context.column(named): cte.this}
             continue
         added = tuple(_added(context, with_)) if cte is with_.expressions[-1] else ()
         found = common_table(context, cte, bool(with_.args.get("recursive")), added)

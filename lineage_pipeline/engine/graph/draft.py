@@ -112,9 +112,10 @@ class Drafts:
         self.defined[event.path, event.ordinal] = draft
         if face.if_absent and draft.is_there(scopes):
             return
-        if draft.definitions and not draft.dropped and not face.replace and not temporary:
-            self.repeated.append((self.id_of(draft), draft.definitions[-1][0], event))
-        draft.definitions.append((event, face))
+        earlier = draft.definition
+        if earlier is not None and not draft.dropped and not face.replace and not temporary:
+            self.repeated.append((self.id_of(draft), earlier[0], event))
+        draft.definitions[event] = face
         draft.comment, draft.tags = face.comment, face.tags
         draft.written = name.written
         draft.kind = _KINDS.get(face.define_kind, ObjectKind.TABLE)
@@ -206,7 +207,8 @@ class Drafts:
         """The objects whose definition says nothing of columns, and those of which only a part is imported."""
         found = {name for name, known in objects.items() if self.imported.is_partial(known)}
         for name, draft in self.drafts.items():
-            if draft.definitions and draft.definitions[-1][1].empty and not objects[name].imported:
+            definition = draft.definition
+            if definition is not None and definition[1].empty and not objects[name].imported:
                 found.add(name)
         return found
 
@@ -229,7 +231,8 @@ class Drafts:
         imported = self.import_of(name, draft)
         origin = Origin.IMPORTED if imported else self._origin(draft)
         shapers = (*draft.shapers, *draft.results[:1]) or tuple(draft.writers)
-        if draft.definitions and draft.definitions[-1][1].empty:  # a definition that says nothing of columns
+        definition = draft.definition
+        if definition is not None and definition[1].empty:  # a definition that says nothing of columns
             shapers = (*shapers, *draft.writers)
         if imported:
             shapers = tuple(draft.shapers)
@@ -238,9 +241,8 @@ class Drafts:
         needs: list[str] = []
         for event in shapers:
             needs.extend(references.inputs.get((event.path, event.ordinal), ()))
-        if draft.definitions and draft.definitions[-1][1].has_columns:
+        if definition is not None and definition[1].has_columns:
             needs = []
-        definition = draft.definitions[-1] if draft.definitions else None
         kind = self.imported.schemas[imported].kind if imported and draft.kind is ObjectKind.UNKNOWN else draft.kind
         owners = references.owners.get(definition[0].path, ()) if definition else ()
         label = labelled(name, draft, self.imported.schemas.get(imported), owners)

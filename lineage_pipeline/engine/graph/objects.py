@@ -1,5 +1,7 @@
 """One object while it is being found."""
 
+from bisect import bisect_left, bisect_right
+
 from lineage_pipeline.engine.graph.names import Namespace, Parts, is_outside
 from lineage_pipeline.engine.graph.scopes import Scopes
 from lineage_pipeline.vocabulary.ir import Name
@@ -21,7 +23,7 @@ class Draft:
         self.kind = ObjectKind.TABLE if not scope else ObjectKind.TEMP_TABLE
         if is_outside(parts):
             self.kind = ObjectKind.EXTERNAL
-        self.definitions: list[tuple[Event, Face]] = []
+        self.definitions: dict[Event, Face] = {}
         self.shapers: list[Event] = []
         self.history: list[tuple[Event, int]] = []  # all that ever shaped it, each with the module it stands in
         self.writers: list[Event] = []
@@ -30,7 +32,13 @@ class Draft:
         self.dropped = False
         self.comment = ""
         self.tags: tuple[str, ...] = ()
-        self.drops: list[tuple[str, int, int]] = []  # where it is dropped for certain: path, ordinal and module
+        self.drops: dict[tuple[str, int], list[int]] = {}  # the statements of a path and module that certainly drop it
+        self._makers: dict[str, list[int]] | None = None
+
+    @property
+    def definition(self) -> tuple[Event, Face] | None:
+        """The last definition."""
+        return next(reversed(self.definitions.items()), None)
 
     def shape(self, event: Event, scopes: Scopes) -> None:
         """Take in that a statement defines the object anew, or alters it."""
@@ -43,7 +51,7 @@ class Draft:
         """Take in that a statement drops the object."""
         self.dropped = True
         if not scopes.conditional:
-            self.drops.append((scopes.path, scopes.ordinal, scopes.module))
+            self.drops.setdefault((scopes.path, scopes.module), []).append(scopes.ordinal)
 
     def at(self, scopes: Scopes) -> "Draft":
         """What its name stands for at one point of a script: another object, until this one gets the name."""
@@ -62,16 +70,26 @@ class Draft:
 
     def is_gone(self, scopes: Scopes) -> bool:
         """Whether this script has dropped the object before this point, and not made it again."""
-        here, module = scopes.ordinal, scopes.module
-        ends = [at for path, at, owner in self.drops if path == scopes.path and at < here and owner == module]
-        if not ends:
+        drops = self.drops.get((scopes.path, scopes.module), ())
+        before = bisect_left(drops, scopes.ordinal)
+        if not before:
             return False
-        makers = (*(event for event, _ in self.definitions), *self.shapers, *self.writers)
-        return not any(event.path == scopes.path and ends[-1] < event.ordinal <= here for event in makers)
+        makers = self._made_in(scopes.path)
+        return bisect_right(makers, drops[before - 1]) == bisect_right(makers, scopes.ordinal)
+
+    def _made_in(self, path: str) -> list[int]:
+        """The statements of a file that make the object, in order; asked for when all files have been seen."""
+        if self._makers is None:
+            self._makers = {}
+            for event in (*self.definitions, *self.shapers, *self.writers):
+                self._makers.setdefault(event.path, []).append(event.ordinal)
+            for ordinals in self._makers.values():
+                ordinals.sort()
+        return self._makers.get(path, [])
 
     def exists(self, name: Name, scopes: Scopes, reading: bool) -> bool:
         """Whether this temporary object has been created at one point of a script; marked names are not asked."""
-        first = self.definitions[0][0] if self.definitions and name.parts[-1][:1] not in ("#", "@") else None
+        first = next(iter(self.definitions)) if self.definitions and name.parts[-1][:1] not in ("#", "@") else None
         return first is None or first.path != scopes.path or first.ordinal <= scopes.ordinal - reading
 
 

@@ -109,9 +109,8 @@ class References:
         if own is None:
             return False
         if own.kind not in (ObjectKind.VIEW, ObjectKind.MATERIALIZED_VIEW):
-            return not any((event.path, event.ordinal) == (path, ordinal) for event, _ in own.definitions)
-        last = own.definitions[-1][0]
-        return (last.path, last.ordinal) != (path, ordinal)
+            return Event(path, ordinal, Role.DEFINE) not in own.definitions
+        return own.definition is None or own.definition[0] != Event(path, ordinal, Role.DEFINE)
 
     def _defined(self, path: str, step: Step, names: dict[tuple[str, ...], str]) -> str:
         """The object that a statement defines, which may have another name by now."""

@@ -1,5 +1,6 @@
 """States: what an object is at one place of a script that changes it, before or after that place."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
@@ -38,6 +39,8 @@ class States:
         for name in self.cut:
             self.endless[name].shapers = self.endless[name].shapers[:MOST_CHANGES]
         self.keys: dict[str, dict[tuple[Event, ...], str]] = {}
+        self._shaping: dict[tuple[int, str], list[int]] = {}
+        self._seen: dict[tuple[int, str, int, int], tuple[Event, ...]] = {}
 
     def seen(self, names: Mapping[Parts, str], space: Namespace, scopes: Scopes, listed: str) -> dict[Parts, str]:
         """What names stand for before one statement, by keys; what it lists the columns of, for it is that list."""
@@ -46,7 +49,7 @@ class States:
             draft = self.restless.get(name)
             if draft is not None:
                 meant = self.find(Name(parts), space, scopes) or draft
-                shapers = shapers_at(meant.history, scopes, name == listed)
+                shapers = self._shapers(meant, scopes, name == listed)
                 if meant is not draft:  # which has had the name since
                     shapers = shapers or tuple(meant.shapers)
                 key = self._key(name, draft, shapers)
@@ -67,7 +70,20 @@ class States:
     def made(self, name: str, scopes: Scopes) -> str:
         """The key of what a statement makes of an object that it defines, where other statements change it."""
         draft = self.restless.get(name)
-        return self._key(name, draft, shapers_at(draft.history, scopes, True)) if draft is not None else ""
+        return self._key(name, draft, self._shapers(draft, scopes, True)) if draft is not None else ""
+
+    def _shapers(self, draft: Draft, scopes: Scopes, after: bool) -> tuple[Event, ...]:
+        """What made an object what it is at one place: the same for all statements between two that shape it."""
+        path, module = scopes.path, scopes.module
+        shaping = self._shaping.get((id(draft), path))
+        if shaping is None:
+            shaping = sorted(event.ordinal for event, _ in draft.history if event.path == path)
+            self._shaping[id(draft), path] = shaping
+        place = (id(draft), path, module, bisect_left(shaping, scopes.ordinal + after))
+        found = self._seen.get(place)
+        if found is None:
+            found = self._seen[place] = shapers_at(draft.history, scopes, after)
+        return found
 
     def _key(self, name: str, draft: Draft, shapers: tuple[Event, ...]) -> str:
         if not shapers or shapers == tuple(draft.shapers) or _is_empty(draft, shapers[0]):
@@ -111,7 +127,8 @@ def _is_restless(draft: Draft) -> bool:
 
 def _is_empty(draft: Draft, event: Event) -> bool:
     """Whether a definition says nothing of columns: what is written tells them, and that is not followed."""
-    return any(face.empty for defined, face in draft.definitions if defined == event)
+    face = draft.definitions.get(event)
+    return face is not None and face.empty
 
 
 def _needs(shapers: Iterable[Event], inputs: Inputs) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from lineage_pipeline.engine.link.flows import NONE, Flows, influence, united
 from lineage_pipeline.engine.link.links import Links
 from lineage_pipeline.engine.link.model import Linked, Out, Value
 from lineage_pipeline.engine.link.scope import Scope
-from lineage_pipeline.engine.link.source import Source, unexpanded
+from lineage_pipeline.engine.link.source import Source, Sources, unexpanded
 from lineage_pipeline.engine.link.stars import expanded
 from lineage_pipeline.engine.link.types import common_of
 from lineage_pipeline.engine.link.values import value_of
@@ -18,7 +18,7 @@ from lineage_pipeline.vocabulary.sets import Subtype
 def _turned_scope(links: Links, relation: int, outer: Scope | None) -> tuple[Linked, Scope]:
     inner = links.relation(relation, outer)
     scope = Scope(links.traits, outer, links.report, links.variables)
-    scope.sources = [Source("", (), linked=inner)]
+    scope.sources = Sources([Source("", (), linked=inner)])
     return inner, scope
 
 

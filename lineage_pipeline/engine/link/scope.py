@@ -15,7 +15,7 @@ from lineage_pipeline.engine.link.flows import Flow, approximated, united
 from lineage_pipeline.engine.link.members import member
 from lineage_pipeline.engine.link.model import Value, Variables
 from lineage_pipeline.engine.link.shapes import is_plain
-from lineage_pipeline.engine.link.source import Source
+from lineage_pipeline.engine.link.source import Source, Sources
 from lineage_pipeline.engine.link.types import struct_type
 from lineage_pipeline.engine.link.variables import decided, held
 from lineage_pipeline.vocabulary import ir
@@ -33,7 +33,7 @@ class Scope:
         self.traits = traits
         self.outer = outer
         self.report = report
-        self.sources: list[Source] = []
+        self.sources = Sources()
         self.merged: dict[str, tuple[Source, ...]] = {}
         self.merged_types: dict[str, str | None] = {}
         self.aliases: dict[str, Value] = {}
@@ -123,7 +123,7 @@ class Scope:
             return self.sources[0].column(name, ref.start, ref.end)
         if name.upper() in pseudo.RESERVED.get(self.traits.name, _NOBODY):
             return Value(text=name.lower())
-        rows = [source for source in self.sources if source.alias == name]
+        rows = self.sources.called(name)
         if rows and self.traits.row_values and (rows[0].is_renamed() or not rows[0].is_open()):
             row = rows[0].whole(ref.start, ref.end, self.report)
             kind = struct_type(row.members or (), self.typing.family)
@@ -155,22 +155,18 @@ class Scope:
     def _qualified(self, ref: ir.Ref) -> Value | None:
         parts = ref.parts
         if len(parts) == 2:  # only an alias answers to one word
-            owner = parts[0]
-            for source in self.sources:
-                if source.alias == owner:
-                    position = source.positions.get(parts[1])
-                    if position is not None:
-                        return source.at(position, parts[1], ref.start, ref.end)
+            for source in self.sources.called(parts[0]):
+                position = source.positions.get(parts[1])
+                if position is not None:
+                    return source.at(position, parts[1], ref.start, ref.end)
         for size in range(len(parts) - 1, 0, -1):
-            qualifier = parts[:size]
-            for source in self.sources:
-                if source.answers(qualifier):
-                    value = source.column(parts[size], ref.start, ref.end)
-                    if value is None and self._stores(source, parts[size]):
-                        value = source.stored(parts[size], ref.start, ref.end)
-                    found = _inside(value, parts[size + 1 :]) if value is not None else None
-                    if found is not None:
-                        return found
+            for source in self.sources.answering(parts[:size]):
+                value = source.column(parts[size], ref.start, ref.end)
+                if value is None and self._stores(source, parts[size]):
+                    value = source.stored(parts[size], ref.start, ref.end)
+                found = _inside(value, parts[size + 1 :]) if value is not None else None
+                if found is not None:
+                    return found
         return None
 
     def _record(self, ref: ir.Ref) -> Value | None:
@@ -211,7 +207,7 @@ class Scope:
         """Whether a source here or around, of which all is known, answers to the qualifier of a reference."""
         scope: Scope | None = self
         while scope is not None:
-            if any(source.answers(ref.parts[:1]) and not source.is_open() for source in scope.sources):
+            if any(not source.is_open() for source in scope.sources.called(ref.parts[0])):
                 return True
             scope = scope.outer
         return False
@@ -230,7 +226,7 @@ class Scope:
     def _spelt_otherwise(self, ref: ir.Ref) -> Value | None:
         """The one column that differs from a reference in letter case alone: the engine would refuse it."""
         name = ref.parts[-1].lower()
-        sources = [source for source in self.sources if len(ref.parts) == 1 or source.answers(ref.parts[:-1])]
+        sources = self.sources if len(ref.parts) == 1 else self.sources.answering(ref.parts[:-1])
         near = [(source, own) for source in sources for own in source.spelt(name)]
         return near[0][0].column(near[0][1], ref.start, ref.end) if len(near) == 1 else None
 
@@ -248,7 +244,7 @@ class Scope:
 
     def _answering(self, qualifier: tuple[str, ...]) -> list[Source]:
         """The sources, here or around, that answer to a qualifier."""
-        found = [source for source in self.sources if source.answers(qualifier)]
+        found = self.sources.answering(qualifier)
         return found if found or self.outer is None else self.outer._answering(qualifier)
 
 

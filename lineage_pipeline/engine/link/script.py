@@ -235,15 +235,15 @@ def _without_passed(
 ) -> dict[int, LinkedStatement]:
     """Leave out the writes into temporary objects that something lasting reads, directly or through another one."""
     reads = {names.ordinal: {name for _, name in names.names} & temporary for names in bound}
-    passed = set(used)
-    grown = True
-    while grown:
-        grown = False
-        for ordinal, result in linked.items():
-            into = {written.target for written in result.writes}
-            if into & passed and not reads[ordinal] <= passed:
-                passed |= reads[ordinal]
-                grown = True
+    feeding: dict[str, set[str]] = {}
+    for ordinal, result in linked.items():
+        for written in result.writes:
+            feeding.setdefault(written.target, set()).update(reads[ordinal])
+    passed, pending = set(used), list(used)
+    while pending:
+        further = feeding.get(pending.pop(), set()) - passed
+        passed |= further
+        pending.extend(further)
     if not passed:
         return linked
     return {

@@ -21,7 +21,7 @@ from lineage_pipeline.engine.link.members import spread
 from lineage_pipeline.engine.link.model import Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.rowsets import bare_name, rowset
 from lineage_pipeline.engine.link.scope import Scope
-from lineage_pipeline.engine.link.source import Source
+from lineage_pipeline.engine.link.source import Source, Sources
 from lineage_pipeline.engine.link.stars import GENERATED, counted, generated, out_of, unlisted
 from lineage_pipeline.engine.link.types import settled
 from lineage_pipeline.engine.link.values import value_of
@@ -132,7 +132,7 @@ def _join(links: Links, source: ir.Source, scope: Scope, indirect: list[Flows], 
     condition = _join_condition(links, join, scope, added, indirect) if join is not None else ""
     if side in ("semi", "anti"):
         indirect.append(())
-        scope.sources = [item for item in scope.sources if item is not added]
+        scope.sources = Sources(item for item in scope.sources if item is not added)
     made = source.function is not None and added.input is None
     name = added.input.object if added.input is not None else f"(function) {added.text}" if made else "(subquery)"
     facets.extend((facet, f"{name}: {text}") for facet, text in source.marks)
@@ -188,8 +188,9 @@ def _source(links: Links, source: ir.Source, scope: Scope) -> Source:
     else:
         added = Source(source.alias, (), linked=links.variables.records.get(source.record) or Linked(()))
     added.reach = source.reach
-    again = sum([added.is_again(other) for other in scope.sources]) if scope.sources else 0
-    added.mark = f"~{again + 1}" if again else ""
+    again = scope.sources.times(added) if scope.sources else 0
+    if again:
+        added.mark = f"~{again + 1}"
     if source.join is None:
         scope.sources.append(added)
     return added

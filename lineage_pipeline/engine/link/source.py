@@ -1,6 +1,6 @@
 """Sources: what stands behind FROM while a select is being linked."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -99,11 +99,12 @@ class Source(msgspec.Struct):
             return self.input.object
         return "(subquery)" if self.linked is not None and not self.text and not self.element else ""
 
-    def is_again(self, other: "Source") -> bool:
-        """Whether this is what another source is."""
+    @property
+    def same(self) -> str | int:
+        """What sources that are the same have in common; one whose object is not known is like no other."""
         if self.input is not None:
-            return other.input is not None and self.input.object == other.input.object != ""
-        return self.linked is not None and self.linked is other.linked
+            return self.input.object or id(self)
+        return id(self if self.linked is None else self.linked)
 
     def has(self, name: str) -> bool:
         """Whether a column of that name is known."""
@@ -206,3 +207,34 @@ class Source(msgspec.Struct):
             return True
         parts = self.parts
         return bool(parts) and parts[-1] == self.alias and parts[-len(qualifier) :] == tuple(qualifier)
+
+
+class Sources(list[Source]):
+    """The sources of one select in their order, and by what they are called: a select may join thousands."""
+
+    def __init__(self, sources: Iterable[Source] = ()) -> None:
+        """Start with some sources; those that are appended are filed when somebody asks."""
+        super().__init__(sources)
+        self._filed = 0
+        self._called: dict[str, list[Source]] = {}
+        self._times: dict[str | int, int] = {}
+
+    def called(self, alias: str) -> Sequence[Source]:
+        """The sources with an alias: nothing else answers to a qualifier that ends with it."""
+        self._file()
+        return self._called.get(alias, ())
+
+    def answering(self, qualifier: Sequence[str]) -> list[Source]:
+        """The sources that a qualifier names."""
+        return [source for source in self.called(qualifier[-1]) if source.answers(qualifier)]
+
+    def times(self, source: Source) -> int:
+        """How many sources are what another one is."""
+        self._file()
+        return self._times.get(source.same, 0)
+
+    def _file(self) -> None:
+        for source in self[self._filed :] if self._filed < len(self) else ():
+            self._called.setdefault(source.alias, []).append(source)
+            self._times[source.same] = self._times.get(source.same, 0) + 1
+        self._filed = len(self)

@@ -120,7 +120,7 @@ def _meant(star: ir.Star, scope: Scope) -> list[Source]:
     """The sources whose columns a star stands for."""
     if star.of is not None:
         return []
-    return [source for source in scope.sources if not star.qualifier or source.answers(star.qualifier)]
+    return scope.sources.answering(star.qualifier) if star.qualifier else scope.sources
 
 
 def _uncertain(links: Links, star: ir.Star, source: Source, value: Value) -> Value:

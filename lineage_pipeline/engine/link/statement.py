@@ -16,7 +16,7 @@ from lineage_pipeline.engine.link.listed import fitting, report_listed
 from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.relations import RelationLinker
 from lineage_pipeline.engine.link.scope import Scope
-from lineage_pipeline.engine.link.source import Source
+from lineage_pipeline.engine.link.source import Source, Sources
 from lineage_pipeline.engine.link.values import value_of
 from lineage_pipeline.engine.link.variables import Environment
 from lineage_pipeline.engine.link.watched import merged, watched
@@ -214,7 +214,7 @@ class StatementLinker:
         if definition.kind == "external":  # its columns are cut out of columns that nobody declares
             own = msgspec.structs.replace(own, open=True)
         parts = spoken(definition.name.parts, self.traits.aliases)
-        scope.sources = [Source(parts[-1], parts, input=own)]
+        scope.sources = Sources([Source(parts[-1], parts, input=own)])
         pairs = []
         for column in computed:
             value = value_of(column.computed, scope, self.relations) if column.computed is not None else Value()

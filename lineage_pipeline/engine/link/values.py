@@ -50,7 +50,8 @@ def value_of(expr: ir.Expr, scope: Scope, links: Links) -> Value:
 
 def _ref(expr: ir.Ref, scope: Scope, links: Links) -> Value:
     found = scope.resolve(expr)
-    ways = len(found.flows) + len(scope.sources) // SOURCES
+    asked = () if len(expr.parts) > 1 and scope.sources.called(expr.parts[-2]) else scope.sources
+    ways = len(found.flows) + len(asked) // SOURCES
     if ways > MANY:
         links.budget.turn(ways)
     return found

@@ -8,7 +8,7 @@ from lineage_pipeline.vocabulary import ir
 
 def whole(expr: ir.Whole, scope: Scope) -> Value:
     """All columns of a source, or of all sources, as one value."""
-    sources = [source for source in scope.sources if not expr.qualifier or source.answers(expr.qualifier)]
+    sources = scope.sources.answering(expr.qualifier) if expr.qualifier else scope.sources
     if not sources and expr.qualifier:
         return _elsewhere(expr, scope)
     values = [source.whole(expr.start, expr.end, scope.report, expr.exclude) for source in sources]
@@ -20,6 +20,6 @@ def whole(expr: ir.Whole, scope: Scope) -> Value:
 def _elsewhere(expr: ir.Whole, scope: Scope) -> Value:
     """All columns of a source of an outer query, or all members of a struct."""
     outer = scope.outer
-    if outer is not None and any(source.answers(expr.qualifier) for source in outer.sources):
+    if outer is not None and outer.sources.answering(expr.qualifier):
         return whole(expr, outer)
     return scope.lookup(ir.Ref(expr.qualifier, expr.start, expr.end)) or Value(text="*")
