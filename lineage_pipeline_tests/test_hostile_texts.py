@@ -50,6 +50,10 @@ TEXTS: dict[str, Callable[[], bytes]] = {
     "every quote that never closes": lambda: b'select "a from t; select `b; select [c; select $$d; select /* e; -- f',
     "10,000 statements": lambda: b"select a from t;\n" * 10_000,
     "100,000 semicolons": lambda: b";" * 100_000,
+    "blanks before what may be a model": lambda: b"\n" * 60 + b"create view v as select model from t;",
+    "comments before what may be a model": lambda: b"/**/" * 60 + b"create view v as select model from t;",
+    "a mark of a waiver that goes on and on": lambda: b"select a from t; -- lineage" + b" " * 50_000 + b"x",
+    "rows without an end": lambda: b"copy t from stdin\n" * 2_000 + b"\\echo\n",
 }
 
 

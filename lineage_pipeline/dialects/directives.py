@@ -19,6 +19,7 @@ class Directives(msgspec.Struct, frozen=True):
     anywhere: frozenset[str] = frozenset()
     ends: re.Pattern[str] | None = None
     data: re.Pattern[str] | None = None
+    data_end: re.Pattern[str] | None = None
 
 
 _INCLUDES = dict.fromkeys(("i", "ir", "include", "include_relative", "@", "@@", "start", "source"), "INCLUDE")
@@ -34,7 +35,11 @@ _PSQL = Directives(
         "if elif else endif echo i ir set unset c connect pset x timing watch d dt q o t a r p e".split()
     ),
     ends=re.compile(r"\\g(?:set|exec|desc|x)?\b[^\n]*|\\crosstabview\b[^\n]*"),
-    data=re.compile(r"^copy\b[^;]*?\bfrom\s+stdin\b[^;]*;[^\n]*\n(.*?^\\\.)[ \t]*$", re.IGNORECASE | re.DOTALL | re.M),
+    # Each part is taken once for all and ends where another COPY begins: or many would each look at all others.
+    data=re.compile(
+        r"^copy\b(?>(?:[^;\n]|\n(?!copy\b))*?\bfrom\s+stdin\b)(?:[^;\n]|\n(?!copy\b))*+;[^\n]*\n", re.IGNORECASE | re.M
+    ),
+    data_end=re.compile(r"^(\\\.)[ \t]*$", re.M),
 )
 
 DIRECTIVES: dict[str, Directives] = {

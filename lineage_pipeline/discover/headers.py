@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-HEADER = re.compile(r"^[ \t]*(?:--|#|//|/\*)[ \t]*lineage:[ \t]*(.+?)[ \t]*(?:\*/)?[ \t]*\r?$", re.MULTILINE)
+HEADER = re.compile(r"^[ \t]*(?:--|#|//|/\*)[ \t]*lineage:[ \t]*+(.+?)[ \t]*+(?:\*/[ \t]*+)?\r?$", re.MULTILINE)
 WORD = re.compile(r"[^\s,;]+")
 PAIR = re.compile(r"([a-z_]+)\s*=\s*(\"[^\"]*\"|[^\s,;]+)")
 

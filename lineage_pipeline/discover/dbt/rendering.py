@@ -14,7 +14,7 @@ from lineage_pipeline.discover.templating.protocol import Problem, Rendered, Tem
 from lineage_pipeline.discover.templating.tracing import render
 from lineage_pipeline.discover.templating.undefined import Report
 
-HEAD = re.compile(r"(?:\s+|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*", re.DOTALL)
+HEAD = re.compile(r"(?>\s+|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*+", re.DOTALL)
 WITH = re.compile(r"with\s+(?:recursive\s+)?", re.IGNORECASE)
 
 SCD = "dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to"

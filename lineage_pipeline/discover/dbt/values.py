@@ -9,7 +9,7 @@ NUMBER = re.compile(r"[+-]?\d+")
 
 TYPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("integer", re.compile(r"[+-]?\d{1,18}\Z")),
-    ("numeric", re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")),
+    ("numeric", re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\Z")),
     ("date", re.compile(r"\d{4}-\d{2}-\d{2}\Z")),
     ("timestamp", re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?\Z")),
     ("boolean", re.compile(r"(?:true|false)\Z", re.IGNORECASE)),

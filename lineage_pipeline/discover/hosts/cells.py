@@ -27,7 +27,7 @@ PYTHON_MAGICS = frozenset("python python3 pyspark time timeit capture prun".spli
 
 MAGIC = re.compile(r"\s*(%%?)(\w+)([^\n]*)(?:\n|$)")
 LINE = re.compile(r"^([ \t]*)(?:\w[\w, ]*=\s*)?%(\w+)[ \t]+(?!-)([^\n]+)$", re.MULTILINE)
-SHELL = re.compile(r"^[ \t]*(?:[%!?][^\n]*|[^\n#'\"]*\?{1,2}[ \t]*)$|(?<==)[ \t]*[%!][^\n]*$", re.MULTILINE)
+SHELL = re.compile(r"^[ \t]*+(?:[%!?][^\n]*|[^\n#'\"]*\?{1,2}[ \t]*)$|(?<==)[ \t]*[%!][^\n]*$", re.MULTILINE)
 VARIABLE = re.compile(r"\{\{?\s*\w+\s*\}\}?|(?<![\w$])\$\{?\w+\}?")
 
 

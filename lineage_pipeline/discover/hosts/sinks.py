@@ -167,7 +167,7 @@ def _owner(function: ast.expr) -> str:
     return value.attr if isinstance(value, ast.Attribute) else getattr(value, "id", "")
 
 
-LEAD = r"^(?:\s|\(|--[^\n]*\n|/\*.*?\*/)*"
+LEAD = r"^(?>\s|\(|--[^\n]*\n|/\*.*?\*/)*+"
 FIRST_WORDS = (
     "SELECT WITH INSERT UPDATE DELETE MERGE CREATE ALTER DROP TRUNCATE GRANT REVOKE SET USE SHOW DESCRIBE DESC EXPLAIN "
     "CALL EXEC EXECUTE COPY REPLACE REFRESH OPTIMIZE VACUUM ANALYZE CACHE UNCACHE MSCK LOAD UNLOAD BEGIN DECLARE "
@@ -193,7 +193,7 @@ PHRASE = re.compile(LEAD + r"[A-Za-z]\w*\s")
 
 
 STATEMENTS = re.compile(
-    LEAD + r"(?:SELECT\b.*[,*=().\d\n].*\bFROM\s+[\w\"`\[{]|SELECT\b.*\bFROM\s+\w+\.\w|WITH\s+\w+\s+AS\s*\("
+    LEAD + r"(?:SELECT\b(?>.*?[,*=().\d\n]).*\bFROM\s+[\w\"`\[{]|SELECT\b.*\bFROM\s+\w+\.\w|WITH\s+\w+\s+AS\s*\("
     r"|INSERT\s+(?:INTO|OVERWRITE)\s+\S|UPDATE\s+\S+\s+SET\s+\S+\s*=|DELETE\s+FROM\s+\S|(?:MERGE|COPY)\s+INTO\s+\S"
     r"|CREATE\s+(?:\w+\s+){0,4}(?:TABLE|VIEW|SCHEMA|DATABASE)\s+[\w\"`\[{]"
     r"|(?:ALTER|DROP)\s+(?:TABLE|VIEW)\s+[\w\"`\[{])",

@@ -9,7 +9,7 @@ from lineage_pipeline.discover.templating.protocol import Problem, Rendered, Tem
 from lineage_pipeline.discover.templating.sqlmesh_project import SqlmeshProject, SqlmeshProjects, seed_columns
 from lineage_pipeline.discover.templating.undefined import placeholder
 
-HEAD = re.compile(r"(?:\s+|--[^\n]*\n|/\*.*?\*/)*MODEL\s*\(", re.IGNORECASE | re.DOTALL)
+HEAD = re.compile(r"(?>\s+|--[^\n]*\n|/\*.*?\*/)*+MODEL\s*\(", re.IGNORECASE | re.DOTALL)
 PROPERTY = re.compile(r"(?:\A|,)\s*(name|kind|dialect)\s+(?:'([^']+)'|([\w.\"`@{}-]+))", re.IGNORECASE)
 NAMED = re.compile(r"(?:name|dialect)\s+\Z", re.IGNORECASE)
 LISTED = re.compile(r"\bcolumns\s*\(", re.IGNORECASE)
@@ -17,7 +17,7 @@ SEED = re.compile(r"\bpath\s+['\"]([^'\"]+)['\"]", re.IGNORECASE)
 JINJA = re.compile(r"\bJINJA_(QUERY|STATEMENT)_BEGIN\s*;?(.*?)\bJINJA_END\b\s*;?", re.IGNORECASE | re.DOTALL)
 MARKS = re.compile(r"\s*ON_VIRTUAL_UPDATE_(?:BEGIN|END)\s*\Z", re.IGNORECASE)
 PARTS = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\"[^\"]*\"|@@?\{?\w+\}?|[();]|[^-/'\"@();]+|.", re.DOTALL)
-QUERY = re.compile(r"(?:\s+|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*(?:with|select|from|\()\b", re.IGNORECASE | re.DOTALL)
+QUERY = re.compile(r"(?>\s+|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*+(?:with|select|from|\()\b", re.IGNORECASE | re.DOTALL)
 COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 VIEWS = frozenset({"VIEW"})
 SILENT = frozenset({"EMBEDDED", "EXTERNAL"})

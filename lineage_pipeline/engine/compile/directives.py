@@ -1,6 +1,7 @@
 """Lines for the client: they become statements of a named kind, and the tokenizer does not get to see them."""
 
 import re
+from collections.abc import Iterator
 
 import msgspec
 from sqlglot.tokens import Token, TokenType
@@ -44,17 +45,30 @@ def client_lines(text: str, traits: Traits) -> Client:
     rules = DIRECTIVES.get(traits.family)
     if rules is None or not _may_speak(text):
         return client
-    rows = [match.span(1) for match in rules.data.finditer(text)] if rules.data is not None else []
+    rows = list(_rows(rules, text))
     for start, end in rows:
         client.keep(start + len(text[start:end]) - len(text[start:end].lstrip()), end, "DATA")
         client.cover(start, end)
-    position, opened = 0, False
+    position, opened, ahead = 0, False, 0
     for line in text.splitlines(keepends=True):
-        if not any(start <= position < end for start, end in rows):
+        while ahead < len(rows) and rows[ahead][1] <= position:
+            ahead += 1
+        if ahead == len(rows) or position < rows[ahead][0]:
             opened = _line(client, rules, position, line.rstrip(), opened)
         position += len(line)
     client.pieces.sort(key=lambda piece: piece.start)
     return client
+
+
+def _rows(rules: Directives, text: str) -> Iterator[tuple[int, int]]:
+    """Where rows stand between the statements, each time up to the mark that ends them."""
+    head = rules.data.search(text) if rules.data is not None else None
+    while head is not None and rules.data is not None and rules.data_end is not None:
+        end = rules.data_end.search(text, head.end())
+        if end is None:
+            return
+        yield head.end(), end.end(1)
+        head = rules.data.search(text, end.end())
 
 
 _WORDS = (

@@ -8,9 +8,9 @@ CONTAINERS = frozenset("STRUCT ROW RECORD OBJECT TUPLE NESTED".split())
 COLLECTIONS = frozenset("ARRAY LIST MULTISET".split())
 """Types whose brackets hold the type of an element."""
 
-_HEAD = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:([<(])(.*)([>)]))?\s*((?:\[\d*\])*)\s*(?:NOT NULL)?\s*$", re.DOTALL)
+_HEAD = re.compile(r"\s*+([A-Za-z_]\w*+)\s*+(?:([<(])(.*)([>)]))?\s*+((?:\[\d*\])*+)\s*+(?:NOT NULL)?\s*+$", re.DOTALL)
 
-_FIELD = re.compile(r"""\s*("(?:[^"]|"")*"|`[^`]*`|[\w$]+)\s*(?::|\s)\s*(.+)$""", re.DOTALL)
+_FIELD = re.compile(r"""\s*("(?:[^"]|"")*"|`[^`]*`|[\w$]+)(?:\s*+:|\s)\s*+(.+)$""", re.DOTALL)
 
 
 def fields(type_: str) -> dict[str, str] | None:

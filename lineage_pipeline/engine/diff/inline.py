@@ -11,18 +11,20 @@ from lineage_pipeline.engine.diff.waivers import complain, is_rule
 from lineage_pipeline.vocabulary.tables import Diagnostic, StatementRow
 from lineage_pipeline.vocabulary.waivers import Waiver
 
-MARK = r"(?i)lineage\s*:?\s*ignore\b"
+MARK = r"(?i)lineage\s*+:?\s*+ignore\b"
 """What a comment has that may be a waiver, as a regular expression of Python's and of Spark's."""
 
 _MARK = re.compile(MARK)
 
 _COMMENT = re.compile(
-    r"(?P<code>.*?)(?:--|/\*|#)\s*lineage\s*(?P<colon>:?)\s*ignore\b(?P<rest>.*?)(?:\*/.*)?$", re.IGNORECASE
+    r"(?P<code>.*?)(?:--|/\*|#)\s*+lineage\s*+(?P<colon>:?)\s*+ignore\b(?P<rest>.*?)(?:\*/.*)?$", re.IGNORECASE
 )
 
 _ONLY_COMMENT = re.compile(r"\s*(?:--|/\*|#|\*/|$)")
 
-_WORDS = re.compile(r"""(?P<key>[a-z]+)=(?:"(?P<quoted>[^"]*)"|(?P<plain>.*?))(?=\s+[a-z]+=|\s*$)""")
+_WORDS = re.compile(
+    r"""(?<![a-z])(?P<key>[a-z]++)=(?:"(?P<quoted>[^"]*)"|(?P<plain>\S*+(?:\s++(?![a-z]+=|$)\S++)*+))(?=\s++[a-z]+=|\s*+$)"""
+)
 
 _DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 
