@@ -29,6 +29,8 @@ DEEP = "(" * 10_000 + "1" + ")" * 10_000
         (f"merge into t using s on {DEEP} = 1 when matched then delete", ["s"], "t"),
         (f"update a set b = {DEEP} from tt as a, s", ["s"], "tt"),
         ("select * from a " + "join b " * 60, ["a", "b"], None),
+        ("select * from a as as " + "cross join b as " * 60, ["a", "b"], None),
+        ("select * from a " + ", cross join b" * 60, ["a", "b", "cross"], None),
     ],
     ids=[
         "brackets",
@@ -40,6 +42,8 @@ DEEP = "(" * 10_000 + "1" + ")" * 10_000
         "merge",
         "update",
         "joins without conditions",
+        "joins whose CROSS is an alias",
+        "joins whose CROSS is a table",
     ],
 )
 def test_nesting_is_cut_before_the_parser_and_tables_are_read_off_the_tokens(

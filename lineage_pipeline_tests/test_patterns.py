@@ -2,14 +2,17 @@
 
 import re
 import signal
+import time
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 from pkgutil import walk_packages
 from types import FrameType
 
 import pytest
 
 import lineage_pipeline
+from lineage_pipeline import scan
 
 HEAVY = ("spark", "defs", "definitions", "web", "quality", "cli", "alerts")
 """Rooms that take seconds to import."""
@@ -63,3 +66,19 @@ def test_no_pattern_tries_every_way_through_a_text() -> None:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
     assert len(known) > 20
+
+
+OPENED = {
+    "a.sql": "MODEL (name a.b, kind VIEW);\n" + "/* " * 100_000,
+    "b.sql": " \n" * 100_000 + "select 1 as hive;\n/\n",
+    "c.py": f'spark.sql("select {"{{ " * 100_000}")\nspark.sql("select {"/* " * 100_000}")\n',
+}
+"""Files that open something again and again and never close it, or that have nothing but ends of lines."""
+
+
+@pytest.mark.parametrize("name", OPENED)
+def test_what_opens_without_end_is_looked_at_once(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(OPENED[name])
+    started = time.process_time()
+    scan(tmp_path)
+    assert time.process_time() - started < 20  # each opening looked through to the end takes hours

@@ -273,7 +273,10 @@ class Writer:
                 return starred
         items: list[str] = []
         columns: list[Column] = []
-        for name in self.distinct_names(width or 1 + self.number(3)):
+        names = self.distinct_names(width or 1 + self.number(3))
+        if self.flavour.alias_first:  # an alias hides a column of its name, to the left of it as well
+            scope = replace(scope, taken=(*scope.taken, *names))
+        for name in names:
             plain = self.column(scope)
             own = plain.text.rpartition(".")[2]
             taken = {column.name for column in columns}
@@ -288,8 +291,6 @@ class Writer:
                 value = self.repeated(scope, columns) or value
             items.append(f"{value.text} {self.one_of(('as ', ''))}{name}")
             columns.append(Column(name, value.inputs))
-            if self.flavour.alias_first:
-                scope = replace(scope, taken=(*scope.taken, name))
         return items, columns
 
     def repeated(self, scope: Scope, columns: list[Column]) -> Value | None:

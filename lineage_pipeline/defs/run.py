@@ -48,6 +48,15 @@ def make(settings: Settings, wanted: Sequence[Target], report: Report, *, force:
 def _execute(settings: Settings, missing: Sequence[Todo], report: Report) -> int:
     """Run what is missing, and give the number of Spark jobs that it took."""
     report("starting Dagster")
+    from sqlalchemy.exc import OperationalError
+
+    try:
+        return _executed(settings, missing, report)
+    except OperationalError as error:  # a disk that is full, most likely: Dagster's records are on it
+        raise LineageError(f"{settings.home}: Dagster cannot write what happens: {error.orig}") from error
+
+
+def _executed(settings: Settings, missing: Sequence[Todo], report: Report) -> int:
     from lineage_pipeline.defs.compose import compose
     from lineage_pipeline.defs.dbt import prepare
     from lineage_pipeline.defs.resources import Project

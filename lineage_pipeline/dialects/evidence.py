@@ -96,7 +96,7 @@ SIGNS: tuple[Sign, ...] = (
         "parse_ format_ timestamp_ generate_",
     ),
     _sign("oracle", "VARCHAR2 or NUMBER columns", r"\bVARCHAR2\b", 3, "varchar2"),
-    _sign("oracle", "a block that ends with a slash", r"^\s*END\b[^;\n]*;\s*\n/[ \t]*\r?$", 3, "\n/"),
+    _sign("oracle", "a block that ends with a slash", r"^[ \t]*END\b[^;\n]*;\s*\n/[ \t]*\r?$", 3, "\n/"),
     _sign("oracle", "SYSDATE, DUAL or NVL2", r"\b(FROM\s+DUAL|SYSDATE|NVL2\()\b", words="dual sysdate nvl2"),
     _sign("oracle", "CONNECT BY", r"\bCONNECT\s+BY\s+(PRIOR|NOCYCLE|LEVEL|\w+)", 3, "connect"),
     _sign("oracle", "outer joins with (+)", r"\w\s*\(\+\)", 3, "(+)"),
@@ -117,7 +117,7 @@ SIGNS: tuple[Sign, ...] = (
     ),
     _sign("hive", "STORED AS", r"\bSTORED\s+AS\s+\w+", 2, "stored"),
     _sign("hive", "ROW FORMAT", r"\bROW\s+FORMAT\s+(SERDE|DELIMITED)\b", 3, "format"),
-    _sign("hive", "settings of Hive", r"^\s*SET\s+hive\.|\$\{hive(conf|var):", 4, "hive"),
+    _sign("hive", "settings of Hive", r"^[ \t]*SET\s+hive\.|\$\{hive(conf|var):", 4, "hive"),
     _sign(
         "databricks",
         "OPTIMIZE, ZORDER or LIVE tables",

@@ -24,7 +24,8 @@ HINT = re.compile(
 MODULE = re.compile(r"\b(?:CREATE|ALTER)\s+(?:OR\s+ALTER\s+)?(?:PROC|PROCEDURE|FUNCTION|TRIGGER|VIEW)\b", re.IGNORECASE)
 
 QUOTED = re.compile(
-    r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|`[^`]*`|(\$\w*\$).*?\1", re.DOTALL
+    r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|`[^`]*`|(\$\w*\$).*?\1|(?P<open>['\"`]|/\*).*",
+    re.DOTALL,
 )
 
 
@@ -95,8 +96,7 @@ def hosted(path: str, text: str, dialect: str = "", modules: Modules | None = No
 
 def is_closed(text: str) -> bool:
     """Say whether every quote and comment that opens is closed, so that what follows is not swallowed."""
-    rest = QUOTED.sub(" ", text)
-    return not any(sign in rest for sign in ("'", '"', "`", "/*"))
+    return not any(match["open"] for match in QUOTED.finditer(text))
 
 
 def _broken(value: Value) -> Problem:

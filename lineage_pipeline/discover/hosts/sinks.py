@@ -16,7 +16,7 @@ BINDS = re.compile(r"%s|%\(\w+\)s")
 NUMBERED = re.compile(r"(?<![\w$])\$\d+\b(?!\$)")
 """Parameters by number; in the body of a function, between dollars, they are its own."""
 
-JINJA = re.compile(r"\{\{.*?\}\}|\{[%#].*?[%#]\}", re.DOTALL)
+JINJA = re.compile(r"\{\{(?:(?!\{\{).)*?\}\}|\{[%#](?:(?!\{[%#]).)*?[%#]\}", re.DOTALL)
 """Templates that an operator fills when it runs."""
 
 FIELDS = re.compile(r"\{[A-Za-z_]\w*\}")

@@ -10,7 +10,7 @@ from lineage_pipeline.discover.templating.pieces import Pieces
 from lineage_pipeline.discover.templating.protocol import Problem, Rendered, Template
 from lineage_pipeline.discover.templating.undefined import placeholder
 
-COMMENTS_AND_STRINGS = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/"
+COMMENTS_AND_STRINGS = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?(?:\*/|\Z)"
 
 
 class Style(msgspec.Struct, frozen=True):

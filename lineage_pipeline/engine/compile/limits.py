@@ -20,6 +20,7 @@ _BARE_JOINS, _FEW = 14, 40
 _TYPES = 12
 _PAREN, _BRACKET = TokenType.L_PAREN, TokenType.L_BRACKET
 _CONDITIONS = (TokenType.ON, TokenType.USING, TokenType.CROSS, TokenType.NATURAL)
+_BEFORE_NAMES = (TokenType.ALIAS, TokenType.COMMA, TokenType.FROM, TokenType.JOIN)
 
 
 def over_limits(piece: Piece, limits: Limits) -> ir.Finding | None:
@@ -43,8 +44,9 @@ def over_limits(piece: Piece, limits: Limits) -> ir.Finding | None:
 
 
 def _bare_joins(kinds: Sequence[TokenType]) -> int:
-    """How many joins have no condition, and need one."""
-    return kinds.count(TokenType.JOIN) - sum(map(kinds.count, _CONDITIONS))
+    """How many joins have no condition, and need one; behind AS or a comma, CROSS is a name that the parser tries."""
+    names = sum(kind in _CONDITIONS and before in _BEFORE_NAMES for before, kind in pairwise(kinds))
+    return kinds.count(TokenType.JOIN) - sum(map(kinds.count, _CONDITIONS)) + names
 
 
 def _joined_selects(kinds: Sequence[TokenType]) -> int:
