@@ -40,6 +40,8 @@ def over_limits(piece: Piece, limits: Limits) -> ir.Finding | None:
         return None
     if sum(map(kinds.count, _OPENING)) > limits.depth and _deepest(kinds) > limits.depth:
         return over("the nesting", f"{limits.depth} levels", end)
+    if kinds.count(_BRACKET) > limits.depth and _subscripts(kinds) > limits.depth:
+        return over("the nesting", f"{limits.depth} levels", end)
     return None
 
 
@@ -67,6 +69,19 @@ def _nested_types(kinds: Sequence[TokenType]) -> int:
         elif opened and (kind is TokenType.R_PAREN or kind is TokenType.R_BRACKET):
             opened.pop()
     return deepest
+
+
+def _subscripts(kinds: Sequence[TokenType]) -> int:
+    """How many subscripts one value has, at most: the parser goes through all that it has for each further one."""
+    chains, longest = [0], 0
+    for before, kind in pairwise(kinds):
+        if kind is _BRACKET:
+            chains[-1] = chains[-1] + 1 if before is TokenType.R_BRACKET else 1
+            longest = max(longest, chains[-1])
+            chains.append(0)
+        elif kind is TokenType.R_BRACKET and len(chains) > 1:
+            chains.pop()
+    return longest
 
 
 def _deepest(kinds: Sequence[TokenType]) -> int:
