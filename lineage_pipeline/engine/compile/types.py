@@ -18,12 +18,18 @@ def spelling(node: exp.Expr | None, dialect: str) -> str:
     """A type in the words of its dialect, upper case, no blanks inside brackets."""
     if node is None:
         return ""
-    key = (dialect, _shape(node))
-    known = _SPELLINGS.get(key)
+    shape = _shape(node)
+    if not shape:
+        return _spelt(node, dialect)
+    known = _SPELLINGS.get((dialect, shape))
     if known is None:
-        text = node.sql(dialect=dialect or None, comments=False).upper().replace(", ", ",")
-        known = _SPELLINGS[key] = own(text.replace(": ", ":"), TRAITS[dialect].family) if dialect in TRAITS else text
+        known = _SPELLINGS[dialect, shape] = _spelt(node, dialect)
     return known
+
+
+def _spelt(node: exp.Expr, dialect: str) -> str:
+    text = node.sql(dialect=dialect or None, comments=False).upper().replace(", ", ",")
+    return own(text.replace(": ", ":"), TRAITS[dialect].family) if dialect in TRAITS else text
 
 
 def written_type(text: str, dialect: str) -> str:
@@ -46,13 +52,16 @@ def is_type(text: str, dialect: str) -> bool:
 
 
 def _shape(node: exp.Expr) -> str:
-    """A text that differs for two types that are spelt differently; the representation of a tree takes long."""
+    """A text that differs for two plain types that are spelt differently; none for others, of which there are few.
+
+    The representation of a tree would tell them apart, and takes minutes where hundreds are nested.
+    """
     name, parameters = node.args.get("this"), node.args.get("expressions") or ()
     if not isinstance(name, exp.DType) or not node.args.keys() <= _NUMBERED:
-        return repr(node)
+        return ""
     for item in parameters:
         if type(item) is not exp.DataTypeParam or item.args.get("expression"):
-            return repr(node)
+            return ""
     # The property `value` of an enumeration takes long, and every column has a type.
     return f"{name._value_} {[item.name for item in parameters]} {node.args.get('nested')}"
 
