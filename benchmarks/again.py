@@ -10,13 +10,14 @@ from benchmarks.figures import Figure
 from benchmarks.generate import edit, write
 from benchmarks.inputs import Input
 from lineage_pipeline import kept, pipeline
-from lineage_pipeline.cli import files, sides, untouched
+from lineage_pipeline.cli import sides, untouched
 from lineage_pipeline.cli.places import Reading
 from lineage_pipeline.cli.remembered import asked
 from lineage_pipeline.questions import lineage, loading
-from lineage_pipeline.store import bundle, facts
+from lineage_pipeline.resumed import lineage as resumed
+from lineage_pipeline.store import facts, shelf
 
-LOADED = (kept, pipeline, files, sides, untouched, lineage, loading, bundle, facts)
+LOADED = (kept, pipeline, sides, untouched, lineage, loading, resumed, shelf, facts)
 """What is imported before anything is measured: starting is measured apart."""
 
 PERCENT = 1.0
@@ -45,7 +46,9 @@ def figures(one: Input, parse: float, rounds: int) -> list[Figure]:
             time.sleep(SETTLED)
             cold.append(apart(ask, question))
             warm.append(apart(ask, question))
-            write(edit(texts, PERCENT, number), Path(folder))
+            after = edit(texts, PERCENT, number)
+            write({path: text for path, text in after.items() if text != texts[path]}, Path(folder))
+            time.sleep(SETTLED)
             changed.append(apart(ask, question))
     note = f"{min(cold):.2f}, {min(warm):.2f} and {min(changed):.2f} s"
     return [

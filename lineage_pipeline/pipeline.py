@@ -23,7 +23,7 @@ from lineage_pipeline.engine.graph.build import File, build_plan
 from lineage_pipeline.engine.graph.statements import statement_rows
 from lineage_pipeline.engine.link.columns import column_rows, constraint_rows, inferred_rows
 from lineage_pipeline.engine.link.conflicts import conflict_rows
-from lineage_pipeline.engine.link.inference import passed, requested
+from lineage_pipeline.engine.link.inference import Listed, passed, requested
 from lineage_pipeline.engine.link.memory import LinkMemory
 from lineage_pipeline.engine.link.rows import (
     Passing,
@@ -264,7 +264,7 @@ def link_files(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistr
 def assemble(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistry, linked: Edges) -> Lineage:
     """All tables of the snapshot but the reach of columns, sorted by their keys."""
     schemas = registry.schemas
-    wanted, carried = passed(requested(linked.edges, schemas), linked.passings, schemas)
+    wanted, carried = passed(requested(linked.edges, Listed(schemas)), linked.passings, schemas)
     edges = [*linked.edges, *carried]
     statements: list[StatementRow] = []
     for item in compiled:
@@ -280,18 +280,20 @@ def assemble(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistry,
         object_edges=plan.object_edges,
         columns=tuple(sorted(columns, key=attrgetter("object", "ordinal"))),
         constraints=tuple(constraint_rows(plan.objects, scripts, registry.imported)),
-        column_edges=tuple(sorted(edges, key=_edge_key if carried else attrgetter("path", "statement"))),
+        column_edges=tuple(sorted(edges, key=edge_key if carried else attrgetter("path", "statement"))),
         facets=tuple(sorted(linked.facets, key=attrgetter("object", "column", "name", "path", "statement"))),
         diagnostics=tuple(
-            sorted({row.id: row for row in (*plan.diagnostics, *linked.findings)}.values(), key=_finding_key)
+            sorted({row.id: row for row in (*plan.diagnostics, *linked.findings)}.values(), key=finding_key)
         ),
     )
 
 
-def _edge_key(row: ColumnEdge) -> tuple[str, int, str, str, str, str, str, str, str]:
+def edge_key(row: ColumnEdge) -> tuple[str, int, str, str, str, str, str, str, str]:
+    """The order of edges."""
     source = (row.from_object, row.from_column, row.from_path or "")
     return (row.path, row.statement, *source, row.to_object, row.to_column, row.type, row.subtype)
 
 
-def _finding_key(row: Diagnostic) -> tuple[str, int, int, str, str]:
+def finding_key(row: Diagnostic) -> tuple[str, int, int, str, str]:
+    """The order of findings."""
     return row.path or "", row.line or 0, row.column or 0, row.code, row.id

@@ -4,23 +4,31 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import cycle, zip_longest
+from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
 
+from lineage_pipeline.discover.gather import Discovery, Gathering, Rules, input_files
+from lineage_pipeline.discover.raw import RawFile
 from lineage_pipeline.discover.schemas.folding import imported_schemas
+from lineage_pipeline.discover.schemas.model import Imports
+from lineage_pipeline.engine.graph.scopes import natural
 from lineage_pipeline.engine.trace.graph import ColumnRef, column_graph
 from lineage_pipeline.engine.trace.walk import upstream
-from lineage_pipeline.pipeline import Memory, analyse, work_out
+from lineage_pipeline.pipeline import Memory, analyse, compile_files, work_out
+from lineage_pipeline.resumed.lineage import NOTHING, resume
+from lineage_pipeline.settings import load_settings
+from lineage_pipeline.store.arrays import own_arrow
 from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options, TableSchema
 from lineage_pipeline.vocabulary.sets import EdgeType, Subtype
-from lineage_pipeline.vocabulary.tables import ColumnEdge
+from lineage_pipeline.vocabulary.tables import ColumnEdge, Snapshot
 from lineage_pipeline_tests.cases import Case, analysed, cases
 from lineage_pipeline_tests.flavours import FLAVOURS, TABLES, TARGET
 from lineage_pipeline_tests.generated import MARK, Inputs, Program, marks, named
 from lineage_pipeline_tests.layouts import damaged, relaid
 from lineage_pipeline_tests.procedures import FAMILIES, Wrapping, wrapped
-from lineage_pipeline_tests.repositories import edited, inputs, repository
+from lineage_pipeline_tests.repositories import READING, edited, inputs, repository
 from lineage_pipeline_tests.soundness import assert_sound
 from lineage_pipeline_tests.writer import programs
 
@@ -256,3 +264,22 @@ def relinking_what_changed_is_enough(draw: Draw) -> None:
         assert work_out(inputs(files), memory=memory).lineage == whole
         assert (memory.compiled, memory.linked, memory.links.count) == work
         files = edited(draw, files)
+
+
+def going_on_from_what_is_kept_is_enough(draw: Draw) -> None:
+    kept, files = NOTHING, repository(draw)
+    rules = load_settings(Path("nowhere"), {"analysis": READING}, {})
+    for _ in range(draw(st.integers(1, 4))):
+        found = discovered(files, rules)
+        whole = analyse(input_files(found, rules), reach=False)
+        kept = resume(found, rules, Imports(), compile_files, kept)
+        for name in whole.__struct_fields__:
+            assert kept.tables[name].equals(own_arrow(name, getattr(whole, name))), (name, files)
+        assert kept.tables["sources"].equals(own_arrow("sources", found.sources))
+        files = edited(draw, files)
+
+
+def discovered(files: Mapping[str, str], rules: Rules) -> Discovery:
+    """What is found in a repository of these files."""
+    raws = [RawFile(path, files[path].encode()) for path in sorted(files, key=natural)]
+    return Gathering(Snapshot("r", (), "", (), None, "none", None, None, 0, ""), raws, rules).whole()

@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 from lineage_pipeline.vocabulary.analysis import InputFile, Options
 
 OPTIONS = Options("tsql", default_schema="dbo", search_path=("other",))
+READING = {"dialect": "tsql", "default_schema": "dbo", "search_path": ["other"]}
+"""The same as settings say it."""
+
 PATHS = ("a.sql", "b.sql", "views/c.sql", "views/d.sql", "2_e.sql", "10_f.sql", "load/g.sql")
 NAMES = ("t", "u", "v", "w", "other.t", "other.w", "nowhere")
 """Names that files define, read and write; `w` may be found in the schema `other`, too."""

@@ -134,10 +134,10 @@ def test_a_question_about_the_same_files_is_answered_from_what_is_kept(
         return capsys.readouterr().out
 
     answer = ask()
-    (file,) = kept.glob("*.lineage")
+    (file,) = kept.glob("*.kept")
     before = file.read_bytes()
     with monkeypatch.context() as patched:
-        patched.setattr("lineage_pipeline.cli.places.analysed", None)  # who asks again works out nothing
+        patched.setattr("lineage_pipeline.cli.remembered._resumed", None)  # who asks again works out nothing
         assert ask() == answer
     for damaged in (before[: len(before) // 2], before[:500] + bytes(20) + before[520:]):
         file.write_bytes(damaged)
@@ -145,7 +145,7 @@ def test_a_question_about_the_same_files_is_answered_from_what_is_kept(
     assert file.read_bytes() == before
     (tmp_path / "v0.sql").write_text("create view v0 as select b from t;", encoding="utf-8")
     assert ask() != answer
-    assert len(list(kept.glob("*.lineage"))) == 2
+    assert len(list(kept.glob("*.kept"))) == 2
 
 
 def test_a_script_that_does_not_guard_its_start_may_have_several_processes(tmp_path: Path) -> None:
@@ -169,4 +169,4 @@ def test_no_question_imports_pandas(tmp_path: Path) -> None:
         "sys.exit('pandas' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
-    assert list(tmp_path.rglob("*.lineage")) and list(tmp_path.rglob("part-0.parquet"))
+    assert list(tmp_path.rglob("*.kept")) and list(tmp_path.rglob("part-0.parquet"))

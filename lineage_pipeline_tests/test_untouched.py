@@ -73,7 +73,7 @@ def test_a_folder_that_looks_as_before_is_not_read(
     folder: Path, ask: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer = ask()
-    monkeypatch.setattr("lineage_pipeline.cli.places.find", None)
+    monkeypatch.setattr("lineage_pipeline.cli.remembered._gathered", None)
     assert ask() == answer
     assert str(WORTH) in answer
 

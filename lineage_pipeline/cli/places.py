@@ -11,7 +11,8 @@ from lineage_pipeline.cli.words import placed, variables
 from lineage_pipeline.vocabulary.errors import LineageError
 
 if TYPE_CHECKING:
-    from lineage_pipeline.discover.gather import Discovery, RawFile, Rules
+    from lineage_pipeline.discover.gather import Discovery, Rules
+    from lineage_pipeline.discover.raw import RawFile
     from lineage_pipeline.discover.schemas.model import Imports
     from lineage_pipeline.export import Subject
     from lineage_pipeline.questions.lineage import Lineage

@@ -1,27 +1,29 @@
-"""Lineages of folders and revisions that were asked about before: the same files are not analysed again."""
+"""Lineages of folders and revisions that were asked about before: what did not change is not analysed again."""
 
 import os
-import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lineage_pipeline.vocabulary.errors import LineageError
-
 if TYPE_CHECKING:
     from lineage_pipeline.cli.places import Found, Reading
     from lineage_pipeline.cli.untouched import Glance
+    from lineage_pipeline.discover.raw import Recalled
     from lineage_pipeline.questions.lineage import Lineage
+    from lineage_pipeline.store.shelf import Shelf
 
 FOLDER = "_cache/lineages"
 
 WORTH = 200
 """Files that are worth a lineage file of their own: fewer are analysed as quickly as one is opened."""
 
-KEPT = 8
-"""How many are kept; the one that was asked last stays longest."""
+KEPT = {".kept": 8, ".seen": 16, ".index": 16, ".lineage": 0}
+"""How many files are kept by the ends of their names; the one that was asked last stays longest.
+
+Versions before this one left files that end in the last.
+"""
 
 
 def asked(places: Sequence[str], reading: "Reading") -> "Lineage":
@@ -29,17 +31,12 @@ def asked(places: Sequence[str], reading: "Reading") -> "Lineage":
     from lineage_pipeline.cli.places import find
 
     glance = _glance(places, reading)
-    known = glance.lineage() if glance is not None else None
+    if glance is None:
+        found = find(places, reading)
+        return _remembered(found, _place(found), None)
+    known = glance.lineage()
     kept = _kept(known) if known is not None else None
-    if kept is not None:
-        return kept
-    found = find(places, reading)
-    place = _place(found)
-    lineage = _remembered(found, place)
-    if glance is not None and place is not None and place.is_file():
-        with suppress(OSError):  # who cannot write there reads again
-            glance.note(place)
-    return lineage
+    return kept if kept is not None else _again(glance)
 
 
 def _glance(places: Sequence[str], reading: "Reading") -> "Glance | None":
@@ -55,27 +52,69 @@ def _glance(places: Sequence[str], reading: "Reading") -> "Glance | None":
     return Glance(Path(places[0]), settings, Path(settings.warehouse, FOLDER))
 
 
-def _remembered(found: "Found", place: Path | None) -> "Lineage":
+def _again(glance: "Glance") -> "Lineage":
+    """Give the lineage of a folder that changed since it was asked about, or never was; note what it looks like."""
+    from lineage_pipeline.cli.untouched import stands_alone
+    from lineage_pipeline.store.shelf import take_down
+
+    before, recalled = glance.before()
+    shelf = take_down(before) if before is not None else None
+    found, files = _gathered(glance, recalled if shelf is not None else {})
+    place = _place(found)
+    if recalled and (place is None or not stands_alone(files)):
+        found, files = _gathered(glance, {})
+    lineage = _remembered(found, place, shelf)
+    if place is not None and place.is_file():
+        with suppress(OSError):  # who cannot write there reads again
+            glance.note(place, files)
+    return lineage
+
+
+def _gathered(glance: "Glance", recalled: "Mapping[str, Recalled]") -> "tuple[Found, dict[str, Recalled]]":
+    """Discover a folder, and give what may be recalled of it the next time."""
+    from lineage_pipeline.cli.places import Found
+    from lineage_pipeline.discover.folder import gather_folder
+
+    settings = glance.settings
+    gathering = gather_folder(glance.folder, settings, recalled=recalled)
+    return Found(gathering.whole(), settings, settings, settings.imports()), gathering.to_recall()
+
+
+def _remembered(found: "Found", place: Path | None, before: "Shelf | None" = None) -> "Lineage":
     """Give the lineage of what was found: the one that is kept, or a new one, which is kept if that pays."""
-    from lineage_pipeline.cli.files import write_tables
-    from lineage_pipeline.cli.places import analysed
-    from lineage_pipeline.engine.trace.facts import RowFacts
     from lineage_pipeline.questions.lineage import Lineage
 
-    kept = _kept(place) if place is not None else None
+    if place is None:
+        from lineage_pipeline.cli.places import analysed
+        from lineage_pipeline.engine.trace.facts import RowFacts
+
+        subject = analysed(found)
+        return Lineage(RowFacts(subject.lineage, subject.files))
+    from lineage_pipeline.store.facts import StoredFacts
+    from lineage_pipeline.store.shelf import put_up
+
+    kept = _kept(place)
     if kept is not None:
         return kept
-    subject = analysed(found)
-    if place is not None:
-        try:
-            hidden = place.parents[1] / ".gitignore"
-            hidden.parent.mkdir(parents=True, exist_ok=True)
-            hidden.write_text("*\n", encoding="ascii")  # it lies in somebody's repository
-            write_tables(place, found, subject)
-            _forget(place.parent)
-        except OSError:
-            pass  # a folder that cannot be written to is no reason to fail
-    return Lineage(RowFacts(subject.lineage, subject.files))
+    made = _resumed(found, before)
+    with suppress(OSError):  # a folder that cannot be written to is no reason to fail
+        hidden = place.parents[1] / ".gitignore"
+        hidden.parent.mkdir(parents=True, exist_ok=True)
+        hidden.write_text("*\n", encoding="ascii")  # it lies in somebody's repository
+        put_up(place, made)
+        _forget(place.parent)
+    return Lineage(StoredFacts(made))
+
+
+def _resumed(found: "Found", before: "Shelf | None") -> "Shelf":
+    """Analyse what was found, as far as it is not what it was before."""
+    from lineage_pipeline.cli.subject import compiler_of
+    from lineage_pipeline.discover.schemas.found import with_found
+    from lineage_pipeline.resumed.lineage import NOTHING, resume
+
+    discovery, rules, settings, imports = found
+    given = with_found(imports, discovery.files, discovery.sources, rules)
+    return resume(discovery, rules, given, compiler_of(settings), before or NOTHING)
 
 
 def _place(found: "Found") -> Path | None:
@@ -88,26 +127,25 @@ def _place(found: "Found") -> Path | None:
         return None
     imported = [sorted(found.imports.schemas.items()), found.imports.findings]
     parts = [settings.analysis_key(), discovery.snapshot, discovery.files, discovery.diagnostics, imported]
-    return Path(settings.warehouse, FOLDER) / f"{hash_of(parts)[:40]}.lineage"
+    return Path(settings.warehouse, FOLDER) / f"{hash_of(parts)[:40]}.kept"
 
 
 def _kept(place: Path) -> "Lineage | None":
     from lineage_pipeline.questions.lineage import Lineage
+    from lineage_pipeline.store.facts import StoredFacts
+    from lineage_pipeline.store.shelf import take_down
 
-    if not place.is_file():
+    shelf = take_down(place)
+    if shelf is None:
         return None
-    try:
-        with zipfile.ZipFile(place) as archive:
-            whole = archive.testzip() is None
-        place.touch()
-        return Lineage.load(place) if whole else None
-    except (LineageError, OSError, zipfile.BadZipFile):  # damaged, or gone in between
-        return None
+    with suppress(OSError):  # gone in between
+        place.touch(exist_ok=True)
+    return Lineage(StoredFacts(shelf))
 
 
 def _forget(folder: Path) -> None:
     """Drop the lineages that nobody asked for longest, and what is noted of folders about as many times over."""
-    for suffix, most in ((".lineage", KEPT), (".seen", 2 * KEPT)):
+    for suffix, most in KEPT.items():
         files = sorted(folder.glob(f"*{suffix}"), key=lambda file: -file.stat().st_mtime)
         for file in files[most:]:
             file.unlink(missing_ok=True)

@@ -6,14 +6,20 @@ written just before it was looked at may be written again without showing, so th
 
 import hashlib
 import os
+import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from lineage_pipeline import discover
 from lineage_pipeline.discover.folder import SKIPPED
+from lineage_pipeline.discover.hosts.reading import HOST_NAMES
 from lineage_pipeline.discover.ignores import GIT_FILES
+from lineage_pipeline.discover.raw import Recalled
 
 if TYPE_CHECKING:
     from lineage_pipeline.settings import Settings
@@ -21,9 +27,30 @@ if TYPE_CHECKING:
 MOST = 50_000
 """Files below a folder beyond which reading those that count is as quick as looking at all."""
 
+ENDING = b".sql"
+"""What the names of files end in that bear on no file but themselves, as long as they are no templates."""
+
+CHECKSUM = 32
+"""Bytes at the beginning of an index that say whether the rest is whole."""
+
 SECOND = 1_000_000_000
 TICK = SECOND // 50
 """Nanoseconds within which two writes may have the same time; two seconds where times are whole seconds."""
+
+
+ALONE = frozenset({"", "jinja", "sqlcmd", *HOST_NAMES})
+"""Templaters that have no say in files that are no templates: what is known of those stays known."""
+
+Seen = dict[bytes, tuple[int, ...]]
+"""Files by their paths: the kind, place, size and times of each."""
+
+
+class Index(msgspec.Struct, frozen=True):
+    """A folder as it was looked at: the file of its lineage, what had settled there, and what was found in that."""
+
+    lineage: str
+    seen: Seen
+    files: dict[str, Recalled]
 
 
 class Glance:
@@ -32,22 +59,70 @@ class Glance:
     def __init__(self, folder: Path, settings: "Settings", kept: Path) -> None:
         """Look at all that lies in the folder, but for the warehouse; lineages are `kept` in a folder there."""
         key = "\0".join((str(folder.resolve()), settings.analysis_key()))
+        self.folder, self.settings = folder, settings
+        self._folder = folder.resolve()
         self._note = kept / f"{hashlib.sha256(os.fsencode(key)).hexdigest()[:40]}.seen"
-        self._digest, self._settled = _look(folder.resolve(), Path(settings.warehouse).resolve())
+        self._index = self._note.with_suffix(".index")
+        self._seen, self._settled = _look(self._folder, Path(settings.warehouse).resolve())
 
     def lineage(self) -> Path | None:
         """Give the lineage file of the folder, where it looks as it looked."""
-        if not self._digest or not self._note.is_file():
+        if not self._seen or not self._note.is_file():
             return None
         digest, _, name = self._note.read_text(encoding="utf-8", errors="replace").partition(" ")
         return self._note.with_name(name) if digest == self._digest and name else None
 
-    def note(self, lineage: Path) -> None:
-        """Keep which lineage file the folder has as it looked before it was read."""
-        if self._settled:
-            temporary = self._note.with_suffix(f".{os.getpid()}")
-            temporary.write_text(f"{self._digest} {lineage.name}", encoding="utf-8")
-            temporary.replace(self._note)
+    @cached_property
+    def _digest(self) -> str:
+        digest = hashlib.sha256()
+        for name, sight in self._seen.items():
+            digest.update(b"%b\0%b\n" % (name, str(sight).encode()))
+        return digest.hexdigest()
+
+    def before(self) -> tuple[Path | None, dict[str, Recalled]]:
+        """Give the lineage file that the folder had when it was last looked at, and what is known of files since."""
+        index = _read(self._index) if self._seen else None
+        if index is None:
+            return None, {}
+        changed = {name for name, _ in index.seen.items() ^ self._seen.items()}
+        inside = os.fsencode(self._folder) + b"/"
+        untouched = all(name.endswith(ENDING) and name.startswith(inside) for name in changed)
+        known = index.files if untouched else {}
+        same = {name for name, sight in self._seen.items() if stat.S_ISREG(sight[0])} - changed
+        files = {path: found for path, found in known.items() if inside + path.encode() in same}
+        return self._note.with_name(index.lineage), files
+
+    def note(self, lineage: Path, files: Mapping[str, Recalled]) -> None:
+        """Keep which lineage file the folder has as it looked before it was read, and what was found about `files`."""
+        if self._settled == self._seen:
+            _write(self._note, f"{self._digest} {lineage.name}".encode())
+        if self._seen:
+            known = files if stands_alone(files) else {}
+            plain = {path: found for path, found in known.items() if not found.file.templater}
+            content = msgspec.msgpack.encode(Index(lineage.name, self._settled, plain))
+            _write(self._index, hashlib.sha256(content).digest() + content)
+
+
+def stands_alone(files: Mapping[str, Recalled]) -> bool:
+    """Say whether what is found in files that are no templates is the same whatever else lies there."""
+    return all(found.file.templater in ALONE for found in files.values())
+
+
+def _read(index: Path) -> Index | None:
+    """Read an index; None where there is none, or what there is was damaged."""
+    try:
+        content = index.read_bytes()
+        if hashlib.sha256(content[CHECKSUM:]).digest() != content[:CHECKSUM]:
+            return None
+        return msgspec.msgpack.decode(content[CHECKSUM:], type=Index)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def _write(place: Path, content: bytes) -> None:
+    temporary = place.with_name(f".{place.name}.{os.getpid()}")
+    temporary.write_bytes(content)
+    temporary.replace(place)
 
 
 def is_plain(settings: "Settings") -> bool:
@@ -60,19 +135,27 @@ def is_plain(settings: "Settings") -> bool:
     return not (templating.variables_file or dbt.manifest or dbt.trust) and named <= ours
 
 
-def _look(folder: Path, skipped: Path) -> tuple[str, bool]:
-    """Give a digest of a folder, of the ignore files above it and of who reads them, and whether it can be noted."""
-    digest, youngest, now = hashlib.sha256(), 0, time.time_ns()
+def _look(folder: Path, skipped: Path) -> tuple[Seen, Seen]:
+    """Look at a folder, at the ignore files above it and at who reads them: all of it, and what has settled of it.
+
+    What was written just now may be written again without showing. Nothing is to be seen where there is too much.
+    """
+    seen: Seen = {}
+    settled: Seen = {}
+    now = time.time_ns()
     try:
-        for count, (name, found) in enumerate(_entries(folder, skipped)):
-            if count > MOST:
-                return "", False
+        for place, found in _entries(folder, skipped):
+            name = os.fsencode(place)
             times = found.st_mtime_ns, found.st_ctime_ns
-            digest.update(os.fsencode(f"{name}\0{found.st_mode} {found.st_ino} {found.st_size} {times}\n"))
-            youngest = max(youngest, *times)
+            seen[name] = sight = (found.st_mode, found.st_ino, found.st_size, *times)
+            youngest = max(times)
+            if youngest + (TICK if youngest % SECOND else 2 * SECOND) < now:
+                settled[name] = sight
+            if len(seen) > MOST:
+                return {}, {}
     except OSError:
-        return "", False
-    return digest.hexdigest(), youngest + (TICK if youngest % SECOND else 2 * SECOND) < now
+        return {}, {}
+    return seen, settled
 
 
 def _entries(folder: Path, skipped: Path) -> Iterator[tuple[str, os.stat_result]]:

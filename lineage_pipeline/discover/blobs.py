@@ -7,7 +7,7 @@ from typing import IO
 
 import msgspec
 
-from lineage_pipeline.discover.gather import RawFile, too_large
+from lineage_pipeline.discover.raw import RawFile, too_large
 
 
 class Blob(msgspec.Struct, frozen=True):

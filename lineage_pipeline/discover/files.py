@@ -5,8 +5,9 @@ from pathlib import Path
 
 import msgspec
 
-from lineage_pipeline.discover.gather import Around, Discovery, Gathering, RawFile, Rules
+from lineage_pipeline.discover.gather import Around, Discovery, Gathering, Rules
 from lineage_pipeline.discover.library import FolderLibrary
+from lineage_pipeline.discover.raw import RawFile
 from lineage_pipeline.discover.rendered import SCHEMA
 from lineage_pipeline.engine.graph.scopes import natural
 from lineage_pipeline.vocabulary.errors import LineageError

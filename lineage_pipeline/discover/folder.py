@@ -2,15 +2,16 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from lineage_pipeline.discover.decode import decode
-from lineage_pipeline.discover.gather import Around, Discovery, Gathering, RawFile, Rules, most_bytes, too_large
+from lineage_pipeline.discover.gather import Around, Discovery, Gathering, Rules
 from lineage_pipeline.discover.ignores import GIT_FILES, OWN_FILES, Ignores
 from lineage_pipeline.discover.library import FolderLibrary
 from lineage_pipeline.discover.owners import PLACES, Owners, parse_owners
+from lineage_pipeline.discover.raw import RawFile, Recalled, most_bytes, too_large
 from lineage_pipeline.discover.sqlproj import SUFFIX, positions
 from lineage_pipeline.discover.tracked import MARK, leads_inside, top_of, tracked_in
 from lineage_pipeline.discover.waivers import FILE_NAME
@@ -33,8 +34,10 @@ def discover_folder(folder: Path, rules: Rules, *, name: str = "") -> Discovery:
     return gather_folder(folder, rules, name=name).whole()
 
 
-def gather_folder(folder: Path, rules: Rules, *, name: str = "") -> Gathering:
-    """Prepare to read every selected file below a folder, one by one."""
+def gather_folder(
+    folder: Path, rules: Rules, *, name: str = "", recalled: Mapping[str, Recalled] | None = None
+) -> Gathering:
+    """Prepare to read every selected file below a folder, one by one; of those that are `recalled` all is known."""
     if not folder.is_dir():
         raise LineageError(f"{folder} is not a folder")
     snapshot = Snapshot(
@@ -51,7 +54,7 @@ def gather_folder(folder: Path, rules: Rules, *, name: str = "") -> Gathering:
     )
     around = Around(_owners(folder), FolderLibrary(folder))
     beside = Beside([], [])
-    raw_files = read_folder(folder, rules, beside)
+    raw_files = read_folder(folder, rules, beside, recalled)
     known = {"waivers": _text(folder / FILE_NAME), "positions": lambda: positions(beside.projects, around.library.read)}
     return Gathering(
         snapshot, raw_files, rules, around, detect=True, projects=beside.projects, modules=beside.modules, **known
@@ -75,9 +78,11 @@ class Beside(NamedTuple):
     modules: list[str]
 
 
-def read_folder(folder: Path, rules: Rules, beside: Beside | None = None) -> Iterator[RawFile]:
+def read_folder(
+    folder: Path, rules: Rules, beside: Beside | None = None, recalled: Mapping[str, Recalled] | None = None
+) -> Iterator[RawFile]:
     """Give the selected files below a folder, one by one, in natural path order; `beside` takes what else is met."""
-    met = beside or Beside([], [])
+    met, known = beside or Beside([], []), recalled or {}
     inside = top_of(folder.resolve()) or folder.resolve()
     closed: list[OSError] = []
     chosen = [(shown_path(within), within) for within in _walk(folder, met.modules, closed.append)]
@@ -87,6 +92,8 @@ def read_folder(folder: Path, rules: Rules, beside: Beside | None = None) -> Ite
     for relative, within in sorted([*selected, *((path, path) for path in shut)], key=lambda item: natural(item[0])):
         if relative in shut:
             yield RawFile(relative, b"", f"the folder cannot be read: {shut[relative].strerror}")
+        elif relative in known:
+            yield RawFile(relative, b"", recalled=known[relative])
         elif _lies_in(path := folder / within, inside):
             yield _read_file(path, relative, most_bytes(relative, rules))
 

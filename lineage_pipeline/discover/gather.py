@@ -13,11 +13,12 @@ from lineage_pipeline.discover.headers import KEYS, unknown_words
 from lineage_pipeline.discover.hosts.modules import Modules
 from lineage_pipeline.discover.hosts.reading import hosted
 from lineage_pipeline.discover.owners import Owners
+from lineage_pipeline.discover.raw import Optioned, RawFile, Recalled
 from lineage_pipeline.discover.rendered import SCHEMA, Rows, further_rows, rendered_rows
 from lineage_pipeline.discover.templating.choosing import Templates
 from lineage_pipeline.discover.templating.protocol import Library, NoLibrary, Templating
 from lineage_pipeline.engine.graph.scopes import natural
-from lineage_pipeline.vocabulary.analysis import InputFile, Options
+from lineage_pipeline.vocabulary.analysis import InputFile
 from lineage_pipeline.vocabulary.codes import CODES, diagnose
 from lineage_pipeline.vocabulary.places import Text, Written, line_starts
 from lineage_pipeline.vocabulary.sets import Stage, Status
@@ -25,13 +26,6 @@ from lineage_pipeline.vocabulary.tables import Diagnostic, Snapshot, Source, Sql
 
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 """What a file begins with that only says where its content is."""
-
-
-class Optioned(Protocol):
-    """What is asked of the settings about a file that is known."""
-
-    def options_for(self, path: str) -> Options:
-        """Give the options of the system that this path belongs to."""
 
 
 class Rules(Optioned, Protocol):
@@ -58,23 +52,6 @@ class Around(NamedTuple):
 
     owners: Owners | None = None
     library: Library = NoLibrary()
-
-
-WIDEST = 4
-"""The most bytes that a character takes in any encoding: what is larger than its characters may be need not be read."""
-
-
-class RawFile(msgspec.Struct, frozen=True):
-    """A file as it lies there; `problem` says why it could not be read, `excess` which limit it is over.
-
-    One that is `absent` has no content here, though it has in its repository.
-    """
-
-    path: str
-    content: bytes
-    problem: str = ""
-    excess: str = ""
-    absent: bool = False
 
 
 class Discovery(msgspec.Struct, frozen=True):
@@ -121,19 +98,40 @@ class Gathering:
         self.modules: Sequence[str] = said.get("modules", ())
         self.files: list[SqlFile] = []
         self.guesses: dict[str, Guess] = {}
+        self._told: dict[str, tuple[Diagnostic, ...]] = {}
 
     def sources(self) -> Iterator[Source]:
         """Read all files, and give each distinct content once, as it comes."""
         seen: set[str] = set()
-        for file, source, told in _rows(self.raw_files, self.rules, self.around):
-            self.files.append(file)
-            self.diagnostics.extend(told)
+        for file, source, told in _rows(self._to_read(), self.rules, self.around):
             guess = guess_of(file, source) if self.detect and file.templater != SCHEMA else None
-            if guess is not None:
-                self.guesses[file.path] = guess
+            self._take(Recalled(file, guess, tuple(told)))
             if source.source_hash not in seen:
                 seen.add(source.source_hash)
                 yield source
+
+    def _to_read(self) -> Iterator[RawFile]:
+        """Give the files that are not known; the others are taken when it is their turn."""
+        for raw in self.raw_files:
+            if raw.recalled is None:
+                yield raw
+            else:
+                self._take(raw.recalled)
+
+    def _take(self, found: Recalled) -> None:
+        file = found.file
+        self.files.append(file)
+        self.diagnostics.extend(found.findings)
+        if found.guess is not None:
+            self.guesses[file.path] = found.guess
+        if found.findings:
+            self._told[file.path] = found.findings
+
+    def to_recall(self) -> dict[str, Recalled]:
+        """Give what was found about each file, once all sources were taken."""
+        return {
+            file.path: Recalled(file, self.guesses.get(file.path), self._told.get(file.path, ())) for file in self.files
+        }
 
     def done(self, sources: Iterable[Source] = ()) -> Discovery:
         """Give what was found once all sources were taken; a snapshot without a commit is named after what it holds."""
@@ -190,11 +188,16 @@ def input_files(discovery: Discovery, rules: Rules) -> Iterator[InputFile]:
     yield from as_inputs(discovery.files, discovery.sources, rules)
 
 
+def is_analysed(file: SqlFile) -> bool:
+    """Say whether a file could be read, and holds SQL."""
+    return file.status is not Status.FAILED and file.templater != SCHEMA
+
+
 def as_inputs(files: Iterable[SqlFile], sources: Iterable[Source], rules: Optioned) -> Iterator[InputFile]:
     """Give the files that could be read as the engine takes them."""
     known = {source.source_hash: source for source in sources}
     for file in files:
-        if file.status is not Status.FAILED and file.templater != SCHEMA:
+        if is_analysed(file):
             source = known[file.source_hash]
             written = Written.of(source.text, source.source_map)
             options = options_of(file, rules.options_for(file.path))
@@ -208,16 +211,6 @@ def finding(code: str, path: str | None, **values: str) -> Diagnostic:
     message = CODES[code].message.format(**values)
     identity = hash_text("\0".join((code, path or "", message)))[:16]
     return Diagnostic(identity, code, CODES[code].severity, message, path, None, None, None, Stage.DISCOVERY)
-
-
-def most_bytes(path: str, rules: Optioned) -> int:
-    """Say how large a file may be for it to be read at all."""
-    return WIDEST * rules.options_for(path).limits.bytes
-
-
-def too_large(path: str, most: int) -> RawFile:
-    """Give a file that is too large to be read."""
-    return RawFile(path, b"", excess=f"{most // WIDEST} characters")
 
 
 def hash_text(text: str) -> str:

@@ -13,18 +13,11 @@ from lineage_pipeline.discover.bounded import SETTINGS, read_bounded
 from lineage_pipeline.discover.commands import SAFE, git, git_environment
 from lineage_pipeline.discover.decode import decode
 from lineage_pipeline.discover.folder import gather_folder, repository_name
-from lineage_pipeline.discover.gather import (
-    Around,
-    Discovery,
-    Gathering,
-    RawFile,
-    Rules,
-    finding,
-    most_bytes,
-)
+from lineage_pipeline.discover.gather import Around, Discovery, Gathering, Rules, finding
 from lineage_pipeline.discover.ignores import OWN_FILES, Ignores
 from lineage_pipeline.discover.library import RevisionLibrary
 from lineage_pipeline.discover.owners import PLACES, parse_owners
+from lineage_pipeline.discover.raw import RawFile, most_bytes
 from lineage_pipeline.discover.sqlproj import SUFFIX, positions
 from lineage_pipeline.discover.tracked import LINK, SUBMODULE, followed
 from lineage_pipeline.discover.waivers import FILE_NAME

@@ -10,7 +10,7 @@ from pyspark.sql import functions as f
 
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.conflicts import conflict_rows
-from lineage_pipeline.engine.link.inference import passed, requested
+from lineage_pipeline.engine.link.inference import Listed, passed, requested
 from lineage_pipeline.engine.link.model import Input
 from lineage_pipeline.engine.link.rows import (
     Passing,
@@ -252,7 +252,7 @@ def _shaped(
 def _notes(
     edges: Sequence[ColumnEdge], passings: Sequence[Passing], schemas: Mapping[str, TableSchema]
 ) -> Iterator[bytes]:
-    requests = requested(edges, schemas)
+    requests = requested(edges, Listed(schemas))
     if requests or passings:
         names = {name for name, _ in requests} | {passing.source for passing in passings}
         known = tuple(schemas[name] for name in sorted(names & schemas.keys()))

@@ -6,11 +6,12 @@ import msgspec
 import pyarrow as pa
 
 from lineage_pipeline.engine.graph.build import File, build_plan
+from lineage_pipeline.engine.link.memory import named
 from lineage_pipeline.engine.link.rows import finding_rows
 from lineage_pipeline.spark.compile import compile_new, is_compiled, scripts
 from lineage_pipeline.spark.work import Work
 from lineage_pipeline.vocabulary import ir
-from lineage_pipeline.vocabulary.plan import Bound, Known, Plan, ScriptFace
+from lineage_pipeline.vocabulary.plan import Known, Plan, ScriptFace
 from lineage_pipeline.vocabulary.sets import ObjectKind, Role, Stage
 from lineage_pipeline.vocabulary.tables import Diagnostic
 
@@ -109,7 +110,7 @@ def _bounds(plan: Plan, order: dict[str, int]) -> Iterator[dict[str, object]]:
             "path": path,
             "bounds": msgspec.msgpack.encode(bound),
             "shapings": msgspec.msgpack.encode(shapings.get(path, [])),
-            "names": sorted({name for one in bound for name in _named(one)} & order.keys()),
+            "names": sorted({name for one in bound for name in named(one)} & order.keys()),
         }
 
 
@@ -117,15 +118,6 @@ def _nodes(plan: Plan) -> Iterator[tuple[str, Known]]:
     """The objects of a plan, and the states of objects."""
     yield from plan.objects.items()
     yield from plan.states.items()
-
-
-def _named(bound: Bound) -> Iterator[str]:
-    yield from (name for _, name in bound.names)
-    yield from (key for _, key in bound.states)
-    if bound.made:
-        yield bound.made
-    if bound.result:
-        yield bound.result
 
 
 def bundles(plan: Plan) -> dict[str, int]:
@@ -140,7 +132,7 @@ def bundles(plan: Plan) -> dict[str, int]:
 
     for name, known in _nodes(plan):
         statements = (plan.bound[event.path][event.ordinal] for event in known.shapers)
-        for other in (known.row.object, *known.needs, *(other for bound in statements for other in _named(bound))):
+        for other in (known.row.object, *known.needs, *(other for bound in statements for other in named(bound))):
             if other in parent:
                 parent[find(other)] = find(name)
     groups: dict[str, list[str]] = {}

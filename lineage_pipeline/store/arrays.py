@@ -1,6 +1,6 @@
 """Rows to Arrow columns and back, column by column."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, chain
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -18,10 +18,19 @@ RowT = TypeVar("RowT", bound=msgspec.Struct)
 
 def to_arrow(table: str, key: Sequence[str], rows: Sequence[msgspec.Struct]) -> pa.Table:
     """Turn rows of one snapshot or diff into an Arrow table, the parts of its key as the first columns."""
-    columns = [repeated(part, len(rows)) for part in key]
-    for field in row_fields(row_type(table)):
-        columns.append(_array(list(map(attrgetter(field.name), rows)), required(field.type)))
+    columns = [*(repeated(part, len(rows)) for part in key), *_columns(table, rows)]
     return checked(table, pa.Table.from_arrays(columns, schema=arrow_schema(table)))
+
+
+def own_arrow(table: str, rows: Sequence[msgspec.Struct]) -> pa.Table:
+    """Turn rows into an Arrow table of their own fields alone, whatever snapshot they belong to."""
+    schema = pa.schema(list(arrow_schema(table))[len(address(table)) :])
+    return checked(table, pa.Table.from_arrays(list(_columns(table, rows)), schema=schema))
+
+
+def _columns(table: str, rows: Sequence[msgspec.Struct]) -> Iterator[pa.Array]:
+    for field in row_fields(row_type(table)):
+        yield _array(list(map(attrgetter(field.name), rows)), required(field.type))
 
 
 def checked(table: str, content: pa.Table) -> pa.Table:

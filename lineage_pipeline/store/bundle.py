@@ -34,16 +34,17 @@ def write_bundle(path: Path, snapshot: str, tables: Mapping[str, Sequence[msgspe
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.tmp")
     with zipfile.ZipFile(temporary, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(_member(ABOUT), msgspec.json.encode(About(snapshot)) + b"\n")
+        archive.writestr(member(ABOUT), msgspec.json.encode(About(snapshot)) + b"\n")
         for table, rows in tables.items():
-            archive.writestr(_member(f"{table}.parquet"), _parquet(table, snapshot, rows))
+            archive.writestr(member(f"{table}.parquet"), _parquet(table, snapshot, rows))
     temporary.replace(path)
 
 
-def _member(name: str) -> zipfile.ZipInfo:
-    member = zipfile.ZipInfo(name, EPOCH)
-    member.external_attr = 0o644 << 16
-    return member
+def member(name: str) -> zipfile.ZipInfo:
+    """Describe a member of an archive."""
+    made = zipfile.ZipInfo(name, EPOCH)
+    made.external_attr = 0o644 << 16
+    return made
 
 
 def _parquet(table: str, snapshot: str, rows: Sequence[msgspec.Struct]) -> bytes:

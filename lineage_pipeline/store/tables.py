@@ -19,11 +19,11 @@ from lineage_pipeline.vocabulary.errors import LineageError
 
 
 class Tables(Protocol):
-    """The Parquet files of the tables of one snapshot."""
+    """The files of the tables of one snapshot, or what is in memory of them."""
 
     key: tuple[str, ...]
 
-    def open(self, table: str) -> "Iterator[pq.ParquetFile]":
+    def open(self, table: str) -> "Iterator[pq.ParquetFile | pa.Table]":
         """Open the files of a table, one after the other."""
 
 
@@ -53,7 +53,7 @@ class StoredTables:
 
 def read_columns(tables: Tables, table: str, columns: Sequence[str]) -> pa.Table:
     """Read some columns of all rows, as they lie there."""
-    contents = [file.read(columns=list(columns)) for file in tables.open(table)]
+    contents = [_read(file, list(columns)) for file in tables.open(table)]
     schema = pa.schema([arrow_schema(table).field(name) for name in columns])
     return pa.concat_tables([empty_table(schema), *(content.select(columns).cast(schema) for content in contents)])
 
@@ -64,12 +64,26 @@ def read_where(tables: Tables, table: str, column: str, values: Collection[str])
     wanted = array_of(names, pa.string())
     found = [empty_table(arrow_schema(table))]
     for file in tables.open(table):
-        for group in groups_with(file, column, names):
-            mask = pc.is_in(file.read_row_group(group, columns=[column])[column], value_set=wanted)
-            if pc.any(mask).as_py():
-                content = file.read_row_group(group).filter(mask)
-                found.append(conform(table, tables.key if address(table) else (), content))
+        for content in _with(file, column, names, wanted):
+            found.append(conform(table, tables.key if address(table) else (), content))
     return pa.concat_tables(found)
+
+
+def _read(file: pq.ParquetFile | pa.Table, columns: list[str] | None = None) -> pa.Table:
+    if isinstance(file, pa.Table):
+        return file if columns is None else file.select(columns)
+    return file.read(columns=columns)
+
+
+def _with(file: pq.ParquetFile | pa.Table, column: str, names: Sequence[str], wanted: pa.Array) -> Iterator[pa.Table]:
+    """Give the rows of a file whose `column` is one of some names, which are given sorted and as Arrow has them."""
+    if isinstance(file, pa.Table):
+        yield file.filter(pc.is_in(file[column], value_set=wanted))
+        return
+    for group in groups_with(file, column, names):
+        mask = pc.is_in(file.read_row_group(group, columns=[column])[column], value_set=wanted)
+        if pc.any(mask).as_py():
+            yield file.read_row_group(group).filter(mask)
 
 
 def groups_with(file: pq.ParquetFile, column: str, names: Sequence[str]) -> list[int]:
@@ -92,7 +106,7 @@ def _any_between(names: Sequence[str], least: str, most: str) -> bool:
 def read_all(tables: Tables, table: str) -> pa.Table:
     """Read all rows of a table."""
     key = tables.key if address(table) else ()
-    contents = [conform(table, key, file.read()) for file in tables.open(table)]
+    contents = [conform(table, key, _read(file)) for file in tables.open(table)]
     return pa.concat_tables([empty_table(arrow_schema(table)), *contents])
 
 

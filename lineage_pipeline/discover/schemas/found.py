@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from lineage_pipeline.discover.detect import options_of
-from lineage_pipeline.discover.gather import Optioned
+from lineage_pipeline.discover.raw import Optioned
 from lineage_pipeline.discover.rendered import SCHEMA
 from lineage_pipeline.discover.schemas.folding import fold_tables
 from lineage_pipeline.discover.schemas.model import ImportedTable, Imports

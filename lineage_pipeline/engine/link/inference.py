@@ -10,13 +10,31 @@ from lineage_pipeline.vocabulary.tables import ColumnEdge
 Request = tuple[str, str]
 
 
-def requested(edges: Iterable[ColumnEdge], schemas: Mapping[str, TableSchema]) -> set[Request]:
+class Listed:
+    """The names of columns that schemas list, of each object once somebody asks."""
+
+    def __init__(self, schemas: Mapping[str, TableSchema]) -> None:
+        """Take the schemas."""
+        self._schemas = schemas
+        self._names: dict[str, set[str]] = {}
+
+    def lacks(self, name: str, column: str) -> bool:
+        """Whether an object is known and does not list a column."""
+        names = self._names.get(name)
+        if names is None:
+            schema = self._schemas.get(name)
+            if schema is None:
+                return False
+            names = self._names[name] = _listed(schema)
+        return column not in names
+
+
+def requested(edges: Iterable[ColumnEdge], listed: Listed) -> set[Request]:
     """The columns that edges name and that no schema lists."""
-    listed = {name: _listed(schema) for name, schema in schemas.items()}
     found: set[Request] = set()
     for edge in edges:
         for name, column in ((edge.from_object, edge.from_column), (edge.to_object, edge.to_column)):
-            if column != "*" and name in listed and column not in listed[name]:
+            if column != "*" and listed.lacks(name, column):
                 found.add((name, column))
     return found
 
@@ -28,7 +46,7 @@ def passed(
     stars: dict[str, list[Passing]] = {}
     for passing in passings:
         stars.setdefault(passing.target, []).append(passing)
-    known = {name: _listed(schema) for name, schema in schemas.items()}
+    listed = Listed(schemas)
     everything, pending = set(requests), sorted(requests)
     edges: dict[tuple[str, ...], ColumnEdge] = {}  # two arms of a MERGE may carry the same column
     while pending:
@@ -40,7 +58,7 @@ def passed(
                 (passing.path, str(passing.statement), passing.source, target, column), _edge(passing, column)
             )
             request = (passing.source, column)
-            if request not in everything and column not in known.get(passing.source, ()):
+            if request not in everything and (passing.source not in schemas or listed.lacks(*request)):
                 everything.add(request)
                 pending.append(request)
     return everything, list(edges.values())

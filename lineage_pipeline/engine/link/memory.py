@@ -1,6 +1,6 @@
 """What linking gave before, by all that it looked at: a statement whose names mean the same is not linked again."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.model import Input
@@ -50,3 +50,13 @@ class LinkMemory:
         """Name the schemas of what a statement names."""
         names = [bound.result, bound.made, *(name for _, name in bound.names), *(key for _, key in bound.states)]
         return tuple([id(inputs.get(name)) for name in names])
+
+
+def named(bound: Bound) -> Iterator[str]:
+    """All objects, and states of objects, that linking a statement looks at."""
+    yield from (name for _, name in bound.names)
+    yield from (key for _, key in bound.states)
+    if bound.made:
+        yield bound.made
+    if bound.result:
+        yield bound.result

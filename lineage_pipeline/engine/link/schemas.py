@@ -74,6 +74,14 @@ class SchemaRegistry:
                     self._forget(self.objects[name], self._uses)
         return self.schemas
 
+    def take(self, key: str, schema: TableSchema, temporary: bool) -> None:
+        """Know the schema of an object, or of a state of one, that was worked out before."""
+        if self.objects[key].row.object == key:
+            self._keep(schema)
+        else:
+            self.states[key] = schema
+            self.inputs[key] = input_of(schema, temporary)
+
     def _forget(self, known: Known, uses: "Counter[tuple[str, int]]") -> None:
         """Drop what was linked for an object, unless another one is still to be made of it."""
         for place in _places(known):

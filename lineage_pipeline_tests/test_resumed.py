@@ -1,0 +1,154 @@
+"""A question after an edit: what did not change is neither read nor linked, and the rows are those of a first one."""
+
+import multiprocessing
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks.generate import edit, generate, write
+from lineage_pipeline.cli import remembered
+from lineage_pipeline.cli.places import Reading
+from lineage_pipeline.cli.untouched import TICK
+from lineage_pipeline.discover import folder as reading
+from lineage_pipeline.discover.raw import RawFile
+from lineage_pipeline.resumed import going_on
+from lineage_pipeline.resumed.going_on import Resumed
+from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline.vocabulary.tables import TABLES, SqlFile
+
+FILES = {f"views/v{number}.sql": f"create view v{number} as select * from t{number};" for number in range(1, 15)}
+FILES |= {f"tables/t{number}.sql": f"create table t{number} (a int, b int);" for number in range(1, 8)}
+FILES |= {"wide.sql": "create view wide as select v1.a, v2.b from v1 join v2 on v1.a = v2.a;"}
+FILES |= {"lineage.toml": '[analysis]\ndialect = "postgres"\n'}
+
+EDITS: dict[str, Callable[[Path], object]] = {
+    "a column more": lambda at: write({"tables/t1.sql": "create table t1 (a int, b int, c int);"}, at),
+    "a remark": lambda at: write({"tables/t1.sql": "-- new\n" + FILES["tables/t1.sql"]}, at),
+    "renamed": lambda at: (at / "views/v2.sql").rename(at / "views/w2.sql"),
+    "removed": lambda at: (at / "tables/t1.sql").unlink(),
+    "another definition": lambda at: write({"more/t2.sql": "create table t2 (b bigint);"}, at),
+    "altered elsewhere": lambda at: write({"z.sql": "alter table t2 add column later date;"}, at),
+    "swapped": lambda at: write({"tables/t1.sql": FILES["tables/t2.sql"], "tables/t2.sql": FILES["tables/t1.sql"]}, at),
+    "a circle": lambda at: write({"tables/t1.sql": "create view t1 as select * from wide;"}, at),
+    "asked through a star": lambda at: write({"wide.sql": "create view wide as select z from v14;"}, at),
+    "no SQL any more": lambda at: write({"wide.sql": "select from where"}, at),
+    "a template": lambda at: write({"wide.sql": "create view wide as select {{ 1 }} as one from v1;"}, at),
+    "a model of another tool": lambda at: write({"wide.sql": "MODEL (name a.b); select a from t3"}, at),
+    "a program": lambda at: write({"load.py": 'spark.sql("insert into t1 select * from t2")'}, at),
+    "a dbt project": lambda at: write({"dbt_project.yml": "name: it\nmodel-paths: [views]\n"}, at),
+    "ignored": lambda at: write({".gitignore": "v1*.sql"}, at),
+    "owners": lambda at: write({"CODEOWNERS": "*.sql @us"}, at),
+    "settings": lambda at: write({"lineage.toml": FILES["lineage.toml"] + 'default_schema = "s"\n'}, at),
+    "few are left": lambda at: shutil.rmtree(at / "views"),
+}
+
+
+@pytest.fixture(autouse=True)
+def caching(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LINEAGE_CACHE", "true")
+    monkeypatch.setattr(remembered, "WORTH", 15)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A repository that was asked about."""
+    write(FILES, tmp_path)
+    settle()
+    ask(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def linked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[set[str]]]:
+    """The files that each analysis linked."""
+    found: list[set[str]] = []
+
+    def watched(*given: object) -> Resumed | None:
+        done = going_on.go_on(*given)  # type: ignore[arg-type]
+        found.append(set(done.made) if done is not None else {"everything"})
+        return done
+
+    monkeypatch.setattr("lineage_pipeline.resumed.lineage.go_on", watched)
+    yield found
+
+
+def settle() -> None:
+    time.sleep(2 * TICK / 1e9)
+
+
+def ask(folder: Path, *, cache: bool = True) -> tuple[Lineage, tuple[SqlFile, ...]]:
+    """All rows that a question may see, in the order of their keys."""
+    found = remembered.asked([str(folder)], Reading(cache=cache))
+    rows = {
+        name: sorted(getattr(found.rows, name), key=lambda row: [str(getattr(row, key)) for key in TABLES[name].key])
+        for name in Lineage.__struct_fields__
+    }
+    files = sorted(found.facts.files(), key=lambda file: file.path)
+    return Lineage(**{name: tuple(listed) for name, listed in rows.items()}), tuple(files)
+
+
+@pytest.mark.parametrize("made", EDITS.values(), ids=EDITS)
+def test_the_rows_after_an_edit_are_those_of_a_first_question(folder: Path, made: Callable[[Path], object]) -> None:
+    made(folder)
+    assert ask(folder) == ask(folder, cache=False)
+    settle()
+    write({"again.sql": "create view again as select * from wide;"}, folder)
+    assert ask(folder) == ask(folder, cache=False)
+
+
+def test_only_what_changed_is_read_and_only_who_reads_it_is_linked(
+    folder: Path, linked: list[set[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    def watched(path: Path, relative: str, *most: int) -> RawFile:
+        read.append(relative)
+        return READ_FILE(path, relative, *most)
+
+    monkeypatch.setattr(reading, "_read_file", watched)
+    EDITS["a remark"](folder)
+    ask(folder)
+    settle()
+    EDITS["a column more"](folder)
+    ask(folder)
+    assert read == ["tables/t1.sql"] * 2
+    assert linked == [{"tables/t1.sql"}, {"tables/t1.sql", "views/v1.sql", "wide.sql"}]
+
+
+READ_FILE = reading._read_file
+
+
+def test_what_is_damaged_is_worked_out_again(folder: Path, linked: list[set[str]]) -> None:
+    whole = ask(folder, cache=False)
+    for suffix in ("*.index", "*.kept"):
+        (file,) = (folder / ".lineage").rglob(suffix)
+        content = file.read_bytes()
+        for damaged in (b"", content[: len(content) // 2], content[:2000] + bytes(9) + content[2009:], b"x" + content):
+            file.write_bytes(damaged)
+            for note in (folder / ".lineage").rglob("*.seen"):
+                note.unlink()
+            assert ask(folder) == whole
+            settle()
+    assert linked
+
+
+def test_two_processes_may_ask_at_once(folder: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    write({f"views/v{number}.sql": f"create view v{number} as select a from t{number};" for number in (1, 2)}, folder)
+    with context.Pool(2) as pool:
+        answers = pool.map(ask, [folder] * 4, chunksize=1)
+        pool.close()
+        pool.join()
+    assert all(answer == ask(folder, cache=False) for answer in answers)
+
+
+def test_a_repository_after_many_edits_has_the_rows_of_a_new_one(tmp_path: Path) -> None:
+    texts = generate(60, 0, "snowflake")
+    write(texts | {"lineage.toml": '[analysis]\ndialect = "snowflake"\n'}, tmp_path)
+    for number in range(4):
+        assert ask(tmp_path) == ask(tmp_path, cache=False)
+        texts = edit(texts, 5, number)
+        write(texts, tmp_path)
