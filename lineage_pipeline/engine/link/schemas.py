@@ -1,7 +1,7 @@
 """Schemas: the definitions and alterations of each object, folded in order into its final columns."""
 
 from collections import ChainMap, Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
 
 import msgspec
@@ -282,21 +282,3 @@ def declared(definition: ir.Definition) -> tuple[SchemaColumn, ...]:
         )
         for column in definition.columns
     )
-
-
-def constraints_of(definition: ir.Definition) -> tuple[ir.ConstraintDef, ...]:
-    """The constraints that a definition declares."""
-    defaults = (_default(item) for item in definition.parameters if item.default)
-    return (*definition.constraints, *_generated(definition.columns), *defaults)
-
-
-def _generated(columns: Sequence[ir.ColumnDef]) -> Iterator[ir.ConstraintDef]:
-    """The columns that take no value from a writer."""
-    for column in columns:
-        if column.identity or column.computed is not None:
-            yield ir.ConstraintDef("generated", "", (column.name,), "identity" if column.identity else "computed")
-
-
-def _default(parameter: ir.ColumnDef) -> ir.ConstraintDef:
-    """What a caller need not say."""
-    return ir.ConstraintDef("default", "", (parameter_node(parameter.name),), parameter.default)
