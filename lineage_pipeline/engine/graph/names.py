@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 import msgspec
 
@@ -28,9 +29,10 @@ def quote(part: str, folding: Folding) -> str:
     return part if _PLAIN[folding].match(part) else '"' + part.replace('"', '""') + '"'
 
 
-def render(parts: Parts, traits: Traits, system: str) -> str:
-    """The id of the object with these parts."""
-    shown = ".".join(quote(part, traits.tables) for part in parts if part)
+@lru_cache(maxsize=65_536)
+def render(parts: Parts, folding: Folding, system: str) -> str:
+    """The id of the object with these parts; the same few names are asked for again and again."""
+    shown = ".".join([quote(part, folding) for part in parts if part])
     return f"{system}.{shown}" if system else shown
 
 
@@ -73,7 +75,7 @@ class Namespace(msgspec.Struct, frozen=True):
 
     def id(self, parts: Parts) -> str:
         """The id of an object by its completed parts."""
-        return render(parts, self.traits, self.system)
+        return render(parts, self.traits.tables, self.system)
 
     def after(self, context: tuple[str, ...]) -> "Namespace":
         """What completes names behind a USE or SET search_path."""
