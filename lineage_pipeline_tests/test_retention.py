@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from lineage_pipeline.defs.retention import Protected, doomed
+from lineage_pipeline.defs.retention import Protected, doomed, prune
 from lineage_pipeline.settings import Settings, load_settings
 from lineage_pipeline.store.caches import collect_caches
-from lineage_pipeline.store.compiled import load, save
+from lineage_pipeline.store.compaction import MANY
+from lineage_pipeline.store.compiled import CACHE, finished, load, save
 from lineage_pipeline.store.files import Files
 from lineage_pipeline.store.manifests import StoredFile
 from lineage_pipeline.store.packing import Packed
@@ -133,6 +134,19 @@ def test_caches_go_when_they_are_old_and_nobody_needs_them(tmp_path: Path) -> No
     assert list(load(files, ["needed", "alone"])) == ["needed"]
     assert files.list("_work") == files.list("_cache/linked") == []
     assert files.size("_cache/.gitignore") == 2
+
+
+def test_pruning_puts_many_batches_of_what_was_compiled_together(tmp_path: Path) -> None:
+    settings = load_settings(tmp_path, {}, {})
+    files, keys = Files(settings.warehouse), [f"key {number}" for number in range(MANY)]
+    for key in keys[1:]:
+        save(files, {key: Packed(b"", b"", b"")})
+    prune(settings, lambda _: settings, lambda _: None)
+    assert len(finished(files, CACHE)) == MANY - 1, "they are few"
+    save(files, {keys[0]: Packed(b"", b"", b"")})
+    prune(settings, lambda _: settings, lambda _: None)
+    assert len(finished(files, CACHE)) == 1
+    assert load(files, keys).keys() == set(keys)
 
 
 def test_prune_removes_snapshots_with_their_partitions_and_says_so(

@@ -17,6 +17,7 @@ from lineage_pipeline.settings import RepositorySettings, Settings
 from lineage_pipeline.settings.snapshots import PREFIX
 from lineage_pipeline.store.arrays import from_arrow
 from lineage_pipeline.store.caches import collect_caches
+from lineage_pipeline.store.compaction import MANY, compact_compiled
 from lineage_pipeline.store.files import Files
 from lineage_pipeline.store.packing import compile_key
 from lineage_pipeline.store.warehouse import Warehouse
@@ -165,7 +166,10 @@ def _read(reading: Callable[[str], Settings], key: str) -> Settings | None:
 
 
 def _collect(settings: Settings, warehouse: Warehouse, reading: Callable[[str], Settings]) -> int:
-    """Collect what was compiled for no snapshot that is left, and what else was worked out a while ago."""
+    """Collect what was compiled for no snapshot that is left, and what else was worked out a while ago.
+
+    What is left of the first is put together, where it lies in many batches.
+    """
     needed: set[str] = set()
     for manifest in warehouse.snapshots():
         rules = _read(reading, manifest.key[0])
@@ -173,5 +177,5 @@ def _collect(settings: Settings, warehouse: Warehouse, reading: Callable[[str], 
             files = from_arrow("sql_files", warehouse.read(manifest.key[0], "sql_files"), SqlFile)
             options = ((file.source_hash, options_of(file, rules.options_for(file.path))) for file in files)
             needed.update(compile_key(source, one) for source, one in options)
-    before = time.time() - settings.retention.cache_days * DAY
-    return len(collect_caches(Files(settings.warehouse), needed, before))
+    store, before = Files(settings.warehouse), time.time() - settings.retention.cache_days * DAY
+    return len(collect_caches(store, needed, before)) + len(compact_compiled(store, MANY))

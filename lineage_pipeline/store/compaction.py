@@ -8,19 +8,24 @@ import pyarrow.parquet as pq
 
 from lineage_pipeline.store.building import array_of, repeated
 from lineage_pipeline.store.compiled import CACHE, COMPILED, DONE, finished
+from lineage_pipeline.store.damage import whole
 from lineage_pipeline.store.files import Files
 
 ROWS = 1_000
 """Rows that are in memory at a time."""
 
 
-def compact_compiled(files: Files) -> list[str]:
-    """Put all batches into one, each content once, and give the paths that are gone.
+MANY = 16
+"""Batches that are worth it: a lookup opens each of them."""
+
+
+def compact_compiled(files: Files, fewest: int = 2) -> list[str]:
+    """Put all batches into one, each content once, and give the paths that are gone; a damaged batch leaves all be.
 
     Not while a snapshot is on its way: what it has handed on names the old batches.
     """
     old, folders = files.list(CACHE), finished(files, CACHE)
-    if len(folders) < 2:
+    if len(folders) < fewest or not all(whole(files, folder) for folder in folders):
         return []
     name = uuid.uuid4().hex
     place = f"{CACHE}/{name}/compacted"
