@@ -20,6 +20,7 @@ from lineage_pipeline.discover.folder import SKIPPED
 from lineage_pipeline.discover.hosts.reading import HOST_NAMES
 from lineage_pipeline.discover.ignores import GIT_FILES
 from lineage_pipeline.discover.raw import Recalled
+from lineage_pipeline.store.damage import opened, sealed
 
 if TYPE_CHECKING:
     from lineage_pipeline.settings import Settings
@@ -29,9 +30,6 @@ MOST = 50_000
 
 ENDING = b".sql"
 """What the names of files end in that bear on no file but themselves, as long as they are no templates."""
-
-CHECKSUM = 32
-"""Bytes at the beginning of an index that say whether the rest is whole."""
 
 SECOND = 1_000_000_000
 TICK = SECOND // 50
@@ -99,8 +97,7 @@ class Glance:
         if self._seen:
             known = files if stands_alone(files) else {}
             plain = {path: found for path, found in known.items() if not found.file.templater}
-            content = msgspec.msgpack.encode(Index(lineage.name, self._settled, plain))
-            _write(self._index, hashlib.sha256(content).digest() + content)
+            _write(self._index, sealed(msgspec.msgpack.encode(Index(lineage.name, self._settled, plain))))
 
 
 def stands_alone(files: Mapping[str, Recalled]) -> bool:
@@ -111,10 +108,8 @@ def stands_alone(files: Mapping[str, Recalled]) -> bool:
 def _read(index: Path) -> Index | None:
     """Read an index; None where there is none, or what there is was damaged."""
     try:
-        content = index.read_bytes()
-        if hashlib.sha256(content[CHECKSUM:]).digest() != content[:CHECKSUM]:
-            return None
-        return msgspec.msgpack.decode(content[CHECKSUM:], type=Index)
+        content = opened(index.read_bytes())
+        return msgspec.msgpack.decode(content, type=Index) if content is not None else None
     except (OSError, msgspec.MsgspecError):
         return None
 
