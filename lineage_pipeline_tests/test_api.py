@@ -60,3 +60,10 @@ def test_definitions_imply_no_schema_where_that_is_turned_off() -> None:
     assert document["columns"] == []
     assert {row["object"]: row["origin"] for row in document["objects"]} == {"t": "unknown", "v": "unknown"}
     assert [finding["code"] for finding in document["diagnostics"]] == ["APPROXIMATE_LINEAGE"]
+
+
+def test_stars_and_members_of_structs_keep_their_letters() -> None:
+    sql = "create table t (Id int, c struct<Foo:int,barBaz:string>); create view v as select *, c.* from t"
+    columns = [row for row in analyze(sql, dialect="spark").lineage.columns if row.object == "v"]
+    assert [row.written for row in columns] == ["Id", "c", "Foo", "barBaz"]
+    assert columns[1].type == "STRUCT<Foo:INT,barBaz:STRING>"

@@ -49,5 +49,11 @@ HIVE: tuple[Clause, ...] = (
     Clause(("IF", "NOT", "EXISTS"), within=frozenset({"INSERT"})),
 )
 
+MERGED_IN_PLACE = frozenset({"duckdb", "sqlite", "clickhouse"})
+"""Dialects in which a column that USING merges stays where the left side has it; in all others it comes first."""
+
+MERGED_FIRST = frozenset({"spark"})
+"""Families in which a column that USING merges comes first even where a star is asked of one side."""
+
 DROPPED: dict[str, tuple[Clause, ...]] = {"tsql": TSQL, "hive": HIVE}
 """The clauses to leave out, by family of dialects."""

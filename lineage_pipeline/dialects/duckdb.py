@@ -72,8 +72,19 @@ TYPES = {
 }
 """Types that the grammar knows; all others are printed as they are written."""
 
-FUNCTIONS = {"ifnull": "COALESCE", "coalesce": "COALESCE", "try": "TRY"}
+FUNCTIONS = {
+    **{"ifnull": "COALESCE", "coalesce": "COALESCE", "try": "TRY"},
+    **dict.fromkeys(("grouping", "grouping_id"), "GROUPING"),
+}
 """Functions by the names under which they are printed."""
+
+APPLIED = "list_apply({whole}, (lambda {name}: {made}))"
+CHOSEN = (
+    "list_apply(list_filter(list_apply({whole}, "
+    '(lambda {name}: struct_pack("filter" := {condition}, result := {made}))), '
+    "(lambda elem: struct_extract(elem, 'filter'))), (lambda elem: struct_extract(elem, 'result')))"
+)
+"""A list that is made of another one, and of those of its elements that a condition chooses."""
 
 ORDERED = {"percentile_cont": "quantile_cont", "percentile_disc": "quantile_disc"}
 """Functions over an order, and what they are printed as."""

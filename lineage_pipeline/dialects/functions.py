@@ -91,11 +91,18 @@ PLAIN: dict[str, frozenset[str]] = {
     "postgres": frozenset({"DATE_PART"}),
     "tsql": frozenset({"SYSDATETIME", "SQUARE"}),
     "fabric": frozenset({"SYSDATETIME", "SQUARE"}),
+    "oracle": frozenset({"TRANSLATE"}),
 }
-"""Functions that the parser takes for others, although they give another type."""
+"""Functions that the parser takes for others, although they give another type, or may have other arguments."""
+
+OF_OBJECTS = frozenset({"MAKE_REF"})
+"""Functions whose first argument names an object."""
 
 DOCUMENTS: dict[str, str] = {"JSON_BUILD_OBJECT": "JSON", "JSONB_BUILD_OBJECT": "JSONB"}
 """Functions of names and values in turn, and the type that they give."""
+
+ADDING = frozenset({"STRUCT_INSERT", "STRUCT_CONCAT"})
+"""Functions that add members to a struct."""
 
 JSON_OBJECTS = frozenset({"duckdb", "postgres", "bigquery", "mysql"})
 """The families in which JSON_OBJECT gives a document, not a string."""
@@ -105,6 +112,9 @@ SPREADING = frozenset(
     "JSON_TUPLE VARIANT_EXPLODE VARIANT_EXPLODE_OUTER".split()
 )
 """Functions that make columns of their own, and rows, in a select list."""
+
+UNNESTED: dict[str, frozenset[str]] = {"duckdb": frozenset({"EXPLODE", "UNNEST"})}
+"""Functions that make a column of each member where they are given a struct in a select list, by family."""
 
 PRODUCED: dict[str, tuple[str, ...]] = {
     "EXPLODE": ("col",),

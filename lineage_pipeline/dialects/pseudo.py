@@ -66,3 +66,44 @@ STORED: dict[str, frozenset[str]] = {
     "sqlite": frozenset("ROWID OID _ROWID_".split()),
 }
 """Columns that tables have beside those of their schema, by dialect."""
+
+_CHANGED = {"_CHANGE_TYPE": "STRING", "_COMMIT_VERSION": "BIGINT", "_COMMIT_TIMESTAMP": "TIMESTAMP"}
+
+TYPES: dict[str, dict[str, str]] = {
+    "oracle": {
+        **dict.fromkeys("ROWNUM LEVEL UID CONNECT_BY_ISLEAF CONNECT_BY_ISCYCLE ORA_ROWSCN SQLCODE".split(), "NUMBER"),
+        **dict.fromkeys("SYSDATE CURRENT_DATE".split(), "DATE"),
+        **dict.fromkeys("SYSTIMESTAMP CURRENT_TIMESTAMP".split(), "TIMESTAMP WITH TIME ZONE"),
+        **dict.fromkeys("USER SESSIONTIMEZONE DBTIMEZONE SQLERRM VERSIONS_OPERATION".split(), "VARCHAR2"),
+        "LOCALTIMESTAMP": "TIMESTAMP",
+        "ROWID": "ROWID",
+    },
+    "postgres": {
+        **dict.fromkeys("TG_OP TG_WHEN TG_LEVEL TG_EVENT TG_TAG SQLSTATE SQLERRM".split(), "TEXT"),
+        **dict.fromkeys("TG_NAME TG_RELNAME TG_TABLE_NAME TG_TABLE_SCHEMA".split(), "NAME"),
+        **{"TG_NARGS": "INT", "TG_ARGV": "TEXT[]", "FOUND": "BOOLEAN", "CTID": "TID", "XMIN": "XID", "XMAX": "XID"},
+        **{"CMIN": "CID", "CMAX": "CID", "TABLEOID": "OID", "TG_RELID": "OID"},
+    },
+    "bigquery": {
+        **dict.fromkeys("_TABLE_SUFFIX _FILE_NAME _CHANGE_TYPE".split(), "STRING"),
+        **dict.fromkeys("_PARTITIONTIME _CHANGE_TIMESTAMP".split(), "TIMESTAMP"),
+        "_PARTITIONDATE": "DATE",
+    },
+    "snowflake": {
+        **dict.fromkeys(
+            "METADATA$ACTION METADATA$ROW_ID METADATA$FILENAME METADATA$FILE_CONTENT_KEY SQLERRM SQLSTATE".split(),
+            "VARCHAR",
+        ),
+        **dict.fromkeys("METADATA$ISUPDATE SQLFOUND SQLNOTFOUND".split(), "BOOLEAN"),
+        **dict.fromkeys("METADATA$FILE_ROW_NUMBER LEVEL SQLCODE SQLROWCOUNT".split(), "NUMBER(38,0)"),
+        "METADATA$FILE_LAST_MODIFIED": "TIMESTAMP_NTZ",
+        "METADATA$START_SCAN_TIME": "TIMESTAMP_LTZ",
+    },
+    "spark": _CHANGED,
+    "databricks": {**_CHANGED, "_RESCUED_DATA": "STRING"},
+    "hive": {"INPUT__FILE__NAME": "STRING", "BLOCK__OFFSET__INSIDE__FILE": "BIGINT"},
+    "duckdb": {"ROWID": "BIGINT", "FILENAME": "VARCHAR", "FILE_ROW_NUMBER": "BIGINT"},
+    "trino": {"$PATH": "VARCHAR", "$PARTITION": "VARCHAR", "$BUCKET": "INTEGER", "$FILE_SIZE": "BIGINT"},
+    "sqlite": dict.fromkeys("ROWID OID _ROWID_".split(), "INTEGER"),
+}
+"""The types of those of which the documentation of a dialect says them."""

@@ -122,7 +122,7 @@ SPELLINGS: dict[str, tuple[Spelling, ...]] = {
         Spelling(("TRIGGER", "ON", "UPDATE"), within=_DEFINITION),
     ),
     "oracle": (
-        *_rows(("BY DEFAULT ON NULL AS", "BY DEFAULT AS")),
+        *_rows(("BY DEFAULT ON NULL AS", "BY DEFAULT AS"), ("USING NCHAR_CS", ""), ("USING CHAR_CS", "")),
         Spelling(("BUILD", "IMMEDIATE"), within=_DEFINITION),
         Spelling(("BUILD", "DEFERRED"), within=_DEFINITION),
         Spelling(("REFRESH", "FAST"), within=_DEFINITION),

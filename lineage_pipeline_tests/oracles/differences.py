@@ -8,21 +8,10 @@ _BINDS = {
 
 DUCKDB: dict[str, tuple[str, ...]] = {
     **_BINDS,
-    "the parser drops the sign +": ("names: nested sums | (+(id))",),
     "the parser writes a zero before a point": ("decimals: constants | e",),
     "a reference shows its own letters, not those of the column": (
         "names: upper case | id",
         "names: upper case | amount",
-    ),
-    "members that a function adds to a struct are not named in the tree": (
-        "nested: struct of columns | a",
-        "moments: a struct of parts | a",
-    ),
-    "UNNEST of structs makes columns that only types tell": (
-        "nested: unnest of a struct in the select list | k",
-        "nested: unnest of a struct in the select list | v",
-        "nested: unnest of structs | k",
-        "nested: unnest of structs | v",
     ),
 }
 

@@ -35,6 +35,7 @@ SPELLINGS = {
     "time without time zone": "TIME",
     "time with time zone": "TIMETZ",
     "bit varying": "VARBIT",
+    '"bit"': "BIT",
 }
 """Types by the names that we have for them; all others are called the same."""
 

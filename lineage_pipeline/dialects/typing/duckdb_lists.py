@@ -1,7 +1,11 @@
 """How the functions of DuckDB over lists, maps and structs make types of the types of their arguments."""
 
+import json
+import re
+
 from lineage_pipeline.dialects.typing.arithmetic import Rule, Texts, Types
-from lineage_pipeline.dialects.typing.duckdb_rules import average, quantile, shape_at, total
+from lineage_pipeline.dialects.typing.duckdb_rules import average, part, quantile, shape_at, total
+from lineage_pipeline.dialects.typing.families import own
 from lineage_pipeline.dialects.typing.family import UNKNOWN, Family
 from lineage_pipeline.dialects.typing.results import SLICE
 from lineage_pipeline.dialects.typing.shapes import Shape, member_type, shape_of
@@ -53,7 +57,7 @@ def entries(family: Family, types: Types, texts: Texts) -> str | None:
     shape = shape_at(types)
     if shape.name != "MAP" or len(shape.members) != 2:
         return None
-    return family.array(family.struct([("KEY", shape.members[0][1]), ("VALUE", shape.members[1][1])]))
+    return family.array(family.struct([("key", shape.members[0][1]), ("value", shape.members[1][1])]))
 
 
 def from_entries(family: Family, types: Types, texts: Texts) -> str | None:
@@ -142,3 +146,47 @@ def mapped(family: Family, types: Types, texts: Texts) -> str | None:
 def reduced(family: Family, types: Types, texts: Texts) -> str | None:
     """What is left of a list: what the function gives."""
     return types[1] if len(types) > 1 else None
+
+
+_WORDS = re.compile(r"'([^']*)'")
+
+
+def parts(family: Family, types: Types, texts: Texts) -> str | None:
+    """A part of a moment, or a struct of the parts that a list names."""
+    if shape_at(types).name != "ARRAY":
+        return part(family, types, texts)
+    names = _WORDS.findall(texts[0]) if texts else []
+    return family.struct([(name, part(family, types[1:], (name,)) or "") for name in names]) if names else None
+
+
+def extracted(family: Family, types: Types, texts: Texts) -> str | None:
+    """REGEXP_EXTRACT: a string, or a struct of the groups that a list names."""
+    names = next((_WORDS.findall(text) for text in texts[2:] if text.startswith("array(")), [])
+    return family.struct([(name, family.string) for name in names]) if names else family.string
+
+
+def per_path(kind: str) -> Rule:
+    """A function of a document that gives a type for a path, and a list of them for a list of paths."""
+    return lambda family, types, texts: f"{kind}[]" if len(types) > 1 and shape_at(types, 1).name == "ARRAY" else kind
+
+
+def described(family: Family, types: Types, texts: Texts) -> str | None:
+    """A document read as the structure that another document shows."""
+    text = texts[1] if len(texts) > 1 else ""
+    try:
+        return _shown(json.loads(text[1:-1]), family) if text.startswith("'") else None
+    except ValueError:
+        return None
+
+
+def _shown(value: object, family: Family) -> str | None:
+    """The type that a structure shows: a name of one, a list of one, or an object of several."""
+    if isinstance(value, str):
+        return own(value.upper(), family.name)
+    if isinstance(value, list) and len(value) == 1:
+        inner = _shown(value[0], family)
+        return family.array(inner) if inner else None
+    if not isinstance(value, dict) or not value:
+        return None
+    members = [(name, _shown(item, family)) for name, item in value.items()]
+    return family.struct([(name, kind or "") for name, kind in members]) if all(kind for _, kind in members) else None

@@ -244,11 +244,20 @@ def zoned(position: int) -> Rule:
 
 
 def part(family: Family, types: Types, texts: Texts) -> str | None:
-    """A part of a moment: long integers, but for seconds since the beginning."""
+    """A part of a moment: long integers, but for seconds since the beginning, and where a column names the part."""
     unit = texts[0].strip("'").lower() if texts else ""
-    if shape_at(types).name == "ARRAY":
-        return None
-    return family.double if unit in ("epoch", "julian") else family.bigint
+    return family.double if unit in ("epoch", "julian", "") else family.bigint
+
+
+def deviation(family: Family, types: Types, texts: Texts) -> str | None:
+    """MAD: how far values lie apart: as numbers they are, as moments an interval."""
+    return types[0] if types and is_number(shape_at(types), family) else family.interval
+
+
+def repeated(family: Family, types: Types, texts: Texts) -> str | None:
+    """REPEAT: a list, bytes or a string several times."""
+    kind = types[0] if types else None
+    return kind if kind and (kind.endswith("]") or kind == family.binary) else family.string
 
 
 def shifted(family: Family, types: Types, texts: Texts) -> str | None:

@@ -91,7 +91,10 @@ POSTGRES = Family(
     "BOOLEAN",
     "BYTEA",
     zoned="TIMESTAMPTZ",
-    aliases={"INTEGER": "INT", "NUMERIC": "DECIMAL", "FLOAT8": "DOUBLE PRECISION", "FLOAT4": "REAL", "BOOL": "BOOLEAN"},
+    aliases={
+        **{"INTEGER": "INT", "NUMERIC": "DECIMAL", "FLOAT8": "DOUBLE PRECISION", "FLOAT4": "REAL", "BOOL": "BOOLEAN"},
+        **{"SMALLSERIAL": "SMALLINT", "SERIAL": "INT", "BIGSERIAL": "BIGINT"},
+    },
     cap=0,
     days="INT",
     notation=("{}[]", "", "", ""),

@@ -6,6 +6,11 @@ UNKNOWN = "UNKNOWN"
 """The type of a constant that takes whatever type is asked of it."""
 
 
+def _quoted(name: str) -> str:
+    """The name of a member, in quotes where it would not be read as one."""
+    return name if not name or name.replace("_", "a").isalnum() else f'"{name}"'
+
+
 class Family(msgspec.Struct, frozen=True):
     """The types of one family, by what they are for.
 
@@ -80,7 +85,7 @@ class Family(msgspec.Struct, frozen=True):
 
     def struct(self, members: list[tuple[str, str]]) -> str:
         """A struct of named members."""
-        return self.notation[2].format(",".join(self.notation[3].format(name, kind) for name, kind in members))
+        return self.notation[2].format(",".join(self.notation[3].format(_quoted(name), kind) for name, kind in members))
 
     def numeric(self, precision: int, scale: int) -> str:
         """A decimal."""

@@ -2,6 +2,7 @@
 
 from lineage_pipeline.dialects.typing.arithmetic import Rule, Texts, Types, arithmetic
 from lineage_pipeline.dialects.typing.family import UNKNOWN, Family
+from lineage_pipeline.dialects.typing.results import element
 from lineage_pipeline.dialects.typing.shapes import member_type, shape_of
 from lineage_pipeline.dialects.typing.widening import common_type, unsized
 
@@ -15,6 +16,9 @@ RANGES: dict[str, str] = {
 }
 """Ranges, and what they are ranges of."""
 
+MULTIRANGES: dict[str, str] = {name: name for name in (kind.replace("RANGE", "MULTIRANGE") for kind in RANGES)}
+"""Sets of ranges, which are called as the functions that make them."""
+
 OPERATORS: dict[tuple[str, str, str], str] = {
     ("ADD", "DATE", "TIME"): "TIMESTAMP",
     ("ADD", "TIME", "DATE"): "TIMESTAMP",
@@ -24,6 +28,7 @@ OPERATORS: dict[tuple[str, str, str], str] = {
     ("ADD", "INTERVAL", "TIMETZ"): "TIMETZ",
     ("SUB", "TIMETZ", "INTERVAL"): "TIMETZ",
     ("DIV", "MONEY", "MONEY"): "DOUBLE PRECISION",
+    ("SUB", "INET", "INET"): "BIGINT",
 }
 """What operators give for types that do not calculate as numbers do."""
 
@@ -57,7 +62,10 @@ def concatenated(family: Family, types: Types, texts: Texts) -> str | None:
     arrays = [kind for kind in types if kind and kind.endswith("[]")]
     if arrays:
         return arrays[0]
-    same = {name_of(types, at) for at in range(len(types))} & {"JSONB", "BYTEA", "TSVECTOR", "BIT", "VARBIT"}
+    names = {name_of(types, at) for at in range(len(types))}
+    if names & {"BIT", "VARBIT"}:
+        return "VARBIT"
+    same = names & {"JSONB", "BYTEA", "TSVECTOR"}
     return same.pop() if len(same) == 1 else family.string
 
 
@@ -125,7 +133,37 @@ def text(family: Family, types: Types, texts: Texts) -> str | None:
 
 def bound(family: Family, types: Types, texts: Texts) -> str | None:
     """LOWER and UPPER: the end of a range, or a text."""
-    return RANGES.get(name_of(types), family.string)
+    return RANGES.get(name_of(types).replace("MULTIRANGE", "RANGE"), family.string)
+
+
+def merged_range(family: Family, types: Types, texts: Texts) -> str | None:
+    """RANGE_MERGE: the range that holds all of some."""
+    return name_of(types).replace("MULTIRANGE", "RANGE") or None
+
+
+def gathered_range(family: Family, types: Types, texts: Texts) -> str | None:
+    """RANGE_AGG: the ranges of a column together."""
+    return MULTIRANGES.get(name_of(types).replace("MULTIRANGE", "RANGE").replace("RANGE", "MULTIRANGE"))
+
+
+def headline(family: Family, types: Types, texts: Texts) -> str | None:
+    """TS_HEADLINE: a text, or a document, with what was found marked."""
+    return next((kind for kind in types[:2] if kind in ("JSON", "JSONB")), family.string)
+
+
+def length(family: Family, types: Types, texts: Texts) -> str | None:
+    """LENGTH: how many characters there are, or how long a line is."""
+    return family.double if name_of(types) in ("PATH", "LSEG") else family.integer
+
+
+def shifted(family: Family, types: Types, texts: Texts) -> str | None:
+    """The signs of shifts: bits are moved; networks, ranges and shapes are compared."""
+    return types[0] if name_of(types) in (*family.integers, "BIT", "VARBIT", "") else family.boolean
+
+
+def taken(family: Family, types: Types, texts: Texts) -> str | None:
+    """What stands in brackets: an element of an array, a part of a document, or a coordinate."""
+    return family.double if name_of(types) in ("POINT", "LSEG", "BOX") else element(family, types, texts)
 
 
 def nullif(family: Family, types: Types, texts: Texts) -> str | None:

@@ -31,6 +31,7 @@ _SPARK: Columns = {
     **dict.fromkeys(("POSEXPLODE", "POSEXPLODEOUTER", "POSEXPLODE_OUTER"), ("INT",)),
     "JSON_TUPLE": ("STRING",) * 100,
     "RANGE": ("BIGINT",),
+    **dict.fromkeys(("WINDOW", "SESSION_WINDOW"), ("TIMESTAMP", "TIMESTAMP")),
     **dict.fromkeys(("VARIANT_EXPLODE", "VARIANT_EXPLODE_OUTER"), ("INT", "STRING", "VARIANT")),
 }
 

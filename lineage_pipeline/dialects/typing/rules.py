@@ -3,6 +3,7 @@
 from lineage_pipeline.dialects.typing import bigquery, duckdb, postgres, servers, snowflake, spark, tsql
 from lineage_pipeline.dialects.typing.arithmetic import Rule, Texts, Types
 from lineage_pipeline.dialects.typing.casts import LENIENT
+from lineage_pipeline.dialects.typing.documented import documented
 from lineage_pipeline.dialects.typing.families import Family, family_of, own
 from lineage_pipeline.dialects.typing.fitting import FITS
 from lineage_pipeline.dialects.typing.nulls import GENERAL, NULLS
@@ -42,7 +43,7 @@ class Typing:
     def __init__(self, name: str) -> None:
         """Put the rows of a family together."""
         self.family: Family = family_of(name)
-        self.rules: dict[str, Rule] = {**COMMON, **ROWS.get(name, {})}
+        self.rules: dict[str, Rule] = {**COMMON, **documented(name), **ROWS.get(name, {})}
         self.nulls = NULLS.get(name, GENERAL)
         self.lenient = name in LENIENT
         self.constants = CONSTANTS | MORE_CONSTANTS.get(name, frozenset())

@@ -9,7 +9,12 @@ def same(one: str, two: str, family: str) -> bool:
     """Whether two types are one, in the words of a family."""
     if one.startswith("ENUM(") or two.startswith("ENUM("):
         return _same_enumeration(one, two)
-    return one == two or as_read(own(one, family), family) == as_read(own(two, family), family)
+    return one == two or _read(one, family) == _read(two, family)
+
+
+def _read(kind: str, family: str) -> str:
+    """A type as it is read; no engine tells the members of structs apart by their letters."""
+    return as_read(own(kind, family), family).upper()
 
 
 def _same_enumeration(one: str, two: str) -> bool:

@@ -55,13 +55,44 @@ def _parts(text: str) -> list[str]:
 
 
 def _member(text: str) -> tuple[str, str]:
-    if text.startswith('"') and '" ' in text:
-        name, _, kind = text[1:].partition('" ')
-        return name, kind.strip()
+    quote = text[:1]
+    if quote in ('"', "`") and text.count(quote) > 1:
+        name, _, kind = text[1:].partition(quote)
+        return name, kind.lstrip(": ").strip()
     name, colon, kind = text.partition(":")
     if not colon or " " in name.strip() or "<" in name or "(" in name:
         name, _, kind = text.partition(" ")
     return name.strip(), kind.strip()
+
+
+_NAMED = ("STRUCT", "ROW", "RECORD", "OBJECT", "NESTED")
+"""Types whose brackets hold names beside types."""
+
+
+@lru_cache(maxsize=4096)
+def capitals(text: str) -> str:
+    """A type in capitals; the members of structs keep their letters."""
+    upper = text.upper()
+    if not any(name in upper for name in _NAMED):
+        return upper
+    letters, word, opened = list(upper), "", [False]
+    member = quoted = False  # whether the name of a member is being read, and whether it stands in quotes
+    for at, character in enumerate(text):
+        if quoted or character in '"`':
+            quoted = quoted != (character in '"`')
+            letters[at] = character
+        elif character in "<(":
+            opened.append(word.upper() in _NAMED)
+            member = opened[-1]
+        elif character in ">)" and len(opened) > 1:
+            opened.pop()
+        elif character == ",":
+            member = opened[-1]
+        elif member:
+            letters[at] = character
+            member = character not in ": " or not word
+        word = f"{word}{character}" if character.isalnum() or character in '_"`' else ""
+    return "".join(letters)
 
 
 def struct_members(text: str) -> tuple[tuple[str, str], ...]:

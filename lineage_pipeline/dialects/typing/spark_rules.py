@@ -4,7 +4,7 @@ from lineage_pipeline.dialects.typing import decimals
 from lineage_pipeline.dialects.typing.arithmetic import Rule, Texts, Types
 from lineage_pipeline.dialects.typing.families import Family, own
 from lineage_pipeline.dialects.typing.results import element
-from lineage_pipeline.dialects.typing.shapes import member_type, shape_of
+from lineage_pipeline.dialects.typing.shapes import capitals, member_type, shape_of
 from lineage_pipeline.dialects.typing.widening import common_type, digits_of, interval
 
 _UNITS = {
@@ -117,7 +117,7 @@ def entries(family: Family, types: Types, texts: Texts) -> str | None:
     shape = shape_of(types[0] or "") if types else shape_of("")
     if shape.name != "MAP" or len(shape.members) != 2:
         return None
-    return family.array(family.struct([("KEY", shape.members[0][1]), ("VALUE", shape.members[1][1])]))
+    return family.array(family.struct([("key", shape.members[0][1]), ("value", shape.members[1][1])]))
 
 
 def from_entries(family: Family, types: Types, texts: Texts) -> str | None:
@@ -206,10 +206,11 @@ def between(family: Family, types: Types, texts: Texts) -> str | None:
 
 def described(family: Family, types: Types, texts: Texts) -> str | None:
     """A document read as a type that is written out: a list of columns, or a type."""
-    text = texts[1].strip("'").upper() if len(texts) > 1 and texts[1].startswith("'") else ""
+    text = texts[1].strip("'") if len(texts) > 1 and texts[1].startswith("'") else ""
     if not text:
         return None
-    return own(text if text.startswith(("STRUCT<", "ARRAY<", "MAP<")) else f"STRUCT<{text}>", family.name)
+    nested = text.upper().startswith(("STRUCT<", "ARRAY<", "MAP<"))
+    return own(capitals(text if nested else f"STRUCT<{text}>"), family.name)
 
 
 def named_type(family: Family, types: Types, texts: Texts) -> str | None:

@@ -24,10 +24,21 @@ _TABLE_CONSTRAINTS: dict[type[exp.Expr], str] = {
 }
 
 
+_COUNTING = (exp.DType.SERIAL, exp.DType.BIGSERIAL, exp.DType.SMALLSERIAL)
+
+
+def counts(column: exp.Expr) -> bool:
+    """Whether a column is of a type that gives it the next number: one that is never null and has a default."""
+    kind = column.args.get("kind")
+    return isinstance(kind, exp.DataType) and kind.this in _COUNTING
+
+
 def constraints(context: Context, items: list[exp.Expr]) -> Iterator[ir.ConstraintDef]:
     """What columns and tables declare beside the columns themselves."""
     for item in items:
         if isinstance(item, exp.ColumnDef):
+            if counts(item):
+                yield ir.ConstraintDef("default", "", (context.column(item.this),), "nextval")
             for constraint in item.args.get("constraints") or ():
                 kind = _COLUMN_CONSTRAINTS.get(type(constraint.args.get("kind")))
                 if kind is not None:

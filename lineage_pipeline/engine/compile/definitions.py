@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from sqlglot import exp
 
-from lineage_pipeline.engine.compile.constraints import constraints
+from lineage_pipeline.engine.compile.constraints import constraints, counts
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.dictionaries import dictionary
 from lineage_pipeline.engine.compile.expressions import expression
@@ -183,21 +183,21 @@ def column_def(context: Context, node: exp.Expr) -> ir.ColumnDef:
     if not said:
         name, kind = node.args["this"], _declared_type(context, node)
         start, end = context.place_of(name)
-        return ir.ColumnDef(context.column(name), name.name, kind, start=start, end=end)
+        nullable = False if counts(node) else None
+        return ir.ColumnDef(context.column(name), name.name, kind, nullable, start=start, end=end)
     kinds: dict[type[exp.Expr], exp.Expr] = {
         type(item.args["kind"]): item.args["kind"] for item in said if isinstance(item, exp.ColumnConstraint)
     }
-    computed = kinds.get(exp.ComputedColumnConstraint) or kinds.get(exp.GeneratedAsIdentityColumnConstraint)
-    generated = computed.args.get("this") if isinstance(computed, exp.ComputedColumnConstraint) else None
+    generated = _generated(kinds)
     comment, tags = label_of(kinds.values())
     default = kinds.get(exp.DefaultColumnConstraint)
-    identity = exp.GeneratedAsIdentityColumnConstraint in kinds or exp.AutoIncrementColumnConstraint in kinds
+    identity = _is_identity(kinds) or exp.AutoIncrementColumnConstraint in kinds
     start, end = context.place_of(node.this)
     return ir.ColumnDef(
         name=context.column(node.this),
         written=node.this.name,
         type=_declared_type(context, node),
-        nullable=_nullable(kinds),
+        nullable=False if counts(node) else _nullable(kinds),
         default=default.this.sql(dialect=context.dialect or None, comments=False) if default is not None else "",
         computed=expression(context, generated) if isinstance(generated, exp.Expr) else None,
         identity=identity,
@@ -208,11 +208,24 @@ def column_def(context: Context, node: exp.Expr) -> ir.ColumnDef:
     )
 
 
+def _generated(kinds: dict[type[exp.Expr], exp.Expr]) -> exp.Expr | None:
+    """What a column is computed from; some parsers take GENERATED ALWAYS AS (…) for an identity."""
+    computed = kinds.get(exp.ComputedColumnConstraint)
+    if computed is not None:
+        return computed.this if isinstance(computed.this, exp.Expr) else None
+    identity = kinds.get(exp.GeneratedAsIdentityColumnConstraint)
+    return identity.args.get("expression") if identity is not None else None
+
+
+def _is_identity(kinds: dict[type[exp.Expr], exp.Expr]) -> bool:
+    return exp.GeneratedAsIdentityColumnConstraint in kinds and _generated(kinds) is None
+
+
 def _nullable(kinds: dict[type[exp.Expr], exp.Expr]) -> bool | None:
     explicit = kinds.get(exp.NotNullColumnConstraint)
     if explicit is not None:
         return bool(explicit.args.get("allow_null"))
-    if exp.PrimaryKeyColumnConstraint in kinds or exp.GeneratedAsIdentityColumnConstraint in kinds:
+    if exp.PrimaryKeyColumnConstraint in kinds or _is_identity(kinds):
         return False
     computed = kinds.get(exp.ComputedColumnConstraint)
     return False if computed is not None and computed.args.get("not_null") else None

@@ -167,11 +167,13 @@ def star_document(context: Context, node: exp.Expr) -> ir.Expr:
 def anonymous(context: Context, node: exp.Expr) -> ir.Expr:
     """A function that sqlglot does not know by name."""
     op = node.name.upper()
-    nodes = node.expressions
+    nodes = node.expressions[op in functions.OF_OBJECTS :]
     if op in functions.PAIRS and nodes and len(nodes) % 2 == 0:
         pairs = zip(nodes[::2], nodes[1::2], strict=True)
         members = tuple(_pair(context, key, value) for key, value in pairs)
         return ir.Call("STRUCT", members, 0, functions.DOCUMENTS.get(op, ""))
+    if op in functions.ADDING:
+        return ir.Call("STRUCT", tuple(_added(context, item) for item in nodes))
     if op in functions.PATHS and len(nodes) > 1 and all(isinstance(item, exp.Literal) for item in nodes[1:]):
         way = nodes[1:2] if op in functions.TYPED_PATHS else nodes[1:]
         field = ir.Field(expression(context, nodes[0]), written_path([item.name for item in way]))
@@ -187,6 +189,11 @@ def anonymous(context: Context, node: exp.Expr) -> ir.Expr:
         name = ir.Name((context.fold_table(node.name),), function_name(op), *context.place(node))
         context.invoke(ir.Invocation(name))
     return ir.Call(function_name(op), expressions(context, nodes), traits)
+
+
+def _added(context: Context, node: exp.Expr) -> ir.Expr:
+    """What a struct gets: a member under its name, or all of another struct."""
+    return _member(context, node) if isinstance(node, exp.PropertyEQ) else expression(context, node)
 
 
 def _pair(context: Context, key: exp.Expr, value: exp.Expr) -> ir.Expr:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from lineage_pipeline.dialects.captions import BARE, NAMELESS, SHORT_DIGITS, TYPE_NAMES
+from lineage_pipeline.engine.compile.words import SIGN
 
 Figure = tuple[str, bool]
 """A name, and whether it is strong: a weak one gives way to what stands around the expression."""
@@ -33,12 +34,18 @@ def _figure(node: exp.Expr, text: str) -> Figure:
         return _cast(node, text)
     if isinstance(node, exp.Query):
         return _query(node, text)
+    if type(node) in _SIGNS:
+        return "", False
     called = _called(text)
     if called and not (isinstance(node, exp.Binary) and _WINDOWED.match(text, _closed(text, text.find("(")))):
         return called, True
     if text or not isinstance(node, exp.Func) or isinstance(node, exp.Binary | exp.Connector):
         return "", False
     return (node.name if isinstance(node, exp.Anonymous) else node.sql_name()).lower(), True
+
+
+_SIGNS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.DPipe)
+"""Operators that are never written as functions, so that a function before one names nothing."""
 
 
 def _called(text: str) -> str:
@@ -77,6 +84,8 @@ def _inner(node: exp.Expr, text: str) -> Figure:
 
 
 def _opened(node: exp.Expr, text: str) -> Figure:
+    if SIGN in node.meta:
+        return "", False
     return _figure(node.this, _OPENED.sub("", text, count=1))
 
 

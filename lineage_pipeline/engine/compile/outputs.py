@@ -17,6 +17,7 @@ from lineage_pipeline.engine.compile.items import place_of
 from lineage_pipeline.engine.compile.printed import printed
 from lineage_pipeline.engine.compile.rowsets import produced_names
 from lineage_pipeline.engine.compile.scripts import transformed
+from lineage_pipeline.engine.compile.words import SIGN
 from lineage_pipeline.vocabulary import ir
 
 
@@ -172,7 +173,7 @@ def _generated(made: ir.Output) -> list[ir.Output]:
 def _implicit_name(context: Context, node: exp.Expr, position: int, start: int, end: int) -> tuple[str, str]:
     """What the dialect calls a column without an alias, folded and as it is shown."""
     inner = node
-    while type(inner) is exp.Paren:
+    while type(inner) is exp.Paren and SIGN not in inner.meta:
         inner = inner.this
     if isinstance(inner, exp.Parameter) or (type(inner) is exp.Column and type(inner.this) is exp.Parameter):
         number = inner.name if isinstance(inner, exp.Parameter) else inner.this.name

@@ -21,6 +21,7 @@ from lineage_pipeline.engine.compile.pipes import unpiped
 from lineage_pipeline.engine.compile.repairs import repaired
 from lineage_pipeline.engine.compile.rewrites import respelled, rewritten
 from lineage_pipeline.engine.compile.skeleton import skeleton
+from lineage_pipeline.engine.compile.words import SIGN
 
 __all__ = ["Failure", "Items", "dialect_of", "parse"]
 
@@ -227,6 +228,17 @@ def _computing(original: Callable[..., Any]) -> Callable[..., Any]:
 
 _OPERATORS = (TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.MOD, TokenType.DIV)
 
+
+def _signed(self: parser.Parser) -> exp.Expr | None:
+    """An operand with the sign + before it, which sqlglot drops although engines name columns after it."""
+    operand = self._parse_unary()
+    if operand is None:
+        return None
+    found = exp.Paren(this=operand)
+    found.meta[SIGN] = True
+    return found
+
+
 _HOOKED: set[type] = set()
 _REPLACED = dict.fromkeys(_ITEM_PARSERS, _recording) | {
     "_parse_parameter": _placing,
@@ -235,10 +247,11 @@ _REPLACED = dict.fromkeys(_ITEM_PARSERS, _recording) | {
 
 
 def _record_items() -> None:
-    pending: list[type] = [parser.Parser]
+    pending: list[type[parser.Parser]] = [parser.Parser]
     while pending:
         cls = pending.pop()
         pending.extend(cls.__subclasses__())
+        cls.UNARY_PARSERS[TokenType.PLUS] = _signed
         for name, replace in _REPLACED.items():
             if name in cls.__dict__ and cls not in _HOOKED:
                 setattr(cls, name, replace(cls.__dict__[name]))

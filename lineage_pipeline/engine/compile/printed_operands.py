@@ -141,10 +141,11 @@ class PrintedOperands(Calls):
             if word in rows.DATED and self.kind(1) is TokenType.STRING:
                 name = self.type()
                 return f"CAST({self.raw()} AS {name})"
-            if word == "MAP" and self.kind(1) is TokenType.L_BRACE:
-                return self.map()
             if word == "LAMBDA":
                 return self.anonymous()
+            built = self.BUILT.get((word, self.kind(1)))
+            if built is not None:
+                return built(self)
         return self.function() if self.kind(1) is TokenType.L_PAREN else self.name()
 
     def raw(self) -> str:
@@ -215,10 +216,17 @@ class PrintedOperands(Calls):
                 name = self.identifier()
                 self.expect("IN")
                 whole = self.expression()
+                shape = rows.CHOSEN if self.taken("IF") else rows.APPLIED
+                condition = self.expression() if shape is rows.CHOSEN else ""
                 self.expect("]")
-                return f"list_apply({whole}, (lambda {name}: {parts[0]}))"
+                return shape.format(whole=whole, name=name, made=parts[0], condition=condition)
             self.taken(",")
         return f"list_value({', '.join(parts)})"
+
+    def array(self) -> str:
+        """A list that is written out behind the word ARRAY."""
+        self.index += 1
+        return f"(ARRAY[{self.listed().removeprefix('list_value(')[:-1]}])"
 
     def struct(self) -> str:
         """A struct that is written out."""
@@ -275,6 +283,12 @@ class PrintedOperands(Calls):
         self.index += 1
         name = "centuries" if unit == "century" else f"{unit}s"
         return f"to_{name}({rows.UNITS[unit].format(value)})"
+
+    BUILT: dict[tuple[str, TokenType | None], Callable[["PrintedOperands"], str]] = {
+        ("MAP", TokenType.L_BRACE): map,
+        ("ARRAY", TokenType.L_BRACKET): array,
+    }
+    """What words begin that brackets follow."""
 
     BEGINNINGS: dict[TokenType, Callable[["PrintedOperands"], str]] = {
         TokenType.L_PAREN: bracketed,

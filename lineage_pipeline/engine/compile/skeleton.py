@@ -131,9 +131,12 @@ def _item(tokens: Sequence[Token]) -> Iterator[Token]:
         yield from _table_key(tokens)
         return
     yield tokens[0]
+    words = [keyword(token) for token in tokens]
+    if words[1:2] == ["AS"] and words[2:3] != ["("]:  # `total AS price * quantity COMMENT '…'`
+        yield from tokens[1 : words.index("COMMENT") if "COMMENT" in words else None]
+        return
     end = next((at for at in range(1, len(tokens)) if _ends_type(tokens, at)), len(tokens))
     yield from tokens[1:end]
-    words = [keyword(token) for token in tokens]
     for phrase in BEHIND_TYPE:
         for at in range(end, len(tokens)):
             after = at + len(phrase)

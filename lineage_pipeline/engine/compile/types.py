@@ -9,6 +9,7 @@ from sqlglot.typing import EXPRESSION_METADATA
 
 from lineage_pipeline.dialects.traits import TRAITS
 from lineage_pipeline.dialects.typing.families import own
+from lineage_pipeline.dialects.typing.shapes import capitals
 
 _SPELLINGS: dict[tuple[str, str], str] = {}
 _NUMBERED = frozenset({"this", "expressions", "nested"})
@@ -28,7 +29,7 @@ def spelling(node: exp.Expr | None, dialect: str) -> str:
 
 
 def _spelt(node: exp.Expr, dialect: str) -> str:
-    text = node.sql(dialect=dialect or None, comments=False).upper().replace(", ", ",")
+    text = capitals(node.sql(dialect=dialect or None, comments=False)).replace(", ", ",")
     return own(text.replace(": ", ":"), TRAITS[dialect].family) if dialect in TRAITS else text
 
 

@@ -11,6 +11,10 @@ from lineage_pipeline.vocabulary import ir
 _QUOTED = (TokenType.STRING, TokenType.IDENTIFIER, TokenType.NATIONAL_STRING)
 
 
+SIGN = "sign"
+"""What marks brackets that nobody wrote: they stand for the sign + before an operand."""
+
+
 def keyword(token: Token) -> str:
     """The keyword that a token may be: quoted names and strings are none."""
     if token.token_type in _QUOTED:

@@ -47,7 +47,8 @@ def _gather(type_: str, path: str, found: dict[str, str]) -> bool:
         field = _FIELD.match(part)
         if field is None:
             return False
-        name = f"{path}.{field[1]}" if path else field[1]
+        own = field[1].lower()  # no engine tells members apart by their letters
+        name = f"{path}.{own}" if path else own
         inner: dict[str, str] = {}
         nested = _gather(field[2], name, inner)
         found[name] = _HEAD.sub(r"\1", field[2]).strip().upper() if nested else " ".join(field[2].split())

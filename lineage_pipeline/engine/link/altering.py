@@ -37,12 +37,14 @@ def altered(columns: tuple[SchemaColumn, ...], alterations: Iterable[ir.Alterati
 
 
 def renamed(alterations: Iterable[ir.Alteration]) -> tuple[tuple[str, str], ...]:
-    """The names that columns get from alterations, by those that they have before them."""
+    """The names that columns get from alterations, by those before them; what is dropped keeps the one that it had."""
     names: dict[str, str] = {}
     for item in alterations:
         if item.action == "rename" and item.definition is not None:
             before = [old for old, new in names.items() if new == item.column] or [item.column]
             names[before[0]] = item.definition.name
+        elif item.action == "drop":
+            names.setdefault(item.column, item.column)
     return tuple(sorted(names.items()))
 
 

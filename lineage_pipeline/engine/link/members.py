@@ -1,6 +1,6 @@
 """Members: what lies inside a struct, a row or a document, and what is left of it behind a function."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
@@ -59,6 +59,15 @@ def spread(value: Value) -> Members:
     if value.members is not None:
         return value.members
     return tuple((name, member(value, (name,))) for name, _ in struct_members(value.type or "", lower=True))
+
+
+def lettered(value: Value) -> Iterator[tuple[str, str, Value]]:
+    """The members of a struct where they are known: each with its name, as it is compared and as it is written."""
+    members = spread(value)
+    written = [name for name, _ in struct_members(value.type or "")]
+    if [name.lower() for name in written] != [name.lower() for name, _ in members]:
+        written = [name for name, _ in members]
+    return ((name, shown, item) for (name, item), shown in zip(members, written, strict=True))
 
 
 def pair(value: Value) -> Members:

@@ -112,6 +112,11 @@ class Input(msgspec.Struct, frozen=True, dict=True):
         return dict(self.renamed).get(name, name) if self.renamed else name
 
     @cached_property
+    def left(self) -> frozenset[str]:
+        """The columns that are dropped by a statement behind: there were such, though nobody says of what type."""
+        return frozenset(before for before, after in self.renamed if before == after)
+
+    @cached_property
     def positions(self) -> dict[str, int]:
         """Where each column stands: many statements read the same object."""
         return numbered([column.name for column in self.columns])

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from lineage_pipeline.dialects.functions import UNNESTED
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.dialects.typing.rowsets import ELEMENT, SELF
 from lineage_pipeline.dialects.typing.rules import typing_of
@@ -111,7 +112,7 @@ def _unnest(value: Value, args: Sequence[Value], source: ir.Source, traits: Trai
         family = typing_of(traits.family).family
         number = family.bigint if family.numbered else None  # elsewhere it may be the key of a document
         columns.append(("ordinality", msgspec.structs.replace(_plain(value), type=number)))
-    if rest is not None and not source.columns and not source.alias:
+    if rest is not None and not source.columns and not source.alias and traits.family not in UNNESTED:
         return Rowset((*spread(rest), *columns[1:]), rest)
     return Rowset(tuple(columns), rest if not (traits.unnest_expands and source.columns) else None)
 

@@ -9,6 +9,7 @@ import msgspec
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.altering import altered, renamed
 from lineage_pipeline.engine.link.budget import Tally
+from lineage_pipeline.engine.link.computed import untyped
 from lineage_pipeline.engine.link.conflicts import Definition, reconciled
 from lineage_pipeline.engine.link.memory import LinkMemory
 from lineage_pipeline.engine.link.model import Input
@@ -176,7 +177,8 @@ class SchemaRegistry:
     def _made(self, name: str, event: Event, columns: tuple[SchemaColumn, ...]) -> tuple[SchemaColumn, ...]:
         statement, bound, traits = self.statement_at(event.path, event.ordinal)
         if event.role is Role.ALTER:
-            return _since(columns, altered(columns, statement.alterations), event)
+            after = _since(columns, altered(columns, statement.alterations), event)
+            return self._computed(after, name, event)
         definition = statement.definition
         if definition is not None and not takes_query(statement, event.role):
             return self._computed((*self._copied(definition, bound), *declared(definition)), name, event)
@@ -201,19 +203,18 @@ class SchemaRegistry:
     def _computed(self, columns: tuple[SchemaColumn, ...], name: str, event: Event) -> tuple[SchemaColumn, ...]:
         """The columns of a table with the types of those that are computed and declare none."""
         statement, bound, traits = self.statement_at(event.path, event.ordinal)
-        definition = statement.definition
-        listed = definition.columns if definition is not None else ()
-        untyped = {column.name for column in listed if column.computed is not None and not column.type}
-        if definition is None or not untyped:
+        wanted = untyped(statement)
+        if not wanted:
             return columns
         known = self.objects[name]
         own = input_of(TableSchema(name, known.kind, known.origin, columns), temporary=False)
-        states = (key for parts, key in bound.states if parts == definition.name.parts)
+        parts = {item for item, key in bound.names if key == name}
+        states = (key for item, key in bound.states if item in parts)
         seen = ChainMap(dict.fromkeys((name, *states), own), self.inputs)
         writes = link_statement(statement, bound, seen, traits).writes
         types = {one: out.value.type for written in writes if written.target == name for one, out in written.columns}
         return tuple(
-            msgspec.structs.replace(column, type=types.get(column.name)) if column.name in untyped else column
+            msgspec.structs.replace(column, type=types.get(column.name)) if column.name in wanted else column
             for column in columns
         )
 

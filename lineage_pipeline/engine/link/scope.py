@@ -11,7 +11,7 @@ from lineage_pipeline.dialects.typing.families import Family
 from lineage_pipeline.dialects.typing.rules import typing_of
 from lineage_pipeline.dialects.typing.widening import common_type
 from lineage_pipeline.engine.link.canonical import shortened
-from lineage_pipeline.engine.link.flows import Flow, approximated, united
+from lineage_pipeline.engine.link.flows import NONE, Flow, approximated, united
 from lineage_pipeline.engine.link.members import member
 from lineage_pipeline.engine.link.model import Value, Variables
 from lineage_pipeline.engine.link.shapes import is_plain
@@ -49,7 +49,7 @@ class Scope:
             return found
         name = self.traits.name
         if len(ref.parts) == 1 and ref.parts[0].upper() in pseudo.VALUES.get(name, pseudo.VALUES[""]):
-            return Value(text=ref.parts[0].lower())
+            return Value(NONE, self._said(ref.parts[0]), True, ref.parts[0].lower())
         self._missing(ref)
         likely = self._spelt_otherwise(ref)
         if likely is not None:
@@ -122,7 +122,7 @@ class Scope:
         if name[:1] == "$" and name[1:].isdigit() and self.sources:
             return self.sources[0].column(name, ref.start, ref.end)
         if name.upper() in pseudo.RESERVED.get(self.traits.name, _NOBODY):
-            return Value(text=name.lower())
+            return Value(NONE, self._said(name), True, name.lower())
         rows = self.sources.called(name)
         if rows and self.traits.row_values and (rows[0].is_renamed() or not rows[0].is_open()):
             row = rows[0].whole(ref.start, ref.end, self.report)
@@ -134,7 +134,7 @@ class Scope:
         if len(candidates) > 1:
             return self._ambiguous(ref, candidates)
         if candidates:
-            return candidates[0].column(name, ref.start, ref.end) or candidates[0].stored(name, ref.start, ref.end)
+            return candidates[0].column(name, ref.start, ref.end) or self._stored(candidates[0], name, ref)
         if rows:
             return rows[0].whole(ref.start, ref.end, self.report)
         makers = [source for source in self.sources if source.makes_anything() and not source.reach]
@@ -148,7 +148,16 @@ class Scope:
 
     def _stores(self, source: Source, name: str) -> bool:
         """Whether a source is a table that has such a column beside those of its schema."""
-        return source.input is not None and name.upper() in pseudo.STORED.get(self.traits.name, _NOBODY)
+        own = source.input
+        return own is not None and (name in own.left or name.upper() in pseudo.STORED.get(self.traits.name, _NOBODY))
+
+    def _stored(self, source: Source, name: str, ref: ir.Ref) -> Value:
+        """A column that a table has beside those of its schema, of the type that the engine gives it."""
+        return msgspec.structs.replace(source.stored(name, ref.start, ref.end), type=self._said(name))
+
+    def _said(self, name: str) -> str | None:
+        """The type of a column or a value that the engine itself says."""
+        return pseudo.TYPES.get(self.traits.name, {}).get(name.upper())
 
     # ── a name with a qualifier ──────────────────────────────────────────────────────────────────────────────────
 
@@ -163,7 +172,7 @@ class Scope:
             for source in self.sources.answering(parts[:size]):
                 value = source.column(parts[size], ref.start, ref.end)
                 if value is None and self._stores(source, parts[size]):
-                    value = source.stored(parts[size], ref.start, ref.end)
+                    value = self._stored(source, parts[size], ref)
                 found = _inside(value, parts[size + 1 :]) if value is not None else None
                 if found is not None:
                     return found

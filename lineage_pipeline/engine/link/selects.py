@@ -22,7 +22,7 @@ from lineage_pipeline.engine.link.model import Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.rowsets import bare_name, rowset
 from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.source import Source, Sources
-from lineage_pipeline.engine.link.stars import GENERATED, counted, generated, out_of, unlisted
+from lineage_pipeline.engine.link.stars import counted, out_of, several, unlisted
 from lineage_pipeline.engine.link.types import settled
 from lineage_pipeline.engine.link.values import value_of
 from lineage_pipeline.vocabulary import ir
@@ -165,6 +165,8 @@ def _join_condition(links: Links, join: ir.Join, scope: Scope, added: Source, in
         if scope.typing.family.using_widens:
             types = [scope.merged_types.get(name), *(value.type for value in values)]
             scope.merged_types[name] = common_type([kind for kind in types if kind], scope.typing.family)
+        for item in (*first, added):
+            item.merged |= {name}
         scope.merged[name] = {"right": (added,), "full": (*first, added)}.get(join.side, first or (added,))
     if using:  # the columns that a join merges stand before all others
         scope.merged = {key.parts[0]: scope.merged[key.parts[0]] for key in using} | scope.merged
@@ -235,11 +237,7 @@ def _outputs(links: Links, body: ir.Select, scope: Scope) -> tuple[list[Out], li
         if " " in output.written:
             output = recaptioned(output, value, scope, links)
             name = output.name
-        made = generated(output, value) if name in GENERATED else ()
-        if made:
-            columns.extend(made)
-        else:
-            columns.append(out_of(output, name, value))
+        columns.extend(several(output, value, scope, links) or (out_of(output, name, value),))
         if name:
             scope.aliases.setdefault(name, value)
     return columns, openings

@@ -20,10 +20,19 @@ def struct_members(text: str, *, lower: bool = False) -> list[tuple[str, str]]:
         return []
     members = []
     for part in _parts(text):
-        name, _, kind = part.strip().replace(":", " ", 1).partition(" ")
-        name = name.strip('"`')
+        name, kind = _named(part.strip())
         members.append((name.lower() if lower else name, kind.strip()))
     return [(name, kind) for name, kind in members if kind]
+
+
+def _named(part: str) -> tuple[str, str]:
+    """A member and its type; names that need it stand in quotes."""
+    quote = part[:1]
+    if quote in ('"', "`") and part.count(quote) > 1:
+        name, _, kind = part[1:].partition(quote)
+        return name, kind.lstrip(": ")
+    name, _, kind = part.replace(":", " ", 1).partition(" ")
+    return name, kind
 
 
 def element_type(text: str) -> str | None:

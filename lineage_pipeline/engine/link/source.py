@@ -16,7 +16,7 @@ from lineage_pipeline.engine.link.flows import (
     united,
 )
 from lineage_pipeline.engine.link.members import mapped, member
-from lineage_pipeline.engine.link.model import Input, Linked, Opening, Value, numbered
+from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value, numbered
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.tables import Hop
 
@@ -28,12 +28,18 @@ def unexpanded(name: str, known: bool = False) -> dict[str, str]:
     return {"columns": "the columns", "name": name, "outcome": "is not expanded"}
 
 
+def _lettered(column: Out) -> str:
+    """A column of a relation as it is written, unless it is called otherwise by now."""
+    return column.written if column.written.lower() == column.name.lower() else column.name
+
+
 class Source(msgspec.Struct):
     """A source of a select: an object, or a relation; what a function makes is a relation as well.
 
     Where the alias names an `element` of an array, it hides columns of that name; `text` is what a function says.
     What stands in a select once more has a `mark`, by which its values can be told from those of the first. Where a
-    name alone does not mean a column of it, or only in the end, `reach` says so.
+    name alone does not mean a column of it, or only in the end, `reach` says so. Columns that a join has made one with
+    those of another source are `merged`.
     """
 
     alias: str
@@ -46,6 +52,7 @@ class Source(msgspec.Struct):
     text: str = ""
     mark: str = ""
     reach: str = ""
+    merged: frozenset[str] = frozenset()
     positions: dict[str, int] = {}
     passed: dict[tuple[int, bool], Value] = {}
 
@@ -62,6 +69,14 @@ class Source(msgspec.Struct):
             own = [column.name for column in self.input.columns]
         else:
             own = [column.name for column in self.linked.columns] if self.linked is not None else []
+        return [*self.columns, *own[len(self.columns) :]] if self.columns else own
+
+    def written(self) -> list[str]:
+        """The columns that are known as they are written, in order; those that an alias names have its letters."""
+        if self.input is not None:
+            own = [column.written or column.name for column in self.input.columns]
+        else:
+            own = [_lettered(column) for column in self.linked.columns] if self.linked is not None else []
         return [*self.columns, *own[len(self.columns) :]] if self.columns else own
 
     def is_open(self) -> bool:

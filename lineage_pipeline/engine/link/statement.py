@@ -5,9 +5,9 @@ from itertools import product
 
 import msgspec
 
-from lineage_pipeline.dialects.folding import spoken
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.budget import Tally, TooMuch
+from lineage_pipeline.engine.link.computed import fed
 from lineage_pipeline.engine.link.facets import facet_lines, with_manner
 from lineage_pipeline.engine.link.fitting import report_stored
 from lineage_pipeline.engine.link.flows import NONE, Flow, Flows, approximated, deciding, united
@@ -16,8 +16,6 @@ from lineage_pipeline.engine.link.listed import fitting, report_listed
 from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.relations import RelationLinker
 from lineage_pipeline.engine.link.scope import Scope
-from lineage_pipeline.engine.link.source import Source, Sources
-from lineage_pipeline.engine.link.values import value_of
 from lineage_pipeline.engine.link.variables import Environment
 from lineage_pipeline.engine.link.watched import merged, watched
 from lineage_pipeline.vocabulary import ir
@@ -135,8 +133,8 @@ class StatementLinker:
         if definition is not None and definition.relation != ir.NOWHERE:
             own = self._defined(definition)
             written.extend(() if self.bound.superseded else (own,))
-        elif definition is not None:
-            written.extend(self._computed(definition))
+        if definition is not None or statement.alterations:
+            written.extend(self._computed())
         written.extend(self._write(write, target) for write in statement.writes for target in self._targets(write))
         if statement.result != ir.NOWHERE:
             linked = self.relations.relation(statement.result, None)
@@ -203,23 +201,11 @@ class StatementLinker:
             header = ()  # columns of the query are added to those that are declared, unless they have the same name
         return self._written(self.names[definition.name.parts], "define", _named(linked.columns, header), linked)
 
-    def _computed(self, definition: ir.Definition) -> list[Written]:
+    def _computed(self) -> Iterator[Written]:
         """Computed columns of a table are fed by its other columns."""
-        computed = [column for column in definition.columns if column.computed is not None]
-        target = self.names[definition.name.parts] if computed else ""
-        own = self.inputs.get(self.seen[definition.name.parts]) if computed else None
-        if own is None:
-            return []
-        scope = self._outside()
-        if definition.kind == "external":  # its columns are cut out of columns that nobody declares
-            own = msgspec.structs.replace(own, open=True)
-        parts = spoken(definition.name.parts, self.traits.aliases)
-        scope.sources = Sources([Source(parts[-1], parts, input=own)])
-        pairs = []
-        for column in computed:
-            value = value_of(column.computed, scope, self.relations) if column.computed is not None else Value()
-            pairs.append((column.name, Out(column.name, column.written, value, column.start, column.end)))
-        return [Written(target, "define", tuple(pairs))]
+        inputs, seen, scope = self.inputs, self.seen, self._outside()
+        for name, pairs in fed(self.statement, lambda parts: inputs.get(seen.get(parts, "")), scope, self.relations):
+            yield Written(self.names[name.parts], "define", pairs)
 
     def _targets(self, write: ir.Write) -> list[str]:
         """What a write goes to: what is put into a trigger's row goes to whatever table it is of."""

@@ -115,7 +115,7 @@ def struct_type(members: Sequence[tuple[str, Value]], family: Family) -> str | N
     """A struct that is built of values, where every member has a name and a type."""
     if not members or not family.notation[2] or not all(name and value.type for name, value in members):
         return None
-    return family.struct([(name.upper(), value.type or "") for name, value in members])
+    return family.struct([(name, value.type or "") for name, value in members])
 
 
 def call_nullable(op: str, args: Sequence[Value], typing: Typing, kind: str | None) -> bool:

@@ -22,7 +22,7 @@ from lineage_pipeline.engine.link.canonical import call_text, cast_text, shorten
 from lineage_pipeline.engine.link.fitting import CHECKED, report_branches, report_compared, report_operands
 from lineage_pipeline.engine.link.flows import NONE, changed, influence, united
 from lineage_pipeline.engine.link.links import Links
-from lineage_pipeline.engine.link.members import common, element, mapped, member, within_bounds
+from lineage_pipeline.engine.link.members import common, element, mapped, member, spread, within_bounds
 from lineage_pipeline.engine.link.model import Value
 from lineage_pipeline.engine.link.rowsets import rowset
 from lineage_pipeline.engine.link.scope import Scope
@@ -123,7 +123,7 @@ def _struct(expr: ir.Call, scope: Scope, links: Links) -> Value:
     """A struct that is built of values, or of all columns of a row."""
     members: list[tuple[str, Value]] = []
     values: list[Value] = []
-    known = True
+    known, nullable = True, False
     for arg in expr.args:
         if isinstance(arg, ir.Call) and arg.op == "MEMBER":
             label, inner = arg.args
@@ -131,14 +131,16 @@ def _struct(expr: ir.Call, scope: Scope, links: Links) -> Value:
             members.append((label.text if isinstance(label, ir.Literal) else "", value))
         else:
             value = value_of(arg, scope, links)
-            members.extend(value.members or ())
-            known = known and value.members is not None
+            own = spread(value)
+            members.extend(own)
+            known = known and (value.members is not None or bool(own))
+            nullable = nullable or (value.nullable and type(arg) is not ir.Whole)
         values.append(value)
     flows = changed(united(value.flows for value in values), Subtype.TRANSFORMATION, keeping=not known)
     text = call_text(expr.op, [value.text for value in values])
     known = known and within_bounds(tuple(members))
     kind = expr.result or (struct_type(members, scope.typing.family) if known else None)
-    return Value(flows, kind, False, text, tuple(members) if known else None)
+    return Value(flows, kind, nullable, text, tuple(members) if known else None)
 
 
 PARTS = "PARTS"

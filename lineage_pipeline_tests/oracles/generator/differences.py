@@ -60,7 +60,6 @@ _FRACTION = r"[<>]=? -?\d+\.\d|-?\d+\.\d+(BD)? [<>]=? "
 _MOVED = r"\(.*- interval 1 day|\+ 1|1 \+"
 
 SPARK = (
-    Difference("the parser drops the sign +", NAMES, r"^\+", "+a.int_n"),
     Difference("whole numbers are compared with whole numbers", NAMES, _FRACTION, "a.int_n < 1.5"),
     Difference("a name without a letter is no name", NAMES, r"^(\w+\()?''\)?$", "tinyint('')"),
     Difference("names do not know what is a date inside", NAMES, _MOVED, "coalesce(a.date_n - interval 1 day)"),

@@ -25,7 +25,7 @@ GUARANTEES = frozenset({"primary key", "unique", "foreign key", "check"})
 def type_changed(pair: Pair) -> Iterator[Finding]:
     """Readers and writers of a column whose type changed may overflow, truncate or fail."""
     for old, new in _changed(pair):
-        if old.type == new.type or nested(old, new):
+        if (old.type or "").upper() == (new.type or "").upper() or nested(old, new):
             continue
         known = not {old.type, new.type} & UNKNOWN_TYPES
         verdict = compare(old.type or "", new.type or "") if known else ("TYP006", _doubt(pair, old, new))
