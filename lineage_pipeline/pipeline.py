@@ -24,6 +24,7 @@ from lineage_pipeline.engine.graph.statements import statement_rows
 from lineage_pipeline.engine.link.columns import column_rows, constraint_rows, inferred_rows
 from lineage_pipeline.engine.link.conflicts import conflict_rows
 from lineage_pipeline.engine.link.inference import Listed, passed, requested
+from lineage_pipeline.engine.link.lending import bridged
 from lineage_pipeline.engine.link.memory import LinkMemory
 from lineage_pipeline.engine.link.rows import (
     Passing,
@@ -272,6 +273,7 @@ def assemble(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistry,
     columns = [*column_rows(schemas, plan.objects), *inferred_rows(wanted, schemas, plan.objects)]
     if plan.tagged:
         columns = with_tags(columns, edges, temporary_objects(plan))
+    edges = bridged(plan.lent, edges)
     scripts = {item.file.path: item.script for item in compiled}
     return Lineage(
         statements=tuple(sorted(statements, key=attrgetter("path", "ordinal"))),
@@ -280,7 +282,7 @@ def assemble(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistry,
         object_edges=plan.object_edges,
         columns=tuple(sorted(columns, key=attrgetter("object", "ordinal"))),
         constraints=tuple(constraint_rows(plan.objects, scripts, registry.imported)),
-        column_edges=tuple(sorted(edges, key=edge_key if carried else attrgetter("path", "statement"))),
+        column_edges=tuple(sorted(edges, key=edge_key if carried or plan.lent else attrgetter("path", "statement"))),
         facets=tuple(sorted(linked.facets, key=attrgetter("object", "column", "name", "path", "statement"))),
         diagnostics=tuple(
             sorted({row.id: row for row in (*plan.diagnostics, *linked.findings)}.values(), key=finding_key)

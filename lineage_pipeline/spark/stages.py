@@ -8,6 +8,7 @@ write_column_graph     projections, then reach      → column_edges, facets, co
 
 from lineage_pipeline.engine.link.columns import inferred_rows
 from lineage_pipeline.spark.edges import infer_columns, link_files, linked_rows
+from lineage_pipeline.spark.lending import lead_through
 from lineage_pipeline.spark.plan import planned
 from lineage_pipeline.spark.reach import reach_rows
 from lineage_pipeline.spark.schemas import public_rows, resolve_schemas, schema_rows
@@ -49,8 +50,9 @@ def write_column_graph(work: Work) -> None:
     """Write the edges, what each statement does in canonical form, and how far every column reaches."""
     _link(work)
     linked = linked_rows(work)
-    work.adopt("column_edges", public_rows(work, linked, "edge"))
-    work.run.write("column_edges", infer_columns(work).edges, part=INFERRED)
+    untouched, others = lead_through(linked, planned(work).plan.lent, infer_columns(work).edges)
+    work.adopt("column_edges", public_rows(work, untouched, "edge"))
+    work.run.write("column_edges", others, part=INFERRED)
     work.adopt("facets", public_rows(work, linked, "facet"))
     work.adopt("diagnostics", public_rows(work, linked, "finding"), part=Stage.COLUMN_GRAPH.value)
     work.adopt("column_reach", reach_rows(work))

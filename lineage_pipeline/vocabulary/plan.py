@@ -65,6 +65,8 @@ class Bound(msgspec.Struct, frozen=True, array_like=True, gc=False):
     of objects that other statements of the script change, each with the key of what that is here; `made` is the key of
     what the statement itself makes, where that is not what it is in the end. `edges` is how many it may have, where
     that is not the usual number. What is written and only files `elsewhere` alter may have been narrower before.
+    `lent` are temporary objects that other modules use too: those that it names, and those that a module fills
+    which it calls.
     """
 
     ordinal: int
@@ -77,6 +79,22 @@ class Bound(msgspec.Struct, frozen=True, array_like=True, gc=False):
     made: str = ""
     edges: int = 0
     elsewhere: tuple[str, ...] = ()
+    lent: tuple[str, ...] = ()
+
+
+class Lent(msgspec.Struct, frozen=True, array_like=True):
+    """A statement that uses a temporary object of which several modules know.
+
+    `homes` are the objects that it may mean, each with where that happens in the script that creates the object: from
+    which statement to which.
+    """
+
+    path: str
+    ordinal: int
+    object: str
+    module: str
+    homes: tuple[tuple[str, int, int], ...]
+    fills: bool
 
 
 class Event(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -106,7 +124,7 @@ class Plan(msgspec.Struct, frozen=True):
     """The object graph of one snapshot; `tagged` says whether columns may have tags at all.
 
     `states` are objects as they are at a place of a script that changes them later, under keys of their own, which
-    stand in the `order` like those of objects.
+    stand in the `order` like those of objects. `lent` are the uses of temporary objects of which several modules know.
     """
 
     objects: dict[str, Known]
@@ -117,3 +135,4 @@ class Plan(msgspec.Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...]
     tagged: bool = False
     states: dict[str, Known] = {}
+    lent: tuple[Lent, ...] = ()

@@ -6,6 +6,7 @@ import msgspec
 
 from lineage_pipeline.engine.graph.draft import Drafts
 from lineage_pipeline.engine.graph.labels import may_tag
+from lineage_pipeline.engine.graph.lending import lendings, with_lent
 from lineage_pipeline.engine.graph.names import Namespace, namespace
 from lineage_pipeline.engine.graph.order import components, levels
 from lineage_pipeline.engine.graph.references import References
@@ -44,6 +45,10 @@ def build_plan(files: Iterable[File], imported: Mapping[str, TableSchema] | None
     references.owners = {file.path: file.owners for file in ordered if file.owners}
     for file, steps in walks:
         references.resolve(file.path, file.face, steps)
+    steps_of = [(file.path, steps) for file, steps in walks]
+    lent = lendings(steps_of, references.bound, drafts)
+    if lent:
+        references.bound = with_lent(steps_of, references.bound, lent, drafts)
     faces = {file.path: file.face for file in ordered}
     excess = references.states.excess(faces)
     objects = drafts.known(references)
@@ -65,6 +70,7 @@ def build_plan(files: Iterable[File], imported: Mapping[str, TableSchema] | None
         diagnostics=(*references.findings, *drafts.duplicates(faces), *excess, *_cycles(groups, every)),
         tagged=may_tag(((file.face.statements, file.options.labels) for file in ordered), imported or {}),
         states={name: known for name, known in finished.items() if name not in objects},
+        lent=lent,
     )
 
 

@@ -48,7 +48,7 @@ class Drafts:
     def prepare(self, face: Face, space: Namespace, scopes: Scopes) -> None:
         """Take in what has to be known before any name is looked up: calls, and temporary objects that are created."""
         for name in face.calls:
-            self.homes.call(space.id(space.complete(name.parts)), self.scope(name, space, scopes))
+            self.homes.call(space.id(space.complete(name.parts)), self.around(space, scopes), scopes)
         self.watchers.prepare(face, space, scopes)
         if face.defines is not None and face.defines.parts[-1][:1] == "#":
             self.homes.create(self.scope(face.defines, space, scopes), face.defines.parts[-1])
@@ -166,8 +166,11 @@ class Drafts:
 
     def scope(self, name: Name, space: Namespace, scopes: Scopes) -> str:
         """What tells the temporary objects of one module or script from those of another; global ones are shared."""
-        if name.parts[-1].startswith("##"):
-            return ""
+        return "" if name.parts[-1].startswith("##") else self.around(space, scopes)
+
+    @staticmethod
+    def around(space: Namespace, scopes: Scopes) -> str:
+        """The module that a statement stands in, or its script."""
         module = scopes.module
         if module >= 0:
             owner = scopes.statements[module].defines

@@ -5,8 +5,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from lineage_pipeline.vocabulary.ir import BRANCHES
+from lineage_pipeline.vocabulary.ir import BRANCHES, LOOPS
 from lineage_pipeline.vocabulary.plan import Face
+
+Extent = tuple[int, int]
+"""From which statement of a script to which: one alone, or all of the loop that it stands in."""
 
 _DIGITS = re.compile(r"(\d+)")
 
@@ -39,6 +42,17 @@ class Scopes(msgspec.Struct, frozen=True):
     def conditional(self) -> bool:
         """Whether a branch decides if the statement runs."""
         return any(self.statements[parent].kind in BRANCHES for parent in self._parents())
+
+    @property
+    def extent(self) -> Extent:
+        """The statement alone, or from the first to the last one of the outermost loop around it."""
+        loops = [parent for parent in self._parents() if self.statements[parent].kind in LOOPS]
+        if not loops:
+            return self.ordinal, self.ordinal
+        first = last = loops[-1]
+        while last + 1 < len(self.statements) and self.statements[last + 1].parent >= first:
+            last += 1
+        return first, last
 
     def _parents(self) -> list[int]:
         found = []

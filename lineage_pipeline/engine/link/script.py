@@ -8,6 +8,7 @@ from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.budget import Tally
 from lineage_pipeline.engine.link.canonical import shortened
 from lineage_pipeline.engine.link.flows import NONE, placeless, united
+from lineage_pipeline.engine.link.lending import Lending
 from lineage_pipeline.engine.link.members import common
 from lineage_pipeline.engine.link.model import Input, InputColumn, Members, Value
 from lineage_pipeline.engine.link.statement import (
@@ -41,7 +42,8 @@ def link_script(
     """Link every statement that writes something; `done` are those that the schema registry linked already."""
     linking = ScriptLinker(script, bound, inputs, traits, done)
     linking.follow(0, len(script.statements), kept=True)
-    return LinkedScript(_without_passed(linking.linked, linking.temporary, linking.used, bound))
+    own = linking.temporary - linking.lending.objects  # nobody else may ask for what they hold
+    return LinkedScript(_without_passed(linking.linked, own, linking.used & own, bound))
 
 
 class ScriptLinker:
@@ -66,6 +68,7 @@ class ScriptLinker:
         self.environment = Environment()
         self.states = States(bound, inputs)
         self.state |= {key: item for key, item in self.states.inputs.items() if not item.temporary}
+        self.lending = Lending({name for names in bound for name in names.lent} & self.temporary, self.state)
         self.used: set[str] = set()
         self.tally = Tally()
         self.linked: dict[int, LinkedStatement] = {}
@@ -83,6 +86,8 @@ class ScriptLinker:
         statement = placed.statement
         module = statement.definition is not None and statement.definition.kind in MODULES
         self.environment.advance(index, placed, self._ancestors(index), self._defined(index) if module else "")
+        if self.lending.objects:
+            self.lending.enter(self.environment.module, self.state)
         if kept and statement.kind in ir.LOOPS:
             self._rehearse(index)
         if kept or statement.assigns or statement.calls or self._touched(index):
@@ -138,9 +143,11 @@ class ScriptLinker:
                     if fresh and self.states.of:
                         self.states.fresh(self.state, names, written.target)
                     self.state[written.target] = _filled(self.state[written.target], written, fresh)
-                elif kept:
+                if kept and (written.target not in self.temporary or written.target in self.lending.objects):
                     self.used |= {name for name in touched if _is_filled(self.state[name])}
                     self.used |= self._passed_temporaries(written)
+            if statement.calls and names.lent:
+                self.lending.fill(names.lent, self.state)
 
     def _keep(self, names: Bound, result: LinkedStatement) -> None:
         changing = names.states or names.made
@@ -156,7 +163,8 @@ class ScriptLinker:
         for name in emptied:
             before = self.state.get(ids.get(name.parts, ""))
             if before is not None and before.temporary:
-                columns = tuple(msgspec.structs.replace(column, flows=None) for column in before.columns)
+                flows = NONE if before.object in self.lending.objects else None
+                columns = tuple(msgspec.structs.replace(column, flows=flows) for column in before.columns)
                 held = Input(before.object, columns, False, True, renamed=before.renamed, guessed=before.guessed)
                 self.state[before.object] = held
 
