@@ -108,12 +108,20 @@ class Conflict(msgspec.Struct, frozen=True, array_like=True, gc=False):
     column: str = ""
 
 
+class ResultSet(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The columns of one result set of a procedure in order, and whether a branch decides if it is given."""
+
+    columns: tuple[str, ...]
+    conditional: bool = False
+
+
 class TableSchema(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The columns of one object, and the parameters of a module; an open schema may have more than are listed.
 
     `source` is where an imported one was read. Where definitions say otherwise there are `conflicts`, and where those
     bear on names or order, a star over the object is `disputed`. One that `yields` says nothing against a definition.
-    Where it is what a script sees before it changes the object, columns that get other names are `renamed`.
+    Where it is what a script sees before it changes the object, columns that get other names are `renamed`. A procedure
+    has the columns of all its `results`.
     """
 
     object: str
@@ -131,6 +139,7 @@ class TableSchema(msgspec.Struct, frozen=True, array_like=True, gc=False):
     yields: bool = False
     renamed: tuple[tuple[str, str], ...] = ()
     constraints: tuple[Constraint, ...] = ()
+    results: tuple[ResultSet, ...] = ()
 
 
 class Lineage(msgspec.Struct, frozen=True):

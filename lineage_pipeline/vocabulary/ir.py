@@ -441,6 +441,9 @@ class Assignment(Node, frozen=True):
 LOOPS = frozenset("WHILE LOOP FOR FOREACH REPEAT".split())
 """Kinds of statements that run what is inside them again and again."""
 
+RELAYS = frozenset({"EXECUTE"})
+"""Kinds of statements that give on to the caller of their module whatever rows the module gives that they call."""
+
 ARMS = frozenset("ELSE ELSEIF ELSIF WHEN CATCH EXCEPTION HANDLER".split())
 """Kinds of statements that run instead of what stands before them inside the same parent."""
 

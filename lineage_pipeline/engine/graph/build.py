@@ -6,7 +6,7 @@ import msgspec
 
 from lineage_pipeline.engine.graph.draft import Drafts
 from lineage_pipeline.engine.graph.labels import may_tag
-from lineage_pipeline.engine.graph.lending import lendings, with_lent
+from lineage_pipeline.engine.graph.lending import lend
 from lineage_pipeline.engine.graph.names import Namespace, namespace
 from lineage_pipeline.engine.graph.order import components, levels
 from lineage_pipeline.engine.graph.references import References
@@ -45,10 +45,7 @@ def build_plan(files: Iterable[File], imported: Mapping[str, TableSchema] | None
     references.owners = {file.path: file.owners for file in ordered if file.owners}
     for file, steps in walks:
         references.resolve(file.path, file.face, steps)
-    steps_of = [(file.path, steps) for file, steps in walks]
-    lent = lendings(steps_of, references.bound, drafts)
-    if lent:
-        references.bound = with_lent(steps_of, references.bound, lent, drafts)
+    lent = lend([(file.path, steps) for file, steps in walks], references.bound, drafts)
     faces = {file.path: file.face for file in ordered}
     excess = references.states.excess(faces)
     objects = drafts.known(references)
@@ -115,9 +112,9 @@ def _open(
 
 
 def _cycles(groups: Sequence[Sequence[str]], objects: Mapping[str, Known]) -> Iterable[Diagnostic]:
-    """A finding for each circle of definitions; tables that load each other are none."""
+    """A finding for each circle of definitions; tables that load and procedures that call each other are none."""
     for group in groups:
-        rows = (objects[name].row for name in group)
+        rows = (objects[name].row for name in group if objects[name].kind is not ObjectKind.PROCEDURE)
         defined = [*dict.fromkeys(row.object for row in rows if row.origin is Origin.IMPLIED)]
         itself = len(group) == 1 and objects[group[0]].kind is ObjectKind.VIEW and group[0] in objects[group[0]].needs
         if itself or len(defined) > 1:

@@ -27,6 +27,9 @@ _KINDS = {
     **{kind.value: kind for kind in ObjectKind},
 }
 
+MOST_RESULTS = 50
+"""How many result sets of a procedure are looked at."""
+
 
 class Drafts:
     """All objects of a snapshot while they are being found."""
@@ -233,7 +236,8 @@ class Drafts:
     def _known(self, name: str, draft: Draft, references: "References") -> Known:
         imported = self.import_of(name, draft)
         origin = Origin.IMPORTED if imported else self._origin(draft)
-        shapers = (*draft.shapers, *draft.results[:1]) or tuple(draft.writers)
+        sets = MOST_RESULTS if draft.kind is ObjectKind.PROCEDURE else 1
+        shapers = (*draft.shapers, *draft.results[:sets]) or tuple(draft.writers)
         definition = draft.definition
         if definition is not None and definition[1].empty:  # a definition that says nothing of columns
             shapers = (*shapers, *draft.writers)

@@ -17,8 +17,15 @@ ALWAYS = (-1, 1 << 60)
 """When something happens of which nobody knows when: at any time."""
 
 
-def lendings(walks: Walks, bound: Mapping[str, Sequence[Bound]], drafts: Drafts) -> tuple[Lent, ...]:
-    """The uses of all temporary objects that more than one module or script knows of."""
+def lend(walks: Walks, bound: dict[str, tuple[Bound, ...]], drafts: Drafts) -> tuple[Lent, ...]:
+    """The uses of all temporary objects that more than one module or script knows of; `bound` gets to know them."""
+    lent = _lendings(walks, bound, drafts)
+    if lent:
+        bound.update(_with_lent(walks, bound, lent, drafts))
+    return lent
+
+
+def _lendings(walks: Walks, bound: Mapping[str, Sequence[Bound]], drafts: Drafts) -> tuple[Lent, ...]:
     temporary = {
         name
         for name, draft in drafts.drafts.items()
@@ -64,7 +71,7 @@ def _homes(
         yield (f"{home}.{quote(last, space.traits.tables)}" if home else name, *(when or ALWAYS))
 
 
-def with_lent(
+def _with_lent(
     walks: Walks, bound: Mapping[str, tuple[Bound, ...]], lent: Sequence[Lent], drafts: Drafts
 ) -> dict[str, tuple[Bound, ...]]:
     """What names stand for, together with the temporary objects that statements use as others do, or hand on."""

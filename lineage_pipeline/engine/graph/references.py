@@ -13,7 +13,7 @@ from lineage_pipeline.engine.graph.scopes import Scopes
 from lineage_pipeline.engine.graph.states import States, held_as
 from lineage_pipeline.engine.graph.watchers import Point
 from lineage_pipeline.vocabulary.codes import diagnose
-from lineage_pipeline.vocabulary.ir import ROWS, Name
+from lineage_pipeline.vocabulary.ir import RELAYS, ROWS, Name
 from lineage_pipeline.vocabulary.places import Text
 from lineage_pipeline.vocabulary.plan import CALL, MODULES, Bound, Event, Face, ScriptFace
 from lineage_pipeline.vocabulary.sets import EdgeKind, ObjectKind, Role, Stage
@@ -201,6 +201,9 @@ class References:
         owner = self.drafts.find(caller, space, scopes) if caller is not None else None
         if owner is not None:
             self._edges[identity, self.drafts.id_of(owner), EdgeKind.CALL].add(StatementRef(path, ordinal))
+            relays = face.kind in RELAYS and not face.writes and not face.has_result
+            if relays and draft.kind is ObjectKind.PROCEDURE and owner is not draft:
+                owner.results.append(Event(path, ordinal, Role.CALL))
         return identity
 
     def _target(self, name: Name, path: str, step: Step, names: dict[tuple[str, ...], str]) -> str:

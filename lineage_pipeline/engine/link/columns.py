@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from lineage_pipeline.dialects.alterations import ENDINGS
-from lineage_pipeline.engine.link.variables import parameter_node
+from lineage_pipeline.engine.link.declared import constraints_of
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import TableSchema
 from lineage_pipeline.vocabulary.plan import Known
@@ -70,30 +70,12 @@ def constraint_rows(
             rows[name, given.id] = msgspec.structs.replace(given, object=name)
         for event in known.shapers:
             statement = scripts[event.path].statements[event.ordinal].statement
-            for item in _constraints_of(statement.definition) if statement.definition is not None else ():
+            for item in constraints_of(statement.definition) if statement.definition is not None else ():
                 row = _constraint(name, item)
                 rows[row.object, row.id] = row
             for change in statement.alterations:
                 _alter(rows, name, change)
     yield from (row for _, row in sorted(rows.items()))
-
-
-def _constraints_of(definition: ir.Definition) -> tuple[ir.ConstraintDef, ...]:
-    """The constraints that a definition declares."""
-    defaults = (_default(item) for item in definition.parameters if item.default)
-    return (*definition.constraints, *_generated(definition.columns), *defaults)
-
-
-def _generated(columns: Sequence[ir.ColumnDef]) -> Iterator[ir.ConstraintDef]:
-    """The columns that take no value from a writer."""
-    for column in columns:
-        if column.identity or column.computed is not None:
-            yield ir.ConstraintDef("generated", "", (column.name,), "identity" if column.identity else "computed")
-
-
-def _default(parameter: ir.ColumnDef) -> ir.ConstraintDef:
-    """What a caller need not say."""
-    return ir.ConstraintDef("default", "", (parameter_node(parameter.name),), parameter.default)
 
 
 def _alter(rows: dict[tuple[str, str], Constraint], name: str, change: ir.Alteration) -> None:

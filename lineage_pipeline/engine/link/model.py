@@ -7,6 +7,7 @@ import msgspec
 
 from lineage_pipeline.engine.link.flows import NONE, Flows
 from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.analysis import ResultSet
 
 
 class Value(msgspec.Struct, frozen=True, gc=False):
@@ -90,7 +91,7 @@ class Input(msgspec.Struct, frozen=True, dict=True):
     Where it is `disputed` which columns it has, what a star takes of it is not certain. `renamed` are the names that
     columns have in the end. A temporary one brings the `facets` of what filled it along. Of one that nobody defines the
     columns are `guessed` from what is written: their order means nothing. A module `receives` values in some of its
-    parameters, and hands some back as `outputs`.
+    parameters, and hands some back as `outputs`; a procedure has `results`.
     """
 
     object: str
@@ -106,6 +107,7 @@ class Input(msgspec.Struct, frozen=True, dict=True):
     guessed: bool = False
     outputs: tuple[str, ...] = ()
     receives: tuple[str, ...] = ()
+    results: tuple[ResultSet, ...] = ()
 
     def final(self, name: str) -> str:
         """The name that a column has in the end."""

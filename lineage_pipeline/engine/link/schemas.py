@@ -1,7 +1,7 @@
 """Schemas: the definitions and alterations of each object, folded in order into its final columns."""
 
 from collections import ChainMap, Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import attrgetter
 
 import msgspec
@@ -11,14 +11,15 @@ from lineage_pipeline.engine.link.altering import altered, renamed
 from lineage_pipeline.engine.link.budget import Tally
 from lineage_pipeline.engine.link.computed import untyped
 from lineage_pipeline.engine.link.conflicts import Definition, reconciled
+from lineage_pipeline.engine.link.declared import declared
 from lineage_pipeline.engine.link.memory import LinkMemory
 from lineage_pipeline.engine.link.model import Input
 from lineage_pipeline.engine.link.shaping import STORED, input_of, schema_columns, stored
 from lineage_pipeline.engine.link.statement import LinkedStatement, link_statement, within
 from lineage_pipeline.engine.link.variables import parameter_node
 from lineage_pipeline.vocabulary import ir
-from lineage_pipeline.vocabulary.analysis import SchemaColumn, TableSchema
-from lineage_pipeline.vocabulary.plan import Bound, Event, Known
+from lineage_pipeline.vocabulary.analysis import ResultSet, SchemaColumn, TableSchema
+from lineage_pipeline.vocabulary.plan import CALL, Bound, Event, Known
 from lineage_pipeline.vocabulary.sets import ObjectKind, Role
 
 Shaper = tuple[ir.Statement, Bound, Traits]
@@ -115,15 +116,35 @@ class SchemaRegistry:
     def _folded(self, name: str, known: Known) -> TableSchema:
         """What definitions and alterations make of an object."""
         done, columns, parameters = self._known_fold(name, known.shapers)
+        results: list[ResultSet] = []
         for count, event in enumerate(known.shapers[done:], done + 1):
             if event.role is Role.WRITE and columns and known.kind is ObjectKind.FUNCTION:
                 continue  # its type says which columns it has, whatever a query calls them
             columns = self._shaped(name, event, columns)
             if event.role is Role.DEFINE:
                 parameters = self._parameters(event)
+            elif known.kind is ObjectKind.PROCEDURE:
+                results.extend(self._results(name, event))
             if name in self._restless:
                 self._folds[name, count] = known.shapers, columns, parameters
-        return TableSchema(name, known.kind, known.origin, columns, known.row.open or name in self.cut, parameters)
+        opened, given = known.row.open or name in self.cut, tuple(dict.fromkeys(results))
+        return TableSchema(name, known.kind, known.origin, columns, opened, parameters, results=given)
+
+    def _results(self, name: str, event: Event) -> Iterator[ResultSet]:
+        """The result sets that a statement of a procedure gives: its own one, or those of a procedure that it calls."""
+        statement, bound, traits = self.statement_at(event.path, event.ordinal)
+        if event.role is Role.CALL:
+            for callee in self._called(bound, name):
+                yield from (_guarded(one, bound.conditional) for one in callee.results)
+        elif event.role is Role.WRITE:
+            for written in self._link(event, statement, bound, traits).writes:
+                if written.target == name and written.mode == "result":
+                    yield ResultSet(tuple(item for item, _ in written.columns), bound.conditional)
+
+    def _called(self, bound: Bound, name: str) -> Iterator[TableSchema]:
+        """The schemas of the modules that a statement calls, but for the one that it stands in."""
+        names = {known for parts, known in bound.names if parts[-1:] == CALL} - {name}
+        yield from (self.schemas[known] for known in sorted(names) if known in self.schemas)
 
     def _known_fold(
         self, name: str, shapers: tuple[Event, ...]
@@ -176,6 +197,10 @@ class SchemaRegistry:
 
     def _made(self, name: str, event: Event, columns: tuple[SchemaColumn, ...]) -> tuple[SchemaColumn, ...]:
         statement, bound, traits = self.statement_at(event.path, event.ordinal)
+        if event.role is Role.CALL:
+            known = {column.name: column for callee in self._called(bound, name) for column in callee.columns}
+            held = {column.name for column in columns}
+            return (*columns, *(column for one, column in known.items() if one not in held))
         if event.role is Role.ALTER:
             after = _since(columns, altered(columns, statement.alterations), event)
             return self._computed(after, name, event)
@@ -239,6 +264,10 @@ class SchemaRegistry:
         return self.linked[place]
 
 
+def _guarded(given: ResultSet, conditional: bool) -> ResultSet:
+    return msgspec.structs.replace(given, conditional=given.conditional or conditional)
+
+
 def _places(known: Known) -> set[tuple[str, int]]:
     """The statements that shape an object."""
     return {(event.path, event.ordinal) for event in known.shapers}
@@ -265,21 +294,3 @@ def takes_query(statement: ir.Statement, role: Role) -> bool:
     """Say whether a statement shapes an object by what a query gives, and not by columns that it lists or alters."""
     listed = role is Role.DEFINE and statement.definition is not None and statement.definition.relation == ir.NOWHERE
     return role is not Role.ALTER and not listed
-
-
-def declared(definition: ir.Definition) -> tuple[SchemaColumn, ...]:
-    """The columns that a CREATE TABLE lists; key columns are never null."""
-    keys = {column for item in definition.constraints if item.kind == "primary key" for column in item.columns}
-    return tuple(
-        SchemaColumn(
-            column.name,
-            column.written,
-            column.type or None,
-            column.name not in keys and column.nullable is not False,
-            description=column.comment or None,
-            generated=column.identity or column.computed is not None,
-            partition=column.partition,
-            tags=column.tags,
-        )
-        for column in definition.columns
-    )

@@ -57,6 +57,7 @@ def input_of(schema: TableSchema, temporary: bool = False) -> Input:
         outputs=tuple(parameter.name for parameter in schema.parameters if parameter.output),
         receives=tuple(parameter.name for parameter in schema.parameters if not parameter.generated),
         guessed=schema.origin is Origin.INFERRED,
+        results=schema.results,
     )
 
 

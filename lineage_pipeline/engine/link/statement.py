@@ -15,6 +15,7 @@ from lineage_pipeline.engine.link.invocations import handed_over, take_back, typ
 from lineage_pipeline.engine.link.listed import fitting, report_listed
 from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.relations import RelationLinker
+from lineage_pipeline.engine.link.results import inserted_sets, relayed, with_first_sets
 from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.variables import Environment
 from lineage_pipeline.engine.link.watched import merged, watched
@@ -111,14 +112,17 @@ class StatementLinker:
         self.bound = bound
         self.names = dict(bound.names)
         self.inputs = inputs
-        self.findings: dict[tuple[str, int, tuple[tuple[str, str], ...]], ir.Finding] = {}
+        self.findings: dict[tuple[object, ...], ir.Finding] = {}
         self.seen = {**self.names, **dict(bound.states)} if bound.states else self.names
-        by_name = {parts: inputs.get(self.seen[parts]) or Input(name, (), True) for parts, name in bound.names}
-        rows = watched(self.names)
-        if rows:
-            by_name[ir.ROWS] = merged([inputs.get(name) or Input(name, (), True) for name in rows])
-        self.relations = self.relation_linker(statement, by_name, traits, self.report, environment.visible, bound.edges)
+        self.by_name = {parts: inputs.get(self.seen[parts]) or Input(name, (), True) for parts, name in bound.names}
+        if rows := watched(self.names):
+            self.by_name[ir.ROWS] = merged([inputs.get(name) or Input(name, (), True) for name in rows])
         self.traits = traits
+        self.relations = self._relations(with_first_sets(self.by_name))
+
+    def _relations(self, by_name: Mapping[tuple[str, ...], Input]) -> RelationLinker:
+        visible, edges = self.environment.visible, self.bound.edges
+        return self.relation_linker(self.statement, by_name, self.traits, self.report, visible, edges)
 
     def report(self, code: str, start: int, end: int, **values: str) -> None:
         """Keep a finding, once for each place."""
@@ -135,14 +139,16 @@ class StatementLinker:
             written.extend(() if self.bound.superseded else (own,))
         if definition is not None or statement.alterations:
             written.extend(self._computed())
-        written.extend(self._write(write, target) for write in statement.writes for target in self._targets(write))
+        for write in statement.writes:
+            written.extend(item for target in self._targets(write) for item in self._writes(write, target))
         if statement.result != ir.NOWHERE:
             linked = self.relations.relation(statement.result, None)
             if ir.TYPED in statement.features:
                 row = self.inputs.get(self.bound.result)
                 linked = typed(statement, row, linked, self._outside(), self.relations)
-            pairs = _named(linked.columns, ())
-            written.append(self._written(self.bound.result, "result", pairs, linked))
+            written.append(self._written(self.bound.result, "result", _named(linked.columns, ()), linked))
+        for pairs, guarded in relayed(statement, self.names, self.inputs, self.environment.module):
+            written.append(self._written(self.environment.module, "result", pairs, Linked(()), guarded))
         written.extend(item for call in statement.calls if call.names for item in self._call(call))
         written.extend(item for assignment in statement.assigns for item in self._assign(assignment))
         if "guessed" in statement.features:
@@ -196,9 +202,8 @@ class StatementLinker:
 
     def _defined(self, definition: ir.Definition) -> Written:
         linked = self.relations.relation(definition.relation, None)
-        header = definition.header or tuple(column.name for column in definition.columns)
-        if self.traits.query_adds_columns and definition.kind == "table":
-            header = ()  # columns of the query are added to those that are declared, unless they have the same name
+        adds = self.traits.query_adds_columns and definition.kind == "table"  # to those that are declared, by name
+        header = () if adds else definition.header or tuple(column.name for column in definition.columns)
         return self._written(self.names[definition.name.parts], "define", _named(linked.columns, header), linked)
 
     def _computed(self) -> Iterator[Written]:
@@ -210,6 +215,15 @@ class StatementLinker:
     def _targets(self, write: ir.Write) -> list[str]:
         """What a write goes to: what is put into a trigger's row goes to whatever table it is of."""
         return watched(self.names) if write.target.parts == ir.ROWS else [self.names[write.target.parts]]
+
+    def _writes(self, write: ir.Write, target: str) -> Iterator[Written]:
+        """What one write comes to: that of each result set where it takes those of a procedure."""
+        sets = list(inserted_sets(self.statement, write, self.by_name, self.inputs.get(target)))
+        for parts, procedure, guarded in sets:
+            self.relations = self._relations({**self.by_name, parts: procedure})
+            yield self._write(msgspec.structs.replace(write, conditional=write.conditional or guarded), target)
+        if not sets:
+            yield self._write(write, target)
 
     def _write(self, write: ir.Write, target: str) -> Written:
         linked = with_manner(write, self.relations.relation(write.relation, None))
