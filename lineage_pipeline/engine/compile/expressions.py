@@ -55,6 +55,11 @@ def word(context: Context, node: exp.Expr) -> ir.Expr:
     return ir.Literal("word", node.name.upper() or type(node).__name__.upper())
 
 
+def next_value(context: Context, node: exp.Expr) -> ir.Expr:
+    """The next value of a sequence: its name is none of a column, and in which order rows get theirs is no value."""
+    return ir.Call("NEXTVALUEFOR", (ir.Literal("string", node.this.sql(context.dialect).lower()),))
+
+
 def data_type(context: Context, node: exp.Expr) -> ir.Expr:
     """A type among arguments."""
     return ir.Literal("word", spelling(node, context.dialect))
@@ -270,6 +275,7 @@ EXPRESSIONS: dict[type[exp.Expr], Callable[[Context, exp.Expr], ir.Expr]] = {
     exp.If: if_,
     exp.In: in_,
     exp.Interval: call,
+    exp.NextValueFor: next_value,
     exp.GetExtract: documents.document_path,
     exp.JSONBExtract: documents.document_path,
     exp.JSONBExtractScalar: documents.document_path,

@@ -7,10 +7,11 @@ import msgspec
 from lineage_pipeline.engine.graph.draft import Drafts
 from lineage_pipeline.engine.graph.labels import may_tag
 from lineage_pipeline.engine.graph.lending import lend
-from lineage_pipeline.engine.graph.names import Namespace, namespace
+from lineage_pipeline.engine.graph.names import Namespace, Usual, namespace
 from lineage_pipeline.engine.graph.order import components, levels
 from lineage_pipeline.engine.graph.references import References
 from lineage_pipeline.engine.graph.scopes import Scopes, natural
+from lineage_pipeline.engine.graph.usual import has_usual, placed, usual_of
 from lineage_pipeline.vocabulary.analysis import Limits, Options, TableSchema
 from lineage_pipeline.vocabulary.codes import diagnose
 from lineage_pipeline.vocabulary.places import Text
@@ -33,7 +34,7 @@ def build_plan(files: Iterable[File], imported: Mapping[str, TableSchema] | None
     """The objects of a snapshot, what every name stands for, and in which order schemas can be worked out."""
     ordered = sorted(files, key=lambda file: (file.position, natural(file.path)))
     drafts = Drafts(imported or {})
-    walks = [(file, list(walk(file))) for file in ordered]
+    walks = _walks(ordered)
     for _, steps in walks:
         for _, face, space, scopes in steps:
             if face.calls or face.defines is not None:
@@ -79,9 +80,15 @@ def _limited(files: Iterable[File], bound: Mapping[str, tuple[Bound, ...]]) -> I
             yield file.path, tuple(msgspec.structs.replace(one, edges=edges) for one in bound[file.path])
 
 
-def walk(file: File) -> Iterable[tuple[int, Face, Namespace, Scopes]]:
+def _walks(files: Sequence[File]) -> list[tuple[File, list[tuple[int, Face, Namespace, Scopes]]]]:
+    """The statements of all files; names mean the same object with the usual schema and without it."""
+    usual = usual_of(step for file in files if has_usual(namespace(file.options)) for step in walk(file))
+    return [(file, list(walk(file, usual))) for file in files]
+
+
+def walk(file: File, usual: dict[str, Usual] | None = None) -> Iterable[tuple[int, Face, Namespace, Scopes]]:
     """The statements of a file, each with what completes its names and the scopes it stands in."""
-    space = namespace(file.options)
+    space = placed(namespace(file.options), usual or {})
     statements = file.face.statements
     for ordinal, face in enumerate(statements):
         if face.context:

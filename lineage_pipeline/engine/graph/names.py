@@ -36,6 +36,14 @@ def render(parts: Parts, folding: Folding, system: str) -> str:
     return f"{system}.{shown}" if system else shown
 
 
+class Usual(msgspec.Struct, frozen=True):
+    """The schema of names that say none, the objects `named` with it, and those that are `defined` with or without."""
+
+    schema: str
+    named: set[Parts]
+    defined: set[Parts]
+
+
 class Namespace(msgspec.Struct, frozen=True):
     """What completes the names at one point of a script."""
 
@@ -46,11 +54,28 @@ class Namespace(msgspec.Struct, frozen=True):
     path: tuple[str, ...]
     implied: bool = True
     labels: tuple[Label, ...] = ()
+    usual: Usual | None = None
 
     def complete(self, parts: Parts) -> Parts:
         """The parts of a name with what is missing filled in from the defaults."""
         if is_outside(parts):  # a file or a stage has its whole address
             return parts
+        return self._filled(parts) if self.usual is None else self._usually(parts, self.usual)
+
+    def _usually(self, parts: Parts, usual: Usual) -> Parts:
+        """The parts of a name where the usual schema may be left out: as the definition says it, or with it."""
+        if len(parts) > 1 and not parts[-2]:
+            parts = (*parts[:-2], usual.schema, parts[-1])
+        own = self._filled(parts)
+        if own in usual.defined or parts[-1][:1] in ("#", "@"):
+            return own
+        if len(parts) == 1:
+            other = self._filled((usual.schema, *parts))
+            return other if other in usual.named else own
+        bare = self._filled(parts[-1:])
+        return bare if len(parts) == 2 and parts[0] == usual.schema and bare in usual.defined else own
+
+    def _filled(self, parts: Parts) -> Parts:
         wanted = len(self.traits.parts)
         if len(parts) >= wanted:
             return tuple(part or self._default(len(parts) - 1 - position) for position, part in enumerate(parts))
