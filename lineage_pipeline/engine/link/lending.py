@@ -17,8 +17,11 @@ from lineage_pipeline.vocabulary.plan import Lent
 from lineage_pipeline.vocabulary.sets import EdgeType, Subtype
 from lineage_pipeline.vocabulary.tables import ColumnEdge, Hop
 
-MOST = 10_000
+MOST = 1_000
 """How many ways may lead into one column: beyond, its edges stay as they are."""
+
+MOST_IN_ALL = 100_000
+"""How many edges may be made of all: beyond, those that are left stay as they are."""
 
 _RANKS = (Subtype.IDENTITY, Subtype.TRANSFORMATION, Subtype.AGGREGATION)
 
@@ -64,6 +67,9 @@ class Bridges:
         self.shared = {name for _, name in self.uses}
         self.filled = {home for uses in self.uses.values() for use in uses if use.fills for home, _, _ in use.homes}
         self.edges = edges
+        self.made = 0
+        self._known: dict[tuple[object, ...], list[ColumnEdge]] = {}
+        self._asked: set[tuple[object, ...]] = set()
         self._into: dict[tuple[str, str], list[ColumnEdge]] = {}
         for edge in edges:
             if edge.to_object in self.shared:
@@ -93,12 +99,22 @@ class Bridges:
             yield edge
             return
         behind = list(islice(self._behind(edge, frozenset()), MOST + 1))
-        if len(behind) > MOST:
+        if len(behind) > MOST or self.made > MOST_IN_ALL:
             yield msgspec.structs.replace(edge, approximate=True)
             return
+        self.made += len(behind)
         yield from (_composed(one, edge) for one in behind)
-        rows = "*" if use.ordinal == edge.statement else edge.to_column  # or else a variable brings the value here
-        yield from (_decided(one, edge, rows) for one in self._sources(use, "*") if one.type is EdgeType.INDIRECT)
+        yield from self._deciding(use, edge)
+
+    def _deciding(self, use: Lent, edge: ColumnEdge) -> Iterator[ColumnEdge]:
+        """What decides about the rows of a shared object decides about those of its reader, said once for each."""
+        column = "*" if use.ordinal == edge.statement else edge.to_column  # or else a variable brings the value here
+        asked = (edge.path, edge.statement, use.object, edge.to_object, column)
+        if asked not in self._asked:
+            self._asked.add(asked)
+            rows = [one for one in self._sources(use, "*") if one.type is EdgeType.INDIRECT]
+            self.made += len(rows)
+            yield from (_decided(one, edge, column) for one in rows)
 
     def _behind(self, edge: ColumnEdge, seen: frozenset[tuple[str, int, str, str]]) -> Iterator[ColumnEdge]:
         """The edges that lead into where an edge begins, from something that is not shared itself."""
@@ -113,14 +129,23 @@ class Bridges:
                 continue
             yield from (_composed(first, one) for first in self._behind(one, seen | {here}))
 
-    def _sources(self, use: Lent, column: str) -> Iterator[ColumnEdge]:
+    def _sources(self, use: Lent, column: str) -> list[ColumnEdge]:
         """The edges into a column that another module made before a statement reads it."""
-        for home, _, last in use.homes:
-            for edge in self._into.get((home, column), ()):
-                other = self._use(edge, edge.to_object)
-                first = next(begin for name, begin, _ in other.homes if name == home)
-                if (other.path, other.module) != (use.path, use.module) and first <= last:
-                    yield edge
+        key = (use.path, use.module, use.homes, column)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = [
+                edge
+                for home, _, last in use.homes
+                for edge in self._into.get((home, column), ())
+                if self._is_before(edge, use, home, last)
+            ]
+        return known
+
+    def _is_before(self, edge: ColumnEdge, use: Lent, home: str, last: int) -> bool:
+        other = self._use(edge, edge.to_object)
+        first = next(begin for name, begin, _ in other.homes if name == home)
+        return (other.path, other.module) != (use.path, use.module) and first <= last
 
     def _passed(self) -> set[str]:
         """The shared objects through which something lasting gets its values."""
@@ -203,4 +228,5 @@ def bridged(lent: Sequence[Lent], edges: list[ColumnEdge]) -> list[ColumnEdge]:
     for edge in edges:
         touches = shared.intersection((edge.from_object, edge.to_object, *(hop.object for hop in edge.hops)))
         (touching if touches else apart).append(edge)
+    touching.sort(key=lambda edge: tuple(map(str, _KEY(edge))))  # so that a limit leaves the same ones everywhere
     return [*apart, *Bridges(lent, touching).joined()]
