@@ -52,10 +52,12 @@ def _uses(
         named = {parts[-1]: name for parts, name in bound[ordinal].names if name in temporary}
         made = (face.defines,) if face.defines is not None and not face.has_columns else ()
         written = {name.parts[-1] for name in (*face.writes, *made)}
+        used = written | {name.parts[-1] for name in face.reads}  # who only creates or drops it takes nothing from it
         for last, name in sorted(named.items()):
-            module = drafts.around(space, scopes)
-            homes = tuple(_homes(module, last, name, (space, scopes), drafts))
-            yield Lent(path, ordinal, name, module, homes, last in written)
+            if last in used:
+                module = drafts.around(space, scopes)
+                homes = tuple(_homes(module, last, name, (space, scopes), drafts))
+                yield Lent(path, ordinal, name, module, homes, last in written)
 
 
 def _homes(
