@@ -73,3 +73,12 @@ def _given(callee: Input, name: str, at: ir.Name) -> tuple[str, Out]:
     flow = Flow(callee.object, name, start=at.start, end=at.end)
     value = Value((flow,), column.type, column.nullable, f"{callee.object}.{name}")
     return name, Out(name, column.written, value, at.start, at.end)
+
+
+def named(columns: Sequence[Out], header: Sequence[str]) -> list[tuple[str, Out]]:
+    """The columns under the names they get: those of the header, their own, or one made of their position."""
+    pairs = []
+    for position, column in enumerate(columns):
+        name = header[position] if position < len(header) else column.name or f"_col{position}"
+        pairs.append((name, column))
+    return pairs

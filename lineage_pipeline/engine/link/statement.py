@@ -15,7 +15,7 @@ from lineage_pipeline.engine.link.invocations import handed_over, take_back, typ
 from lineage_pipeline.engine.link.listed import fitting, report_listed
 from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.relations import RelationLinker
-from lineage_pipeline.engine.link.results import inserted_sets, relayed, with_first_sets
+from lineage_pipeline.engine.link.results import inserted_sets, named, relayed, with_first_sets
 from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.variables import Environment
 from lineage_pipeline.engine.link.watched import merged, watched
@@ -146,7 +146,7 @@ class StatementLinker:
             if ir.TYPED in statement.features:
                 row = self.inputs.get(self.bound.result)
                 linked = typed(statement, row, linked, self._outside(), self.relations)
-            written.append(self._written(self.bound.result, "result", _named(linked.columns, ()), linked))
+            written.append(self._written(self.bound.result, "result", named(linked.columns, ()), linked))
         for pairs, guarded in relayed(statement, self.names, self.inputs, self.environment.module):
             written.append(self._written(self.environment.module, "result", pairs, Linked(()), guarded))
         written.extend(item for call in statement.calls if call.names for item in self._call(call))
@@ -204,7 +204,7 @@ class StatementLinker:
         linked = self.relations.relation(definition.relation, None)
         adds = self.traits.query_adds_columns and definition.kind == "table"  # to those that are declared, by name
         header = () if adds else definition.header or tuple(column.name for column in definition.columns)
-        return self._written(self.names[definition.name.parts], "define", _named(linked.columns, header), linked)
+        return self._written(self.names[definition.name.parts], "define", named(linked.columns, header), linked)
 
     def _computed(self) -> Iterator[Written]:
         """Computed columns of a table are fed by its other columns."""
@@ -235,7 +235,7 @@ class StatementLinker:
             self._check_arity(write, target, len(write.columns), linked)
             report_listed(write, own, self.relations, self.report)
         elif write.by_name or own is None or own.guessed or (own.open and not own.columns):
-            pairs = list(_named(linked.columns, ()))
+            pairs = list(named(linked.columns, ()))
         else:
             pairs = self._positional(write, target, own, linked)
         report_stored(target, own, pairs, self.traits.family, self.report)
@@ -284,12 +284,3 @@ def _approximate(written: Written) -> Written:
         for name, out in written.columns
     )
     return msgspec.structs.replace(written, columns=columns, indirect=approximated(written.indirect))
-
-
-def _named(columns: Sequence[Out], header: Sequence[str]) -> list[tuple[str, Out]]:
-    """The columns under the names they get: those of the header, their own, or one made of their position."""
-    pairs = []
-    for position, column in enumerate(columns):
-        name = header[position] if position < len(header) else column.name or f"_col{position}"
-        pairs.append((name, column))
-    return pairs
