@@ -57,3 +57,6 @@ MERGED_FIRST = frozenset({"spark"})
 
 DROPPED: dict[str, tuple[Clause, ...]] = {"tsql": TSQL, "hive": HIVE}
 """The clauses to leave out, by family of dialects."""
+
+LENIENT_STARS = frozenset({"clickhouse"})
+"""Dialects in which a star may leave out a column that is not there."""

@@ -41,7 +41,6 @@ class Traits(msgspec.Struct, frozen=True):
     `pattern_columns`: a quoted name may be one. `positions`: `$1` is the first column. `column_sets`: an item of a
     select list may stand for several columns. `decorators`: what stands behind this sign in the name of a table is a
     part or a version of it. `flattens`: EXPLODE is FLATTEN, six columns. `copies_names`: COPY goes by names.
-    `lenient_stars`: a star may leave out a column that is not there.
     """
 
     name: str
@@ -86,7 +85,6 @@ class Traits(msgspec.Struct, frozen=True):
     decorators: str = ""
     flattens: bool = False
     copies_names: bool = False
-    lenient_stars: bool = False
     aliases: Folding | None = None
 
 
@@ -188,7 +186,6 @@ _ROWS: dict[str, Traits] = {
         alias_first_in_group=True,
         row_names="c{1}",
         column_sets=True,
-        lenient_stars=True,
     ),
     "databricks": _SPARK,
     "doris": _MYSQL,

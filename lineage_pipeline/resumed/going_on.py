@@ -94,11 +94,14 @@ def _is_kept(entry: Entry, told: Told | None, numbered: Mapping[Options, int]) -
 def go_on(
     entries: Sequence[Entry], before: Before, shelf: Shelf, imported: Mapping[str, TableSchema], compile_all: CompileAll
 ) -> Resumed | None:
-    """Analyse some files as far as they have changed; None where tags travel, for which all edges are needed."""
+    """Analyse some files as far as they have changed; None where all edges are needed.
+
+    They are where tags travel, and where procedures share temporary tables.
+    """
     opened = Opened({entry.path: entry for entry in entries}, before, shelf)
     opened.compile(compile_all)
     plan = build_plan(opened.faces(), imported)
-    if plan.tagged:
+    if plan.tagged or plan.lent:
         return None
     dirt = Dirt(plan, before, opened.fresh)
     linked = _link(opened, dirt, imported)

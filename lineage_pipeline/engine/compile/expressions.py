@@ -244,8 +244,7 @@ def quantified(context: Context, node: exp.Expr) -> ir.Expr:
 def _frame(spec: exp.Expr | None, ordered: bool) -> str:
     """The rows of a window, unless they are those that it has where nobody says so."""
     parts = (str(value) for key, value in sorted(spec.args.items()) if value) if spec is not None else ()
-    said = " ".join(parts).upper()
-    return "" if ordered and said in _USUAL else said
+    return "" if (said := " ".join(parts).upper()) in _USUAL and ordered else said
 
 
 _USUAL = frozenset({"CURRENT ROW RANGE UNBOUNDED PRECEDING", "RANGE UNBOUNDED PRECEDING"})

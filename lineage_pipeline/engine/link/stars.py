@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from lineage_pipeline.dialects.clauses import MERGED_FIRST, MERGED_IN_PLACE
+from lineage_pipeline.dialects.clauses import LENIENT_STARS, MERGED_FIRST, MERGED_IN_PLACE
 from lineage_pipeline.dialects.folding import Folding
 from lineage_pipeline.dialects.functions import UNNESTED
 from lineage_pipeline.engine.link.budget import MANY
@@ -66,7 +66,7 @@ def expanded(links: Links, star: ir.Star, scope: Scope, openings: list[Opening])
         made = value if star.each is None else _made(links, star.each, scope, value)
         yield Out(shown, written if shown == name else shown, made, star.start, star.end, is_approximate(made))
     named = [name for name in (*star.exclude, *replaced, *renamed) if "." not in name and name not in met]
-    if named and not links.traits.lenient_stars:
+    if named and links.traits.name not in LENIENT_STARS:
         _report_missing(links, star, scope, named)
 
 
