@@ -44,7 +44,7 @@ from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options, Ta
 from lineage_pipeline.vocabulary.places import Text, Written
 from lineage_pipeline.vocabulary.plan import Bound, Plan, ScriptFace
 from lineage_pipeline.vocabulary.sets import Stage
-from lineage_pipeline.vocabulary.tables import ColumnEdge, Diagnostic, Facet, StatementRow
+from lineage_pipeline.vocabulary.tables import ColumnEdge, Diagnostic, Facet
 
 
 class Compiled(msgspec.Struct, frozen=True):
@@ -267,9 +267,8 @@ def assemble(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistry,
     schemas = registry.schemas
     wanted, carried = passed(requested(linked.edges, Listed(schemas)), linked.passings, schemas)
     edges = [*linked.edges, *carried]
-    statements: list[StatementRow] = []
-    for item in compiled:
-        statements.extend(statement_rows(item.text, item.script, plan.bound[item.file.path]))
+    bound = plan.bound
+    statements = [row for item in compiled for row in statement_rows(item.text, item.script, bound[item.file.path])]
     columns = [*column_rows(schemas, plan.objects), *inferred_rows(wanted, schemas, plan.objects)]
     if plan.tagged:
         columns = with_tags(columns, edges, temporary_objects(plan))

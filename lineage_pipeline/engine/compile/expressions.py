@@ -8,6 +8,7 @@ from lineage_pipeline.dialects.typing.tsql import VARIABLES
 from lineage_pipeline.engine.compile import documents
 from lineage_pipeline.engine.compile.constants import difference, typed_constant
 from lineage_pipeline.engine.compile.context import Context
+from lineage_pipeline.engine.compile.leftovers import frame
 from lineage_pipeline.engine.compile.types import spelling
 from lineage_pipeline.engine.compile.walk import COMPILERS, call, expression, expressions, optional, subquery
 from lineage_pipeline.vocabulary import ir
@@ -156,7 +157,7 @@ def window(context: Context, node: exp.Expr) -> ir.Expr:
                 None,
                 (
                     directions(order.expressions) if order is not None else "",
-                    _frame(spec, order is not None),
+                    frame(spec, order is not None),
                     _kept(node),
                 ),
             )
@@ -239,16 +240,6 @@ def quantified(context: Context, node: exp.Expr) -> ir.Expr:
         mode = "array" if isinstance(node, exp.Array) else "compare all" if isinstance(node, exp.All) else "compare"
         return subquery(context, query, mode)
     return call(context, node)
-
-
-def _frame(spec: exp.Expr | None, ordered: bool) -> str:
-    """The rows of a window, unless they are those that it has where nobody says so."""
-    parts = (str(value) for key, value in sorted(spec.args.items()) if value) if spec is not None else ()
-    return "" if (said := " ".join(parts).upper()) in _USUAL and ordered else said
-
-
-_USUAL = frozenset({"CURRENT ROW RANGE UNBOUNDED PRECEDING", "RANGE UNBOUNDED PRECEDING"})
-"""The frame of a window with an order, as it may be written."""
 
 
 EXPRESSIONS: dict[type[exp.Expr], Callable[[Context, exp.Expr], ir.Expr]] = {

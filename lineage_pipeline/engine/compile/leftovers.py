@@ -104,3 +104,13 @@ def options_of(context: Context, node: exp.Expr) -> tuple[ir.Expr, ...]:
     others = [value for key, value in node.args.items() if value and key != "kind"]
     texts = [said(context, item) for value in others for item in (value if isinstance(value, list) else [value])]
     return tuple(ir.Literal("word", text) for text in texts)
+
+
+def frame(spec: exp.Expr | None, ordered: bool) -> str:
+    """The rows of a window, unless they are those that it has where nobody says so."""
+    parts = (str(value) for key, value in sorted(spec.args.items()) if value) if spec is not None else ()
+    return "" if (said := " ".join(parts).upper()) in _USUAL and ordered else said
+
+
+_USUAL = frozenset({"CURRENT ROW RANGE UNBOUNDED PRECEDING", "RANGE UNBOUNDED PRECEDING"})
+"""The frame of a window with an order, as it may be written."""
