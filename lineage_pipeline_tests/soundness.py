@@ -99,8 +99,10 @@ def names_column(edge: ColumnEdge, written: str, text: str) -> bool:
 
 
 def names_of_sources(text: str) -> set[str]:
-    """What a text may call its sources: words behind FROM, JOIN, AS and commas, and those behind them."""
-    found = re.findall(r"(?:\bfrom|\bjoin|\bas|,)\s+(?=([\w.`]+)(?:\s+(\w+))?)", REMARK.sub(" ", text), re.IGNORECASE)
+    """What a text may call its sources: words behind FROM, JOIN, AS, EXEC and commas, and those behind them."""
+    found = re.findall(
+        r"(?:\bfrom|\bjoin|\bas|\bexec|,)\s+(?=([\w.`]+)(?:\s+(\w+))?)", REMARK.sub(" ", text), re.IGNORECASE
+    )
     return {bare(name.split(".")[-1]) for pair in found for name in pair if name}
 
 

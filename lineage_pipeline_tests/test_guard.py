@@ -84,9 +84,9 @@ def test_no_child_is_left_behind() -> None:
 
 
 def test_a_statement_over_its_time_is_stopped_and_its_neighbours_are_analysed() -> None:
-    document = analyze(
-        f"{GOOD.format('one')}{SLOW};\n{GOOD.format('two')}", dialect="postgres", limits=Limits(seconds=2.0)
-    ).to_dict()
+    limits = Limits(seconds=2.0, depth=100_000)
+    text = f"{GOOD.format('one')}{SLOW};\n{GOOD.format('two')}"
+    document = analyze(text, dialect="postgres", limits=limits).to_dict()
     assert [row["status"] for row in document["statements"]] == ["analysed", "partial", "analysed"]
     assert document["statements"][1]["reads"] == ("slow",)
     assert "the statement is over the limit of 2 seconds" in {row["message"] for row in document["diagnostics"]}

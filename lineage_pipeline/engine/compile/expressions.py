@@ -58,7 +58,7 @@ def word(context: Context, node: exp.Expr) -> ir.Expr:
 
 def next_value(context: Context, node: exp.Expr) -> ir.Expr:
     """The next value of a sequence: its name is none of a column, and in which order rows get theirs is no value."""
-    return ir.Call("NEXTVALUEFOR", (ir.Literal("string", node.this.sql(context.dialect).lower()),))
+    return ir.Call("NEXTVALUEFOR", (ir.Literal("string", node.this.sql(context.dialect, comments=False).lower()),))
 
 
 def data_type(context: Context, node: exp.Expr) -> ir.Expr:

@@ -1,5 +1,6 @@
 """Types as the dialect spells them, and the result types that sqlglot knows for functions."""
 
+import re
 from typing import Any
 
 from sqlglot import exp
@@ -12,6 +13,7 @@ from lineage_pipeline.dialects.typing.families import own
 from lineage_pipeline.dialects.typing.shapes import capitals
 
 _SPELLINGS: dict[tuple[str, str], str] = {}
+_REMARK = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
 _NUMBERED = frozenset({"this", "expressions", "nested"})
 
 
@@ -29,7 +31,8 @@ def spelling(node: exp.Expr | None, dialect: str) -> str:
 
 
 def _spelt(node: exp.Expr, dialect: str) -> str:
-    text = capitals(node.sql(dialect=dialect or None, comments=False)).replace(", ", ",")
+    written = _REMARK.sub("", node.sql(dialect=dialect or None, comments=False))  # units of intervals keep theirs
+    text = capitals(written).replace(", ", ",")
     return own(text.replace(": ", ":"), TRAITS[dialect].family) if dialect in TRAITS else text
 
 
