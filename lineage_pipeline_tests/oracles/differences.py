@@ -24,10 +24,6 @@ POSTGRES: dict[str, tuple[str, ...]] = {
         "joins: using with an alias | amount",
     ),
     "a function behind the name of a schema is somebody's own": ("names: a function with its schema | upper",),
-    "the types in a list of columns behind a function are not kept": (
-        "strings: records | a",
-        "strings: records | b",
-    ),
 }
 
 POSTGRES_READS: dict[str, tuple[str, ...]] = {
