@@ -146,7 +146,7 @@ def test_a_file_that_is_over_its_limits_costs_itself_and_no_task(tmp_path: Path)
     )
     lineage = place.analyse(discover_folder(tmp_path, place.settings))
     told = {row.path: row.message for row in lineage.diagnostics if row.code == "LIMIT_EXCEEDED"}
-    assert told["2_slow.sql"] == "the statement is over the limit of 1 seconds"
+    assert told["2_slow.sql"] == "the nesting is over the limit of 200 levels"
     assert told["3_deep.sql"] == "the nesting is over the limit of 200 levels"
     assert told["4_bare.sql"] == "the number of joins without a condition is over the limit of 14"
     assert ("t", "deep") in {(edge.from_object, edge.to_object) for edge in lineage.object_edges}

@@ -243,8 +243,9 @@ def _shaped(
         if takes_query(script.statements[one.ordinal].statement, one.role):
             first[one.ordinal] = min(one.rank, first.get(one.ordinal, one.rank))
     for ordinal, rank in first.items():
-        before = {name: one.input for name, one in seen.items() if one.rank < rank}
         statement, names = script.statements[ordinal].statement, bound[ordinal]
+        own = statement.result != ir.NOWHERE  # what a module gives goes into the columns that its header declares
+        before = {name: one.input for name, one in seen.items() if one.rank < rank + own}
         if not names.superseded:
             yield ordinal, link_statement(statement, names, before, traits)
 
