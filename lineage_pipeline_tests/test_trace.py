@@ -5,7 +5,7 @@ from collections import deque
 
 import pytest
 
-from lineage_pipeline.engine.trace import reach
+from lineage_pipeline.engine.trace import closures, reach
 from lineage_pipeline.engine.trace.graph import ColumnRef, column_graph
 from lineage_pipeline.engine.trace.reach import column_reach
 from lineage_pipeline.engine.trace.walk import downstream, paths, upstream
@@ -153,10 +153,14 @@ def test_beyond_the_limit_small_reach_is_exact_and_large_reach_is_marked(monkeyp
     assert 150 <= rows["a.x"].direct_downstream_columns <= 250
 
 
-def test_columns_beyond_one_chunk_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = column_reach(made_up(3))
-    monkeypatch.setattr(reach, "CHUNK", 4)
-    assert column_reach(made_up(3)) == expected
+@pytest.mark.parametrize("seed", range(20))
+def test_a_graph_whose_sets_have_no_room_is_counted_in_parts(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = column_reach(made_up(seed))
+    monkeypatch.setattr(closures, "ROOM", 1)
+    monkeypatch.setattr(closures, "NARROW", 3)
+    monkeypatch.setattr(closures, "PIECE", 2)
+    monkeypatch.setattr(reach, "PIECE", 2)
+    assert column_reach(made_up(seed)) == expected
 
 
 def key(row: ColumnReach) -> tuple[str, str]:

@@ -29,11 +29,6 @@ class Flow(msgspec.Struct, frozen=True):
         """Put nodes into the order of their components."""
         return sorted(nodes, key=self.component.__getitem__, reverse=self.order.step < 0)
 
-    def since(self, nodes: Iterable[int]) -> range:
-        """Give the part of the order that begins with the first component of some nodes."""
-        numbers = map(self.component.__getitem__, nodes)
-        return self.order[self.order.index(min(numbers) if self.order.step > 0 else max(numbers)) :]
-
 
 class Onwards(msgspec.Struct, frozen=True):
     """What each component leads to: that of component `i` is `targets[starts[i]:ends[i]]`."""

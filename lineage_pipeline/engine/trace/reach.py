@@ -1,25 +1,19 @@
-"""How far every column reaches: one sweep over the graph for many columns at a time.
+"""How far every column reaches, exactly or, where there are very many, by a sample.
 
-Cycles are folded into components, and components are taken sinks first. The set of what a component reaches is one
-long integer, a bit a column; columns are taken in chunks, so that the integers stay short.
+Cycles are folded into components, and components are taken sinks first, each after all that it leads to.
 """
 
 import zlib
 from array import array
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
+from lineage_pipeline.engine.trace.closures import PIECE, Labels, count_labels
 from lineage_pipeline.engine.trace.components import Costs, Flow, flows
 from lineage_pipeline.engine.trace.graph import Adjacency, ColumnGraph, ColumnRef, Links, column_graph
 from lineage_pipeline.vocabulary.analysis import Lineage
 from lineage_pipeline.vocabulary.tables import Column, ColumnReach
-
-CHUNK = 16_384
-ROOM = 400_000_000
-"""Columns a sweep, 2 KB an integer, as long as the integers of all nodes have room: so many bytes if all reach all."""
 
 EXACT_COLUMNS = 262_144
 """Up to so many columns every count is exact."""
@@ -100,78 +94,39 @@ def spread(name: str, column: str) -> int:
 
 def _count(net: Net, links: Adjacency, way: Flow, labels: Sequence[int]) -> Counts:
     """Count what each column reaches in one direction."""
-    leaves = _sweep_columns(net, way, [node for node in labels if _is_leaf(links, node)])
-    columns = _sweep_columns(net, way, [node for node in labels if not _is_leaf(links, node)])
-    for node, count in enumerate(leaves):
-        columns[node] += count
+    found = count_labels(way, _labelled(net, links, way, labels), net.columns)
+    columns, leaves = found.columns, found.leaves
     estimated: set[int] = set()
-    objects = _sweep_objects(net, way)
     if len(labels) < net.columns:
-        for node, found in _estimated(net, links, columns, leaves, net.columns / len(labels)):
-            columns[node], leaves[node], inexact = found
+        for node, (count, ends, inexact) in _estimated(net, links, columns, leaves, net.columns / len(labels)):
+            columns[node], leaves[node] = count, ends
             if inexact:
                 estimated.add(node)
-    return Counts(columns, objects, leaves, way.depth, estimated)
+    return Counts(columns, found.objects, leaves, way.depth, estimated)
 
 
 def _is_leaf(links: Adjacency, node: int) -> bool:
     return links.offsets[node] == links.offsets[node + 1]
 
 
-def _bits(way: Flow) -> int:
-    """Say how many bits the integers of all nodes have room for."""
-    return min(CHUNK, max(1_024, 8 * ROOM // max(len(way.single), 1)))
+def _labelled(net: Net, links: Adjacency, way: Flow, chosen: Iterable[int]) -> Labels:
+    """Give each chosen column a label of its own, and the columns of one object one in common.
 
-
-def _sweep_columns(net: Net, way: Flow, labels: Sequence[int]) -> "array[int]":
-    counts, size = array("q", bytes(8 * net.columns)), _bits(way)
-    labels = way.ordered(labels)
-    for first in range(0, len(labels), size):
-        chunk = labels[first : first + size]
-        _sweep(way, {node: 1 << bit for bit, node in enumerate(chunk)}, counts)
-    return counts
-
-
-def _sweep_objects(net: Net, way: Flow) -> "array[int]":
-    """Count distinct objects: the columns of one object share a bit."""
-    counts, size = array("q", bytes(8 * net.columns)), _bits(way)
-    for _, nodes in groupby(range(net.columns), key=lambda node: net.owners[node] // size):
-        _sweep(way, {node: 1 << net.owners[node] % size for node in nodes}, counts)
-    return counts
-
-
-def _sweep(way: Flow, bits: Mapping[int, int], counts: "array[int]") -> None:
-    """Add to each column's count the bits of the columns that it reaches, itself left out."""
-    closed = [0] * len(way.single)
-    for node, bit in bits.items():
-        closed[way.component[node]] |= bit
-    starts, ends, targets = way.next.starts, way.next.ends, way.next.targets
-    single, columns = way.single, len(counts)
-    # Nothing that stands before the first of these columns leads to any of them.
-    for number in way.since(bits):
-        beyond = 0
-        for other in targets[starts[number] : ends[number]]:
-            beyond |= closed[other]
-        node = single[number]
-        if node < 0:
-            _sweep_cycle(way.cycles[number], bits, beyond, closed[number] | beyond, counts)
-        elif beyond and node < columns:
-            counts[node] += beyond.bit_count()
-        if beyond:
-            closed[number] |= beyond
-
-
-def _sweep_cycle(
-    members: Iterable[int], bits: Mapping[int, int], beyond: int, closed: int, counts: "array[int]"
-) -> None:
-    """Count for columns that reach each other: a bit that only the column itself has does not count."""
-    shown = [node for node in members if node < len(counts)]
-    owners = Counter(bits.get(node, 0) for node in shown)
-    total = closed.bit_count()
-    for node in shown:
-        bit = bits.get(node, 0)
-        alone = owners[bit] == 1 and not bit & beyond
-        counts[node] += total - (1 if bit and alone else 0)
+    In the order of components: what is reached together has labels that lie together.
+    """
+    own, object = array("i", [-1]) * net.columns, array("i", [-1]) * net.columns
+    leaves = objects = 0
+    nodes = way.ordered(chosen)
+    for leaves, node in enumerate((node for node in nodes if not _is_leaf(links, node)), start=1):
+        own[node] = leaves - 1
+    leaves = objects = -(-leaves // PIECE) * PIECE
+    for objects, node in enumerate((node for node in nodes if _is_leaf(links, node)), start=leaves + 1):
+        own[node] = objects - 1
+    objects = -(-objects // PIECE) * PIECE
+    numbers: dict[int, int] = {}
+    for node in way.ordered(range(net.columns)):
+        object[node] = numbers.setdefault(net.owners[node], objects + len(numbers))
+    return Labels(own, object, leaves, objects, objects + len(numbers))
 
 
 def _estimated(
