@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.generate import edit, generate, write
 from lineage_pipeline.cli import main
-from lineage_pipeline.cli.remembered import WORTH
+from lineage_pipeline.cli.remembered import LARGE, WORTH
 from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.discover.gather import input_files
 from lineage_pipeline.kept import Keeper
@@ -122,10 +122,12 @@ def test_a_scan_keeps_unless_it_is_told_not_to(folder: Path, monkeypatch: pytest
     assert (folder / "c.json").read_bytes() == (folder / "d.json").read_bytes() != (folder / "a.json").read_bytes()
 
 
+@pytest.mark.parametrize(("files", "remark"), [(WORTH, 0), (3, LARGE // 3)], ids=["many", "large"])
 def test_a_question_about_the_same_files_is_answered_from_what_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    files: int, remark: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write({f"v{number}.sql": f"create view v{number} as select a from t;" for number in range(WORTH)}, tmp_path)
+    behind = f" -- {'x' * remark}"
+    write({f"v{number}.sql": f"create view v{number} as select a from t;{behind}" for number in range(files)}, tmp_path)
     monkeypatch.chdir(tmp_path)
     kept = tmp_path / ".lineage/warehouse/_cache/lineages"
 
@@ -143,7 +145,7 @@ def test_a_question_about_the_same_files_is_answered_from_what_is_kept(
         file.write_bytes(damaged)
         assert ask() == answer
     assert file.read_bytes() == before
-    (tmp_path / "v0.sql").write_text("create view v0 as select b from t;", encoding="utf-8")
+    (tmp_path / "v0.sql").write_text(f"create view v0 as select b from t;{behind}", encoding="utf-8")
     assert ask() != answer
     assert len(list(kept.glob("*.kept"))) == 2
 

@@ -13,11 +13,15 @@ if TYPE_CHECKING:
     from lineage_pipeline.discover.raw import Recalled
     from lineage_pipeline.questions.lineage import Lineage
     from lineage_pipeline.store.shelf import Shelf
+    from lineage_pipeline.vocabulary.tables import SqlFile
 
 FOLDER = "_cache/lineages"
 
 WORTH = 200
-"""Files that are worth a lineage file of their own: fewer are analysed as quickly as one is opened."""
+"""Small files that are worth a lineage file of their own: fewer are analysed as quickly as one is opened."""
+
+LARGE = 300_000
+"""Bytes that are worth one in however few files: they take the parser some tenths of a second."""
 
 KEPT = {".kept": 8, ".seen": 16, ".index": 16, ".lineage": 0}
 """How many files are kept by the ends of their names; the one that was asked last stays longest.
@@ -123,11 +127,15 @@ def _place(found: "Found") -> Path | None:
 
     settings, discovery = found.settings, found.discovery
     usable = settings.cache and "://" not in settings.warehouse and found.rules is settings
-    if not usable or len(discovery.files) < WORTH or not find_spec("pyarrow"):
+    if not usable or not _is_much(discovery.files) or not find_spec("pyarrow"):
         return None
     imported = [sorted(found.imports.schemas.items()), found.imports.findings]
     parts = [settings.analysis_key(), discovery.snapshot, discovery.files, discovery.diagnostics, imported]
     return Path(settings.warehouse, FOLDER) / f"{hash_of(parts)[:40]}.kept"
+
+
+def _is_much(files: "Sequence[SqlFile]") -> bool:
+    return len(files) >= WORTH or sum(file.bytes for file in files) >= LARGE
 
 
 def _kept(place: Path) -> "Lineage | None":
