@@ -163,6 +163,22 @@ def test_a_graph_whose_sets_have_no_room_is_counted_in_parts(seed: int, monkeypa
     assert column_reach(made_up(seed)) == expected
 
 
+def test_counting_takes_one_pass_a_direction_however_many_columns_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    views = [f"v{number}.x" for number in range(3 * closures.PIECE)]
+    one = lineage(" ".join(["a.x", *views]), *(f"a.x -> {name}" for name in views))
+    passes: list[int] = []
+    run = closures._Sweep.run
+
+    def counted(sweep: closures._Sweep, columns: int) -> bool:
+        passes.append(columns)
+        return run(sweep, columns)
+
+    monkeypatch.setattr(closures._Sweep, "run", counted)
+    rows = {row.object: row for row in column_reach(one)}
+    assert (rows["a"].direct_downstream_columns, rows["v7"].direct_upstream_columns) == (len(views), 1)
+    assert passes == [len(views) + 1] * 4  # up and down, by values and by every edge
+
+
 def key(row: ColumnReach) -> tuple[str, str]:
     return row.object, row.name
 

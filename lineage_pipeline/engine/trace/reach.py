@@ -110,13 +110,14 @@ def _is_leaf(links: Adjacency, node: int) -> bool:
 
 
 def _labelled(net: Net, links: Adjacency, way: Flow, chosen: Iterable[int]) -> Labels:
-    """Give each chosen column a label of its own, and the columns of one object one in common.
+    """Give each chosen column that is reached a label of its own, and the columns of one object one in common.
 
     In the order of components: what is reached together has labels that lie together.
     """
     own, object = array("i", [-1]) * net.columns, array("i", [-1]) * net.columns
     leaves = objects = 0
-    nodes = way.ordered(chosen)
+    met = set(links.targets)  # nobody reaches the others, and they may be most
+    nodes = way.ordered(node for node in chosen if node in met)
     for leaves, node in enumerate((node for node in nodes if not _is_leaf(links, node)), start=1):
         own[node] = leaves - 1
     leaves = objects = -(-leaves // PIECE) * PIECE
@@ -124,7 +125,7 @@ def _labelled(net: Net, links: Adjacency, way: Flow, chosen: Iterable[int]) -> L
         own[node] = objects - 1
     objects = -(-objects // PIECE) * PIECE
     numbers: dict[int, int] = {}
-    for node in way.ordered(range(net.columns)):
+    for node in way.ordered(node for node in range(net.columns) if node in met):
         object[node] = numbers.setdefault(net.owners[node], objects + len(numbers))
     return Labels(own, object, leaves, objects, objects + len(numbers))
 
