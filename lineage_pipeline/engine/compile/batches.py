@@ -42,7 +42,7 @@ def _batches(tokens: Sequence[Token], traits: Traits) -> Iterator[Piece]:
     begin, ordinal = 0, 0
     words = keywords(tokens)
     for index in [index for index, word in enumerate(words) if word == "GO"] if "GO" in words else ():
-        if not _is_separator(tokens, index):
+        if not is_separator(tokens, index):
             continue
         pieces = Cutter(tokens[begin:index], words[begin:index], traits, ordinal).batch()
         yield from pieces
@@ -55,7 +55,7 @@ def _batches(tokens: Sequence[Token], traits: Traits) -> Iterator[Piece]:
     yield from Cutter(tokens[begin:], words[begin:], traits, ordinal).batch()
 
 
-def _is_separator(tokens: Sequence[Token], index: int) -> bool:
+def is_separator(tokens: Sequence[Token], index: int) -> bool:
     """Whether a GO stands alone on its line, but for a count."""
     token = tokens[index]
     if index and tokens[index - 1].line == token.line and tokens[index - 1].token_type is not TokenType.SEMICOLON:

@@ -137,14 +137,11 @@ class Reader:
         while index < len(self.tokens):
             kind = self.tokens[index].token_type
             depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
-            following = self.words[index + 1] if index + 1 < len(self.words) else ""
+            somebody = self.words[index - 1] in ("EXEC", "EXECUTE")  # who runs it: OWNER, or a user's name in quotes
             declared = index > 1 and self.tokens[index - 2].token_type is TokenType.PARAMETER  # `@name AS type`
-            if depth == 0 and self.words[index] == "AS" and not declared and following not in _CALLERS:
+            if depth == 0 and self.words[index] == "AS" and not (declared or somebody):
                 return index + 1
             if depth == 0 and self.words[index] in ("BEGIN", "RETURN"):
                 return index
             index += 1
         return index
-
-
-_CALLERS = ("OWNER", "CALLER", "SELF")

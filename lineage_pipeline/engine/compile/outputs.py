@@ -123,6 +123,8 @@ def output(context: Context, node: exp.Expr, position: int) -> ir.Output:
     alias, value = (args.get("alias"), args["this"]) if type(node) is exp.Alias else (None, node)
     if isinstance(value, exp.PropertyEQ):  # STRUCT-like items carry their name with them
         alias, value = value.this, value.expression
+    elif type(value) is exp.EQ and _is_title(context, value.this):
+        alias, value = exp.to_identifier(value.this.name, quoted=True), value.expression
     compiled = expression(context, value)
     if type(value) is exp.Column and type(compiled) is ir.Ref and compiled.start >= 0 and not context.named:
         start, end = compiled.start, compiled.end
@@ -134,6 +136,11 @@ def output(context: Context, node: exp.Expr, position: int) -> ir.Output:
         return ir.Output(context.column(alias), alias.name, compiled, start, end)
     name, written = _implicit_name(context, value, position, start, end)
     return ir.Output(name, written, compiled, start, end)
+
+
+def _is_title(context: Context, node: exp.Expr) -> bool:
+    """Whether a text before = names a column: a select list of T-SQL has no comparisons."""
+    return context.traits.batches and (isinstance(node, exp.National) or (type(node) is exp.Literal and node.is_string))
 
 
 def _struct_star(context: Context, node: exp.Expr) -> ir.Star:

@@ -13,6 +13,7 @@ from lineage_pipeline.engine.compile.holes import without_holes
 from lineage_pipeline.engine.compile.literals import STRINGS
 from lineage_pipeline.engine.compile.parse import Failure
 from lineage_pipeline.engine.compile.pieces import Piece
+from lineage_pipeline.engine.compile.quoting import with_texts
 from lineage_pipeline.engine.compile.texts import Known, Text, constant_share, joined, texts_of
 from lineage_pipeline.engine.compile.tokenizing import tokenize
 from lineage_pipeline.engine.compile.words import dotted_name, is_name, keyword
@@ -81,7 +82,7 @@ def _best(candidate: Text, holes: bool, run: Run, known: Known, compile_pieces: 
     fewest, traits = -1, known.traits
     unknown = any(part.hole for part in candidate)
     for filler in (HOLE, "") if holes else (HOLE,) if unknown else ("",):
-        tokens = _tokens(candidate, filler, run, traits)
+        tokens = _tokens(candidate, filler, run, known)
         if tokens is None:
             continue
         pieces = [_placed(piece) for piece in pieces_of(tokens, traits, known.source)]
@@ -96,11 +97,14 @@ def _best(candidate: Text, holes: bool, run: Run, known: Known, compile_pieces: 
     return best
 
 
-def _tokens(candidate: Text, filler: str, run: Run, traits: Traits) -> list[Token] | None:
+def _tokens(candidate: Text, filler: str, run: Run, known: Known) -> list[Token] | None:
     source = joined(candidate, filler)
-    tokens = tokenize(source, traits)
+    tokens = tokenize(source, known.traits)
     if isinstance(tokens, Failure) or not tokens:
         return None
+    if known.traits.batches:
+        quoted = any(known.source[part.within[0]] == '"' for part in candidate if part.offset >= 0)
+        tokens = list(with_texts(tokens, source, off=quoted))
     tokens = counted(tokens) if filler else tokens
     starts, position = [], 0
     for part in candidate:

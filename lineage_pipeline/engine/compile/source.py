@@ -22,6 +22,7 @@ from lineage_pipeline.engine.compile.parse import Failure, Items, parse
 from lineage_pipeline.engine.compile.patchwork import with_holes
 from lineage_pipeline.engine.compile.pieces import Piece
 from lineage_pipeline.engine.compile.queries import query
+from lineage_pipeline.engine.compile.quoting import with_texts
 from lineage_pipeline.engine.compile.readers import READERS, Parts, read, read_unread
 from lineage_pipeline.engine.compile.salvage import read_tokens
 from lineage_pipeline.engine.compile.sequence import sequence
@@ -63,7 +64,7 @@ def _read(text: str, options: Options, watch: Watch | None) -> ir.Script:
         start, end = _written(text)
         return _unread(text, options, _finding("PARSE_ERROR", 0, end - start, reason=tokens.reason))
     if known.batches:
-        tokens = list(filled(tokens, text))
+        tokens = list(with_texts(filled(tokens, text), text))
 
     def compile_piece(piece: Piece, declared: Mapping[str, str]) -> ir.Placed:
         limit = watch(piece.start) if watch is not None else ""
