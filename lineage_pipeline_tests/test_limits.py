@@ -250,3 +250,15 @@ def test_variables_that_gather_ever_more_are_cut_for_the_rest_of_the_file() -> N
     document = analyze(sql, dialect="tsql", limits=Limits(edges=1_500)).to_dict()
     said = {row["message"] for row in document["diagnostics"] if row["code"] == "LIMIT_EXCEEDED"}
     assert said == {"the file is over the limit of 375000 steps on the ways of columns"}
+
+
+@pytest.mark.parametrize(
+    ("sets", "said"), [(50, []), (51, [(51, "the number of result sets of p is over the limit of 50")])]
+)
+def test_result_sets_that_are_not_looked_at_are_said_where_the_first_of_them_stands(
+    sets: int, said: list[tuple[int, str]]
+) -> None:
+    sql = "create procedure p as\n" + "".join(f"select a as a{number} from s\n" for number in range(sets))
+    document = analyze(f"{sql}go\ninsert into r (x) exec p", dialect="tsql").to_dict()
+    found = [(row["line"] - 1, row["message"]) for row in document["diagnostics"] if row["code"] == "LIMIT_EXCEEDED"]
+    assert found == said

@@ -19,7 +19,9 @@ def with_holes(compile_piece: CompilePiece, traits: Traits) -> CompilePiece:
 
     def compiled(piece: Piece, declared: Mapping[str, str]) -> ir.Placed:
         tokens = counted(piece.tokens)
-        if not any(HOLE in token.text and token.token_type not in STRINGS for token in tokens):
+        callee = piece.use.target if piece.use is not None else None
+        known = callee is None or HOLE not in callee.parts[-1]
+        if known and not any(HOLE in token.text and token.token_type not in STRINGS for token in tokens):
             return compile_piece(msgspec.structs.replace(piece, tokens=tokens), declared)
         whole = msgspec.structs.replace(piece, tokens=tokens)
         placed = compile_piece(whole, declared)
@@ -35,7 +37,9 @@ def with_holes(compile_piece: CompilePiece, traits: Traits) -> CompilePiece:
 
 def _marked(placed: ir.Placed, piece: Piece) -> ir.Placed:
     """A statement of which a part is not known."""
-    holes = sum(len(token.text) for token in piece.tokens if HOLE in token.text and token.token_type not in STRINGS)
+    callee = piece.use.target.parts[-1] if piece.use is not None and piece.use.target is not None else ""
+    named = (token.text for token in piece.tokens if token.token_type not in STRINGS)
+    holes = sum(len(text) for text in (*named, callee) if HOLE in text)
     size = max(placed.end - placed.start, 1)
     share = (("share", str(max(100 * (size - holes) // size, 0))),)
     statement = without_holes(placed.statement)

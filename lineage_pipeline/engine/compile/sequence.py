@@ -6,6 +6,7 @@ import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.calls import Run
+from lineage_pipeline.engine.compile.identifiers import resolved, speaks
 from lineage_pipeline.engine.compile.pieces import Piece
 from lineage_pipeline.engine.compile.recovered import recovered
 from lineage_pipeline.engine.compile.strings import Strings
@@ -28,10 +29,11 @@ def sequence(
     numbers: list[int] = []
     count, watched = 0, None
     pieces = list(pieces)
-    told = not quoted and (traits.batches or any(piece.run is not None for piece in pieces))
+    names = not quoted and speaks(text, traits)
+    told = not quoted and (traits.batches or names or any(piece.run is not None for piece in pieces))
     strings = Strings(text, traits) if told else None
     for piece in pieces:
-        placed = compile_piece(piece, declared)
+        placed = compile_piece(resolved(piece, strings.known) if names and strings is not None else piece, declared)
         parent = numbers[piece.parent] if piece.parent >= 0 else ir.NOWHERE
         if parent != placed.parent:
             placed = msgspec.structs.replace(placed, parent=parent)

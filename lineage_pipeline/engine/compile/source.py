@@ -16,6 +16,7 @@ from lineage_pipeline.engine.compile.coarse import coarse
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.directives import client_lines
 from lineage_pipeline.engine.compile.failures import told
+from lineage_pipeline.engine.compile.identifiers import speaks
 from lineage_pipeline.engine.compile.limits import over, over_limits
 from lineage_pipeline.engine.compile.marks import complexity, fingerprint, pragmas
 from lineage_pipeline.engine.compile.parse import Failure, Items, parse
@@ -76,7 +77,7 @@ def _read(text: str, options: Options, watch: Watch | None) -> ir.Script:
     pieces: Iterable[Piece] = pieces_of(tokens, known, text)
     if client.pieces or lost:
         pieces = heapq.merge(pieces, client.pieces, lost, key=lambda piece: piece.start)
-    compiler = with_holes(compile_piece, known) if HOLE in text else compile_piece
+    compiler = with_holes(compile_piece, known) if HOLE in text or speaks(text, known) else compile_piece
     placed = list(sequence(pieces, text, known, compiler))
     if client.covers:  # the end of a line may have stood for a semicolon
         placed = [

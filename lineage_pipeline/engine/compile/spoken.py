@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.families import CHOICES, Family
-from lineage_pipeline.engine.compile.identifiers import identified
+from lineage_pipeline.engine.compile.identifiers import asked, identified
 from lineage_pipeline.engine.compile.prefixes import defined
 from lineage_pipeline.engine.compile.words import behind_brackets, keyword
 
@@ -22,7 +22,7 @@ def spoken(tokens: Sequence[Token], text: str, family: Family) -> Sequence[Token
         return _unprefixed(kept) if _PREFIX.search(text) else kept
     if family.identifiers:
         tokens = defined(tokens) if "define" in text.lower() else tokens
-        return identified(tokens) if "identifier" in text.lower() else tokens
+        return identified(tokens, family) if asked(text) else tokens
     if not family.result_word:
         return tokens
     kept = list(tokens)

@@ -7,8 +7,8 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.pieces import Piece
-from lineage_pipeline.engine.compile.texts import MOST, UNKNOWN, Known, Texts, texts_of
-from lineage_pipeline.engine.compile.words import keyword
+from lineage_pipeline.engine.compile.texts import MOST, UNKNOWN, Known, Texts, parted, texts_of
+from lineage_pipeline.engine.compile.words import behind_brackets, keyword
 from lineage_pipeline.vocabulary import ir
 
 _ASSIGNING = frozenset({"DECLARE", "SET", "SELECT"})
@@ -98,6 +98,9 @@ class Strings:
             self._observe(piece.tokens)
         elif piece.use is not None and piece.use.variables and piece.use.role in ("assign", "row"):
             self._put_all(piece.use.variables, piece.tokens)
+        elif piece.use is None and keyword(piece.tokens[0]) == "SET":
+            for name, value in session(piece.tokens):
+                self._put(self.branches[-1], name, texts_of(value, self.known))
 
     def _put_all(self, variables: Sequence[str], tokens: Sequence[Token]) -> None:
         """Take in one expression that a statement puts into a variable; what a query gives is not known."""
@@ -137,6 +140,21 @@ def assigned(tokens: Sequence[Token]) -> Iterator[tuple[str, bool, Sequence[Toke
         if ends:
             return
         index += 1
+
+
+def session(tokens: Sequence[Token]) -> Iterator[tuple[str, Sequence[Token]]]:
+    """The variables of a session that SET gives values, as `$name` asks for them: `SET a = …`, `SET (a, b) = (…)`."""
+    at = next((index for index, token in enumerate(tokens) if token.token_type is TokenType.EQ), 0)
+    for name, value in zip(*map(_listed, (tokens[1:at], tokens[at + 1 :])), strict=False):
+        if at and len(name) == 1:
+            yield "@" + name[0].text.lower(), value
+
+
+def _listed(tokens: Sequence[Token]) -> list[Sequence[Token]]:
+    """What stands between the commas of a list in brackets, or all."""
+    if not tokens or tokens[0].token_type is not TokenType.L_PAREN or behind_brackets(tokens, 0) < len(tokens):
+        return [tokens]
+    return list(parted(tokens[1:-1], TokenType.COMMA))
 
 
 def _assignment(tokens: Sequence[Token]) -> tuple[str, bool, Sequence[Token]] | None:

@@ -60,7 +60,7 @@ class Known(msgspec.Struct, frozen=True):
 
 def texts_of(tokens: Sequence[Token], known: Known) -> Texts:
     """The texts that an expression may come to."""
-    terms = list(_split(tokens, TokenType.PLUS, TokenType.DPIPE))
+    terms = list(parted(tokens, TokenType.PLUS, TokenType.DPIPE))
     choices = _choices(terms, [_term(term, known) for term in terms], known)
     joined = (tuple(part for text in choice for part in text) for choice in choices)
     return tuple(islice((text for text in joined if sum(len(part.text) for part in text) < LONGEST), MOST)) or UNKNOWN
@@ -78,7 +78,7 @@ def _choices(terms: Sequence[Sequence[Token]], found: Sequence[Texts], known: Kn
         yield [texts[chosen[position]] for position, texts in enumerate(found)]
 
 
-def _split(tokens: Sequence[Token], *at: TokenType) -> Iterator[Sequence[Token]]:
+def parted(tokens: Sequence[Token], *at: TokenType) -> Iterator[Sequence[Token]]:
     """The parts between tokens of some kinds, outside brackets and CASE."""
     depth, begin = 0, 0
     for index, token in enumerate(tokens):
@@ -115,7 +115,7 @@ def _called(tokens: Sequence[Token], known: Known) -> Texts:
     behind = behind_name(tokens, 0)
     opened = 0 < behind < len(tokens) - 1 and tokens[behind].token_type is _OPEN
     if opened and behind_brackets(tokens, behind) == len(tokens):
-        args = list(_split(tokens[behind + 1 : -1], TokenType.COMMA))
+        args = list(parted(tokens[behind + 1 : -1], TokenType.COMMA))
         return function_texts(keyword(tokens[behind - 1]), args, known) or _hole(tokens)
     return _hole(tokens)
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from lineage_pipeline.engine.graph.draft import Drafts
+from lineage_pipeline.engine.graph.draft import MOST_RESULTS, Drafts
 from lineage_pipeline.engine.graph.labels import may_tag
 from lineage_pipeline.engine.graph.lending import lend
 from lineage_pipeline.engine.graph.names import Namespace, Usual, namespace
@@ -48,7 +48,7 @@ def build_plan(files: Iterable[File], imported: Mapping[str, TableSchema] | None
         references.resolve(file.path, file.face, steps)
     lent = lend([(file.path, steps) for file, steps in walks], references.bound, drafts)
     faces = {file.path: file.face for file in ordered}
-    excess = references.states.excess(faces)
+    excess = (*references.states.excess(faces), *_unlooked(drafts, faces))
     objects = drafts.known(references)
     edges = references.edges()
     ranks = levels(objects, edges)
@@ -70,6 +70,16 @@ def build_plan(files: Iterable[File], imported: Mapping[str, TableSchema] | None
         states={name: known for name, known in finished.items() if name not in objects},
         lent=lent,
     )
+
+
+def _unlooked(drafts: Drafts, faces: Mapping[str, ScriptFace]) -> Iterator[Diagnostic]:
+    """A finding at the first result set of a procedure that is not looked at."""
+    for name, draft in drafts.drafts.items():
+        if len(draft.results) > MOST_RESULTS and draft.kind is ObjectKind.PROCEDURE:
+            event = draft.results[MOST_RESULTS]
+            values = {"what": f"the number of result sets of {name}", "limit": str(MOST_RESULTS)}
+            text, start = faces[event.path].text(event.path), faces[event.path].statements[event.ordinal].start
+            yield diagnose("LIMIT_EXCEEDED", values, text, start, Stage.OBJECT_GRAPH, name)
 
 
 def _limited(files: Iterable[File], bound: Mapping[str, tuple[Bound, ...]]) -> Iterator[tuple[str, tuple[Bound, ...]]]:
