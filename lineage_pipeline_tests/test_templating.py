@@ -14,7 +14,7 @@ from lineage_pipeline.discover.files import discover_files
 from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.discover.gather import input_files
 from lineage_pipeline.discover.git import discover_revision
-from lineage_pipeline.discover.templating.choosing import Templates, make_templater
+from lineage_pipeline.discover.templating.choosing import Templates, detected, make_templater
 from lineage_pipeline.discover.templating.pieces import aligned
 from lineage_pipeline.discover.templating.protocol import NoLibrary, Rendered, RenderLimits, Template, Templating
 from lineage_pipeline.settings import load_settings
@@ -269,6 +269,20 @@ def test_a_template_sees_nothing_else_of_the_environment(tmp_path: Path, monkeyp
     assert "s3cret" not in rendered
     assert "'false'" not in rendered
     assert {row.line for row in found.diagnostics} == set(range(1, len(words) + 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "templater"),
+    [
+        ("select format('{%s:%s}', a, b) from t", "none"),
+        ("select '{%' || a || '%}' from t", "none"),
+        ("{%- if x %}select 1{% endif -%}", "jinja"),
+        ("{%set x = 1%}select {{ x }}", "jinja"),
+        ("{%raw%}select 1{%endraw%}", "jinja"),
+    ],
+)
+def test_formats_of_other_languages_are_no_templates(text: str, templater: str) -> None:
+    assert detected("a.sql", text, "postgres") == templater
 
 
 def test_an_unknown_templater_is_told_with_those_that_are_there(tmp_path: Path) -> None:

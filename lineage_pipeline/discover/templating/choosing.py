@@ -148,13 +148,17 @@ class Templates:
         return self.dbt
 
 
+_TAG = re.compile(r"\{%[-+]?\s*[a-z]\w*(?:[\s(]|-?%\})")
+"""A tag of Jinja; `{%s:%s}` is none, but a format of some other language."""
+
+
 def detected(path: str, text: str, dialect: str) -> str:
     """Tell by its name and its text whether a file is a template."""
     if path.endswith(".sqlx"):
         return "dataform"
     if "MODEL" in text[:2000].upper() and is_model(text):
         return "sqlmesh"
-    if "{{" in text or "{%" in text:
+    if "{{" in text or ("{%" in text and _TAG.search(text)):
         return "jinja"
     # In a dialect of batches, `$(x)` can be nothing but a variable of sqlcmd.
     if "$(" in text and (traits_of(dialect) or GENERIC).batches:

@@ -41,7 +41,9 @@ class Actions(Declarations):
         elif self.is_call(begin, end):
             self.call(begin, begin, end, parent)
         else:
-            self.emit(begin, end, parent)
+            self.emit(
+                begin, end, parent, "CALL" if word.startswith("SYSTEM$") and self.kind(begin + 1) is OPEN else None
+            )
 
     def is_call(self, begin: int, end: int) -> bool:
         """Whether a procedure is called by its name alone."""
@@ -117,7 +119,8 @@ class Actions(Declarations):
             use = Use("result", "RETURN", columns=self.module.columns)
             self.keep(begin, last + 1, parent, self.query(begin, first, last), use)
         else:
-            self.emit(begin, last + 1, parent, "RETURN", self.rows_of(self.variable(first)))
+            record = self.variable(first)
+            self.emit(begin, last + 1, parent, "RETURN", () if self.hands_back(record) else self.rows_of(record))
 
     def rows_of(self, record: str) -> Parts:
         """The columns of a record, a cursor or a result set as the result of the module."""
@@ -130,7 +133,7 @@ class Actions(Declarations):
         """The value of a function, or one row of a set that it returns."""
         record = self.variable(first) if first + 1 == end else ""
         if record in self.records:
-            self.emit(begin, end, parent, "RETURN", self.rows_of(record))
+            self.emit(begin, end, parent, "RETURN", () if self.hands_back(record) else self.rows_of(record))
         elif first == end and self.module.columns:  # the row that its variables are now
             self.keep(begin, end, parent, self.current(begin), Use("result", "RETURN", columns=self.module.columns))
         elif first == end:
@@ -242,7 +245,8 @@ class Actions(Declarations):
         variable = self.variable(begin + 1)
         self.records.add(variable)
         if at + 1 < end and (self.words[at + 1] in QUERIES or self.kind(at + 1) is OPEN):
-            self.keep(begin, end, parent, self.query(at, at + 1, end), Use("row", "OPEN", (variable,)))
+            use = Use("result row" if variable in self.module.cursors else "row", "OPEN", (variable,))
+            self.keep(begin, end, parent, self.query(at, at + 1, end), use)
         elif at + 1 < end and (self.words[at + 1] == "EXECUTE" or self.kind(at + 1) in STRINGS):
             text = at + (2 if self.words[at + 1] == "EXECUTE" else 1)
             self.dynamic(begin, text, end, parent, "OPEN", (variable,))

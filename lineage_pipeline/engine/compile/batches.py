@@ -60,5 +60,6 @@ def is_separator(tokens: Sequence[Token], index: int) -> bool:
     token = tokens[index]
     if index and tokens[index - 1].line == token.line and tokens[index - 1].token_type is not TokenType.SEMICOLON:
         return False
+    index += index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.SEMICOLON  # which many clients take
     following = tokens[index + 1] if index + 1 < len(tokens) else None
     return following is None or following.line != token.line or following.token_type is TokenType.NUMBER

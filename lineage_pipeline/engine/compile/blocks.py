@@ -15,7 +15,7 @@ from lineage_pipeline.vocabulary import ir
 
 _OPEN, _SEMICOLON = TokenType.L_PAREN, TokenType.SEMICOLON
 _MODULES = {"PROC": "PROCEDURE", "PROCEDURE": "PROCEDURE", "FUNCTION": "FUNCTION", "TRIGGER": "TRIGGER"}
-_SILENT = ("DISABLE", "ENABLE", "REVERT", "SEND", "EXTERNAL", "GET", "MOVE")
+_SILENT = ("DISABLE", "ENABLE", "REVERT", "SEND", "EXTERNAL", "GET", "MOVE", "END CONVERSATION")
 
 
 class Cutter(Cursors):
@@ -78,6 +78,22 @@ class Cutter(Cursors):
             self.execute(begin, called, parent)
         else:
             self.emit(begin, end, parent)
+
+    def receive(self, parent: int) -> None:
+        """RECEIVE, perhaps inside WAITFOR: a query of a queue, whose rows may go INTO a table."""
+        begin, end = self.index, self.statement_end()
+        first = begin + (2 if self.word() == "WAITFOR" else 0)
+        if self.words[first : first + 1] != ["RECEIVE"]:
+            self.plain(parent)
+            return
+        stop = behind_brackets(self.tokens, begin + 1) - 1 if first > begin else end
+        into = next((at for at in range(first, stop) if self.words[at] == "INTO"), stop)
+        word, tokens = self.tokens[first], self.tokens
+        target = [made("INSERT", word), *tokens[into : into + 3]] if into < stop else []
+        query = [made("SELECT", word), *tokens[first + 1 : into], *tokens[into + 3 : stop]]
+        self.emit(begin, end, parent)
+        place = {"begin": int(tokens[begin].start), "stop": int(tokens[end - 1].end) + 1}
+        self.pieces[-1] = msgspec.structs.replace(self.pieces[-1], tokens=[*target, *query], words=(), **place)
 
     def call(self, parent: int) -> None:
         """EXEC; EXECUTE AS only says who runs what follows."""
@@ -215,8 +231,10 @@ _STATEMENTS: dict[str, Callable[[Cutter, int], None]] = {
     "FETCH": Cutter.fetch,
     "IF": Cutter.branch,
     "INSERT": Cutter.insert,
+    "RECEIVE": Cutter.receive,
     "RETURN": Cutter.returned,
     "SET": Cutter.set,
+    "WAITFOR": Cutter.receive,
     "WHILE": Cutter.branch,
 }
 """Who cuts a statement, by its first word."""

@@ -30,6 +30,9 @@ class Reader:
             word = self.words[index]
             if word in _BEFORE_NAMES:
                 self.words[index + 1] = ""
+            elif word == "END" and self.words[index + 1] == "CONVERSATION":  # which ends no block
+                self.words[index] = "END CONVERSATION"
+                self.marks.append(index)
             elif word:
                 self.marks.append(index)
         self.words.pop()

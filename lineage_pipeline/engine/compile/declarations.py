@@ -1,11 +1,12 @@
 """Declarations of variables and cursors, what is done with cursors, conditions, and queries that nobody takes."""
 
+import msgspec
 from sqlglot.tokens import TokenType
 
 from lineage_pipeline.engine.compile.assignments import QUERIES, Assignments
-from lineage_pipeline.engine.compile.pieces import Use
+from lineage_pipeline.engine.compile.pieces import Piece, Use
 from lineage_pipeline.engine.compile.walker import OPEN
-from lineage_pipeline.engine.compile.words import dotted_name, is_name
+from lineage_pipeline.engine.compile.words import dotted_name, is_name, keyword
 from lineage_pipeline.vocabulary import ir
 
 _NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
@@ -26,6 +27,15 @@ def from_record(
     """The columns of a record or cursor, put into variables; what a cursor is given decides about its rows."""
     everything = ir.Select((ir.Source(record, record=record),), EVERYTHING, given)
     return ("relations", (everything,)), ("assigns", (ir.Assignment(variables, 0, row, declares),))
+
+
+def _filled(piece: Piece) -> tuple[str, ...]:
+    """The variables that a statement gives a value."""
+    if piece.use is not None:
+        return piece.use.variables
+    assigned = (item for name, items in piece.parts if name == "assigns" for item in items)
+    known = tuple(name for item in assigned if item.relation != ir.NOWHERE for name in item.variables)
+    return (*known, *(piece.run.into if piece.run is not None else ()))
 
 
 class Declarations(Assignments):
@@ -111,6 +121,25 @@ class Declarations(Assignments):
         """A cursor whose rows hang on what it is opened with; nothing where it is opened with nothing."""
         given = self.given(begin, end)
         return from_record(cursor, (cursor,), row=True, given=given) if given is not None else ()
+
+    def hands_back(self, cursor: str) -> bool:
+        """Whether all queries are known that a cursor gets which is returned: they are results of the module then."""
+        filled = [at for at in range(self.first, len(self.pieces)) if cursor in _filled(self.pieces[at])]
+        uses = [use for at in filled if (use := self.cursor_use(self.pieces[at])) is not None]
+        if len(uses) < len(filled):
+            return False
+        for at, use in zip(filled, uses, strict=True):
+            given = msgspec.structs.replace(use, role="result row", columns=self.module.columns)
+            self.pieces[at] = msgspec.structs.replace(self.pieces[at], use=given)
+        return bool(filled)
+
+    def cursor_use(self, piece: Piece) -> Use | None:
+        """The use of a query that a cursor or a result set gets: no field of such a thing changes later on."""
+        use = piece.use
+        if use is None or use.role != "row" or use.columns or keyword(piece.tokens[0]) not in QUERIES:
+            return None
+        fixed = use.kind == "OPEN" or (self.family.marked and use.kind in ("DECLARE", "LET", "SET"))
+        return use if fixed else None
 
     def given(self, begin: int, end: int) -> ir.Expr | None:
         """The variables that a cursor is opened with, as one condition."""

@@ -34,6 +34,7 @@ def without_holes(statement: ir.Statement) -> ir.Statement:
         drops=tuple(item for item in found.drops if item.name != _NOBODY),
         calls=tuple(item for item in found.calls if item.name != _NOBODY),
         reads=tuple(name for name in found.reads if name != _NOBODY),
+        context=statement.context if not any(HOLE in part.lower() for part in statement.context) else (),
         features=tuple(sorted({*found.features, GUESSED})),
     )
 

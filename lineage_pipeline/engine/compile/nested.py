@@ -79,7 +79,7 @@ class Blocks(Routines):
         if self.kind(at) is TokenType.LT and self.kind(at + 1) is TokenType.LT:
             return at + 5
         named = self.kind(at) in (TokenType.VAR, TokenType.IDENTIFIER) and self.word() not in BLOCKS
-        if named and self.kind(at + 1) is TokenType.COLON:
+        if named and self.kind(at + 1) is TokenType.COLON and not self.family.marked:  # there, it marks a variable
             return at + 2
         return 0
 

@@ -35,6 +35,10 @@ def with_holes(compile_piece: CompilePiece, traits: Traits) -> CompilePiece:
     return compiled
 
 
+_CARRYING = "relations definition writes alterations drops calls reads findings".split()
+"""The parts of a statement that a hole may make a difference to."""
+
+
 def _marked(placed: ir.Placed, piece: Piece) -> ir.Placed:
     """A statement of which a part is not known."""
     callee = piece.use.target.parts[-1] if piece.use is not None and piece.use.target is not None else ""
@@ -42,6 +46,8 @@ def _marked(placed: ir.Placed, piece: Piece) -> ir.Placed:
     holes = sum(len(text) for text in (*named, callee) if HOLE in text)
     size = max(placed.end - placed.start, 1)
     share = (("share", str(max(100 * (size - holes) // size, 0))),)
+    if not placed.statement.context[1:] and not any(getattr(placed.statement, part) for part in _CARRYING):
+        return placed  # GRANT … ON IDENTIFIER($v): nothing of it is missed
     statement = without_holes(placed.statement)
     findings = (*statement.findings, ir.Finding("DYNAMIC_SQL", share, 0, placed.end - placed.start))
     status = "partial" if statement.status == "analysed" else statement.status

@@ -116,7 +116,9 @@ class Routines(RowTypes):
         names = tuple(column.name for column in columns)
         if not names and kind == "function":
             names = self.scalar(name, behind, min(body, end))
-        module = Module(kind, name, names, inline=self.language(behind, end) == "SQL", typed=row is not None)
+        cursors = frozenset(item.name.lstrip("@") for _, item in inputs) if kind == "procedure" else frozenset[str]()
+        inline = self.language(behind, end) == "SQL"
+        module = Module(kind, name, names, inline=inline, typed=row is not None, cursors=cursors)
         if self.words[behind : behind + 2] == ["RETURNS", "TRIGGER"]:
             module = Module("trigger", name, watched=_ROWS)
             parts = (("definition", definition), *self.rows(_ROWS))
@@ -132,11 +134,11 @@ class Routines(RowTypes):
         if self.kind(body) in STRINGS:
             self.quoted(begin, body, row, module)
             return
-        records = set(self.records)
+        records, first = set(self.records), self.first
         ordinal = self.emit(begin, body, parent, label, parts)
-        outer, self.module = self.module, module
+        outer, self.module, self.first = self.module, module, ordinal
         self.bare(ordinal)
-        self.module, self.records = outer, records
+        self.module, self.records, self.first = outer, records, first
         self.close(ordinal)
 
     def bare(self, ordinal: int) -> None:

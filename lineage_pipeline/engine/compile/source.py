@@ -29,7 +29,7 @@ from lineage_pipeline.engine.compile.salvage import read_tokens
 from lineage_pipeline.engine.compile.sequence import sequence
 from lineage_pipeline.engine.compile.silence import is_silent, is_skipped
 from lineage_pipeline.engine.compile.statements import change, statement_parts
-from lineage_pipeline.engine.compile.templates import filled
+from lineage_pipeline.engine.compile.templates import filled, without_remarks
 from lineage_pipeline.engine.compile.uses import unread, used
 from lineage_pipeline.engine.compile.words import search_path
 from lineage_pipeline.vocabulary import ir
@@ -60,7 +60,8 @@ def _read(text: str, options: Options, watch: Watch | None) -> ir.Script:
     fallback = [] if traits is not None else [_fallback(options.dialect)]
     known = traits or GENERIC
     client = client_lines(text, known)
-    tokens, lost = read_tokens(client.covered() if client.covers else text, known)
+    covered = client.covered() if client.covers else text
+    tokens, lost = read_tokens(without_remarks(covered) if known.batches else covered, known)
     if isinstance(tokens, Failure):
         start, end = _written(text)
         return _unread(text, options, _finding("PARSE_ERROR", 0, end - start, reason=tokens.reason))

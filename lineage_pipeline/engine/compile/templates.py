@@ -3,14 +3,29 @@
 Tokens keep their places: a default stands inside its hole, a variable where it is named.
 """
 
+import re
 from collections.abc import Sequence
 
 from sqlglot.tokens import Token, TokenType
 
+from lineage_pipeline.dialects.procedural import BEGINS
 from lineage_pipeline.engine.compile.words import keyword
 
 _FAR = 60
 """How many tokens a template hole may have at most."""
+
+_NO_NAME = BEGINS | frozenset("AND OR THEN FROM WHERE HAVING UNION".split()) | {"GROUP BY", "ORDER BY"}
+"""What stands behind a value that something is less than, and in no name of a hole."""
+
+_REMARK = re.compile(r"(<[^<>,\n]+,[^<>,\n]*,[^<>\n]*?)(--[^<>\n]*)(?=>)")
+"""A remark in a hole: it ends where the hole does, and not with the line."""
+
+
+def without_remarks(text: str) -> str:
+    """The text of a script with blanks in the place of remarks that hide the end of a hole."""
+    if "<" not in text or "--" not in text:
+        return text
+    return _REMARK.sub(lambda match: match[1] + " " * len(match[2]), text)
 
 
 def filled(tokens: Sequence[Token], text: str) -> Sequence[Token]:
@@ -48,7 +63,7 @@ def _is_hole(tokens: Sequence[Token], index: int) -> int:
         if kind is TokenType.GT:
             return at if commas >= 2 and depth == 0 else 0
         marked = tokens[at - 1].token_type is TokenType.PARAMETER
-        if commas == 0 and not marked and keyword(tokens[at]) in ("AND", "OR", "THEN", "FROM", "WHERE"):
+        if commas == 0 and not marked and keyword(tokens[at]) in _NO_NAME:
             return 0
     return 0
 

@@ -31,6 +31,13 @@ def _assign(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Parts:
     return {**parts, "assigns": (*parameters, assignment)}
 
 
+def _opened(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Parts:
+    """The query of a cursor that is given to the caller: rows to fetch here, and a result of the module."""
+    relation = parts.get("result", ir.NOWHERE)
+    result = context.add(ir.Renamed(relation, use.columns)) if use.columns and relation != ir.NOWHERE else relation
+    return {**_assign(context, tree, parts, msgspec.structs.replace(use, columns=())), "result": result}
+
+
 def _write(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Parts:
     relation = parts.pop("result", ir.NOWHERE)
     if use.target is None or relation == ir.NOWHERE:
@@ -106,6 +113,7 @@ USES: dict[str, Callable[[Context, exp.Expr, Parts, Use], Parts]] = {
     "condition": _discard,
     "discard": _discard,
     "result": _result,
+    "result row": _opened,
     "returned": _assign,
     "returned row": _assign,
     "row": _assign,

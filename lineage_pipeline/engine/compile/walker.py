@@ -26,7 +26,8 @@ class Module(msgspec.Struct, frozen=True):
     """The module that a walk is inside of: its kind, its name, what it returns and what its trigger watches.
 
     `row` is what a trigger calls the new row, where it has a name of its own for it. What a `typed` one returns may be
-    a row of a type with columns of its own.
+    a row of a type with columns of its own. `cursors` are the parameters of a procedure: what it opens them for are
+    its results.
     """
 
     kind: str = ""
@@ -36,6 +37,7 @@ class Module(msgspec.Struct, frozen=True):
     inline: bool = False
     row: str = ""
     typed: bool = False
+    cursors: frozenset[str] = frozenset()
 
 
 class Walker:
@@ -52,6 +54,7 @@ class Walker:
         self.module = Module()
         self.records: set[str] = set()
         self.row_types: set[str] = set()
+        self.first = len(pieces)  # of those in the module at hand
         self._words: list[str] = []
         self._fielded: frozenset[str] = frozenset()
         self._semicolons = [at for at, token in enumerate(tokens) if token.token_type is SEMICOLON]

@@ -14,7 +14,7 @@ from lineage_pipeline.engine.link.canonical import shortened
 from lineage_pipeline.engine.link.captions import recaptioned
 from lineage_pipeline.engine.link.conjuncts import conjuncts
 from lineage_pipeline.engine.link.facets import condition_lines, joined_by_marks, shape_lines
-from lineage_pipeline.engine.link.flows import Flows, influence, united
+from lineage_pipeline.engine.link.flows import Flows, approximated, influence, united
 from lineage_pipeline.engine.link.groupings import with_gaps
 from lineage_pipeline.engine.link.links import Links
 from lineage_pipeline.engine.link.members import spread
@@ -188,7 +188,7 @@ def _source(links: Links, source: ir.Source, scope: Scope) -> Source:
     elif source.function is not None:
         added = _function(links, source, scope)
     else:
-        added = Source(source.alias, (), linked=links.variables.records.get(source.record) or Linked(()))
+        added = Source(source.alias, (), linked=links.variables.records.get(source.record) or _stranger(links, source))
     added.reach = source.reach
     again = scope.sources.times(added) if scope.sources else 0
     if again:
@@ -196,6 +196,14 @@ def _source(links: Links, source: ir.Source, scope: Scope) -> Source:
     if source.join is None:
         scope.sources.append(added)
     return added
+
+
+def _stranger(links: Links, source: ir.Source) -> Linked:
+    """The rows of a cursor that somebody else opened: all that is known of them is who handed it over."""
+    given = links.variables.scalars.get(source.record)
+    if given is None:
+        return Linked(())
+    return Linked((), rest=Value(approximated(given.flows), None, True, source.record))
 
 
 def _function(links: Links, source: ir.Source, scope: Scope) -> Source:

@@ -151,6 +151,8 @@ class Environment:
                 self._put(frame, name, Value(NONE, frame.types.get(name), True, name), None)
             elif position < len(linked.columns):
                 self.set(name, linked.columns[position].value, linked.indirect)
+            elif linked.rest is not None:
+                self.set(name, linked.rest, linked.indirect)
 
     def set(self, name: str, value: Value, indirect: Flows = NONE) -> None:
         """Put one value into a variable, or into the field of a record."""
@@ -172,7 +174,8 @@ class Environment:
             )
             for column in linked.columns
         )
-        return Linked(columns, linked.openings, self._through(name, name, placeless(linked.indirect)))
+        indirect = self._through(name, name, placeless(linked.indirect))
+        return Linked(columns, linked.openings, indirect, rest=linked.rest)
 
     def _through(self, variable: str, column: str, flows: Flows) -> Flows:
         """Flows from elsewhere that pass a variable; one that passes it again and again is said to pass it once."""
