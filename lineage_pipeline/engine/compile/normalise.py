@@ -93,7 +93,7 @@ def _without_storage(tokens: list[Token]) -> list[Token]:
         elif table and word == "INDEX" and kept and _ends_item(kept[-1]):
             if kept[-1].token_type is TokenType.COMMA:  # an index of the table is an item of its own
                 kept.pop()
-            index = behind_brackets(tokens, index + 2) if _opens(tokens, index + 2) else index + 2
+            index = _behind_index(tokens, words, index + 2)
         elif table and word == "ON" and _names_storage(tokens, index):
             index += 2
             index = behind_brackets(tokens, index) if _opens(tokens, index) else index
@@ -101,6 +101,16 @@ def _without_storage(tokens: list[Token]) -> list[Token]:
             kept.append(tokens[index])
             index += 1
     return kept
+
+
+def _behind_index(tokens: Sequence[Token], words: Sequence[str], index: int) -> int:
+    """The token behind an index whose name ends before a token: how it is made, its columns and its filter."""
+    while index < len(tokens) and (words[index] in ("HASH", "UNIQUE", "INCLUDE") or _opens(tokens, index)):
+        index = behind_brackets(tokens, index) if _opens(tokens, index) else index + 1
+    if index < len(tokens) and words[index] == "WHERE":
+        while index < len(tokens) and tokens[index].token_type not in (TokenType.COMMA, TokenType.R_PAREN):
+            index = behind_brackets(tokens, index) if _opens(tokens, index) else index + 1
+    return index
 
 
 def _ends_item(token: Token) -> bool:
