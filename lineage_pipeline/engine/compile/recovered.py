@@ -10,6 +10,7 @@ from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.batches import pieces_of
 from lineage_pipeline.engine.compile.calls import Run
 from lineage_pipeline.engine.compile.holes import without_holes
+from lineage_pipeline.engine.compile.identifiers import resolved
 from lineage_pipeline.engine.compile.literals import STRINGS
 from lineage_pipeline.engine.compile.parse import Failure
 from lineage_pipeline.engine.compile.pieces import Piece
@@ -85,7 +86,7 @@ def _best(candidate: Text, holes: bool, run: Run, known: Known, compile_pieces: 
         tokens = _tokens(candidate, filler, run, known)
         if tokens is None:
             continue
-        pieces = [_placed(piece) for piece in pieces_of(tokens, traits, known.source)]
+        pieces = [resolved(_placed(piece), known) for piece in pieces_of(tokens, traits, known.source)]
         statements = [
             guessed(piece, placed, traits) for piece, placed in zip(pieces, compile_pieces(pieces), strict=False)
         ]
