@@ -262,3 +262,10 @@ def test_result_sets_that_are_not_looked_at_are_said_where_the_first_of_them_sta
     document = analyze(f"{sql}go\ninsert into r (x) exec p", dialect="tsql").to_dict()
     found = [(row["line"] - 1, row["message"]) for row in document["diagnostics"] if row["code"] == "LIMIT_EXCEEDED"]
     assert found == said
+
+
+def test_a_procedure_that_is_called_again_and_again_hides_no_result_set() -> None:
+    called = "create procedure said as print 1\ngo\ncreate procedure p as\n" + "exec said\n" * 80
+    document = analyze(f"{called}select a from s\ngo\ninsert into r (x) exec p", dialect="tsql").to_dict()
+    assert not [row for row in document["diagnostics"] if row["code"] == "LIMIT_EXCEEDED"]
+    assert ("p", "r") in {(edge["from_object"], edge["to_object"]) for edge in document["column_edges"]}

@@ -46,7 +46,9 @@ class Reader:
 
     def is_label(self) -> bool:
         """Whether `name:` stands here."""
-        if self.index + 1 >= len(self.tokens) or self.tokens[self.index].token_type is not TokenType.VAR:
+        if self.index + 1 >= len(self.tokens) or not self.tokens[self.index].text.isidentifier():
+            return False
+        if self.word() in BEGINS or self.tokens[self.index].token_type in (TokenType.IDENTIFIER, TokenType.STRING):
             return False
         return self.tokens[self.index + 1].token_type is _COLON and not self.is_directive(self.index + 1)
 
@@ -71,9 +73,10 @@ class Reader:
             index = self.marks[position]
             word = self.words[index]
             depth += (word == "(") - (word == ")")
-            cases += (word == "CASE") - (word == "END" and cases > 0)
+            closing = word == "END" and cases > 0
+            cases += (word == "CASE") - closing
             called = word == "UPDATE" and self.words[index + 1 : index + 2] == ["("]
-            if depth == 0 and (word == ";" or (cases == 0 and word in BEGINS and not called)):
+            if depth == 0 and (word == ";" or (cases == 0 and word in BEGINS and not (called or closing))):
                 return index
         return len(self.tokens)
 

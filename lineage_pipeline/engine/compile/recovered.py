@@ -47,12 +47,18 @@ def recovered(run: Run, known: Known, compile_pieces: CompilePieces) -> Recovere
             continue
         seen.add(joined(candidate))
         statements = _best(candidate, holes, run, known, compile_pieces)
-        whole = whole and all(placed.statement.status == "analysed" for placed in statements)
+        whole = whole and all(_is_known(placed.statement) for placed in statements)
         base = len(found)
         conditional = len(texts) > 1
         spans = tuple(dict.fromkeys(part.within for part in candidate if part.offset >= 0))
         found.extend(_finished(placed, base, spans, run, (holes, conditional)) for placed in statements)
     return Recovered(tuple(found), whole, constant_share(texts) if texts else 0)
+
+
+def _is_known(statement: ir.Statement) -> bool:
+    """Whether all of a statement was read; one that runs a text of its own says itself what is not known of that."""
+    asks = statement.status == "partial" and any(item.code == "DYNAMIC_SQL" for item in statement.findings)
+    return statement.status == "analysed" or asks
 
 
 def _matters(candidate: Text, traits: Traits) -> bool:

@@ -21,17 +21,44 @@ _REMARK = re.compile(r"(<[^<>,\n]+,[^<>,\n]*,[^<>\n]*?)(--[^<>\n]*)(?=>)")
 """A remark in a hole: it ends where the hole does, and not with the line."""
 
 
+_CONTINUED = re.compile(r"\b0x[0-9a-f]*(?:\\\r?\n[0-9a-f]*)+", re.IGNORECASE)
+"""Bytes that go on behind a backslash at the end of a line."""
+
+
 def without_remarks(text: str) -> str:
-    """The text of a script with blanks in the place of remarks that hide the end of a hole."""
+    """The text of a script with blanks in the place of remarks that hide the end of a hole, and bytes in one line."""
+    if "\\" in text and "0x" in text:
+        text = _CONTINUED.sub(lambda match: re.sub(r"[\\\r\n]", "0", match[0]), text)
     if "<" not in text or "--" not in text:
         return text
     return _REMARK.sub(lambda match: match[1] + " " * len(match[2]), text)
+
+
+def named_after_words(tokens: Sequence[Token]) -> Sequence[Token]:
+    """The tokens with names where a temporary table is called like a word of the language: `#values`."""
+    marks = [index for index, token in enumerate(tokens[:-1]) if token.text in ("#", "##")]
+    words = [index + 1 for index in marks if _is_word(tokens[index + 1], tokens[index].end + 1)]
+    if not words:
+        return tokens
+    kept = list(tokens)
+    for index in words:
+        word = kept[index]
+        kept[index] = Token(TokenType.VAR, word.text, word.line, word.col, word.start, word.end, word.comments)
+    return kept
+
+
+def _is_word(token: Token, start: int) -> bool:
+    """Whether a word of the language, and no name, begins at a place."""
+    named = token.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+    return not named and token.start == start and token.text.isidentifier()
 
 
 def filled(tokens: Sequence[Token], text: str) -> Sequence[Token]:
     """The tokens of a script with its holes filled; most scripts have none."""
     if "$(" in text:
         tokens = _variables(tokens)
+    if "#" in text:
+        tokens = named_after_words(tokens)
     if "<" in text and any(_is_hole(tokens, index) for index, token in enumerate(tokens) if token.text == "<"):
         tokens = _templates(tokens)
     return tokens

@@ -28,6 +28,7 @@ class Draft:
         self.history: list[tuple[Event, int]] = []  # all that ever shaped it, each with the module it stands in
         self.writers: list[Event] = []
         self.results: list[Event] = []
+        self.relayed: dict[str, int] = {}  # how often a procedure calls each of those that may give result sets
         self.former: tuple[Draft, Event] | None = None  # the object whose name it got, and by which statement
         self.dropped = False
         self.comment = ""

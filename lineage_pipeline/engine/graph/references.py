@@ -19,6 +19,9 @@ from lineage_pipeline.vocabulary.plan import CALL, MODULES, Bound, Event, Face, 
 from lineage_pipeline.vocabulary.sets import EdgeKind, ObjectKind, Role, Stage
 from lineage_pipeline.vocabulary.tables import Diagnostic, ObjectEdge, ObjectStatement, StatementRef
 
+MOST_RELAYS = 3
+"""How many calls of one procedure by another are asked for result sets: all give the same ones."""
+
 Step = tuple[int, Face, Namespace, Scopes]
 
 
@@ -203,7 +206,9 @@ class References:
             self._edges[identity, self.drafts.id_of(owner), EdgeKind.CALL].add(StatementRef(path, ordinal))
             relays = face.kind in RELAYS and not face.writes and not face.has_result
             if relays and draft.kind is ObjectKind.PROCEDURE and owner is not draft:
-                owner.results.append(Event(path, ordinal, Role.CALL))
+                times = owner.relayed[identity] = owner.relayed.get(identity, 0) + 1
+                if times <= MOST_RELAYS:
+                    owner.results.append(Event(path, ordinal, Role.CALL))
         return identity
 
     def _target(self, name: Name, path: str, step: Step, names: dict[tuple[str, ...], str]) -> str:
