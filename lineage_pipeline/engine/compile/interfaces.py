@@ -42,7 +42,7 @@ class Headers(Actions):
             if word in self.family.marks and self.words[index - 1] != "EXECUTE":
                 external = self.words[index + 1 : index + 2] in (["LANGUAGE"], ["EXTERNAL"])
                 return len(self.tokens) if external else index + 1
-            if word in self.family.opens:
+            if word in self.family.opens and self.words[index - 1] not in ("CHARACTER", "CHAR"):  # … SET of a type
                 return index
             index += 1
         return len(self.tokens)
