@@ -7,9 +7,16 @@ from sqlglot.tokens import Token, TokenType
 from lineage_pipeline.engine.compile.pieces import Use
 from lineage_pipeline.engine.compile.walker import OPEN, Walker
 from lineage_pipeline.engine.compile.words import is_name
+from lineage_pipeline.vocabulary import ir
 
 QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
 """Words that begin a query."""
+
+
+def copied(record: str, to: str) -> tuple[tuple[str, object], ...]:
+    """All columns of a record, put into another one."""
+    everything = ir.Select((ir.Source(record, record=record),), (ir.Star((), ir.NOWHERE, ir.NOWHERE),))
+    return ("relations", (everything,)), ("assigns", (ir.Assignment((to,), 0, True),))
 
 
 class Assignments(Walker):
@@ -95,9 +102,19 @@ class Assignments(Walker):
         else:
             target = self.target(begin)
             row = variable in self.records and target == variable
-            use = Use("row" if row else "assign", kind, (target,))
+            if row and first + 1 == end and self.variable(first) in self.records:
+                self.emit(self.index, end, parent, kind, copied(self.variable(first), target))
+                return
+            role = "row" if self.is_query(first, end) else "record row"
+            use = Use(role if row else "assign", kind, (target,))
         start = self.index
         self.keep(start, end, parent, self.query(at, first, end), use)
+
+    def is_query(self, begin: int, end: int) -> bool:
+        """Whether a value is a query, perhaps in brackets."""
+        while begin < end and self.kind(begin) is OPEN:
+            begin += 1
+        return begin < end and self.words[begin] in QUERIES
 
     def row_fields(self, begin: int, end: int) -> tuple[str, ...]:
         """The columns of a trigger's new row that a list of targets names."""

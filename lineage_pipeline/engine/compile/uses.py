@@ -38,6 +38,18 @@ def _opened(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Parts:
     return {**_assign(context, tree, parts, msgspec.structs.replace(use, columns=())), "result": result}
 
 
+def _record(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Parts:
+    """A record that gets a value which is no query: each of its fields is made of that."""
+    index = parts.get("result", ir.NOWHERE)
+    whole = context.relations[index] if index != ir.NOWHERE else None
+    if isinstance(whole, ir.Select) and not whole.sources and len(whole.outputs) == 1:
+        value = whole.outputs[0]
+        if isinstance(value, ir.Output):
+            made = ir.Source("", function=ir.Call("RECORD", (value.expr,)), lateral=True)
+            context.relations[index] = ir.Select((made,), (ir.Star((), ir.NOWHERE, ir.NOWHERE),))
+    return _assign(context, tree, parts, use)
+
+
 def _write(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Parts:
     relation = parts.pop("result", ir.NOWHERE)
     if use.target is None or relation == ir.NOWHERE:
@@ -112,6 +124,7 @@ USES: dict[str, Callable[[Context, exp.Expr, Parts, Use], Parts]] = {
     "call": _call,
     "condition": _discard,
     "discard": _discard,
+    "record row": _record,
     "result": _result,
     "result row": _opened,
     "returned": _assign,

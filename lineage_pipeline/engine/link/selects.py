@@ -199,11 +199,10 @@ def _source(links: Links, source: ir.Source, scope: Scope) -> Source:
 
 
 def _stranger(links: Links, source: ir.Source) -> Linked:
-    """The rows of a cursor that somebody else opened: all that is known of them is who handed it over."""
+    """The rows of a cursor that somebody else opened: all that is known of them is who handed it over, if that is."""
     given = links.variables.scalars.get(source.record)
-    if given is None:
-        return Linked(())
-    return Linked((), rest=Value(approximated(given.flows), None, True, source.record))
+    flows = approximated(given.flows) if given is not None else ()
+    return Linked((), rest=Value(flows, None, True, source.record))
 
 
 def _function(links: Links, source: ir.Source, scope: Scope) -> Source:
