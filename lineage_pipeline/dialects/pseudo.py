@@ -21,13 +21,23 @@ VALUES: dict[str, frozenset[str]] = {
         "DBTIMEZONE CONNECT_BY_ISLEAF CONNECT_BY_ISCYCLE SQLCODE SQLERRM".split()
     ),
     "postgres": _POSTGRES,
-    "redshift": _POSTGRES | frozenset(["SYSDATE"]),
+    "redshift": _POSTGRES | frozenset(["SYSDATE", "LEVEL"]),
     "snowflake": frozenset(
         "CURRENT_USER CURRENT_DATE CURRENT_TIMESTAMP LEVEL SQLCODE SQLERRM SQLSTATE SQLROWCOUNT SQLFOUND "
         "SQLNOTFOUND".split()
     ),
 }
 """Words that stand for a value of the engine, by dialect; under no name those of all dialects that have no row."""
+
+_SEQUENCED = frozenset("NEXTVAL CURRVAL".split())
+
+SEQUENCED: dict[str, frozenset[str]] = {
+    "": _SEQUENCED,
+    "oracle": _SEQUENCED,
+    "snowflake": frozenset(["NEXTVAL"]),
+    "exasol": _SEQUENCED,
+}
+"""What a sequence answers to, as if it were a table with such a column, by dialect."""
 
 RESERVED: dict[str, frozenset[str]] = {
     "postgres": _TRIGGER,
@@ -72,6 +82,7 @@ _CHANGED = {"_CHANGE_TYPE": "STRING", "_COMMIT_VERSION": "BIGINT", "_COMMIT_TIME
 TYPES: dict[str, dict[str, str]] = {
     "oracle": {
         **dict.fromkeys("ROWNUM LEVEL UID CONNECT_BY_ISLEAF CONNECT_BY_ISCYCLE ORA_ROWSCN SQLCODE".split(), "NUMBER"),
+        **dict.fromkeys(_SEQUENCED, "NUMBER"),
         **dict.fromkeys("SYSDATE CURRENT_DATE".split(), "DATE"),
         **dict.fromkeys("SYSTIMESTAMP CURRENT_TIMESTAMP".split(), "TIMESTAMP WITH TIME ZONE"),
         **dict.fromkeys("USER SESSIONTIMEZONE DBTIMEZONE SQLERRM VERSIONS_OPERATION".split(), "VARCHAR2"),
@@ -95,7 +106,7 @@ TYPES: dict[str, dict[str, str]] = {
             "VARCHAR",
         ),
         **dict.fromkeys("METADATA$ISUPDATE SQLFOUND SQLNOTFOUND".split(), "BOOLEAN"),
-        **dict.fromkeys("METADATA$FILE_ROW_NUMBER LEVEL SQLCODE SQLROWCOUNT".split(), "NUMBER(38,0)"),
+        **dict.fromkeys("METADATA$FILE_ROW_NUMBER LEVEL NEXTVAL SQLCODE SQLROWCOUNT".split(), "NUMBER(38,0)"),
         "METADATA$FILE_LAST_MODIFIED": "TIMESTAMP_NTZ",
         "METADATA$START_SCAN_TIME": "TIMESTAMP_LTZ",
     },

@@ -1,30 +1,11 @@
 """One row a dialect: how it compares names, what a select list may see, what it calls its columns."""
 
-from enum import StrEnum
 from functools import cache
 
 import msgspec
 
 from lineage_pipeline.dialects.folding import Folding
-
-
-class Naming(StrEnum):
-    """What a column without an alias is called: by its text, as it is printed, by value or function, or a number.
-
-    `UPPER` is the text in upper case, `PACKED` without its spaces too.
-    """
-
-    TEXT = "text"
-    UPPER = "upper"
-    PACKED = "packed"
-    VALUE = "value"
-    CAPTION = "caption"
-    PRINTED = "printed"
-    FUNCTION = "function"
-    NONE = "none"
-    COL0 = "_col{}"
-    C0 = "_c{}"
-    F0 = "f{}_"
+from lineage_pipeline.dialects.naming import Naming
 
 
 class Traits(msgspec.Struct, frozen=True):
@@ -85,6 +66,7 @@ class Traits(msgspec.Struct, frozen=True):
     decorators: str = ""
     flattens: bool = False
     copies_names: bool = False
+    uses_catalog: bool = False  # USE with one name changes the catalog, not the schema
     aliases: Folding | None = None
 
 
@@ -92,6 +74,7 @@ _PAIR = ("schema", "name")
 _TSQL = Traits(
     "tsql",
     naming=Naming.NONE,
+    uses_catalog=True,
     implicit_recursion=True,
     batches=True,
     select_assigns=True,
@@ -106,6 +89,7 @@ _POSTGRES = Traits(
     Folding.LOWER,
     Folding.LOWER,
     Naming.FUNCTION,
+    uses_catalog=True,
     short_insert=True,
     row_values=True,
     unnest_expands=True,
@@ -224,6 +208,7 @@ _ROWS: dict[str, Traits] = {
     "redshift": Traits(
         "redshift",
         naming=Naming.FUNCTION,
+        uses_catalog=True,
         lateral_alias=True,
         implicit_unnest=True,
         short_insert=True,
@@ -238,6 +223,7 @@ _ROWS: dict[str, Traits] = {
         Folding.UPPER,
         Naming.UPPER,
         count="NUMBER(18,0)",
+        uses_catalog=True,
         lateral_alias=True,
         alias_in_where=True,
         alias_in_having=True,

@@ -7,7 +7,7 @@ import msgspec
 from sqlglot import exp
 
 from lineage_pipeline.dialects import functions
-from lineage_pipeline.dialects.traits import Naming
+from lineage_pipeline.dialects.naming import Naming
 from lineage_pipeline.engine.compile.captions import caption
 from lineage_pipeline.engine.compile.columnsets import column_set, quoted_pattern, star
 from lineage_pipeline.engine.compile.context import Context

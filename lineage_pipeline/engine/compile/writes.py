@@ -116,7 +116,9 @@ def _on_conflict(context: Context, tree: exp.Expr, proposed: ir.Write) -> list[i
     if columns:
         _defaults(context, conflict, alias, columns)
     own = _called(context, tree) or context.called(target)
-    excluded = ir.Source(alias, relation=proposed.relation, columns=columns, join=ir.Join("cross"), reach="alias")
+    called = None if columns else target  # without a list, it has the columns of the table
+    crossed = ir.Join("cross")
+    excluded = ir.Source(alias, called, proposed.relation, columns=columns, join=crossed, reach="alias")
     sources = (ir.Source(own, name=target), *_selected(context, conflict, proposed), excluded)
     where = conflict.args.get("where")
     rows = ir.Select(sources, (), optional(context, where.this if isinstance(where, exp.Where) else where))

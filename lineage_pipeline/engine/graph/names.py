@@ -71,7 +71,7 @@ class Namespace(msgspec.Struct, frozen=True):
             return own
         if len(parts) == 1:
             other = self._filled((usual.schema, *parts))
-            return other if other in usual.named else own
+            return other if self.catalog or other in usual.named else own
         bare = self._filled(parts[-1:])
         return bare if len(parts) == 2 and parts[0] == usual.schema and bare in usual.defined else own
 
@@ -112,7 +112,8 @@ class Namespace(msgspec.Struct, frozen=True):
             return self
         if len(parts) > 1:
             return msgspec.structs.replace(self, catalog=parts[0], schema=parts[1])
-        if kind == "SCHEMA" or len(self.traits.parts) == 2:
+        whole = kind == "CATALOG" or (kind != "SCHEMA" and self.traits.uses_catalog)
+        if not whole or len(self.traits.parts) == 2:
             return msgspec.structs.replace(self, schema=parts[0])
         return msgspec.structs.replace(self, catalog=parts[0]) if kind in ("", "DATABASE", "CATALOG") else self
 

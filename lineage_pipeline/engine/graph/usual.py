@@ -28,7 +28,8 @@ def usual_of(steps: Iterable[tuple[int, Face, Namespace, Scopes]]) -> dict[str, 
         if face.defines is not None:
             _note(face.defines.parts, space, usual.named, usual.schema)
             if len(face.defines.parts) == 1 or face.defines.parts[-2] == usual.schema:
-                usual.defined.add(space.complete(face.defines.parts))
+                own = face.defines.parts if not space.catalog else (usual.schema, face.defines.parts[-1])
+                usual.defined.add(space.complete(own))
     return found
 
 

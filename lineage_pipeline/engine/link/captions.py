@@ -3,7 +3,7 @@
 import msgspec
 
 from lineage_pipeline.dialects.captions import moved
-from lineage_pipeline.dialects.traits import Naming
+from lineage_pipeline.dialects.naming import Naming
 from lineage_pipeline.engine.link.links import Links
 from lineage_pipeline.engine.link.model import Value
 from lineage_pipeline.engine.link.scope import Scope

@@ -80,7 +80,7 @@ class Scope:
             if found is not None:
                 return found
             scope = scope.outer
-        return self._record(ref) or self._struct(ref)
+        return self._record(ref) or self._sequenced(ref) or self._struct(ref)
 
     # ── a name alone ─────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -188,6 +188,13 @@ class Scope:
             return None
         value = Source(ref.parts[0], (), linked=record).column(ref.parts[1], ref.start, ref.end)
         return member(held(decided(value, record), ref.start, ref.end), ref.parts[2:]) if value is not None else None
+
+    def _sequenced(self, ref: ir.Ref) -> Value | None:
+        """The number that a sequence hands out: it comes from no column."""
+        words = pseudo.SEQUENCED.get(self.traits.name, _NOBODY)
+        if ref.parts[-1].upper() not in words or any(source.has(ref.parts[0]) for source in self.sources):
+            return None
+        return Value(NONE, self._said(ref.parts[-1]), False, ".".join(ref.parts).lower())
 
     def _struct(self, ref: ir.Ref) -> Value | None:
         """A member of a struct column: of the source that has it, or of the one that may have it."""

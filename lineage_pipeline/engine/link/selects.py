@@ -21,7 +21,7 @@ from lineage_pipeline.engine.link.members import spread
 from lineage_pipeline.engine.link.model import Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.rowsets import bare_name, rowset
 from lineage_pipeline.engine.link.scope import Scope
-from lineage_pipeline.engine.link.source import Source, Sources
+from lineage_pipeline.engine.link.source import Source, Sources, proposed
 from lineage_pipeline.engine.link.stars import counted, out_of, several, unlisted
 from lineage_pipeline.engine.link.types import settled
 from lineage_pipeline.engine.link.values import value_of
@@ -181,7 +181,11 @@ def _source(links: Links, source: ir.Source, scope: Scope) -> Source:
     inner = None if source.common else scope if source.lateral else scope.outer
     added: Source
     if source.relation != ir.NOWHERE:
-        added = Source(source.alias, (), linked=links.relation(source.relation, inner), columns=source.columns)
+        linked = links.relation(source.relation, inner)
+        if source.name is not None:
+            added = proposed(source.alias, linked, links.input(source.name))
+        else:
+            added = Source(source.alias, (), linked=linked, columns=source.columns)
     elif source.name is not None and source.function is None:
         parts = spoken(source.name.parts, links.traits.aliases)
         added = Source(source.alias, parts, input=links.input(source.name), columns=source.columns)

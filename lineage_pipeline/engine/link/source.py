@@ -224,6 +224,15 @@ class Source(msgspec.Struct):
         return bool(parts) and parts[-1] == self.alias and parts[-len(qualifier) :] == tuple(qualifier)
 
 
+def proposed(alias: str, rows: Linked, table: Input) -> Source:
+    """The rows that an upsert could not insert: called as the columns of the table are, where those are known."""
+    if not table.open:
+        return Source(alias, (), linked=rows, columns=tuple(column.name for column in table.columns))
+    flows = approximated(united(column.value.flows for column in rows.columns))
+    anything = Value(tuple(msgspec.structs.replace(flow, keeps=False) for flow in flows))
+    return Source(alias, (), linked=msgspec.structs.replace(rows, rest=anything))
+
+
 class Sources(list[Source]):
     """The sources of one select in their order, and by what they are called: a select may join thousands."""
 
