@@ -1,5 +1,14 @@
 """How DuckDB prints expressions when it names columns after them."""
 
+DESCRIPTIONS: dict[str, dict[str, bool]] = {
+    "DESCRIBE": dict.fromkeys("column_name column_type null key default extra".split(), False),
+    "SUMMARIZE": {
+        **dict.fromkeys("column_name column_type".split(), False),
+        **dict.fromkeys("min max approx_unique avg std q25 q50 q75 count null_percentage".split(), True),
+    },
+}
+"""The columns of DESCRIBE and SUMMARIZE as sources, and whether they are worked out from values."""
+
 BINARY: dict[str, int] = {
     "OR": 1,
     "AND": 2,

@@ -66,6 +66,7 @@ class Traits(msgspec.Struct, frozen=True):
     decorators: str = ""
     flattens: bool = False
     copies_names: bool = False
+    numbers_doubles: bool = False  # columns of one name are numbered where a query becomes a table
     uses_catalog: bool = False  # USE with one name changes the catalog, not the schema
     aliases: Folding | None = None
 
@@ -187,6 +188,7 @@ _ROWS: dict[str, Traits] = {
         row_values=True,
         column_sets=True,
         file_tables=True,
+        numbers_doubles=True,
     ),
     "exasol": _UPPER,
     "fabric": _TSQL,

@@ -75,7 +75,7 @@ def _glob_pattern(text: str) -> str:
 _TESTS: dict[type[exp.Expr], Callable[[str], str]] = {
     exp.Like: like_pattern,
     exp.ILike: lambda text: like_pattern(text, ignoring_case=True),
-    exp.SimilarTo: lambda text: f"^(?:{text.replace('%', '.*')})$",
+    exp.SimilarTo: lambda text: text.replace("%", ".*"),
     exp.Glob: _glob_pattern,
     exp.RegexpLike: str,
     exp.EQ: lambda text: f"^{re.escape(text)}$",
@@ -129,10 +129,11 @@ def column_set(context: Context, node: exp.Expr) -> ir.Star | None:
         inner = inner.this
     if not isinstance(value, exp.Apply):
         inner = value.find(exp.Columns) if context.mentions("columns") else None
+        inner = None if inner is not None and inner is not value and inner.args.get("unpack") else inner
     if not isinstance(inner, exp.Columns | exp.Star | exp.Column):
         return None
     found = _chosen(context, inner) if isinstance(inner, exp.Columns) else star(context, inner, exp.Select())
-    each = expression(context, value)
+    each = ir.HOLE if inner is value else expression(context, value)
     return _with(found, each=None if each == ir.HOLE else each, naming=naming)
 
 

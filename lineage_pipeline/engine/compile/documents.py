@@ -172,6 +172,10 @@ def anonymous(context: Context, node: exp.Expr) -> ir.Expr:
         pairs = zip(nodes[::2], nodes[1::2], strict=True)
         members = tuple(_pair(context, key, value) for key, value in pairs)
         return ir.Call("STRUCT", members, 0, functions.DOCUMENTS.get(op, ""))
+    if op == "ROW" and (called := functions.ROWS.get(context.traits.family)) and nodes:
+        words = (ir.Literal("word", called.format(at)) for at in range(1, len(nodes) + 1))
+        pairs = zip(words, expressions(context, nodes), strict=True)
+        return ir.Call("STRUCT", tuple(ir.Call("MEMBER", pair) for pair in pairs), 0, "RECORD")
     if op in functions.ADDING:
         return ir.Call("STRUCT", tuple(_added(context, item) for item in nodes))
     if op in functions.PATHS and len(nodes) > 1 and all(isinstance(item, exp.Literal) for item in nodes[1:]):
@@ -231,5 +235,11 @@ def applied(context: Context, node: exp.Expr) -> ir.Expr:
 
 
 def hole(context: Context, node: exp.Expr) -> ir.Expr:
-    """COLUMNS(…): the column in turn."""
-    return ir.HOLE
+    """COLUMNS(…): the column in turn; with a star before it, all of them as arguments."""
+    if not node.args.get("unpack"):
+        return ir.HOLE
+    listed = node.this.expressions if isinstance(node.this, exp.Array) else ()
+    if not listed or not all(isinstance(item, exp.Literal) for item in listed):
+        return ir.Whole((), *context.place(node))
+    place = context.place(node)
+    return ir.Call("UNPACKED", tuple(ir.Ref((context.fold_column(item.name),), *place) for item in listed))

@@ -1,6 +1,7 @@
 """Phrases of single engines that the parser does not know: each becomes one that says the same of columns."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from sqlglot.tokens import Token, TokenType
 
@@ -42,12 +43,30 @@ def partitioned_rows(tokens: Sequence[Token]) -> list[Token]:
             continue
         behind = behind_brackets(tokens, index + 1)
         given = partitioned_rows(tokens[index + 3 : behind - 1])
+        if any(keyword(token) in ("ON", "USING") for _, token in _outside(given)):
+            kept += [*tokens[index : index + 2], *_handed_rows(given, tokens[index]), tokens[behind - 1]]
+            index = behind
+            continue
         end = next((at for at, token in _outside(given) if keyword(token) in _ARRANGED), len(given))
         first = tokens[index]
         star = Token(TokenType.STAR, "*", first.line, first.col, -1, -1)
         kept += [tokens[index + 1], made("SELECT", first), star, made("FROM", first), *given[:end], tokens[behind - 1]]
         index = behind
     return kept
+
+
+def _handed_rows(given: Sequence[Token], first: Token) -> Iterator[Token]:
+    """Teradata: `f(ON t AS a PARTITION BY b ON u USING c('x'))` with the rows of t and u as arguments."""
+    words = dict(_outside(given))
+    begins = [0, *(at + 1 for at, token in words.items() if keyword(token) == "ON"), len(given) + 1]
+    for number, (begin, stop) in enumerate(pairwise(begins)):
+        ends = (at for at in range(begin, stop - 1) if at in words and keyword(words[at]) in _HANDED)
+        yield from (made(word, first) for word in (*((",",) if number else ()), "(", "SELECT"))
+        yield Token(TokenType.STAR, "*", first.line, first.col, -1, -1)
+        yield from (made("FROM", first), *given[begin : next(ends, stop - 1)], made(")", first))
+
+
+_HANDED = _ARRANGED | {"USING", "AS", "DIMENSION", "HASH", "LOCAL"}
 
 
 def _outside(tokens: Sequence[Token]) -> Iterator[tuple[int, Token]]:
@@ -155,6 +174,29 @@ def pivoted_tables(tokens: Sequence[Token]) -> list[Token]:
         return list(tokens)
     word = tokens[at]
     return [*tokens[:at], made("FROM", word), made("(", word), *tokens[at:], made(")", tokens[-1])]
+
+
+def named_using(tokens: Sequence[Token]) -> list[Token]:
+    """Postgres: `JOIN t USING (a) AS j` without the alias, by which only the columns in the list can be asked."""
+    kept: list[Token] = []
+    aliases: set[str] = set()
+    index = 0
+    while index < len(tokens):
+        kept.append(tokens[index])
+        index += 1
+        if keyword(tokens[index - 1]) != "USING" or index >= len(tokens) or tokens[index].token_type is not _OPENED:
+            continue
+        behind = behind_brackets(tokens, index)
+        kept.extend(tokens[index:behind])
+        index = behind
+        if index + 1 < len(tokens) and keyword(tokens[index]) == "AS":
+            aliases.add(tokens[index + 1].text)
+            index += 2
+    dots = {at for at, token in enumerate(kept) if token.token_type is TokenType.DOT and kept[at - 1].text in aliases}
+    return [token for at, token in enumerate(kept) if at not in dots and at + 1 not in dots]
+
+
+_OPENED = TokenType.L_PAREN
 
 
 def without_error_log(tokens: Sequence[Token]) -> list[Token]:

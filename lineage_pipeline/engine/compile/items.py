@@ -28,6 +28,15 @@ def place_of(context: Context, node: exp.Expr, alias: exp.Expr | None) -> tuple[
     return (start, end) if 0 <= start < end else (ir.NOWHERE, ir.NOWHERE)
 
 
+def text_alias(context: Context, item: exp.Expr) -> exp.Identifier:
+    """The alias that a text before the sign of equality is."""
+    alias = exp.Identifier(this=item.this.name, quoted=True)
+    found = context.items.nodes.get(id(item))
+    if found is not None:
+        alias.meta["start"] = context.items.tokens[found[1]].start
+    return alias
+
+
 def _before_alias(tokens: Sequence[Token], last: int, named: int) -> int:
     """The last token of an expression whose alias stands at an offset."""
     while last > 0 and tokens[last].start != named:

@@ -13,7 +13,7 @@ from lineage_pipeline.engine.compile.columnsets import column_set, quoted_patter
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.expressions import expression
 from lineage_pipeline.engine.compile.figures import figured
-from lineage_pipeline.engine.compile.items import place_of
+from lineage_pipeline.engine.compile.items import place_of, text_alias
 from lineage_pipeline.engine.compile.printed import printed
 from lineage_pipeline.engine.compile.rowsets import produced_names
 from lineage_pipeline.engine.compile.scripts import transformed
@@ -121,12 +121,14 @@ def output(context: Context, node: exp.Expr, position: int) -> ir.Output:
     """One column of a select list."""
     args = node.args
     alias, value = (args.get("alias"), args["this"]) if type(node) is exp.Alias else (None, node)
-    if isinstance(value, exp.PropertyEQ):  # STRUCT-like items carry their name with them
-        alias, value = value.this, value.expression
+    shown = value
+    if isinstance(value, exp.PropertyEQ):  # STRUCT-like items carry their name with them; `@v := value` has none
+        alias, value = alias or value.this, value.expression
     elif type(value) is exp.EQ and _is_title(context, value.this):
-        alias, value = exp.to_identifier(value.this.name, quoted=True), value.expression
+        alias = node = text_alias(context, value)
+        value = value.expression
     compiled = expression(context, value)
-    if type(value) is exp.Column and type(compiled) is ir.Ref and compiled.start >= 0 and not context.named:
+    if type(shown) is exp.Column and type(compiled) is ir.Ref and compiled.start >= 0 and not context.named:
         start, end = compiled.start, compiled.end
     else:
         start, end = place_of(context, node, alias)
@@ -134,13 +136,13 @@ def output(context: Context, node: exp.Expr, position: int) -> ir.Output:
             start, end = compiled.start, compiled.end
     if isinstance(alias, exp.Identifier):
         return ir.Output(context.column(alias), alias.name, compiled, start, end)
-    name, written = _implicit_name(context, value, position, start, end)
+    name, written = _implicit_name(context, shown, position, start, end)
     return ir.Output(name, written, compiled, start, end)
 
 
 def _is_title(context: Context, node: exp.Expr) -> bool:
     """Whether a text before = names a column: a select list of T-SQL has no comparisons."""
-    return context.traits.batches and (isinstance(node, exp.National) or (type(node) is exp.Literal and node.is_string))
+    return context.traits.select_assigns and (isinstance(node, exp.National) or node.is_string)
 
 
 def _struct_star(context: Context, node: exp.Expr) -> ir.Star:

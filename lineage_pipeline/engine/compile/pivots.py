@@ -10,6 +10,8 @@ from lineage_pipeline.engine.compile.columnsets import star
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.expressions import expression
 from lineage_pipeline.engine.compile.failures import Misshapen
+from lineage_pipeline.engine.compile.printed import printed
+from lineage_pipeline.engine.compile.tokenizing import tokenize
 from lineage_pipeline.vocabulary import ir
 
 EVERYTHING = ir.Star((), ir.NOWHERE, ir.NOWHERE)
@@ -35,6 +37,17 @@ def _refs(compiled: ir.Expr) -> Iterator[ir.Ref]:
     elif isinstance(compiled, ir.Call) and compiled.op == "TUPLE":
         for part in compiled.args:
             yield from _refs(part)
+
+
+def _keys(compiled: ir.Expr) -> Iterator[ir.Ref]:
+    """The columns that a key is made of."""
+    if isinstance(compiled, ir.Cast):
+        yield from _keys(compiled.arg)
+    elif isinstance(compiled, ir.Call):
+        for part in compiled.args:
+            yield from _keys(part)
+    else:
+        yield from _refs(compiled)
 
 
 def _pivot(context: Context, pivot: exp.Expr, inner: int) -> ir.Pivot:
@@ -105,10 +118,13 @@ def _turned_up(context: Context, node: exp.Expr, inner: int) -> ir.Pivot:
     keys = [
         ref
         for item in node.expressions
-        for ref in _refs(expression(context, item.this if isinstance(item, exp.In) else item))
+        for ref in _keys(expression(context, item.this if isinstance(item, exp.In) else item))
     ]
     used = list(node.args.get("using") or ())
-    aggregates = [(expression(context, _unaliased(item)), item.alias) for item in used]
+    aggregates = [
+        (expression(context, _unaliased(item)), item.alias or (_shown(context, item) if len(used) > 1 else ""))
+        for item in used
+    ]
     kept = tuple(grouping) if group is not None else None
     if not all(isinstance(item, exp.In) for item in node.expressions):
         return ir.Pivot(inner, tuple(keys), (), tuple(value for value, _ in aggregates), kept)
@@ -117,6 +133,13 @@ def _turned_up(context: Context, node: exp.Expr, inner: int) -> ir.Pivot:
         ir.Output(name, name, value, ir.NOWHERE, ir.NOWHERE) for name, value in _named(context, lists, aggregates)
     ]
     return ir.Pivot(inner, tuple(keys), tuple(outputs), (), kept)
+
+
+def _shown(context: Context, node: exp.Expr) -> str:
+    """What is printed of an aggregate without an alias, where there are several."""
+    text = node.sql(context.dialect, comments=False)
+    tokens = tokenize(text, context.traits)
+    return (printed(tokens, text, tokens) if isinstance(tokens, list) else None) or text.lower()
 
 
 def _named(

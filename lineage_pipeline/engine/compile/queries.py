@@ -6,6 +6,7 @@ from typing import cast
 import msgspec
 from sqlglot import exp
 
+from lineage_pipeline.dialects.duckdb import DESCRIPTIONS
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.expressions import expressions
 from lineage_pipeline.engine.compile.failures import Misshapen
@@ -59,6 +60,8 @@ def common_table(context: Context, cte: exp.Expr, recursive: bool, added: tuple[
     alias = cte.args["alias"]
     name = context.alias(alias.this)
     body = cte.this
+    while type(body) is exp.Subquery and isinstance(body.this, exp.Union) and sum(map(bool, body.args.values())) == 1:
+        body = body.this  # no more than brackets
     columns = tuple(context.column(column) for column in alias.args.get("columns") or ())
     if isinstance(body, exp.Union) and (recursive or context.traits.implicit_recursion) and _names(body, alias.name):
         index = _recursive(context, name, body, columns, added)
@@ -222,6 +225,18 @@ def _change(context: Context, node: exp.Expr) -> int:
     return int(result) if result != ir.NOWHERE else context.add(ir.Select((), ()))
 
 
+def _described(context: Context, node: exp.Expr) -> int:
+    """DESCRIBE and SUMMARIZE in the place of a query: a row for each column, with figures over its values."""
+    given = node.this
+    rows = query(context, given if isinstance(given, exp.Query) else exp.Subquery(this=given))
+    whole = ir.Call("SUMMARIZE", (ir.Whole((), ir.NOWHERE, ir.NOWHERE),), ir.AGGREGATE)
+    outputs = tuple(
+        ir.Output(name, name, whole if measured else ir.Literal("string", name), ir.NOWHERE, ir.NOWHERE)
+        for name, measured in DESCRIPTIONS["SUMMARIZE" if isinstance(node, exp.Summarize) else "DESCRIBE"].items()
+    )
+    return context.add(ir.Select((ir.Source("", relation=rows),), outputs))
+
+
 def _unknown(context: Context, node: exp.Expr) -> int:
     inner = node.args.get("this")
     if isinstance(inner, exp.Query | exp.Table):
@@ -246,4 +261,6 @@ _QUERIES: dict[type[exp.Expr], Callable[[Context, exp.Expr], int]] = {
     exp.Update: _change,
     exp.Delete: _change,
     exp.Merge: _change,
+    exp.Summarize: _described,
+    exp.Describe: _described,
 }

@@ -12,6 +12,7 @@ from lineage_pipeline.dialects.spellings import SPELLINGS, Spelling
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.phrases import without_formats
 from lineage_pipeline.engine.compile.prefixes import unlocked, without_functions
+from lineage_pipeline.engine.compile.recursive_views import recursive_view
 from lineage_pipeline.engine.compile.words import behind_brackets, behind_name, keyword, made
 
 Rewrite = Callable[[list[Token]], list[Token]]
@@ -238,34 +239,16 @@ def _redefined(tokens: list[Token]) -> list[Token]:
     return [*(made(word, tokens[0]) for word in ("CREATE", "OR", "REPLACE")), *tokens[1:]]
 
 
-def _recursive_view(tokens: list[Token]) -> list[Token]:
-    """`CREATE RECURSIVE VIEW v (a) AS query` with the query as a recursive CTE of the view's name."""
-    at = next((index for index, token in enumerate(tokens[:6]) if keyword(token) == "RECURSIVE"), 0)
-    body = _at_depth(tokens, "AS") if at else -1
-    if body < 0 or keyword(tokens[at + 1]) != "VIEW":
+def _inline_rows(tokens: list[Token]) -> list[Token]:
+    """ClickHouse: rows that stand behind FORMAT, in whatever form, are rows of constants."""
+    at = _at_depth(tokens, "FORMAT", "SELECT", "VALUES", "WITH", "FROM")
+    if at < 0 or keyword(tokens[at]) != "FORMAT" or keyword(tokens[min(at + 1, len(tokens) - 1)]) == "VALUES":
         return tokens
-    end = at + (6 if keyword(tokens[at + 2]) == "IF" else 3)
-    while end < body and tokens[end].token_type is TokenType.DOT:
-        end += 2
-    name, close = tokens[end - 1], tokens[-1]
-    opened = Token(TokenType.L_PAREN, "(", name.line, name.col, name.start, name.end)
-    closed = Token(TokenType.R_PAREN, ")", close.line, close.col, close.start, close.end)
-    star = Token(TokenType.STAR, "*", close.line, close.col, close.start, close.end)
-    cte = [
-        made("WITH", name),
-        made("RECURSIVE", name),
-        name,
-        *tokens[end : body + 1],
-        opened,
-        *tokens[body + 1 :],
-        closed,
-    ]
-    all_of = [made("SELECT", close), star, made("FROM", close), name]
-    return [*tokens[:at], *tokens[at + 1 : end], tokens[body], *cte, *all_of]
+    return [*tokens[:at], made("DEFAULT", tokens[at]), made("VALUES", tokens[at])]
 
 
 REWRITES: dict[str, dict[str, tuple[Rewrite, ...]]] = {
-    "": {"ALTER": (_redefined,), "CREATE": (_recursive_view,)},
+    "": {"ALTER": (_redefined,), "CREATE": (recursive_view,)},
     "tsql": {"INSERT": (_without_top,), "UPDATE": (_without_top,), "DELETE": (_without_top, _one_from)},
     "mysql": {
         "INSERT": (_without_priority,),
@@ -273,7 +256,7 @@ REWRITES: dict[str, dict[str, tuple[Rewrite, ...]]] = {
         "DELETE": (_without_priority,),
         "REPLACE": (_replace_as_insert,),
     },
-    "clickhouse": {"ALTER": (_mutation, _requeried)},
+    "clickhouse": {"ALTER": (_mutation, _requeried), "INSERT": (_inline_rows,)},
     "sqlite": {"REPLACE": (_replace_as_insert,)},
     "trino": {"USING": (without_functions,)},
     "teradata": {

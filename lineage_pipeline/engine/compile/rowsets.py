@@ -104,6 +104,8 @@ def _function(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
     told = named_rows(context, node)
     if told is not None:
         return told
+    for item in [item for item in node.expressions if _is_handed(item)]:
+        item.replace(item.expression)
     compiled = expression(context, node)
     relation = widened(context, compiled)
     if relation != ir.NOWHERE:
@@ -123,6 +125,13 @@ def _function(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
         unnest = ir.Call("UNNEST", (compiled,), ir.GENERATOR | ir.KEEPING)
         return ir.Source("", function=unnest, produces=(context.fold_column("column_value"),))
     return ir.Source(op.lower(), function=compiled, produces=_produced(context, compiled))
+
+
+def _is_handed(argument: exp.Expr) -> bool:
+    """Whether an argument says the name of its parameter, `f(p = value)`."""
+    if not isinstance(argument, exp.EQ) or not isinstance(argument.this, exp.Column):
+        return False
+    return not argument.this.table and isinstance(argument.expression, exp.Literal | exp.Boolean | exp.Neg | exp.Null)
 
 
 def _file(context: Context, node: exp.Expr) -> ir.Name | None:

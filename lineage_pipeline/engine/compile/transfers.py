@@ -197,7 +197,44 @@ def _inside(context: Context, token: Token) -> list[Token]:
     ]
 
 
-def export_data(context: Context, cursor: Cursor) -> Parts | None:
+def export(context: Context, cursor: Cursor) -> Parts | None:
+    """BigQuery: EXPORT DATA … AS query. Hive: EXPORT TABLE t TO 'folder'. Exasol: EXPORT t INTO CSV … FILE 'name'."""
+    if cursor.take("EXPORT", "DATA"):
+        return _export_data(context, cursor)
+    cursor.index = 1
+    cursor.take("TABLE")
+    if cursor.opens():
+        begin = cursor.index + 1
+        cursor.brackets()
+        relation = query_of(context, cursor.tokens[begin : cursor.index - 1])
+    else:
+        name = cursor.name()
+        if name is None:
+            return None
+        relation = everything(context, name, columns_in_brackets(cursor) or ())
+    if not cursor.find("TO", "FILE"):
+        return None
+    cursor.index += 1
+    target = place(context, cursor)
+    return _sent("EXPORT", target, relation) if target is not None else None
+
+
+def import_rows(context: Context, cursor: Cursor) -> Parts | None:
+    """Hive: IMPORT TABLE t FROM 'folder'. Exasol: IMPORT INTO t FROM CSV … FILE 'name'."""
+    cursor.index = 1
+    cursor.take("EXTERNAL")
+    if not cursor.take_any("TABLE", "INTO"):
+        return None
+    target = cursor.name()
+    columns = columns_in_brackets(cursor)
+    files = [outside(item.text, cursor.traits) for item in strings_behind(cursor, "FILE")]
+    if not files and cursor.find("FROM"):
+        cursor.index += 1
+        files = _files(context, cursor) if not cursor.done and cursor.tokens[cursor.index].token_type in STRINGS else []
+    return loaded(context, "IMPORT", target, files, columns) if target is not None and files else None
+
+
+def _export_data(context: Context, cursor: Cursor) -> Parts | None:
     """BigQuery: EXPORT DATA OPTIONS (uri = …) AS query."""
     files = strings_behind(cursor, "URI")
     if not files or not cursor.find("AS"):

@@ -78,7 +78,10 @@ def _address(context: Context, node: exp.Expr) -> ir.Name | None:
 
 
 def _fixed(context: Context, node: exp.Expr) -> tuple[str, ...]:
-    """The columns that a PARTITION clause gives a value."""
+    """The columns that a PARTITION clause gives a value, or that a star in the list leaves out."""
+    stars = [item for item in node.expressions if isinstance(item, exp.Star)] if isinstance(node, exp.Schema) else []
+    if stars:
+        return tuple(context.column(item.this) for item in stars[0].args.get("except_") or ())
     table = node.this if isinstance(node, exp.Schema) else node
     partition = table.args.get("partition")
     items = partition.expressions if isinstance(partition, exp.Partition) else ()

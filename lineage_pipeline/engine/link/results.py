@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.flows import Flow
-from lineage_pipeline.engine.link.model import Input, Out, Value
+from lineage_pipeline.engine.link.model import Input, Linked, Out, Value
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import ResultSet
 from lineage_pipeline.vocabulary.plan import CALL
@@ -73,6 +74,22 @@ def _given(callee: Input, name: str, at: ir.Name) -> tuple[str, Out]:
     flow = Flow(callee.object, name, start=at.start, end=at.end)
     value = Value((flow,), column.type, column.nullable, f"{callee.object}.{name}")
     return name, Out(name, column.written, value, at.start, at.end)
+
+
+def told_apart(linked: Linked, traits: Traits) -> Linked:
+    """Rows whose columns of one name are numbered, as some engines do where they become a table."""
+    taken: set[str] = set()
+    if not traits.numbers_doubles or len({column.name for column in linked.columns}) == len(linked.columns):
+        return linked
+    columns = []
+    for column in linked.columns:
+        name, number = column.name, 0
+        while name in taken:
+            number += 1
+            name = f"{column.name}_{number}"
+        taken.add(name)
+        columns.append(msgspec.structs.replace(column, name=name, written=name) if number else column)
+    return msgspec.structs.replace(linked, columns=tuple(columns))
 
 
 def named(columns: Sequence[Out], header: Sequence[str]) -> list[tuple[str, Out]]:

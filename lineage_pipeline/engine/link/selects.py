@@ -19,6 +19,7 @@ from lineage_pipeline.engine.link.groupings import with_gaps
 from lineage_pipeline.engine.link.links import Links
 from lineage_pipeline.engine.link.members import spread
 from lineage_pipeline.engine.link.model import Linked, Opening, Out, Value
+from lineage_pipeline.engine.link.results import told_apart
 from lineage_pipeline.engine.link.rowsets import bare_name, rowset
 from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.source import Source, Sources, proposed
@@ -181,7 +182,7 @@ def _source(links: Links, source: ir.Source, scope: Scope) -> Source:
     inner = None if source.common else scope if source.lateral else scope.outer
     added: Source
     if source.relation != ir.NOWHERE:
-        linked = links.relation(source.relation, inner)
+        linked = told_apart(links.relation(source.relation, inner), links.traits)
         if source.name is not None:
             added = proposed(source.alias, linked, links.input(source.name))
         else:

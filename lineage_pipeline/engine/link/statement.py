@@ -15,7 +15,7 @@ from lineage_pipeline.engine.link.invocations import handed_over, take_back, typ
 from lineage_pipeline.engine.link.listed import fitting, report_listed
 from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.relations import RelationLinker
-from lineage_pipeline.engine.link.results import inserted_sets, named, relayed, with_first_sets
+from lineage_pipeline.engine.link.results import inserted_sets, named, relayed, told_apart, with_first_sets
 from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.variables import Environment
 from lineage_pipeline.engine.link.watched import merged, watched
@@ -201,7 +201,7 @@ class StatementLinker:
         return Scope(self.traits, None, self.report, self.environment.visible)
 
     def _defined(self, definition: ir.Definition) -> Written:
-        linked = self.relations.relation(definition.relation, None)
+        linked = told_apart(self.relations.relation(definition.relation, None), self.traits)
         adds = self.traits.query_adds_columns and definition.kind == "table"  # to those that are declared, by name
         header = () if adds else definition.header or tuple(column.name for column in definition.columns)
         return self._written(self.names[definition.name.parts], "define", named(linked.columns, header), linked)
