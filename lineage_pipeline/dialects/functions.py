@@ -103,6 +103,9 @@ OF_OBJECTS = frozenset({"MAKE_REF"})
 DOCUMENTS: dict[str, str] = {"JSON_BUILD_OBJECT": "JSON", "JSONB_BUILD_OBJECT": "JSONB"}
 """Functions of names and values in turn, and the type that they give."""
 
+OWN_SCHEMAS = {"bigquery": frozenset({"ML", "AI"})}
+"""Schemas whose functions are the engine's own and no objects, by family of dialects."""
+
 ROWS = {"postgres": "f{}"}
 """What the members of ROW(…) are called, counted from 1, by family of dialects."""
 

@@ -49,6 +49,7 @@ SPELLINGS: dict[str, tuple[Spelling, ...]] = {
     "clickhouse": (
         *(Spelling((word, "OUTER"), (word,)) for word in _STRICTNESS),
         Spelling(("SYNC",), within=frozenset({"TRUNCATE"})),
+        Spelling(("COMMENT",), values=1, within=_DEFINITION),
     ),
     "sqlite": tuple(
         Spelling(("UPDATE", "OR", word), ("UPDATE",), leading=True)
@@ -148,5 +149,5 @@ SPELLINGS: dict[str, tuple[Spelling, ...]] = {
 }
 """The spellings of each family of dialects; those of the empty family are tried for all."""
 
-TABLE_QUERIES = frozenset({"spark", "spark2", "databricks"})
+TABLE_QUERIES = frozenset({"spark", "spark2", "databricks", "snowflake"})
 """Grammars that know `TABLE t` as a query, although the parser does not say so."""

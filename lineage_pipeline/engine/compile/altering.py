@@ -48,10 +48,19 @@ def alter(context: Context, cursor: Cursor) -> Parts | None:
         return None
     if cursor.take("ON", "CLUSTER"):
         cursor.index += 1
+    if cursor.traits.family in MUTATING and "SETTINGS" in cursor.words:
+        cursor = _without_settings(cursor)
     return _altered(context, cursor, name, f"ALTER {qualifier} {word}".replace("  ", " "))
 
 
 _QUALIFIERS = ("MATERIALIZED", "DYNAMIC", "ICEBERG", "EXTERNAL", "FOREIGN", "HYBRID", "STREAMING", "EVENT")
+
+
+def _without_settings(cursor: Cursor) -> Cursor:
+    """The statement without what it is to be run with."""
+    kept = Cursor(cursor.tokens[: cursor.words.index("SETTINGS")], cursor.traits)
+    kept.index = cursor.index
+    return kept
 
 
 def _has_body(cursor: Cursor) -> bool:
@@ -102,6 +111,7 @@ def _declared(
         context.report("UNSUPPORTED_SYNTAX", first.start, last.end + 1, construct="this declaration of a column")
         return (), ()
     inner = Context(context.text, piece, parsed[1], context.traits, (context.compile_query, context.compile_change))
+    inner.relations = context.relations
     definition = create(inner, parsed[0]).get("definition")
     return (definition.columns, definition.constraints) if isinstance(definition, ir.Definition) else ((), ())
 

@@ -225,13 +225,17 @@ def without_formats(tokens: Sequence[Token]) -> list[Token]:
     index = 0
     while index < len(tokens):
         said = _said(tokens, index, kept[-1]) if kept and _is_opened(tokens, index) else ""
+        if kept and keyword(tokens[index]) in _LETTERS and (behind := _behind_set(tokens, index)) > index:
+            index = behind
+            continue
         if not said:
             kept.append(tokens[index])
             index += 1
             continue
         end = behind_brackets(tokens, index)
         if said in VALUE_TYPES:
-            comma = next((at for at in range(index, end) if tokens[at].token_type is TokenType.COMMA), end - 1)
+            ends = (at for at in range(index, end) if keyword(tokens[at]) in (",", "FORMAT"))
+            comma = next(ends, end - 1)
             sized = behind_brackets(tokens, index + 2) if _is_opened(tokens, index + 2) else comma
             place = tokens[index]
             if said == "NAMED":
@@ -241,6 +245,19 @@ def without_formats(tokens: Sequence[Token]) -> list[Token]:
                 kept.extend(tokens[index + 1 : sized])
         index = end
     return kept
+
+
+_LETTERS = ("CHARACTER", "NOT")
+
+
+def _behind_set(tokens: Sequence[Token], index: int) -> int:
+    """The token behind what a type in a cast says of its letters, `CHARACTER SET LATIN NOT CASESPECIFIC`."""
+    words = [keyword(token) for token in tokens[index : index + 3]]
+    if words[:2] == ["CHARACTER", "SET"] and len(words) == 3:
+        return _behind_set(tokens, index + 3)
+    if words[:2] in (["NOT", "CASESPECIFIC"], ["NOT", "CS"]):
+        return index + 2
+    return index
 
 
 _VALUES = (TokenType.VAR, TokenType.IDENTIFIER, TokenType.STRING, TokenType.NUMBER, TokenType.R_PAREN)

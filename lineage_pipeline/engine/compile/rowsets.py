@@ -119,6 +119,9 @@ def _function(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
         call = ir.Call("NODES", (expression(context, owner), *args), ir.GENERATOR)
         return ir.Source("", function=call)
     if isinstance(node, exp.Anonymous) and op not in functions.GENERATORS:
+        own = functions.OWN_SCHEMAS.get(context.traits.family, ())
+        if isinstance(owner, exp.Identifier) and owner.name.upper() in own:
+            return ir.Source(op.lower(), function=ir.Call(op, args, ir.GENERATOR))
         parts = [table.args.get("catalog"), table.args.get("db")] if isinstance(table, exp.Table) else []
         return _object(context, [part for part in parts if part is not None], node, compiled)
     if not isinstance(compiled, ir.Call):  # a collection that a row has

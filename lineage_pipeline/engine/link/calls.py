@@ -2,7 +2,7 @@
 
 import msgspec
 
-from lineage_pipeline.engine.link.flows import Flows, changed, influence, united
+from lineage_pipeline.engine.link.flows import ROW, Flow, Flows, changed, influence, united
 from lineage_pipeline.engine.link.members import mapped
 from lineage_pipeline.engine.link.model import Linked, Members, Value
 from lineage_pipeline.engine.link.shapes import struct_members
@@ -86,7 +86,8 @@ def renamed(members: Members, kind: str) -> Members:
 def row_of(linked: Linked) -> Value:
     """The one row of a subquery as a value."""
     members = tuple((column.name, column.value) for column in linked.columns)
-    flows = changed(united(item.flows for _, item in members), Subtype.TRANSFORMATION, keeping=True)
+    rows = tuple(Flow(item.object, ROW, approximate=True, start=item.start, end=item.end) for item in linked.openings)
+    flows = changed(united([*(item.flows for _, item in members), rows]), Subtype.TRANSFORMATION, keeping=True)
     return Value(flows, None, True, "", members if not linked.openings else None)
 
 
