@@ -11,13 +11,13 @@ from lineage_pipeline.dialects.alterations import (
     BARE_DROP_IS_CONSTRAINT,
     CONSTRAINTS,
     DECLARED,
-    FOLLOWS_COLUMN,
     PASSED_OVER,
 )
 from lineage_pipeline.engine.compile.cursor import Cursor
 from lineage_pipeline.engine.compile.failures import Misshapen
 from lineage_pipeline.engine.compile.guarantees import Declare, Found, first_of, guarded, released
 from lineage_pipeline.engine.compile.labels import NOTHING, options_at, tags_at
+from lineage_pipeline.engine.compile.placing import declaration, placed
 from lineage_pipeline.engine.compile.words import keyword
 from lineage_pipeline.vocabulary import ir
 
@@ -65,17 +65,11 @@ def _add(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
         return
     listed = cursor.brackets() if cursor.opens() else [cursor.rest()]
     for item in listed:
-        columns, constraints = declare(_declaration(item))
-        yield from (ir.Alteration(name, "add", column.name, column) for column in columns)
+        columns, constraints = declare(declaration(item))
+        for column in columns:
+            yield ir.Alteration(name, "add", column.name, column)
+            yield from placed(name, column.name, item, cursor.traits)
         yield from (ir.Alteration(name, "constrain", constraint=constraint) for constraint in constraints)
-
-
-def _declaration(item: Sequence[Token]) -> list[Token]:
-    """A declaration without its place among the other columns."""
-    for index, token in enumerate(item):
-        if index > 1 and keyword(token) in FOLLOWS_COLUMN:
-            return list(item[:index])
-    return list(item)
 
 
 def _drop(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
@@ -139,7 +133,7 @@ def _alter(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
         return
     typed = cursor.take("TYPE") or cursor.take("SET", "DATA", "TYPE") or cursor.take("SET", "TYPE")
     if not typed and cursor.word() in ("SET", "DROP", "ADD", "RESET", "RESTART", "UNSET", "OPTIONS", "FIRST", "AFTER"):
-        cursor.rest()
+        yield from placed(name, column, cursor.rest(), cursor.traits, 0)
         return
     rest = cursor.rest()
     using = next((index for index, token in enumerate(rest) if keyword(token) in ("USING", "COLLATE")), len(rest))
@@ -148,9 +142,9 @@ def _alter(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
     yield from _retyped(name, column, [cursor.tokens[begin], *rest[:using]], declare)
 
 
-def _retyped(name: ir.Name, column: str, declaration: Sequence[Token], declare: Declare) -> Found:
-    columns, _ = declare(_declaration(declaration))
-    yield from (ir.Alteration(name, "retype", column, item) for item in columns)
+def _retyped(name: ir.Name, column: str, item: Sequence[Token], declare: Declare) -> Found:
+    columns, _ = declare(declaration(item))
+    yield from (ir.Alteration(name, "retype", column, found) for found in columns)
 
 
 def _modify(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
@@ -165,7 +159,9 @@ def _modify(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
     listed = cursor.brackets() if cursor.opens() else [cursor.rest()]
     for item in listed:
         typed = [item[0], *item[2:]] if len(item) > 2 and keyword(item[1]) == "TYPE" else item
-        yield from _retyped(name, Cursor(item, cursor.traits).column(), typed, declare)
+        column = Cursor(item, cursor.traits).column()
+        yield from _retyped(name, column, typed, declare)
+        yield from placed(name, column, item, cursor.traits)
 
 
 def _change(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
@@ -178,10 +174,12 @@ def _change(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
     if cursor.word() == ".":  # Spark: a field of a struct
         cursor.rest()
         return
-    columns, _ = declare(_declaration(cursor.rest()))
+    item = cursor.rest()
+    columns, _ = declare(declaration(item))
     for column in columns:
         yield ir.Alteration(name, "retype", old, column)
         yield ir.Alteration(name, "rename", old, column)
+        yield from placed(name, column.name, item, cursor.traits)
 
 
 def _replace(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:

@@ -31,6 +31,8 @@ def altered(columns: tuple[SchemaColumn, ...], alterations: Iterable[ir.Alterati
             continue
         elif item.action == "drop":
             del result[position]
+        elif item.action in ("first", "after"):
+            result = _placed(result, position, change)
         elif change is not None:
             result[position] = _changed(result[position], item.action, change)
     return tuple(result)
@@ -64,6 +66,13 @@ def _changed(column: SchemaColumn, action: str, change: ir.ColumnDef) -> SchemaC
             nullable = column.nullable if change.nullable is None else change.nullable
             return msgspec.structs.replace(column, type=change.type or column.type, nullable=nullable)
     return column
+
+
+def _placed(columns: list[SchemaColumn], position: int, anchor: ir.ColumnDef | None) -> list[SchemaColumn]:
+    """The columns with one of them first, or behind another."""
+    rest = [*columns[:position], *columns[position + 1 :]]
+    behind = _position(rest, anchor.name) if anchor is not None else -1
+    return columns if behind is None else [*rest[: behind + 1], columns[position], *rest[behind + 1 :]]
 
 
 def _behind_data(columns: list[SchemaColumn]) -> int:
