@@ -66,6 +66,7 @@ class Traits(msgspec.Struct, frozen=True):
     decorators: str = ""
     flattens: bool = False
     copies_names: bool = False
+    dotted_members: bool = True  # `a.b` may be a member of a column, not only a column of a source
     numbers_doubles: bool = False  # columns of one name are numbered where a query becomes a table
     uses_catalog: bool = False  # USE with one name changes the catalog, not the schema
     aliases: Folding | None = None
@@ -75,6 +76,7 @@ _PAIR = ("schema", "name")
 _TSQL = Traits(
     "tsql",
     naming=Naming.NONE,
+    dotted_members=False,
     uses_catalog=True,
     implicit_recursion=True,
     batches=True,
@@ -90,6 +92,7 @@ _POSTGRES = Traits(
     Folding.LOWER,
     Folding.LOWER,
     Naming.FUNCTION,
+    dotted_members=False,
     uses_catalog=True,
     short_insert=True,
     row_values=True,
@@ -116,6 +119,7 @@ _MYSQL = Traits(
     "mysql",
     Folding.EXACT,
     naming=Naming.VALUE,
+    dotted_members=False,
     parts=_PAIR,
     alias_in_having=True,
     row_names="column_{0}",
@@ -225,6 +229,7 @@ _ROWS: dict[str, Traits] = {
         Folding.UPPER,
         Naming.UPPER,
         count="NUMBER(18,0)",
+        dotted_members=False,
         uses_catalog=True,
         lateral_alias=True,
         alias_in_where=True,

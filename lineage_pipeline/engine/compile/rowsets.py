@@ -45,7 +45,7 @@ def rowset(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
         node, function = function, function.this
     if isinstance(function, exp.Anonymous) and function.name.upper() == "TABLE" and function.expressions:
         function = function.expressions[0]
-    function = function.this if isinstance(function, exp.Paren) else function
+    function = function.this if isinstance(function, exp.Paren | exp.Window) else function
     if isinstance(function, exp.Column):
         call_bare(context, function)
     maker = _MAKERS.get(type(function), _function)

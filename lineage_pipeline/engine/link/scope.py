@@ -206,8 +206,8 @@ class Scope:
         stored = [source for source in self.sources if self._stores(source, name)] if not owners else []
         if stored:
             return member(stored[0].stored(name, ref.start, ref.end), ref.parts[1:])
-        if not owners and (name in self.variables.scalars or self._is_answered(ref)):
-            return None  # a source or a row of that name is known, and has no such column
+        if not owners and (not self.traits.dotted_members or self._is_answered(ref)):
+            return None  # a source of that name is known, and has no such column, or a column could have no members
         if not owners:
             owners = [source for source in self.sources if source.is_open() or source.is_bare()]
             if len(owners) > 1:
