@@ -1,5 +1,8 @@
 """How engines print expressions when they name columns after them: operators, functions, types, default arguments."""
 
+import math
+import re
+
 BINARY: dict[str, tuple[int, str]] = {
     "OR": (1, "({} OR {})"),
     "AND": (2, "({} AND {})"),
@@ -231,6 +234,8 @@ def moved(op: str, left: str, right: str) -> str:
     if left == "DATE" and right == "INTERVAL DAY":
         days = "extractansiintervaldays({1})"
         return {"ADD": f"date_add({{0}}, {days})", "SUB": f"date_add({{0}}, (- {days}))"}[op]
+    if op == "ADD" and left == "INTERVAL DAY" and right == "DATE":
+        return "date_add({1}, extractansiintervaldays({0}))"
     if any(spans):
         return {"ADD": "{1} + {0}" if spans[0] else "{0} + {1}", "SUB": "{0} - {1}"}[op]
     if left == "DATE" and right in _COUNTS:
@@ -239,3 +244,18 @@ def moved(op: str, left: str, right: str) -> str:
 
 
 _COUNTS = frozenset({"TINYINT", "SMALLINT", "INT"})
+
+
+def settled_constants(op: str, left: tuple[str, str], right: tuple[str, str]) -> tuple[str, str]:
+    """The texts of two sides that are compared, given with their types: a fraction beside an integer is rounded."""
+    if left[1] in _WHOLE and _FRACTION.fullmatch(right[0]) and right[1].startswith("DECIMAL"):
+        return left[0], str(_ROUNDED[op](float(right[0])))
+    if right[1] in _WHOLE and _FRACTION.fullmatch(left[0]) and left[1].startswith("DECIMAL"):
+        return str(_ROUNDED[_TURNED[op]](float(left[0]))), right[0]
+    return left[0], right[0]
+
+
+_WHOLE = frozenset({*_COUNTS, "BIGINT"})
+_FRACTION = re.compile(r"-?\d{1,15}\.\d+")
+_ROUNDED = {"LT": math.ceil, "GTE": math.ceil, "GT": math.floor, "LTE": math.floor}
+_TURNED = {"LT": "GT", "GT": "LT", "LTE": "GTE", "GTE": "LTE"}

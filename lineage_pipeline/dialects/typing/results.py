@@ -116,3 +116,6 @@ CONSTANTS = words(
     "TRY_VARIANT_GET FROM_XML DATEPART"
 )
 """Operators whose type depends on the values of constants, too."""
+
+LABELLED = words("ARRAYSZIP")
+"""Functions whose type depends on what the columns are called that they are given."""

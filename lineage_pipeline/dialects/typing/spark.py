@@ -46,6 +46,7 @@ from lineage_pipeline.dialects.typing.spark_rules import (
     with_keys,
     with_values,
     within,
+    zipped,
 )
 
 STRINGS = words(
@@ -198,6 +199,7 @@ ROWS: dict[str, Rule] = {
     "WITHINGROUP": within,
     "UNIFORM": widest,
     "FLATTEN": flattened,
+    "ARRAYSZIP": zipped,
     "ARRAYMAX": element,
     "ARRAYMIN": element,
     "GET": held,

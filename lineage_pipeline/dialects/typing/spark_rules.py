@@ -112,6 +112,14 @@ def flattened(family: Family, types: Types, texts: Texts) -> str | None:
     return member_type(types[0], "") if types else None
 
 
+def zipped(family: Family, types: Types, texts: Texts) -> str | None:
+    """ARRAYS_ZIP: an array of structs whose members are called after the columns, or counted."""
+    kinds = [member_type(kind, "") for kind in types]
+    if not kinds or not all(kinds):
+        return None
+    return family.array(family.struct([(texts[at] or str(at), kind or "") for at, kind in enumerate(kinds)]))
+
+
 def entries(family: Family, types: Types, texts: Texts) -> str | None:
     """A map as an array of its entries."""
     shape = shape_of(types[0] or "") if types else shape_of("")

@@ -66,6 +66,7 @@ class Calls(Operands):
         while self.word() in (",", "FROM", "FOR", "PLACING"):
             self.index += 1
             found.append(self.argument())
+        self.taken("IGNORE", "NULLS")
         self.expect(")")
         return found
 

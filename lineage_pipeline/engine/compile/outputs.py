@@ -224,7 +224,7 @@ def _is_member(node: exp.Expr, naming: Naming) -> bool:
     if not isinstance(node, exp.Dot) or not isinstance(node.expression, exp.Identifier) or naming is Naming.PRINTED:
         return False
     base: exp.Expr = node
-    while naming is Naming.CAPTION and isinstance(base, exp.Dot | exp.Bracket | exp.Paren):
+    while naming is Naming.CAPTION and isinstance(base, exp.Dot | exp.Paren):
         base = base.this
     return naming is not Naming.CAPTION or isinstance(base, exp.Column | exp.Identifier)
 

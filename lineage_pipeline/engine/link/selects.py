@@ -247,7 +247,7 @@ def _outputs(links: Links, body: ir.Select, scope: Scope) -> tuple[list[Out], li
         elif value.type is not None and UNKNOWN in value.type:
             value = msgspec.structs.replace(value, type=settled(value.type, scope.typing.family))
         if " " in output.written:
-            output = recaptioned(output, value, scope, links)
+            output = recaptioned(output, scope, links)
             name = output.name
         columns.extend(several(output, value, scope, links) or (out_of(output, name, value),))
         if name:

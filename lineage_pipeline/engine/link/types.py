@@ -8,6 +8,7 @@ from lineage_pipeline.dialects.typing.arithmetic import Texts
 from lineage_pipeline.dialects.typing.casts import is_widening, may_fail, operands_fail
 from lineage_pipeline.dialects.typing.decimals import literal_digits
 from lineage_pipeline.dialects.typing.families import UNKNOWN, Family, as_read
+from lineage_pipeline.dialects.typing.results import LABELLED
 from lineage_pipeline.dialects.typing.rules import Typing
 from lineage_pipeline.dialects.typing.widening import common_type, folded
 from lineage_pipeline.engine.link.canonical import literal_text
@@ -106,6 +107,8 @@ def call_type(call: ir.Call, op: str, args: Sequence[Value], typing: Typing) -> 
     """The type of an operator or function."""
     types = tuple([arg.type for arg in args])
     texts: Texts = tuple([arg.text if not arg.flows else "" for arg in args]) if op in typing.constants else ()
+    if op in LABELLED:
+        texts = tuple([arg.parts[-1] if type(arg) is ir.Ref else "" for arg in call.args])
     if call.op is not op and call.op in typing.rules:  # what an option makes of it
         op = call.op
     return typing.result(op, types, texts, call.result)
