@@ -71,6 +71,11 @@ def counted(family: Family, types: Types, texts: Texts) -> str | None:
     return family.map(types[0], "UBIGINT") if types and types[0] else None
 
 
+def counted_elements(family: Family, types: Types, texts: Texts) -> str | None:
+    """LIST_HISTOGRAM: how often each element occurs."""
+    return counted(family, (member_type(types[0], ""),), texts) if types else None
+
+
 def sized(family: Family, types: Types, texts: Texts) -> str | None:
     """ARRAY_VALUE: an array that is as long as it is."""
     kind = common_type(types, family)

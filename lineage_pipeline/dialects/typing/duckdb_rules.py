@@ -18,6 +18,10 @@ ROUNDED = 18
 """The most digits of a decimal that fits into a machine word."""
 
 
+EXACT = frozenset({"TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"})
+"""Moments that are plain ones once they are moved or cut."""
+
+
 def shape_at(types: Types, position: int = 0) -> Shape:
     """The shape of the type of an argument; nothing where there is none."""
     return shape_of(types[position] or "") if len(types) > position else Shape("")
@@ -35,6 +39,8 @@ def operator(op: str) -> Rule:
         if all(is_number(shape, family) for shape in shapes):
             return numbers(op, family, shapes)
         names = {shape.name for shape in shapes}
+        if names == {"BIT"} or (family.interval in names and names & EXACT):
+            return "BIT" if names == {"BIT"} else family.timestamp
         if "ARRAY" in names:
             return common_type([kind for kind in types if shape_of(kind or "").name == "ARRAY"], family)
         if names == {family.date, family.time} and op == "ADD":
@@ -222,9 +228,9 @@ def rounded(family: Family, types: Types, texts: Texts) -> str | None:
 
 def date_truncated(family: Family, types: Types, texts: Texts) -> str | None:
     """DATE_TRUNC: a date becomes a moment."""
-    moments = (family.date, family.timestamp, family.zoned, family.interval)
+    moments = (family.date, family.timestamp, family.zoned, family.interval, *EXACT)
     name = next((shape_of(kind or "").name for kind in types if shape_of(kind or "").name in moments), None)
-    return family.timestamp if name == family.date else name
+    return family.timestamp if name == family.date or name in EXACT else name
 
 
 def bucketed(family: Family, types: Types, texts: Texts) -> str | None:

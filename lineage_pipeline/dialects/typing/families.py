@@ -70,6 +70,7 @@ DUCKDB = Family(
     unsigned={"UTINYINT": 3, "USMALLINT": 5, "UINTEGER": 10, "UBIGINT": 20, "UHUGEINT": 38},
     adapts=True,
     leading_zero=True,
+    long_positions=True,
     days="BIGINT",
     notation=("{}[]", "MAP({},{})", "STRUCT({})", "{} {}"),
     strings=("VARCHAR",),

@@ -29,6 +29,7 @@ class Family(msgspec.Struct, frozen=True):
     functions, `cast_alone` what types without parameters mean where a value is converted. `days` is
     what two dates differ by, where that is no interval. `whole_days`: a date moved by whole days stays one.
     `fraction` is the type of a number that is written out with a point, where it is no decimal.
+    `long_positions`: what a lambda is told of where an element stands is a long integer.
     `numbered`: what comes with an element that is unnested is its number, and never the key of a member.
     """
 
@@ -72,6 +73,7 @@ class Family(msgspec.Struct, frozen=True):
     whole_days: bool = False
     fraction: str = ""
     numbered: bool = True
+    long_positions: bool = False
 
     def array(self, kind: str, size: str = "") -> str:
         """An array of a type; some have a size."""

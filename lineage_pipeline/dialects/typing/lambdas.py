@@ -10,7 +10,7 @@ Types = Sequence[str | None]
 
 def _element(types: Types, family: Family) -> Types:
     """An element of the array, and its position."""
-    return (member_type(types[0], "") if types else None, family.integer)
+    return (member_type(types[0], "") if types else None, family.bigint if family.long_positions else family.integer)
 
 
 def _elements(types: Types, family: Family) -> Types:

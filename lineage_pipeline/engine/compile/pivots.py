@@ -58,7 +58,7 @@ def _pivot(context: Context, pivot: exp.Expr, inner: int) -> ir.Pivot:
     if any(isinstance(item, exp.PivotAny | exp.Query) for field in fields for item in field.expressions) or any(
         field.args.get("query") or field.args.get("field") for field in fields
     ):
-        return ir.Pivot(inner, tuple(keys), (), tuple(aggregates))
+        return ir.Pivot(inner, tuple(keys), (), tuple(aggregates), _grouped(context, pivot))
     values = [_value_name(item) for field in fields for item in field.expressions]
     outputs = []
     for position in range(len(names) or len(values) * max(len(aggregates), 1)):
@@ -68,7 +68,7 @@ def _pivot(context: Context, pivot: exp.Expr, inner: int) -> ir.Pivot:
         written = named or values[position // max(len(aggregates), 1)]
         name = (REMARK.sub("", context.column(identifier)) if identifier is not None else "") or written
         outputs.append(ir.Output(name, written, aggregate, ir.NOWHERE, ir.NOWHERE))
-    return ir.Pivot(inner, tuple(keys), tuple(outputs))
+    return ir.Pivot(inner, tuple(keys), tuple(outputs), (), _grouped(context, pivot))
 
 
 def _value_name(node: exp.Expr) -> str:
@@ -110,11 +110,15 @@ def turned(context: Context, node: exp.Expr, source: ir.Source) -> int:
     return context.add(relation)
 
 
-def _turned_up(context: Context, node: exp.Expr, inner: int) -> ir.Pivot:
+def _grouped(context: Context, node: exp.Expr) -> tuple[ir.Ref, ...] | None:
+    """The columns by which a pivot groups, where it says so."""
     group = node.args.get("group")
-    grouping = [
-        ref for item in (group.expressions if group is not None else ()) for ref in _refs(expression(context, item))
-    ]
+    if group is None:
+        return None
+    return tuple(ref for item in group.expressions for ref in _refs(expression(context, item)))
+
+
+def _turned_up(context: Context, node: exp.Expr, inner: int) -> ir.Pivot:
     keys = [
         ref
         for item in node.expressions
@@ -125,7 +129,7 @@ def _turned_up(context: Context, node: exp.Expr, inner: int) -> ir.Pivot:
         (expression(context, _unaliased(item)), item.alias or (_shown(context, item) if len(used) > 1 else ""))
         for item in used
     ]
-    kept = tuple(grouping) if group is not None else None
+    kept = _grouped(context, node)
     if not all(isinstance(item, exp.In) for item in node.expressions):
         return ir.Pivot(inner, tuple(keys), (), tuple(value for value, _ in aggregates), kept)
     lists = [[value.alias_or_name or value.name for value in item.expressions] for item in node.expressions]
