@@ -85,7 +85,7 @@ AGGREGATES = frozenset(
 
 NAMELESS = frozenset(
     "EXPLODINGGENERATESERIES GENERATESERIES REGEXP_SPLIT_TO_TABLE STRING_TO_TABLE JSON_OBJECT_KEYS JSONB_OBJECT_KEYS "
-    "GENERATE_SUBSCRIPTS".split()
+    "GENERATE_SUBSCRIPTS REGEXP_MATCHES JSONB_PATH_QUERY".split()
 )
 """Functions in the place of tables whose one column has no name of its own."""
 
@@ -157,6 +157,13 @@ PRODUCED: dict[str, tuple[str, ...]] = {
 
 PRODUCED_IN: dict[str, dict[str, tuple[str, ...]]] = {
     "spark": {"RANGE": ("id",), "SQL_KEYWORDS": ("keyword", "reserved")},
+    "postgres": {
+        name.upper(): (name,)
+        for name in (
+            "json_object_keys jsonb_object_keys regexp_matches regexp_split_to_table string_to_table "
+            "generate_subscripts jsonb_path_query"
+        ).split()
+    },
 }
 """Those whose names are not the same in all families of dialects."""
 

@@ -151,3 +151,15 @@ SPELLINGS: dict[str, tuple[Spelling, ...]] = {
 
 TABLE_QUERIES = frozenset({"spark", "spark2", "databricks", "snowflake"})
 """Grammars that know `TABLE t` as a query, although the parser does not say so."""
+
+PREFIX_SIGNS = frozenset({"postgres", "redshift", "duckdb", "materialize", "risingwave"})
+"""Grammars in which signs before an operand are functions of it: `@ x`, `|/ x`, `||/ x`."""
+
+INTERVAL_UNITS = frozenset("YEAR MONTH DAY HOUR MINUTE SECOND".split())
+"""Units that may stand behind the text of an interval."""
+
+TEXT_TYPES = frozenset(
+    "CIDR MACADDR MACADDR8 PATH LINE LSEG BOX CIRCLE POLYGON TSVECTOR TSQUERY REGCLASS REGTYPE PG_LSN NUMRANGE "
+    "INT4RANGE INT8RANGE TSRANGE TSTZRANGE DATERANGE LTREE LQUERY CITEXT HSTORE GEOMETRY GEOGRAPHY".split()
+)
+"""Types that may stand before a text and make a constant of it, and that the parser does not know there."""

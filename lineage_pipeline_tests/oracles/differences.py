@@ -18,16 +18,10 @@ DUCKDB: dict[str, tuple[str, ...]] = {
 POSTGRES: dict[str, tuple[str, ...]] = {
     **_BINDS,
     "the parser drops the sign +": ("arithmetic: signs | d",),
-    "the parser takes the sign @ for a variable": ("arithmetic: signs | g", "arithmetic: signs | h"),
-    "the parser does not read USING (…) AS alias": (
-        "joins: using with an alias | id",
-        "joins: using with an alias | amount",
-    ),
     "a function behind the name of a schema is somebody's own": ("names: a function with its schema | upper",),
 }
 
 POSTGRES_READS: dict[str, tuple[str, ...]] = {
-    "the parser does not read USING (…) AS alias": ("joins: using with an alias",),
     "what a subquery gives and nobody takes is no lineage": ("joins: nested queries keep digits",),
     "a whole row is one reference to its table there": (
         "nested: the whole row in a function",

@@ -39,7 +39,7 @@ SPELLINGS = {
 }
 """Types by the names that we have for them; all others are called the same."""
 
-_TYPE = re.compile(r"([a-z ]+?)(\([\d,]+\))?( with(?:out)? time zone)?((?:\[\])*)")
+_TYPE = re.compile(r"(\"?[a-z ]+?\"?)(\([\d,]+\))?( with(?:out)? time zone)?((?:\[\])*)")
 
 
 @cache

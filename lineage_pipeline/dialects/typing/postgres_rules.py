@@ -65,7 +65,7 @@ def concatenated(family: Family, types: Types, texts: Texts) -> str | None:
     names = {name_of(types, at) for at in range(len(types))}
     if names & {"BIT", "VARBIT"}:
         return "VARBIT"
-    same = names & {"JSONB", "BYTEA", "TSVECTOR"}
+    same = names & {"JSONB", "BYTEA", "TSVECTOR", "TSQUERY"}
     return same.pop() if len(same) == 1 else family.string
 
 
@@ -127,8 +127,9 @@ def extreme(family: Family, types: Types, texts: Texts) -> str | None:
 
 
 def text(family: Family, types: Types, texts: Texts) -> str | None:
-    """A function of texts that takes bytes, too."""
-    return family.binary if name_of(types) == family.binary else family.string
+    """A function of texts that takes bytes and bits, too."""
+    name = name_of(types)
+    return name if name in (family.binary, "BIT", "VARBIT") else family.string
 
 
 def bound(family: Family, types: Types, texts: Texts) -> str | None:
@@ -144,6 +145,11 @@ def merged_range(family: Family, types: Types, texts: Texts) -> str | None:
 def gathered_range(family: Family, types: Types, texts: Texts) -> str | None:
     """RANGE_AGG: the ranges of a column together."""
     return MULTIRANGES.get(name_of(types).replace("MULTIRANGE", "RANGE").replace("RANGE", "MULTIRANGE"))
+
+
+def overlapping(family: Family, types: Types, texts: Texts) -> str | None:
+    """`&&`: whether two ranges or arrays overlap; of two searches, both of them."""
+    return "TSQUERY" if name_of(types) == "TSQUERY" else family.boolean
 
 
 def headline(family: Family, types: Types, texts: Texts) -> str | None:

@@ -23,6 +23,7 @@ _POSTGRES: Columns = {
     "REGEXP_SPLIT_TO_TABLE": ("TEXT",),
     "STRING_TO_TABLE": ("TEXT",),
     "GENERATE_SUBSCRIPTS": ("INT",),
+    **dict.fromkeys(("REGEXP_MATCHES", "JSONB_PATH_QUERY"), (SELF,)),
     "EXPLODINGGENERATESERIES": (SELF,),
     "GENERATESERIES": (SELF,),
 }

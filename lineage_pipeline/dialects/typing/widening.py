@@ -30,6 +30,8 @@ def unsized(kind: str) -> str:
     shape = shape_of(kind)
     if shape.name == "ARRAY" and shape.members:
         return f"{unsized(shape.members[0][1])}[]"
+    if shape.name.startswith("INTERVAL"):
+        return "INTERVAL"
     return "BPCHAR" if shape.name == "CHAR" else shape.name
 
 
@@ -260,6 +262,8 @@ def _first_or_wider(family: Family, left: Shape, right: Shape) -> str | None:
     if left.name == right.name == "ARRAY":
         inner = common_type([left.members[0][1], right.members[0][1]], family)
         return family.array(inner) if inner is not None else None
+    if left.name.startswith(family.interval) and right.name.startswith(family.interval):
+        return family.interval
     if left.name == right.name or (left.name in family.strings and right.name in family.strings):
         return "BPCHAR" if left.name == "CHAR" else left.name
     return None

@@ -100,6 +100,8 @@ def _cast(node: exp.Expr, text: str) -> Figure:
 def _type(kind: exp.Expr) -> str:
     while kind.args.get("nested") and kind.expressions:
         kind = kind.expressions[0]
+    if isinstance(kind.this, exp.Interval):
+        return "interval"
     if kind.this is exp.DType.USERDEFINED:
         return str(kind.args.get("kind") or "").lower()
     name = str(getattr(kind.this, "value", kind.this)).lower()

@@ -20,8 +20,8 @@ from lineage_pipeline.engine.compile.pieces import Piece
 from lineage_pipeline.engine.compile.pipes import unpiped
 from lineage_pipeline.engine.compile.repairs import repaired
 from lineage_pipeline.engine.compile.rewrites import respelled, rewritten
+from lineage_pipeline.engine.compile.signs import signs_of
 from lineage_pipeline.engine.compile.skeleton import skeleton
-from lineage_pipeline.engine.compile.words import SIGN
 
 __all__ = ["Failure", "Items", "dialect_of", "parse"]
 
@@ -229,16 +229,6 @@ def _computing(original: Callable[..., Any]) -> Callable[..., Any]:
 _OPERATORS = (TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.MOD, TokenType.DIV)
 
 
-def _signed(self: parser.Parser) -> exp.Expr | None:
-    """An operand with the sign + before it, which sqlglot drops although engines name columns after it."""
-    operand = self._parse_unary()
-    if operand is None:
-        return None
-    found = exp.Paren(this=operand)
-    found.meta[SIGN] = True
-    return found
-
-
 _HOOKED: set[type] = set()
 _REPLACED = dict.fromkeys(_ITEM_PARSERS, _recording) | {
     "_parse_parameter": _placing,
@@ -251,7 +241,6 @@ def _record_items() -> None:
     while pending:
         cls = pending.pop()
         pending.extend(cls.__subclasses__())
-        cls.UNARY_PARSERS[TokenType.PLUS] = _signed
         for name, replace in _REPLACED.items():
             if name in cls.__dict__ and cls not in _HOOKED:
                 setattr(cls, name, replace(cls.__dict__[name]))
@@ -266,6 +255,7 @@ def dialect_of(name: str) -> Dialect:
         dialect.parser_class.SUPPORTS_TABLE_QUERY = True
     parser.logger.disabled = True  # what sqlglot only warns of comes back as exp.Command and becomes a finding
     _record_items()
+    dialect.parser_class.UNARY_PARSERS = signs_of(name, dialect.parser_class.UNARY_PARSERS)
     for function in functions.PLAIN.get(name, ()):
         dialect.parser_class.FUNCTION_PARSERS.pop(function, None)
         dialect.parser_class.FUNCTIONS.pop(function, None)

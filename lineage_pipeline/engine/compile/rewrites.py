@@ -13,6 +13,7 @@ from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.phrases import without_formats
 from lineage_pipeline.engine.compile.prefixes import unlocked, without_functions
 from lineage_pipeline.engine.compile.recursive_views import recursive_view
+from lineage_pipeline.engine.compile.signs import cast_intervals
 from lineage_pipeline.engine.compile.words import behind_brackets, behind_name, keyword, made
 
 Rewrite = Callable[[list[Token]], list[Token]]
@@ -267,6 +268,7 @@ REWRITES: dict[str, dict[str, tuple[Rewrite, ...]]] = {
         "LOCK": (unlocked, without_formats),
     },
     "oracle": {"UPDATE": (_inline_target,), "MERGE": (_delete_as_arm,)},
+    "postgres": dict.fromkeys(("SELECT", "WITH", "INSERT", "CREATE", "UPDATE", "DELETE", "MERGE"), (cast_intervals,)),
     "redshift": {"MERGE": (_duplicates_removed,)},
     "spark": {
         "MERGE": (_without_evolution,),

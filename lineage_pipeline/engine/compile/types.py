@@ -14,6 +14,7 @@ from lineage_pipeline.dialects.typing.shapes import capitals
 
 _SPELLINGS: dict[tuple[str, str], str] = {}
 _REMARK = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
+_DIGITS = re.compile(r"INTERVAL (\d+)")
 _NUMBERED = frozenset({"this", "expressions", "nested"})
 
 
@@ -32,7 +33,7 @@ def spelling(node: exp.Expr | None, dialect: str) -> str:
 
 def _spelt(node: exp.Expr, dialect: str) -> str:
     written = _REMARK.sub("", node.sql(dialect=dialect or None, comments=False))  # units of intervals keep theirs
-    text = capitals(written).replace(", ", ",")
+    text = _DIGITS.sub(r"INTERVAL(\1)", capitals(written).replace(", ", ","))
     return own(text.replace(": ", ":"), TRAITS[dialect].family) if dialect in TRAITS else text
 
 

@@ -6,13 +6,14 @@ import msgspec
 
 from lineage_pipeline.dialects.functions import UNNESTED
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.dialects.typing.families import Family
 from lineage_pipeline.dialects.typing.rowsets import ELEMENT, SELF
 from lineage_pipeline.dialects.typing.rules import typing_of
 from lineage_pipeline.engine.link.flows import Flows, approximated, changed, united
 from lineage_pipeline.engine.link.members import element, mapped, member, pair, spread
 from lineage_pipeline.engine.link.model import Linked, Members, Out, Value
 from lineage_pipeline.engine.link.shapes import element_type
-from lineage_pipeline.engine.link.types import common_of
+from lineage_pipeline.engine.link.types import common_of, settled
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.sets import Subtype
 
@@ -28,7 +29,7 @@ def rowset(source: ir.Source, value: Value, args: Sequence[Value], traits: Trait
     """The columns of a function that stands where a table may stand, under the names that the source gives them."""
     call = source.function
     op = call.op.split(":", 1)[0] if isinstance(call, ir.Call) else ""
-    made = _opened(value)
+    made, kinds = _opened(value), None
     if source.paths:
         columns = tuple((name, member(made, path)) for name, path in zip(source.produces, source.paths, strict=True))
         found = Rowset(columns)
@@ -39,7 +40,10 @@ def rowset(source: ir.Source, value: Value, args: Sequence[Value], traits: Trait
     many = len(found.columns) > len(source.produces)  # EXPLODE of a map makes more than it is known for
     names = source.columns or (() if many else source.produces)
     columns = _fitted(found, names, made, len(args)) if not source.paths else found.columns
-    outs = tuple(Out(name, name, item) for name, item in _declared(columns, source.types))
+    if kinds is not None and not found.columns:  # whoever names them
+        columns = _typed(Rowset(columns), kinds, value.type).columns
+    family = typing_of(traits.family).family
+    outs = tuple(Out(name, name, _settled(item, family)) for name, item in _declared(columns, source.types))
     return Linked(outs, rest=found.rest)
 
 
@@ -53,6 +57,12 @@ def _declared(columns: Members, types: Sequence[str]) -> Members:
     """The columns with the types that the statement declares them to have."""
     pairs = zip(columns, (*types, *[""] * len(columns)), strict=False)
     return tuple((name, msgspec.structs.replace(item, type=kind) if kind else item) for (name, item), kind in pairs)
+
+
+def _settled(value: Value, family: Family) -> Value:
+    """A column whose type is known once it is one: that of a constant would take any."""
+    kind = settled(value.type, family)
+    return value if kind is value.type else msgspec.structs.replace(value, type=kind)
 
 
 def _typed(found: Rowset, kinds: Sequence[str], own: str | None) -> Rowset:

@@ -1,0 +1,121 @@
+"""Signs and words before an operand that sqlglot reads otherwise than PostgreSQL and its kin."""
+
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp, parser
+from sqlglot.tokens import Token, TokenType
+
+from lineage_pipeline.dialects.spellings import INTERVAL_UNITS, PREFIX_SIGNS, TEXT_TYPES
+from lineage_pipeline.engine.compile.words import SIGN, behind_brackets, keyword, made
+
+Sign = Callable[[parser.Parser], exp.Expr | None]
+
+
+def signs_of(name: str, known: dict[TokenType, Sign]) -> dict[TokenType, Sign]:
+    """How a grammar reads the signs before an operand."""
+    if name not in PREFIX_SIGNS:
+        return {**known, TokenType.PLUS: _signed}
+    return {
+        **known,
+        TokenType.PLUS: _signed,
+        TokenType.PARAMETER: _absolute,
+        TokenType.PIPE_SLASH: _called("DSQRT"),
+        TokenType.DPIPE_SLASH: _called("DCBRT"),
+    }
+
+
+def _signed(self: parser.Parser) -> exp.Expr | None:
+    """An operand with the sign + before it, which sqlglot drops although engines name columns after it."""
+    operand = self._parse_unary()
+    if operand is None:
+        return None
+    found = exp.Paren(this=operand)
+    found.meta[SIGN] = True
+    return found
+
+
+def _absolute(self: parser.Parser) -> exp.Expr | None:
+    """`@ x`, how far a number is from zero; a name that touches the sign is a variable of the program around."""
+    sign, following = self._prev, self._curr
+    touches = following.start == sign.end + 1
+    if sign.text != "@" or (touches and following.token_type not in _OPERANDS):
+        self._retreat(self._index - 1)
+        return self._parse_type()
+    return self.expression(exp.Abs(this=self._parse_term()))  # which is an error where no operand follows
+
+
+_OPERANDS = (TokenType.L_PAREN, TokenType.DASH, TokenType.PLUS)
+
+
+def _called(name: str) -> Sign:
+    """A sign that is a function of its operand, which reaches over sums and products."""
+    return lambda self: exp.Anonymous(this=name, expressions=[self._parse_term()])
+
+
+def cast_intervals(tokens: list[Token]) -> list[Token]:
+    """`INTERVAL '1' DAY` as `'1'::INTERVAL DAY`: sqlglot cannot tell it from `INTERVAL '1 day'`, which has no unit."""
+    starts = [index for index, token in enumerate(tokens) if token.token_type is TokenType.INTERVAL]
+    kept: list[Token] = []
+    begin = 0
+    for index in starts:
+        digits = behind_brackets(tokens, index + 1) if _kind(tokens, index + 1) is TokenType.L_PAREN else index + 1
+        unit = digits + 1
+        if _kind(tokens, digits) is not TokenType.STRING or (digits == index + 1 and not _is_unit(tokens, unit)):
+            continue
+        text, word = tokens[digits], tokens[index]
+        sign = Token(TokenType.DCOLON, "::", word.line, word.col, word.start, word.end)
+        kept += [*tokens[begin:index], text, sign, made("INTERVAL", word), *tokens[index + 1 : digits]]
+        begin = unit
+        while _is_unit(tokens, begin):
+            kept.append(tokens[begin])
+            begin += 1
+            begin = behind_brackets(tokens, begin) if _kind(tokens, begin) is TokenType.L_PAREN else begin
+            if begin < len(tokens) and keyword(tokens[begin]) == "TO" and _is_unit(tokens, begin + 1):
+                kept.append(tokens[begin])
+                begin += 1
+    return [*kept, *tokens[begin:]] if begin else tokens
+
+
+def _is_unit(tokens: Sequence[Token], index: int) -> bool:
+    return index < len(tokens) and keyword(tokens[index]) in INTERVAL_UNITS
+
+
+def _kind(tokens: Sequence[Token], index: int) -> TokenType | None:
+    return tokens[index].token_type if index < len(tokens) else None
+
+
+def cast_texts(tokens: Sequence[Token]) -> list[Token]:
+    """`cidr '10.0.0.0/8'`, a text under the name of a type, as `'10.0.0.0/8'::cidr`."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        word = tokens[index]
+        if keyword(word) in TEXT_TYPES and _kind(tokens, index + 1) is TokenType.STRING:
+            sign = Token(TokenType.DCOLON, "::", word.line, word.col, word.start, word.end)
+            kept += [tokens[index + 1], sign, word]
+            index += 2
+            continue
+        kept.append(word)
+        index += 1
+    return kept
+
+
+def unnamed_using(tokens: Sequence[Token]) -> list[Token]:
+    """`USING (a) AS j` without the alias: `j.a` is the column that both sides have, as `a` is."""
+    kept: list[Token] = []
+    names: set[str] = set()
+    index = 0
+    while index < len(tokens):
+        kept.append(tokens[index])
+        index += 1
+        if keyword(kept[-1]) != "USING" or _kind(tokens, index) is not TokenType.L_PAREN:
+            continue
+        end = behind_brackets(tokens, index)
+        kept += tokens[index:end]
+        index = end
+        if end + 1 < len(tokens) and keyword(tokens[end]) == "AS":
+            names.add(tokens[end + 1].text)
+            index = end + 2
+    qualified = [_kind(kept, at + 1) is TokenType.DOT and kept[at].text in names for at in range(len(kept))]
+    dots = [at > 0 and qualified[at - 1] for at in range(len(kept))]
+    return [token for token, named, dot in zip(kept, qualified, dots, strict=True) if not (named or dot)]
