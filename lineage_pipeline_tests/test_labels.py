@@ -109,6 +109,18 @@ def test_tags_travel_with_values_and_stop_at_what_masks_them() -> None:
     }
 
 
+def test_patterns_of_labels_fit_however_a_dialect_folds_names() -> None:
+    labels = (Label(("raw.*",), ("*Email*",), ("pii",)), Label(("Mart.V",), (), ("gold",), ("@team",)))
+    sql = "create table raw.t (email varchar, n int); create view mart.v as select email as mail, n from raw.t;"
+    for dialect in ("snowflake", "postgres", "tsql", "bigquery"):
+        found = analysed(sql, dialect, labels)
+        assert {(row.name.lower(), row.tags) for row in found.columns if row.tags} == {
+            ("email", ("pii",)),
+            ("mail", ("pii",)),
+        }
+        assert [row.owners for row in found.objects if row.tags == ("gold",)] == [("@team",)]
+
+
 def test_a_temporary_table_gives_its_readers_the_tags_of_its_own_columns() -> None:
     sql = """
     create temporary table step (mail varchar with tag (pii = 'mail'), town varchar);

@@ -1,6 +1,7 @@
 """How two spellings of one name are compared."""
 
 from enum import StrEnum
+from fnmatch import fnmatchcase
 
 
 class Folding(StrEnum):
@@ -28,3 +29,8 @@ def fold(text: str, quoted: bool, folding: Folding) -> str:
 def spoken(parts: tuple[str, ...], aliases: Folding | None) -> tuple[str, ...]:
     """The parts of a table's name in the form in which a query that gives it no other name calls it."""
     return parts if aliases is None else tuple([fold(part, False, aliases) for part in parts])
+
+
+def fits(name: str, pattern: str) -> bool:
+    """Whether a name fits a pattern of the settings, which nobody writes as a dialect folds names."""
+    return fnmatchcase(name.lower(), pattern.lower())

@@ -38,7 +38,7 @@ FACET_KEYS = ("object", "column", "name", "path", "statement", "fingerprint", "t
 FILE_KEYS = ("path", "system", "dialect", "bytes", "encoding", "templater", "status", "owners")
 DIAGNOSTIC_KEYS = ("id", "code", "severity", "message", "path", "line", "column", "object", "stage")
 GRAPH_KEYS = ("nodes", "edges")
-SCHEMA_COLUMN_KEYS = ("ordinal", "name", "type", "nullable")
+SCHEMA_COLUMN_KEYS = ("ordinal", "name", "type", "nullable", "origin")
 CONSTRAINT_KEYS = ("kind", "name", "columns", "expression")
 
 WITHOUT_SCHEMA = frozenset({ObjectKind.QUERY, ObjectKind.PROCEDURE, ObjectKind.TRIGGER})

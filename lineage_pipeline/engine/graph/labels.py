@@ -1,10 +1,10 @@
 """Labels of objects: tags, owners and descriptions from settings, imports, DDL and the owners of files."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from fnmatch import fnmatchcase
 
 import msgspec
 
+from lineage_pipeline.dialects.folding import fits
 from lineage_pipeline.engine.graph.objects import Draft
 from lineage_pipeline.vocabulary.analysis import Label, TableSchema
 from lineage_pipeline.vocabulary.plan import Face
@@ -24,7 +24,7 @@ NOTHING = Labelled()
 
 def labelled(name: str, draft: Draft, imported: TableSchema | None, owners: Sequence[str]) -> Labelled:
     """The labels of an object; `owners` are those of the file that defines it, and every source adds its own."""
-    fitting = [label for label in draft.space.labels if any(fnmatchcase(name, item) for item in label.objects)]
+    fitting = [label for label in draft.space.labels if any(fits(name, item) for item in label.objects)]
     if not fitting and imported is None and not owners and not draft.tags and not draft.comment:
         return NOTHING
     whole = [label for label in fitting if not label.columns]

@@ -2,11 +2,11 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
 
 import msgspec
 
 from lineage_pipeline.dialects.alterations import ENDINGS
+from lineage_pipeline.dialects.folding import fits
 from lineage_pipeline.engine.link.declared import constraints_of
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import TableSchema
@@ -43,7 +43,7 @@ def column_rows(schemas: Mapping[str, TableSchema], objects: Mapping[str, Known]
 
 def tags_of(name: str, own: Sequence[str], labels: Sequence[tuple[str, tuple[str, ...]]]) -> tuple[str, ...]:
     """The tags of a column: its own, and those of the patterns that its name fits."""
-    return tuple(sorted({*own, *(tag for pattern, tags in labels if fnmatchcase(name, pattern) for tag in tags)}))
+    return tuple(sorted({*own, *(tag for pattern, tags in labels if fits(name, pattern) for tag in tags)}))
 
 
 def inferred_rows(
