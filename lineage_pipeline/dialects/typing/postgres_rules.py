@@ -289,6 +289,6 @@ def unnested(family: Family, types: Types, texts: Texts) -> str | None:
     return member_type(types[0], "") if types and (types[0] or "").endswith("]") else None
 
 
-def now(family: Family, types: Types, texts: Texts) -> str | None:
-    """CURRENT_TIMESTAMP, which may say how exact it is."""
-    return f"{family.zoned}({texts[0]})" if texts and texts[0].isdigit() else family.zoned
+def now(kind: str) -> Rule:
+    """CURRENT_TIMESTAMP and its kin, which may say how exact they are."""
+    return lambda family, types, texts: f"{kind}({texts[0]})" if texts and texts[0].isdigit() else kind
