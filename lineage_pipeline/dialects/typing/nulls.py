@@ -98,7 +98,7 @@ _SPARK_READS = {
     ),
     "TIMESTAMP_SECONDS": "DECIMAL(38,10)",
     "NOT": "BOOLEAN",
-    "HEX": "STRING",
+    **dict.fromkeys(("HEX", "LOWERHEX"), "STRING"),
     **{
         kind: kind
         for kind in ("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP")

@@ -99,6 +99,7 @@ COMMON: dict[str, Rule] = {
     **dict.fromkeys(FIRST, argument(0)),
     **dict.fromkeys(COMMON_TYPE, widest),
     **{op: arithmetic(op) for op in ARITHMETIC},
+    "LOWERHEX": always("string"),
     "PROPERTYEQ": argument(1),
     "KWARG": argument(1),
     "ARRAY": array,
