@@ -3,7 +3,10 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
+import msgspec
+
 from lineage_pipeline.engine.diff.finding import Finding, Rule, at, at_body
+from lineage_pipeline.engine.diff.guards import reguarded
 from lineage_pipeline.engine.diff.implication import direction
 from lineage_pipeline.engine.diff.index import CONDITION, EMPTYING, Body, Index
 from lineage_pipeline.engine.diff.joins import FILTER, FUNCTION, JOIN, JoinLine, equated, read_joins
@@ -50,6 +53,9 @@ def filter_changed(pair: Pair) -> Iterator[Finding]:
             yield at(Finding("ROW004", rewrite.object, None, Severity.POTENTIALLY_BREAKING, *texts), pair, rewrite)
     for name in pair.common:
         yield from _conditions(pair, name)
+    for one in reguarded(pair):
+        found = Finding("ROW004", one.object, None, Severity.POTENTIALLY_BREAKING, one.before, one.after)
+        yield msgspec.structs.replace(found, path=one.path, line=one.line)
 
 
 def _conditions(pair: Pair, name: str) -> Iterator[Finding]:
