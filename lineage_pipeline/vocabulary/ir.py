@@ -407,6 +407,10 @@ class Alteration(Node, frozen=True):
     to: Name | None = None
 
 
+RELEASED = "release index"
+"""The action of a DROP INDEX that does not say of which table: `name` is that of the index."""
+
+
 class Drop(Node, frozen=True):
     """An object that a statement removes."""
 

@@ -44,6 +44,7 @@ class Face(msgspec.Struct, frozen=True, array_like=True, gc=False):
     tagged: bool = False
     if_absent: bool = False
     returns: Name | None = None
+    indexes: tuple[Name, ...] = ()
 
 
 class ScriptFace(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.vocabulary.ir import RELEASED
 from lineage_pipeline.vocabulary.places import Written, line_starts
 from lineage_pipeline.vocabulary.plan import Face, ScriptFace
 
@@ -34,7 +35,9 @@ def _face(placed: ir.Placed) -> Face:
         writes=tuple([write.target for write in statement.writes]),
         reads=tuple(dict.fromkeys(_reads(statement))),
         stars=tuple(dict.fromkeys(_stars(statement))) if _has_star(statement) else (),
-        alters=tuple(dict.fromkeys([item.name for item in statement.alterations if item.to is None])),
+        alters=tuple(
+            dict.fromkeys([item.name for item in statement.alterations if item.to is None and item.action != RELEASED])
+        ),
         renames=tuple([(item.name, item.to) for item in statement.alterations if item.to is not None]),
         drops=tuple([drop.name for drop in statement.drops]),
         calls=tuple([call.name for call in statement.calls]),
@@ -47,8 +50,20 @@ def _face(placed: ir.Placed) -> Face:
         tags=tags,
         tagged=_is_tagged(statement),
         if_absent=bool(definition and definition.if_absent),
+        indexes=tuple(_indexes(statement)) if statement.kind in INDEXING else (),
     )
 
+
+def _indexes(statement: ir.Statement) -> Iterator[ir.Name]:
+    """The unique indexes that a statement creates, each in the schema of its table, or drops without naming that."""
+    for item in statement.alterations:
+        if item.constraint is not None and item.constraint.name:
+            yield ir.Name((*item.name.parts[:-1], item.constraint.name), item.constraint.name)
+        elif item.action == RELEASED:
+            yield item.name
+
+
+INDEXING = ("CREATE INDEX", "DROP INDEX")
 
 _ROW_TYPED = ("function", "table type")
 """What may be like a type that is nobody's rows."""

@@ -120,19 +120,21 @@ def _index(context: Context, cursor: Cursor) -> Parts | None:
 
 
 def _drop(context: Context, cursor: Cursor) -> Parts | None:
-    """DROP INDEX … ON a table takes back what a unique one promised; one that names no table is left to the parser."""
+    """DROP INDEX takes back what a unique one promised, whether it names the table or not."""
     if cursor.word(1) != "INDEX":
         return None
     cursor.index = 2
+    cursor.take("CONCURRENTLY")
     found = []
     while not cursor.done:
         cursor.take("IF", "EXISTS")
-        name = cursor.column()
-        table = cursor.name() if cursor.take("ON") else None
-        if table is None:
+        name = cursor.name()
+        if name is None:
             break
-        found.append(ir.Alteration(table, "release", name))
-        cursor.take(",")
+        table = cursor.name() if cursor.take("ON") else None
+        found.append(ir.Alteration(table or name, "release" if table else ir.RELEASED, name.parts[-1]))
+        if not cursor.take(","):
+            break
     return {"kind": "DROP INDEX", "alterations": tuple(found)} if found else None
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from lineage_pipeline.engine.graph.homes import Homes
 from lineage_pipeline.engine.graph.imported import Imported
+from lineage_pipeline.engine.graph.indexes import Indexes
 from lineage_pipeline.engine.graph.labels import labelled
 from lineage_pipeline.engine.graph.names import TEMPORARY_SCHEMAS, Namespace, Parts, id_parts, quote, split_parts
 from lineage_pipeline.engine.graph.objects import Draft, unknown
@@ -47,6 +48,7 @@ class Drafts:
         self.homes = Homes()
         self.watchers = Watchers()
         self.modules: set[str] = set()
+        self.indexes = Indexes()
 
     def prepare(self, face: Face, space: Namespace, scopes: Scopes) -> None:
         """Take in what has to be known before any name is looked up: calls, and temporary objects that are created."""
@@ -63,8 +65,9 @@ class Drafts:
                 self.synonyms[space.id(space.complete(face.defines.parts))] = (face.like, space)
         elif face.defines is not None:
             self._define(face.defines, Event(path, ordinal, Role.DEFINE), face, space, scopes)
-        for name in face.alters:
-            draft = self.find(name, space, scopes) or self.catalogued(name, space)
+        self.indexes.create(face, space)
+        for altered in (*((name, space) for name in face.alters), *self.indexes.dropped(face, space).values()):
+            draft = self.find(*altered, scopes) or self.catalogued(*altered)
             if draft is not None:
                 draft.shape(Event(path, ordinal, Role.ALTER), scopes)
                 draft.comment, draft.tags = face.comment or draft.comment, (*draft.tags, *face.tags)

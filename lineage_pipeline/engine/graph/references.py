@@ -99,8 +99,9 @@ class References:
         """Find the objects that a statement alters, renames or drops."""
         ordinal, face, space, scopes = step
         renamed = {new: _beside(old, new) for old, new in face.renames}
-        for name in (*face.alters, *renamed, *face.drops):
-            draft = self.drafts.find(renamed.get(name, name), space, scopes)
+        indexed = self.drafts.indexes.dropped(face, space)
+        for name in (*face.alters, *renamed, *face.drops, *indexed):
+            draft = self.drafts.find(*indexed.get(name, (renamed.get(name, name), space)), scopes)
             if draft is not None:
                 role = Role.DROP if name in face.drops else Role.ALTER
                 names[name.parts] = self.drafts.id_of(draft)
