@@ -131,6 +131,7 @@ TSQL = Family(
     strings=("CHAR", "VARCHAR", "NCHAR", "NVARCHAR", "TEXT", "NTEXT", "SYSNAME"),
     literal="VARCHAR({})",
     cast_alone={name: f"{name}(30)" for name in ("CHAR", "VARCHAR", "NCHAR", "NVARCHAR", "BINARY", "VARBINARY")},
+    adds_texts=True,
 )
 SNOWFLAKE = Family(
     "snowflake",

@@ -31,6 +31,7 @@ class Family(msgspec.Struct, frozen=True):
     `fraction` is the type of a number that is written out with a point, where it is no decimal.
     `long_positions`: what a lambda is told of where an element stands is a long integer.
     `numbered`: what comes with an element that is unnested is its number, and never the key of a member.
+    `adds_texts`: the sign that adds numbers puts texts together.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Family(msgspec.Struct, frozen=True):
     fraction: str = ""
     numbered: bool = True
     long_positions: bool = False
+    adds_texts: bool = False
 
     def array(self, kind: str, size: str = "") -> str:
         """An array of a type; some have a size."""

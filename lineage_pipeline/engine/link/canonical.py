@@ -14,6 +14,9 @@ _SYMBOLS = {
 _MIRRORED = {"GT": "LT", "GTE": "LTE"}
 LONGEST = 2000
 
+JOINED = "JOINED"
+"""ADD of what is no number: the order counts."""
+
 
 def call_text(op: str, args: list[str]) -> str:
     """An operator or function with its arguments."""
@@ -65,6 +68,9 @@ def _not(args: list[str]) -> str:
 
 _SPECIAL: dict[str, Callable[[list[str]], str]] = {
     "IS:negate": lambda args: _not([_plain("IS", args)]),
+    "COALESCE:is_null": lambda args: _plain("COALESCE", args),
+    "COALESCE:is_nvl": lambda args: _plain("COALESCE", args),
+    JOINED: lambda args: shortened(f"({' + '.join(args)})"),
     "NOT": _not,
     "OR": _either,
     "IN": _within,

@@ -39,6 +39,7 @@ from lineage_pipeline.engine.link.types import (
 )
 from lineage_pipeline.engine.link.variables import read_variable, returned
 from lineage_pipeline.engine.link.wholes import whole
+from lineage_pipeline.engine.link.wording import worded
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.sets import Subtype
 
@@ -86,7 +87,7 @@ def _plain(expr: ir.Call, op: str, scope: Scope, links: Links) -> Value:
         report_operands(op, expr.args, args, scope.typing.fits, scope.report)
     kind = call_type(expr, op, args, scope.typing)
     nullable = call_nullable(op, args, scope.typing, kind)
-    text = call_text(expr.op, [arg.text for arg in args])
+    text = worded(expr, op, args, scope.typing.family)
     side = SIDE_ARGUMENTS.get(op)
     if side is not None and args:
         return guarded(expr, side, args, Value(NONE, kind, nullable, text))
@@ -169,9 +170,10 @@ def _part(expr: ir.Call, scope: Scope, links: Links) -> Value:
 def _cast(expr: ir.Cast, scope: Scope, links: Links) -> Value:
     inner = value_of(expr.arg, scope, links)
     flows = changed(inner.flows, Subtype.TRANSFORMATION, keeping=True)
-    text = cast_text(expr, inner.text)
     members = renamed(inner.members, expr.to) if inner.members is not None else None
     kind = cast_to(expr.to, scope.typing.family.name) if expr.to else None
+    idle = kind is not None and kind == inner.type and type(expr.arg) is not ir.Literal
+    text = inner.text if idle else cast_text(expr, inner.text)
     nullable = inner.nullable or cast_nullable(expr, inner.type, scope.typing)
     return Value(flows, kind, nullable, text, members)
 

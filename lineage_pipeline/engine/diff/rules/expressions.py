@@ -24,7 +24,7 @@ _AGGREGATES = re.compile(
 )
 """Names by which two ways of putting many rows into one value can be told apart."""
 
-_COUNT = re.compile(r"\bcount\w*\s*\(", re.IGNORECASE)
+_COUNT = re.compile(r"\bcount[\w:]*\s*\(", re.IGNORECASE)
 
 _NULL = re.compile(r"^\W*(?:(?:try_)?cast\W+)?null\b", re.IGNORECASE)
 
