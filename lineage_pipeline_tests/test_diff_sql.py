@@ -131,3 +131,11 @@ def test_a_column_that_a_migration_reads_and_then_drops_is_removed() -> None:
         ("OBJ003", "kept", None),
         ("POS002", "t", None),
     }
+
+
+def test_what_a_hidden_table_lacks_follows_from_the_table_that_hides_it() -> None:
+    options = Options(dialect="postgres", search_path=("app", "public"))
+    before = "create table public.t (a int, b int); create view public.v as select a, b from t;"
+    after = f"{before} create table app.t (a int);"
+    base, head = (analyse([InputFile("t.sql", text, options)]) for text in (before, after))
+    assert roots(diff(base, head)) == {"OBJ003 app.t BREAKING"}

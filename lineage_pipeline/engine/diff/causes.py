@@ -117,8 +117,8 @@ def _counts(text: str | None) -> list[tuple[bool, str]]:
 
 
 def _moved_source(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
-    """Look at the sources that an object no longer reads under the names that they had."""
-    names = (finding.before or "").split(", ")
+    """Look at the sources that an object no longer reads under the names that they had, and at those it reads now."""
+    names = [*(finding.before or "").split(", "), *(finding.after or "").split(", ")]
     return [one for name in names for one in found.get((name, None), ())]
 
 
@@ -156,6 +156,12 @@ def _same_statement(pair: Pair, finding: Finding, found: Found) -> Iterable[Find
     edges = [edge for place in pair.head.makers.get(finding.object, ()) for edge in pair.head.edges_at.get(place, ())]
     twins = {edge.to_object for edge in edges} - {finding.object}
     return [one for name in sorted(twins) for one in found.get((name, finding.column), ())]
+
+
+def _twin(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
+    """Look at the same change of a column in what the same statement fills."""
+    twins = _same_statement(pair, finding, found)
+    return [one for one in twins if (one.before, one.after) == (finding.before, finding.after)]
 
 
 def _all_inputs(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
@@ -216,6 +222,9 @@ CAUSES: tuple[tuple[str, Search, tuple[str, ...]], ...] = (
     ("COL003", _same_column, ("NUL003",)),
     ("SRC001", _same_object, ("ANL003",)),
     ("SRC", _moved_source, ("OBJ008",)),
+    ("EXP002", _all_inputs, ("OBJ008",)),
+    ("EXP", _twin, ("EXP",)),
+    ("SRC002", _untouched_source, ("OBJ003",)),
     ("TYP006", _same_object, ("ANL003", "SRC002", "CON002")),
     ("ROW003", _same_object, ("ROW009",)),
     ("TYP", _same_object, ("COL005",)),

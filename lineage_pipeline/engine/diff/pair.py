@@ -216,12 +216,13 @@ def _reunited(before: Texts, after: Texts) -> Texts:
 def _swap(
     base: Index, head: Index, name: str, old: tuple[Body, Texts], new: tuple[Body, Texts]
 ) -> tuple[str, str] | None:
-    """Give the one source that left and the one that came, when the same columns are taken from both."""
+    """Give the one source that left and the one that came, when no other columns are taken from it than before."""
     before, after = sources(old[1]), sources(new[1])
     gone, came = [one for one in before if one not in after], [one for one in after if one not in before]
     if len(gone) != 1 or len(came) != 1:
         return None
-    return (gone[0], came[0]) if _taken(base, old[0], name, gone[0]) == _taken(head, new[0], name, came[0]) else None
+    taken, now = _taken(base, old[0], name, gone[0]), _taken(head, new[0], name, came[0])
+    return (gone[0], came[0]) if now == taken or (now and now < taken) else None
 
 
 def _taken(side: Index, body: Body, name: str, source: str) -> set[str]:
