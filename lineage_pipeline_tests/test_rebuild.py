@@ -7,9 +7,11 @@ import pytest
 
 from lineage_pipeline.cli import main
 from lineage_pipeline.engine.diff import diff
-from lineage_pipeline.engine.diff.rebuild import Rebuild, rebuild
+from lineage_pipeline.engine.diff.rebuild import Rebuild, Stale, rebuild
+from lineage_pipeline.export.rebuild import rebuild_selector
 from lineage_pipeline.pipeline import analyse
 from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options
+from lineage_pipeline.vocabulary.sets import ObjectKind
 from lineage_pipeline_tests.test_check import clone, commit, git
 
 __all__ = ["clone"]
@@ -117,6 +119,15 @@ def test_the_command_writes_text_json_and_a_selector(capsys: pytest.CaptureFixtu
     assert shown.out == "clean daily notes\n"
     assert "build them in another way: mart.log" in shown.err
     assert Path("models").is_dir()
+
+
+def test_a_script_beside_the_models_is_none() -> None:
+    script = Stale("raw.orders", ObjectKind.TABLE, 0, "edited", (), "sql/orders.sql", 1, ())
+    seed = Stale("codes", ObjectKind.TABLE, 0, "edited", (), "seeds/codes.csv", 1, ())
+    model = Stale("core.clean", ObjectKind.VIEW, 1, "reads", ("raw.orders",), "models/clean.sql", 1, ())
+    found = Rebuild((script, seed, model), ())
+    assert rebuild_selector(found, "a", "b", {"models/clean.sql"}) == "codes clean\n"
+    assert rebuild_selector(found, "a", "b") == "orders codes clean\n"
 
 
 @pytest.mark.usefixtures("clone")

@@ -8,7 +8,7 @@ from lineage_pipeline.engine.diff.rebuild import Rebuild, Stale
 from lineage_pipeline.export.json import SCHEMA_VERSION, dump, pick
 from lineage_pipeline.export.report import place
 
-MODELS, SNAPSHOTS = (".sql", ".py"), "snapshots"
+MODELS, SEEDS, SNAPSHOTS = (".sql", ".py"), ".csv", "snapshots"
 
 KEYS = ("object", "kind", "level", "reason", "because", "path", "line", "makers")
 
@@ -39,9 +39,13 @@ WRITERS: Mapping[str, Callable[[Rebuild, str, str, Collection[str]], str]] = {
 
 
 def model_of(stale: Stale, models: Collection[str]) -> str:
-    """Give the model that makes an object, or nothing where no model does; an alias is no name of a model."""
+    """Give the model that makes an object, or nothing where no model does; an alias is no name of a model.
+
+    Where dbt reads no file here, the files may be what it compiled, and are called as their models are.
+    """
     path, name = PurePosixPath(stale.path or ""), stale.object.rpartition(".")[2].strip('"')
-    if path.stem.casefold() == name.casefold():
+    own = stale.path in models or not models or path.suffix == SEEDS
+    if own and path.stem.casefold() == name.casefold():
         return path.stem
     if stale.path not in models:
         return ""
