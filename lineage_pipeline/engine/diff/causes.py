@@ -188,10 +188,10 @@ def _inputs(pair: Pair, finding: Finding, found: Found) -> list[Finding]:
 
 
 def _is_carried(pair: Pair, finding: Finding) -> bool:
-    """Say whether no statement that fills the column says anything new about it."""
+    """Say whether no statement that fills the column says anything new about it, but for a name that is missing."""
     rewrites = pair.writers[finding.object].rewrites if finding.object in pair.writers else ()
     texts = (rewrite.text(PROJECTION, finding.column or "") for rewrite in rewrites)
-    return all(before == after for before, after in texts)
+    return all(before == after or NOTHING in after for before, after in texts)
 
 
 NOTHING = "?."
