@@ -35,12 +35,27 @@ owner = "sales@example.org"
 expires = 2999-12-31
 """
 
+MILDER = """
+[analysis]
+dialect = "duckdb"
+
+[diff.levels]
+SRC003 = "info"
+"""
+
 COMMITS: tuple[tuple[str, dict[str, str]], ...] = (
     ("sound", {"raw.sql": RAW, "core.sql": CORE, "CODEOWNERS": OWNERS}),
     ("breaking", {"raw.sql": RAW.replace(", note varchar", "")}),
     ("waived", {"lineage-waivers.toml": WAIVER}),
     ("harmless", {"raw.sql": RAW, "core.sql": CORE + "-- as it was\n", "lineage-waivers.toml": ""}),
-    ("doubtful", {"core.sql": CORE.replace("total,", "total + 1 as total,"), "junk.sql": "selec oops from (;\n"}),
+    (
+        "doubtful",
+        {
+            "core.sql": CORE.replace("total,", "total + 1 as total,"),
+            "junk.sql": "selec oops from (;\n",
+            "lineage.toml": MILDER,
+        },
+    ),
 )
 """What each commit writes; all but the first are on a branch, and are compared with the first."""
 

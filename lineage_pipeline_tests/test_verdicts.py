@@ -73,6 +73,24 @@ def test_waivers_are_rows_with_their_end_and_use() -> None:
     assert (row["expires"], row["used"], row["expired"]) == ("2999-12-31", True, False)
 
 
+@pytest.mark.spark
+def test_settings_that_a_change_relaxes_are_a_finding_and_stand_in_its_report() -> None:
+    from lineage_pipeline.defs.published import comparison_of
+    from lineage_pipeline.store.warehouse import Warehouse
+
+    made, _ = branched()
+    warehouse = Warehouse(made.settings.warehouse)
+    relaxed = {
+        name: [one.message for one in warehouse.load(made.keys[name]).diagnostics if one.code == "SETTINGS_RELAXED"]
+        for name in ("breaking", "doubtful")
+    }
+    told = "diff.levels.SRC003 is milder than at the base: as found became info"
+    assert relaxed == {"breaking": [], "doubtful": [told]}
+    comparison = comparison_of(warehouse, made.keys["doubtful"])
+    assert comparison is not None
+    assert [(one.path, one.message) for one in comparison.relaxed] == [("lineage.toml", told)]
+
+
 LIMITS = (
     # share, of which it was, limit, may lose; passes, fails its limit
     (Share("parsed", 90, 100), Share("parsed", 100, 100), 0.0, 0.1, True, False),

@@ -17,6 +17,7 @@ from lineage_pipeline.defs.published import (
     diff_key,
     events_key,
     is_published,
+    relaxations,
     sources_of,
     subject_of,
     waived_changes,
@@ -67,7 +68,8 @@ def changes(
         run.write("changes", found)
         run.write("waivers", waived.waivers)
         run.publish()
-        _tell_findings(store, settings, context, waived.findings)
+        milder = relaxations(project.folder(head), base, head)
+        _tell_findings(store, settings, context, (*milder, *waived.findings))
         counts = {severity.value: count for severity, count in count_changes(found).items()}
         told = ", ".join(f"{count} {severity}" for severity, count in counts.items())
         project.tell(f"{head}: diff {time.monotonic() - started:.1f} s, {told}")

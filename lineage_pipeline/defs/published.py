@@ -1,5 +1,6 @@
 """What is published, as the stages after it and the summary read it; no Dagster here."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -9,8 +10,9 @@ import pyarrow.compute as pc
 
 from lineage_pipeline import __version__
 from lineage_pipeline.defs.home import key_of
+from lineage_pipeline.defs.keys import commit_of
 from lineage_pipeline.discover.gather import as_inputs
-from lineage_pipeline.discover.git import read_waivers
+from lineage_pipeline.discover.git import has_commit, read_waivers
 from lineage_pipeline.discover.schemas.found import with_found
 from lineage_pipeline.discover.waivers import waivers_of
 from lineage_pipeline.engine.diff.contested import contested
@@ -18,6 +20,7 @@ from lineage_pipeline.engine.diff.waivers import Waived, waive
 from lineage_pipeline.export import Comparison, Naming, Subject, with_head
 from lineage_pipeline.settings import Settings
 from lineage_pipeline.settings.judging import policy_of
+from lineage_pipeline.settings.relaxing import relaxed_between
 from lineage_pipeline.store.arrays import from_arrow
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, TableSchema
@@ -42,6 +45,17 @@ def base_of(warehouse: Warehouse, head: str) -> str | None:
     return f"{row.repo}@{row.base}" if row.base else None
 
 
+TOLD = frozenset({"SETTINGS_RELAXED", "WAIVER_EXPIRED", "WAIVER_INVALID", "WAIVER_UNUSED"})
+"""Findings that are said of a comparison, and not of what is compared."""
+
+
+def relaxations(folder: Path, base: str, head: str) -> tuple[Diagnostic, ...]:
+    """Give what a snapshot brings of settings that judge it more mildly than those of its base would."""
+    before, after = commit_of(base), commit_of(head)
+    known = has_commit(folder, before) and has_commit(folder, after)
+    return relaxed_between(folder, before, after, os.environ) if known else ()
+
+
 def comparison_of(warehouse: Warehouse, head: str) -> Comparison | None:
     """Read the published changes of a snapshot, if it has been compared."""
     base = base_of(warehouse, head)
@@ -58,7 +72,8 @@ def comparison_of(warehouse: Warehouse, head: str) -> Comparison | None:
         diagnostics=from_arrow("diagnostics", warehouse.read(head, "diagnostics"), Diagnostic),
     )
     files = from_arrow("sql_files", warehouse.read(head, "sql_files"), SqlFile)
-    return with_head(Comparison(base, head, changes, tuple(waivers)), lineage, files)
+    told = tuple(one for one in lineage.diagnostics if one.code in TOLD)
+    return with_head(Comparison(base, head, changes, tuple(waivers), told), lineage, files)
 
 
 def subject_of(warehouse: Warehouse, settings: Settings, snapshot: str) -> Subject:
