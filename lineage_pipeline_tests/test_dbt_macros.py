@@ -125,6 +125,18 @@ def test_models_that_ask_for_each_other_end(tmp_path: Path) -> None:
     assert {row.object for row in found.objects if row.kind == "view"} == {f"db.s.m{n}" for n in range(41)}
 
 
+def test_what_stands_around_macros_is_not_run(tmp_path: Path) -> None:
+    (tmp_path / "dbt_project.yml").write_text("name: p\n")
+    (tmp_path / "models").mkdir()
+    (tmp_path / "macros").mkdir()
+    used = "/* use: where a > {{ low() }} and {{ nobody() }} */\n{% macro low() %}3{% endmacro %}"
+    (tmp_path / "macros" / "low.sql").write_text(used)
+    (tmp_path / "models" / "m.sql").write_text("select 1 as a where 4 > {{ low() }}")
+    lineage = scan(tmp_path).lineage
+    assert [row.name for row in lineage.columns] == ["a"]
+    assert not lineage.diagnostics
+
+
 def test_names_are_given_as_the_database_has_them(tmp_path: Path) -> None:
     text = 'select {{ dbt_utils.star(ref("base"), except=["at"], prefix="p_") }} from {{ ref("base") }}'
     lineage = scan(project(tmp_path, "snowflake", {**MODELS, "m": text})).lineage

@@ -160,6 +160,8 @@ class Macros:
     def _compiled(self, macro: Macro) -> Any:
         try:
             tree = self.environment.parse(self._texts[macro.path].replace("\r\n", "\n"), macro.path, macro.path)
+            # What stands around macros is never run: examples in a comment may call the macros themselves.
+            tree.body = [node for node in tree.body if isinstance(node, nodes.Macro)]
             for definition in tree.find_all(nodes.Macro):
                 definition.name = PREFIX + definition.name
             code = self.environment.compile(tree, macro.path, macro.path)
