@@ -326,6 +326,15 @@ def test_a_hole_makes_what_is_known_approximate(tmp_path: Path) -> None:
     assert [row.code for row in lineage.diagnostics if row.code == "DYNAMIC_SQL"] == ["DYNAMIC_SQL"]
 
 
+def test_a_string_that_nobody_knows_stays_where_another_hole_is_left_out(tmp_path: Path) -> None:
+    text = "spark.sql(f\"create table core.t as select a from s where d = '{day}' {more}\")\n"
+    (tmp_path / "a.py").write_text(text + text.replace("from s", "from {db} as s join r"))
+    first, second = scan(tmp_path, dialect="spark").lineage.statements
+    assert (first.kind, first.status.value, first.target, first.reads) == ("CREATE TABLE", "partial", "core.t", ("s",))
+    assert (second.kind, second.status.value, second.target) == ("CREATE TABLE", "partial", "core.t")
+    assert second.reads == ("r",)
+
+
 NOTEBOOK = json.dumps(
     {
         "cells": [

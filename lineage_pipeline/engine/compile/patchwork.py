@@ -1,8 +1,9 @@
 """Sources with holes: texts that a program puts together, as far as they are known before it runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
+from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.holes import without_holes
@@ -25,15 +26,30 @@ def with_holes(compile_piece: CompilePiece, traits: Traits) -> CompilePiece:
             return compile_piece(msgspec.structs.replace(piece, tokens=tokens), declared)
         whole = msgspec.structs.replace(piece, tokens=tokens)
         placed = compile_piece(whole, declared)
-        rest = [token for token in tokens if token.text != HOLE]
-        if placed.statement.status == "failed" and rest:
-            less = msgspec.structs.replace(piece, tokens=rest, begin=piece.start, stop=piece.end)
-            again = compile_piece(less, declared)
-            placed = again if again.statement.status != "failed" else guessed(whole, placed, traits)
+        if placed.statement.status == "failed":
+            for rest in (_without(tokens, behind_operands=True), _without(tokens)):
+                less = msgspec.structs.replace(piece, tokens=rest, begin=piece.start, stop=piece.end)
+                again = compile_piece(less, declared) if rest else placed
+                if again.statement.status != "failed":
+                    return _marked(again, piece)
+            placed = guessed(whole, placed, traits)
         return _marked(placed, piece)
 
     return compiled
 
+
+def _without(tokens: Sequence[Token], *, behind_operands: bool = False) -> list[Token]:
+    """The tokens without holes, or without those that no expression can go on with: a clause may be left out there."""
+    found: list[Token] = []
+    for token in tokens:
+        hole = token.text == HOLE and token.token_type not in STRINGS
+        if not hole or (behind_operands and not (found and found[-1].token_type in _OPERANDS)):
+            found.append(token)
+    return found
+
+
+_OPERANDS = frozenset({TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, TokenType.R_PAREN, *STRINGS})
+"""What an operand ends with."""
 
 _CARRYING = "relations definition writes alterations drops calls reads findings".split()
 """The parts of a statement that a hole may make a difference to."""
