@@ -409,6 +409,58 @@ def test_dataform_and_sqlmesh_files_are_read_as_far_as_their_sql(tmp_path: Path)
     assert not [row for row in lineage.diagnostics if row.code in ("PARSE_ERROR", "TEMPLATE_ERROR")]
 
 
+ACTIONS = r"""
+const shop = 'shop_raw'; const source = "orders"
+// publish('commented').query(ctx => `select 1`)
+declare({ database: shop, schema: 'in', name: source })
+
+publish('daily', { type: 'incremental', schema: "marts", bigquery: { type: 'x' } })
+  .preOps(ctx => `delete from ${ctx.self()} where day = '${today()}'`)
+  .query((ctx) => `
+select o.id, \`o\`.amount as total
+from ${ctx.ref(shop, 'in', source)} as o
+join ${ctx.ref('rates')} using (id) join ${ctx.ref({ schema: 'ref', name: 'days' })} using (id)
+where o.area = '${constants.area}' ${ctx.when(ctx.incremental(), `and o.day > ${last}`)} ${sampled ? `limit ${n}` : ''}
+`)
+assert('none').query(ctx => `select 1 from ${ctx.ref('daily')}`)
+publish("rates", ctx => "x").type("table").query("select id from in.rates")
+operate('two').queries([`truncate table a.b`, ctx => `drop table ${area('x')}.c`])
+publish('made').query(ctx => build(ctx.ref('daily')))
+;['a', 'b'].forEach(one => publish(one).query(ctx => { return `select id from ${ctx.ref('daily')}` }))
+"""
+
+
+def test_actions_that_dataform_makes_in_programs_are_read(tmp_path: Path) -> None:
+    for name in ("definitions", "includes"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "workflow_settings.yaml").write_text("defaultProject: p\ndefaultDataset: d\nvars: {unit: kg}\n")
+    (tmp_path / "includes" / "constants.js").write_text("const area = 'north'\nmodule.exports = { area }\n")
+    (tmp_path / "definitions" / "all.js").write_text(ACTIONS)
+    unit = "${dataform.projectConfig.vars.unit} as ${constants.area}"
+    (tmp_path / "definitions" / "more.sqlx").write_text(
+        f'config {{ type: "view" }} select {unit} from ${{ref("made")}}'
+    )
+    found = scan(tmp_path)
+    lineage = found.lineage
+    assert [(row.kind, row.target) for row in lineage.statements if row.path == "definitions/all.js"] == [
+        ("DELETE", "p.marts.daily"),
+        ("CREATE TABLE", "p.marts.daily"),
+        ("CREATE TABLE", "p.d.rates"),
+        ("TRUNCATE", None),
+        ("DROP TABLE", None),
+        ("CREATE VIEW", None),
+    ]
+    sources = {edge.from_object for edge in lineage.object_edges if edge.to_object == "p.marts.daily"}
+    assert sources == {"shop_raw.in.orders", "p.d.rates", "p.ref.days"}
+    inputs = {(e.from_object, e.from_column) for e in lineage.column_edges if e.to_column == "total"}
+    assert ("shop_raw.in.orders", "amount") in inputs
+    (dynamic,) = [row for row in lineage.diagnostics if row.code == "DYNAMIC_SQL" and row.message.count(" 0 %")]
+    assert (dynamic.path, dynamic.line, dynamic.column) == ("definitions/all.js", 17, 1)
+    missing = {(row.line, row.column) for row in lineage.diagnostics if "p.ref.days" in row.message}
+    assert missing == {(11, ACTIONS.split("\n")[10].index("${ctx.ref({") + 1)}
+    assert ("p.d.made", "p.d.more") in {(edge.from_object, edge.to_object) for edge in lineage.object_edges}
+
+
 MESH = {
     "config.yaml": "gateways: {local: {}}\nmodel_defaults: {dialect: snowflake}\nvariables: {low: 7, Area: north}\n",
     "seeds/s.csv": "a,b\n1,x\n",

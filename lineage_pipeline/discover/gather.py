@@ -228,8 +228,8 @@ def _read(
     reading = reading_of(decoded.text, given)
     findings += _unread(raw.path, decoded.text)
     options = reading.options
-    made_by_dbt = templates.makes_table(raw.path, options.dialect, rules.templating_for(raw.path))
-    host = hosted(raw.path, decoded.text, options.dialect, modules) if not problem and not made_by_dbt else None
+    taken = templates.takes(raw.path, decoded.text, options.dialect, rules.templating_for(raw.path))
+    host = hosted(raw.path, decoded.text, options.dialect, modules) if not problem and not taken else None
     rendered, copies = (host.text, host.copies) if host is not None else (decoded.text, ())
     content_hash = hashlib.sha256(raw.content).hexdigest()
     made = f"{host.host} {hash_text(rendered)}" if host is not None else ""

@@ -5,8 +5,11 @@ from typing import Any
 
 Layer = dict[str, Any]
 
-INCLUDED = ("*.sql", "*.SQL", "*.hql", "*.ddl", "*.sqlx", "*.py", "*.ipynb", "*.scala", "*.r", "*.R")
-EXCLUDED = (".venv/**", "**/node_modules/**", "**/target/**", ".lineage/**")
+INCLUDED = (
+    *("*.sql", "*.SQL", "*.hql", "*.ddl", "*.sqlx", "*.py", "*.ipynb", "*.scala", "*.r", "*.R"),
+    *("*.java", "*.kt", "*.cs", "*.go", "*.js", "*.ts"),
+)
+EXCLUDED = (".venv/**", "**/node_modules/**", "**/target/**", ".lineage/**", "*.min.js", "*.d.ts")
 
 LISTS = frozenset({"search_path", "schemas", "include", "exclude", "public", "private", "sensitive"})  # with commas
 

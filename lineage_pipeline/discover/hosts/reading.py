@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import PurePosixPath
 
 import msgspec
 
 from lineage_pipeline.dialects.traits import GENERIC, traits_of
+from lineage_pipeline.discover.hosts.braces import read_braces
 from lineage_pipeline.discover.hosts.databricks import is_notebook, read_databricks
 from lineage_pipeline.discover.hosts.jupyter import read_jupyter
 from lineage_pipeline.discover.hosts.modules import Modules
@@ -47,16 +49,30 @@ class Hosted(msgspec.Struct, frozen=True):
 
 PYTHON = Host("python", read_python)
 
+BRACES = {
+    ".java": "java",
+    ".kt": "kotlin",
+    ".cs": "csharp",
+    ".go": "go",
+    ".js": "javascript",
+    ".ts": "javascript",
+}
+"""The languages of braces, by the ends of the names of their files."""
+
 HOSTS: Mapping[str, Host] = {
     ".py": PYTHON,
     ".ipynb": Host("jupyter", read_jupyter),
     ".scala": Host("scala", read_scala),
     ".r": Host("r", read_r),
+    **{suffix: Host(name, partial(read_braces, language=name)) for suffix, name in BRACES.items()},
 }
 """Who reads a file that holds SQL among other things, by the end of its name."""
 
 HOST_NAMES = frozenset({"databricks", *(host.name for host in HOSTS.values())})
 """What stands as the templater of a file that holds SQL among other things."""
+
+OWN_WORDS = frozenset({"databricks", *BRACES.values()})
+"""The hosts that know themselves which files they need not look into."""
 
 NOTEBOOKS = frozenset({".py", ".sql", ".scala", ".r"})
 """The ends of the names of files that may be Databricks notebooks."""
@@ -75,7 +91,7 @@ def hosted(path: str, text: str, dialect: str = "", modules: Modules | None = No
     host = host_of(path, text)
     if host is None:
         return None
-    if host.name != "databricks" and not HINT.search(text):
+    if host.name not in OWN_WORDS and not HINT.search(text):
         extract = Extract()
     elif modules is not None and host is PYTHON:
         place = modules.library.locate(path)

@@ -29,7 +29,7 @@ from lineage_pipeline.vocabulary.errors import LineageError
 if TYPE_CHECKING:
     from lineage_pipeline.discover.dbt.templater import DbtTemplater
 
-AUTO, NONE, DBT, SQLCMD = "auto", "none", "dbt", "sqlcmd"
+AUTO, NONE, DBT, SQLCMD, DATAFORM = "auto", "none", "dbt", "sqlcmd", "dataform"
 VARIABLE = re.compile(r"\$\([A-Za-z_][\w-]*\)")
 
 
@@ -47,7 +47,7 @@ def _dataform() -> Templater:
 
 TEMPLATERS: Mapping[str, Callable[[], Templater]] = {
     "jinja": _jinja,
-    "dataform": _dataform,
+    DATAFORM: _dataform,
     "sqlmesh": SqlmeshTemplater,
     **{name: lambda style=style: PlaceholderTemplater(style) for name, style in STYLES.items()},  # type: ignore[misc]
 }
@@ -110,6 +110,15 @@ class Templates:
             self._made[name] = make_templater(name)
         return self._made[name]
 
+    def takes(self, path: str, text: str, dialect: str, wanted: Templating) -> bool:
+        """Say whether a program makes tables of a project around it, which reads more in it than its texts."""
+        if path.endswith(".js") and wanted.templater in (AUTO, DATAFORM) and "(" in text:
+            from lineage_pipeline.discover.templating.dataform_names import in_project
+            from lineage_pipeline.discover.templating.dataform_syntax import makes_actions
+
+            return in_project(self.library.locate(path), self.library) and makes_actions(text)
+        return self.makes_table(path, dialect, wanted)
+
     def makes_table(self, path: str, dialect: str, wanted: Templating) -> bool:
         """Say whether a file is a program that a dbt project makes a table of."""
         if not path.endswith(".py") or wanted.templater not in (AUTO, DBT):
@@ -154,8 +163,8 @@ _TAG = re.compile(r"\{%[-+]?\s*[a-z]\w*(?:[\s(]|-?%\})")
 
 def detected(path: str, text: str, dialect: str) -> str:
     """Tell by its name and its text whether a file is a template."""
-    if path.endswith(".sqlx"):
-        return "dataform"
+    if path.endswith((".sqlx", ".js")):  # of programs, only those that `takes` are asked for
+        return DATAFORM
     if "MODEL" in text[:2000].upper() and is_model(text):
         return "sqlmesh"
     if "{{" in text or ("{%" in text and _TAG.search(text)):
