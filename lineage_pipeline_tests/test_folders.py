@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from lineage_pipeline.api import scan
 from lineage_pipeline.cli.app import app
 from lineage_pipeline.dialects.evidence import HOST_SIGNS, SIGNS, guess_dialect
 from lineage_pipeline.dialects.traits import traits_of
@@ -218,6 +219,18 @@ def test_a_project_that_says_its_dialect_is_the_evidence(tmp_path: Path) -> None
     assert files["models/a.sql"] == ("snowflake", "the target of the dbt project")
     assert files["b.sqlx"] == ("bigquery", "Dataform writes for BigQuery")
     assert files["c.sql"] == ("duckdb", "the SQLMesh model or its project")
+
+
+@pytest.mark.parametrize("name", ["profiles.yml.template", "profiles.example.yml", "profiles/sample_profiles.yml"])
+def test_a_profile_to_copy_tells_the_dialect_and_no_names(name: str, tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "profiles").mkdir()
+    (tmp_path / "dbt_project.yml").write_text("name: p\n")
+    (tmp_path / name).write_text("p: {outputs: {d: {type: redshift, schema: your_schema}}}\n")
+    (tmp_path / "models" / "m.sql").write_text("select 1 as a")
+    (file,) = [one for one in discover_folder(tmp_path, Settings()).files if one.path == "models/m.sql"]
+    assert (file.dialect, file.evidence) == ("redshift", "the target of the dbt project")
+    assert [row.object for row in scan(tmp_path).lineage.columns] == ["m"]
 
 
 def test_a_file_says_itself_who_renders_it(tmp_path: Path) -> None:

@@ -461,8 +461,23 @@ def test_actions_that_dataform_makes_in_programs_are_read(tmp_path: Path) -> Non
     assert ("p.d.made", "p.d.more") in {(edge.from_object, edge.to_object) for edge in lineage.object_edges}
 
 
+def test_dbt_files_that_no_project_reads_keep_their_names_apart(tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text("{{ config(materialized='table') }}\nselect x from {{ ref('one') }}")
+    (tmp_path / "b.sql").write_text(
+        "select y from {{ source('raw', 'two') }}{% if is_incremental() %} where no{% endif %} limit {{ var('n', 3) }}"
+    )
+    lineage = scan(tmp_path).lineage
+    assert [(row.path, row.kind, row.reads) for row in lineage.statements] == [
+        ("a.sql", "SELECT", ("one",)),
+        ("b.sql", "SELECT", ("raw.two",)),
+    ]
+    undefined = [(row.path, row.line, row.column) for row in lineage.diagnostics if row.code == "UNDEFINED_VARIABLE"]
+    assert undefined == [("a.sql", 2, 15), ("b.sql", 1, 15)]
+
+
 MESH = {
-    "config.yaml": "gateways: {local: {}}\nmodel_defaults: {dialect: snowflake}\nvariables: {low: 7, Area: north}\n",
+    "config.yaml": "gateways: {local: {}}\nmodel_defaults: {dialect: snowflake}\nvariables: {low: 7, Area: north}\n"
+    "default_target_environment: {{ env_var('ENVIRONMENT', 'dev') }}\nuser: {{ user() }}\n",
     "seeds/s.csv": "a,b\n1,x\n",
     "models/listed.sql": "MODEL (name db.listed, kind SEED (path '../seeds/s.csv'), columns (a int, b varchar(3)));",
     "models/seed.sql": "MODEL (name db.seed, kind SEED (path '$root/seeds/s.csv'));",

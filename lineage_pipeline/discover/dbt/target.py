@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,6 +12,13 @@ from lineage_pipeline.discover.dbt.documents import Documents, mapping
 from lineage_pipeline.discover.dbt.project import Project
 
 PLACES = ("", "profile", "profiles", ".dbt", "config")
+EXAMPLES = (
+    *(f"profiles.yml.{word}" for word in ("template", "example", "sample", "dist")),
+    *(f"profiles.{word}.yml" for word in ("template", "example", "sample")),
+    *(f"{word}{sign}profiles.yml" for word in ("example", "sample", "ci") for sign in "._"),
+)
+"""What a profile is called that everybody is to copy: it tells the adapter, and nothing of a real target."""
+
 ENVIRONMENT = re.compile(r"\{\{\s*env_var\(\s*['\"](\w+)['\"]\s*(?:,\s*['\"]([^'\"]*)['\"]\s*)?\)[^}]*\}\}")
 
 PRODUCTION = "prod"
@@ -73,21 +80,32 @@ def find_target(project: Project, documents: Documents, wanted: Wanted) -> Targe
 
 
 def _output(project: Project, documents: Documents, wanted: Wanted) -> tuple[str, dict[str, Any]]:
+    found = _named(project, documents, wanted, ("profiles.yml",))
+    if found is not None:
+        return found
+    example = _named(project, documents, wanted, EXAMPLES)
+    return wanted.target or PRODUCTION, {"type": example[1].get("type")} if example is not None else {}
+
+
+def _named(
+    project: Project, documents: Documents, wanted: Wanted, names: Sequence[str]
+) -> tuple[str, dict[str, Any]] | None:
+    """Give the target of the first profile of that name that is the project's."""
     profile = str(project.document.get("profile") or project.name)
-    for place in _profiles(project):
+    for place in _profiles(project, names):
         found = mapping(documents.read(place).get(profile))
         outputs = mapping(found.get("outputs"))
         if outputs:
             default = str(_resolved(found.get("target") or "", wanted.variables))
             name = next((item for item in (wanted.target, default, *outputs) if item in outputs), "")
             return name, mapping(outputs[name])
-    return wanted.target or PRODUCTION, {}
+    return None
 
 
-def _profiles(project: Project) -> Iterator[str]:
+def _profiles(project: Project, names: Sequence[str]) -> Iterator[str]:
     for base in dict.fromkeys((project.root, posixpath.dirname(project.root), "")):
         for place in PLACES:
-            yield posixpath.normpath(posixpath.join(base, place, "profiles.yml"))
+            yield from (posixpath.normpath(posixpath.join(base, place, name)) for name in names)
 
 
 def _resolved(value: Any, variables: Mapping[str, Any]) -> Any:

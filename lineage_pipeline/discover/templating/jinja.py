@@ -1,7 +1,8 @@
 """Plain Jinja: no list can be changed, and only files of the repository are included or imported."""
 
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from jinja2 import BaseLoader, Environment, nodes
 from jinja2.exceptions import TemplateNotFound
@@ -9,7 +10,7 @@ from jinja2.exceptions import TemplateNotFound
 from lineage_pipeline.discover.templating.protocol import Library, Rendered, Template
 from lineage_pipeline.discover.templating.sandbox import Immutable
 from lineage_pipeline.discover.templating.tracing import render
-from lineage_pipeline.discover.templating.undefined import Report
+from lineage_pipeline.discover.templating.undefined import Missing, Report
 
 EXTENSIONS = ("jinja2.ext.do", "jinja2.ext.loopcontrols")
 
@@ -37,6 +38,8 @@ class JinjaEnvironment(Immutable):
         """Open the files of a repository."""
         super().__init__(loader=LibraryLoader(library), extensions=EXTENSIONS)
         self.library = library
+        self.variables: Mapping[str, Any] = {}
+        self.globals.update(outside(self))
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         """Read a template; a file that it includes and that is not there is a finding, and costs nothing else."""
@@ -60,6 +63,30 @@ class JinjaEnvironment(Immutable):
         return beside if found else template
 
 
+def outside(environment: JinjaEnvironment) -> dict[str, Callable[..., Any]]:
+    """Give dbt's words for files that no project of dbt reads: nobody knows the names, and yet two are not the same."""
+
+    def ref(*names: Any, **_named: Any) -> str:
+        environment.report.undefined("ref")
+        return str(names[-1]) if names else ""
+
+    def source(*names: Any) -> str:
+        environment.report.undefined("source")
+        return ".".join(str(name) for name in names)
+
+    def var(name: str = "", default: Any = None) -> Any:
+        given = environment.variables.get(name, default)
+        return Missing(environment, f"var.{name}") if given is None else given
+
+    return {
+        "ref": ref,
+        "source": source,
+        "var": var,
+        "config": lambda *_arguments, **_named: "",
+        "is_incremental": lambda: False,
+    }
+
+
 class JinjaTemplater:
     """Renders Jinja; the environment is made once a repository."""
 
@@ -72,4 +99,5 @@ class JinjaTemplater:
         environment = self._environment
         if environment is None or environment.library is not template.library:
             environment = self._environment = JinjaEnvironment(template.library)
+        environment.variables = template.variables
         return render(environment, template, template.variables, Report(template.path))

@@ -3,6 +3,7 @@
 import csv
 import io
 import posixpath
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,6 +15,11 @@ from lineage_pipeline.discover.templating.protocol import Library
 FILES = ("config.yaml", "config.yml")
 ROOT = "$root"
 MODELS = "models"
+
+VARIABLE = re.compile(
+    r"\{\{\s*env_var\(\s*['\"]\w+['\"]\s*(?:,\s*['\"]([^'\"]*)['\"]\s*)?\)\s*\}\}|\{\{.*?\}\}|\{%.*?%\}", re.DOTALL
+)
+"""What a configuration asks of the environment: it gets the default."""
 
 ROWS = 1000
 """How many rows of a seed are looked at to tell its types."""
@@ -58,7 +64,7 @@ class SqlmeshProjects:
 def _project(folder: str, text: str) -> SqlmeshProject | None:
     """Read a configuration; a file of that name that is none of SQLMesh says nothing."""
     try:
-        document = yaml.safe_load(text)
+        document = yaml.safe_load(VARIABLE.sub(lambda match: match[1] or "", text))
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
     if not isinstance(document, Mapping) or not {"model_defaults", "gateways", "variables"} & set(document):
