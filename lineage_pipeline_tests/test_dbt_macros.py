@@ -137,6 +137,35 @@ def test_what_stands_around_macros_is_not_run(tmp_path: Path) -> None:
     assert not lineage.diagnostics
 
 
+FILES = """sources:
+  - name: raw
+    meta: {external_location: "s3://bucket/{name}/*.parquet"}
+    tables:
+      - {name: orders, columns: [{name: id}, {name: amount}]}
+      - {name: days, config: {meta: {external_location: "read_csv('{identifier}.csv', sep=';')"}}, identifier: d}
+      - {name: old, meta: {external_location: "data/%(name)s.csv", formatter: oldstyle}}
+"""
+
+
+def test_sources_of_duckdb_that_are_files_and_its_schema(tmp_path: Path) -> None:
+    (tmp_path / "dbt_project.yml").write_text("name: p\n")
+    (tmp_path / "profiles.yml").write_text("p: {target: d, outputs: {d: {type: duckdb, path: 'x/shop.duckdb'}}}\n")
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "s.yml").write_text(FILES)
+    (tmp_path / "models" / "m.sql").write_text(
+        "select o.* from {{ source('raw', 'orders') }} as o, {{ source('raw', 'days') }}, {{ source('raw', 'old') }}"
+    )
+    lineage = scan(tmp_path).lineage
+    assert [row.reads for row in lineage.statements] == [
+        ('"s3://bucket/orders/*.parquet"', '"file://./d.csv"', '"file://./data/old.csv"')
+    ]
+    assert {row.code for row in lineage.diagnostics} == {"APPROXIMATE_LINEAGE"}  # YAML may list some columns only
+    assert [(row.object, row.name) for row in lineage.columns if row.object.startswith("shop")] == [
+        ("shop.main.m", "id"),
+        ("shop.main.m", "amount"),
+    ]
+
+
 def test_names_are_given_as_the_database_has_them(tmp_path: Path) -> None:
     text = 'select {{ dbt_utils.star(ref("base"), except=["at"], prefix="p_") }} from {{ ref("base") }}'
     lineage = scan(project(tmp_path, "snowflake", {**MODELS, "m": text})).lineage

@@ -14,7 +14,8 @@ DOUBLES = {"numeric": "double"}
 class Adapter(msgspec.Struct, frozen=True):
     """An adapter: its dialect, whether it quotes names, with what, and the adapters it stands in for.
 
-    `types` are those that it gives the columns of seeds where they are not called as in PostgreSQL.
+    `types` are those that it gives the columns of seeds where they are not called as in PostgreSQL. `schema` is the one
+    of a target that names none; one that `reads_files` takes sources from where they lie.
     """
 
     name: str = ""
@@ -23,6 +24,8 @@ class Adapter(msgspec.Struct, frozen=True):
     mark: str = '"'
     parents: tuple[str, ...] = ()
     types: Mapping[str, str] = {}
+    schema: str = ""
+    reads_files: bool = False
 
     def seed_type(self, kind: str) -> str:
         """Give the type of a column of a seed by the kind of its values."""
@@ -38,7 +41,7 @@ ADAPTERS: Mapping[str, Adapter] = {
         Adapter("databricks", "databricks", mark="`", parents=("spark",), types=STRINGS),
         Adapter("doris", "doris", mark="`", types=DOUBLES),
         Adapter("dremio", "dremio"),
-        Adapter("duckdb", "duckdb"),
+        Adapter("duckdb", "duckdb", schema="main", reads_files=True),
         Adapter("exasol", "exasol", quotes=False),
         Adapter("fabric", "fabric", parents=("sqlserver",), types=SQLSERVER),
         Adapter("greenplum", "postgres", parents=("postgres",)),

@@ -10,6 +10,7 @@ from jinja2.exceptions import TemplateError
 
 from lineage_pipeline.discover.dbt.context import context_of
 from lineage_pipeline.discover.dbt.documents import Documents, entries
+from lineage_pipeline.discover.dbt.external import located
 from lineage_pipeline.discover.dbt.macros import DbtEnvironment, Macros, Return
 from lineage_pipeline.discover.dbt.manifest import Known, find_manifest
 from lineage_pipeline.discover.dbt.naming import Naming
@@ -118,7 +119,7 @@ class Session:
         )
         said = [self.text(part, found.package).strip() if "{" in part else part.strip() for part in parts]
         home = said[0] or self.target.database
-        return Relation(self.target.adapter, home, said[1], said[2], "table", quoting)
+        return located(Relation(self.target.adapter, home, said[1], said[2], "table", quoting), found, table)
 
     def quoting(self, *own: Any) -> dict[str, bool]:
         """Give which parts of a name are quoted: as the project says, and over that what a table says itself."""

@@ -19,6 +19,8 @@ EXAMPLES = (
 )
 """What a profile is called that everybody is to copy: it tells the adapter, and nothing of a real target."""
 
+EXAMPLE = "example"
+
 ENVIRONMENT = re.compile(r"\{\{\s*env_var\(\s*['\"](\w+)['\"]\s*(?:,\s*['\"]([^'\"]*)['\"]\s*)?\)[^}]*\}\}")
 
 PRODUCTION = "prod"
@@ -72,9 +74,10 @@ def find_target(project: Project, documents: Documents, wanted: Wanted) -> Targe
     kind = wanted.adapter or str(output.get("type") or "")
     adapter = adapter_of(kind, wanted.dialect)
     database = next((str(output[key]) for key in ("database", "dbname", "project", "catalog") if output.get(key)), "")
+    real = bool(output.get("type")) and not output.get(EXAMPLE)
     if adapter.name == "duckdb" and not database:
         database = posixpath.basename(str(output.get("path") or "")).split(".")[0].replace(":memory:", "") or "memory"
-    schema = str(output.get("schema") or output.get("dataset") or "")
+    schema = str(output.get("schema") or output.get("dataset") or (adapter.schema if real else ""))
     safe = {key: value for key, value in output.items() if key not in ("password", "pass", "token", "private_key")}
     return Target(name, adapter, wanted.database or database, wanted.schema or schema, safe)
 
@@ -84,7 +87,7 @@ def _output(project: Project, documents: Documents, wanted: Wanted) -> tuple[str
     if found is not None:
         return found
     example = _named(project, documents, wanted, EXAMPLES)
-    return wanted.target or PRODUCTION, {"type": example[1].get("type")} if example is not None else {}
+    return wanted.target or PRODUCTION, {"type": example[1].get("type"), EXAMPLE: True} if example is not None else {}
 
 
 def _named(
