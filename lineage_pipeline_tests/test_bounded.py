@@ -1,6 +1,7 @@
 """Settings, manifests and schemas of a stranger: one too large, too deep or without an end is one sentence."""
 
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -21,13 +22,34 @@ DEEP = "[" * 200_000
         ("lineage.toml", "# " + "x" * 2_000_000, "", "1 MB"),
         ("lineage.toml", f"a = {DEEP}", "", "nested too deeply"),
         ("files.csv", "path\n" + "a.sql\n" * 400_000, 'manifest = "files.csv"\n', "2 MB"),
+        ("files.csv", "path\n" + "x" * 200_000, 'manifest = "files.csv"\n', "larger than field limit"),
+        ("files.csv", "path\ra.sql\r", 'manifest = "files.csv"\n', "new-line character"),
+        ("files.csv", "", 'manifest = "files.csv"\n', "it lists no file"),
+        ("s.csv", "table_name,column_name\n" + "x" * 200_000, '[analysis]\nschemas = ["s.csv"]\n', "larger than field"),
+        ("s.csv", "x" * 200_000, '[analysis]\nschemas = ["s.csv"]\n', "larger than field"),
+        ("s.yaml", "t: {a: 2001-99-99}", '[analysis]\nschemas = ["s.yaml"]\n', "not of its kind"),
         ("s.json", "[" + "0," * 2_000_000 + "0]", '[analysis]\nschemas = ["s.json"]\n', "3 MB"),
         ("s.json", DEEP, '[analysis]\nschemas = ["s.json"]\n', "nested too deeply"),
         ("s.yaml", DEEP[:2_000], '[analysis]\nschemas = ["s.yaml"]\n', "nested too deeply"),
         ("s.yaml", "a: &a [1]\nb: [*a, *a", '[analysis]\nschemas = ["s.yaml"]\n', "while parsing a flow sequence"),
         ("v.json", DEEP, '[templating]\nvariables_file = "v.json"\n', "nested too deeply"),
     ],
-    ids=["settings", "deep settings", "listing", "schemas", "deep JSON", "deep YAML", "half of YAML", "variables"],
+    ids=[
+        "settings",
+        "deep settings",
+        "listing",
+        "long field",
+        "ends of lines",
+        "no file",
+        "long field of a dump",
+        "long heading",
+        "no date",
+        "schemas",
+        "deep JSON",
+        "deep YAML",
+        "half of YAML",
+        "variables",
+    ],
 )
 def test_a_file_beside_the_sql_that_is_too_much_is_one_sentence(
     name: str,
@@ -57,6 +79,34 @@ def test_a_file_beside_the_sql_that_is_too_much_is_one_sentence(
 def test_a_file_without_an_end_is_read_as_far_as_its_limit() -> None:
     with pytest.raises(LineageError, match="/dev/zero: it is over the limit of 1 MB for such a file"):
         bounded.read_bounded(Path("/dev/zero"), bounded.SETTINGS)
+
+
+@pytest.mark.parametrize("opening", ["array<", "struct<a ", "decimal(", "int["])
+def test_a_type_that_is_nested_too_deeply_is_none(opening: str, tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text("create view v as select a, b from t;\n")
+    (tmp_path / "s.json").write_text(json.dumps({"t": {"a": opening * 50_000, "b": "array<array<int>>"}}))
+    (tmp_path / "lineage.toml").write_text('[analysis]\ndialect = "spark"\nschemas = ["s.json"]\n')
+    found = {row.name: row.type for row in scan(tmp_path).lineage.columns if row.object == "t"}
+    assert found == {"a": None, "b": "ARRAY<ARRAY<INT>>"}
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ("[1, 2]", "row 1 names no table and column"),
+        ('[{"table_name": "t", "column_name": "a", "ordinal_position": "\u00b2"}]', ""),
+        ('[{"table_name": "t", "column_name": "a", "ordinal_position": "' + "9" * 5_000 + '"}]', ""),
+    ],
+)
+def test_rows_of_a_dump_that_are_none_are_one_sentence(document: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text("create view v as select a from t;\n")
+    (tmp_path / "s.json").write_text(document)
+    (tmp_path / "lineage.toml").write_text('[analysis]\nschemas = ["s.json"]\n')
+    try:
+        assert scan(tmp_path).lineage.columns
+    except LineageError as error:
+        assert said
+        assert said in str(error)
 
 
 def test_documents_nested_too_deeply_are_none() -> None:

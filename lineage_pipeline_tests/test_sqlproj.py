@@ -1,5 +1,6 @@
 """A database project says which of its scripts run first and last."""
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from lineage_pipeline.cli import main
 from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.discover.gather import input_files
 from lineage_pipeline.discover.git import discover_revision
-from lineage_pipeline.discover.sqlproj import positions
+from lineage_pipeline.discover.sqlproj import positions, variables_by_folder
 from lineage_pipeline.pipeline import analyse
 from lineage_pipeline.settings import load_settings
 from lineage_pipeline_tests.test_discover import committed
@@ -88,10 +89,20 @@ def test_deployment_scripts_run_before_and_after_what_is_built(place: str, tmp_p
         "<Project><PostDeploy Include='a.sql'></Project>",
         '<!DOCTYPE p [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><Project><PostDeploy Include="&b;"/></Project>',
         "<Project><PostDeploy Remove='a.sql'/></Project>",
+        "<?xml version='1.0' encoding='euc-jp'?><Project><PostDeploy Include='a.sql'/></Project>",
+        "<?xml version='1.0' encoding='nonsense'?><Project><PostDeploy Include='a.sql'/></Project>",
+        "<?xml version='1.0' encoding='rot13'?><Project><PostDeploy Include='a.sql'/></Project>",
     ],
 )
 def test_a_project_that_cannot_be_read_orders_nothing(text: str) -> None:
     assert positions(["x/p.sqlproj"], lambda _: text) == {}
+
+
+def test_lines_without_end_in_a_project_are_put_together_once() -> None:
+    variable = f"<SqlCmdVariable Include='a'><DefaultValue>{chr(10) * 2_000_000}x</DefaultValue></SqlCmdVariable>"
+    started = time.process_time()
+    assert variables_by_folder(["p.sqlproj"], lambda _: f"<Project>{variable}</Project>") == {"": {"a": "x"}}
+    assert time.process_time() - started < 10  # one behind the other takes minutes
 
 
 def test_a_script_outside_of_the_repository_is_none_of_its_files() -> None:

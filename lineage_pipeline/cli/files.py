@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lineage_pipeline.cli.words import put
+from lineage_pipeline.discover.bounded import as_csv
 from lineage_pipeline.vocabulary.errors import LineageError
 
 if TYPE_CHECKING:
@@ -72,10 +73,10 @@ def _rows(lineage: "Lineage") -> "dict[str, tuple[msgspec.Struct, ...]]":
 def listed_in(manifest: Path) -> list[str]:
     """Give the files that a CSV file lists in its column file_path, as they lie beside it."""
     try:
-        with manifest.open(encoding="utf-8-sig", newline="") as stream:
+        with manifest.open(encoding="utf-8-sig", newline="") as stream, as_csv(manifest):
             rows = list(csv.DictReader(stream))
     except OSError as error:
         raise LineageError(f"{manifest}: {error.strerror}") from None
     if rows and "file_path" not in rows[0]:
         raise LineageError(f"{manifest} has no column file_path")
-    return [str(manifest.parent / row["file_path"].strip()) for row in rows if row["file_path"].strip()]
+    return [str(manifest.parent / place) for row in rows if (place := (row["file_path"] or "").strip())]

@@ -1,5 +1,8 @@
 """Files beside the SQL: settings, manifests and schemas are read whole, and never more of them than anybody writes."""
 
+import csv
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from lineage_pipeline.vocabulary.errors import LineageError
@@ -8,6 +11,17 @@ SETTINGS, LISTING, DOCUMENT = 1_000_000, 50_000_000, 500_000_000
 """Bytes of a settings file, of a list of files, and of a document that a tool writes, as dbt does."""
 
 DEEP = "it is nested too deeply"
+
+
+@contextmanager
+def as_csv(source: object) -> Iterator[None]:
+    """Say in one sentence what keeps a file from being read as CSV."""
+    try:
+        yield
+    except csv.Error as error:
+        raise LineageError(f"{source}: {error}") from None
+    except UnicodeDecodeError:
+        raise LineageError(f"{source}: it is not a text in UTF-8") from None
 
 
 def read_bounded(file: Path, most: int) -> bytes:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from lineage_pipeline.discover.bounded import as_csv
 from lineage_pipeline.vocabulary.analysis import Options
 from lineage_pipeline.vocabulary.errors import LineageError
 
@@ -37,7 +38,8 @@ class Listed(msgspec.Struct, frozen=True):
 def parse_manifest(text: str, source: str) -> dict[str, Listed]:
     """Read a manifest; files are relative to it, with slashes of either kind."""
     head = text.lstrip("\ufeff").split("\n", 1)[0]
-    rows = csv.DictReader(io.StringIO(text.lstrip("\ufeff")), delimiter=max(",;\t|", key=head.count))
+    with as_csv(source):
+        rows = list(csv.DictReader(io.StringIO(text.lstrip("\ufeff")), delimiter=max(",;\t|", key=head.count)))
     found: dict[str, Listed] = {}
     for number, row in enumerate(rows, 2):
         lowered = {(key or "").strip().lower(): (value or "").strip() for key, value in row.items() if key is not None}
@@ -49,4 +51,6 @@ def parse_manifest(text: str, source: str) -> dict[str, Listed]:
             raise LineageError(f"{source}: line {number} names no file; its columns are file, dialect, system, schema")
         path = said["path"].replace("\\", "/").removeprefix("./")
         found[path] = Listed(**{**said, "path": path})
+    if not found:
+        raise LineageError(f"{source}: it lists no file")
     return found

@@ -49,7 +49,8 @@ class _Reader:
     def __init__(self) -> None:
         self.deployed: list[tuple[str, int]] = []
         self.variables: dict[str, str] = {}
-        self.variable = self.text = ""
+        self.variable = ""
+        self.texts: list[str] = []
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         name, included = tag.rpartition(":")[2], attributes.get("Include", "")
@@ -58,15 +59,16 @@ class _Reader:
             self.deployed.append((included.replace("\\", "/"), position))
         if name == VARIABLE:
             self.variable = included
-        self.text = ""
+        self.texts.clear()
 
     def read(self, text: str) -> None:
-        self.text += text
+        self.texts.append(text)  # a line at a time, and there may be millions
 
     def end(self, tag: str) -> None:
         name = tag.rpartition(":")[2]
-        if name == DEFAULT and self.variable and self.text.strip():
-            self.variables[self.variable] = self.text.strip()
+        said = "".join(self.texts).strip() if name == DEFAULT and self.variable else ""
+        if said:
+            self.variables[self.variable] = said
         if name == VARIABLE:
             self.variable = ""
 
@@ -85,6 +87,6 @@ def read_project(text: str) -> DatabaseProject:
     parser.EntityDeclHandler = refuse  # one that stands for others may grow without end
     try:
         parser.Parse(text.lstrip("\ufeff").encode(), True)  # noqa: FBT003
-    except expat.ExpatError:
+    except (expat.ExpatError, ValueError, LookupError):  # the latter for an encoding that Python does not know
         return DatabaseProject()
     return DatabaseProject(tuple(reader.deployed), reader.variables)

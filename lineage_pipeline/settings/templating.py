@@ -108,8 +108,10 @@ def read_variables(file: Path) -> dict[str, Any]:
 def _yaml(text: str, file: Path) -> object:
     import yaml
 
+    from lineage_pipeline.discover.yamls import load_yaml
+
     try:
-        document: object = yaml.safe_load(text)
+        document: object = load_yaml(text)
     except yaml.YAMLError as error:
         raise LineageError(f"{file}: {' '.join(str(error).split())}") from None
     return document

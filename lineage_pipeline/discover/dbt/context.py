@@ -13,6 +13,7 @@ from lineage_pipeline.discover.dbt.macros import Partly, Return
 from lineage_pipeline.discover.dbt.modules import STARTED, safe_modules
 from lineage_pipeline.discover.dbt.relations import Relation
 from lineage_pipeline.discover.dbt.standins import AdapterStandIn, ColumnStandIn, Complaints, RelationStandIn
+from lineage_pipeline.discover.yamls import load_yaml
 
 if TYPE_CHECKING:
     from lineage_pipeline.discover.dbt.session import Session
@@ -202,7 +203,7 @@ def _plain(session: "Session") -> dict[str, Any]:
         "tojson": lambda value, default=None, sort_keys=False: json.dumps(value, sort_keys=sort_keys, default=str),
         "fromjson": lambda text, default=None: json.loads(text),
         "toyaml": lambda value, default=None, sort_keys=False: yaml.safe_dump(value, sort_keys=sort_keys),
-        "fromyaml": lambda text, default=None: yaml.safe_load(str(text)),
+        "fromyaml": lambda text, default=None: load_yaml(str(text)),
         "set": lambda items, default=None: set(session.environment.budget.turns(items)),
         "set_strict": lambda items: set(session.environment.budget.turns(items)),
         "zip": lambda *items, **_named: list(zip(*items, strict=False)),

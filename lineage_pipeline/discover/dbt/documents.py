@@ -7,10 +7,8 @@ from typing import Any, NamedTuple
 import yaml
 
 from lineage_pipeline.discover.templating.protocol import Library
+from lineage_pipeline.discover.yamls import load_yaml
 from lineage_pipeline.vocabulary.places import line_starts
-
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
 
 ENTRY = re.compile(r"\s*- ")
 TRIES = 5
@@ -63,7 +61,7 @@ class Documents:
         if text is None:
             return {}
         try:
-            document = yaml.load(text, Loader=_LOADER)  # noqa: S506 - the loader is a safe one
+            document = load_yaml(text)
         except (yaml.YAMLError, ValueError, RecursionError) as error:
             self.wrong[path], document = _damage(error, text), _until(error, text)
         return document if isinstance(document, Mapping) else {}
@@ -90,7 +88,7 @@ def _until(error: Exception, text: str) -> object:
         while lines and not ENTRY.match(lines.pop()):
             pass
         try:
-            return yaml.load("".join(lines), Loader=_LOADER)  # noqa: S506 - the loader is a safe one
+            return load_yaml("".join(lines))
         except (yaml.YAMLError, ValueError, RecursionError):
             continue
     return None

@@ -124,7 +124,7 @@ class Nodes:
 def _latest(node: Node) -> tuple[bool, int, str]:
     """Order versions: the one that is called the latest, then the highest."""
     latest = str(node.entry.get("latest_version") or "")
-    number = int(node.version) if node.version.isdigit() else -1
+    number = int(node.version[:9]) if node.version.isdecimal() else -1
     return bool(latest) and node.version == latest, number, node.version
 
 

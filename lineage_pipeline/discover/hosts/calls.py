@@ -63,9 +63,9 @@ def formatted(value: Value, positional: Sequence[Texts], named: Mapping[str, Tex
     def filler(match: re.Match[str]) -> Texts | None:
         if match[0] in ("{{", "}}"):
             return ((Part(match[0][0]),),)
-        if match[1] and not match[1].isdigit():
+        if match[1] and not match[1].isdecimal():
             return named.get(match[1], UNKNOWN)
-        index = int(match[1]) if match[1] else next(count, len(positional))
+        index = int(match[1][:9]) if match[1] else next(count, len(positional))
         return positional[index] if index < len(positional) else UNKNOWN
 
     return filled(value, FORMAT_FIELD, filler)

@@ -11,6 +11,7 @@ from lineage_pipeline.discover.hosts.syntax import is_python
 from lineage_pipeline.discover.hosts.values import (
     Extract,
     Part,
+    Runs,
     Value,
     carried,
     place_of,
@@ -51,7 +52,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self.program = Program()
-        self.runs: list[Part] = []
+        self.runs = Runs()
         self.size = 0
         self.texts: list[Value] = []
 
@@ -78,20 +79,21 @@ class _Reader:
         """Take a cell of SQL; what stands beside its magic word is SQL or options."""
         end = text.find("\n", begin)
         first = begin if not begin or BEGINS.match(text[begin : end if end >= 0 else len(text)]) else max(end, begin)
-        taken = carried((Part(text[first:], first),), parts)
+        taken = carried((Part(text[first:], first),), Runs().add(parts))
         if text[first:].strip():
             self.texts.append(substituted(taken, VARIABLE, lambda match: (Part(HOLE),)))
 
     def python(self, parts: Value, text: str, begin: int) -> None:
         """Take a cell of Python; lines for the shell are blank, and those with SQL are taken."""
+        own = Runs().add(parts)
         for line in LINE.finditer(text, begin):
             if line[2] in SQL_MAGICS and BEGINS.match(line[3]):  # or it is an address to connect to
-                self.sql(carried((Part(line[3], line.start(3)),), parts), line[3], 0)
+                self.sql(carried((Part(line[3], line.start(3)),), own), line[3], 0)
         code = text[begin:]
         if SHELL.search(code) and not is_python(code):  # or a line goes on with a sign of division
             code = SHELL.sub(lambda match: _blank(match[0]), code)
         self.program.read(re.sub(r"[^\n]", " ", text[:begin]) + code, self.size)
-        self.runs += parts
+        self.runs.add(parts)
         self.size += len(text)
 
     def finish(self) -> Extract:

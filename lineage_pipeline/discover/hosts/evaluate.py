@@ -78,6 +78,9 @@ class Evaluator:
         pieces = pieces_of(*self.source.written(node))
         if pieces is None:
             return UNKNOWN
+        whole = tuple(piece for piece in pieces if isinstance(piece, Part))
+        if len(whole) == len(pieces):
+            return (whole,)
         return joined(self.field(piece) if isinstance(piece, Field) else ((piece,),) for piece in pieces)
 
     def field(self, field: Field) -> Texts:

@@ -42,12 +42,30 @@ class Source(msgspec.Struct, frozen=True):
         return self.text[start:end], self.base + start
 
 
+LARGEST = 5_000
+"""How many values a list or a table may hold, those in its own lists and tables counted."""
+
+
 class Known(msgspec.Struct, frozen=True):
-    """What is known of a value; a list has items, a dictionary entries, and either may be unknown."""
+    """What is known of a value; a list has items, a dictionary entries, and either may be unknown.
+
+    Of one that is too large nothing is known: lists of the same list twice would double with each line of a program.
+    """
 
     texts: Texts = UNKNOWN
     items: "tuple[Known, ...] | None" = None
     entries: "Mapping[str, Known] | None" = None
+    size: int = 1
+
+    def __post_init__(self) -> None:
+        """Count what is inside."""
+        if self.items or self.entries:
+            inside = (*(self.items or ()), *(self.entries or {}).values())
+            size = 1 + sum([item.size for item in inside])
+            msgspec.structs.force_setattr(self, "size", min(size, LARGEST))
+            if size > LARGEST:
+                msgspec.structs.force_setattr(self, "items", None)
+                msgspec.structs.force_setattr(self, "entries", None)
 
     def under(self, choice: tuple[int, int]) -> "Known":
         """Give the same under a choice."""
@@ -182,19 +200,25 @@ def callers_first(functions: Sequence[Later]) -> list[Later]:
     by_node = {later.function.node: later for later in functions}
     done: list[Later] = []
     seen: set[ast.AST] = set()
-
-    def visit(later: Later) -> None:
-        node = later.function.node
-        if node in seen:
-            return
-        seen.add(node)
-        for inner in nodes_of(node, (ast.Call,)):
-            name = name_of(inner.func) if isinstance(inner, ast.Call) else ""
-            called = later.methods.get(name) or later.scope.functions.get(name)
-            if called is not None and called.node in by_node:
-                visit(by_node[called.node])
-        done.append(later)
-
     for function in reversed(functions):
-        visit(function)
+        waiting = [(function, iter([function]))]  # without recursion: there may be thousands that call each other
+        while waiting:
+            later, called = waiting[-1]
+            other = next((one for one in called if one.function.node not in seen), None)
+            if other is not None:
+                seen.add(other.function.node)
+                waiting.append((other, _called(other, by_node)))
+                continue
+            waiting.pop()
+            if waiting:
+                done.append(later)
     return done[::-1]
+
+
+def _called(later: Later, by_node: Mapping[ast.AST, Later]) -> Iterator[Later]:
+    """Give the functions that one calls, of those that are still to be read."""
+    for inner in nodes_of(later.function.node, (ast.Call,)):
+        name = name_of(inner.func) if isinstance(inner, ast.Call) else ""
+        called = later.methods.get(name) or later.scope.functions.get(name)
+        if called is not None and called.node in by_node:
+            yield by_node[called.node]

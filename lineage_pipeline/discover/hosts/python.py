@@ -21,6 +21,7 @@ from lineage_pipeline.discover.hosts.known import (
 from lineage_pipeline.discover.hosts.sinks import Sink, finished, is_file, is_sql, is_statement, returns_sql, sinks_of
 from lineage_pipeline.discover.hosts.syntax import BROKEN, expressions_of, nodes_of, parsed, statements_in
 from lineage_pipeline.discover.hosts.values import (
+    BUDGET,
     UNKNOWN_PART,
     Extract,
     Problem,
@@ -29,7 +30,9 @@ from lineage_pipeline.discover.hosts.values import (
     place_of,
     plain,
     text_of,
+    too_much,
     unused,
+    weigh,
 )
 
 DEEPEST = 4
@@ -59,7 +62,7 @@ class Program:
         self.calls: dict[ast.AST, list[Mapping[str, Known]]] = {}
         self.given: dict[ast.AST, Known] = {}
         self.later: list[Later] = []
-        self.steps = 0
+        self.steps, self.weight = 0, [0, 0]
 
     def read(self, text: str, base: int = 0) -> bool:
         """Read a piece that begins at an offset of the file; one that is not Python is a finding, and False."""
@@ -280,6 +283,10 @@ class Walk:
         """Take one argument, or each of a list."""
         evaluator = self.evaluator
         for value in texts_in(evaluator.known(sink.node)) or evaluator.texts(sink.node):
+            self.program.weight[sink.spare] += weigh(value)
+            if self.program.weight[sink.spare] > BUDGET:
+                self.program.problems[too_much()] = None
+                return
             said = text_of(value)
             if is_elsewhere(value) and is_statement(said):
                 continue  # it is read where it is written

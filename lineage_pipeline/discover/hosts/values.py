@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import accumulate, islice
+from itertools import accumulate
 
 import msgspec
 
@@ -15,6 +15,9 @@ MOST = 200
 
 COMBINED = 16
 """How many texts choices that have nothing to do with each other may come to together."""
+
+HEAVIEST, BUDGET = 10_000_000, 400_000_000
+"""How much the texts of one expression may weigh that are put together of others, and all that one file runs."""
 
 MADE = -1
 """The offset of a part that stands nowhere in the file."""
@@ -61,6 +64,11 @@ class Extract(msgspec.Struct, frozen=True):
     problems: tuple[Problem, ...] = ()
 
 
+def too_much() -> Problem:
+    """Say that a file comes to more SQL than is looked at."""
+    return Problem("LIMIT_EXCEEDED", (("what", "the program"), ("limit", f"{BUDGET // 10} characters of SQL")), 0)
+
+
 def text_of(value: Value) -> str:
     """Give a text as it is."""
     return "".join(part.text for part in value)
@@ -82,23 +90,42 @@ def place_of(value: Value) -> int:
 
 
 def joined(texts: Iterable[Texts]) -> Texts:
-    """Put texts one behind the other, in all combinations that can be: no choice is made in two ways."""
+    """Put texts one behind the other, in all combinations that can be: no choice is made in two ways.
+
+    What would be too long is not known: a program of sixty lines can double a text sixty times.
+    """
     found: Texts = ((),)
+    behind: list[Part] = []
+    weight = 0
     for choices in texts:
-        most = max(COMBINED, len(found), len(choices))
-        if len(choices) == 1 or len(found) == 1:
-            pairs = ((before, after) for before in found for after in choices)
-        else:
-            made = [(after, dict(choices_of(after))) for after in choices]
-            pairs = (
-                (before, after)
-                for before in found
-                for known in (dict(choices_of(before)),)
-                for after, other in made
-                if all(known.get(number, chosen) == chosen for number, chosen in other.items())
-            )
-        found = limited(((*before, *after) for before, after in pairs), most)
-    return found
+        if len(choices) == 1:
+            behind += choices[0]
+            weight += weigh(choices[0])
+            if weight > HEAVIEST:
+                return UNKNOWN
+            continue
+        found = _combined(_followed(found, behind), choices)
+        behind, weight = [], 0
+    return limited(_followed(found, behind), max(MOST, len(found)))
+
+
+def _followed(texts: Texts, behind: Sequence[Part]) -> Texts:
+    return tuple((*value, *behind) for value in texts) if behind else texts
+
+
+def _combined(found: Texts, choices: Texts) -> Texts:
+    if len(found) == 1:
+        pairs = ((found[0], after) for after in choices)
+    else:
+        made = [(after, dict(choices_of(after))) for after in choices]
+        pairs = (
+            (before, after)
+            for before in found
+            for known in (dict(choices_of(before)),)
+            for after, other in made
+            if all(known.get(number, chosen) == chosen for number, chosen in other.items())
+        )
+    return limited(((*before, *after) for before, after in pairs), max(COMBINED, len(found), len(choices)))
 
 
 def choices_of(value: Value) -> Iterator[tuple[int, int]]:
@@ -107,9 +134,24 @@ def choices_of(value: Value) -> Iterator[tuple[int, int]]:
 
 
 def limited(values: Iterable[Value], most: int = MOST) -> Texts:
-    """Give each text once; where there are too many, the last one is that nobody knows."""
-    found = tuple(islice(dict.fromkeys(values), most + 1))
-    return (*found[:most], *UNKNOWN) if len(found) > most else found
+    """Give each text once; where there are too many, the last one is that nobody knows, and none is too long."""
+    found: dict[Value, None] = {}
+    weight = 0
+    for value in values:
+        if value in found:
+            continue
+        weight += weigh(value)
+        if weight > HEAVIEST:
+            return (*found, *UNKNOWN) if found else UNKNOWN
+        if len(found) == most:
+            return (*found, *UNKNOWN)
+        found[value] = None
+    return tuple(found)
+
+
+def weigh(value: Value) -> int:
+    """Say what a text costs: ten for a character, and a hundred for a part, which is looked at again and again."""
+    return 100 * len(value) + 10 * sum([len(part.text) for part in value])
 
 
 def either(*texts: Texts) -> Texts:
@@ -166,12 +208,23 @@ def cut(part: Part, start: int, end: int) -> Part:
     return Part(part.text[start:end], part.at + start if part.at >= 0 else MADE)
 
 
-def carried(value: Value, runs: Sequence[Part]) -> Value:
-    """Give a text taken from another text, with the places that this one has in the file; `runs` are its parts."""
-    starts = [0]
-    for run in runs:
-        starts.append(starts[-1] + len(run.text))
-    return tuple(piece for part in value for piece in _carried(part, runs, starts))
+class Runs(msgspec.Struct):
+    """The parts that a text was made of, one behind the other, and where each of them begins in it."""
+
+    parts: list[Part] = []
+    starts: list[int] = msgspec.field(default_factory=lambda: [0])
+
+    def add(self, parts: Iterable[Part]) -> "Runs":
+        """Put parts behind those that are there."""
+        for part in parts:
+            self.parts.append(part)
+            self.starts.append(self.starts[-1] + len(part.text))
+        return self
+
+
+def carried(value: Value, runs: Runs) -> Value:
+    """Give a text taken from another text, with the places that this one has in the file."""
+    return tuple(piece for part in value for piece in _carried(part, runs.parts, runs.starts))
 
 
 def _carried(part: Part, runs: Sequence[Part], starts: Sequence[int]) -> Iterator[Part]:

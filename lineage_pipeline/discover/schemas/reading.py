@@ -103,8 +103,10 @@ def _json(text: str, source: str, options: Options) -> SchemaMetadata:
 def _yaml(text: str, source: str, options: Options) -> SchemaMetadata:
     import yaml
 
+    from lineage_pipeline.discover.yamls import load_yaml
+
     try:
-        return document_schema(yaml.safe_load(text), source)
+        return document_schema(load_yaml(text), source)
     except RecursionError:
         raise LineageError(f"{source}: {DEEP}") from None
     except yaml.YAMLError as error:

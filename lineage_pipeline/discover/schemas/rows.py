@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Iterable, Mapping
 
+from lineage_pipeline.discover.bounded import as_csv
 from lineage_pipeline.discover.schemas.model import ImportedColumn, ImportedTable
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.sets import ObjectKind
@@ -35,18 +36,20 @@ def tables_of_csv(text: str, source: str) -> tuple[ImportedTable, ...]:
     """Give the tables of a dump in CSV, whatever separates its fields."""
     head = text.split("\n", 1)[0]
     separator = max(",;\t|", key=head.count)
-    rows = csv.DictReader(io.StringIO(text.lstrip("\ufeff")), delimiter=separator)
-    headings = {str(name).strip().lower() for name in rows.fieldnames or ()}
+    with as_csv(source):
+        rows = csv.DictReader(io.StringIO(text.lstrip("\ufeff")), delimiter=separator)
+        headings = {str(name).strip().lower() for name in rows.fieldnames or ()}
     if headings.isdisjoint(HEADINGS["table"]) or headings.isdisjoint(HEADINGS["column"]):
         raise LineageError(f"{source}: no heading names tables and columns; known headings are {_known()}")
-    return tables_of_rows(rows, source)
+    with as_csv(source):
+        return tables_of_rows(rows, source)
 
 
 def tables_of_rows(rows: Iterable[Mapping[str, object]], source: str) -> tuple[ImportedTable, ...]:
     """Give the tables of rows, each with its columns in the order of their positions."""
     grouped: dict[tuple[str, ...], list[Row]] = {}
     for number, given in enumerate(rows, 1):
-        row = _heading(given)
+        row = _heading(given) if isinstance(given, Mapping) else {}
         if not row.get("table") or not row.get("column"):
             raise LineageError(f"{source}: row {number} names no table and column; known headings are {_known()}")
         parts = tuple(row[part] for part in ("catalog", "schema", "table") if row.get(part))
@@ -71,8 +74,8 @@ def _heading(given: Mapping[str, object]) -> dict[str, str]:
 
 def _table(parts: tuple[str, ...], rows: list[Row], source: str) -> ImportedTable:
     # A dump written by hand has no positions, and names as one types them; an engine's own has them as they are stored.
-    stored = all(row.get("ordinal", "").isdigit() for row in rows)
-    ordered = sorted(rows, key=lambda row: int(row["ordinal"])) if stored else rows
+    stored = all(row.get("ordinal", "").isdecimal() for row in rows)
+    ordered = sorted(rows, key=lambda row: int(row["ordinal"][:9])) if stored else rows
     kind = ObjectKind.VIEW if "view" in rows[0].get("kind", "").lower() else ObjectKind.TABLE
     columns = tuple(
         ImportedColumn(row["column"], type_of(row), _nullable(row), row.get("description"), quoted=stored)

@@ -18,6 +18,7 @@ from lineage_pipeline.discover.templating.dataform_syntax import (
     split,
 )
 from lineage_pipeline.discover.templating.protocol import Library
+from lineage_pipeline.discover.yamls import load_yaml
 from lineage_pipeline.vocabulary.analysis import HOLE
 
 SETTING = re.compile(r"\b(\w+)\s*:\s*(?:\"([^\"]*)\"|'([^']*)'|`([^`]*)`)")
@@ -155,7 +156,7 @@ def _settings(library: Library) -> tuple[tuple[str, str], dict[str, str]]:
         if posixpath.basename(path) not in SETTINGS:
             continue
         try:
-            document = yaml.safe_load(library.read(path) or "")  # JSON is YAML, too
+            document = load_yaml(library.read(path) or "")  # JSON is YAML, too
         except (yaml.YAMLError, RecursionError):  # names stay as they are written
             continue
         if isinstance(document, Mapping):

@@ -11,6 +11,7 @@ import msgspec
 import yaml
 
 from lineage_pipeline.discover.templating.protocol import Library
+from lineage_pipeline.discover.yamls import load_yaml
 
 FILES = ("config.yaml", "config.yml")
 ROOT = "$root"
@@ -64,7 +65,7 @@ class SqlmeshProjects:
 def _project(folder: str, text: str) -> SqlmeshProject | None:
     """Read a configuration; a file of that name that is none of SQLMesh says nothing."""
     try:
-        document = yaml.safe_load(VARIABLE.sub(lambda match: match[1] or "", text))
+        document = load_yaml(VARIABLE.sub(lambda match: match[1] or "", text))
     except (yaml.YAMLError, ValueError, RecursionError):
         return None
     if not isinstance(document, Mapping) or not {"model_defaults", "gateways", "variables"} & set(document):

@@ -15,6 +15,10 @@ from lineage_pipeline.dialects.typing.shapes import capitals
 _SPELLINGS: dict[tuple[str, str], str] = {}
 _REMARK = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
 _DIGITS = re.compile(r"INTERVAL (\d+)")
+_NESTING = re.compile(r"[<(\[\])>]")
+DEEPEST = 200
+"""How deep the types of columns may be nested that are told as text."""
+
 _NUMBERED = frozenset({"this", "expressions", "nested"})
 
 
@@ -38,15 +42,29 @@ def _spelt(node: exp.Expr, dialect: str) -> str:
 
 
 def written_type(text: str, dialect: str) -> str:
-    """A type that stands as text in a header, in the words of its dialect."""
+    """A type that stands as text in a header, in the words of its dialect; none where it is nested too deeply."""
+    if _is_deep(text):
+        return ""
     try:
         return spelling(exp.DataType.build(text, dialect=dialect or None, udt=True), dialect) if text else ""
     except SqlglotError:
         return " ".join(text.upper().split())
 
 
+def _is_deep(text: str) -> bool:
+    """Say whether brackets are nested so deeply that the parser, which is compiled, would end the process."""
+    depth = 0
+    for sign in _NESTING.findall(text):
+        depth += 1 if sign in "<([" else -1
+        if depth > DEEPEST:
+            return True
+    return False
+
+
 def is_type(text: str, dialect: str) -> bool:
     """Say whether a text is a type that the dialect, or any dialect, knows."""
+    if _is_deep(text):
+        return False
     for known in dict.fromkeys((dialect or None, None)):
         try:
             exp.DataType.build(text, dialect=known)
