@@ -1,13 +1,18 @@
-"""Whole runs, Dagster, Spark and dbt included, on a disk that fails them."""
+"""Whole runs, Dagster, Spark and dbt included, on a disk that fails them, and two of them at once."""
 
+import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import duckdb
 import pytest
 
+from lineage_pipeline_tests.faults import seen
 from lineage_pipeline_tests.materialised import ROOT
+from lineage_pipeline_tests.whole_runs import WAREHOUSE, make_repository, rows_of
 
 pytestmark = pytest.mark.slow
 
@@ -20,3 +25,52 @@ def test_a_run_on_a_closed_or_full_disk_is_one_error_and_the_next_one_is_whole(t
     command = [*ALONE, sys.executable, "-W", "ignore", "-m", "lineage_pipeline_tests.whole_runs", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+MARTS = Path(".lineage", "warehouse.duckdb")
+SECONDS = 1_200
+"""How long two runs may take on a machine that has other work."""
+
+
+def test_two_runs_of_one_snapshot_that_start_together_give_its_rows(tmp_path: Path) -> None:
+    """In a folder where nothing was before, so that both come to make everything."""
+    repo, work = make_repository(tmp_path / "repo"), tmp_path / "work"
+    work.mkdir()
+    expected = rows_of(repo, "HEAD~2")
+    command = [sys.executable, "-W", "ignore", "-m", "lineage_pipeline.cli", "run", "--repo", str(repo)]
+    logs = [tmp_path / name for name in ("one", "other")]
+    running = [_started([*command, "--rev", "HEAD~2"], work, log) for log in logs]
+    try:
+        _watch(running, work, expected)
+    finally:
+        for process in running:
+            process.kill()
+    said = [log.read_text().strip().splitlines()[-1] for log, run in zip(logs, running, strict=True) if run.wait()]
+    assert all("was published by the later run" in sentence for sentence in said), said
+    assert len(said) < len(running)
+    assert seen(work / WAREHOUSE) == [expected]
+    assert _columns(work) == len(expected["columns"])
+
+
+def _watch(running: list[subprocess.Popen[str]], work: Path, expected: dict[str, list[bytes]]) -> None:
+    """Read what is published, again and again, until both runs are at their end."""
+    until = time.monotonic() + SECONDS
+    while any(process.poll() is None for process in running):
+        assert time.monotonic() < until, "they wait for each other"
+        assert seen(work / WAREHOUSE) in ([], [expected])
+        assert _columns(work) in (0, len(expected["columns"]))
+        time.sleep(0.5)
+
+
+def _columns(work: Path) -> int:
+    """Count the columns that readers of the marts see."""
+    if not (work / MARTS).is_file():
+        return 0
+    with duckdb.connect(str(work / MARTS), read_only=True) as marts:
+        return int(marts.sql("select count(*) from marts.columns").fetchall()[0][0])
+
+
+def _started(command: list[str], work: Path, log: Path) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with log.open("w") as said:
+        return subprocess.Popen(command, cwd=work, stdout=subprocess.DEVNULL, stderr=said, env=environment, text=True)

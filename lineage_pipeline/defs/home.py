@@ -3,10 +3,12 @@
 import fcntl
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 import msgspec
 
@@ -112,11 +114,25 @@ def prepare_dagster(settings: Settings) -> Path:
 
 
 def write_text(file: Path, text: str) -> None:
-    """Put a whole file in place at once."""
+    """Put a whole file in place at once, whoever else is writing it."""
     file.parent.mkdir(parents=True, exist_ok=True)
     draft = file.with_name(f".{file.name}.draft")
-    draft.write_text(text, encoding="utf-8", newline="\n")
-    draft.replace(file)
+    with _held(draft) as stream:
+        stream.truncate(0)
+        stream.write(text)
+        stream.flush()
+        draft.replace(file)
+
+
+@contextmanager
+def _held(draft: Path) -> Iterator[TextIO]:
+    """Open a draft that no other process writes; one that was put in place while we waited for it is none any more."""
+    while True:
+        with draft.open("a", encoding="utf-8", newline="\n") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX)
+            if draft.exists() and os.path.samestat(os.fstat(stream.fileno()), draft.stat()):
+                yield stream
+                return
 
 
 def key_of(*parts: object) -> str:

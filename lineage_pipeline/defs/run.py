@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from lineage_pipeline.defs.home import prepare_dagster
+from lineage_pipeline.defs.home import Home, prepare_dagster
 from lineage_pipeline.defs.summary import summarise
 from lineage_pipeline.defs.targets import Target, Todo, everything, lacks_marts, run_tags, targets, todo_of, watched
 from lineage_pipeline.settings import Settings
@@ -119,7 +119,11 @@ def open_instance(settings: Settings) -> "Iterator[DagsterInstance]":
     """Open the project's own Dagster instance, so that the UI shows what was run here."""
     from dagster import DagsterInstance
 
-    with DagsterInstance.from_config(str(prepare_dagster(settings))) as instance:
+    with Home(settings.home).alone("dagster"):  # it makes its tables where there are none, and two would make them
+        opened = DagsterInstance.from_config(str(prepare_dagster(settings)))
+        for storage in (opened.run_storage, opened.event_log_storage, opened.schedule_storage):
+            assert storage is not None
+    with opened as instance:
         yield instance
 
 
