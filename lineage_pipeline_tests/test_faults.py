@@ -204,11 +204,31 @@ def test_damage_of_what_stages_hand_on_is_noticed(tmp_path: Path) -> None:
     work = _work(tmp_path)
     assert work.sound(work.place("schemas")) == [work.place("schemas/rows")]
     assert work.kept("plan") == b"plan" * 100
-    for name in ("schemas/rows/part.parquet", "plan", "links.parquet"):
-        file = tmp_path / work.place(name)
+    for name in (work.place("schemas/rows/part.parquet"), work.place("plan"), work.pointed("links")):
+        file = tmp_path / name
         content = bytearray(file.read_bytes())
         content[len(content) // 3] ^= 1
         file.write_bytes(content)
     assert work.sound(work.place("schemas")) == []
     assert work.finished(work.place("schemas")) == []
     assert work.kept("plan") is None
+
+
+def test_what_names_batches_stays_as_it_was_though_another_run_names_others(tmp_path: Path) -> None:
+    """Spark reads it later than it is told to: with the batches of another run, no row would fit."""
+    work = _work(tmp_path)
+    first = work.pointed("links")
+    content = (tmp_path / first).read_bytes()
+    keep(work, [Link("a.sql", "k", "another")])
+    assert work.pointed("links") != first
+    assert (tmp_path / first).read_bytes() == content
+
+
+def test_a_check_looks_at_the_rows_of_its_own_run_though_a_later_one_has_begun(tmp_path: Path) -> None:
+    from lineage_pipeline.defs.resources import StoreResource
+
+    settings = load_settings(tmp_path, {"warehouse": str(tmp_path)}, {})
+    for run in ("early", "late"):
+        Warehouse(tmp_path).begin("repo@1", run, "key")
+    assert StoreResource().view(settings, "repo@1", "early").id == "early"
+    assert StoreResource().view(settings, "repo@1", "neither").id == "late"

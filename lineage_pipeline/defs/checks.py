@@ -56,7 +56,7 @@ def table_checks(table: str) -> dg.AssetChecksDefinition:
     ) -> Iterator[dg.AssetCheckResult]:
         snapshot = context.partition_key
         settings = project.settings_for(snapshot)
-        run = _run(store, settings, table, snapshot)
+        run = _run(store, settings, table, snapshot, context.run.run_id)
         results = check_table(table, _frames(run, table, spark, settings)) if run else _nothing(table)
         keep(project, snapshot, table, results)
         yield from map(_told, results)
@@ -67,13 +67,13 @@ def table_checks(table: str) -> dg.AssetChecksDefinition:
 CHECKS = [table_checks(table) for table in SUITES]
 
 
-def _run(store: StoreResource, settings: Settings, table: str, snapshot: str) -> Run | None:
+def _run(store: StoreResource, settings: Settings, table: str, snapshot: str, own: str) -> Run | None:
     """Open what holds the table; a snapshot without a base has no changes."""
     if address(table) != DIFF:
-        return store.view(settings, snapshot)
+        return store.view(settings, snapshot, own)
     base = base_of(store.warehouse(settings), snapshot)
     manifest = store.warehouse(settings).manifest((base, snapshot)) if base else None
-    return store.view(settings, (base, snapshot)) if base and manifest else None
+    return store.view(settings, (base, snapshot), own) if base and manifest else None
 
 
 def _frames(run: Run, table: str, spark: SparkResource, settings: Settings) -> dict[str, Any]:

@@ -100,10 +100,10 @@ class StoreResource(dg.ConfigurableResource[Any]):
         """Start or continue a run of a snapshot under the settings' analysis key."""
         return self.warehouse(settings).begin(snapshot, run, settings.analysis_key())
 
-    def view(self, settings: Settings, key: str | tuple[str, str]) -> Run:
-        """Open what a check looks at: the rows that are not published yet, else those that are."""
+    def view(self, settings: Settings, key: str | tuple[str, str], run: str) -> Run:
+        """Open what a check looks at: the rows of its own run, else the latest that are not published, else those."""
         warehouse = self.warehouse(settings)
-        return warehouse.resume(key) or self.published(settings, key)
+        return warehouse.opened(key, run) or warehouse.resume(key) or self.published(settings, key)
 
     def published(self, settings: Settings, key: str | tuple[str, str]) -> Run:
         """Open what readers see."""

@@ -155,7 +155,7 @@ def share_checks(table: str, names: Sequence[str]) -> dg.AssetChecksDefinition:
     ) -> Iterator[dg.AssetCheckResult]:
         snapshot = context.partition_key
         settings = project.settings_for(snapshot)
-        warehouse, run = store.warehouse(settings), store.view(settings, snapshot)
+        warehouse, run = store.warehouse(settings), store.view(settings, snapshot, context.run.run_id)
         results = []
         for name in names:
             before = _before(warehouse, settings, run, name)

@@ -18,7 +18,6 @@ from lineage_pipeline.spark.frames import Batches, batch, spark_schema
 from lineage_pipeline.spark.work import Entry, Work
 from lineage_pipeline.store import compiled as cache
 from lineage_pipeline.store.compiled import CACHE, COMPILED
-from lineage_pipeline.store.damage import intact
 from lineage_pipeline.store.packing import packed
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import Options
@@ -33,6 +32,7 @@ UNITS = pa.schema(
         ("part", pa.int32()),
     ]
 )
+POINTER = "entries"
 ENTRIES = pa.schema([(name, pa.string()) for name in ("path", "source_hash", "key", "batch", "dialect")])
 
 
@@ -51,13 +51,13 @@ def compile_new(work: Work) -> None:
         made = todo.repartitionById(parts, "part").mapInArrow(_compile, spark_schema(COMPILED))
         work.write(made, f"{CACHE}/{name}")
         held |= dict.fromkeys(missing, name)
-    work.put("entries", _entries(work.entries, held))
+    work.point(POINTER, _entries(work.entries, held))
 
 
 def is_compiled(work: Work) -> bool:
     """Say whether every batch that holds a file of this snapshot is still there and whole."""
-    path = work.place("entries.parquet")
-    if work.files.size(path) is None or not intact(work.files, path):
+    path = work.pointed(POINTER)
+    if not path:
         return False
     entries = pq.read_table(pa.BufferReader(work.files.read(path)), schema=ENTRIES)
     return all(work.sound(f"{CACHE}/{batch}") for batch in {*entries["batch"].to_pylist()})
@@ -65,7 +65,7 @@ def is_compiled(work: Work) -> bool:
 
 def scripts(work: Work, *columns: str) -> DataFrame:
     """Give one row for each file: its path and dialect, and those columns of its text and of what it compiled to."""
-    entries = work.read([work.place("entries.parquet")], ENTRIES)
+    entries = work.read([work.pointed(POINTER)], ENTRIES)  # before batches are listed, or one may be missing there
     compiled = [name for name in columns if name in COMPILED.names]
     found = entries.join(_compiled(work).select("key", "batch", *compiled), ["key", "batch"])
     joined = found.join(_sources(work), "source_hash") if "rendered" in columns else found

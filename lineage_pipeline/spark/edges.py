@@ -27,7 +27,7 @@ from lineage_pipeline.engine.link.statement import LinkedStatement, link_stateme
 from lineage_pipeline.guard.child import WHOLE, Bounds, Step, Stopped, can_guard, run
 from lineage_pipeline.spark.compile import scripts, traits_at
 from lineage_pipeline.spark.frames import Batches, row_array, row_schema, spark_schema, sparse
-from lineage_pipeline.spark.links import CACHE, LINK, LINKS, TODO, held_links, is_linked, keep, link_keys
+from lineage_pipeline.spark.links import CACHE, LINK, TODO, held_links, is_linked, keep, link_keys
 from lineage_pipeline.spark.plan import Shaping
 from lineage_pipeline.spark.schemas import schema_rows
 from lineage_pipeline.spark.work import Work
@@ -112,7 +112,7 @@ def linked_rows(work: Work) -> DataFrame:
     rows = work.read(folders, LINKED)
     if links.whole:
         return rows
-    wanted = work.read([work.place(LINKS)], LINK).select("key", "batch")
+    wanted = work.read([links.path], LINK).select("key", "batch")
     return rows.join(f.broadcast(wanted), ["key", "batch"])
 
 

@@ -23,7 +23,7 @@ CACHE = "_cache/linked"
 KEYS = "keys.parquet"
 """What a batch holds: written when all its rows are there."""
 
-LINKS = "links.parquet"
+LINKS = "links"
 LINK = pa.schema([("path", pa.string()), ("key", pa.string()), ("batch", pa.string())])
 TODO = pa.unify_schemas([BOUNDS, LINK])
 """A file that is to be linked, as the plan knows it."""
@@ -38,8 +38,9 @@ class Link(msgspec.Struct, frozen=True):
 
 
 class Held(msgspec.Struct, frozen=True):
-    """The batches that hold a snapshot; it is the `whole` of one where nothing else is in that."""
+    """The batches that hold a snapshot, and the table that names them; it may be the `whole` of the only one."""
 
+    path: str
     batches: frozenset[str]
     whole: bool
 
@@ -84,13 +85,13 @@ def keep(work: Work, links: Iterable[Link], done: str = "") -> None:
     if done:
         made = [link for link in listed if link.batch == done]
         work.files.replace(f"{CACHE}/{done}/{KEYS}", parquet(_table(made)), durable=False)
-    work.files.replace(work.place(LINKS), parquet(_table(listed)), durable=False)
+    work.point(LINKS, _table(listed))
 
 
 def is_linked(work: Work) -> bool:
     """Say whether the rows of this snapshot are known, and every batch that holds them is still there and whole."""
-    path = work.place(LINKS)
-    if work.files.size(path) is None or not intact(work.files, path):
+    path = work.pointed(LINKS)
+    if not path:
         return False
     links = pq.read_table(pa.BufferReader(work.files.read(path)), schema=LINK)
     return all(work.sound(f"{CACHE}/{batch}") for batch in {*links["batch"].to_pylist()})
@@ -98,10 +99,11 @@ def is_linked(work: Work) -> bool:
 
 def held_links(work: Work) -> Held:
     """Say which batches hold the rows of this snapshot."""
-    links = pq.read_table(pa.BufferReader(work.files.read(work.place(LINKS)) or b""), schema=LINK)
+    path = work.pointed(LINKS)
+    links = pq.read_table(pa.BufferReader(work.files.read(path) or b""), schema=LINK)
     batches = frozenset(links["batch"].to_pylist())
     sizes = [len(_keys(work, f"{CACHE}/{batch}/{KEYS}")) for batch in batches]
-    return Held(batches, sizes in ([], [len(links)]))
+    return Held(path, batches, sizes in ([], [len(links)]))
 
 
 def _table(links: Iterable[Link]) -> pa.Table:

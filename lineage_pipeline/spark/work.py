@@ -1,5 +1,6 @@
 """One snapshot on its way through the stages, and what they hand on: files named by what they were made from."""
 
+import hashlib
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from lineage_pipeline.discover.rendered import SCHEMA
 from lineage_pipeline.spark.frames import read
 from lineage_pipeline.spark.session import parallelism
 from lineage_pipeline.store.compiled import DONE, finished
-from lineage_pipeline.store.damage import discard, opened, sealed, whole
+from lineage_pipeline.store.damage import discard, intact, opened, sealed, whole
 from lineage_pipeline.store.files import Files
 from lineage_pipeline.store.hashes import hash_of
 from lineage_pipeline.store.layout import FILES_A_PIECE, GROUP_ROWS, ORDERS
@@ -127,6 +128,19 @@ class Work:
     def put(self, name: str, content: pa.Table) -> None:
         """Write names that the driver holds as a file, so that tasks can join them."""
         self.files.replace(self.place(f"{name}.parquet"), parquet(content), durable=False)
+
+    def point(self, name: str, content: pa.Table) -> None:
+        """Write a table that names batches under a name of its own: another run of the snapshot made other batches."""
+        made = parquet(content)
+        own = f"{name}_{hashlib.sha256(made).hexdigest()[:32]}.parquet"
+        self.files.replace(self.place(own), made, durable=False)
+        self.keep(name, own.encode())
+
+    def pointed(self, name: str) -> str:
+        """Say where the table lies that a run wrote last, all batches that it names being there; else nothing."""
+        own = self.kept(name)
+        path = self.place(own.decode()) if own is not None else ""
+        return path if path and self.files.size(path) is not None and intact(self.files, path) else ""
 
     def keep(self, name: str, content: bytes) -> None:
         """Keep what the driver worked out for this snapshot."""

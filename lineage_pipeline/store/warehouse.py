@@ -53,6 +53,11 @@ class Warehouse:
             raise LineageError(f"the run {run} was started with another analysis key")
         return Run(self._files, parts(key), run)
 
+    def opened(self, key: Key, run: str) -> Run | None:
+        """Open a run that has been started and is still there."""
+        started = catalog.run_manifest(self._files, parts(key), run)
+        return Run(self._files, started.key, started.run) if started else None
+
     def resume(self, key: Key) -> Run | None:
         """Open the latest run under a key that has not been published."""
         current = catalog.unpublished(self._files, parts(key))
