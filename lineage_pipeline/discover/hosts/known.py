@@ -197,7 +197,7 @@ class Later(msgspec.Struct, frozen=True):
 
 def callers_first(functions: Sequence[Later]) -> list[Later]:
     """Order functions so that those that call others come before them, as far as there is such an order."""
-    by_node = {later.function.node: later for later in functions}
+    by_node: dict[ast.AST, Later] = {later.function.node: later for later in functions}
     done: list[Later] = []
     seen: set[ast.AST] = set()
     for function in reversed(functions):

@@ -45,7 +45,7 @@ def tables_of_csv(text: str, source: str) -> tuple[ImportedTable, ...]:
         return tables_of_rows(rows, source)
 
 
-def tables_of_rows(rows: Iterable[Mapping[str, object]], source: str) -> tuple[ImportedTable, ...]:
+def tables_of_rows(rows: Iterable[object], source: str) -> tuple[ImportedTable, ...]:
     """Give the tables of rows, each with its columns in the order of their positions."""
     grouped: dict[tuple[str, ...], list[Row]] = {}
     for number, given in enumerate(rows, 1):
