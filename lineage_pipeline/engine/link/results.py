@@ -33,7 +33,7 @@ def inserted_sets(
 ) -> Iterator[tuple[tuple[str, ...], Input, bool]]:
     """The result sets of the procedure whose rows an INSERT takes: all that fit, each with whether a branch guards it.
 
-    A procedure of which no result set is known may give any.
+    A procedure of which no result set is known, or none that fits, may give any: a text that it runs may be a query.
     """
     relation = statement.relations[write.relation] if write.relation != ir.NOWHERE else None
     called = {call.name.parts for call in statement.calls}
@@ -41,11 +41,13 @@ def inserted_sets(
     names = [source.name.parts for source in sources if source.name is not None and source.name.parts in called]
     for parts in names[:1]:
         procedure = by_name[parts]
-        fitting = [one for one in procedure.results if len(one.columns) in _widths(write, own)]
-        for one in fitting or procedure.results[:1]:
+        widths = _widths(write, own)
+        fitting = [one for one in procedure.results if len(one.columns) in widths or not any(widths)]
+        fitting = fitting if any(widths) else fitting[:1]
+        for one in fitting:
             yield parts, with_set(procedure, one), one.conditional
-        if not procedure.results and not procedure.columns:
-            yield parts, msgspec.structs.replace(procedure, open=True), False
+        if not fitting and (procedure.results or not procedure.columns):
+            yield parts, msgspec.structs.replace(procedure, columns=(), results=(), open=True), False
 
 
 def _widths(write: ir.Write, own: Input | None) -> Sequence[int]:

@@ -262,8 +262,8 @@ class StatementLinker:
         return list(zip(names, linked.columns, strict=False))
 
     def _check_arity(self, write: ir.Write, target: str, expected: int, linked: Linked) -> None:
-        given = len(linked.columns)
-        if write.mode in ("insert", "overwrite") and not linked.openings and given != expected:
+        given, known = len(linked.columns), not linked.openings and linked.rest is None
+        if write.mode in ("insert", "overwrite") and known and given != expected:
             first = linked.columns[0].start if linked.columns else ir.NOWHERE
             start = next(place for place in (write.rows, first, write.target.start, 0) if place >= 0)
             values = {"target": target, "expected": str(expected), "given": str(given)}
