@@ -170,6 +170,17 @@ def test_a_change_that_judges_itself_more_mildly_is_told(
     assert ("Milder settings (1)" in capsys.readouterr().out) == bool(told)
 
 
+def test_the_settings_of_two_commits_are_compared_for_whoever_has_no_work_tree(clone: Path) -> None:
+    from lineage_pipeline.settings.relaxing import relaxed_between
+
+    commit({"pyproject.toml": '[tool.lineage.diff.levels]\nCOL001 = "off"\n'}, "milder")
+    bare = clone.parent / "bare.git"
+    git("clone", "-q", "--bare", str(clone), str(bare))
+    milder, stricter = (relaxed_between(bare, *two, {}) for two in (("main", "change"), ("change", "main")))
+    assert [one.message for one in milder] == ["diff.levels.COL001 is milder than at the base: as found became off"]
+    assert stricter == ()
+
+
 @pytest.mark.usefixtures("clone")
 def test_a_shallow_clone_says_in_one_line_what_to_fetch(
     clone: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
