@@ -68,7 +68,6 @@ def _not(args: list[str]) -> str:
 
 _SPECIAL: dict[str, Callable[[list[str]], str]] = {
     "IS:negate": lambda args: _not([_plain("IS", args)]),
-    "COALESCE:is_null": lambda args: _plain("COALESCE", args),
     "COALESCE:is_nvl": lambda args: _plain("COALESCE", args),
     JOINED: lambda args: shortened(f"({' + '.join(args)})"),
     "NOT": _not,

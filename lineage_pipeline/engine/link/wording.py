@@ -10,6 +10,9 @@ from lineage_pipeline.vocabulary import ir
 _COMPARING = frozenset("EQ NEQ GT GTE LT LTE BETWEEN IN".split())
 _TRUE = "true"
 
+_CUTTING = "COALESCE:is_null"
+"""ISNULL of T-SQL: what stands for a null is cut to the type of the value, which is no matter where both have it."""
+
 
 def worded(expr: ir.Call, op: str, args: Sequence[Value], family: Family) -> str:
     """Give the text of a call whose arguments have texts, types and nullability."""
@@ -18,6 +21,8 @@ def worded(expr: ir.Call, op: str, args: Sequence[Value], family: Family) -> str
         texts = []  # whoever counts what is never null counts rows
     elif op == "ADD" and _are_joined(args, family):
         return call_text(JOINED, texts)
+    elif expr.op == _CUTTING and args[0].type is not None and all(arg.type == args[0].type for arg in args):
+        return call_text(op, texts)
     elif op in _COMPARING and len(args) == len(expr.args):
         texts = [_compared(part, arg, args) for part, arg in zip(expr.args, args, strict=True)]
         if op == "EQ" and _TRUE in texts and all(arg.type == family.boolean for arg in args):
