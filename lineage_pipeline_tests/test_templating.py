@@ -475,6 +475,25 @@ def test_dbt_files_that_no_project_reads_keep_their_names_apart(tmp_path: Path) 
     assert undefined == [("a.sql", 2, 15), ("b.sql", 1, 15)]
 
 
+def test_scripts_that_sqlcmd_runs_have_the_variables_of_those_that_run_them(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    files = {
+        "main.sql": ':setvar db Sales\n:setvar part one\n:r .\\parts\\$(part).sql\nGO\n  :r "parts/gone.sql"\nGO\n',
+        "other.sql": ":setvar db Other\n:r parts/two.sql\n:r main.sql\n",
+        "parts/one.sql": ":r two.sql\ncreate view dbo.one as select a from [$(part)].dbo.t\n",
+        "parts/two.sql": "create view dbo.two as select a from [$(part)].dbo.t join [$(db)].dbo.u on 1 = 1\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    lineage = scan(tmp_path, dialect="tsql").lineage
+    assert {row.path: row.reads for row in lineage.statements if row.kind == "CREATE VIEW"} == {
+        "parts/one.sql": ("one.dbo.t",),
+        "parts/two.sql": ("one.dbo.t", '"$(db)".dbo.u'),  # it is run with two values
+    }
+    told = [(row.path, row.line, row.column) for row in lineage.diagnostics if row.code == "TEMPLATE_ERROR"]
+    assert told == [("main.sql", 5, 1)]
+
+
 MESH = {
     "config.yaml": "gateways: {local: {}}\nmodel_defaults: {dialect: snowflake}\nvariables: {low: 7, Area: north}\n"
     "default_target_environment: {{ env_var('ENVIRONMENT', 'dev') }}\nuser: {{ user() }}\n",

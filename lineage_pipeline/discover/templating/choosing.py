@@ -23,6 +23,7 @@ from lineage_pipeline.discover.templating.protocol import (
     Templater,
     Templating,
 )
+from lineage_pipeline.discover.templating.sqlcmd import INCLUDE, inherited
 from lineage_pipeline.discover.templating.sqlmesh import SqlmeshTemplater, is_model
 from lineage_pipeline.vocabulary.errors import LineageError
 
@@ -63,6 +64,7 @@ class Templates:
         self._made: dict[str, Templater] = {}
         self._projects: dict[str, bool] = {}
         self._database: dict[str, Mapping[str, str]] | None = None
+        self._scripts: dict[str, dict[str, str]] | None = None
         self.dbt: DbtTemplater | None = None
 
     def render(self, path: str, text: str, dialect: str, wanted: Templating) -> tuple[str, Rendered] | None:
@@ -75,7 +77,7 @@ class Templates:
             return None
         variables = wanted.variables
         if name == SQLCMD:
-            variables = {**self._project_variables(place), **variables}
+            variables = {**self._project_variables(place), **self._inherited(place), **variables}
         template = Template(place, text, variables, dialect, self.library, wanted.limits)
         if name == DBT:
             return name, rendered(self._dbt(dialect, wanted), template)
@@ -99,6 +101,12 @@ class Templates:
             for folder in sorted(around, key=len)
             for name, value in self._databases()[folder].items()
         }
+
+    def _inherited(self, place: str) -> Mapping[str, str]:
+        """Give the variables that the scripts have set which run a file."""
+        if self._scripts is None:
+            self._scripts = inherited(self.library)
+        return self._scripts.get(place, {})
 
     def _databases(self) -> dict[str, Mapping[str, str]]:
         if self._database is None:
@@ -170,9 +178,10 @@ def detected(path: str, text: str, dialect: str) -> str:
     if "{{" in text or ("{%" in text and _TAG.search(text)):
         return "jinja"
     # In a dialect of batches, `$(x)` can be nothing but a variable of sqlcmd.
-    if "$(" in text and (traits_of(dialect) or GENERIC).batches:
+    includes = ":r" in text.lower() and INCLUDE.search(text) is not None
+    if ("$(" in text or includes) and (traits_of(dialect) or GENERIC).batches:
         return SQLCMD
-    if not dialect and VARIABLE.search(text):
+    if not dialect and (includes or VARIABLE.search(text)):
         guess = guess_dialect(text)
         return SQLCMD if guess is not None and (traits_of(guess.dialect) or GENERIC).batches else NONE
     return NONE

@@ -1,13 +1,14 @@
 """Placeholders without a language: `$(x)`, `${x}`, `{x}` and `:x`, each where a rule turns it on."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from lineage_pipeline.discover.templating.pieces import Pieces
 from lineage_pipeline.discover.templating.protocol import Problem, Rendered, Template
+from lineage_pipeline.discover.templating.sqlcmd import SETTING, included_in, place_of
 from lineage_pipeline.discover.templating.undefined import placeholder
 
 COMMENTS_AND_STRINGS = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?(?:\*/|\Z)"
@@ -17,7 +18,7 @@ class Style(msgspec.Struct, frozen=True):
     """How placeholders look; `stays` are those that SQL can be read around, and so stay as they are without a value.
 
     `given` finds the names that the text itself gives values to, and those values, from there on; `built_in` are those
-    that deployment always has.
+    that deployment always has. One that `includes` runs other files, which have to be there.
     """
 
     pattern: re.Pattern[str]
@@ -25,6 +26,7 @@ class Style(msgspec.Struct, frozen=True):
     folds: bool = False
     given: re.Pattern[str] | None = None
     built_in: frozenset[str] = frozenset()
+    includes: bool = False
 
 
 STYLES: Mapping[str, Style] = {
@@ -32,8 +34,9 @@ STYLES: Mapping[str, Style] = {
         re.compile(r"\$\((?P<name>[\w-]+)\)"),
         True,
         True,
-        re.compile(r"^[ \t]*:setvar[ \t]+([\w-]+)(?:[ \t]+(\"[^\"\n]*\"|[^\s\"]+))?", re.MULTILINE | re.IGNORECASE),
+        SETTING,
         frozenset("databasename defaultfileprefix defaultdatapath defaultlogpath __issqlcmdenabled".split()),
+        includes=True,
     ),
     "dollar": Style(
         re.compile(r"\$\{(?:(?:hiveconf|hivevar|env|system):)?(?P<name>\w[\w.]*)(?::-?(?P<default>[^{}]*))?\}")
@@ -58,7 +61,7 @@ class PlaceholderTemplater:
         values = {_folded(name, style): value for name, value in template.variables.items()}
         settings = list(style.given.finditer(text)) if style.given else []
         given = {setting.group(1).lower() for setting in settings}
-        problems = []
+        problems = list(_missing(template, values)) if style.includes else []
         for match in style.pattern.finditer(text):
             name = match.group("name")
             if name is None:
@@ -78,6 +81,14 @@ class PlaceholderTemplater:
             at = match.end()
         pieces.copy(text[at:], at)
         return Rendered(*pieces.done(), tuple(problems))
+
+
+def _missing(template: Template, values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Tell of files that a script runs and that are not there."""
+    for one in included_in(template.text, {name: str(value) for name, value in values.items()}):
+        if "$(" not in one.name and place_of(one.name, template.path, template.library) is None:
+            reason = f"{one.name} is not a file of the repository"
+            yield Problem("TEMPLATE_ERROR", {"reason": reason}, one.at)
 
 
 def _folded(name: str, style: Style) -> str:
