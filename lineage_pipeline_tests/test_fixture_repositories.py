@@ -118,6 +118,21 @@ KINDS = {
         ("lake/b.sql", 2, 46, "raw.nowhere"),
         "",
     ),
+    "Dataform and other languages": Kind(
+        {
+            "workflow_settings.yaml": "defaultProject: p\ndefaultDataset: core\n",
+            "definitions/a.sqlx": 'config { type: "table" }\nselect 1 as id\n',
+            "definitions/b.js": "publish('b', { type: 'view' })\n  .query(ctx => `select a.id\n"
+            "from ${ctx.ref('a')} as a\njoin ${ctx.ref('raw', 'nowhere')} as n on a.id = n.id`)\n",
+            "src/Load.java": 'class Load {\n  void run() { db.execute("create table core.j as " +\n'
+            '    "select id from p.core.b"); }\n}\n',
+            "src/none.ts": "export const select = (one: string) => one;\n",
+        },
+        ("definitions/a.sqlx bigquery utf-8", "definitions/b.js bigquery utf-8", "src/Load.java bigquery utf-8"),
+        ("core.j", "p.core.a", "p.core.b"),
+        ("definitions/b.js", 4, 6, "${ctx.ref('raw', 'nowhere')}"),
+        '[analysis]\ndialect = "bigquery"\n',
+    ),
     "encodings": Kind(
         {
             "le.sql": "create table core.a (id int); -- é\n".encode("utf-16"),
