@@ -9,9 +9,21 @@ TOKENS = re.compile(r"\*\*/|\*\*|\*|\?|\[!?[^\]/]+\]|[^*?\[]+|\[")
 PIECES = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
+SUFFIX = re.compile(r"\*(\.[\w.-]+)")
+"""A pattern that asks for nothing but how a name ends: most do, and every file is asked."""
+
+
 def matches(path: str, patterns: Iterable[str]) -> bool:
     """Say whether any of the patterns fits the whole path."""
-    return any(_compiled(pattern).fullmatch(path) for pattern in patterns)
+    suffixes, others = _sorted(tuple(patterns))
+    return path.endswith(suffixes) or any(_compiled(pattern).fullmatch(path) for pattern in others)
+
+
+@cache
+def _sorted(patterns: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Give the ends of names, and the other patterns."""
+    ends = [match[1] for pattern in patterns if (match := SUFFIX.fullmatch(pattern))]
+    return tuple(ends), tuple(pattern for pattern in patterns if not SUFFIX.fullmatch(pattern))
 
 
 @cache
