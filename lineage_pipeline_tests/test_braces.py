@@ -1,5 +1,6 @@
 """SQL in languages of braces: what is found, what stands for what is not known, and where each piece points."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,14 @@ def test_what_is_found(case: tuple[str, str]) -> None:
     found = hosted(case[0], text)
     assert found is not None
     assert [one for one in found.text.split("\n;\n") if one] == expected
+
+
+@pytest.mark.parametrize("name", ["a.java", "a.cs", "a.go", "a.js"])
+def test_what_opens_and_never_closes_takes_time_in_proportion(name: str) -> None:
+    started = time.process_time()
+    for text in ("select /*", "select `${", 'select "', "select f("):
+        hosted(name, text * 10_000)
+    assert time.process_time() - started < 10
 
 
 def test_a_finding_points_into_the_program(tmp_path: Path) -> None:

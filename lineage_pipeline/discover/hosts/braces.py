@@ -19,7 +19,7 @@ from lineage_pipeline.discover.hosts.values import (
     unused,
 )
 
-COMMENT = r"//[^\n]*|/\*.*?\*/"
+COMMENT = r"//[^\n]*|/\*.*?(?:\*/|\Z)"
 ESCAPES = re.compile(r"\\(?:u\{?[0-9a-fA-F]{1,6}\}?|x[0-9a-fA-F]{2}|\r?\n|.)", re.DOTALL)
 SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", "\n": "", "\r": ""}
 DOUBLED = re.compile(r'""')
