@@ -43,8 +43,8 @@ def makes_actions(text: str) -> bool:
 
 def calls_in(text: str) -> Iterator[Called]:
     """Give the calls that make actions, in order."""
-    masked = masked_text(text)
-    for match in ACTION.finditer(masked):
+    masked, at = masked_text(text), 0
+    while (match := ACTION.search(masked, at)) is not None:  # none is inside of another
         end = behind(masked, match.end())
         said: list[tuple[str, Span]] = []
         queries: list[tuple[str, tuple[Span, ...]]] = []
