@@ -55,6 +55,16 @@ def test_a_name_is_never_an_option_or_a_command(name: str, folder: Path) -> None
     assert sorted(path.name for path in folder.iterdir()) == sorted([".git", "good.sql", name])
 
 
+def test_a_commit_has_the_contents_that_its_hash_stands_for(folder: Path) -> None:
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "all")
+    (folder / "other").write_text("create table lie (a int);\n")
+    other = git(folder, "hash-object", "-w", "other").strip()
+    git(folder, "replace", git(folder, "rev-parse", "HEAD:good.sql").strip(), other)
+    assert [source.text for source in discover_revision(folder, "HEAD", RULES).sources] == [SQL.decode()]
+
+
 def test_names_that_are_no_text_or_differ_by_case_are_files_of_their_own(folder: Path) -> None:
     Path(os.fsdecode(os.fsencode(folder) + b"/\xff\xfe.sql")).write_bytes(SQL)
     (folder / "GOOD.sql").write_bytes(b"create table u (a int);\n")

@@ -12,10 +12,11 @@ QUIET = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_ALLOW_PROTOCOL": "none",
     "LC_ALL": "C",
 }
-"""Nothing of the user's settings, no questions, no writing, no network."""
+"""Nothing of the user's settings, no questions, no writing, no network, and of a commit what its hash stands for."""
 
 # Somebody else's repository may be read: nothing that its own settings name is run.
 SAFE = ("--no-pager", "-c", "safe.directory=*", "-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false")
