@@ -263,7 +263,7 @@ def test_resolved_schema_says_where_each_schema_comes_from() -> None:
             "updated_at": None,
             "temporary": False,
             "constraints": [{"kind": "primary key", "name": None, "columns": ["a"], "expression": None}],
-            "columns": [{"ordinal": 1, "name": "a", "type": "INT", "nullable": False}],
+            "columns": [{"ordinal": 1, "name": "a", "type": "INT", "nullable": False, "origin": "implied"}],
         },
         {
             "object": "u",
@@ -272,7 +272,7 @@ def test_resolved_schema_says_where_each_schema_comes_from() -> None:
             "updated_at": None,
             "temporary": False,
             "constraints": [],
-            "columns": [{"ordinal": 1, "name": "b", "type": "INT", "nullable": True}],
+            "columns": [{"ordinal": 1, "name": "b", "type": "INT", "nullable": True, "origin": "imported"}],
         },
         {
             "object": "v",
@@ -281,7 +281,7 @@ def test_resolved_schema_says_where_each_schema_comes_from() -> None:
             "updated_at": None,
             "temporary": False,
             "constraints": [],
-            "columns": [{"ordinal": 1, "name": "b", "type": "INT", "nullable": True}],
+            "columns": [{"ordinal": 1, "name": "b", "type": "INT", "nullable": True, "origin": "implied"}],
         },
         {
             "object": "x",
@@ -290,9 +290,19 @@ def test_resolved_schema_says_where_each_schema_comes_from() -> None:
             "updated_at": None,
             "temporary": True,
             "constraints": [],
-            "columns": [{"ordinal": 1, "name": "a", "type": "INT", "nullable": True}],
+            "columns": [{"ordinal": 1, "name": "a", "type": "INT", "nullable": True, "origin": "implied"}],
         },
     ]
+
+
+def test_a_column_that_is_known_from_use_alone_says_so_in_the_schema() -> None:
+    given = {"tables": [{"name": "u", "partial": True, "columns": [{"name": "b", "type": "int"}]}]}
+    document = analyze("create view v as select b, c from u", dialect="postgres", schema=given).to_dict()
+    found = {
+        row["object"]: {column["name"]: column["origin"] for column in row["columns"]}
+        for row in json.loads(json.dumps(document["resolved_schema"]))
+    }
+    assert found == {"u": {"b": "imported", "c": "inferred"}, "v": {"b": "implied", "c": "implied"}}
 
 
 def test_a_dropped_table_has_no_schema_any_more() -> None:
