@@ -11,6 +11,7 @@ _WRAPPED = re.compile(r"(?:NULLABLE|LOWCARDINALITY)\((.*)\)")
 _WHOLE = re.compile(r"(U?)INT(8|16|32|64|128|256)")
 _DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 _WRITTEN = re.compile(r"(neg\()?(\d+)\)?")
+_ALIASES = {"TINYINT": "INT8", "SMALLINT": "INT16", "INT": "INT32", "INTEGER": "INT32", "BIGINT": "INT64"}
 _CLASSES = (9, 18, 38, 76)
 """The digits of the decimals that a machine keeps."""
 
@@ -38,7 +39,8 @@ def whole(kind: str | None, text: str = "") -> Whole | None:
     if written is not None:
         number, signed = int(written[2]), bool(written[1])
         return signed, next((bits for bits in (8, 16, 32, 64) if number < 2 ** (bits - signed)), 128)
-    found = _WHOLE.fullmatch(bare(kind))
+    name = bare(kind)
+    found = _WHOLE.fullmatch(_ALIASES.get(name, name))
     return (not found[1], int(found[2])) if found is not None else None
 
 
@@ -129,6 +131,11 @@ def mapped(family: Family, types: Types, texts: Texts) -> str | None:
     return f"ARRAY({types[-1]})" if types and types[-1] else None
 
 
+def filtered(family: Family, types: Types, texts: Texts) -> str | None:
+    """ARRAYFILTER: the first of the arrays, which may stand behind the function."""
+    return next((kind for kind in types if (kind or "").startswith("ARRAY")), None)
+
+
 def opened(family: Family, types: Types, texts: Texts) -> str | None:
     """An element of an array."""
     return member_type(types[0], "") if types else None
@@ -186,7 +193,8 @@ ROWS: dict[str, Rule] = {
     **dict.fromkeys(words("COALESCE GREATEST LEAST"), common),
     **dict.fromkeys(words("GROUPARRAY GROUPUNIQARRAY"), gathered),
     **dict.fromkeys(words("EXPLODE ARRAYELEMENT"), opened),
-    **dict.fromkeys(words("FLOOR CEIL ARRAYFILTER ANYVALUE"), argument(0)),
+    **dict.fromkeys(words("FLOOR CEIL ANYVALUE"), argument(0)),
+    "ARRAYFILTER": filtered,
     "INTDIV": divided,
     "SUM": total,
     "TRANSFORM": mapped,
