@@ -14,6 +14,9 @@ QUOTES = '"`[]'
 PART = re.compile(r'"[^"]*"|\[[^\]]*\]|`[^`]*`|[^\s.]+')
 REMARK = re.compile(r"/\*.*?\*/|--[^\n]*", re.DOTALL)
 RENAMING = re.compile(r"\brename\s+(?:column\s+)?([\w\"`]+)\s+to\b", re.IGNORECASE)
+ASSIGNED = re.compile(r"\b(\w+)\s*:=", re.IGNORECASE)
+"""A record that is given a value: whatever is asked of it is made of that."""
+
 LIST = re.compile(r"\bas\s+\w+\s*\(([\w\s,]*)\)", re.IGNORECASE)
 """A list of names, which may be new ones for the columns of a source."""
 
@@ -84,6 +87,7 @@ def names_column(edge: ColumnEdge, written: str, text: str) -> bool:
     ordered = [bare(part) for part in PART.findall(written)]
     parts = set(ordered)
     columns = {edge.from_column.lower(), *(hop.column.lower() for hop in edge.hops)}
+    columns |= set((edge.from_path or "").lower().split("."))  # a member of what is not known
     columns |= {bare(hop.object.split(".")[-1]) for hop in edge.hops}  # a record, as a whole row
     unmarked = {column.removeprefix("@") for column in columns}  # a parameter may have no mark, or another one
     if parts & (columns | unmarked | {f"${column}" for column in unmarked}):
@@ -92,7 +96,7 @@ def names_column(edge: ColumnEdge, written: str, text: str) -> bool:
     if parts & {"columns"} or pattern or ordered[-1] in names_of_sources(text):  # patterns and whole rows
         return True
     renamed = {bare(name) for name in RENAMING.findall(REMARK.sub(" ", text))}  # it has another name in the end
-    if parts & renamed:
+    if parts & renamed or ordered[0] in map(bare, ASSIGNED.findall(REMARK.sub(" ", text))):
         return True
     lists = {bare(name.strip()) for listed in LIST.findall(REMARK.sub(" ", text)) for name in listed.split(",")}
     return bool(parts & lists)

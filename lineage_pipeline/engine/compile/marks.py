@@ -24,7 +24,7 @@ def fingerprint(piece: Piece, text: str) -> str:
 
 def _plain(written: str) -> tuple[str, list[str]] | None:
     """A text that is nothing but its own words, and its strings; None where something is quoted or left out."""
-    if any(map(written.__contains__, _MARKS)):
+    if any(map(written.__contains__, _MARKS)) or any(map("".join(written.split()).lower().__contains__, _NAMING)):
         return None
     parts = written.split("'")
     marked = any([part[-1:].isalnum() for part in parts[:-1:2]])  # noqa: C419 - a generator takes longer
@@ -40,6 +40,9 @@ def _spoken(piece: Piece) -> tuple[str, list[str]]:
 
 _MARKS = ("''", "\\", '"', "`", "[", "--", "/*", "#", "//", "$")
 """What quotes names, escapes, or begins a comment in one dialect or another."""
+
+_NAMING = ("identifier(", "table(:")
+"""What makes names of texts: those are the words then."""
 
 
 @lru_cache(maxsize=1)
