@@ -19,6 +19,9 @@ _INTERVAL = re.compile(r"INTERVAL '[^']*' \w+(?: TO \w+)?")
 _BEFORE = re.compile(r", | THEN | WHEN | ELSE | AND | OR | BY |DISTINCT | <?=?>? ")
 """What may stand before a moment that is moved and has no brackets of its own."""
 
+_TURNED = ir.Call("NEG", (ir.Literal("number", "1"),))
+"""What the days of a DATE_SUB are multiplied with, which nobody wrote."""
+
 _MOST_SIGNS = 50
 """Names with more signs stay as they are: each is asked for the types of all that it is made of."""
 
@@ -31,6 +34,8 @@ def recaptioned(output: ir.Output, scope: Scope, links: Links) -> ir.Output:
     if not printed or len(printed) > _MOST_SIGNS:
         return output
     calls = list(_signed(output.expr))
+    if len(calls) > len(printed):
+        calls = [call for call in calls if call.args[1] != _TURNED]
     if [_SIGNS[call.op] for call in calls] != printed:  # a string has signs in it, or it is an alias
         return output
     text = _marked(output.written)
