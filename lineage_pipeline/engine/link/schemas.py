@@ -20,7 +20,7 @@ from lineage_pipeline.engine.link.variables import parameter_node
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import ResultSet, SchemaColumn, TableSchema
 from lineage_pipeline.vocabulary.plan import CALL, Bound, Event, Known
-from lineage_pipeline.vocabulary.sets import ObjectKind, Role
+from lineage_pipeline.vocabulary.sets import ObjectKind, Origin, Role
 
 Shaper = tuple[ir.Statement, Bound, Traits]
 StatementAt = Callable[[str, int], Shaper]
@@ -127,6 +127,9 @@ class SchemaRegistry:
                 results.extend(self._results(name, event))
             if name in self._restless:
                 self._folds[name, count] = known.shapers, columns, parameters
+        if known.origin is Origin.INFERRED and name in known.needs:  # a writer that reads it did not know it yet
+            for place in _places(known):
+                self.linked.pop(place, None)
         opened, given = known.row.open or name in self.cut, tuple(dict.fromkeys(results))
         return TableSchema(name, known.kind, known.origin, columns, opened, parameters, results=given)
 
