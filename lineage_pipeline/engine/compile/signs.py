@@ -98,24 +98,3 @@ def cast_texts(tokens: Sequence[Token]) -> list[Token]:
         kept.append(word)
         index += 1
     return kept
-
-
-def unnamed_using(tokens: Sequence[Token]) -> list[Token]:
-    """`USING (a) AS j` without the alias: `j.a` is the column that both sides have, as `a` is."""
-    kept: list[Token] = []
-    names: set[str] = set()
-    index = 0
-    while index < len(tokens):
-        kept.append(tokens[index])
-        index += 1
-        if keyword(kept[-1]) != "USING" or _kind(tokens, index) is not TokenType.L_PAREN:
-            continue
-        end = behind_brackets(tokens, index)
-        kept += tokens[index:end]
-        index = end
-        if end + 1 < len(tokens) and keyword(tokens[end]) == "AS":
-            names.add(tokens[end + 1].text)
-            index = end + 2
-    qualified = [_kind(kept, at + 1) is TokenType.DOT and kept[at].text in names for at in range(len(kept))]
-    dots = [at > 0 and qualified[at - 1] for at in range(len(kept))]
-    return [token for token, named, dot in zip(kept, qualified, dots, strict=True) if not (named or dot)]
