@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 
 import msgspec
 
@@ -42,6 +43,8 @@ def compile_texts(texts: Sequence[Text], finish: Finish) -> Iterator[bytes]:
 
         return finish(number, compile_source(text, options, watch))
 
+    for dialect in {options.dialect for _, options in texts}:
+        _prepare(dialect)
     while done < len(texts) and not can_guard():
         yield finish(done, compile_source(*texts[done]))
         done += 1
@@ -58,6 +61,12 @@ def compile_texts(texts: Sequence[Text], finish: Finish) -> Iterator[bytes]:
             done += 1
         else:
             known[stopped.step] = stopped.reason
+
+
+@cache
+def _prepare(dialect: str) -> None:
+    """Load what a dialect needs while there is no child yet: each of them would load it anew."""
+    compile_source("select a from t", Options(dialect))
 
 
 def compile_text(text: str, options: Options) -> ir.Script:

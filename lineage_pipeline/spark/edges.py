@@ -31,6 +31,7 @@ from lineage_pipeline.spark.links import CACHE, LINK, TODO, held_links, is_linke
 from lineage_pipeline.spark.plan import Shaping
 from lineage_pipeline.spark.schemas import schema_rows
 from lineage_pipeline.spark.work import Work
+from lineage_pipeline.store.building import array_of
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import Limits, TableSchema
 from lineage_pipeline.vocabulary.codes import diagnose
@@ -180,7 +181,7 @@ def _linked(items: Sequence[Mapping[str, Any]], refused: Mapping[int, str], step
             ("edge", row_array("column_edges", [edge for _, _, one in made for edge in one.edges])),
             ("facet", row_array("facets", [facet for _, _, one in made for facet in one.facets])),
             ("finding", row_array("diagnostics", [row for _, _, one in made for row in one.findings.values()])),
-            ("note", pa.array([note for _, _, one in made for note in one.notes], pa.binary())),
+            ("note", array_of([note for _, _, one in made for note in one.notes], pa.binary())),
         ):
             counts = [len(getattr(one, f"{column}s")) for _, _, one in made]
             whose = [(key, name) for (key, name, _), count in zip(made, counts, strict=True) for _ in range(count)]

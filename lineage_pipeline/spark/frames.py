@@ -1,6 +1,6 @@
 """DataFrames and files: explicit schemas in both directions, so that reading costs no job."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import msgspec
@@ -10,6 +10,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from lineage_pipeline.store.arrays import to_arrow
+from lineage_pipeline.store.building import array_of
 from lineage_pipeline.store.schemas import address, arrow_schema
 
 Batches: TypeAlias = Iterator[pa.RecordBatch]
@@ -45,19 +46,23 @@ def row_array(table: str, rows: Sequence[msgspec.Struct]) -> pa.StructArray:
 
 
 def _only_chunk(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks else pa.array([], column.type)
+    return column.chunk(0) if column.num_chunks else pa.nulls(0, column.type)
 
 
 def sparse(
     schema: pa.Schema, column: str, values: pa.Array, further: Mapping[str, Sequence[object]] | None = None
 ) -> pa.RecordBatch:
     """Give rows that fill one column, and the `further` ones, and leave the others empty."""
-    filled = {name: pa.array(row, schema.field(name).type) for name, row in (further or {}).items()} | {column: values}
+    filled = {name: array_of(row, schema.field(name).type) for name, row in (further or {}).items()} | {column: values}
     arrays = [filled.get(field.name, pa.nulls(len(values), field.type)) for field in schema]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def batch(schema: pa.Schema, columns: Mapping[str, Iterable[object]]) -> pa.RecordBatch:
-    """Give columns of plain values as a batch."""
-    arrays = [pa.array(list(columns[field.name]), field.type) for field in schema]
+def batch(schema: pa.Schema, columns: Mapping[str, Sequence[object]]) -> pa.RecordBatch:
+    """Give columns of plain values as a batch; those that are not given are empty."""
+    count = len(next(iter(columns.values())))
+    arrays = [
+        array_of(columns[field.name], field.type) if field.name in columns else pa.nulls(count, field.type)
+        for field in schema
+    ]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)

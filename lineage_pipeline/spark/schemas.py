@@ -179,7 +179,5 @@ def _schema_batch(
         "temporary": [objects[name].row.temporary for name in schemas],
         "schema": encoded,
         "digest": [hashlib.sha256(content).hexdigest() for content in encoded],
-        "column": [None] * len(schemas),
-        "constraint": [None] * len(schemas),
     }
     return batch(SCHEMAS, columns)

@@ -1,5 +1,8 @@
 """Statements: every statement at its place, once names are resolved."""
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 import msgspec
 import pyarrow as pa
 
@@ -12,6 +15,7 @@ from lineage_pipeline.store.arrays import to_arrow
 from lineage_pipeline.store.schemas import arrow_schema
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.plan import Bound, ScriptFace
+from lineage_pipeline.vocabulary.tables import StatementRow
 
 
 def write_statements(work: Work) -> None:
@@ -29,12 +33,15 @@ def write_statements(work: Work) -> None:
 
 
 def _statements(batches: Batches, snapshot: str) -> Batches:
-    """Run in a task: scripts become rows."""
+    """Run in a task: scripts become rows, many files at a time."""
     for batch in batches:
-        for row in batch.to_pylist():
-            face = msgspec.msgpack.decode(row["face"], type=ScriptFace)
-            script = msgspec.msgpack.decode(row["script"], type=ir.Script)
-            bound = msgspec.msgpack.decode(row["bounds"], type=tuple[Bound, ...])
-            text = face.text(row["path"], row["rendered"])
-            made: pa.Table = to_arrow("statements", [snapshot], list(statement_rows(text, script, bound)))
-            yield from made.to_batches()
+        rows = [statement for row in batch.to_pylist() for statement in _rows(row)]
+        made: pa.Table = to_arrow("statements", [snapshot], rows)
+        yield from made.to_batches()
+
+
+def _rows(row: Mapping[str, Any]) -> Iterator[StatementRow]:
+    face = msgspec.msgpack.decode(row["face"], type=ScriptFace)
+    script = msgspec.msgpack.decode(row["script"], type=ir.Script)
+    bound = msgspec.msgpack.decode(row["bounds"], type=tuple[Bound, ...])
+    yield from statement_rows(face.text(row["path"], row["rendered"]), script, bound)

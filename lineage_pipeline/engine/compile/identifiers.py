@@ -34,7 +34,10 @@ def speaks(text: str, traits: Traits) -> bool:
 
 
 def asked(text: str) -> bool:
-    """Whether a text has words in it that make names."""
+    """Whether a text has words in it that make names; few have, and looking for them costs more than for one word."""
+    words = text.lower()
+    if "identifier" not in words and not ("table" in words and ("$" in words or ":" in words)):
+        return False
     return _ASKED.search(text) is not None
 
 

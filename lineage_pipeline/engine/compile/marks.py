@@ -19,23 +19,29 @@ def fingerprint(piece: Piece, text: str) -> str:
     """The same for two statements that differ in layout, comments and letter case of unquoted words only."""
     plain = piece.use is None and piece.stop < 0
     said, exact = (plain and _plain(text[piece.start : piece.end])) or _spoken(piece)
-    return hashlib.sha256("\0".join(("".join(said.split()).lower(), *exact)).encode()).hexdigest()[:16]
+    return hashlib.sha256("\0".join((said, *exact)).encode()).hexdigest()[:16]
 
 
 def _plain(written: str) -> tuple[str, list[str]] | None:
     """A text that is nothing but its own words, and its strings; None where something is quoted or left out."""
-    if any(map(written.__contains__, _MARKS)) or any(map("".join(written.split()).lower().__contains__, _NAMING)):
+    if any(map(written.__contains__, _MARKS)):
         return None
+    said = _packed(written)
     parts = written.split("'")
     marked = any([part[-1:].isalnum() for part in parts[:-1:2]])  # noqa: C419 - a generator takes longer
-    return None if marked else (written, parts[1::2])
+    return None if marked or any(map(said.__contains__, _NAMING)) else (said, parts[1::2])
+
+
+def _packed(words: str) -> str:
+    """Words without their layout and letter case."""
+    return "".join(words.split()).lower()
 
 
 def _spoken(piece: Piece) -> tuple[str, list[str]]:
     """The words of a statement, and those whose letter case counts."""
     texts, kinds = list(map(_TEXT, piece.tokens)), piece.kinds
     said = [f"'{word}'" if kind is _STRING else word for word, kind in zip(texts, kinds, strict=True)]
-    return "".join(said), [word for word, kind in zip(texts, kinds, strict=True) if kind in _EXACT]
+    return _packed("".join(said)), [word for word, kind in zip(texts, kinds, strict=True) if kind in _EXACT]
 
 
 _MARKS = ("''", "\\", '"', "`", "[", "--", "/*", "#", "//", "$")

@@ -20,6 +20,10 @@ TEXTS = 4
 """How many steps a way counts for whose text is put together with others."""
 
 
+USUAL = Limits().edges
+"""The limit of one statement where nothing else is set."""
+
+
 class TooMuch(Exception):
     """A statement comes to more than it may; it is caught where the statement is linked."""
 
@@ -43,7 +47,7 @@ class Tally:
 
     def excess(self, edges: int) -> str:
         """The limit of a file that is reached, if it is."""
-        limit = STATEMENTS * (edges or Limits().edges)
+        limit = STATEMENTS * (edges or USUAL)
         if self.edges > limit:
             return f"{limit} column edges"
         return _steps(limit) if self.turns > TURNS * limit else ""
@@ -58,7 +62,7 @@ class Budget:
 
     def __init__(self, edges: int = 0) -> None:
         """Start with nothing; without a limit, the usual one holds."""
-        self.limit = edges or Limits().edges
+        self.limit = edges or USUAL
         self.columns = 0
         self.edges = 0
         self.turns = 0
