@@ -6,6 +6,9 @@ PYTEST := $(PY) -m pytest
 PARALLEL := -n 2 --dist loadgroup
 FAST := not (slow or pipeline or spark or browser or postgres or cluster or soak or oracle)
 
+# Hundreds of processes start here, and each would compile the same modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup run serve ui test check lint soak fuzz faults audit oracle accept bench peers format lock clean
 

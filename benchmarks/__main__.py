@@ -1,6 +1,7 @@
 """`python -m benchmarks`: measure synthetic repositories, or given files, and print what we owe beside it."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from benchmarks.peers import install
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark."""
     options = _parser().parse_args(arguments)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or every process measures how modules are compiled
     if options.write is not None:
         return _write(options)
     if options.install_peers:

@@ -11,6 +11,7 @@ import pytest
 from pyarrow import fs
 
 from lineage_pipeline.store.arrays import from_arrow, to_arrow
+from lineage_pipeline.store.engine import ROOMS, version_of
 from lineage_pipeline.store.manifests import file_name
 from lineage_pipeline.store.run import Run, required
 from lineage_pipeline.store.schemas import SCHEMA_VERSION, address, arrow_schema
@@ -321,3 +322,23 @@ def test_runs_that_nobody_names_are_collected(tmp_path: Path) -> None:
     assert warehouse.collect() == []
     with pytest.raises(LineageError, match="the run r1 of .* has been collected"):
         old.read("columns")
+
+
+def test_the_version_of_the_engine_is_noted_and_follows_its_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.dont_write_bytecode", False)
+    for room in ROOMS:
+        (tmp_path / room).mkdir()
+    rules = tmp_path / "engine" / "rules.py"
+    rules.write_text("A = 1\n")
+    note = tmp_path / "noted.version"
+    first = version_of(tmp_path, "30", note)
+    note.write_text(note.read_text().split()[0] + " kept")
+    assert version_of(tmp_path, "30", note) == "kept"  # nothing looks otherwise: nothing is read
+    rules.write_text("A = 12\n")
+    changed = version_of(tmp_path, "30", note)
+    assert changed not in ("kept", first)
+    assert version_of(tmp_path, "31", note) not in (first, changed)
+    note.write_text("torn")
+    assert version_of(tmp_path, "30", note) == changed
