@@ -23,7 +23,7 @@ from lineage_pipeline.vocabulary.plan import ScriptFace
 MUCH = 4_000_000
 """Characters that are worth the second that further processes take to start."""
 
-WORTH = 300_000
+WORTH = 100_000
 """Characters that are worth opening the cache, and making a folder for it in somebody's repository."""
 
 MARK = "_cache/.gitignore"

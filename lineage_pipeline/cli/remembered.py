@@ -20,8 +20,8 @@ FOLDER = "_cache/lineages"
 WORTH = 200
 """Small files that are worth a lineage file of their own: fewer are analysed as quickly as one is opened."""
 
-LARGE = 300_000
-"""Bytes that are worth one in however few files: they take the parser some tenths of a second."""
+LARGE = 100_000
+"""Bytes that are worth one in however few files: they take some tenths of a second."""
 
 KEPT = {".kept": 8, ".seen": 16, ".index": 16, ".lineage": 0}
 """How many files are kept by the ends of their names; the one that was asked last stays longest.
