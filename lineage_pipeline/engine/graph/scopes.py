@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -14,13 +15,15 @@ Extent = tuple[int, int]
 _DIGITS = re.compile(r"(\d+)")
 
 
+@lru_cache(maxsize=1 << 14)  # the same paths are put in order again and again: found, planned, shown
 def natural(path: str) -> tuple[tuple[tuple[int, int, str], ...], ...]:
     """A key that orders paths folder by folder and as people count: `2_b` before `10_a`; no two paths are equal."""
-    parts = tuple(
-        tuple((0, int(piece), piece) if piece.isdecimal() else (1, 0, piece) for piece in _DIGITS.split(part) if piece)
-        for part in path.split("/")
-    )
+    parts = [tuple(map(_counted, filter(None, _DIGITS.split(part)))) for part in path.split("/")]
     return (*parts, ((1, 0, path),))
+
+
+def _counted(piece: str) -> tuple[int, int, str]:
+    return (0, int(piece), piece) if piece.isdecimal() else (1, 0, piece)
 
 
 class Scopes(msgspec.Struct, frozen=True):
