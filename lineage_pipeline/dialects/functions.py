@@ -97,6 +97,15 @@ PLAIN: dict[str, frozenset[str]] = {
 }
 """Functions that the parser takes for others, although they give another type, or may have other arguments."""
 
+CALLED: dict[str, frozenset[str]] = {"postgres": frozenset({"OVERLAPS"})}
+"""Operators that may be called as functions, by grammar."""
+
+JSON_TEXTS = frozenset({"postgres"})
+"""Grammars in which JSON_OBJECT may be given its keys and values as texts."""
+
+COUNTERS = {"postgres": "INT", "mysql": "INT UNSIGNED", "oracle": "NUMBER"}
+"""The type of the column that counts the rows of a document, FOR ORDINALITY, by family of dialects."""
+
 OF_OBJECTS = frozenset({"MAKE_REF"})
 """Functions whose first argument names an object."""
 

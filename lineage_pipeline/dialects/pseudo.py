@@ -6,9 +6,10 @@ _TRIGGER = frozenset(
 )
 """What a trigger's function in PL/pgSQL knows of its trigger."""
 
-_POSTGRES = _TRIGGER | frozenset(
-    "CURRENT_USER SESSION_USER USER CURRENT_DATE CURRENT_TIMESTAMP FOUND SQLSTATE SQLERRM".split()
-)
+_ROLES = frozenset("CURRENT_USER SESSION_USER USER CURRENT_ROLE".split())
+"""Who asks, in PostgreSQL: no column can be called so unless in quotes."""
+
+_POSTGRES = _TRIGGER | _ROLES | frozenset("CURRENT_DATE CURRENT_TIMESTAMP FOUND SQLSTATE SQLERRM".split())
 
 VALUES: dict[str, frozenset[str]] = {
     "": frozenset(
@@ -40,7 +41,7 @@ SEQUENCED: dict[str, frozenset[str]] = {
 """What a sequence answers to, as if it were a table with such a column, by dialect."""
 
 RESERVED: dict[str, frozenset[str]] = {
-    "postgres": _TRIGGER,
+    "postgres": _TRIGGER | _ROLES,
     "oracle": frozenset("ROWNUM LEVEL SYSDATE SYSTIMESTAMP USER UID CONNECT_BY_ISLEAF CONNECT_BY_ISCYCLE".split()),
     "snowflake": frozenset(["LEVEL"]),
     "hive": frozenset(["GROUPING__ID"]),
@@ -92,6 +93,7 @@ TYPES: dict[str, dict[str, str]] = {
     "postgres": {
         **dict.fromkeys("TG_OP TG_WHEN TG_LEVEL TG_EVENT TG_TAG SQLSTATE SQLERRM".split(), "TEXT"),
         **dict.fromkeys("TG_NAME TG_RELNAME TG_TABLE_NAME TG_TABLE_SCHEMA".split(), "NAME"),
+        **dict.fromkeys(sorted(_ROLES), "NAME"),
         **{"TG_NARGS": "INT", "TG_ARGV": "TEXT[]", "FOUND": "BOOLEAN", "CTID": "TID", "XMIN": "XID", "XMAX": "XID"},
         **{"CMIN": "CID", "CMAX": "CID", "TABLEOID": "OID", "TG_RELID": "OID"},
     },

@@ -24,6 +24,8 @@ OPERATORS: dict[tuple[str, str, str], str] = {
     ("ADD", "TIME", "DATE"): "TIMESTAMP",
     ("ADD", "DATE", "TIMETZ"): "TIMESTAMPTZ",
     ("ADD", "TIMETZ", "DATE"): "TIMESTAMPTZ",
+    **{(op, kind, "TIME"): kind for op in ("ADD", "SUB") for kind in ("TIMESTAMP", "TIMESTAMPTZ")},
+    **{("ADD", "TIME", kind): kind for kind in ("TIMESTAMP", "TIMESTAMPTZ")},
     ("ADD", "TIMETZ", "INTERVAL"): "TIMETZ",
     ("ADD", "INTERVAL", "TIMETZ"): "TIMETZ",
     ("SUB", "TIMETZ", "INTERVAL"): "TIMETZ",
@@ -175,6 +177,8 @@ def taken(family: Family, types: Types, texts: Texts) -> str | None:
 def nullif(family: Family, types: Types, texts: Texts) -> str | None:
     """NULLIF: the first value, as what the two are compared as."""
     kind, name, other = types[0], name_of(types), name_of(types, 1)
+    if name == UNKNOWN and other not in _STRINGS:
+        return types[1] if len(types) > 1 else None
     if name in _STRINGS:
         return _compared(family, kind, name, other)
     if other in (name, UNKNOWN) or any(name in group and other in group for group in _COMPARED):

@@ -103,7 +103,7 @@ def _type(kind: exp.Expr) -> str:
     if isinstance(kind.this, exp.Interval):
         return "interval"
     if kind.this is exp.DType.USERDEFINED:
-        return str(kind.args.get("kind") or "").lower()
+        return str(kind.args.get("kind") or "").lower().strip('"')
     name = str(getattr(kind.this, "value", kind.this)).lower()
     if name == "double" and kind.expressions and int(kind.expressions[0].name) <= SHORT_DIGITS:
         name = "float"
@@ -143,6 +143,11 @@ def _always(name: str, strong: bool = True) -> Callable[[exp.Expr, str], Figure]
     return lambda node, text: (name, strong)
 
 
+def _document(node: exp.Expr, text: str) -> Figure:
+    """`json '…'`, which the parser takes for a function."""
+    return ("json", False) if node.args.get("is_literal") else (_called(text), True)
+
+
 def _member(node: exp.Expr, text: str) -> Figure:
     """A member of a row, or a function of a schema."""
     last = node.expression
@@ -170,7 +175,9 @@ _FIGURES: dict[type[exp.Expr], Callable[[exp.Expr, str], Figure]] = {
     exp.Exists: _always("exists"),
     exp.Filter: _inner,
     exp.Interval: _always("interval", False),
+    exp.Overlaps: _always("overlaps"),
     exp.Paren: _opened,
+    exp.ParseJSON: _document,
     exp.Trim: _trim,
     exp.Tuple: _always("row"),
     exp.Window: _inner,

@@ -176,29 +176,6 @@ def pivoted_tables(tokens: Sequence[Token]) -> list[Token]:
     return [*tokens[:at], made("FROM", word), made("(", word), *tokens[at:], made(")", tokens[-1])]
 
 
-def named_using(tokens: Sequence[Token]) -> list[Token]:
-    """Postgres: `JOIN t USING (a) AS j` without the alias, by which only the columns in the list can be asked."""
-    kept: list[Token] = []
-    aliases: set[str] = set()
-    index = 0
-    while index < len(tokens):
-        kept.append(tokens[index])
-        index += 1
-        if keyword(tokens[index - 1]) != "USING" or index >= len(tokens) or tokens[index].token_type is not _OPENED:
-            continue
-        behind = behind_brackets(tokens, index)
-        kept.extend(tokens[index:behind])
-        index = behind
-        if index + 1 < len(tokens) and keyword(tokens[index]) == "AS":
-            aliases.add(tokens[index + 1].text)
-            index += 2
-    dots = {at for at, token in enumerate(kept) if token.token_type is TokenType.DOT and kept[at - 1].text in aliases}
-    return [token for at, token in enumerate(kept) if at not in dots and at + 1 not in dots]
-
-
-_OPENED = TokenType.L_PAREN
-
-
 def without_error_log(tokens: Sequence[Token]) -> list[Token]:
     """Oracle: where the rows go that a statement cannot write, the last of its clauses."""
     words = [keyword(token) for token in tokens]

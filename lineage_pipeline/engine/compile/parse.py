@@ -13,6 +13,7 @@ from sqlglot.tokens import Token, TokenType
 from lineage_pipeline.dialects import functions
 from lineage_pipeline.dialects.spellings import TABLE_QUERIES
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.compile.callables import call_parsers, called_tokens
 from lineage_pipeline.engine.compile.failures import Failure, failure
 from lineage_pipeline.engine.compile.normalise import normalise
 from lineage_pipeline.engine.compile.output import without_output
@@ -256,6 +257,8 @@ def dialect_of(name: str) -> Dialect:
     parser.logger.disabled = True  # what sqlglot only warns of comes back as exp.Command and becomes a finding
     _record_items()
     dialect.parser_class.UNARY_PARSERS = signs_of(name, dialect.parser_class.UNARY_PARSERS)
+    dialect.parser_class.FUNC_TOKENS = called_tokens(name, dialect.parser_class.FUNC_TOKENS)
+    dialect.parser_class.FUNCTION_PARSERS = call_parsers(name, dialect.parser_class.FUNCTION_PARSERS)
     for function in functions.PLAIN.get(name, ()):
         dialect.parser_class.FUNCTION_PARSERS.pop(function, None)
         dialect.parser_class.FUNCTIONS.pop(function, None)

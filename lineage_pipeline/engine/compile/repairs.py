@@ -17,7 +17,6 @@ from lineage_pipeline.engine.compile.idioms import (
     joined_comparisons,
     joined_sets,
     named_sample,
-    named_using,
     nearest_joins,
     partitioned_rows,
     pivoted_tables,
@@ -30,6 +29,7 @@ from lineage_pipeline.engine.compile.idioms import (
     without_error_log,
 )
 from lineage_pipeline.engine.compile.inlined import changed_rows, document_rows, file_rows, unbound, viewed_insert
+from lineage_pipeline.engine.compile.named_joins import named_using
 from lineage_pipeline.engine.compile.past import without_time, without_versions
 from lineage_pipeline.engine.compile.patterns import matched, without_details, without_paths
 from lineage_pipeline.engine.compile.phrases import (

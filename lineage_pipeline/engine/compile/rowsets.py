@@ -56,7 +56,10 @@ def rowset(context: Context, node: exp.Expr, query: CompileQuery) -> ir.Source:
         return _named_elements(item, alias, columns)
     types = _types(context, node) or item.types
     named = columns or item.columns
-    return msgspec.structs.replace(item, alias=alias or item.alias, columns=named, types=types, lateral=True)
+    counted = item.position or bool(node.args.get("ordinality"))
+    return msgspec.structs.replace(
+        item, alias=alias or item.alias, columns=named, types=types, lateral=True, position=counted
+    )
 
 
 def _types(context: Context, node: exp.Expr) -> tuple[str, ...]:

@@ -88,9 +88,11 @@ def cast_texts(tokens: Sequence[Token]) -> list[Token]:
     """`cidr '10.0.0.0/8'`, a text under the name of a type, as `'10.0.0.0/8'::cidr`."""
     kept: list[Token] = []
     index = 0
+    listed = any(keyword(token) == "COLUMNS" for token in tokens)  # of a document: there PATH says where they are
+    types = TEXT_TYPES - {"PATH"} if listed else TEXT_TYPES
     while index < len(tokens):
         word = tokens[index]
-        if keyword(word) in TEXT_TYPES and _kind(tokens, index + 1) is TokenType.STRING:
+        if keyword(word) in types and _kind(tokens, index + 1) is TokenType.STRING:
             sign = Token(TokenType.DCOLON, "::", word.line, word.col, word.start, word.end)
             kept += [tokens[index + 1], sign, word]
             index += 2

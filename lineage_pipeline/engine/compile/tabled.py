@@ -60,7 +60,9 @@ def _xml_table(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
 
 
 def _declared(context: Context, item: exp.Expr) -> str:
-    """The type that a column is declared to have."""
+    """The type that a column is declared to have; one that counts the rows is an integer."""
+    if item.args.get("ordinality"):
+        return functions.COUNTERS.get(context.traits.family, "")
     kind = item.args.get("kind")
     return spelling(kind, context.dialect) if isinstance(kind, exp.DataType) else ""
 

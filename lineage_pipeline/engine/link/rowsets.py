@@ -35,6 +35,7 @@ def rowset(source: ir.Source, value: Value, args: Sequence[Value], traits: Trait
         found = Rowset(columns)
     else:
         found = MAKERS.get(op, _anything)(made, [_opened(arg) for arg in args], source, traits)
+        found = _numbered(found, made, source, traits) if source.position else found
         kinds = typing_of(traits.family).rowsets.get(op)
         found = _typed(found, kinds, value.type) if kinds is not None else found
     many = len(found.columns) > len(source.produces)  # EXPLODE of a map makes more than it is known for
@@ -104,6 +105,14 @@ def _fitted(found: Rowset, names: Sequence[str], made: Value, arguments: int) ->
     return (*pairs, *rest, *found.columns[len(names) :])
 
 
+def _numbered(found: Rowset, made: Value, source: ir.Source, traits: Traits) -> Rowset:
+    """The columns with one behind them that counts the rows."""
+    family = typing_of(traits.family).family
+    number = family.bigint if family.numbered else None  # elsewhere it may be the key of a document
+    columns = found.columns or tuple((name, _plain(made)) for name in source.columns[:-1])
+    return Rowset((*columns, ("ordinality", msgspec.structs.replace(_plain(made), type=number))), found.rest)
+
+
 # ── by function ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -118,10 +127,6 @@ def _unnest(value: Value, args: Sequence[Value], source: ir.Source, traits: Trai
         columns.extend(parts or ((source.alias or "unnest", item),))
         if len(args) == 1 and not parts and (fields or item.type is None):
             rest = item
-    if source.position:
-        family = typing_of(traits.family).family
-        number = family.bigint if family.numbered else None  # elsewhere it may be the key of a document
-        columns.append(("ordinality", msgspec.structs.replace(_plain(value), type=number)))
     if rest is not None and not source.columns and not source.alias and traits.family not in UNNESTED:
         return Rowset((*spread(rest), *columns[1:]), rest)
     return Rowset(tuple(columns), rest if not (traits.unnest_expands and source.columns) else None)
