@@ -90,6 +90,7 @@ NAMELESS = frozenset(
 """Functions in the place of tables whose one column has no name of its own."""
 
 PLAIN: dict[str, frozenset[str]] = {
+    "duckdb": frozenset({"APPLY"}),
     "postgres": frozenset({"DATE_PART"}),
     "tsql": frozenset({"SYSDATETIME", "SQUARE"}),
     "fabric": frozenset({"SYSDATETIME", "SQUARE"}),
@@ -97,8 +98,8 @@ PLAIN: dict[str, frozenset[str]] = {
 }
 """Functions that the parser takes for others, although they give another type, or may have other arguments."""
 
-CALLED: dict[str, frozenset[str]] = {"postgres": frozenset({"OVERLAPS"})}
-"""Operators that may be called as functions, by grammar."""
+CALLED: dict[str, frozenset[str]] = {"postgres": frozenset({"OVERLAPS"}), "duckdb": frozenset({"APPLY"})}
+"""Words of the grammar that may be called as functions, by grammar."""
 
 JSON_TEXTS = frozenset({"postgres"})
 """Grammars in which JSON_OBJECT may be given its keys and values as texts."""

@@ -122,12 +122,17 @@ def divisor(family: Family, types: Types, texts: Texts) -> str | None:
 def total(family: Family, types: Types, texts: Texts) -> str | None:
     """SUM: integers become huge, decimals as long as they can be."""
     shape = shape_at(types)
-    if shape.name in family.integers or shape.name in family.unsigned or shape.name == family.boolean:
+    if shape.name in (*family.integers, *family.unsigned, family.boolean, family.null):
         return "HUGEINT"
     digits = digits_of(shape, family)
     if digits is not None:
         return family.numeric(38, digits[1])
     return shape.name if shape.name == family.interval else family.double if shape.name else None
+
+
+def bits_set(family: Family, types: Types, texts: Texts) -> str | None:
+    """BIT_COUNT: how many bits of a number, or of a row of bits, are set."""
+    return family.bigint if shape_at(types).name == "BIT" else "TINYINT"
 
 
 def average(family: Family, types: Types, texts: Texts) -> str | None:

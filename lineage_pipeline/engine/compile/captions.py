@@ -204,7 +204,7 @@ class Calls(Operands):
         for index, token in enumerate(self.around[:-2]):
             defined = token.text.lower() == wanted and keyword(self.around[index + 1]) == "AS"
             if defined and self.around[index + 2].token_type is TokenType.L_PAREN:
-                return Calls(self.around[index + 2 :], self.text, self.aliases).window(name, offset)
+                return type(self)(self.around[index + 2 :], self.text, self.aliases).window(name, offset)
         raise Unprintable
 
     def order(self) -> str:

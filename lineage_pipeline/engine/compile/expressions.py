@@ -282,6 +282,7 @@ EXPRESSIONS: dict[type[exp.Expr], Callable[[Context, exp.Expr], ir.Expr]] = {
     exp.Parameter: variable,
     exp.Paren: inner,
     exp.Placeholder: variable,
+    exp.PositionalColumn: lambda context, node: ir.Ref((f"#{node.name}",), *context.place(node.this)),
     exp.SessionParameter: variable,
     exp.Star: star,
     exp.StarMap: documents.star_document,

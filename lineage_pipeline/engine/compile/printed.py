@@ -96,6 +96,9 @@ class Printed(PrintedOperands):
     def framed(self, name: str, printed: str, ordered: bool) -> str:
         """The frame of a window, unless it goes without saying."""
         frame = self.frame() if self.word() in ("ROWS", "RANGE", "GROUPS") else ""
+        if self.taken("EXCLUDE"):
+            frame += f" EXCLUDE {self.next().text.upper()}"
+            frame += f" {self.next().text.upper()}" if self.word() in ("ROW", "OTHERS") else ""
         return "" if frame == rows.USUAL_FRAME else frame
 
     def key(self) -> str:

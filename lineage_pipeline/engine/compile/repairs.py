@@ -46,7 +46,7 @@ from lineage_pipeline.engine.compile.phrases import (
     ungrouped_order,
 )
 from lineage_pipeline.engine.compile.rowwise import rows_as_documents, scored, without_current
-from lineage_pipeline.engine.compile.signs import cast_texts
+from lineage_pipeline.engine.compile.signs import called_factorials, cast_texts
 from lineage_pipeline.engine.compile.words import behind_brackets, behind_name, keyword, made
 
 
@@ -234,6 +234,7 @@ REPAIRS: tuple[Repair, ...] = (
     _repair("INSERT INTO (", viewed_insert),
     _repair("MULTISET", joined_sets),
     _repair("INTERVAL (", plain_intervals),
+    _repair("!", called_factorials),
     _repair("", cast_texts),
 )
 """In order; a repair without words is always tried."""

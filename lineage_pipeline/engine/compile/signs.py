@@ -100,3 +100,31 @@ def cast_texts(tokens: Sequence[Token]) -> list[Token]:
         kept.append(word)
         index += 1
     return kept
+
+
+def called_factorials(tokens: Sequence[Token]) -> list[Token]:
+    """`5!`, `n!` or `(n + 1)!` as a call of FACTORIAL."""
+    kept: list[Token] = []
+    for index, token in enumerate(tokens):
+        follows = _kind(tokens, index + 1)
+        if keyword(token) != "!" or not kept or follows in (TokenType.EQ, TokenType.TILDE):
+            kept.append(token)
+            continue
+        begin = _operand(kept)
+        opened = [made("factorial", kept[begin]), made("(", kept[begin])]
+        kept = [*kept[:begin], *opened, *kept[begin:], made(")", kept[-1])]
+    return kept
+
+
+def _operand(tokens: Sequence[Token]) -> int:
+    """Where the operand begins that ends with the last token: a name, a number, a call, or something in brackets."""
+    begin, depth = len(tokens) - 1, 0
+    while begin > 0:
+        depth += (tokens[begin].token_type is TokenType.R_PAREN) - (tokens[begin].token_type is TokenType.L_PAREN)
+        before = tokens[begin - 1]
+        called = tokens[begin].token_type is TokenType.L_PAREN and before.token_type is TokenType.VAR
+        dotted = TokenType.DOT in (before.token_type, tokens[begin].token_type)
+        if depth == 0 and not called and not dotted:
+            break
+        begin -= 1
+    return begin

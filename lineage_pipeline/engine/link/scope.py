@@ -22,6 +22,8 @@ from lineage_pipeline.vocabulary import ir
 
 Report = Callable[..., None]
 _NOBODY: frozenset[str] = frozenset()
+_POSITIONS = ("$", "#")
+"""What stands before the number of a column; behind the second, only a table whose columns are known has one."""
 
 
 class Scope:
@@ -119,8 +121,9 @@ class Scope:
 
     def _undeclared(self, ref: ir.Ref, name: str) -> Value | None:
         """A name that no source is known to have: a word of the engine, a whole row, or a column all the same."""
-        if name[:1] == "$" and name[1:].isdigit() and self.sources:
-            return self.sources[0].column(name, ref.start, ref.end)
+        if name[:1] in _POSITIONS and name[1:].isdigit() and self.sources:
+            source = self.sources[0]
+            return source.column(f"${name[1:]}", ref.start, ref.end) if name[0] == "$" or not source.is_open() else None
         if name.upper() in pseudo.RESERVED.get(self.traits.name, _NOBODY):
             return Value(NONE, self._said(name), True, name.lower())
         rows = self.sources.called(name)
