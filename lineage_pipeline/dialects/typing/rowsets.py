@@ -50,3 +50,6 @@ ROWSETS: dict[str, Columns] = {
     "duckdb": {"GENERATESERIES": (ELEMENT,), "RANGE": (ELEMENT,)},
 }
 """By family, what is known."""
+
+COUNTING: dict[str, frozenset[str]] = dict.fromkeys(("spark", "hive"), frozenset({"RANGE"}))
+"""By family, the functions whose one column counts and is never null."""

@@ -8,7 +8,7 @@ from lineage_pipeline.dialects.typing.families import Family, family_of, own
 from lineage_pipeline.dialects.typing.fitting import FITS
 from lineage_pipeline.dialects.typing.nulls import GENERAL, NULLS
 from lineage_pipeline.dialects.typing.results import COMMON, CONSTANTS
-from lineage_pipeline.dialects.typing.rowsets import ROWSETS
+from lineage_pipeline.dialects.typing.rowsets import COUNTING, ROWSETS
 from lineage_pipeline.dialects.typing.widening import unsized
 
 MANY = 20_000
@@ -48,6 +48,7 @@ class Typing:
         self.lenient = name in LENIENT
         self.constants = CONSTANTS | MORE_CONSTANTS.get(name, frozenset())
         self.rowsets = ROWSETS.get(name, {})
+        self.counting = COUNTING.get(name, frozenset())
         self.fits = name if name in FITS else ""
         self.known: dict[tuple[str, Types, Texts], str | None] = {}
 

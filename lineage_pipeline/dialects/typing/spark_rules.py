@@ -261,3 +261,8 @@ def formatted(family: Family, types: Types, texts: Texts) -> str | None:
 def held(family: Family, types: Types, texts: Texts) -> str | None:
     """GET: what an array holds; one that is asked for by its number is that already."""
     return element(family, types, texts) or (types[0] if types else None)
+
+
+def shifted(family: Family, types: Types, texts: Texts) -> str | None:
+    """A number whose bits are moved: short ones are integers first."""
+    return family.integer if types and types[0] in ("TINYINT", "SMALLINT") else types[0] if types else None

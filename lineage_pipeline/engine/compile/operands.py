@@ -151,7 +151,7 @@ class Operands(ABC):
                 if self.text[token.start : token.end + 1] == "::":
                     base = f"CAST({base} AS {self.type()})"
                 else:  # the letter behind a number
-                    self.index += 1
+                    base += ".0" if self.next().text.upper() in ("D", "F") and base.lstrip("-").isdigit() else ""
             else:
                 return base
 
@@ -171,7 +171,7 @@ class Operands(ABC):
             return rows.CONSTANTS[word]
         if word in rows.DATED and self.kind(1) is TokenType.STRING:
             self.index += 1
-            return f"{word} '{self.next().text}'"
+            return f"{word} '{moment(word, self.next().text)}'"
         if word == "INTERVAL" and self.kind(1) in (TokenType.STRING, TokenType.NUMBER):
             return self.interval()
         if word == "CASE" and self.kind() is not TokenType.IDENTIFIER:
@@ -278,6 +278,11 @@ class Operands(ABC):
             if dot.token_type is TokenType.DOT and qualifier.text.lower() in self.aliases
         ]
         return f"{name}({', '.join(dict.fromkeys(taken))})"
+
+
+def moment(kind: str, text: str) -> str:
+    """A date or a moment that is written out; a moment has an hour."""
+    return f"{text} 00:00:00" if kind.startswith("TIMESTAMP") and len(text) == len("2020-01-01") else text
 
 
 def number(text: str) -> str:

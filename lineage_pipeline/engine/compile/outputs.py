@@ -238,7 +238,18 @@ def _caption(context: Context, node: exp.Expr, inner: exp.Expr) -> str | None:
     cast = inner.this if isinstance(inner, exp.Cast) and not (tokens and tokens[0].text.upper() in _NAMED) else None
     if isinstance(cast, exp.Column) and (not cast.table or cast.table.lower() in aliases):
         return str(cast.name)
-    return caption(tokens, context.text, aliases, context.items.tokens)
+    taken = _taken(inner)
+    return taken or caption(tokens, context.text, aliases, context.items.tokens)
+
+
+def _taken(node: exp.Expr) -> str:
+    """The last name on the way into a document, `doc:a.b[0]`, be it converted or not."""
+    node = node.this if isinstance(node, exp.Cast) else node
+    if not isinstance(node, exp.JSONExtract) or not node.args.get("variant_extract"):
+        return ""
+    path = node.args.get("expression")
+    keys = [part.name for part in path.expressions if isinstance(part, exp.JSONPathKey)] if path is not None else []
+    return keys[-1] if keys else ""
 
 
 _NAMED = frozenset({"TO_TIMESTAMP"})

@@ -18,6 +18,9 @@ _STRINGS = frozenset(
         TokenType.UNICODE_STRING,
     }
 )
+_SHIFTS = ("<<", ">>", ">>>")
+"""Operators of several tokens that the parser knows, or that move bits as one that it knows."""
+
 _OPERATOR = set("+-*/<>=~!@#%^&|?")
 _SPECIAL = set("~!@#%^&|?")
 
@@ -55,7 +58,9 @@ def custom_operators(tokens: Sequence[Token]) -> list[Token]:
             end += 1
         written = "".join(token.text for token in tokens[index:end])
         alone = written == "@" and index > 0 and tokens[index - 1].end + 1 < tokens[index].start
-        if (end - index > 1 and (written[-1] not in "+-" or set(written) & _SPECIAL)) or alone:
+        if written in _SHIFTS:
+            kept.extend(tokens[index : index + 2])
+        elif (end - index > 1 and (written[-1] not in "+-" or set(written) & _SPECIAL)) or alone:
             opened = made("OPERATOR", tokens[index])
             place = (opened.line, opened.col, opened.start, opened.end)
             kept.append(Token(TokenType.OPERATOR, "OPERATOR", *place))

@@ -45,7 +45,7 @@ from lineage_pipeline.engine.compile.phrases import (
     plain_json,
     ungrouped_order,
 )
-from lineage_pipeline.engine.compile.rowwise import rows_as_documents, scored, without_current
+from lineage_pipeline.engine.compile.rowwise import aliased_members, rows_as_documents, scored, without_current
 from lineage_pipeline.engine.compile.signs import called_factorials, cast_texts
 from lineage_pipeline.engine.compile.words import behind_brackets, behind_name, keyword, made
 
@@ -201,6 +201,7 @@ REPAIRS: tuple[Repair, ...] = (
     _repair("JSON_TABLE ON", plain_columns),
     _repair("JSON_OBJECT *", rows_as_documents),
     _repair("CURRENT OF", without_current),
+    _repair("STRUCT (", aliased_members),
     _repair("MATCH (", matched),
     _repair("PATH", without_paths),
     _repair("APPROXIMATE", without_details),

@@ -6,7 +6,7 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.phrases import SCORING
 from lineage_pipeline.engine.compile.cursor import items
-from lineage_pipeline.engine.compile.words import behind_brackets, keyword
+from lineage_pipeline.engine.compile.words import behind_brackets, keyword, made
 
 
 def scored(tokens: Sequence[Token]) -> list[Token]:
@@ -59,3 +59,32 @@ def without_current(tokens: Sequence[Token]) -> list[Token]:
     at = next((at for at in range(len(words) - 3) if words[at : at + 3] == ["WHERE", "CURRENT", "OF"]), len(words))
     behind = at + (5 if words[at + 3 : at + 4] in (["GLOBAL"], ["@"], [":"]) else 4)
     return [*tokens[:at], *tokens[behind:]]
+
+
+def aliased_members(tokens: Sequence[Token]) -> list[Token]:
+    """Spark: `struct(1 a, x b)` with the AS before the names of members."""
+    kept: list[Token] = []
+    around: list[str] = []  # what stands before each bracket that is open
+    for index, token in enumerate(tokens):
+        before = tokens[index - 1] if index else token
+        if token.token_type is TokenType.L_PAREN:
+            around.append(keyword(before))
+        elif token.token_type is TokenType.R_PAREN and around:
+            around.pop()
+        named = before.token_type in _ENDS and token.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+        ended = index + 1 < len(tokens) and tokens[index + 1].token_type in (TokenType.COMMA, TokenType.R_PAREN)
+        if named and ended and around[-1:] == ["STRUCT"]:
+            kept.append(made("AS", token))
+        kept.append(token)
+    return kept
+
+
+_ENDS = (
+    TokenType.VAR,
+    TokenType.IDENTIFIER,
+    TokenType.NUMBER,
+    TokenType.STRING,
+    TokenType.R_PAREN,
+    TokenType.R_BRACKET,
+)
+"""What an operand may end with."""

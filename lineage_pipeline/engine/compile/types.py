@@ -36,9 +36,20 @@ def spelling(node: exp.Expr | None, dialect: str) -> str:
 
 
 def _spelt(node: exp.Expr, dialect: str) -> str:
+    node = _without_constraints(node)
     written = _REMARK.sub("", node.sql(dialect=dialect or None, comments=False))  # units of intervals keep theirs
     text = _DIGITS.sub(r"INTERVAL(\1)", capitals(written).replace(", ", ","))
     return own(text.replace(": ", ":"), TRAITS[dialect].family) if dialect in TRAITS else text
+
+
+def _without_constraints(node: exp.Expr) -> exp.Expr:
+    """A type whose members have types alone: what is said of them beside, a comment or NOT NULL, is no type."""
+    if not any(item.args.get("constraints") for item in node.find_all(exp.ColumnDef)):
+        return node
+    plain = node.copy()
+    for item in plain.find_all(exp.ColumnDef):
+        item.set("constraints", None)
+    return plain
 
 
 def written_type(text: str, dialect: str) -> str:

@@ -209,8 +209,10 @@ def _nodes(value: Value, args: Sequence[Value], source: ir.Source, traits: Trait
 
 def _anything(value: Value, args: Sequence[Value], source: ir.Source, traits: Traits) -> Rowset:
     """A function of which nothing is known: every column may be made of every argument."""
-    columns = tuple((name, _plain(value)) for name in source.produces)
-    return Rowset(columns, _plain(value) if not columns else None)
+    call = source.function
+    certain = isinstance(call, ir.Call) and call.op in typing_of(traits.family).counting
+    made = msgspec.structs.replace(_plain(value), nullable=not certain)
+    return Rowset(tuple((name, made) for name in source.produces), made if not source.produces else None)
 
 
 MAKERS: dict[str, Callable[[Value, Sequence[Value], ir.Source, Traits], Rowset]] = {
