@@ -6,7 +6,7 @@ import msgspec
 
 from lineage_pipeline.dialects.typing.family import UNKNOWN as UNKNOWN
 from lineage_pipeline.dialects.typing.family import Family as Family
-from lineage_pipeline.dialects.typing.server_families import BARE, MYSQL, ORACLE, REDSHIFT, TRINO
+from lineage_pipeline.dialects.typing.server_families import BARE, CLICKHOUSE, MYSQL, ORACLE, REDSHIFT, TRINO
 from lineage_pipeline.dialects.typing.shapes import Shape, shape_of
 
 _WORDS = {"INT": "INTEGER", "INT4": "INTEGER", "INT8": "BIGINT", "INT2": "SMALLINT", "INT1": "TINYINT"}
@@ -217,6 +217,7 @@ FAMILIES: dict[str, Family] = {
     "tsql": TSQL,
     "snowflake": SNOWFLAKE,
     "bigquery": BIGQUERY,
+    "clickhouse": CLICKHOUSE,
     "oracle": ORACLE,
     "mysql": MYSQL,
     "redshift": REDSHIFT,

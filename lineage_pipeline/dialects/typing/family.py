@@ -31,7 +31,9 @@ class Family(msgspec.Struct, frozen=True):
     `fraction` is the type of a number that is written out with a point, where it is no decimal.
     `long_positions`: what a lambda is told of where an element stands is a long integer.
     `numbered`: what comes with an element that is unnested is its number, and never the key of a member.
-    `adds_texts`: the sign that adds numbers puts texts together.
+    `adds_texts`: the sign that adds numbers puts texts together. `nothing` is the type of NULL where types say that
+    they may be null, and `shortest` says that a whole number that is written out has the shortest type that holds it;
+    `truth` is the type of TRUE where that of a condition is another one.
     """
 
     name: str
@@ -76,6 +78,9 @@ class Family(msgspec.Struct, frozen=True):
     numbered: bool = True
     long_positions: bool = False
     adds_texts: bool = False
+    nothing: str = ""
+    shortest: bool = False
+    truth: str = ""
 
     def array(self, kind: str, size: str = "") -> str:
         """An array of a type; some have a size."""

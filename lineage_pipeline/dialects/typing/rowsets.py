@@ -47,6 +47,7 @@ ROWSETS: dict[str, Columns] = {
         "STRTOK_SPLIT_TO_TABLE": ("NUMBER(38,0)", "NUMBER(38,0)", "VARCHAR"),
     },
     "tsql": {"STRING_SPLIT": (SELF,), "OPENJSON": ("NVARCHAR(4000)", "NVARCHAR(MAX)", "INT")},
+    "clickhouse": dict.fromkeys(("NUMBERS", "NUMBERS_MT"), ("UINT64",)),
     "duckdb": {"GENERATESERIES": (ELEMENT,), "RANGE": (ELEMENT,)},
 }
 """By family, what is known."""

@@ -1,6 +1,15 @@
 """The rules of one family together: what a call gives, looked up once for each operator and types of arguments."""
 
-from lineage_pipeline.dialects.typing import bigquery, duckdb, postgres, servers, snowflake, spark, tsql
+from lineage_pipeline.dialects.typing import (
+    bigquery,
+    clickhouse_rules,
+    duckdb,
+    postgres,
+    servers,
+    snowflake,
+    spark,
+    tsql,
+)
 from lineage_pipeline.dialects.typing.arithmetic import Rule, Texts, Types
 from lineage_pipeline.dialects.typing.casts import LENIENT
 from lineage_pipeline.dialects.typing.documented import documented
@@ -55,6 +64,8 @@ class Typing:
     def result(self, op: str, types: Types, texts: Texts, otherwise: str) -> str | None:
         """The type that an operator gives; without a rule it is the one that is known beforehand."""
         rule = self.rules.get(op)
+        if rule is None and self.family.nothing:
+            return clickhouse_rules.kept(types, clickhouse_rules.bare(otherwise) or None)
         if rule is None:
             return self.family.results.get(otherwise, otherwise) or None
         key = (op, types, texts)

@@ -86,3 +86,33 @@ TRINO = Family(
     whole_days=True,
     results=BARE,
 )
+
+CLICKHOUSE = Family(
+    "clickhouse",
+    ("INT8", "INT16", "INT32", "INT64", "INT128", "INT256"),
+    (3, 5, 10, 19, 39, 77),
+    "INT32",
+    "INT64",
+    "DECIMAL",
+    "FLOAT32",
+    "FLOAT64",
+    "STRING",
+    "UINT8",
+    "STRING",
+    timestamp="DATETIME",
+    zoned="DATETIME",
+    aliases={
+        **{"TINYINT": "INT8", "SMALLINT": "INT16", "INT": "INT32", "INTEGER": "INT32", "BIGINT": "INT64"},
+        **{"FLOAT": "FLOAT32", "DOUBLE": "FLOAT64", "BOOLEAN": "BOOL", "TIMESTAMP": "DATETIME"},
+        **dict.fromkeys(("VARCHAR", "TEXT", "CHAR"), "STRING"),
+    },
+    cap=76,
+    notation=("ARRAY({})", "MAP({},{})", "TUPLE({})", "{} {}"),
+    strings=("STRING", "FIXEDSTRING"),
+    unsigned={"UINT8": 3, "UINT16": 5, "UINT32": 10, "UINT64": 20, "UINT128": 39, "UINT256": 78},
+    fraction="FLOAT64",
+    numbered=False,
+    nothing="NULLABLE(NOTHING)",
+    shortest=True,
+    truth="BOOL",
+)

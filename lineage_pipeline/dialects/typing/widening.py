@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from lineage_pipeline.dialects.typing import decimals
+from lineage_pipeline.dialects.typing import clickhouse_rules, decimals
 from lineage_pipeline.dialects.typing.families import UNKNOWN, Family
 from lineage_pipeline.dialects.typing.fitting import misfits
 from lineage_pipeline.dialects.typing.shapes import Shape, shape_of
@@ -82,6 +82,8 @@ def wider(left: str, right: str, family: Family) -> str | None:
     """The least type that holds two, or None where there is none or it is not known."""
     if left == right:
         return left
+    if family.nothing:
+        return clickhouse_rules.wider(left, right)
     first, second = plain_shape(left, family), plain_shape(right, family)
     if first == second:
         return left

@@ -213,6 +213,16 @@ def combined(context: Context, node: exp.Expr) -> ir.Expr:
     return ir.Call(op, args, traits_of_name(op) | ir.AGGREGATE)
 
 
+def parameterized(context: Context, node: exp.Expr) -> ir.Expr:
+    """`quantiles(0.5, 0.9)(v)`: an aggregate that is set to something, which stands behind its arguments."""
+    op = str(getattr(node.this, "name", node.this)).upper()
+    args, settings = expressions(context, node.args.get("params") or ()), expressions(context, node.expressions)
+    if op.endswith("IF") and len(args) > 1:
+        inner = ir.Call(op[:-2], (*args[:-1], *settings), traits_of_name(op[:-2]) | ir.AGGREGATE)
+        return ir.Call("FILTER", (inner, args[-1]))
+    return ir.Call(op, (*args, *settings), traits_of_name(op) | ir.AGGREGATE)
+
+
 def comprehension(context: Context, node: exp.Expr) -> ir.Expr:
     """`[x + 1 for x in list if x > 0]`: what is made of the elements of a list, under a condition."""
     names = (context.column(node.expression),)

@@ -193,8 +193,8 @@ def looked_up(context: Context, node: exp.Expr) -> ir.Expr | None:
         called = item.name if item is not None else ""
         output = ir.Output(called, called, ir.Ref((called,), ir.NOWHERE, ir.NOWHERE), ir.NOWHERE, ir.NOWHERE)
         values.append(
-            ir.Sub("scalar", context.add(ir.Select((ir.Source(context.called(name), name=name),), (output,))))
+            ir.Sub("scalar lookup", context.add(ir.Select((ir.Source(context.called(name), name=name),), (output,))))
         )
     value: ir.Expr = values[0] if len(values) == 1 else ir.Call("TUPLE", tuple(values))
     otherwise = expression(context, rest[1]) if len(rest) > 1 else None
-    return ir.Case(((key, value),), otherwise)
+    return ir.Case(((key, value),), otherwise or value)  # a key that is not there has a value all the same

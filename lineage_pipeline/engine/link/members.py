@@ -34,11 +34,15 @@ def member(value: Value, path: Sequence[str], fold: Callable[[str], str] = str) 
     return value
 
 
+_SIDES = ("keys", "values")
+"""ClickHouse: what a map is kept as, `m.keys`; nobody else whose types have round brackets has dots there."""
+
+
 def _inside(value: Value, path: Sequence[str]) -> Value:
     kind = value.type
     for name in path:
         if (entry := map_types(kind or "")) is not None:
-            kind = entry[1]
+            kind = f"ARRAY({entry[name == 'values']})" if name in _SIDES and (kind or "")[3] == "(" else entry[1]
         elif kind in LOOSE:
             kind = LOOSE[kind]
         elif kind not in DOCUMENTS:

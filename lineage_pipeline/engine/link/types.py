@@ -27,7 +27,7 @@ def common_of(values: Sequence[Value], typing: Typing, written: bool = True) -> 
         return common_type([value.type if written else _asked(value) for value in values], family)
     if family.adapts and written and len(values) > 1:
         return folded([value.type for value in values], [value.text for value in values], family)
-    types = [value.type for value in values if value.text != "null"]
+    types = [value.type for value in values if value.text != "null" or family.nothing]
     return common_type(types, family) if types else family.null
 
 
@@ -39,11 +39,14 @@ def _asked(value: Value) -> str | None:
 def case_type(values: Sequence[Value], has_default: bool, typing: Typing) -> str | None:
     """The type of a CASE; in some dialects that of ELSE comes first."""
     if not typing.family.default_first:
-        gap = [] if has_default or not typing.family.adapts else [Value((), typing.family.null, True, "null")]
+        family = typing.family
+        gap = [] if has_default or not (family.adapts or family.nothing) else [literal_value(NULL, family)]
         return common_of([*gap, *values], typing)
     default = values[-1] if has_default else Value((), typing.family.null, True, "null")
     return common_of([default, *(values[:-1] if has_default else values)], typing)
 
+
+NULL = ir.Literal("null", "NULL")
 
 _LITERALS: dict[tuple[str, str, str], Value] = {}
 """What constants come to: the same few stand in many places."""
@@ -68,11 +71,13 @@ def literal_type(literal: ir.Literal, family: Family) -> str | None:
         return _number_type(literal.text, family)
     if literal.kind == "string":
         return family.literal.format(max(len(literal.text), 1)) or family.string if family.name else None
-    return {"boolean": family.boolean, "null": family.null}.get(literal.kind)
+    return {"boolean": family.truth or family.boolean, "null": family.nothing or family.null}.get(literal.kind)
 
 
 def _number_type(text: str, family: Family) -> str | None:
     if text.isdigit():
+        if family.shortest:
+            return next((name for at, name in enumerate(family.unsigned) if int(text) < 1 << (8 << at)), None)
         if family.integers and len(text) < 11 and int(text) <= 2**31 - 1:
             return family.integer
         if not family.name:
@@ -89,6 +94,13 @@ def _number_type(text: str, family: Family) -> str | None:
     if family.fraction:
         return family.fraction
     return family.numeric(*literal_digits(text, family.leading_zero)) if family.cap else family.decimal
+
+
+def optional(kind: str | None, mode: str, typing: Typing) -> str | None:
+    """The type of what a query gives, which may give no row; where types say whether they hold NULL, it does."""
+    family = typing.family
+    holds = family.nothing and kind is not None and mode == "scalar"
+    return common_type([kind, family.nothing], family) if holds else kind
 
 
 def settled(kind: str | None, family: Family) -> str | None:

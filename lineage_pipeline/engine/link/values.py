@@ -34,6 +34,7 @@ from lineage_pipeline.engine.link.types import (
     case_type,
     cast_nullable,
     literal_value,
+    optional,
     struct_type,
     tested_nullable,
 )
@@ -217,9 +218,9 @@ def _over(expr: ir.Over, scope: Scope, links: Links) -> Value:
 def _sub(expr: ir.Sub, scope: Scope, links: Links) -> Value:
     linked = links.relation(expr.relation, scope)
     args = [value_of(arg, scope, links) for arg in expr.args]
-    facets = " ".join(f"{name} {text}" for name, text in linked.facets)
     outputs = [column.value for column in linked.columns]
-    text = shortened(f"{expr.mode}({', '.join([*(arg.text for arg in args), *(out.text for out in outputs), facets])})")
+    parts = [*(each.text for each in (*args, *outputs)), " ".join(map(" ".join, linked.facets))]
+    text = shortened(f"{expr.mode}({', '.join(parts)})")
     if expr.mode == "exists":
         return Value(linked.indirect, scope.typing.family.boolean, tested_nullable("exists", [], scope.typing), text)
     body = row_of(linked) if len(outputs) != 1 or expr.mode.endswith("struct") else outputs[0]
@@ -229,7 +230,8 @@ def _sub(expr: ir.Sub, scope: Scope, links: Links) -> Value:
     if expr.mode.startswith(("scalar", "rows")):
         members = mapped(body.members, lambda own: united([own, inside]))
         nullable = body.nullable or scope.typing.lenient or not linked.single
-        return Value(united([body.flows, inside]), body.type, nullable, text, members)
+        kind = optional(body.type, expr.mode, scope.typing)
+        return Value(united([body.flows, inside]), kind, nullable, text, members)
     if expr.mode.startswith("array"):
         made = gathered(body)
         members = mapped(made.members, lambda own: united([own, inside]))
@@ -250,9 +252,8 @@ def _field(expr: ir.Field, scope: Scope, links: Links) -> Value:
         return inner  # one element of an array of several dimensions
     base = element(inner) if len(path) < len(expr.path) else inner
     found = member(base, path) if path else base
-    family = scope.typing.family
-    if found.type is None and inner.type in (family.string, UNKNOWN):
-        found = msgspec.structs.replace(found, type=family.string)  # a character of a string
+    if found.type is None and inner.type in (string := scope.typing.family.string, UNKNOWN):
+        found = msgspec.structs.replace(found, type=string)  # a character of a string
     nullable = base.nullable or found.nullable
     return msgspec.structs.replace(found, nullable=nullable, text=f"{inner.text}.{'.'.join(expr.path)}{expr.index}")
 
