@@ -28,6 +28,7 @@ def test_flags_beat_environment_beats_file_beats_defaults(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
+        ('dialect = "tsql"', "unknown key dialect; did you mean analysis.dialect?"),
         ('[analysis]\ndialct = "tsql"', "unknown key analysis.dialct; did you mean dialect?"),
         ('[[systems]]\nname = "a"\npath = ["x"]', "unknown key systems.0.path; did you mean paths?"),
         ('zzz = "a"', "unknown key zzz; known are alerts, analysis, cache, checks, dbt, diff, exclude"),

@@ -16,7 +16,7 @@ from lineage_pipeline.discover.manifests import Listed, parse_manifest
 from lineage_pipeline.discover.schemas.model import SECRETS, Imports
 from lineage_pipeline.discover.templating.protocol import Templating
 from lineage_pipeline.settings.alerting import AlertSettings
-from lineage_pipeline.settings.environment import CONFIG_VARIABLE, environment_layer, section_of
+from lineage_pipeline.settings.environment import CONFIG_VARIABLE, environment_layer, moved, section_of
 from lineage_pipeline.settings.foreign import harmless, is_own
 from lineage_pipeline.settings.layers import EXCLUDED, INCLUDED, READING, TAKEN, Layer, loosen_systems, merge
 from lineage_pipeline.settings.reading import read_toml, suggestion
@@ -282,7 +282,7 @@ def _validate(layer: Layer, place: str) -> Settings:
         model: type[Section] = Settings
         for part in problem["loc"][:-1]:
             model = (section_of(model, part) if isinstance(part, str) else None) or model
-        hint = suggestion(str(problem["loc"][-1]), model.model_fields)
+        hint = moved(Settings, where) or suggestion(str(problem["loc"][-1]), model.model_fields)
         raise LineageError(f"{place}: unknown key {where}; {hint}") from None
 
 

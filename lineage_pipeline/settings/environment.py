@@ -1,7 +1,7 @@
 """Variables of the environment: which there are, and the layer that they make."""
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from lineage_pipeline.settings.layers import LISTS, Layer, merge
 from lineage_pipeline.settings.sections import Section
@@ -30,6 +30,17 @@ def variables(model: type[Section], path: tuple[str, ...] = ()) -> Iterator[tupl
         elif not inner and not str(field.annotation).startswith("dict"):
             named = (*path[1:], key) if path[:1] == ("analysis",) else (*path, key)
             yield PREFIX + "_".join(named).upper(), (*path, key)
+
+
+def moved(model: type[Section], key: str) -> str:
+    """Say in which section a key belongs that stands in none, or nothing."""
+    sections = {name: field.annotation for name, field in model.model_fields.items()}
+    owners = [name for name, inner in sections.items() if inner is section_of(model, name) and key in _keys(inner)]
+    return f"did you mean {owners[0]}.{key}?" if len(owners) == 1 else ""
+
+
+def _keys(section: object) -> Iterable[str]:
+    return section.model_fields if isinstance(section, type) and issubclass(section, Section) else ()
 
 
 def environment_layer(model: type[Section], environ: Mapping[str, str]) -> Layer:
