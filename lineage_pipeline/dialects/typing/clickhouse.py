@@ -121,7 +121,7 @@ def common(family: Family, types: Types, texts: Texts) -> str | None:
 
 def chosen(family: Family, types: Types, texts: Texts) -> str | None:
     """COALESCE: it may be null where all values may."""
-    known = [kind for kind in types if kind != family.nothing]
+    known = tuple(kind for kind in types if kind != family.nothing)
     found = common(family, known, ())
     certain = any(kind and not kind.startswith("NULLABLE(") for kind in known)
     return bare(found) or None if certain and found and found.startswith("NULLABLE(") else found

@@ -55,7 +55,7 @@ def no_more(listed: Iterable[Difference], theirs: Asked, ours: Callable[[str], A
     ]
 
 
-_HELD = r"(forall|exists|array_contains|arrays_overlap|element_at|flatten)\("
+_HELD = r"(forall|exists|array_contains|arrays_overlap|element_at|flatten)\(|^array\(.*\)\[\d+\]"
 
 SPARK = (
     Difference("a name without a letter is no name", NAMES, r"^(\w+\()?''\)?$", "tinyint('')"),
