@@ -38,3 +38,6 @@ PASSED_OVER = frozenset(
 
 BARE_DROP_IS_CONSTRAINT = frozenset({"tsql"})
 """Families in which DROP without a further word removes a constraint and not a column."""
+
+EXCHANGE_MOVES = frozenset({"hive", "spark"})
+"""Families in which EXCHANGE PARTITION takes a partition of another table, and gives none back."""

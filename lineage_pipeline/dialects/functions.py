@@ -193,3 +193,6 @@ WIDENING: dict[str, tuple[str, ...]] = {
     "CHANGES": ("_CHANGE_TYPE", "_CHANGE_TIMESTAMP"),
 }
 """Functions that give back the rows of a table with these columns added; with none, without those they are told."""
+
+TABLE_FIRST: dict[str, tuple[str, ...]] = {"risingwave": _WINDOW[:2]}
+"""Dialects in which such a function is told a table and its column of times by their names, and what it adds then."""

@@ -58,7 +58,7 @@ SPELLINGS: dict[str, tuple[Spelling, ...]] = {
     "postgres": (
         Spelling(("VARIADIC",)),
         Spelling(("OPTIONS",), brackets=True, within=_DEFINITION),
-        *_rows(("BIT VARYING", "VARBIT")),
+        *_rows(("BIT VARYING", "VARBIT"), ("CREATE SOURCE", "CREATE EXTERNAL TABLE")),
     ),
     "duckdb": (Spelling(("BY", "POSITION")),),
     "mysql": (

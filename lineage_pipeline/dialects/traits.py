@@ -68,6 +68,7 @@ class Traits(msgspec.Struct, frozen=True):
     copies_names: bool = False
     dotted_members: bool = True  # `a.b` may be a member of a column, not only a column of a source
     numbers_doubles: bool = False  # columns of one name are numbered where a query becomes a table
+    alias_prefix: str = ""  # names of the select list are said behind this word, and hide columns then
     uses_catalog: bool = False  # USE with one name changes the catalog, not the schema
     aliases: Folding | None = None
 
@@ -194,7 +195,7 @@ _ROWS: dict[str, Traits] = {
         file_tables=True,
         numbers_doubles=True,
     ),
-    "exasol": _UPPER,
+    "exasol": msgspec.structs.replace(_UPPER, alias_prefix="LOCAL."),
     "fabric": _TSQL,
     "hive": Traits(
         "hive",

@@ -15,7 +15,10 @@ MODULES = frozenset({ObjectKind.PROCEDURE, ObjectKind.FUNCTION, ObjectKind.TRIGG
 
 
 class Face(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """One statement seen from outside: the names it defines, writes, reads, alters, drops and calls."""
+    """One statement seen from outside: the names it defines, writes, reads, alters, drops and calls.
+
+    What it changes may hand rows to what else it fills: `hands` are such pairs.
+    """
 
     kind: str
     start: int
@@ -45,6 +48,7 @@ class Face(msgspec.Struct, frozen=True, array_like=True, gc=False):
     if_absent: bool = False
     returns: Name | None = None
     indexes: tuple[Name, ...] = ()
+    hands: tuple[tuple[Name, Name], ...] = ()
 
 
 class ScriptFace(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -11,6 +11,7 @@ from lineage_pipeline.dialects.alterations import (
     BARE_DROP_IS_CONSTRAINT,
     CONSTRAINTS,
     DECLARED,
+    EXCHANGE_MOVES,
     PASSED_OVER,
 )
 from lineage_pipeline.engine.compile.cursor import Cursor
@@ -214,12 +215,13 @@ def _switch(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
 
 
 def _exchange(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
-    """A partition and a table change places: rows go both ways."""
+    """A partition and a table change places: rows go both ways, unless the partition is only taken."""
     if cursor.find("TABLE"):
         cursor.index += 1
         other = cursor.name()
         yield from _moved(other, name)
-        yield from _moved(name, other)
+        if cursor.traits.family not in EXCHANGE_MOVES:
+            yield from _moved(name, other)
         cursor.rest()
 
 

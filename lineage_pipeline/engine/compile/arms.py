@@ -12,6 +12,10 @@ _CLAUSES = frozenset("WHERE GROUP HAVING ORDER SORT DISTRIBUTE CLUSTER LIMIT UNI
 
 def arms(tokens: Sequence[Token]) -> Iterator[Piece]:
     """A statement, or each INSERT of `FROM source INSERT … INSERT …` with the source behind its select list."""
+    begin = _set_begin(tokens)
+    if begin:
+        yield Piece(tokens[:begin])
+        tokens = tokens[begin:]
     several = tokens[0].token_type in _SOURCE_FIRST and _INSERT in map(_KIND, tokens)
     start, heads = _inserts(tokens) if several else (-1, [])
     if not heads:
@@ -25,6 +29,15 @@ def arms(tokens: Sequence[Token]) -> Iterator[Piece]:
         ordered = [*tokens[:start], *arm[:cut_at], *shared, *arm[cut_at:]]
         first = tokens[0].start if position == 0 else arm[0].start
         yield Piece(ordered, begin=first, stop=int(arm[-1].end) + 1)
+
+
+def _set_begin(tokens: Sequence[Token]) -> int:
+    """Flink: where the first statement of `EXECUTE STATEMENT SET BEGIN …` begins, or 0."""
+    if tokens[0].text.upper() not in ("EXECUTE", "COMPILE"):
+        return 0
+    words = [token.text.upper() for token in tokens[:12]]
+    begin = words.index("BEGIN") + 1 if "BEGIN" in words else 0
+    return begin if words[max(begin - 3, 0) : begin] == ["STATEMENT", "SET", "BEGIN"] and begin < len(tokens) else 0
 
 
 _SOURCE_FIRST = (TokenType.FROM, TokenType.WITH)

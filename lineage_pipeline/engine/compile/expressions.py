@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from lineage_pipeline.dialects.typing.tsql import VARIABLES
 from lineage_pipeline.engine.compile import documents
+from lineage_pipeline.engine.compile.aliases import stands_for, written_out
 from lineage_pipeline.engine.compile.constants import difference, typed_constant
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.leftovers import frame
@@ -26,8 +27,8 @@ def column(context: Context, node: exp.Expr) -> ir.Expr:
         table = args.get("table")
         if table is None:
             folded = context.column(name)
-            if folded in context.named and context.expansions < _MOST_EXPANSIONS:
-                return _written_out(context, folded)
+            if folded in context.named and stands_for(context, name):
+                return written_out(context, folded)
             return ir.Ref((folded,), *context.place_of(name))
         return context.reference(table, name)
     identifiers = [part for key in ("catalog", "db", "table", "this") if (part := node.args.get(key)) is not None]
@@ -189,20 +190,6 @@ def lambda_(context: Context, node: exp.Expr) -> ir.Expr:
     """An anonymous function."""
     names = tuple(context.column(parameter) for parameter in node.expressions)
     return ir.Lambda(names, expression(context, node.this))
-
-
-_MOST_EXPANSIONS = 500
-"""Aliases that stand for each other could double a statement without end."""
-
-
-def _written_out(context: Context, name: str) -> ir.Expr:
-    """The expression that a name stands for where names hide columns; in it, the name is the column."""
-    outer = context.named
-    context.named = {key: node for key, node in outer.items() if key != name}
-    context.expansions += 1
-    compiled = expression(context, outer[name])
-    context.named = outer
-    return compiled
 
 
 def _left_out(context: Context, star_node: exp.Expr) -> tuple[str, ...]:

@@ -51,6 +51,7 @@ def _face(placed: ir.Placed) -> Face:
         tagged=_is_tagged(statement),
         if_absent=bool(definition and definition.if_absent),
         indexes=tuple(_indexes(statement)) if statement.kind in INDEXING else (),
+        hands=tuple(dict.fromkeys(_handed(statement))) if len(statement.writes) > 1 else (),
     )
 
 
@@ -106,6 +107,35 @@ def _reads(statement: ir.Statement) -> Iterator[ir.Name]:
     definition = statement.definition
     if definition is not None and definition.like is not None and definition.kind not in ("synonym", *_ROW_TYPED):
         yield definition.like
+
+
+def _handed(statement: ir.Statement) -> Iterator[tuple[ir.Name, ir.Name]]:
+    """What one write of a statement hands to another: rows that RETURNING or OUTPUT gives, or that change places."""
+    changed = {write.target for write in statement.writes}
+    for write in statement.writes:
+        for source in _sources(statement, write.relation):
+            if source.name is not None and source.name in changed and source.name != write.target:
+                yield source.name, write.target
+
+
+def _sources(statement: ir.Statement, index: int) -> Iterator[ir.Source]:
+    """The sources of a relation, those of what it is made of included."""
+    pending, seen = [index], set[int]()
+    while pending:
+        index = pending.pop()
+        if index == ir.NOWHERE or index in seen:
+            continue
+        seen.add(index)
+        match statement.relations[index]:
+            case ir.Select(sources=sources):
+                yield from sources
+                pending.extend(source.relation for source in sources)
+            case ir.SetOperation(branches=branches):
+                pending.extend(branches)
+            case ir.Pivot(relation=inner) | ir.Unpivot(relation=inner) | ir.Renamed(relation=inner):
+                pending.append(inner)
+            case ir.Recursive(anchor=anchor, step=step):
+                pending.extend((anchor, step))
 
 
 def _has_star(statement: ir.Statement) -> bool:

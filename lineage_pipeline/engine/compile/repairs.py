@@ -10,6 +10,7 @@ from sqlglot.dialects.clickhouse import ClickHouse
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.engine.compile.blanks import without_blanks
+from lineage_pipeline.engine.compile.feeds import ingested
 from lineage_pipeline.engine.compile.idioms import (
     arranged_pivots,
     called_windows,
@@ -175,6 +176,7 @@ def _repair(words: str, rewrite: Callable[[Sequence[Token]], list[Token]]) -> Re
 
 REPAIRS: tuple[Repair, ...] = (
     _repair("INTO :", unbound),
+    Repair(frozenset({"INTO", "PARTITIONED BY"}), ingested),
     _repair("", without_blanks),
     _repair("", joined_strings),
     _repair("", joined_numbers),

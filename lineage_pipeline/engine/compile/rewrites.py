@@ -10,6 +10,7 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.spellings import SPELLINGS, Spelling
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.compile.feeds import fed_table
 from lineage_pipeline.engine.compile.phrases import without_formats
 from lineage_pipeline.engine.compile.prefixes import unlocked, without_functions
 from lineage_pipeline.engine.compile.recursive_views import recursive_view
@@ -268,7 +269,10 @@ REWRITES: dict[str, dict[str, tuple[Rewrite, ...]]] = {
         "LOCK": (unlocked, without_formats),
     },
     "oracle": {"UPDATE": (_inline_target,), "MERGE": (_delete_as_arm,)},
-    "postgres": dict.fromkeys(("SELECT", "WITH", "INSERT", "CREATE", "UPDATE", "DELETE", "MERGE"), (cast_intervals,)),
+    "postgres": {
+        **dict.fromkeys(("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE"), (cast_intervals,)),
+        "CREATE": (cast_intervals, fed_table),
+    },
     "redshift": {"MERGE": (_duplicates_removed,)},
     "spark": {
         "MERGE": (_without_evolution,),

@@ -6,6 +6,7 @@ import msgspec
 from sqlglot import exp
 
 from lineage_pipeline.dialects import functions
+from lineage_pipeline.engine.compile.aliases import aliases_of
 from lineage_pipeline.engine.compile.context import CompileQuery, Context
 from lineage_pipeline.engine.compile.expressions import directions, expression, expressions
 from lineage_pipeline.engine.compile.groupings import (
@@ -28,8 +29,8 @@ def select(context: Context, node: exp.Expr, query: CompileQuery) -> int:
     outer_windows, outer_named, outer_visible = context.windows, context.named, context.visible
     named = node.args.get("windows") or ()
     context.windows = {window.name.lower(): window for window in named} if named else outer_windows
-    if context.traits.alias_first:
-        context.named = {**context.constants, **_aliases(context, node)}
+    if context.traits.alias_first or context.traits.alias_prefix:
+        context.named = {**context.constants, **aliases_of(context, node)}
     context.depth += 1
     index = context.add(_select(context, node, query))
     context.depth -= 1
@@ -171,20 +172,3 @@ def order_and_limit(context: Context, node: exp.Expr) -> tuple[tuple[ir.Expr, ..
     elif ways:
         sorting = (*sorting, ir.Literal("word", ways))
     return sorting, ", ".join(limits)
-
-
-# ── names that stand for expressions ─────────────────────────────────────────────────────────────────────────────
-
-
-def _aliases(context: Context, node: exp.Expr) -> dict[str, exp.Expr]:
-    """The aliases that a select gives anywhere but in its subqueries."""
-    found: dict[str, exp.Expr] = {}
-    pending = [*node.expressions, *(node.args.get(key) for key in ("where", "prewhere", "having", "order", "group"))]
-    while pending:
-        item = pending.pop(0)
-        if not isinstance(item, exp.Expr) or isinstance(item, exp.Query):
-            continue
-        if isinstance(item, exp.Alias) and isinstance(item.args.get("alias"), exp.Identifier):
-            found.setdefault(context.column(item.args["alias"]), item.this)
-        pending.extend(item.iter_expressions())
-    return found

@@ -220,7 +220,7 @@ def export(context: Context, cursor: Cursor) -> Parts | None:
 
 
 def import_rows(context: Context, cursor: Cursor) -> Parts | None:
-    """Hive: IMPORT TABLE t FROM 'folder'. Exasol: IMPORT INTO t FROM CSV … FILE 'name'."""
+    """Hive: IMPORT TABLE t FROM 'folder'. Exasol: IMPORT INTO t FROM CSV … FILE 'name', or FROM JDBC AT connection."""
     cursor.index = 1
     cursor.take("EXTERNAL")
     if not cursor.take_any("TABLE", "INTO"):
@@ -230,7 +230,10 @@ def import_rows(context: Context, cursor: Cursor) -> Parts | None:
     files = [outside(item.text, cursor.traits) for item in strings_behind(cursor, "FILE")]
     if not files and cursor.find("FROM"):
         cursor.index += 1
-        files = _files(context, cursor) if not cursor.done and cursor.tokens[cursor.index].token_type in STRINGS else []
+        driver = cursor.word().lower()
+        files = _files(context, cursor) if driver == "" else []
+        if not files and cursor.find("AT") and cursor.index + 1 < len(cursor.tokens):
+            files = [outside(f"{driver}://{cursor.tokens[cursor.index + 1].text}", cursor.traits)]
     return loaded(context, "IMPORT", target, files, columns) if target is not None and files else None
 
 

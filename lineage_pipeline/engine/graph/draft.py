@@ -25,6 +25,7 @@ _KINDS = {
     "table": ObjectKind.TABLE,
     "dynamic table": ObjectKind.MATERIALIZED_VIEW,
     "external table": ObjectKind.EXTERNAL,
+    "source": ObjectKind.EXTERNAL,
     **{kind.value: kind for kind in ObjectKind},
 }
 

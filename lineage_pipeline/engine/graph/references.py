@@ -60,6 +60,9 @@ class References:
         result = self._result(path, step) if face.has_result else ""
         superseded = self._superseded(path, ordinal)
         self._record(path, ordinal, reads, targets, defined, result)
+        for source, target in face.hands:
+            if source.parts in names and target.parts in names:
+                self._edges[names[source.parts], names[target.parts], EdgeKind.WRITE].add(StatementRef(path, ordinal))
         if superseded:
             defined = ""
         if not targets and not result and not defined:

@@ -1,0 +1,54 @@
+"""Tables that are fed from outside: by a source of a streaming database, or by a load that is written as a query."""
+
+from collections.abc import Sequence
+
+from sqlglot.tokens import Token, TokenType
+
+from lineage_pipeline.engine.compile.words import behind_name, keyword, made
+
+
+def fed_table(tokens: Sequence[Token]) -> list[Token]:
+    """`CREATE TABLE t FROM SOURCE s …` and `CREATE TABLE t (*) FROM s TABLE …` as a table of all that a source has."""
+    words = [keyword(token) for token in tokens[:24]]
+    if "FROM" not in words or "TABLE" not in words[:3] or "AS" in words[: words.index("FROM")]:
+        return list(tokens)
+    at = words.index("FROM")
+    begin = at + 2 if words[at + 1 : at + 2] == ["SOURCE"] else at + 1
+    end = behind_name(tokens, begin)
+    told = begin == at + 2 or words[end : end + 1] == ["TABLE"]
+    if end == begin or not told or not _is_open(words[:at]):
+        return list(tokens)
+    head = [token for token in tokens[:at] if token.text not in ("(", "*", ")")]
+    query = [made("AS", tokens[at]), made("SELECT", tokens[at]), made("*", tokens[at]), tokens[at]]
+    return [*head, *query, *tokens[begin:end]]
+
+
+def _is_open(words: Sequence[str]) -> bool:
+    """Whether a table does not say which columns it has."""
+    return "(" not in words or words[-3:] == ["(", "*", ")"]
+
+
+def ingested(tokens: Sequence[Token]) -> list[Token]:
+    """Druid: `REPLACE INTO t OVERWRITE … query` as an INSERT, and how its rows are kept, `PARTITIONED BY …`, goes."""
+    words = [keyword(token) for token in tokens]
+    if words[:2] not in (["INSERT", "INTO"], ["REPLACE", "INTO"]):
+        return list(tokens)
+    end = behind_name(tokens, 2)
+    query = end
+    if words[end : end + 1] == ["OVERWRITE"]:
+        query = next((at for at in range(end, len(words)) if words[at] in ("SELECT", "WITH")), end)
+    kept = next((at for at in range(query, len(words)) if words[at] in _KEEPING), len(words))
+    return [made("INSERT", tokens[0]), *tokens[1:end], *_declared(tokens[query:kept])]
+
+
+_KEEPING = frozenset({"PARTITIONED", "PARTITIONED BY", "CLUSTERED", "CLUSTERED BY"})
+
+
+def _declared(tokens: Sequence[Token]) -> list[Token]:
+    """The columns that rows from outside have, `TABLE(EXTERN(…)) EXTEND (a VARCHAR)`, as those of an alias."""
+    kept: list[Token] = []
+    for index, token in enumerate(tokens):
+        opened = index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.L_PAREN
+        named = keyword(token) == "EXTEND" and opened
+        kept.extend([made("AS", token), made("extern", token)] if named else [token])
+    return kept

@@ -1,0 +1,43 @@
+"""Sinks of streaming databases: they send rows on, into a table or out of the database."""
+
+from typing import Any
+
+from sqlglot.tokens import TokenType
+
+from lineage_pipeline.engine.compile.context import Context
+from lineage_pipeline.engine.compile.cursor import Cursor
+from lineage_pipeline.engine.compile.transfers import columns_in_brackets, everything, query_of
+from lineage_pipeline.vocabulary import ir
+
+
+def sink(context: Context, cursor: Cursor) -> dict[str, Any]:
+    """CREATE SINK of a relation or a query: into a table, or out of the database under the sink's own name."""
+    name = cursor.name()
+    if cursor.take("IN", "CLUSTER"):
+        cursor.name()
+    target = cursor.name() if cursor.take("INTO") else None
+    columns = columns_in_brackets(cursor) if target is not None else None
+    relation = _sent(context, cursor)
+    if name is None or relation == ir.NOWHERE:
+        return {"kind": "CREATE SINK"}
+    if target is not None:
+        return {"kind": "CREATE SINK", "writes": (ir.Write(target, relation, "insert", columns),)}
+    return {"kind": "CREATE SINK", "definition": ir.Definition(name, "external", relation=relation, replace=True)}
+
+
+def _sent(context: Context, cursor: Cursor) -> int:
+    """What a sink sends, or nowhere."""
+    if cursor.take("FROM"):
+        source = cursor.name()
+        return everything(context, source) if source is not None else ir.NOWHERE
+    if not cursor.take("AS"):
+        return ir.NOWHERE
+    begin = cursor.index
+    end = next((at for at in range(begin + 1, len(cursor.tokens)) if _are_options(cursor, at)), len(cursor.tokens))
+    return query_of(context, cursor.tokens[begin:end])
+
+
+def _are_options(cursor: Cursor, index: int) -> bool:
+    """Whether the options behind the query of a sink begin at a token."""
+    following = cursor.tokens[index + 1].token_type if index + 1 < len(cursor.tokens) else None
+    return cursor.words[index] == "WITH" and following is TokenType.L_PAREN or cursor.words[index] == "FORMAT"
