@@ -39,3 +39,9 @@ def test_the_keys_of_using_stand_where_they_are_named() -> None:
 def test_titles_are_unique() -> None:
     titles = [(case.file, case.title) for case in cases("link")]
     assert len(titles) == len(set(titles))
+
+
+def test_rows_that_one_write_hands_to_another_join_their_objects() -> None:
+    sql = "with d as (delete from t where x < 1 returning id) insert into archive (id) select id from d"
+    edges = analyse([InputFile("-", sql, Options("postgres"))]).object_edges
+    assert [(edge.from_object, edge.to_object) for edge in edges] == [("t", "archive")]

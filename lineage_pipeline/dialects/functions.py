@@ -96,6 +96,7 @@ PLAIN: dict[str, frozenset[str]] = {
     "tsql": frozenset({"SYSDATETIME", "SQUARE"}),
     "fabric": frozenset({"SYSDATETIME", "SQUARE"}),
     "oracle": frozenset({"TRANSLATE"}),
+    **dict.fromkeys(("snowflake", "exasol"), frozenset({"ZEROIFNULL", "NULLIFZERO"})),
 }
 """Functions that the parser takes for others, although they give another type, or may have other arguments."""
 

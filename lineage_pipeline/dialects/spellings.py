@@ -81,6 +81,7 @@ SPELLINGS: dict[str, tuple[Spelling, ...]] = {
             ("RECURSIVE VIEW", "VIEW"),
             ("SECURE MATERIALIZED VIEW", "MATERIALIZED VIEW"),
         ),
+        Spelling(("RESAMPLE",), brackets=True),
         Spelling(("CLUSTER", "BY", "LINEAR"), brackets=True, within=_DEFINITION),
         Spelling(("CLUSTER BY", "LINEAR"), brackets=True, within=_DEFINITION),
         Spelling(("EXTERNAL_VOLUME",), values=1, within=_DEFINITION),

@@ -8,7 +8,7 @@ Every struct is array-like: the order of the fields is the format. Change it tog
 
 import msgspec
 
-IR_VERSION = 5
+IR_VERSION = 6
 """Raised whenever the layout or the meaning of a field changes; part of every compile key."""
 
 NOWHERE = -1
@@ -296,13 +296,14 @@ class Unpivot(Node, frozen=True, tag="N"):
 class Recursive(Node, frozen=True, tag="R"):
     """A recursive CTE: `anchor` gives names and types, `step` reads this relation itself.
 
-    `added` are columns that a search order or a mark of cycles puts behind the others.
+    `added` are columns that a search order or a mark of cycles puts behind the others: the name of each, the columns
+    that it goes by, and whether it holds values of those or only marks them.
     """
 
     anchor: int
     step: int
     distinct: bool
-    added: tuple[str, ...] = ()
+    added: tuple[tuple[str, tuple[str, ...], bool], ...] = ()
 
 
 class Renamed(Node, frozen=True, tag="A"):

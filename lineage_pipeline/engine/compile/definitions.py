@@ -18,7 +18,7 @@ from lineage_pipeline.engine.compile.queries import bind_with, query
 from lineage_pipeline.engine.compile.types import spelling
 from lineage_pipeline.vocabulary import ir
 
-_RELATIONS = ("TABLE", "VIEW", "DYNAMIC TABLE", "EXTERNAL TABLE", "SOURCE")
+_RELATIONS = ("TABLE", "VIEW", "DYNAMIC TABLE", "EXTERNAL TABLE", "SOURCE", "MODEL")
 _MODULES = ("PROCEDURE", "FUNCTION", "TRIGGER")
 
 

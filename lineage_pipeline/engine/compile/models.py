@@ -12,6 +12,8 @@ def applied(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
     """What a model makes of the rows of a table or a query."""
     given = node.this if isinstance(node, exp.AIForecast) else node.args.get("expression")
     op = type(node).__name__.upper()
+    if isinstance(node, exp.Predict) and isinstance(node.this, exp.Table):  # who only reads it gets no value of it
+        context.compile_query(context, node.this)
     handed = isinstance(given, exp.Query | exp.Table)
     args = (ir.Sub("rows", context.compile_query(context, given)),) if isinstance(given, exp.Expr) and handed else ()
     return ir.Source(op.lower(), function=ir.Call(op, args, ir.GENERATOR))

@@ -14,7 +14,11 @@ from lineage_pipeline.engine.compile.listed import row_start
 from lineage_pipeline.engine.compile.pivots import turned
 from lineage_pipeline.engine.compile.selects import order_and_limit, select
 from lineage_pipeline.engine.compile.sources import source
+from lineage_pipeline.engine.compile.words import keywords
 from lineage_pipeline.vocabulary import ir
+
+Added = tuple[tuple[str, tuple[str, ...], bool], ...]
+"""Columns that SEARCH and CYCLE add to a recursive query."""
 
 
 def bind_with(context: Context, tree: exp.Expr) -> None:
@@ -45,17 +49,28 @@ def query(context: Context, node: exp.Expr) -> int:
     return index
 
 
-def _added(context: Context, with_: exp.Expr) -> Iterator[str]:
-    """The columns that SEARCH and CYCLE add to the recursive query before them."""
+def _added(context: Context, with_: exp.Expr) -> Iterator[tuple[str, tuple[str, ...], bool]]:
+    """The columns that SEARCH and CYCLE add to the recursive query before them; a mark of cycles holds no values."""
     for clause in ("search", "cycle"):
         node = with_.args.get(clause)
         for key in ("expression", "using"):
             identifier = node.args.get(key) if node is not None else None
             if isinstance(identifier, exp.Identifier):
-                yield context.column(identifier)
+                cycle = node.args.get("kind") == "CYCLE"
+                yield context.column(identifier), _keys(context, cycle), not cycle or key == "using"
 
 
-def common_table(context: Context, cte: exp.Expr, recursive: bool, added: tuple[str, ...] = ()) -> dict[str, int]:
+def _keys(context: Context, cycle: bool) -> tuple[str, ...]:
+    """The columns that SEARCH or CYCLE goes by: the parser reads one of them."""
+    words = keywords(context.tokens)
+    before = ("CYCLE",) if cycle else ("FIRST", "BY")
+    width = len(before)
+    begin = next((at for at in range(width, len(words)) if tuple(words[at - width : at]) == before), len(words))
+    end = next((at for at in range(begin, len(words)) if words[at] == "SET"), begin)
+    return tuple(context.fold_column(token.text) for token in context.tokens[begin:end:2])
+
+
+def common_table(context: Context, cte: exp.Expr, recursive: bool, added: Added = ()) -> dict[str, int]:
     """What a CTE adds to the names in scope; a recursive one sees itself."""
     alias = cte.args["alias"]
     name = context.alias(alias.this)
@@ -78,7 +93,7 @@ def _names(body: exp.Expr, name: str) -> bool:
     return any(table.name.lower() == name.lower() for table in body.find_all(exp.Table))
 
 
-def _recursive(context: Context, name: str, body: exp.Expr, columns: tuple[str, ...], added: tuple[str, ...]) -> int:
+def _recursive(context: Context, name: str, body: exp.Expr, columns: tuple[str, ...], added: Added) -> int:
     index = context.reserve()
     outer = context.ctes
     anchors: list[int] = []

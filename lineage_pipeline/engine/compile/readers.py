@@ -12,7 +12,7 @@ from lineage_pipeline.engine.compile.cursor import Cursor
 from lineage_pipeline.engine.compile.loads import load
 from lineage_pipeline.engine.compile.parse import Failure, parse
 from lineage_pipeline.engine.compile.pieces import Piece
-from lineage_pipeline.engine.compile.sinks import sink
+from lineage_pipeline.engine.compile.sinks import model, sink
 from lineage_pipeline.engine.compile.statements import statement_parts
 from lineage_pipeline.engine.compile.transfers import (
     bulk_insert,
@@ -181,6 +181,7 @@ _CREATED: dict[str, Reader] = {
     "CLUSTERED INDEX": _index,
     "CORTEX": _with_statement("CREATE CORTEX SEARCH SERVICE"),
     "INDEX": _index,
+    "MODEL": model,
     "NONCLUSTERED INDEX": _index,
     "PIPE": _with_statement("CREATE PIPE"),
     "SINK": sink,

@@ -1,4 +1,4 @@
-"""Sinks of streaming databases: they send rows on, into a table or out of the database."""
+"""Sinks of streaming databases, which send rows on, and models, which are trained on rows."""
 
 from typing import Any
 
@@ -41,3 +41,20 @@ def _are_options(cursor: Cursor, index: int) -> bool:
     """Whether the options behind the query of a sink begin at a token."""
     following = cursor.tokens[index + 1].token_type if index + 1 < len(cursor.tokens) else None
     return cursor.words[index] == "WITH" and following is TokenType.L_PAREN or cursor.words[index] == "FORMAT"
+
+
+def model(context: Context, cursor: Cursor) -> dict[str, Any] | None:
+    """CREATE MODEL … FROM a table or a query in brackets; one with AS is for the parser to read."""
+    name = cursor.name()
+    if name is None or not cursor.find("FROM", "AS") or not cursor.take("FROM"):
+        return None
+    if cursor.opens():
+        begin = cursor.index + 1
+        cursor.brackets()
+        relation = query_of(context, cursor.tokens[begin : cursor.index - 1])
+    else:
+        source = cursor.name()
+        if source is None:
+            return None
+        relation = everything(context, source)
+    return {"kind": "CREATE MODEL", "definition": ir.Definition(name, "model", relation=relation, replace=True)}

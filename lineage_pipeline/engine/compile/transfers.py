@@ -30,6 +30,7 @@ def everything(context: Context, name: ir.Name, columns: tuple[str, ...] = ()) -
 def copy(context: Context, cursor: Cursor) -> Parts | None:
     """COPY in both directions: a table or a query, and files, a stage, a program or the script itself."""
     cursor.index = 1
+    cursor.take("FILES")
     cursor.take("INTO")
     cursor.take("BINARY")
     if cursor.opens():

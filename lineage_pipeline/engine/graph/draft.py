@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 _KINDS = {
     "table": ObjectKind.TABLE,
     "dynamic table": ObjectKind.MATERIALIZED_VIEW,
-    "external table": ObjectKind.EXTERNAL,
-    "source": ObjectKind.EXTERNAL,
+    **dict.fromkeys(("external table", "source", "model"), ObjectKind.EXTERNAL),
     **{kind.value: kind for kind in ObjectKind},
 }
 

@@ -10,7 +10,7 @@ from lineage_pipeline.dialects.typing.rules import Typing, typing_of
 from lineage_pipeline.engine.link.budget import TEXTS, Budget
 from lineage_pipeline.engine.link.canonical import shortened
 from lineage_pipeline.engine.link.fitting import report_united
-from lineage_pipeline.engine.link.flows import Flows, influence, united
+from lineage_pipeline.engine.link.flows import Flows, changed, influence, united
 from lineage_pipeline.engine.link.model import Input, Linked, Out, Value, Variables
 from lineage_pipeline.engine.link.pivots import pivot, unpivot
 from lineage_pipeline.engine.link.scope import Report, Scope
@@ -203,8 +203,15 @@ def _recursive(links: RelationLinker, body: ir.Recursive, index: int, outer: Sco
         again = links.relation(body.step, outer)
         links.budget.turn(TEXTS * (sum([len(column.value.flows) for column in again.columns]) + len(again.indirect)))
         known, more = _fuller(known, again) or known, _fuller(more, again)
-    added = tuple(Out(name, name, Value(text=name)) for name in body.added)
+    added = tuple(_added(known, *column) for column in body.added)
     return msgspec.structs.replace(known, columns=(*known.columns, *added)) if added else known
+
+
+def _added(known: Linked, name: str, keys: tuple[str, ...], holds: bool) -> Out:
+    """A column that SEARCH or CYCLE adds: it holds the values of keys on the way, or marks that they recur."""
+    flows = united(column.value.flows for column in known.columns if column.name in keys)
+    made = changed(flows, Subtype.TRANSFORMATION) if holds else influence(flows, Subtype.CONDITIONAL)
+    return Out(name, name, Value(made, text=name))
 
 
 ROUNDS = 20
