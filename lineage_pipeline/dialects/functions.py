@@ -197,3 +197,18 @@ WIDENING: dict[str, tuple[str, ...]] = {
 
 TABLE_FIRST: dict[str, tuple[str, ...]] = {"risingwave": _WINDOW[:2]}
 """Dialects in which such a function is told a table and its column of times by their names, and what it adds then."""
+
+UNITS = frozenset(
+    "NANOSECOND MICROSECOND MILLISECOND SECOND MINUTE HOUR DAY DAYOFYEAR DAYOFWEEK WEEK ISOWEEK MONTH QUARTER YEAR "
+    "DECADE CENTURY EPOCH DOW DOY".split()
+)
+"""Units of time, by their names in full."""
+
+SHORT_UNITS = frozenset("YY YYYY QQ Q MM M DY Y DD D WK WW DW HH MI N SS S MS MCS NS WEEKDAY ISO_WEEK".split())
+"""Units in short, where nothing but a unit may stand."""
+
+UNIT_FIRST: dict[str, int] = {
+    **dict.fromkeys("TIMESTAMPADD DATEADD TIMEADD TIMEDIFF DATEDIFF DATEDIFF_BIG DATE_BUCKET".split(), 3),
+    **dict.fromkeys("DATEPART DATE_PART DATENAME DATETRUNC".split(), 2),
+}
+"""Functions whose first argument is a unit of time, if they have at least so many."""

@@ -44,6 +44,8 @@ RESERVED: dict[str, frozenset[str]] = {
     "postgres": _TRIGGER | _ROLES,
     "oracle": frozenset("ROWNUM LEVEL SYSDATE SYSTIMESTAMP USER UID CONNECT_BY_ISLEAF CONNECT_BY_ISCYCLE".split()),
     "snowflake": frozenset(["LEVEL"]),
+    "exasol": frozenset("ROWNUM LEVEL SYSDATE USER CURRENT_SESSION CURRENT_STATEMENT CURRENT_SCHEMA".split()),
+    "teradata": frozenset("DATE TIME USER".split()),
     "hive": frozenset(["GROUPING__ID"]),
     "spark": frozenset(["GROUPING__ID"]),
     "databricks": frozenset(["GROUPING__ID"]),
@@ -77,6 +79,8 @@ STORED: dict[str, frozenset[str]] = {
     "sqlite": frozenset("ROWID OID _ROWID_".split()),
 }
 """Columns that tables have beside those of their schema, by dialect."""
+
+STORED |= dict.fromkeys(("athena", "presto"), STORED["trino"])
 
 _CHANGED = {"_CHANGE_TYPE": "STRING", "_COMMIT_VERSION": "BIGINT", "_COMMIT_TIMESTAMP": "TIMESTAMP"}
 
@@ -116,7 +120,10 @@ TYPES: dict[str, dict[str, str]] = {
     "databricks": {**_CHANGED, "_RESCUED_DATA": "STRING"},
     "hive": {"INPUT__FILE__NAME": "STRING", "BLOCK__OFFSET__INSIDE__FILE": "BIGINT"},
     "duckdb": {"ROWID": "BIGINT", "FILENAME": "VARCHAR", "FILE_ROW_NUMBER": "BIGINT"},
-    "trino": {"$PATH": "VARCHAR", "$PARTITION": "VARCHAR", "$BUCKET": "INTEGER", "$FILE_SIZE": "BIGINT"},
+    **dict.fromkeys(
+        ("trino", "athena", "presto"),
+        {"$PATH": "VARCHAR", "$PARTITION": "VARCHAR", "$BUCKET": "INTEGER", "$FILE_SIZE": "BIGINT"},
+    ),
     "sqlite": dict.fromkeys("ROWID OID _ROWID_".split(), "INTEGER"),
 }
 """The types of those of which the documentation of a dialect says them."""

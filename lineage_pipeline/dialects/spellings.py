@@ -137,7 +137,10 @@ SPELLINGS: dict[str, tuple[Spelling, ...]] = {
         Spelling(("EDITIONABLE",), within=_DEFINITION),
         Spelling(("NONEDITIONABLE",), within=_DEFINITION),
     ),
-    "tsql": (Spelling(("BULK",), within=frozenset({"SELECT", "INSERT", "WITH", "CREATE", "MERGE"})),),
+    "tsql": (
+        Spelling(("BULK",), within=frozenset({"SELECT", "INSERT", "WITH", "CREATE", "MERGE"})),
+        Spelling(("USING",), values=1, within=frozenset({"SELECT", "INSERT", "UPDATE", "SET"})),  # PARSE(… USING …)
+    ),
     "redshift": (
         Spelling(("BACKUP",), values=1, within=_DEFINITION),
         Spelling(("AUTO", "REFRESH"), values=1, within=_DEFINITION),

@@ -4,9 +4,10 @@ import re
 
 from sqlglot import exp
 
+from lineage_pipeline.dialects.functions import UNITS
 from lineage_pipeline.dialects.typing.casts import LENIENT
 from lineage_pipeline.engine.compile.context import Context
-from lineage_pipeline.engine.compile.walk import call
+from lineage_pipeline.engine.compile.units import timed
 from lineage_pipeline.vocabulary import ir
 
 _UNIT_FIRST = re.compile(r"\s*\(\s*[A-Za-z]+\s*,")
@@ -33,14 +34,10 @@ def typed_constant(context: Context, node: exp.Expr) -> ir.Literal | None:
 
 def difference(context: Context, node: exp.Expr) -> ir.Expr:
     """DATEDIFF: one that names its unit first is TIMESTAMPDIFF, and no longer gives days but a long number."""
-    found = call(context, node)
+    found = timed(context, node)
     end = node.meta.get("end", ir.NOWHERE)
     if context.traits.family in LENIENT and end >= 0 and isinstance(found, ir.Call):
         first = _UNIT_FIRST.match(context.text, end + 1)
         if first is not None and len(found.args) == 3 and first[0].strip("( ,\n").upper() in UNITS:
             return ir.Call("TIMESTAMPDIFF", found.args, found.traits, found.result)
     return found
-
-
-UNITS = frozenset("MICROSECOND MILLISECOND SECOND MINUTE HOUR DAY DAYOFYEAR WEEK MONTH QUARTER YEAR".split())
-"""The units of a difference of moments; a column may have such a name, too, but hardly before two others."""

@@ -10,6 +10,7 @@ from lineage_pipeline.engine.compile.failures import Misshapen
 from lineage_pipeline.engine.compile.named import is_lookup, looked_up
 from lineage_pipeline.engine.compile.operators import function_name, operator, traits_of_name
 from lineage_pipeline.engine.compile.types import written_type
+from lineage_pipeline.engine.compile.units import without_unit
 from lineage_pipeline.engine.compile.walk import call, expression, expressions
 from lineage_pipeline.vocabulary import ir
 
@@ -83,8 +84,10 @@ def _qualified_call(context: Context, base: exp.Expr, function: exp.Expr) -> ir.
 
 def bracket(context: Context, node: exp.Expr) -> ir.Expr:
     """An element of an array, a map or a document."""
-    base = expression(context, node.this)
     keys = node.expressions
+    if len(keys) > 1 and isinstance(node.this, exp.Column) and node.this.sql().upper() == "MAP":  # Flink: `MAP['k', v]`
+        return ir.Call("MAP", expressions(context, keys))
+    base = expression(context, node.this)
     if all(isinstance(key, exp.Literal) for key in keys):
         counted = [f"[{key.name}{_counting(node)}]" for key in keys if not key.args.get("is_string")]
         return ir.Field(base, tuple(key.name if key.args.get("is_string") else "[]" for key in keys), "".join(counted))
@@ -167,7 +170,7 @@ def star_document(context: Context, node: exp.Expr) -> ir.Expr:
 def anonymous(context: Context, node: exp.Expr) -> ir.Expr:
     """A function that sqlglot does not know by name."""
     op = node.name.upper()
-    nodes = node.expressions[op in functions.OF_OBJECTS :]
+    nodes = without_unit(op, node.expressions[op in functions.OF_OBJECTS :])
     if op in functions.PAIRS and nodes and len(nodes) % 2 == 0:
         pairs = zip(nodes[::2], nodes[1::2], strict=True)
         members = tuple(_pair(context, key, value) for key, value in pairs)

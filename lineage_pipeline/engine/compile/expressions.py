@@ -11,6 +11,7 @@ from lineage_pipeline.engine.compile.constants import difference, typed_constant
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.leftovers import frame
 from lineage_pipeline.engine.compile.types import spelling
+from lineage_pipeline.engine.compile.units import timed
 from lineage_pipeline.engine.compile.walk import COMPILERS, call, expression, expressions, optional, subquery
 from lineage_pipeline.vocabulary import ir
 
@@ -247,6 +248,9 @@ EXPRESSIONS: dict[type[exp.Expr], Callable[[Context, exp.Expr], ir.Expr]] = {
     exp.CombinedParameterizedAgg: documents.parameterized,
     exp.Comprehension: documents.comprehension,
     exp.DataType: data_type,
+    exp.DateAdd: timed,
+    exp.DateDiff: difference,
+    exp.DateTrunc: timed,
     exp.DecodeCase: decode,
     exp.Dot: documents.dot,
     exp.Exists: exists,
@@ -277,8 +281,8 @@ EXPRESSIONS: dict[type[exp.Expr], Callable[[Context, exp.Expr], ir.Expr]] = {
     exp.StarMap: documents.star_document,
     exp.Struct: documents.struct,
     exp.StructExtract: documents.document_path,
+    exp.TimestampDiff: timed,
     exp.TryCast: cast,
-    exp.DateDiff: difference,
     exp.Tuple: tuple_,
     exp.Var: word,
     exp.Window: window,

@@ -1,10 +1,11 @@
 """Tables that are fed from outside: by a source of a streaming database, or by a load that is written as a query."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.engine.compile.words import behind_name, keyword, made
+from lineage_pipeline.engine.compile.words import behind_brackets, behind_name, keyword, made
 
 
 def fed_table(tokens: Sequence[Token]) -> list[Token]:
@@ -47,8 +48,39 @@ _KEEPING = frozenset({"PARTITIONED", "PARTITIONED BY", "CLUSTERED", "CLUSTERED B
 def _declared(tokens: Sequence[Token]) -> list[Token]:
     """The columns that rows from outside have, `TABLE(EXTERN(…)) EXTEND (a VARCHAR)`, as those of an alias."""
     kept: list[Token] = []
-    for index, token in enumerate(tokens):
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
         opened = index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.L_PAREN
-        named = keyword(token) == "EXTEND" and opened
-        kept.extend([made("AS", token), made("extern", token)] if named else [token])
+        if keyword(token) != "EXTEND" or not opened:
+            kept.append(token)
+            index += 1
+            continue
+        end = behind_brackets(tokens, index + 1)
+        kept.extend([made("AS", token), made("extern", token), *_names(tokens[index + 1 : end])])
+        index = end
+    return kept
+
+
+def _names(tokens: Sequence[Token]) -> list[Token]:
+    """A list of declarations in brackets without their types."""
+    first = (TokenType.L_PAREN, TokenType.COMMA)
+    marks = (*first, TokenType.R_PAREN)
+    kept, depth = [tokens[0]], 1
+    for before, token in pairwise(tokens):
+        depth += (token.token_type is TokenType.L_PAREN) - (before.token_type is TokenType.R_PAREN)
+        named = depth == 1 and (before.token_type in first or token.token_type in marks)
+        kept.extend([token] if named else [])
+    return kept
+
+
+def structured(tokens: Sequence[Token]) -> list[Token]:
+    """Flink: `ROW<a INT>` and `ROW(a, b)` as the parser knows them, and what becomes of a conflict goes."""
+    kept: list[Token] = []
+    for index, token in enumerate(tokens):
+        following = tokens[index + 1].token_type if index + 1 < len(tokens) else None
+        if keyword(token) == "ON" and [keyword(item) for item in tokens[index + 1 : index + 3]] == ["CONFLICT", "DO"]:
+            return kept if index + 4 == len(tokens) else list(tokens)
+        row = keyword(token) == "ROW" and following in (TokenType.LT, TokenType.L_PAREN)
+        kept.append(made("STRUCT", token) if row else token)
     return kept

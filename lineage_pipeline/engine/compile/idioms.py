@@ -117,13 +117,18 @@ def single_keys(tokens: Sequence[Token]) -> list[Token]:
 
 
 def called_windows(tokens: Sequence[Token]) -> list[Token]:
-    """Spark: `window(time, '5 minutes')` is a function, no clause."""
+    """`window(time, '5 minutes')` and `session(time, …)` are functions, no clauses."""
     return [
         Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end, token.comments)
-        if keyword(token) == "WINDOW" and index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.L_PAREN
+        if keyword(token) in ("WINDOW", "SESSION") and _opens(tokens, index + 1)
         else token
         for index, token in enumerate(tokens)
     ]
+
+
+def _opens(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a bracket opens at a token."""
+    return index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN
 
 
 def plain_calls(tokens: Sequence[Token]) -> list[Token]:

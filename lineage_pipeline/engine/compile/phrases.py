@@ -18,8 +18,8 @@ _STRINGS = frozenset(
         TokenType.UNICODE_STRING,
     }
 )
-_SHIFTS = ("<<", ">>", ">>>")
-"""Operators of several tokens that the parser knows, or that move bits as one that it knows."""
+_MOVED = frozenset({TokenType.NUMBER, TokenType.VAR, TokenType.IDENTIFIER, TokenType.PARAMETER})
+"""What stands behind `>>>` where it moves bits; where it closes types, nothing of this can."""
 
 _OPERATOR = set("+-*/<>=~!@#%^&|?")
 _SPECIAL = set("~!@#%^&|?")
@@ -58,9 +58,10 @@ def custom_operators(tokens: Sequence[Token]) -> list[Token]:
             end += 1
         written = "".join(token.text for token in tokens[index:end])
         alone = written == "@" and index > 0 and tokens[index - 1].end + 1 < tokens[index].start
-        if written in _SHIFTS:
-            kept.extend(tokens[index : index + 2])
-        elif (end - index > 1 and (written[-1] not in "+-" or set(written) & _SPECIAL)) or alone:
+        own = end - index > 1 and written != "<<" and set(written) != {">"}  # which may close types
+        if written == ">>>" and end < len(tokens) and tokens[end].token_type in _MOVED:
+            kept.extend(tokens[index : index + 2])  # the parser knows the other one that moves bits
+        elif (own and (written[-1] not in "+-" or set(written) & _SPECIAL)) or alone:
             opened = made("OPERATOR", tokens[index])
             place = (opened.line, opened.col, opened.start, opened.end)
             kept.append(Token(TokenType.OPERATOR, "OPERATOR", *place))

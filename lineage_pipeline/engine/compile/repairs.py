@@ -10,7 +10,7 @@ from sqlglot.dialects.clickhouse import ClickHouse
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.engine.compile.blanks import without_blanks
-from lineage_pipeline.engine.compile.feeds import ingested
+from lineage_pipeline.engine.compile.feeds import ingested, structured
 from lineage_pipeline.engine.compile.idioms import (
     arranged_pivots,
     called_windows,
@@ -216,6 +216,9 @@ REPAIRS: tuple[Repair, ...] = (
     _repair("NEAREST BY", nearest_joins),
     _repair("ON (", partitioned_rows),
     _repair("WINDOW (", called_windows),
+    _repair("SESSION (", called_windows),
+    _repair("ROW", structured),
+    _repair("ON CONFLICT DO", structured),
     _repair("RECURSIVE SEARCH", single_keys),
     _repair("RECURSIVE CYCLE", single_keys),
     _repair("IDENTIFIER (", spoken_names),
