@@ -1,4 +1,4 @@
-"""Lines for the client and not for the database: psql's, SQL*Plus', those of the MySQL and Snowflake shells."""
+"""Lines for the client and not for the database: psql's, SQL*Plus', those of the MySQL, Hive and Snowflake shells."""
 
 import re
 
@@ -61,6 +61,7 @@ DIRECTIVES: dict[str, Directives] = {
         _KINDS,
         anywhere=frozenset({"delimiter"}),
     ),
+    "hive": Directives(re.compile(r"(?P<word>dfs(?=\s+-)|source(?=\s)|!(?=\w))", re.IGNORECASE), _KINDS),
     "snowflake": Directives(re.compile(r"!(?P<word>[a-z]+)"), _KINDS),
     "teradata": Directives(re.compile(r"\.(?P<word>[a-z]+)", re.IGNORECASE), {**_KINDS, "run": "INCLUDE"}),
 }

@@ -162,6 +162,9 @@ PREFIX_SIGNS = frozenset({"postgres", "redshift", "duckdb", "materialize", "risi
 INTERVAL_UNITS = frozenset("YEAR MONTH DAY HOUR MINUTE SECOND".split())
 """Units that may stand behind the text of an interval."""
 
+HASH_COMMENTS = frozenset({"starrocks"})
+"""Grammars without comments that begin with #, whose client is that of MySQL and takes them away."""
+
 TEXT_TYPES = frozenset(
     "XML CIDR MACADDR MACADDR8 PATH LINE LSEG BOX CIRCLE POLYGON TSVECTOR TSQUERY REGCLASS REGTYPE PG_LSN NUMRANGE "
     "INT4RANGE INT8RANGE TSRANGE TSTZRANGE DATERANGE LTREE LQUERY CITEXT HSTORE GEOMETRY GEOGRAPHY".split()

@@ -73,7 +73,7 @@ def _rows(rules: Directives, text: str) -> Iterator[tuple[int, int]]:
 
 _WORDS = (
     "set prompt pro rem remark spool spo whenever define def column col connect conn delimiter source ttitle variable "
-    "var print accept acc host start sta clear break undefine undef quit show sho desc run".split()
+    "dfs var print accept acc host start sta clear break undefine undef quit show sho desc run".split()
 )
 _MAYBE = re.compile(rf"[\\@!/.]|(?:{'|'.join(_WORDS)})\b")
 """What a script with such lines has at the beginning of one of them, at least."""

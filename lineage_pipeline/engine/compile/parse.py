@@ -82,7 +82,8 @@ def _read_again(tokens: list[Token], piece: Piece, text: str, traits: Traits) ->
     """The tree of a statement in other words: as the parser knows them, or with what matters alone."""
     others = repaired(respelled(tokens, traits), tokens)
     grammar = _grammar(piece.tokens, traits)
-    for reading, way in ((others, STRICT), (skeleton(others or tokens), STRICT), (others or tokens, ANY_TYPE)):
+    plain = skeleton(others or tokens)
+    for reading, way in ((others, STRICT), (plain, STRICT), (others or tokens, ANY_TYPE), (plain, ANY_TYPE)):
         found = _parsed(reading, piece, text, grammar, way) if reading is not None else None
         if found is not None and not isinstance(found, Failure) and not isinstance(found[0], exp.Command):
             found[1].dropped = left_out(tokens, reading or ())

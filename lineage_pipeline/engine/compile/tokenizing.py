@@ -9,6 +9,7 @@ from sqlglot.errors import TokenError
 from sqlglot.tokens import Token, Tokenizer, TokenType
 
 from lineage_pipeline.dialects.families import FAMILIES
+from lineage_pipeline.dialects.spellings import HASH_COMMENTS
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.failures import Failure
 from lineage_pipeline.engine.compile.parse import dialect_of
@@ -50,6 +51,8 @@ def _tokenizer(dialect: Dialect, quotes: str, dollars: bool) -> Tokenizer:
         changes["RAW_STRINGS"] = [*base.RAW_STRINGS, "$$"]
     if base.HEREDOC_STRINGS:  # `$tag$`: a tag is a name, in ClickHouse too
         changes |= {"HEREDOC_TAG_IS_IDENTIFIER": True, "HEREDOC_STRING_ALTERNATIVE": TokenType.PARAMETER}
+    if type(dialect).__name__.lower() in HASH_COMMENTS:
+        changes["COMMENTS"] = [*base.COMMENTS, "#"]
     if quotes:
         changes["IDENTIFIERS"] = [*base.IDENTIFIERS, *quotes]
     if type(dialect) is Dialect:
