@@ -15,6 +15,7 @@ from lineage_pipeline.engine.compile.rowsets import alias_of
 from lineage_pipeline.engine.compile.selects import order_and_limit
 from lineage_pipeline.engine.compile.sources import source
 from lineage_pipeline.engine.compile.variables import is_variable, updated_variables
+from lineage_pipeline.engine.compile.walk import assigned_value
 from lineage_pipeline.vocabulary import ir
 
 
@@ -234,11 +235,3 @@ def qualify(node: exp.Expr, alias: str) -> None:
         bare = column.args.get("table") is None and isinstance(column.this, exp.Identifier)
         if bare and column.find_ancestor(exp.Query) is None:
             column.set("table", exp.to_identifier(alias, quoted=True))
-
-
-def assigned_value(context: Context, node: exp.Expr) -> ir.Expr:
-    """A value of an assignment or a row; the word DEFAULT is no column."""
-    bare = isinstance(node, exp.Column) and node.args.get("table") is None and not node.this.args.get("quoted")
-    if bare and node.name.upper() == "DEFAULT":
-        return ir.Literal("other", "DEFAULT")
-    return expression(context, node)

@@ -11,7 +11,7 @@ from lineage_pipeline.engine.compile.named import is_lookup, looked_up
 from lineage_pipeline.engine.compile.operators import function_name, operator, traits_of_name
 from lineage_pipeline.engine.compile.types import written_type
 from lineage_pipeline.engine.compile.units import without_unit
-from lineage_pipeline.engine.compile.walk import call, expression, expressions
+from lineage_pipeline.engine.compile.walk import assigned_value, call, expression, expressions
 from lineage_pipeline.vocabulary import ir
 
 
@@ -195,7 +195,7 @@ def anonymous(context: Context, node: exp.Expr) -> ir.Expr:
     if not traits and not context.traits.batches:  # T-SQL: a function of the user's own has a schema before its name
         name = ir.Name((context.fold_table(node.name),), function_name(op), *context.place(node))
         context.invoke(ir.Invocation(name))
-    return ir.Call(function_name(op), expressions(context, nodes), traits)
+    return ir.Call(function_name(op), tuple([assigned_value(context, item) for item in nodes]), traits)
 
 
 def _added(context: Context, node: exp.Expr) -> ir.Expr:

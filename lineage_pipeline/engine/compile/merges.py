@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from sqlglot import exp
 
-from lineage_pipeline.engine.compile.changes import assigned_value, assignments, behind_alias, qualify
+from lineage_pipeline.engine.compile.changes import assignments, behind_alias, qualify
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.expressions import expression, optional
 from lineage_pipeline.engine.compile.failures import Misshapen
@@ -14,6 +14,7 @@ from lineage_pipeline.engine.compile.listed import listed_in, starts_of
 from lineage_pipeline.engine.compile.queries import bind_with, query
 from lineage_pipeline.engine.compile.returning import returned
 from lineage_pipeline.engine.compile.sources import source, using_key
+from lineage_pipeline.engine.compile.walk import assigned_value
 from lineage_pipeline.vocabulary import ir
 
 

@@ -28,6 +28,15 @@ def expressions(context: Context, nodes: Iterable[exp.Expr]) -> tuple[ir.Expr, .
     return tuple([expression(context, node) for node in nodes])
 
 
+def assigned_value(context: Context, node: exp.Expr) -> ir.Expr:
+    """A value of an assignment, a row or an argument; the word DEFAULT is no column."""
+    if type(node) is exp.Column and node.args.get("table") is None:
+        name = node.this
+        if not name.args.get("quoted") and name.name.upper() == "DEFAULT":
+            return ir.Literal("other", "DEFAULT")
+    return expression(context, node)
+
+
 def optional(context: Context, node: object) -> ir.Expr | None:
     """The IR of an expression that may be missing."""
     return expression(context, node) if isinstance(node, exp.Expr) else None

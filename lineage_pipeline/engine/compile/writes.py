@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from sqlglot import exp
 
-from lineage_pipeline.engine.compile.changes import assigned_value, assignments
+from lineage_pipeline.engine.compile.changes import assignments
 from lineage_pipeline.engine.compile.context import Context, name_of, target_of
 from lineage_pipeline.engine.compile.expressions import optional
 from lineage_pipeline.engine.compile.leftovers import arrival
@@ -14,6 +14,7 @@ from lineage_pipeline.engine.compile.named import named_table
 from lineage_pipeline.engine.compile.outside import outside
 from lineage_pipeline.engine.compile.queries import bind_with, query
 from lineage_pipeline.engine.compile.returning import returned
+from lineage_pipeline.engine.compile.walk import assigned_value
 from lineage_pipeline.vocabulary import ir
 
 

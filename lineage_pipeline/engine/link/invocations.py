@@ -26,8 +26,9 @@ def handed_over(call: ir.Invocation, callee: Input | None, scope: Scope, links: 
             yield parameter, Out(parameter, parameter, value, *_place(arg))
 
 
-def take_back(call: ir.Invocation, callee: Input | None, environment: Environment) -> None:
-    """Put what a module hands back into the variables of its caller."""
+def take_back(call: ir.Invocation, callee: Input | None, environment: Environment) -> list[tuple[str, Value]]:
+    """Put what a module hands back into the variables of its caller, and say which got what."""
+    taken: list[tuple[str, Value]] = []
     known = callee.parameters if callee is not None else ()
     for position, name in enumerate(call.names):
         parameter = _parameter(position, name, known)
@@ -37,6 +38,8 @@ def take_back(call: ir.Invocation, callee: Input | None, environment: Environmen
         if back:
             flows = (Flow(callee.object, parameter),) if callee is not None and parameter else NONE
             environment.set(back, Value(flows))
+            taken.append((back, Value(flows)))
+    return taken
 
 
 def _parameter(position: int, name: str, known: Sequence[str]) -> str:

@@ -192,9 +192,13 @@ class StatementLinker:
         callee = self.names.get(call.name.parts + CALL, "")
         known = self.inputs.get(callee) or (Input(callee, (), True) if callee else None)
         pairs = list(handed_over(call, known, self._outside(), self.relations))
-        take_back(call, known, self.environment)
+        taken = take_back(call, known, self.environment)
         if pairs:
             yield self._written(callee, "call", pairs, Linked(()))
+        for name, value in taken:  # what a module hands back may be handed on
+            module, node = self.environment.output(name)
+            if module and value.flows:
+                yield self._written(module, "output", ((node, Out(node, node, value)),), Linked(()))
 
     def _outside(self) -> Scope:
         """What an expression outside of any query sees."""
