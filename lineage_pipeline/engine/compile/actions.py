@@ -85,7 +85,10 @@ class Actions(Declarations):
             self.record_insert(begin, self.variable(values), end, parent)
             return
         if into == end:
-            self.emit(begin, end, parent)
+            if record := self.row_set(begin, end):
+                self.keep(begin, end, parent, self.tokens[begin:end], Use("overwritten", "", (record,)))
+            else:
+                self.emit(begin, end, parent)
             return
         variables, behind = self.targets(into + 1, end)
         returning = self.tokens[at]

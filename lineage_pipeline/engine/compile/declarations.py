@@ -75,6 +75,12 @@ class Declarations(Assignments):
         writes = (ir.Write(target, 0, "insert", None),)
         self.emit(begin, end, parent, "INSERT", (("relations", (everything,)), ("writes", writes)))
 
+    def row_set(self, begin: int, end: int) -> str:
+        """The record that takes the place of whole rows, `UPDATE t SET ROW = record`."""
+        at = self.find(("SET",), begin + 1, end) if self.records and self.words[begin] == "UPDATE" else end
+        record = self.variable(at + 3) if self.words[at + 1 : at + 3] == ["ROW", "="] and at + 3 < end else ""
+        return record if record in self.records else ""
+
     def is_row_type(self, begin: int, end: int) -> bool:
         """Whether what stands here is a type of rows, or of collections of rows."""
         words = self.words[begin:end]

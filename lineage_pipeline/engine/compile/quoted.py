@@ -20,17 +20,22 @@ def inner_tokens(token: Token, text: str, traits: Traits) -> Sequence[Token] | F
     if isinstance(inner, Failure):
         return Failure(inner.reason, token.start, token.end + 1)
     base = int(token.start) + offset
-    moved = _numbered([_moved(item, base, skips) for item in inner])
+    moved = numbered([_moved(item, base, skips) for item in inner])
     family = FAMILIES.get(traits.name)
     return spoken(moved, code, family) if family is not None and not family.result_word else moved
 
 
-def _numbered(tokens: list[Token]) -> list[Token]:
+_VALUES = frozenset("NUMBER VAR IDENTIFIER R_PAREN R_BRACKET L_BRACKET".split())
+"""What stands before the colon of a slice, `a[1:2]`."""
+
+
+def numbered(tokens: Sequence[Token]) -> list[Token]:
     """`:1` in text that is run stands for an argument; the parser knows it as a question mark."""
     kept: list[Token] = []
     for token in tokens:
         before = kept[-1] if kept else None
-        if token.token_type is TokenType.NUMBER and before is not None and before.token_type is TokenType.COLON:
+        marked = token.token_type is TokenType.NUMBER and before is not None and before.token_type is TokenType.COLON
+        if marked and before is not None and (len(kept) < 2 or kept[-2].token_type.name not in _VALUES):
             kept[-1] = Token(
                 TokenType.PLACEHOLDER, "?", before.line, before.col, before.start, token.end, token.comments
             )

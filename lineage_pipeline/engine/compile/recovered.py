@@ -14,6 +14,7 @@ from lineage_pipeline.engine.compile.identifiers import resolved
 from lineage_pipeline.engine.compile.literals import STRINGS
 from lineage_pipeline.engine.compile.parse import Failure
 from lineage_pipeline.engine.compile.pieces import Piece
+from lineage_pipeline.engine.compile.quoted import numbered
 from lineage_pipeline.engine.compile.quoting import with_texts
 from lineage_pipeline.engine.compile.texts import Known, Text, constant_share, joined, texts_of
 from lineage_pipeline.engine.compile.tokenizing import tokenize
@@ -112,6 +113,8 @@ def _tokens(candidate: Text, filler: str, run: Run, known: Known) -> list[Token]
     if known.traits.batches:
         quoted = any(known.source[part.within[0]] == '"' for part in candidate if part.offset >= 0)
         tokens = list(with_texts(tokens, source, off=quoted))
+    elif ":" in source:
+        tokens = numbered(tokens)
     tokens = counted(tokens) if filler else tokens
     starts, position = [], 0
     for part in candidate:

@@ -57,6 +57,17 @@ def _write(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Parts:
     return {**parts, "writes": (ir.Write(use.target, relation, "update", use.columns),)}
 
 
+def _overwritten(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Parts:
+    """UPDATE t SET ROW = record: the fields of the record in the order of the columns."""
+    (write,), record = parts["writes"], use.variables[0]
+    rows = context.relations[write.relation]
+    assert isinstance(rows, ir.Select)
+    given = ir.Source(record, record=record, reach="alias")
+    fields = (ir.Star((record,), ir.NOWHERE, ir.NOWHERE),)
+    context.relations[write.relation] = msgspec.structs.replace(rows, sources=(*rows.sources, given), outputs=fields)
+    return {**parts, "writes": (msgspec.structs.replace(write, columns=None, starts=()),)}
+
+
 def _result(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Parts:
     if use.typed:
         context.features.add(ir.TYPED)
@@ -127,6 +138,7 @@ USES: dict[str, Callable[[Context, exp.Expr, Parts, Use], Parts]] = {
     "record row": _record,
     "result": _result,
     "result row": _opened,
+    "overwritten": _overwritten,
     "returned": _assign,
     "returned row": _assign,
     "row": _assign,
