@@ -95,7 +95,7 @@ def _line(client: Client, rules: Directives, position: int, line: str, opened: b
     written = line.lstrip()
     start = position + len(line) - len(written)
     ending = rules.ends.search(line) if rules.ends is not None else None
-    if ending is not None:
+    if ending is not None and not _is_remark(line[: ending.start()]):
         client.cover(position + ending.start(), position + ending.end(), instead=";")
         return False
     match = rules.line.match(written)
@@ -110,6 +110,11 @@ def _line(client: Client, rules: Directives, position: int, line: str, opened: b
     if not code or code.startswith("/*"):
         return opened
     return not code.endswith((";", "*/"))
+
+
+def _is_remark(before: str) -> bool:
+    """Whether what stands behind these characters of a line is a remark."""
+    return before.rfind("/*") > before.rfind("*/") or "--" in before
 
 
 def _take(client: Client, rules: Directives, place: tuple[int, int], word: str, rest: str) -> None:
