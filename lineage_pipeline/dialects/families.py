@@ -126,6 +126,9 @@ MODULES = {
 }
 """What CREATE makes that has a body of statements, and the kind of object that is."""
 
+RUNNERS = {"TASK": "AS", "ALERT": "THEN"}
+"""What CREATE makes that runs a statement or a block, and the word that stands before that."""
+
 BEFORE_MODULE = frozenset(
     "OR REPLACE ALTER EDITIONABLE NONEDITIONABLE TEMP TEMPORARY SECURE AGGREGATE CONSTRAINT EXTERNAL TABLE DEFINER "
     "SQL SECURITY PUBLIC PRIVATE GLOBAL LIVE NO FORCE".split()

@@ -187,7 +187,6 @@ _CREATED: dict[str, Reader] = {
     "SINK": sink,
     "STREAM": _stream,
     "SYNONYM": _synonym,
-    "TASK": _with_statement("CREATE TASK"),
 }
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from lineage_pipeline.dialects.families import BEFORE_MODULE, MODULES
+from lineage_pipeline.dialects.families import BEFORE_MODULE, MODULES, RUNNERS
 from lineage_pipeline.dialects.folding import fold
 from lineage_pipeline.engine.compile.assignments import QUERIES
 from lineage_pipeline.engine.compile.declarations import EVERYTHING
@@ -53,7 +53,8 @@ class Routines(RowTypes):
                     ahead += 1
         word = self.word(ahead)
         known = word in MODULES or (word == "TYPE" and self.word(ahead + 1) == "BODY")
-        return self.index + ahead if known or (word == "RULE" and self.family.equals) else 0
+        known = known or (word == "RULE" and self.family.equals) or (word in RUNNERS and self.family.marked)
+        return self.index + ahead if known else 0
 
     def routine(self, parent: int) -> None:
         """A module with everything inside."""
@@ -74,6 +75,8 @@ class Routines(RowTypes):
             self.trigger(name, behind, parent)
         elif word == "RULE":
             self.rule(name, behind, parent)
+        elif word in RUNNERS:
+            self.runner(word, behind, parent)
         else:
             self.defined(MODULES[word], name, behind, parent)
 
@@ -81,6 +84,17 @@ class Routines(RowTypes):
         """The name of a module; one inside another is part of it."""
         around = self.module.name
         return name if around is None else msgspec.structs.replace(name, parts=(*around.parts, *name.parts))
+
+    def runner(self, word: str, behind: int, parent: int) -> None:
+        """A task or an alert: the statement or the block that it runs, under the condition of an alert."""
+        begin, end = self.index, self.end(behind)
+        at = self.find((RUNNERS[word],), behind, end)
+        asked = self.find(("IF",), behind, at) if word == "ALERT" else at
+        ordinal = self.emit(begin, min(asked + 1, end) if asked == at else asked, parent, f"CREATE {word}")
+        inner = self.condition(asked, at, ordinal, "IF") if asked < at else ordinal
+        if at + 1 < end:
+            self.statement(inner)
+        self.close(ordinal)
 
     def package(self, name: ir.Name, behind: int, parent: int) -> None:
         """A package, its body or the body of a type: declarations and modules, and perhaps a block at the end."""

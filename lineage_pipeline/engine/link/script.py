@@ -116,6 +116,8 @@ class ScriptLinker:
             inside.add(end)
             end += 1
         if any(item.statement.assigns or item.statement.writes for item in statements[index + 1 : end]):
+            if statements[index].statement.assigns:  # the record of the loop: those inside read it
+                self._statement(index, kept=False)
             self.follow(index + 1, end, kept=False)
             self.environment.leave({index, *self._ancestors(index)})
             self.environment.repeat()
