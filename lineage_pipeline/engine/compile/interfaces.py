@@ -13,6 +13,12 @@ from lineage_pipeline.vocabulary import ir
 
 _MODES = frozenset("IN OUT INOUT VARIADIC NOCOPY".split())
 
+_TYPE_WORDS = frozenset("PRECISION VARYING WITH WITHOUT LOCAL TIME ZONE UNSIGNED".split())
+"""What goes on with a type behind its first word."""
+
+_NO_VALUES = (TokenType.VAR, TokenType.IDENTIFIER, TokenType.TABLE, TokenType.STRUCT, TokenType.ARRAY, None)
+"""What begins a type of the user's own, or one that is more than a value."""
+
 
 class Headers(Actions):
     """A walk that knows the headers of modules."""
@@ -26,6 +32,18 @@ class Headers(Actions):
         rows = (TokenType.VAR, TokenType.IDENTIFIER) if self.family.equals else ()
         plain = self.kind(at) not in (*rows, TokenType.TABLE, None)
         return (name.parts[-1],) if at < end and plain else ()
+
+    def returned_type(self, behind: int, end: int) -> str:
+        """The type of the one value that a function gives, if it is one of the language's own."""
+        at = self.find(("RETURN" if self.family.result_word else "RETURNS",), behind, end) + 1
+        if at >= end or self.kind(at) in _NO_VALUES:
+            return ""
+        stop = at + 1
+        while stop < end and (self.words[stop] in _TYPE_WORDS or self.kind(stop) is OPEN):
+            stop = self.behind(stop) if self.kind(stop) is OPEN else stop + 1
+        if self.words[stop : stop + 1] in (["%"], ["["], ["<"]):
+            return ""
+        return self.type_of(at, stop)
 
     def language(self, begin: int, end: int) -> str:
         """The language that a header names."""

@@ -25,6 +25,7 @@ class Use(msgspec.Struct, frozen=True):
     target: ir.Name | None = None
     records: frozenset[str] = frozenset()
     typed: bool = False
+    returns: str = ""
 
 
 class Piece(msgspec.Struct, frozen=True, dict=True):

@@ -132,7 +132,9 @@ class Routines(RowTypes):
             names = self.scalar(name, behind, min(body, end))
         cursors = frozenset(item.name.lstrip("@") for _, item in inputs) if kind == "procedure" else frozenset[str]()
         inline = self.language(behind, end) == "SQL"
-        module = Module(kind, name, names, inline=inline, typed=row is not None, cursors=cursors)
+        scalar = kind == "function" and not columns and row is None
+        returns = self.returned_type(behind, min(body, end)) if scalar else ""
+        module = Module(kind, name, names, inline=inline, typed=row is not None, cursors=cursors, returns=returns)
         if self.words[behind : behind + 2] == ["RETURNS", "TRIGGER"]:
             module = Module("trigger", name, watched=_ROWS)
             parts = (("definition", definition), *self.rows(_ROWS))

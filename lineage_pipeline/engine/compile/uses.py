@@ -71,9 +71,22 @@ def _overwritten(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Pa
 def _result(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Parts:
     if use.typed:
         context.features.add(ir.TYPED)
+    if use.returns and "result" in parts:
+        context.relations[parts["result"]] = _converted(context.relations[parts["result"]], use.returns)
     if use.columns and "result" in parts:
         parts["result"] = context.add(ir.Renamed(parts["result"], use.columns))
     return parts
+
+
+def _converted(relation: ir.Relation | None, kind: str) -> ir.Relation | None:
+    """A query of one value that has the type that the header declares."""
+    if not isinstance(relation, ir.Select) or len(relation.outputs) != 1:
+        return relation
+    (value,) = relation.outputs
+    if not isinstance(value, ir.Output):
+        return relation
+    typed = ir.Call("RETURNED", (value.expr,), 0, kind)
+    return msgspec.structs.replace(relation, outputs=(msgspec.structs.replace(value, expr=typed),))
 
 
 def _discard(context: Context, tree: exp.Expr, parts: Parts, use: Use) -> Parts:

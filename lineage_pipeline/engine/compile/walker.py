@@ -27,7 +27,7 @@ class Module(msgspec.Struct, frozen=True):
 
     `row` is what a trigger calls the new row, where it has a name of its own for it. What a `typed` one returns may be
     a row of a type with columns of its own. `cursors` are the parameters of a procedure: what it opens them for are
-    its results.
+    its results. `returns` is the type of the one value that it gives.
     """
 
     kind: str = ""
@@ -38,6 +38,7 @@ class Module(msgspec.Struct, frozen=True):
     row: str = ""
     typed: bool = False
     cursors: frozenset[str] = frozenset()
+    returns: str = ""
 
 
 class Walker:
@@ -117,7 +118,9 @@ class Walker:
     def keep(self, begin: int, end: int, parent: int, tokens: Sequence[Token], use: Use) -> int:
         """Keep a piece whose meaning lies in other tokens than its own: what the parser makes of them is used."""
         start, stop = int(self.tokens[begin].start), int(self.tokens[end - 1].end) + 1
-        use = msgspec.structs.replace(use, records=frozenset(self.records), typed=self.module.typed)
+        use = msgspec.structs.replace(
+            use, records=frozenset(self.records), typed=self.module.typed, returns=self.module.returns
+        )
         self.pieces.append(Piece(self.unmarked(tokens), parent, begin=start, stop=stop, use=use))
         self.index = end
         return len(self.pieces) - 1

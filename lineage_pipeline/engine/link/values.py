@@ -38,7 +38,7 @@ from lineage_pipeline.engine.link.types import (
     struct_type,
     tested_nullable,
 )
-from lineage_pipeline.engine.link.variables import read_variable, returned
+from lineage_pipeline.engine.link.variables import declared, read_variable, returned
 from lineage_pipeline.engine.link.wholes import whole
 from lineage_pipeline.engine.link.wording import worded
 from lineage_pipeline.vocabulary import ir
@@ -280,6 +280,7 @@ _CALLS: dict[str, Callable[[ir.Call, Scope, Links], Value]] = {
     "STRUCT": _struct,
     "PART": _part,
     "IDENTIFIER": _parameter,
+    "RETURNED": lambda expr, scope, links: declared(expr, value_of(expr.args[0], scope, links)),
     "BLANK": lambda expr, scope, links: Value(NONE, value_of(expr.args[0], scope, links).type, True, "null"),
 }
 """Calls that are more than a value of their arguments."""

@@ -267,6 +267,11 @@ def _either_row(records: list[Linked]) -> Linked | None:
     return msgspec.structs.replace(last, columns=columns, openings=openings, indirect=indirect)
 
 
+def declared(expr: ir.Call, value: Value) -> Value:
+    """The value of a function: it has the type that the header declares."""
+    return msgspec.structs.replace(value, type=expr.result, members=None)
+
+
 def returned(called: Value, function: Input | None) -> Value:
     """What a function of the user's own gives: what it returns, made with its arguments."""
     if function is None or not function.columns:
