@@ -9,8 +9,8 @@ from lineage_pipeline.engine.compile.arms import arms
 from lineage_pipeline.engine.compile.assignments import QUERIES
 from lineage_pipeline.engine.compile.calls import Run
 from lineage_pipeline.engine.compile.declarations import from_record, undefined
+from lineage_pipeline.engine.compile.leading import Leading
 from lineage_pipeline.engine.compile.pieces import Use
-from lineage_pipeline.engine.compile.routines import Routines
 from lineage_pipeline.engine.compile.spoken import uncontinued
 from lineage_pipeline.engine.compile.walker import OPEN, SEMICOLON
 from lineage_pipeline.engine.compile.words import keyword
@@ -26,7 +26,7 @@ _STARTS = BLOCKS | frozenset("CREATE REPLACE ALTER CALL EXECUTE EXEC DO LET RETU
 """Words that begin a statement outside any module that the parser is not given as it stands."""
 
 
-class Blocks(Routines):
+class Blocks(Leading):
     """A walk that knows everything that has statements inside."""
 
     def script(self, parent: int) -> None:
@@ -35,7 +35,7 @@ class Blocks(Routines):
             before = self.index
             if self.tokens[before].token_type is SEMICOLON or self.is_terminator(before):
                 self.index += 1
-            elif parent >= 0 or keyword(self.tokens[before]) in _STARTS or self.label_end() or self.fills_variables():
+            elif parent >= 0 or keyword(self.tokens[before]) in _STARTS or self.label_end() or self.is_walked():
                 self.statement(parent)
             else:
                 end = self.end()
