@@ -34,7 +34,7 @@ _PSQL = Directives(
     anywhere=frozenset(
         "if elif else endif echo i ir set unset c connect pset x timing watch d dt q o t a r p e".split()
     ),
-    ends=re.compile(r"\\g(?:set|exec|desc|x)?\b[^\n]*|\\crosstabview\b[^\n]*"),
+    ends=re.compile(r"\\(?:g(?:set|exec|desc|x)?|crosstabview|watch|bind|bind_named|parse|sendpipeline)\b[^\n]*"),
     # Each part is taken once for all and ends where another COPY begins: or many would each look at all others.
     data=re.compile(
         r"^copy\b(?>(?:[^;\n]|\n(?!copy\b))*?\bfrom\s+stdin\b)(?:[^;\n]|\n(?!copy\b))*+;[^\n]*\n", re.IGNORECASE | re.M

@@ -14,6 +14,7 @@ from lineage_pipeline.engine.compile.feeds import fed_table
 from lineage_pipeline.engine.compile.phrases import without_formats
 from lineage_pipeline.engine.compile.prefixes import unlocked, without_functions
 from lineage_pipeline.engine.compile.recursive_views import recursive_view
+from lineage_pipeline.engine.compile.rowwise import bracketed_assignments
 from lineage_pipeline.engine.compile.signs import cast_intervals
 from lineage_pipeline.engine.compile.words import behind_brackets, behind_name, keyword, made
 
@@ -254,7 +255,7 @@ REWRITES: dict[str, dict[str, tuple[Rewrite, ...]]] = {
     "tsql": {"INSERT": (_without_top,), "UPDATE": (_without_top,), "DELETE": (_without_top, _one_from)},
     "mysql": {
         "INSERT": (_without_priority,),
-        "UPDATE": (_without_priority,),
+        "UPDATE": (_without_priority, bracketed_assignments),
         "DELETE": (_without_priority,),
         "REPLACE": (_replace_as_insert,),
     },

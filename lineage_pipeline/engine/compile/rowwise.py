@@ -1,4 +1,4 @@
-"""Functions of whole rows and rows of cursors, in words that the parser knows: repairs of statements."""
+"""Functions of whole rows, rows of cursors, values that variables get on the way: in words that the parser knows."""
 
 from collections.abc import Sequence
 
@@ -88,3 +88,30 @@ _ENDS = (
     TokenType.R_BRACKET,
 )
 """What an operand may end with."""
+
+
+_BEHIND_VALUE = frozenset(", WHERE ORDER LIMIT )".split())
+
+
+def bracketed_assignments(tokens: Sequence[Token]) -> list[Token]:
+    """MySQL: `SET c = @v := x` with brackets around what the variable gets on the way."""
+    if not any(token.token_type is TokenType.COLON_EQ for token in tokens):
+        return list(tokens)
+    kept: list[Token] = []
+    ends: list[int] = []
+    for index, token in enumerate(tokens):
+        if ends and index == ends[-1]:
+            kept.append(made(")", tokens[ends.pop() - 1]))
+        kept.append(token)
+        assigned = tokens[index + 1 : index + 4]
+        if token.token_type is TokenType.EQ and [part.text for part in assigned[::2]] == ["@", ":="]:
+            kept.append(made("(", assigned[0]))
+            ends.append(_value_end(tokens, index + 4))
+    return [*kept, *(made(")", tokens[-1]) for _ in ends)]
+
+
+def _value_end(tokens: Sequence[Token], index: int) -> int:
+    """The token behind a value: what ends it outside of its brackets."""
+    while index < len(tokens) and keyword(tokens[index]) not in _BEHIND_VALUE:
+        index = behind_brackets(tokens, index) if tokens[index].token_type is TokenType.L_PAREN else index + 1
+    return index
