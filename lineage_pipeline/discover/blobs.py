@@ -3,10 +3,12 @@
 import subprocess
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from itertools import chain, islice
+from pathlib import Path
 from typing import IO
 
 import msgspec
 
+from lineage_pipeline.discover.commands import answers
 from lineage_pipeline.discover.raw import RawFile, too_large
 
 
@@ -19,26 +21,27 @@ class Blob(msgspec.Struct, frozen=True):
     most: int = 0
 
 
-def contents(start: Callable[[], subprocess.Popen[bytes]], blobs: Iterable[Blob]) -> Iterator[RawFile]:
+def contents(start: Callable[[], subprocess.Popen[bytes]], blobs: Iterable[Blob], repo: Path) -> Iterator[RawFile]:
     """Read contents; git ends at an object that it would have to fetch, and is started again behind it."""
     left = iter(blobs)
     unread = list(islice(left, MANY))
     while unread:
-        unread = (yield from _read_on(start, chain(unread, left))) or list(islice(left, MANY))
+        unread = (yield from _read_on(start, chain(unread, left), repo)) or list(islice(left, MANY))
 
 
 def _read_on(
-    start: Callable[[], subprocess.Popen[bytes]], blobs: Iterator[Blob]
+    start: Callable[[], subprocess.Popen[bytes]], blobs: Iterator[Blob], repo: Path
 ) -> Generator[RawFile, None, list[Blob]]:
     """Read contents until git ends; what it was asked for and did not give comes back."""
     with start() as process:
-        assert process.stdin and process.stdout
+        assert process.stdin
+        answered = answers(process, repo)
         while asked := list(islice(blobs, MANY)):
             process.stdin.write("".join(f"{blob.id}\n" for blob in asked).encode("ascii"))
             process.stdin.flush()
             for number, blob in enumerate(asked, 1):
-                line = process.stdout.readline()
-                yield _answered(process.stdout, blob, line.split())
+                line = answered.readline()
+                yield _answered(answered, blob, line.split())
                 if not line:
                     return asked[number:]
     return []

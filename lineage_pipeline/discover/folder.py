@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from lineage_pipeline.discover.belonging import MARK, top_of
+from lineage_pipeline.discover.bounded import SETTINGS, read_bounded
 from lineage_pipeline.discover.decode import decode
 from lineage_pipeline.discover.gather import Around, Discovery, Gathering, Rules
 from lineage_pipeline.discover.ignores import GIT_FILES, OWN_FILES, Ignores
@@ -13,7 +15,7 @@ from lineage_pipeline.discover.library import FolderLibrary
 from lineage_pipeline.discover.owners import PLACES, Owners, parse_owners
 from lineage_pipeline.discover.raw import RawFile, Recalled, most_bytes, too_large
 from lineage_pipeline.discover.sqlproj import SUFFIX, positions
-from lineage_pipeline.discover.tracked import MARK, leads_inside, top_of, tracked_in
+from lineage_pipeline.discover.tracked import leads_inside, tracked_in
 from lineage_pipeline.discover.waivers import FILE_NAME
 from lineage_pipeline.engine.graph.scopes import natural
 from lineage_pipeline.vocabulary.errors import LineageError
@@ -116,7 +118,8 @@ def folder_ignores(folder: Path, names: Iterable[str] = GIT_FILES) -> tuple[Igno
     def read(path: str) -> str | None:
         files = [top / ".git" / "info" / "exclude"] if path == ".gitignore" else []
         files = [file for file in (*files, top / path) if file.is_file() and not file.is_symlink()]  # as git does
-        return "\n".join(file.read_bytes().decode("utf-8", "surrogateescape") for file in files) if files else None
+        texts = [read_bounded(file, SETTINGS).decode("utf-8", "surrogateescape") for file in files]
+        return "\n".join(texts) if texts else None
 
     return Ignores(read, names, inside=prefix.rstrip("/")), prefix
 

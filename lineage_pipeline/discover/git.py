@@ -8,11 +8,12 @@ from pathlib import Path
 
 import msgspec
 
+from lineage_pipeline.discover.belonging import StrangerError, own_top
 from lineage_pipeline.discover.blobs import Blob, contents
 from lineage_pipeline.discover.bounded import SETTINGS, read_bounded
-from lineage_pipeline.discover.commands import SAFE, git, git_environment
+from lineage_pipeline.discover.commands import git, started
 from lineage_pipeline.discover.decode import decode
-from lineage_pipeline.discover.folder import gather_folder, repository_name
+from lineage_pipeline.discover.folder import MOST_TEXT, gather_folder, repository_name
 from lineage_pipeline.discover.gather import Around, Discovery, Gathering, Rules, finding
 from lineage_pipeline.discover.ignores import OWN_FILES, Ignores
 from lineage_pipeline.discover.library import RevisionLibrary
@@ -30,6 +31,12 @@ WORKTREE = "WORKTREE"
 
 ABSENT = "CONTENT_MISSING"
 """What is told of a file whose content was left behind when the repository was cloned."""
+
+LONGEST_LINK = 10_000
+"""Bytes of a link beyond which it leads nowhere: a few bytes of a repository may stand for a gigabyte."""
+
+LONGEST_NAME, LAST = 1_000, 253_402_300_799
+"""Characters of an author, and the last second that has a date of four digits."""
 
 REGULAR_FILES = frozenset({"100644", "100755"})
 """Modes that hold content."""
@@ -89,7 +96,8 @@ def _with_links(repo: Path, entries: Sequence[Blob]) -> list[Blob]:
     files = {entry.path: entry for entry in entries if entry.mode in REGULAR_FILES}
     linking = [entry for entry in entries if entry.mode == LINK]
     if linking:
-        links = {file.path: os.fsdecode(file.content) for file in read_blobs(repo, linking)}
+        short = [msgspec.structs.replace(entry, most=LONGEST_LINK) for entry in linking]
+        links = {file.path: os.fsdecode(file.content) for file in read_blobs(repo, short) if file.content}
         targets = followed(links, files)
         files |= {path: msgspec.structs.replace(files[target], path=path) for path, target in targets.items()}
     return list(files.values())
@@ -119,14 +127,19 @@ def _text(repo: Path, tree: Iterable[Blob], places: Sequence[str]) -> str:
     """Read the first of some files that a revision has."""
     known = {blob.path: blob for blob in tree if blob.path in places}
     found = next((known[place] for place in places if place in known), None)
-    files = list(read_blobs(repo, [found])) if found is not None else []
+    files = list(_beside(repo, [found])) if found is not None else []
     return decode(files[0].content).text if files else ""
+
+
+def _beside(repo: Path, blobs: Iterable[Blob]) -> Iterator[RawFile]:
+    """Read files beside the SQL; one that is too long to be one is left unread."""
+    return read_blobs(repo, [msgspec.structs.replace(blob, most=MOST_TEXT) for blob in blobs])
 
 
 def _ignores(repo: Path, tree: Iterable[Blob]) -> Ignores:
     """Read what a revision says is not to be looked at."""
     found = [blob for blob in tree if blob.path.rpartition("/")[2] in OWN_FILES]
-    texts = {file.path: decode(file.content).text for file in read_blobs(repo, found)} if found else {}
+    texts = {file.path: decode(file.content).text for file in _beside(repo, found)} if found else {}
     return Ignores(texts.get, OWN_FILES)
 
 
@@ -149,18 +162,15 @@ def toplevel(path: Path) -> Path:
     """Give the folder of the repository that a path lies in; of a bare repository, its own."""
     if not path.is_dir():
         raise LineageError(f"{path} is not a folder")
-    if git(path, "rev-parse", "--is-bare-repository").strip() == b"true":
-        return Path(os.fsdecode(git(path, "rev-parse", "--absolute-git-dir").removesuffix(b"\n")))
-    top = Path(os.fsdecode(git(path, "rev-parse", "--show-toplevel").removesuffix(b"\n")))
-    if not path.resolve().is_relative_to(top):  # a repository may claim any folder of the machine as its own
-        raise LineageError(f"the settings of the repository {path} lead to {top}")
-    return top
+    return own_top(path)
 
 
 def is_repository(path: Path) -> bool:
     """Say whether a path lies in a git repository."""
     try:
         return bool(toplevel(path))
+    except StrangerError:
+        raise
     except LineageError:
         return False
 
@@ -209,8 +219,13 @@ def read_commit(repo: Path, commit: str) -> Commit:
     """Read what is known about a commit."""
     shown = git(repo, "rev-list", "--max-count=1", "--format=%P%x00%ct%x00%an <%ae>", commit).decode("utf-8", "replace")
     parents, seconds, author = shown.split("\n", 1)[1].rstrip("\n").split("\0")
-    moment = datetime.fromtimestamp(int(seconds), UTC).isoformat().replace("+00:00", "Z")
-    return Commit(commit, tuple(parents.split()), moment, author)
+    return Commit(commit, tuple(parents.split()), _moment(int(seconds or 0)), author[:LONGEST_NAME])
+
+
+def _moment(seconds: int) -> str:
+    """Write the time of a commit; whoever makes one may claim any, or none."""
+    moment = datetime.fromtimestamp(min(max(seconds, 0), LAST), UTC)
+    return moment.isoformat().replace("+00:00", "Z")
 
 
 def first_parents(repo: Path, revision: str) -> list[str]:
@@ -221,7 +236,7 @@ def first_parents(repo: Path, revision: str) -> list[str]:
 def refs_at(repo: Path, commit: str) -> tuple[str, ...]:
     """Give the branches and tags that point at a commit."""
     shown = git(repo, "for-each-ref", "--format=%(refname:short)", f"--points-at={commit}", "refs/heads", "refs/tags")
-    return tuple(sorted(shown.decode("utf-8", "replace").split()))
+    return tuple(sorted(name for name in shown.decode("utf-8", "replace").split("\n") if name))
 
 
 def list_entries(repo: Path, commit: str) -> Iterator[Blob]:
@@ -252,10 +267,9 @@ def _is_partial(repo: Path) -> bool:
 
 def read_blobs(repo: Path, blobs: Iterable[Blob]) -> Iterator[RawFile]:
     """Read contents one by one through a single git process, which is started again where it ends."""
-    command, pipe = ["git", *SAFE, "cat-file", "--batch"], subprocess.PIPE
     quiet = subprocess.DEVNULL  # of what it has not got, we tell in our own words
 
     def start() -> subprocess.Popen[bytes]:
-        return subprocess.Popen(command, cwd=repo, env=git_environment(), stdin=pipe, stdout=pipe, stderr=quiet)
+        return started(repo, "cat-file", "--batch", stdin=subprocess.PIPE, stderr=quiet)
 
-    yield from contents(start, blobs)
+    yield from contents(start, blobs, repo)

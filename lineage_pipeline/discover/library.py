@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
+from lineage_pipeline.discover.belonging import MARK, top_of
 from lineage_pipeline.discover.bounded import DOCUMENT, read_bounded
 from lineage_pipeline.discover.decode import decode
-from lineage_pipeline.discover.tracked import MARK, top_of
 
 SKIPPED = frozenset({".git", ".hg", ".svn", ".venv", "node_modules", "__pycache__"})
 """Folders that no template is loaded from."""

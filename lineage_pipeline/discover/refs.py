@@ -18,7 +18,7 @@ def list_refs(repo: Path) -> dict[str, str]:
     """Give the commit of every ref: `main`, `tags/v1`, `remotes/origin/main`."""
     shown = git(repo, "for-each-ref", "--format=%(refname) %(objectname) %(objecttype) %(*objectname)", *PLACES)
     found = {}
-    for line in shown.decode("utf-8", "backslashreplace").splitlines():
+    for line in shown.decode("utf-8", "backslashreplace").removesuffix("\n").split("\n"):
         name, target, kind, *peeled = line.split(" ")
         if kind == "commit" or any(peeled):
             found[name.removeprefix(BRANCHES).removeprefix("refs/")] = peeled[0] if any(peeled) else target

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import msgspec
 
+from lineage_pipeline.discover.belonging import MARK, leads, refuse_strangers, top_of
 from lineage_pipeline.discover.commands import git
 from lineage_pipeline.vocabulary.errors import LineageError
-
-MARK = ".git"
-"""What lies at the top of a repository, or of one that another holds."""
 
 SUBMODULE, LINK = "160000", "120000"
 """The modes of another repository inside a tree, and of a link."""
@@ -27,16 +25,14 @@ class Tracked(msgspec.Struct, frozen=True):
     modules: tuple[str, ...] = ()
 
 
-def top_of(folder: Path) -> Path | None:
-    """Give the top of the working tree that a folder lies in, if it lies in one."""
-    return next((place for place in (folder, *folder.parents) if (place / MARK).exists()), None)
-
-
 def tracked_in(folder: Path) -> Tracked:
     """Ask git what it tracks below a folder; where there is no git, or it cannot tell, nothing is tracked."""
-    if top_of(folder.resolve()) is None:
+    home = top_of(folder.resolve())
+    own = leads(home) if home is not None else None
+    if home is None or own is None:
         return Tracked()
     try:
+        refuse_strangers(own, home)
         listed = git(folder, "ls-files", "-z", "--cached", "--stage", "--full-name").split(b"\0")
     except LineageError:
         return Tracked()
