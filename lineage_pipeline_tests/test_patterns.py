@@ -1,7 +1,9 @@
 """No regular expression of ours tries every way through a text: with each character more, time would double."""
 
+import random
 import re
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from importlib import import_module
@@ -13,6 +15,9 @@ import pytest
 
 import lineage_pipeline
 from lineage_pipeline import scan
+from lineage_pipeline.discover.ignores import Ignores
+from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline_tests.test_discover import git
 
 HEAVY = ("spark", "defs", "definitions", "web", "quality", "cli", "alerts")
 """Rooms that take seconds to import."""
@@ -82,3 +87,51 @@ def test_what_opens_without_end_is_looked_at_once(name: str, tmp_path: Path) -> 
     started = time.process_time()
     scan(tmp_path)
     assert time.process_time() - started < 20  # each opening looked through to the end takes hours
+
+
+STARRED = {
+    ".gitignore": "*a" * 40 + "b\n" + "**/a/" * 40 + "b\n",
+    ".lineageignore": "*a" * 40 + "b\n" + "**/a/" * 40 + "b\n",
+    "CODEOWNERS": "*a" * 40 + "b @x\n" + "**/a/" * 40 + "b @x\n" + "a**" * 40 + "b @x\n",
+    "lineage.toml": f'exclude = ["{"*a" * 40}b", "{"**/a/" * 40}b", "{"a**" * 40}b"]\n',
+}
+"""Files of a repository that hold patterns, with ones that fit in more ways than anybody can try."""
+
+
+@pytest.mark.parametrize("name", STARRED)
+def test_stars_are_tried_in_one_way(name: str, tmp_path: Path) -> None:
+    deep = tmp_path.joinpath(*("a" * 60))
+    deep.mkdir(parents=True)
+    for file in (deep / "c.sql", tmp_path / f"{'a' * 200}.sql"):
+        file.write_text("create table t (a int);\n")
+    (tmp_path / name).write_text(STARRED[name])
+    before = signal.signal(signal.SIGALRM, _stop)
+    signal.alarm(SECONDS)
+    try:
+        assert len(scan(tmp_path).lineage.statements) == 2
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_stars_fit_what_git_says_they_fit(tmp_path: Path) -> None:
+    """Some hundred patterns of a few signs, each on as many paths; two stars stand alone, as git has quirks there."""
+    chance, pieces = random.Random(3), ("a", "b", "/", "*", "**", "**/", "/**/", "?", "[ab]", "a*b", "*a")
+    made = {"".join(chance.choices(pieces, k=chance.randint(1, 7))) for _ in range(200)}
+    written = {pattern for pattern in made if not re.search(r"[^/*]\*\*|\*\*[^/*]|\*{3}", pattern)}
+    shapes = ("".join(chance.choices(("a", "b", "/", "ab", "a/b"), k=chance.randint(1, 8))) for _ in range(400))
+    paths = sorted({re.sub("/+", "/", shape).strip("/") for shape in shapes} - {""})
+    git(tmp_path, "init", "-q")
+    asked = "\0".join(paths)
+    for pattern in sorted(written):
+        (tmp_path / ".gitignore").write_text(pattern + "\n")
+        command = ["git", "check-ignore", "--no-index", "--stdin", "-z"]
+        said = subprocess.run(command, cwd=tmp_path, input=asked, text=True, capture_output=True).stdout
+        ignores = Ignores({".gitignore": pattern}.get, (".gitignore",))
+        assert [path for path in paths if ignores.ignores(path)] == said.split("\0")[:-1], pattern
+
+
+def test_a_file_of_patterns_that_is_too_long_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text("a\n" * 1_000_000)
+    with pytest.raises(LineageError, match="over the limit of 1 MB"):
+        scan(tmp_path)

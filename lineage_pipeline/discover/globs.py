@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-TOKENS = re.compile(r"\*\*/|\*\*|\*|\?|\[!?[^\]/]+\]|[^*?\[]+|\[")
+from lineage_pipeline.discover.wildcards import ACROSS, ALL, STAR, joined
 
-PIECES = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+TOKENS = re.compile(r"(?:(?<=/)|^)\*\*/|\*\*|\*|\?|\[!?[^\]/]+\]|[^*?\[]+|\[")
 
 
 SUFFIX = re.compile(r"\*(\.[\w.-]+)")
@@ -34,12 +34,15 @@ def _compiled(pattern: str) -> re.Pattern[str]:
         rooted += "**"
     if "/" not in rooted:
         rooted = "**/" + rooted
-    return re.compile("".join(_translate(token) for token in TOKENS.findall(rooted.removeprefix("/"))), re.DOTALL)
+    pieces = [_translate(token) for token in TOKENS.findall(rooted.removeprefix("/"))]
+    return re.compile(joined(pieces), re.DOTALL)
 
 
 def _translate(token: str) -> str:
-    if token in PIECES:
-        return PIECES[token]
+    if token in (STAR, ACROSS, ALL):
+        return token
+    if token == "?":
+        return "[^/]"
     if token.startswith("[") and len(token) > 1:
         return "[^" + token[2:] if token.startswith("[!") else token
     return re.escape(token)

@@ -6,6 +6,8 @@ from functools import lru_cache
 
 import msgspec
 
+from lineage_pipeline.discover.wildcards import ACROSS, ALL, STAR, joined
+
 GIT_FILES = (".gitignore", ".lineageignore")
 """The files that are read in each folder of a tree on the disk; the later one has the last word."""
 
@@ -74,7 +76,7 @@ def translate(text: str) -> re.Pattern[str] | None:
             return None
         piece, position = found
         pieces.append(piece)
-    return re.compile("".join(pieces), re.DOTALL)
+    return re.compile(joined(pieces), re.DOTALL)
 
 
 def _plain(text: str, position: int) -> tuple[str, int] | None:
@@ -92,10 +94,8 @@ def _starred(text: str, position: int) -> tuple[str, int]:
         end += 1
     before, behind = text[position - 1 : position] in ("", "/") if position else True, text[end : end + 1]
     if end - position < 2 or not before or behind not in ("", "/"):
-        return "[^/]*", end
-    if behind == "/":
-        return "(?:.*/)?", end + 1
-    return ".*", end
+        return STAR, end
+    return (ACROSS, end + 1) if behind else (ALL, end)
 
 
 def _bracketed(text: str, position: int) -> tuple[str, int] | None:
