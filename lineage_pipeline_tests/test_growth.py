@@ -38,6 +38,11 @@ SHAPES: dict[str, tuple[str, int, Callable[[int], str]]] = {
             + f"insert into z select a from x{count}"
         ),
     ),
+    "sets of keys that rows are grouped by": (
+        "postgres",
+        100,
+        lambda count: f"create view v as select a from t group by grouping sets ({_each('(a, b{0}), ')(count)}(a))",
+    ),
 }
 """What is repeated: its dialect, how often, and how it is written."""
 

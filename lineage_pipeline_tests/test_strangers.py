@@ -284,3 +284,11 @@ def test_a_pointer_that_leads_nowhere_is_none(written: str, repo: Path) -> None:
     assert [file.path for file in discover_folder(repo, RULES).files] == ["a.sql"]
     with pytest.raises(LineageError):
         toplevel(repo)
+
+
+def test_a_name_of_thousands_of_digits_is_ordered_like_any_other(repo: Path) -> None:
+    """No disk has such a name, a tree of git may; Python makes no number of it."""
+    blob = f"100644 blob {git(repo, 'rev-parse', 'HEAD:a.sql').strip()}"
+    names = ["2.sql", "10.sql", f"{'1' * 5_000}.sql", f"{'2' * 5_000}.sql"]
+    tree = _tree(repo, "".join(f"{blob}\t{name}\n" for name in names))
+    assert _paths(repo, git(repo, "commit-tree", "-m", "x", tree).strip()) == names

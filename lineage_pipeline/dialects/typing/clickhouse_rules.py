@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from lineage_pipeline.dialects.counting import whole_number
 from lineage_pipeline.dialects.typing.shapes import shape_of
 
 _WRAPPED = re.compile(r"(?:NULLABLE|LOWCARDINALITY)\((.*)\)")
@@ -49,7 +50,7 @@ def whole(kind: str | None, text: str = "") -> Whole | None:
     """An integer by its type; one that is written out is as short as it can be."""
     written = _WRITTEN.fullmatch(text)
     if written is not None:
-        number, signed = int(written[2]), bool(written[1])
+        number, signed = whole_number(written[2]), bool(written[1])
         return signed, next((bits for bits in (8, 16, 32, 64) if number <= 2 ** (bits - signed) - (not signed)), 128)
     found = _WHOLE.fullmatch(bare(kind).replace("BOOL", "UINT8"))
     return (not found[1], int(found[2])) if found is not None else None
@@ -63,7 +64,7 @@ def named(number: Whole) -> str:
 def digits(kind: str) -> tuple[int, int] | None:
     """The digits of a decimal, before and behind the point and behind it."""
     found = _DECIMAL.fullmatch(kind)
-    return (int(found[1]), int(found[2])) if found is not None else None
+    return (whole_number(found[1]), whole_number(found[2])) if found is not None else None
 
 
 def decimal(most: int, scale: int) -> str:

@@ -1,5 +1,6 @@
 """How the operators and functions of DuckDB make types of the types of their arguments."""
 
+from lineage_pipeline.dialects.counting import whole_number
 from lineage_pipeline.dialects.typing import decimals
 from lineage_pipeline.dialects.typing.arithmetic import Rule, Texts, Types, arithmetic, moved
 from lineage_pipeline.dialects.typing.family import UNKNOWN, Family
@@ -228,7 +229,7 @@ def rounded(family: Family, types: Types, texts: Texts) -> str | None:
         return types[0]
     if text.startswith("neg("):
         return family.numeric(digits[0] + (digits[1] == 0), 0)
-    return family.numeric(digits[0], min(int(text), digits[1]))
+    return family.numeric(digits[0], min(whole_number(text), digits[1]))
 
 
 def date_truncated(family: Family, types: Types, texts: Texts) -> str | None:

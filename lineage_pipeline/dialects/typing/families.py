@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import msgspec
 
+from lineage_pipeline.dialects.counting import whole_number
 from lineage_pipeline.dialects.typing.family import UNKNOWN as UNKNOWN
 from lineage_pipeline.dialects.typing.family import Family as Family
 from lineage_pipeline.dialects.typing.server_families import BARE, CLICKHOUSE, MYSQL, ORACLE, REDSHIFT, TRINO
@@ -248,7 +249,7 @@ def own(text: str, name: str) -> str:
     if known == family.decimal and len(shape.parameters) == 1 and shape.numbers and family is not ORACLE:
         return family.numeric(shape.numbers[0], 0)
     if family.real_digits and known == "FLOAT":
-        return family.real if int(shape.parameters[0]) <= family.real_digits else family.double
+        return family.real if whole_number(shape.parameters[0]) <= family.real_digits else family.double
     head, _, rest = known.partition(" ") if known != shape.name else (known, "", "")
     return f"{head}({','.join(shape.parameters)}){' ' + rest if rest else ''}"
 

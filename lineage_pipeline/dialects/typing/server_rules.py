@@ -1,5 +1,6 @@
 """How the functions of Oracle, MySQL, Redshift and Trino make types of the types of their arguments."""
 
+from lineage_pipeline.dialects.counting import whole_number
 from lineage_pipeline.dialects.typing.arithmetic import Rule, Texts, Types, arithmetic
 from lineage_pipeline.dialects.typing.decimals import mysql_digits, written_digits
 from lineage_pipeline.dialects.typing.family import Family
@@ -165,7 +166,7 @@ def mysql_rounded(family: Family, types: Types, texts: Texts) -> str | None:
     if shape.name != family.decimal:
         return family.bigint
     asked = texts[1] if len(texts) > 1 else "0"
-    return family.numeric(digits[0], min(int(asked), digits[1])) if asked.isdigit() else types[0]
+    return family.numeric(digits[0], min(whole_number(asked), digits[1])) if asked.isdigit() else types[0]
 
 
 def trino_joined(family: Family, types: Types, texts: Texts) -> str | None:

@@ -4,6 +4,8 @@ from functools import lru_cache
 
 import msgspec
 
+from lineage_pipeline.dialects.counting import whole_number
+
 NESTED = frozenset({"ARRAY", "LIST", "MAP", "STRUCT", "ROW", "TUPLE"})
 """Types that are made of others."""
 
@@ -18,7 +20,7 @@ class Shape(msgspec.Struct, frozen=True, gc=False):
     @property
     def numbers(self) -> tuple[int, ...]:
         """The parameters as numbers, or nothing where one is none."""
-        return tuple(int(item) for item in self.parameters) if all(map(str.isdigit, self.parameters)) else ()
+        return tuple(whole_number(item) for item in self.parameters) if all(map(str.isdigit, self.parameters)) else ()
 
 
 @lru_cache(maxsize=4096)

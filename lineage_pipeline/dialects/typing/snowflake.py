@@ -1,5 +1,6 @@
 """Snowflake: what its functions give, as rows and the few functions behind them."""
 
+from lineage_pipeline.dialects.counting import whole_number
 from lineage_pipeline.dialects.typing.arithmetic import Rule, Texts, Types, arithmetic
 from lineage_pipeline.dialects.typing.family import Family
 from lineage_pipeline.dialects.typing.results import argument, exactly, words
@@ -68,8 +69,8 @@ def number(family: Family, types: Types, texts: Texts) -> str | None:
     """TO_NUMBER: as many digits as it says, else 38 and none behind the point."""
     stated = [text for text in texts[1:] if text.isdigit()][-2:]
     if len(stated) == 2:
-        return family.numeric(int(stated[0]), int(stated[1]))
-    return family.numeric(int(stated[0]), 0) if stated else family.integer
+        return family.numeric(whole_number(stated[0]), whole_number(stated[1]))
+    return family.numeric(whole_number(stated[0]), 0) if stated else family.integer
 
 
 def whole(family: Family, types: Types, texts: Texts) -> str | None:

@@ -1,5 +1,6 @@
 """How the functions of Spark make types of the types of their arguments."""
 
+from lineage_pipeline.dialects.counting import whole_number
 from lineage_pipeline.dialects.typing import decimals
 from lineage_pipeline.dialects.typing.arithmetic import Rule, Texts, Types
 from lineage_pipeline.dialects.typing.families import Family, own
@@ -57,7 +58,9 @@ def rounding(family: Family, types: Types, texts: Texts) -> str | None:
     number = text.removeprefix("neg(").removesuffix(")")
     if not number.isdigit():
         return None
-    return family.numeric(*decimals.rounded(digits, -int(number) if text.startswith("neg(") else int(number)))
+    return family.numeric(
+        *decimals.rounded(digits, -whole_number(number) if text.startswith("neg(") else whole_number(number))
+    )
 
 
 def whole(family: Family, types: Types, texts: Texts) -> str | None:

@@ -1,5 +1,6 @@
 """How the operators and functions of SQL Server make types of the types of their arguments."""
 
+from lineage_pipeline.dialects.counting import whole_number
 from lineage_pipeline.dialects.typing.arithmetic import Rule, Texts, Types, arithmetic
 from lineage_pipeline.dialects.typing.families import own
 from lineage_pipeline.dialects.typing.family import Family
@@ -76,8 +77,8 @@ def cut(family: Family, types: Types, texts: Texts) -> str | None:
     wanted = texts[-1] if len(texts) > 1 else ""
     if size is None:
         return name
-    if wanted.isdigit() and int(wanted) > 0:
-        size = min(size, int(wanted))
+    if wanted.isdigit() and whole_number(wanted) > 0:
+        size = min(size, whole_number(wanted))
     return f"{name}({'MAX' if size == MAX else int(size)})"
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from lineage_pipeline.dialects.counting import whole_number
 from lineage_pipeline.dialects.typing import clickhouse_rules, decimals
 from lineage_pipeline.dialects.typing.families import UNKNOWN, Family
 from lineage_pipeline.dialects.typing.fitting import misfits
@@ -71,7 +72,7 @@ def is_whole(text: str) -> bool:
 
 def fits(text: str, target: str, family: Family) -> bool:
     """Whether a whole number is one of those that an integer type holds."""
-    number = int(text.removeprefix("neg(").removesuffix(")")) * (-1 if text.startswith("neg(") else 1)
+    number = whole_number(text.removeprefix("neg(").removesuffix(")")) * (-1 if text.startswith("neg(") else 1)
     if target in family.unsigned:
         return 0 <= number < 1 << (8 << list(family.unsigned).index(target))
     half = 1 << ((8 << family.integers.index(target)) - 1)

@@ -1,6 +1,7 @@
 """Structs, arrays and documents: how they are built, and the ways into them."""
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 
 from sqlglot import exp
 
@@ -115,6 +116,8 @@ def _elements(path: exp.Expr | None) -> str:
     """The way itself where it leads through elements of arrays, which have no names."""
     if isinstance(path, exp.JSONPath):
         plain = all(isinstance(part, exp.JSONPathKey | exp.JSONPathRoot) for part in path.expressions)
+        if any(isinstance(part.args.get("this"), Decimal) for part in path.expressions):
+            raise Misshapen("a path to an element beyond all that can be counted")
         return "" if plain else f"[{path.sql()}]"
     text = path.name if isinstance(path, exp.Literal) else ""
     return f"[{text}]" if "[" in text or any(map(str.isdigit, text)) else ""
@@ -239,7 +242,9 @@ def comprehension(context: Context, node: exp.Expr) -> ir.Expr:
 def applied(context: Context, node: exp.Expr) -> ir.Expr:
     """`* APPLY f`: a function, by its name or written out, of the column in turn."""
     inner = applied(context, node.this) if isinstance(node.this, exp.Apply) else ir.HOLE
-    function = node.expression
+    function = node.args.get("expression")
+    if not isinstance(function, exp.Expr):
+        raise Misshapen("an APPLY without a function")
     if isinstance(function, exp.Lambda):
         return ir.Call("APPLY", (inner, expression(context, function)))
     name = function.name.upper()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from lineage_pipeline.dialects.captions import BARE, NAMELESS, SHORT_DIGITS, TYPE_NAMES
+from lineage_pipeline.dialects.counting import whole_number
 from lineage_pipeline.engine.compile.words import SIGN
 
 Figure = tuple[str, bool]
@@ -105,7 +106,7 @@ def _type(kind: exp.Expr) -> str:
     if kind.this is exp.DType.USERDEFINED:
         return str(kind.args.get("kind") or "").lower().strip('"')
     name = str(getattr(kind.this, "value", kind.this)).lower()
-    if name == "double" and kind.expressions and int(kind.expressions[0].name) <= SHORT_DIGITS:
+    if name == "double" and kind.expressions and whole_number(kind.expressions[0].name) <= SHORT_DIGITS:
         name = "float"
     return TYPE_NAMES.get(name, name)
 

@@ -28,15 +28,12 @@ def partial_keys(group: exp.Expr) -> set[int]:
     plain = [key for key in group.expressions if not isinstance(key, _SETS)]
     listed = [key for part in sets for key in _flat([part])]
     groupings = [names for part in sets for names in _groupings(part)]
+    texts = {id(key): key.sql(comments=False) for key in (*plain, *listed)}
+    named = {texts[id(key)] for key in plain}
     # WITH ROLLUP has no keys of its own; Hive lists all keys first, and the sets of them behind
-    apart = listed and not {key.sql(comments=False) for key in plain} & {key.sql(comments=False) for key in listed}
-    always = {key.sql(comments=False) for key in plain} if apart else set()
-    keys = [*plain, *listed]
-    return {
-        id(key)
-        for key in keys
-        if key.sql(comments=False) not in always and not all(key.sql(comments=False) in names for names in groupings)
-    }
+    apart = listed and named.isdisjoint(texts[id(key)] for key in listed)
+    everywhere = set(texts.values()).intersection(*groupings)
+    return {key for key, text in texts.items() if text not in everywhere and not (apart and text in named)}
 
 
 def grouping_words(group: exp.Expr, places: Mapping[int, int]) -> str:

@@ -6,6 +6,7 @@ import msgspec
 from sqlglot import exp
 
 from lineage_pipeline.dialects import functions
+from lineage_pipeline.dialects.counting import whole_number
 from lineage_pipeline.engine.compile.bare import call_bare
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.documents import identifiers, written_path
@@ -183,7 +184,7 @@ def _produced(context: Context, function: ir.Expr) -> tuple[str, ...]:
 def produced_names(op: str, args: tuple[ir.Expr, ...]) -> tuple[str, ...]:
     """The names of the columns that a function makes of its arguments."""
     if op == "STACK" and args and isinstance(args[0], ir.Literal) and args[0].text.isdigit():
-        width = -(-(len(args) - 1) // max(int(args[0].text), 1))
+        width = -(-(len(args) - 1) // max(whole_number(args[0].text), 1))
         return tuple(f"col{position}" for position in range(width))
     if op == "JSON_TUPLE":
         return tuple(f"c{position}" for position in range(len(args) - 1))

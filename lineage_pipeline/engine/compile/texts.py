@@ -7,6 +7,7 @@ from itertools import islice, product
 import msgspec
 from sqlglot.tokens import Token, TokenType
 
+from lineage_pipeline.dialects.counting import whole_number
 from lineage_pipeline.dialects.folding import fold
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.literals import STRINGS, decoded
@@ -207,7 +208,7 @@ def _formatted(texts: Sequence[Text]) -> Text:
             if match[2] == "%":
                 found.append(Fragment("%"))
                 continue
-            position = int(match[1]) if match[1] else position + 1
+            position = whole_number(match[1]) if match[1] else position + 1
             value = texts[position] if position < len(texts) else UNKNOWN[0]
             quote = (Fragment("'"),) if match[2] in "LT" else ()
             found.extend((*quote, *value, *quote))

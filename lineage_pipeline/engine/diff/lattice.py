@@ -5,6 +5,7 @@ from typing import Literal
 
 import msgspec
 
+from lineage_pipeline.dialects.counting import whole_number
 from lineage_pipeline.vocabulary.sets import Severity
 
 UNBOUNDED = 1 << 30
@@ -89,7 +90,9 @@ def read_type(text: str) -> Type:
     kind = KINDS.get(name)
     if kind is None:
         return Type(text.upper().replace(" ", ""), 0)
-    sizes = [UNBOUNDED if size == "MAX" else int(size) for size in re.findall(r"\d+|MAX", match["sizes"] or "")]
+    sizes = [
+        UNBOUNDED if size == "MAX" else whole_number(size) for size in re.findall(r"\d+|MAX", match["sizes"] or "")
+    ]
     return _sized(kind, sizes, side or kind.side)
 
 

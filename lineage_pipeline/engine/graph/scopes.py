@@ -23,7 +23,11 @@ def natural(path: str) -> tuple[tuple[tuple[int, int, str], ...], ...]:
 
 
 def _counted(piece: str) -> tuple[int, int, str]:
-    return (0, int(piece), piece) if piece.isdecimal() else (1, 0, piece)
+    """A number of any length: the one with more digits is greater, and of two alike the one with zeros before it."""
+    if not piece.isdecimal():
+        return 1, 0, piece
+    number = piece.lstrip("0")
+    return 0, len(number), number + piece
 
 
 class Scopes(msgspec.Struct, frozen=True):

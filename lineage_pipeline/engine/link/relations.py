@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from lineage_pipeline.dialects.counting import whole_number
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.dialects.typing.rules import Typing, typing_of
 from lineage_pipeline.engine.link.budget import TEXTS, Budget
@@ -107,8 +108,8 @@ def _order(
     """What sorts the rows of a set operation, and how it is said."""
     values = []
     for key in keys:
-        if isinstance(key, ir.Literal) and key.text.isdigit() and 0 < int(key.text) <= len(columns):
-            values.append(columns[int(key.text) - 1].value)
+        if isinstance(key, ir.Literal) and key.text.isdigit() and 0 < whole_number(key.text) <= len(columns):
+            values.append(columns[whole_number(key.text) - 1].value)
         elif isinstance(key, ir.Ref) and key.parts[-1] in scope.aliases:
             values.append(scope.aliases[key.parts[-1]])
         else:

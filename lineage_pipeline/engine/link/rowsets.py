@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from lineage_pipeline.dialects.counting import whole_number
 from lineage_pipeline.dialects.functions import UNNESTED
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.dialects.typing.families import Family
@@ -170,7 +171,7 @@ def _stack(value: Value, args: Sequence[Value], source: ir.Source, traits: Trait
     first = call.args[0] if isinstance(call, ir.Call) and call.args else None
     if not isinstance(first, ir.Literal) or not first.text.isdigit() or len(args) < 2:
         return Rowset((), _plain(value))
-    width = -(-(len(args) - 1) // max(int(first.text), 1))
+    width = -(-(len(args) - 1) // max(whole_number(first.text), 1))
     typing = typing_of(traits.family)
     columns = []
     for at in range(width):

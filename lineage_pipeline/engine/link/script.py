@@ -72,6 +72,7 @@ class ScriptLinker:
         self.used: set[str] = set()
         self.tally = Tally()
         self.linked: dict[int, LinkedStatement] = {}
+        self.ancestors: dict[int, list[int]] = {}
 
     def follow(self, first: int, last: int, *, kept: bool) -> None:
         """Link statements in order; those of a loop once before, unkept, for what it hands to its own beginning."""
@@ -101,13 +102,16 @@ class ScriptLinker:
         return {name for _, name in self.bound[index].names} & self.temporary if self.temporary else set()
 
     def _ancestors(self, index: int) -> list[int]:
-        """The statements that a statement stands in."""
-        found: list[int] = []
-        parent = self.script.statements[index].parent
-        while parent >= 0 and parent not in found:
-            found.append(parent)
-            parent = self.script.statements[parent].parent
-        return found
+        """The statements that a statement stands in; in loops of loops each is asked for again and again."""
+        known = self.ancestors.get(index)
+        if known is None:
+            found: dict[int, None] = {}
+            parent = self.script.statements[index].parent
+            while parent >= 0 and parent not in found:
+                found[parent] = None
+                parent = self.script.statements[parent].parent
+            known = self.ancestors[index] = list(found)
+        return known
 
     def _rehearse(self, index: int) -> None:
         statements = self.script.statements

@@ -5,6 +5,7 @@ from typing import TypeVar
 
 import msgspec
 
+from lineage_pipeline.dialects.counting import whole_number
 from lineage_pipeline.dialects.folding import spoken
 from lineage_pipeline.dialects.typing.families import UNKNOWN
 from lineage_pipeline.dialects.typing.widening import common_type
@@ -263,7 +264,7 @@ def _in_clause(
 ) -> Value:
     """A condition or key; ordinals and aliases of the select list are looked up where the dialect allows them."""
     if clause in ("group", "order") and isinstance(expr, ir.Literal) and expr.text.isdigit():
-        position = int(expr.text) - 1
+        position = whole_number(expr.text) - 1
         return columns[position].value if 0 <= position < len(columns) else Value()
     traits = scope.traits
     if isinstance(expr, ir.Ref) and len(expr.parts) == 1 and expr.parts[0] in named:

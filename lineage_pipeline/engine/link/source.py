@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
+from lineage_pipeline.dialects.counting import whole_number
 from lineage_pipeline.engine.link.flows import (
     DIRECT,
     IDENTITY,
@@ -134,8 +135,9 @@ class Source(msgspec.Struct):
     def column(self, name: str, start: int, end: int) -> Value | None:
         """The value of a column, or None where the source cannot have it."""
         position = self.positions.get(name)
-        if position is None and name[:1] == "$" and name[1:].isdigit() and 0 < int(name[1:]) <= len(self.positions):
-            position = int(name[1:]) - 1
+        if position is None and name[:1] == "$" and name[1:].isdecimal():
+            number = whole_number(name[1:])
+            position = number - 1 if 0 < number <= len(self.positions) else None
         if position is not None:
             return self.at(position, name, start, end)
         if self.linked is not None and self.linked.rest is not None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from lineage_pipeline.dialects.counting import whole_number
 from lineage_pipeline.dialects.typing.families import UNKNOWN, cast_to
 from lineage_pipeline.dialects.typing.lambdas import parameter_types
 from lineage_pipeline.engine.link.budget import MANY, SOURCES
@@ -157,7 +158,7 @@ def _part(expr: ir.Call, scope: Scope, links: Links) -> Value:
         return value
     args = [value_of(arg, scope, links) for arg in call.args]
     made = rowset(ir.Source("", function=call), value, args, links.traits).columns
-    at, wanted = int(position.text), int(count.text)
+    at, wanted = whole_number(position.text), whole_number(count.text)
     if len(made) == wanted:
         return made[at].value
     if len(made) > wanted and at < wanted - 1:
