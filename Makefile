@@ -48,7 +48,8 @@ soak: setup ## the tests that take many minutes
 fuzz: setup ## two hundred thousand mutated fixtures (fewer, or others: make fuzz COUNT=5000 FIRST=200000)
 	$(PY) -m lineage_pipeline_tests.fuzzing --count $(or $(COUNT),200000) --first $(or $(FIRST),0)
 
-faults: setup ## kill a hundred writers and five whole runs at moments drawn by chance
+faults: setup ## kill writers at counted points, a hundred of them and five whole runs at moments drawn by chance
+	$(PY) -m lineage_pipeline_tests.faults points $(or $(STEP),20)
 	$(PY) -m lineage_pipeline_tests.faults kill $(or $(ROUNDS),100)
 	$(PY) -m lineage_pipeline_tests.faults runs $(or $(RUNS),5)
 

@@ -1,8 +1,8 @@
 """Faults: a process that writes a snapshot while others kill it, and what a reader may see meanwhile.
 
 `python -m lineage_pipeline_tests.faults write WAREHOUSE FOLDER RUN` writes and publishes the lineage of a folder,
-without Spark; `… kill ROUNDS` kills that many such writers, each at another moment; `… runs ROUNDS` kills whole runs of
-the pipeline.
+without Spark; `… kill ROUNDS` kills that many such writers, each at another moment; `… points STEP` kills a writer at
+every so many of its calls, and around its publication; `… runs ROUNDS` kills whole runs of the pipeline.
 """
 
 import os
@@ -148,6 +148,19 @@ def _here() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
+def kill_at_points(place: Path, step: int) -> str:
+    """Kill a writer at every so many of its calls, and at each of those around its publication."""
+    from lineage_pipeline_tests.dying import Mortuary
+
+    writers = Mortuary(place)
+    for point in range(1, writers.points, step):
+        writers.is_seen_after(point)
+    shown = writers.publication()
+    seen_after = [writers.is_seen_after(point, alone=True) for point in range(shown - 20, shown + 20)]
+    assert seen_after == [False] * 20 + [True] * 20
+    return f"{writers.points} points, {writers.killed} writers killed at one; the new rows are seen from {shown} on"
+
+
 def main() -> None:
     """Write, or kill."""
     match sys.argv[1:]:
@@ -158,10 +171,15 @@ def main() -> None:
                 chance = random.Random(0)
                 killed = kill_writers(Path(place), int(rounds), chance)
                 print(f"{rounds} rounds, {killed} writers killed before they had published; no reader saw a part")
+                assert killed, "none was killed"
+        case ["points", step]:
+            with tempfile.TemporaryDirectory() as place:
+                print(kill_at_points(Path(place), int(step)))
         case ["runs", rounds]:
             with tempfile.TemporaryDirectory() as place:
                 killed = kill_runs(Path(place), int(rounds), random.Random(0))
                 print(f"{rounds} whole runs, {killed} killed before their end; the rows are those of a calm run")
+                assert killed, "none was killed"
         case _:
             sys.exit(str(__doc__))
 

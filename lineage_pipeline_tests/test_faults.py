@@ -1,7 +1,6 @@
 """Faults: whatever happens to the machine, a reader sees a snapshot whole or not at all, and the next run mends it."""
 
 import os
-import random
 import resource
 import signal
 import subprocess
@@ -22,13 +21,19 @@ from lineage_pipeline.store.packing import Packed
 from lineage_pipeline.store.schemas import SCHEMA_VERSION
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline_tests import faults
-
-ROUNDS = 2
+from lineage_pipeline_tests.dying import Mortuary
 
 
 @pytest.mark.slow
 def test_a_writer_that_is_killed_leaves_nothing_half_seen(tmp_path: Path) -> None:
-    assert faults.kill_writers(tmp_path, ROUNDS, random.Random(0)) >= 0
+    writers = Mortuary(tmp_path)
+    spread = range(1, writers.points, writers.points // 6)
+    seen = [writers.is_seen_after(point) for point in spread]
+    assert seen == sorted(seen)
+    shown = writers.publication()
+    assert 1 < shown < writers.points
+    assert [writers.is_seen_after(point, alone=True) for point in (shown - 1, shown)] == [False, True]
+    assert writers.killed > 15
 
 
 @pytest.mark.slow

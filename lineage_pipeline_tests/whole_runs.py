@@ -1,14 +1,16 @@
-"""Whole runs of the pipeline where something is wrong: a disk that is closed or full.
+"""Whole runs of the pipeline where something is wrong: one that is killed, a disk that is closed or full.
 
-`python -m lineage_pipeline_tests.whole_runs FOLDER` mounts a disk of its own, and so is started where it harms nobody:
-behind `unshare --map-root-user --mount`.
+`python -m lineage_pipeline_tests.whole_runs FOLDER` kills a run and lets the next one mend that; with `disk` behind it,
+it mounts a disk of its own, and so is started where it harms nobody: behind `unshare --map-root-user --mount`.
 """
 
 import contextlib
 import io
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from lineage_pipeline.cli import main
@@ -60,15 +62,34 @@ def rows_of(repo: Path, revision: str) -> dict[str, list[bytes]]:
     return canonical(analyse(input_files(discover_revision(repo, revision, settings), settings)))
 
 
-def on_a_small_disk(place: Path) -> None:
-    """Run on a disk that is closed, then full, then neither; readers see what was there before, then all."""
-    repo, disk = make_repository(place / "repo"), place / "disk"
-    disk.mkdir()
-    _mount(disk, "-t", "tmpfs", "-o", "size=64m", "none")
-    os.chdir(disk)
+FILES = 30
+"""Files that a run has put into the warehouse when it is killed: some of its tables, and none of it is published."""
+
+
+def killed_and_mended(repo: Path, work: Path) -> None:
+    """Kill a run, Dagster and Spark with it, when it has written some files; the next one gives all of its rows."""
+    os.chdir(work)
+    child = os.fork()  # what the run imports was imported here, once
+    if not child:
+        os.setsid()
+        os._exit(run(repo, "HEAD~2")[0])
+    while _held(work) < FILES:
+        assert os.waitpid(child, os.WNOHANG) == (0, 0), "it came to its end"
+        time.sleep(0.02)
+    os.killpg(child, signal.SIGKILL)
+    assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
+    assert seen(work / WAREHOUSE) == []
     assert run(repo, "HEAD~2")[0] == 0
+    assert seen(work / WAREHOUSE) == [rows_of(repo, "HEAD~2")]
+
+
+def _held(work: Path) -> int:
+    return sum(len(files) for _, _, files in os.walk(work / WAREHOUSE))
+
+
+def on_a_small_disk(repo: Path, disk: Path) -> None:
+    """Run on a disk that is closed, then full, then neither; readers see what was there before, then all."""
     before = seen(disk / WAREHOUSE)
-    assert before == [rows_of(repo, "HEAD~2")]
     _mount(disk, "-o", "remount,ro")
     code, said = run(repo, "HEAD~1")
     _mount(disk, "-o", "remount,rw")
@@ -98,5 +119,18 @@ def _mount(place: Path, *arguments: str) -> None:
     subprocess.run(["mount", *arguments, str(place)], check=True, capture_output=True)
 
 
+def main_of(place: Path, *, mounting: bool) -> None:
+    """Run where runs are killed, and, where a disk can be had, where it fails them."""
+    import lineage_pipeline.defs.compose  # noqa: F401 - once, for the run that is killed and for all others
+
+    repo, work = make_repository(place / "repo"), place / "work"
+    work.mkdir()
+    if mounting:
+        _mount(work, "-t", "tmpfs", "-o", "size=64m", "none")
+    killed_and_mended(repo, work)
+    if mounting:
+        on_a_small_disk(repo, work)
+
+
 if __name__ == "__main__":
-    on_a_small_disk(Path(sys.argv[1]))
+    main_of(Path(sys.argv[1]), mounting=sys.argv[2:] == ["disk"])
