@@ -21,6 +21,11 @@ DEEP = "[" * 200_000
     [
         ("lineage.toml", "# " + "x" * 2_000_000, "", "1 MB"),
         ("lineage.toml", f"a = {DEEP}", "", "nested too deeply"),
+        ("lineage.toml", f"a = {'9' * 5_000}", "", "a number has too many digits"),
+        ("lineage.toml", f"{'a.' * 50_000}a = 1", "", "a key has too many parts"),
+        ("lineage.toml", f"[{'a.' * 50_000}a]", "", "a key has too many parts"),
+        ("lineage.toml", f"x = {{{'a.' * 50_000}a = 1}}", "", "a key has too many parts"),
+        ("v.toml", f"a = {'9' * 5_000}", '[templating]\nvariables_file = "v.toml"\n', "too many digits"),
         ("files.csv", "path\n" + "a.sql\n" * 400_000, 'manifest = "files.csv"\n', "2 MB"),
         ("files.csv", "path\n" + "x" * 200_000, 'manifest = "files.csv"\n', "larger than field limit"),
         ("files.csv", "path\ra.sql\r", 'manifest = "files.csv"\n', "new-line character"),
@@ -37,6 +42,11 @@ DEEP = "[" * 200_000
     ids=[
         "settings",
         "deep settings",
+        "a long number",
+        "a long key",
+        "a long name of a table",
+        "a long key inside",
+        "a long number among variables",
         "listing",
         "long field",
         "ends of lines",

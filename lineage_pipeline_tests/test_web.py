@@ -200,15 +200,19 @@ def test_the_api_is_what_its_document_says(client: Any) -> None:
                     assert client.get(path, params=needed | {one["name"]: wrong}).status_code == 422, (path, wrong)
 
 
-def test_a_token_is_needed_where_there_is_one(marts: Path) -> None:
+@pytest.mark.parametrize("token", ["open sesame", "Sesam öffne dich ☃; x=y"])
+def test_a_token_is_needed_where_there_is_one(token: str, marts: Path) -> None:
     from starlette.testclient import TestClient
 
     from lineage_pipeline.web.app import create_app
 
-    with TestClient(create_app(marts, "open sesame")) as client:
+    with TestClient(create_app(marts, token)) as client:
         assert client.get("/").status_code == 401
-        assert client.get("/api/snapshots", headers={"Authorization": "Bearer open sesame"}).status_code == 200
-        entered = client.get("/", params={"token": "open sesame"})
+        if token.isascii():
+            assert client.get("/api/snapshots", headers={"Authorization": f"Bearer {token}"}).status_code == 200
+        odd = {b"Authorization": b"Bearer \xff", b"Cookie": b"lineage_token=\xff"}
+        assert client.get("/", headers=odd).status_code == 401
+        entered = client.get("/", params={"token": token})
         assert (entered.status_code, "token" in str(entered.url)) == (200, False)
         assert client.get("/health").status_code == 200
 

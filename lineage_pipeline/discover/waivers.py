@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from lineage_pipeline.discover.bounded import DEEP
+from lineage_pipeline.discover.bounded import DEEP, toml_of
 from lineage_pipeline.engine.diff.inline import inline_waivers
 from lineage_pipeline.engine.diff.waivers import is_rule, numbered
 from lineage_pipeline.vocabulary.errors import LineageError
@@ -53,7 +53,7 @@ class Document(BaseModel):
 def parse_waivers(text: str, path: str = FILE_NAME) -> tuple[Waiver, ...]:
     """Read the waivers of a file; one that cannot be read is an error, and never a waiver less."""
     try:
-        entries = Document.model_validate(tomllib.loads(text)).waiver
+        entries = Document.model_validate(toml_of(text)).waiver
     except RecursionError:
         raise LineageError(f"{path}: {DEEP}") from None
     except tomllib.TOMLDecodeError as error:

@@ -7,16 +7,20 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from lineage_pipeline.discover.bounded import DEEP, SETTINGS, read_bounded
+from lineage_pipeline.discover.bounded import DEEP, SETTINGS, read_bounded, toml_of
 from lineage_pipeline.vocabulary.errors import LineageError, Misread
 
 _PLACE = re.compile(r"\s*\(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)")
 
 
+SHOWN = 60
+"""Characters of a line that are shown before and after what is wrong with it."""
+
+
 def read_toml(file: Path) -> dict[str, Any]:
     """Read a file, or say in one sentence why it cannot be."""
     try:
-        return tomllib.loads(read_bounded(file, SETTINGS).decode())
+        return toml_of(read_bounded(file, SETTINGS).decode())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise unreadable(file, error) from None
 
@@ -24,7 +28,7 @@ def read_toml(file: Path) -> dict[str, Any]:
 def parse_toml(text: str, place: str) -> dict[str, Any]:
     """Read a text, or say in one sentence where it stops being TOML."""
     try:
-        return tomllib.loads(text)
+        return toml_of(text)
     except RecursionError:
         raise LineageError(f"{place}: {DEEP}") from None
     except tomllib.TOMLDecodeError as error:
@@ -45,8 +49,9 @@ def _misread(place: str, text: str, error: tomllib.TOMLDecodeError) -> LineageEr
     found = _PLACE.search(told)
     line = int(found["line"]) if found and found["line"] else len(lines)
     column = int(found["column"]) if found and found["column"] else len(lines[-1]) + 1
-    shown = lines[min(line, len(lines)) - 1]
-    return Misread(f"{place}:{line}:{column}", _PLACE.sub("", told), f"    {shown}\n    {' ' * (column - 1)}^")
+    start = max(column - SHOWN, 0)
+    shown = lines[min(line, len(lines)) - 1][start : start + 2 * SHOWN]
+    return Misread(f"{place}:{line}:{column}", _PLACE.sub("", told), f"    {shown}\n    {' ' * (column - 1 - start)}^")
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

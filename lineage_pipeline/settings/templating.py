@@ -1,7 +1,6 @@
 """How templates are rendered: `[templating]` and `[dbt]`."""
 
 import json
-import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 
 from pydantic import Field
 
-from lineage_pipeline.discover.bounded import DEEP, SETTINGS, read_bounded
+from lineage_pipeline.discover.bounded import DEEP, SETTINGS, read_bounded, toml_of
 from lineage_pipeline.discover.globs import matches
 from lineage_pipeline.discover.templating.protocol import DbtOptions, RenderLimits, Templating
 from lineage_pipeline.settings.sections import Section
@@ -91,7 +90,7 @@ def read_variables(file: Path) -> dict[str, Any]:
         text = read_bounded(file, SETTINGS).decode()
         match file.suffix.lower():
             case ".toml":
-                document: object = tomllib.loads(text)
+                document: object = toml_of(text)
             case ".json":
                 document = json.loads(text)
             case _:

@@ -1,5 +1,6 @@
 """The web application: routes, headers that keep strangers' names harmless, and one place where errors become pages."""
 
+import hashlib
 import hmac
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -38,6 +39,7 @@ class Guard(BaseHTTPMiddleware):
         """Remember the token."""
         super().__init__(app)
         self.token = token
+        self.mark = hashlib.sha256((token or "").encode()).hexdigest()  # a cookie holds no letters of every alphabet
 
     async def dispatch(self, request: Request, call_next: Answer) -> Response:
         """Answer, or ask for the token."""
@@ -51,10 +53,10 @@ class Guard(BaseHTTPMiddleware):
         given = request.query_params.get("token", "")
         if _same(given, self.token):
             entrance = RedirectResponse(str(request.url.remove_query_params("token")), 303)
-            entrance.set_cookie(COOKIE, self.token, httponly=True, samesite="strict")
+            entrance.set_cookie(COOKIE, self.mark, httponly=True, samesite="strict")
             return entrance
         bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
-        if _same(bearer, self.token) or _same(request.cookies.get(COOKIE, ""), self.token):
+        if _same(bearer, self.token) or _same(request.cookies.get(COOKIE, ""), self.mark):
             return None
         return PlainTextResponse("a token is needed: open the address that `lineage serve` printed\n", 401)
 
