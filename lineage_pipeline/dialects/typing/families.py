@@ -250,8 +250,16 @@ def own(text: str, name: str) -> str:
         return family.numeric(shape.numbers[0], 0)
     if family.real_digits and known == "FLOAT":
         return family.real if whole_number(shape.parameters[0]) <= family.real_digits else family.double
-    head, _, rest = known.partition(" ") if known != shape.name else (known, "", "")
-    return f"{head}({','.join(shape.parameters)}){' ' + rest if rest else ''}"
+    behind = next((words for words in _BEHIND if known.endswith(words)), "")
+    head, rest = known.removesuffix(behind), behind
+    if not behind and known != shape.name:
+        head, blank, last = known.partition(" ")
+        rest = blank + last
+    return f"{head}({','.join(shape.parameters)}){rest}"
+
+
+_BEHIND = (" WITH TIME ZONE", " WITH LOCAL TIME ZONE", " WITHOUT TIME ZONE", " UNSIGNED")
+"""What stands behind the digits of a type."""
 
 
 def _nested(shape: Shape, family: Family) -> str:

@@ -169,9 +169,15 @@ def mysql_rounded(family: Family, types: Types, texts: Texts) -> str | None:
     return family.numeric(digits[0], min(whole_number(asked), digits[1])) if asked.isdigit() else types[0]
 
 
+def trino_bytes(family: Family, types: Types, texts: Texts) -> str | None:
+    """A function of texts that takes bytes, too."""
+    return family.binary if name_of(types) == family.binary else family.string
+
+
 def trino_joined(family: Family, types: Types, texts: Texts) -> str | None:
     """CONCAT and `||` of Trino: of arrays an array, of anything else a string."""
-    return next((kind for kind in types if (kind or "").startswith("ARRAY")), family.string)
+    lists = (kind for kind in types if (kind or "").startswith("ARRAY"))
+    return next(lists, trino_bytes(family, types, texts))
 
 
 def listed(family: Family, types: Types, texts: Texts) -> str | None:

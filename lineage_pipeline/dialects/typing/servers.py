@@ -22,6 +22,7 @@ from lineage_pipeline.dialects.typing.server_rules import (
     rows,
     total,
     trino_average,
+    trino_bytes,
     trino_joined,
     trino_rounded,
     whole_decimal,
@@ -130,8 +131,8 @@ TRINO: dict[str, Rule] = {
             "DOUBLE": "TIMETOUNIX TO_UNIXTIME STDDEV VARIANCE SQRT POW EXP LN LOG RAND GEOMETRIC_MEAN",
             "VARCHAR": (
                 "JSONEXTRACTSCALAR JSON_EXTRACT_SCALAR JSON_FORMAT JSONFORMAT SPLITPART REGEXPEXTRACT REGEXPREPLACE "
-                "REPLACE PAD FORMAT HEX URL_EXTRACT_HOST URL_EXTRACT_PATH URL_EXTRACT_PARAMETER TIMETOSTR "
-                "SUBSTRING REVERSE ARRAYTOSTRING GROUPCONCAT FORMAT_DATETIME"
+                "REPLACE FORMAT HEX URL_EXTRACT_HOST URL_EXTRACT_PATH URL_EXTRACT_PARAMETER TIMETOSTR "
+                "ARRAYTOSTRING GROUPCONCAT FORMAT_DATETIME"
             ),
             "JSON": "JSONEXTRACT JSON_EXTRACT JSON_PARSE PARSEJSON",
             "VARBINARY": "MD5DIGEST SHA1DIGEST SHA2DIGEST SHA256 SHA512 UNHEX TO_UTF8 FROMBASE64",
@@ -140,6 +141,7 @@ TRINO: dict[str, Rule] = {
         }
     ),
     **dict.fromkeys(words("CONCAT DPIPE"), trino_joined),
+    **dict.fromkeys(words("PAD SUBSTRING REVERSE TRIM"), trino_bytes),
     "TRANSFORM": lambda family, types, texts: family.array(types[-1]) if types and types[-1] else None,
     "REDUCE": lambda family, types, texts: types[-1] if types else None,
     "HISTOGRAM": lambda family, types, texts: family.map(types[0], family.bigint) if types and types[0] else None,
