@@ -138,7 +138,7 @@ ROWS: dict[str, Rule] = {
     **{f"SAFE{name}": operator(op) for name, op in (("ADD", "ADD"), ("SUBTRACT", "SUB"), ("MULTIPLY", "MUL"))},
     **dict.fromkeys(words("SUM SAFENEGATE ABS SIGN"), same),
     **dict.fromkeys(words("FLOOR CEIL ROUND TRUNC"), rounded),
-    **dict.fromkeys(words("DATEADD DATESUB TSORDSADD LASTDAY"), moved("DATE")),
+    **dict.fromkeys(words("DATEADD DATESUB TSORDSADD"), moved("DATE")),
     **dict.fromkeys(words("TIMESTAMPTRUNC TIMESTAMPADD TIMESTAMPSUB"), moved("TIMESTAMP")),
     **dict.fromkeys(words("DATETIMETRUNC DATETIMEADD DATETIMESUB"), moved("DATETIME")),
     **dict.fromkeys(words("UPPER LOWER TRIM LEFT RIGHT SUBSTRING REVERSE REPLACE REPEAT PAD REGEXPEXTRACT"), strings),
