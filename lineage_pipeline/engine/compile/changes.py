@@ -48,10 +48,20 @@ def delete(context: Context, tree: exp.Expr) -> dict[str, Any]:
     if not targets:
         context.report("UNSUPPORTED_SYNTAX", context.origin, context.end, construct="the target of this DELETE")
         return {"kind": "DELETE"}
+    sources = (*sources, *_beside(context, tree, sources))
     rows = _rows(context, tree, sources)
     relation = context.add(rows)
     writes = tuple(ir.Write(target, relation, "delete", ()) for target in targets)
     return returned(context, tree, {"kind": "DELETE", "writes": writes}, sources, rows.where)
+
+
+def _beside(context: Context, tree: exp.Expr, sources: Sequence[ir.Source]) -> Iterator[ir.Source]:
+    """Teradata: the targets of `DELETE t FROM u WHERE …` that FROM does not name."""
+    answering = {item.alias for item in sources}
+    answering |= {context.called(item.name) for item in sources if item.name is not None}
+    for table in tree.args.get("tables") or ():
+        if isinstance(table, exp.Table) and context.called(name_of(context, table)) not in answering:
+            yield from source(context, table, ir.Join("cross"), query)
 
 
 def _rows(context: Context, tree: exp.Expr, sources: tuple[ir.Source, ...]) -> ir.Select:

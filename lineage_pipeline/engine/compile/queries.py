@@ -51,12 +51,13 @@ def query(context: Context, node: exp.Expr) -> int:
 
 def _added(context: Context, with_: exp.Expr) -> Iterator[tuple[str, tuple[str, ...], bool]]:
     """The columns that SEARCH and CYCLE add to the recursive query before them; a mark of cycles holds no values."""
-    for clause in ("search", "cycle"):
-        node = with_.args.get(clause)
+    for node in (with_.args.get("search"), with_.args.get("cycle")):
+        if node is None:
+            continue
+        cycle = node.args.get("kind") == "CYCLE"
         for key in ("expression", "using"):
-            identifier = node.args.get(key) if node is not None else None
+            identifier = node.args.get(key)
             if isinstance(identifier, exp.Identifier):
-                cycle = node.args.get("kind") == "CYCLE"
                 yield context.column(identifier), _keys(context, cycle), not cycle or key == "using"
 
 

@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Sequence
 from operator import attrgetter
+from typing import Any
 
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
@@ -22,7 +23,7 @@ def timed(context: Context, node: exp.Expr) -> ir.Expr:
     """A function of moments; where the unit stands first, `DATEDIFF(day, a, b)`, the parser takes it for a moment."""
     unit, first = node.args.get("unit"), node.args.get("this")
     taken = isinstance(unit, exp.Var | exp.Literal)
-    if unit is None or not is_unit(first) or (taken and unit.name.upper() in UNITS):
+    if unit is None or first is None or not is_unit(first) or (taken and unit.name.upper() in UNITS):
         return call(context, node)
     known = operator(type(node), context.dialect)
     word = ir.Literal("word", first.name.upper())
@@ -42,7 +43,7 @@ def is_unit(node: object, short: bool = False) -> bool:
     return known and not node.this.args.get("quoted")
 
 
-def without_unit(name: str, arguments: list[exp.Expr]) -> list[exp.Expr]:
+def without_unit(name: str, arguments: list[Any]) -> list[Any]:
     """The arguments of a function that the parser does not know, its unit a word where it is one."""
     first = arguments[0] if len(arguments) >= UNIT_FIRST.get(name, len(arguments) + 1) else None
     if first is None or not is_unit(first, short=True):
