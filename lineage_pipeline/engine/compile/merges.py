@@ -89,10 +89,12 @@ def _visible(arm: exp.Expr, merged: _Merge) -> str:
 
 
 def _insert_arm(context: Context, then: exp.Expr, merged: _Merge, condition: ir.Expr | None, visible: str) -> ir.Write:
-    values = then.args.get("expression")
+    values, listed = then.args.get("expression"), then.args.get("this")
+    called = listed.expressions[0] if isinstance(listed, exp.Tuple) and len(listed.expressions) == 1 else None
+    if isinstance(called, exp.Anonymous) and called.name.upper() == "VALUES":  # BigQuery and Redshift, without a list
+        values, listed = exp.Tuple(expressions=called.expressions), None
     if not isinstance(values, exp.Expr):
         return _star_arm(context, merged, condition, "insert", positional=isinstance(then.this, exp.Var))
-    listed = then.args.get("this")
     names = listed_in(listed) if isinstance(listed, exp.Tuple | exp.Schema) else None
     columns = tuple(context.column(item) for item in names) if names is not None else None
     items = values.expressions if isinstance(values, exp.Tuple | exp.Values) else [values]
