@@ -60,3 +60,6 @@ DROPPED: dict[str, tuple[Clause, ...]] = {"tsql": TSQL, "hive": HIVE}
 
 LENIENT_STARS = frozenset({"clickhouse"})
 """Dialects in which a star may leave out a column that is not there."""
+
+STARS_BY_POSITION = frozenset({"duckdb"})
+"""Families in which the star of a MERGE goes by position; in all others it goes by name."""

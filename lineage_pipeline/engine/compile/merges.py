@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 from sqlglot import exp
 
+from lineage_pipeline.dialects.clauses import STARS_BY_POSITION
 from lineage_pipeline.engine.compile.changes import assignments, behind_alias, qualify
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.expressions import expression, optional
@@ -70,7 +71,8 @@ def _arm(context: Context, arm: exp.Expr, merged: _Merge) -> list[ir.Write]:
         if isinstance(listed, exp.Expr) and not isinstance(listed, exp.Star):
             raise Misshapen("a MERGE whose UPDATE sets no columns")
         if not listed or isinstance(listed, exp.Star) or any(isinstance(item, exp.Star) for item in listed):
-            return [_star_arm(context, merged, condition, "update")]
+            star = listed[0] if isinstance(listed, list) and listed else None
+            return [_star_arm(context, merged, condition, "update", star=star)]
         rows = ir.Select(merged.sources, (), condition)
         return list(assignments(context, then.expressions, rows, merged.target, conditional=True))
     if isinstance(then, exp.Insert):
@@ -89,12 +91,12 @@ def _visible(arm: exp.Expr, merged: _Merge) -> str:
 
 
 def _insert_arm(context: Context, then: exp.Expr, merged: _Merge, condition: ir.Expr | None, visible: str) -> ir.Write:
-    values, listed = then.args.get("expression"), then.args.get("this")
-    called = listed.expressions[0] if isinstance(listed, exp.Tuple) and len(listed.expressions) == 1 else None
-    if isinstance(called, exp.Anonymous) and called.name.upper() == "VALUES":  # BigQuery and Redshift, without a list
-        values, listed = exp.Tuple(expressions=called.expressions), None
-    if not isinstance(values, exp.Expr):
-        return _star_arm(context, merged, condition, "insert", positional=isinstance(then.this, exp.Var))
+    values, listed, words = _inserted(then)
+    if words == "DEFAULT":
+        relation = context.add(ir.Select(merged.sources, (), condition))
+        return ir.Write(merged.target, relation, "insert", (), conditional=True)
+    if values is None:
+        return _star_arm(context, merged, condition, "insert", words, listed)
     names = listed_in(listed) if isinstance(listed, exp.Tuple | exp.Schema) else None
     columns = tuple(context.column(item) for item in names) if names is not None else None
     items = values.expressions if isinstance(values, exp.Tuple | exp.Values) else [values]
@@ -108,6 +110,23 @@ def _insert_arm(context: Context, then: exp.Expr, merged: _Merge, condition: ir.
     return ir.Write(merged.target, relation, "insert", columns, conditional=True, starts=starts)
 
 
+def _inserted(then: exp.Expr) -> tuple[exp.Expr | None, exp.Expr | None, str]:
+    """The values and the list of an INSERT, or the words instead; the parser confuses them where one is missing."""
+    values, listed = then.args.get("expression"), then.args.get("this")
+    if isinstance(values, exp.Expr):
+        return values, listed, ""
+    first = listed.expressions[0] if isinstance(listed, exp.Tuple) and listed.expressions else None
+    if isinstance(first, exp.Anonymous) and first.name.upper() == "VALUES":  # BigQuery and Redshift, without a list
+        return exp.Tuple(expressions=first.expressions), None, ""
+    if isinstance(first, exp.Alias) and first.this.name.upper() == "BY":  # DuckDB: INSERT BY NAME
+        return None, None, first.alias.upper()
+    if isinstance(first, exp.Column) and first.name.upper() == "DEFAULT":
+        return None, None, "DEFAULT"
+    if first is not None:  # Teradata: INSERT (a, b), values without their word
+        return listed, None, ""
+    return None, listed, "ROW" if isinstance(listed, exp.Var) else ""
+
+
 def _chosen(context: Context, item: exp.Expr, listed: bool) -> ir.Output:
     """A value of an insert; where nobody lists the columns, one that is a column has its name, as in a select list."""
     name = item.this if isinstance(item, exp.Column) and not listed else None
@@ -116,10 +135,18 @@ def _chosen(context: Context, item: exp.Expr, listed: bool) -> ir.Output:
 
 
 def _star_arm(
-    context: Context, merged: _Merge, condition: ir.Expr | None, mode: str, *, positional: bool = False
+    context: Context,
+    merged: _Merge,
+    condition: ir.Expr | None,
+    mode: str,
+    words: str = "",
+    star: exp.Expr | None = None,
 ) -> ir.Write:
     """UPDATE SET *, INSERT * and INSERT ROW: every column of the source, by name or by position."""
     context.features.add("star")
-    stars = tuple(ir.Star((item.alias,), ir.NOWHERE, ir.NOWHERE) for item in merged.using)
+    listed = star.args.get("except_") if isinstance(star, exp.Star) else None
+    left_out = tuple(context.column(item.this) for item in listed or () if isinstance(item, exp.Column))
+    stars = tuple(ir.Star((item.alias,), ir.NOWHERE, ir.NOWHERE, left_out) for item in merged.using)
     relation = context.add(ir.Select(merged.sources, stars, condition))
+    positional = words in ("ROW", "POSITION") or (not words and context.traits.family in STARS_BY_POSITION)
     return ir.Write(merged.target, relation, mode, None, by_name=not positional, conditional=True)
