@@ -5,7 +5,7 @@ from typing import Protocol
 
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.budget import Budget
-from lineage_pipeline.engine.link.model import Input, Linked, Variables
+from lineage_pipeline.engine.link.model import Input, Linked, Out, Variables
 from lineage_pipeline.engine.link.scope import Report, Scope
 from lineage_pipeline.vocabulary import ir
 
@@ -18,6 +18,7 @@ class Links(Protocol):
     variables: Variables
     functions: Mapping[str, Input]
     budget: Budget
+    handed: dict[tuple[str, str], Out]
 
     def relation(self, index: int, outer: Scope | None) -> Linked:
         """The relation at an index."""

@@ -46,6 +46,7 @@ class RelationLinker:
         self.variables = variables
         self.budget = Budget(edges)
         self.done: dict[int, Linked] = {}
+        self.handed: dict[tuple[str, str], Out] = {}
         self.functions: Mapping[str, Input] = {
             call.name.written.upper(): inputs[call.name.parts + CALL]
             for call in statement.calls

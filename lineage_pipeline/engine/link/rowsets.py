@@ -1,6 +1,6 @@
 """Functions in the place of tables, and generators of select lists: the columns that they make of their arguments."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
@@ -12,7 +12,7 @@ from lineage_pipeline.dialects.typing.rowsets import ELEMENT, SELF
 from lineage_pipeline.dialects.typing.rules import typing_of
 from lineage_pipeline.engine.link.flows import Flows, approximated, changed, united
 from lineage_pipeline.engine.link.members import element, mapped, member, pair, spread
-from lineage_pipeline.engine.link.model import Linked, Members, Out, Value
+from lineage_pipeline.engine.link.model import Input, Linked, Members, Out, Value
 from lineage_pipeline.engine.link.shapes import element_type
 from lineage_pipeline.engine.link.types import common_of, settled
 from lineage_pipeline.vocabulary import ir
@@ -24,6 +24,19 @@ class Rowset(msgspec.Struct, frozen=True):
 
     columns: Members
     rest: Value | None = None
+
+
+Handed = Iterator[tuple[tuple[str, str], Out]]
+"""What parameters of modules get: the module and the parameter, and the value."""
+
+
+def handed(function: Input, call: ir.Expr, value_of: Callable[[ir.Expr], Value]) -> Handed:
+    """What the parameters of a known function get where it stands in the place of a table."""
+    args = call.args if isinstance(call, ir.Call) else ()
+    for parameter, arg in zip(function.parameters, args, strict=False):
+        value = value_of(arg)
+        if value.flows:
+            yield (function.object, parameter), Out(parameter, parameter, value)
 
 
 def rowset(source: ir.Source, value: Value, args: Sequence[Value], traits: Traits) -> Linked:

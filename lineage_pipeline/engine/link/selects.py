@@ -21,7 +21,7 @@ from lineage_pipeline.engine.link.links import Links
 from lineage_pipeline.engine.link.members import spread
 from lineage_pipeline.engine.link.model import Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.results import told_apart
-from lineage_pipeline.engine.link.rowsets import bare_name, rowset
+from lineage_pipeline.engine.link.rowsets import bare_name, handed, rowset
 from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.source import Source, Sources, proposed
 from lineage_pipeline.engine.link.stars import counted, out_of, several, unlisted
@@ -220,6 +220,7 @@ def _function(links: Links, source: ir.Source, scope: Scope) -> Source:
     value = value_of(source.function, scope, links)
     if source.name is not None and found is not None and (found.columns or not value.flows):
         decided = united([found.indirect, influence(value.flows, Subtype.FILTER)])
+        links.handed.update(handed(found, source.function, lambda arg: value_of(arg, scope, links)))
         found = msgspec.structs.replace(found, indirect=decided)
         parts = spoken(source.name.parts, links.traits.aliases)
         return Source(source.alias, parts, input=found, columns=source.columns)

@@ -150,6 +150,10 @@ class StatementLinker:
         for pairs, guarded in relayed(statement, self.names, self.inputs, self.environment.module):
             written.append(self._written(self.environment.module, "result", pairs, Linked(()), guarded))
         written.extend(item for call in statement.calls if call.names for item in self._call(call))
+        written.extend(
+            self._written(callee, "call", ((out.name, out),), Linked(()))
+            for (callee, _), out in self.relations.handed.items()
+        )
         written.extend(item for assignment in statement.assigns for item in self._assign(assignment))
         if "guessed" in statement.features:
             written = [_approximate(item) for item in written]
