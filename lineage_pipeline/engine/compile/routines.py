@@ -89,6 +89,8 @@ class Routines(RowTypes):
         """A task or an alert: the statement or the block that it runs, under the condition of an alert."""
         begin, end = self.index, self.end(behind)
         at = self.find((RUNNERS[word],), behind, end)
+        while self.words[at - 1] == "EXECUTE" and at < end:  # … AS USER u
+            at = self.find((RUNNERS[word],), at + 1, end)
         asked = self.find(("IF",), behind, at) if word == "ALERT" else at
         ordinal = self.emit(begin, min(asked + 1, end) if asked == at else asked, parent, f"CREATE {word}")
         inner = self.condition(asked, at, ordinal, "IF") if asked < at else ordinal
