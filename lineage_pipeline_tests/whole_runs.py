@@ -16,6 +16,8 @@ from pathlib import Path
 from lineage_pipeline.cli import main
 from lineage_pipeline.discover.gather import input_files
 from lineage_pipeline.discover.git import discover_revision
+from lineage_pipeline.discover.remotes import TOKEN
+from lineage_pipeline.discover.schemas.model import SECRETS
 from lineage_pipeline.pipeline import analyse
 from lineage_pipeline.settings import load_settings
 from lineage_pipeline_tests.faults import seen
@@ -62,6 +64,7 @@ def rows_of(repo: Path, revision: str) -> dict[str, list[bytes]]:
     return canonical(analyse(input_files(discover_revision(repo, revision, settings), settings)))
 
 
+SECRET = "one-that-nobody-is-told"
 FILES = 30
 """Files that a run has put into the warehouse when it is killed: some of its tables, and none of it is published."""
 
@@ -81,6 +84,8 @@ def killed_and_mended(repo: Path, work: Path) -> None:
     assert seen(work / WAREHOUSE) == []
     assert run(repo, "HEAD~2")[0] == 0
     assert seen(work / WAREHOUSE) == [rows_of(repo, "HEAD~2")]
+    told = [file for file in work.rglob("*") if file.is_file() and SECRET.encode() in file.read_bytes()]
+    assert told == [], "a secret of the environment is in what runs leave behind"
 
 
 def _held(work: Path) -> int:
@@ -123,6 +128,7 @@ def main_of(place: Path, *, mounting: bool) -> None:
     """Run where runs are killed, and, where a disk can be had, where it fails them."""
     import lineage_pipeline.defs.compose  # noqa: F401 - once, for the run that is killed and for all others
 
+    os.environ |= dict.fromkeys((*SECRETS, TOKEN), SECRET)
     repo, work = make_repository(place / "repo"), place / "work"
     work.mkdir()
     if mounting:
