@@ -60,7 +60,8 @@ def _beside(context: Context, tree: exp.Expr, sources: Sequence[ir.Source]) -> I
     answering = {item.alias for item in sources}
     answering |= {context.called(item.name) for item in sources if item.name is not None}
     for table in tree.args.get("tables") or ():
-        if isinstance(table, exp.Table) and context.called(name_of(context, table)) not in answering:
+        plain = isinstance(table, exp.Table) and not table.args.get("alias")
+        if plain and context.called(name_of(context, table)) not in answering:
             yield from source(context, table, ir.Join("cross"), query)
 
 
