@@ -42,10 +42,17 @@ def _unescaped(written: str, marks: str, offset: int) -> tuple[str, int, list[in
     code: list[str] = []
     skips: list[int] = []
     index = 0
+    twice = "\\\\" + quote * 2  # a quote in a string inside the string
+    nested = "\\" in marks and twice in written
     while index < len(written):
-        if written[index] in marks and written[index + 1 : index + 2] == quote:
+        doubled = nested and written.startswith(twice, index)
+        if doubled or (written[index] in marks and written[index + 1 : index + 2] == quote):
             skips.append(len(code))
             index += 1
         code.append(written[index])
         index += 1
+        if doubled:
+            skips.append(len(code))
+            code.append(quote)
+            index += 2
     return "".join(code), offset, skips
