@@ -116,9 +116,8 @@ def _arguments(op: str, expr: ir.Call, scope: Scope, links: Links) -> list[Value
     values: list[Value] = []
     for part in parts:
         bound = parameter_types(op, [value.type for value in values], scope.typing.family)
-        values.append(
-            _anonymous(part, bound, scope, links) if type(part) is ir.Lambda else value_of(part, scope, links)
-        )
+        made = _anonymous(part, bound, scope, links) if type(part) is ir.Lambda else value_of(part, scope, links)
+        values.append(made)
     return values
 
 
@@ -261,10 +260,9 @@ def _field(expr: ir.Field, scope: Scope, links: Links) -> Value:
 
 def _anonymous(expr: ir.Lambda, types: Sequence[str | None], scope: Scope, links: Links) -> Value:
     """What an anonymous function gives for arguments of types; its parameters hide columns of the same name."""
-    hidden = scope.hidden
     kinds = [*types, *[None] * len(expr.params)]
     bound = {name: Value(NONE, kind, True, name) for name, kind in zip(expr.params, kinds, strict=False)}
-    scope.hidden = {**hidden, **bound}
+    hidden, scope.hidden = scope.hidden, {**scope.hidden, **bound}
     value = value_of(expr.body, scope, links)
     scope.hidden = hidden
     return value
