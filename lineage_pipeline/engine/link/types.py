@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from lineage_pipeline.dialects.counting import whole_number
 from lineage_pipeline.dialects.typing.arithmetic import Texts
 from lineage_pipeline.dialects.typing.casts import is_widening, may_fail, operands_fail
 from lineage_pipeline.dialects.typing.decimals import literal_digits
@@ -77,7 +78,7 @@ def literal_type(literal: ir.Literal, family: Family) -> str | None:
 def _number_type(text: str, family: Family) -> str | None:
     if text.isdigit():
         if family.shortest:
-            return next((name for at, name in enumerate(family.unsigned) if int(text) < 1 << (8 << at)), None)
+            return next((name for at, name in enumerate(family.unsigned) if whole_number(text) < 1 << (8 << at)), None)
         if family.integers and len(text) < 11 and int(text) <= 2**31 - 1:
             return family.integer
         if not family.name:
