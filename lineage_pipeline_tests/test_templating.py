@@ -142,6 +142,16 @@ def test_a_hostile_template_ends_with_a_finding_and_the_rest_is_read(text: str, 
     assert not any("root:" in row.message for row in analysis.lineage.diagnostics)
 
 
+ESCAPES = ("a class", "a class by a filter", "a class by a format", "the globals of a function")
+
+
+@pytest.mark.parametrize("name", ESCAPES)
+def test_what_leads_out_of_a_template_is_refused_as_that_and_not_by_another_error(name: str, tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text(f"select 1 as a;\n{HOSTILE[name]}\n")
+    (found,) = (row.message for row in scan(tmp_path).lineage.diagnostics if row.code == "TEMPLATE_ERROR")
+    assert "may not be used in a template" in found
+
+
 def test_the_limits_of_templates_are_settings(tmp_path: Path) -> None:
     (tmp_path / "a.sql").write_text("{% for a in range(9) %}{% endfor %}select '{{ 'x' * 9 }}'")
     for limit, said in (("steps = 5", "steps"), ("output = 5", "characters")):
