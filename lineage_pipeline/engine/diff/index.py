@@ -251,7 +251,7 @@ def _places(lineage: Lineage, roles: tuple[Role, ...]) -> dict[str, list[Place]]
 def _readers(
     lineage: Lineage, statements: dict[Place, StatementRow], passing: set[str]
 ) -> dict[str, list[tuple[str, Place]]]:
-    """List who reads each object in which statement, as object and as column edges tell it."""
+    """List who reads each object in which statement; who hands on a parameter does not read what its module gives."""
     readers: dict[str, set[tuple[str, Place]]] = defaultdict(set)
     for edge in lineage.object_edges:
         places = [(ref.path, ref.statement) for ref in edge.statements]
@@ -260,7 +260,7 @@ def _readers(
             places = read if edge.to_object not in passing else []
         if edge.kind in READING:
             readers[edge.from_object].update((edge.to_object, place) for place in places)
-    for one in lineage.column_edges:
+    for one in (edge for edge in lineage.column_edges if not edge.from_column.startswith(PARAMETER)):
         readers[one.from_object].add((one.to_object, (one.path, one.statement)))
     return {name: sorted(found) for name, found in readers.items()}
 
