@@ -14,19 +14,28 @@ from lineage_pipeline.cli.places import Reading
 from lineage_pipeline.cli.untouched import TICK
 from lineage_pipeline.discover import folder as reading
 from lineage_pipeline.discover.raw import RawFile
+from lineage_pipeline.engine.graph.build import build_plan
 from lineage_pipeline.resumed import going_on
 from lineage_pipeline.resumed.going_on import Resumed
 from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline.vocabulary.plan import Plan
 from lineage_pipeline.vocabulary.tables import TABLES, SqlFile
 
 FILES = {f"views/v{number}.sql": f"create view v{number} as select * from t{number};" for number in range(1, 15)}
 FILES |= {f"tables/t{number}.sql": f"create table t{number} (a int, b int);" for number in range(1, 8)}
 FILES |= {"wide.sql": "create view wide as select v1.a, v2.b from v1 join v2 on v1.a = v2.a;"}
+FILES |= {f"twice/d{number}.sql": "create table d (a int);" for number in (1, 2)}
+FILES |= {"lines.sql": "create view l1 as select a from t9; create view l2 as select b from t9 where a > 0;"}
 FILES |= {"lineage.toml": '[analysis]\ndialect = "postgres"\n'}
 
 EDITS: dict[str, Callable[[Path], object]] = {
     "a column more": lambda at: write({"tables/t1.sql": "create table t1 (a int, b int, c int);"}, at),
     "a remark": lambda at: write({"tables/t1.sql": "-- new\n" + FILES["tables/t1.sql"]}, at),
+    "a remark before a stranger": lambda at: write({"views/v8.sql": "-- new\n" + FILES["views/v8.sql"]}, at),
+    "no star any more": lambda at: write({"views/v8.sql": "create view v8 as select a, b from t8;"}, at),
+    "a condition": lambda at: write({"wide.sql": FILES["wide.sql"].replace(";", " where v1.b > 0;")}, at),
+    "a remark at one of two definitions": lambda at: write({"twice/d1.sql": "-- new\ncreate table d (a int);"}, at),
+    "a line becomes two": lambda at: write({"lines.sql": FILES["lines.sql"].replace("; ", ";\n")}, at),
     "renamed": lambda at: (at / "views/v2.sql").rename(at / "views/w2.sql"),
     "removed": lambda at: (at / "tables/t1.sql").unlink(),
     "another definition": lambda at: write({"more/t2.sql": "create table t2 (b bigint);"}, at),
@@ -119,6 +128,35 @@ def test_only_what_changed_is_read_and_only_who_reads_it_is_linked(
 
 
 READ_FILE = reading._read_file
+
+
+@pytest.mark.parametrize(
+    ("made", "planned"),
+    [
+        ("a remark", 0),
+        ("a remark before a stranger", 0),
+        ("a condition", 0),
+        ("a column more", 0),
+        ("no star any more", 1),
+        ("a remark at one of two definitions", 1),
+        ("a line becomes two", 1),
+        ("swapped", 1),
+        ("owners", 1),
+    ],
+)
+def test_the_plan_stays_where_files_look_the_same_from_outside(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, made: str, planned: int
+) -> None:
+    built: list[int] = []
+
+    def watched(*given: object) -> Plan:
+        built.append(1)
+        return build_plan(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(going_on, "build_plan", watched)
+    EDITS[made](folder)
+    ask(folder)
+    assert len(built) == planned
 
 
 def test_what_is_damaged_is_worked_out_again(folder: Path, linked: list[set[str]]) -> None:

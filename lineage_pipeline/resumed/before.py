@@ -20,12 +20,15 @@ class Told(msgspec.Struct, frozen=True, array_like=True, gc=False):
     requests: tuple[Request, ...] = ()
     passings: tuple[Passing, ...] = ()
     findings: tuple[Diagnostic, ...] = ()
+    owners: tuple[str, ...] = ()
+    position: int = 0
 
 
 class Before(msgspec.Struct, frozen=True):
     """An analysis as the next one takes it up.
 
-    `shapes` are the schemas of objects and of their states, each with whether it is temporary, as they are packed.
+    `shapes` are the schemas of objects and of their states, each with whether it is temporary, as they are packed;
+    `planned` are the findings of the plan.
     """
 
     imported: str = ""
@@ -37,6 +40,7 @@ class Before(msgspec.Struct, frozen=True):
     shapes: dict[str, bytes] = {}
     wanted: tuple[Request, ...] = ()
     carried: tuple[ColumnEdge, ...] = ()
+    planned: tuple[Diagnostic, ...] = ()
 
     def packed(self) -> bytes:
         """Give all of it as bytes."""

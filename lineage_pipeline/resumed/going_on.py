@@ -11,6 +11,7 @@ from lineage_pipeline.engine.link.rows import Passing
 from lineage_pipeline.pipeline import CompileAll, Compiled, Edges, as_compiled, link_files
 from lineage_pipeline.resumed.before import Before, Request, Told
 from lineage_pipeline.resumed.dirt import Dirt, Shapes, resolve
+from lineage_pipeline.resumed.standing import standing
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import InputFile, Options, TableSchema
 from lineage_pipeline.vocabulary.plan import Plan
@@ -41,7 +42,8 @@ class Resumed(msgspec.Struct, frozen=True):
     """A new analysis: what the next one goes on from, the plan, and the rows of all that is dirty.
 
     `made` are those files and what linking gave for them, `gone` the files that are no more. `objects` are dirty or
-    gone as well, and of others that are `asked` somebody reads other columns than before.
+    gone as well, and of others that are `asked` somebody reads other columns than before. A plan that `stood` is the
+    one of before, but for places, and has none of the rows that have no place.
     """
 
     before: Before
@@ -51,6 +53,7 @@ class Resumed(msgspec.Struct, frozen=True):
     gone: frozenset[str]
     objects: frozenset[str]
     asked: frozenset[str]
+    stood: bool
 
 
 class Opened:
@@ -62,13 +65,25 @@ class Opened:
         self.before = before
         self.shelf = shelf
         numbered = {options: number for number, options in enumerate(before.options)}
-        self.fresh = [path for path, entry in entries.items() if not _is_kept(entry, before.files.get(path), numbered)]
+        self.fresh: list[str] = []
+        self.unmoved = entries.keys() == before.files.keys()
+        for path, entry in entries.items():
+            told = before.files.get(path)
+            alike = told is not None and numbered.get(entry.options) == told.options
+            if told is None or not alike or told.source != entry.source:
+                self.fresh.append(path)
+            if told is None or not alike or (told.owners, told.position) != (entry.owners, entry.position):
+                self.unmoved = False
         self._files: dict[str, Compiled] = {}
 
     def compile(self, compile_all: CompileAll) -> None:
         """Compile what is new."""
         files = [self.shelf.input_file(self.entries[path]) for path in self.fresh]
         self._files = dict(zip(self.fresh, compile_all(files), strict=True))
+
+    def standing(self) -> Plan | None:
+        """The plan of before with the places of now, if it is this one as well."""
+        return standing(self.before, {path: self._files[path].face for path in self.fresh}) if self.unmoved else None
 
     def faces(self) -> Iterator[File]:
         """Give all files from outside."""
@@ -87,10 +102,6 @@ class Opened:
         return found
 
 
-def _is_kept(entry: Entry, told: Told | None, numbered: Mapping[Options, int]) -> bool:
-    return told is not None and told.source == entry.source and numbered.get(entry.options) == told.options
-
-
 def go_on(
     entries: Sequence[Entry], before: Before, shelf: Shelf, imported: Mapping[str, TableSchema], compile_all: CompileAll
 ) -> Resumed | None:
@@ -100,7 +111,8 @@ def go_on(
     """
     opened = Opened({entry.path: entry for entry in entries}, before, shelf)
     opened.compile(compile_all)
-    plan = build_plan(opened.faces(), imported)
+    stood = opened.standing()
+    plan = stood or build_plan(opened.faces(), imported)
     if plan.tagged or plan.lent:
         return None
     dirt = Dirt(plan, before, opened.fresh)
@@ -117,6 +129,7 @@ def go_on(
         shapes=linked.shapes.packed,
         wanted=linked.wanted,
         carried=linked.carried,
+        planned=plan.diagnostics,
     )
     return Resumed(
         kept,
@@ -126,6 +139,7 @@ def go_on(
         gone=frozenset(before.files.keys() - linked.told.keys()),
         objects=frozenset(dirt.objects | (before.known.keys() - dirt.known.keys())),
         asked=frozenset(name for name, _ in {*before.wanted} ^ {*linked.wanted}),
+        stood=stood is not None,
     )
 
 
@@ -170,14 +184,16 @@ def _link(opened: Opened, dirt: Dirt, imported: Mapping[str, TableSchema]) -> Li
             made[path] = item, edges
             told[path] = _told(entry, number, item, edges, listed)
         else:
-            told[path] = msgspec.structs.replace(dirt.before.files[path], options=number)
+            old, around = dirt.before.files[path], {"owners": entry.owners, "position": entry.position}
+            told[path] = msgspec.structs.replace(old, options=number, **around)
     return Linked(shapes, made, told, tuple(numbers), *_asked(told.values(), shapes))
 
 
 def _told(entry: Entry, number: int, item: Compiled, edges: Edges, listed: Listed) -> Told:
     """What a file tells the next analysis."""
     requests = tuple(sorted(requested(edges.edges, listed)))
-    return Told(entry.source, number, item.face, requests, tuple(edges.passings), tuple(edges.findings))
+    told = requests, tuple(edges.passings), tuple(edges.findings)
+    return Told(entry.source, number, item.face, *told, entry.owners, entry.position)
 
 
 def _asked(told: Iterable[Told], shapes: Shapes) -> tuple[tuple[Request, ...], tuple[ColumnEdge, ...]]:

@@ -31,6 +31,9 @@ BY_FILE: dict[str, tuple[str, ...]] = {
 BY_OBJECT: dict[str, tuple[str, ...]] = {"columns": ("object", "ordinal"), "constraints": ("object", "id")}
 """Tables whose rows come and go with an object, and the order they are in."""
 
+UNPLACED = ("object_statements", "object_edges")
+"""Tables of the plan in which no place is told."""
+
 ORDERS = {**BY_FILE, **BY_OBJECT, "sources": ("source_hash",)}
 
 
@@ -41,7 +44,8 @@ def woven(done: Resumed, kept: Mapping[str, pa.Table], imported: Mapping[str, Ta
     for name, objects, rows in _of_objects(done, imported):
         tables[name] = weave(name, kept.get(name), "object", objects, rows)
     tables["scripts"] = _scripts(done, kept.get("scripts"), files)
-    return tables | {name: own_arrow(name, rows) for name, rows in _planned(done)}
+    stays = {name: kept[name] for name in UNPLACED} if done.stood else {}
+    return tables | {name: own_arrow(name, rows) for name, rows in _planned(done)} | stays
 
 
 def weave(name: str, kept: pa.Table | None, column: str, leaving: Collection[str], rows: Rows) -> pa.Table:

@@ -17,7 +17,7 @@ from lineage_pipeline.store.bundle import member
 
 FORMAT, KEY, BEFORE = "format", "key", "before"
 
-VERSION = b"1"
+VERSION = b"2"
 """What is written; what another version wrote is not read."""
 
 

@@ -290,6 +290,11 @@ def diagnose(
     row = CODES[code]
     line, column = text.position(offset) if offset >= 0 and text.lines else (None, None)
     message = row.message.format_map(values)
-    parts = "\0".join(str(part) for part in (code, text.path, line, column, message, of))
-    identity = hashlib.sha256(parts.encode()).hexdigest()[:16]
-    return Diagnostic(identity, code, row.severity, message, text.path or None, line, column, of, stage)
+    found = Diagnostic("", code, row.severity, message, text.path or None, line, column, of, stage)
+    return msgspec.structs.replace(found, id=finding_id(found))
+
+
+def finding_id(found: Diagnostic) -> str:
+    """What a finding is known by: all that it says."""
+    parts = (found.code, found.path or "", found.line, found.column, found.message, found.object)
+    return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()[:16]
