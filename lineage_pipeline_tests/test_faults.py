@@ -18,6 +18,7 @@ from lineage_pipeline.store.compiled import CACHE, DONE, finished, held, load, s
 from lineage_pipeline.store.damage import intact, opened, sealed
 from lineage_pipeline.store.files import Files
 from lineage_pipeline.store.packing import Packed
+from lineage_pipeline.store.run import Run, required
 from lineage_pipeline.store.schemas import SCHEMA_VERSION
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline_tests import faults
@@ -53,6 +54,34 @@ def test_runs_at_the_same_time_are_safe(tmp_path: Path) -> None:
     for folder, run in ((one, "a"), (other, "c")):
         faults.finish(alone, folder, run)
     assert faults.seen(tmp_path / "w") == faults.seen(alone)
+
+
+def test_what_a_killed_run_left_goes_even_if_the_one_that_was_to_collect_it_was_killed_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warehouse = Warehouse(tmp_path)
+
+    def written(run: str) -> Run:
+        begun = warehouse.begin("r@1", run, "same")
+        for table in required(("r@1",)):
+            begun.write(table, ())
+        return begun
+
+    def left() -> set[str]:
+        return {part for path in tmp_path.rglob("*") for part in path.parts if part.startswith("run=")}
+
+    written("first").publish()
+    warehouse.begin("r@1", "killed", "same").write("statements", ())  # which has inherited all other tables
+    with monkeypatch.context() as dying:
+        dying.setattr(Run, "_collect", lambda *_: None)
+        written("shown").publish()
+    assert left() == {"run=first", "run=killed", "run=shown"}
+    written("last").publish()
+    assert {path.parent.name for path in tmp_path.rglob("*.parquet")} == {"run=first", "run=shown", "run=last"}
+    assert warehouse.manifest("r@1").superseded == ("first", "shown")  # type: ignore[union-attr]
+    warehouse.collect()
+    written("later").publish()
+    assert warehouse.manifest("r@1").superseded == ("last",)  # type: ignore[union-attr]
 
 
 def _limited() -> None:

@@ -34,7 +34,10 @@ class StoredTable(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """All tables of one snapshot (a key of one part) or one diff (base and head) as one run left them."""
+    """All tables of one snapshot (a key of one part) or one diff (base and head) as one run left them.
+
+    Where it is published, `superseded` are the runs that were before it, and are still there.
+    """
 
     key: tuple[str, ...]
     run: str
@@ -42,6 +45,7 @@ class Manifest(msgspec.Struct, frozen=True):
     analysis_key: str
     tables: dict[str, StoredTable]
     schema_version: int = SCHEMA_VERSION
+    superseded: tuple[str, ...] = ()
 
     def with_table(self, name: str, part: str, files: Sequence[StoredFile]) -> "Manifest":
         """Replace the files of one part of a table."""

@@ -98,20 +98,20 @@ class Run:
             for file in table.files:
                 if self._files.size(file.path) != file.bytes:
                     raise LineageError(f"{file.path} is torn or missing, so {name} cannot be published")
-        self._files.replace(manifest_path(self.key), encode(manifest))
-        self._collect(last.sequence if last is not None else 0, manifest.sequence)
+        earlier = [run for run in catalog.runs_of(self._files, self.key) if run.sequence < manifest.sequence]
+        seen = {*last.superseded, last.run} if last is not None else set()
+        superseded = [run for run in earlier if run.run in seen]
+        shown = msgspec.structs.replace(manifest, superseded=tuple(run.run for run in superseded))
+        self._files.replace(manifest_path(self.key), encode(shown))
+        self._collect([run for run in earlier if run.run not in seen], superseded)
         return manifest
 
-    def _collect(self, after: int, before: int) -> None:
-        """Remove what earlier runs left behind that nobody saw: begun since the last publication, or not finished.
-
-        A run that was published and superseded stays, since somebody may be reading it.
-        """
-        earlier = [run for run in catalog.runs_of(self._files, self.key) if run.sequence < before]
-        left = [run for run in earlier if run.sequence > after or _missing(run)]
+    def _collect(self, left: Sequence[Manifest], superseded: Sequence[Manifest]) -> None:
+        """Remove what runs left behind that nobody ever saw; of others somebody may still be reading the files."""
         if not left:
             return
-        kept = catalog.stored_paths((*catalog.all_published(self._files), *catalog.all_unpublished(self._files)))
+        current = (*catalog.all_published(self._files), *catalog.all_unpublished(self._files))
+        kept = catalog.stored_paths((*current, *superseded))
         for run in left:
             own = Run(self._files, self.key, run.run)
             folders = [own._folder(table) for table in required(self.key)]
