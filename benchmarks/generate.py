@@ -30,8 +30,10 @@ def generate(statements: int, seed: int = 0, dialect: str = "") -> Files:
 def _quotas(chance: Random, statements: int) -> dict[str, list[Shape]]:
     """Which shapes to write in each layer; never a repository without a table."""
     drawn = [SHAPES[0]]
-    while sum(shape.statements for shape in drawn) < statements:
-        drawn += chance.choices(SHAPES, [shape.weight for shape in SHAPES])
+    weights, count = [shape.weight for shape in SHAPES], SHAPES[0].statements
+    while count < statements:
+        drawn += chance.choices(SHAPES, weights)
+        count += drawn[-1].statements
     return {layer: [shape for shape in drawn if shape.layer == layer] for layer in LAYERS}
 
 
