@@ -99,3 +99,36 @@ def _told(output: IO[bytes], cluster: Cluster, warehouse: Path) -> Iterator[dict
             victim.kill()
             killed = True
         yield told
+
+
+def test_spark_on_one_machine_goes_on_after_a_sleep(tmp_path: Path) -> None:
+    """Java is stopped for longer than a worker may be silent, as a machine is that goes to sleep."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", SLEEPER, str(tmp_path)], capture_output=True, text=True, timeout=300
+    )
+    assert done.stdout.split() == ["5", "7"], done.stderr[-2000:]
+
+
+SLEEPER = """
+import os, signal, sys, time
+from pathlib import Path
+from lineage_pipeline.settings import load_settings
+from lineage_pipeline.spark.session import session
+
+impatient = {
+    "spark.network.timeout": "3s",
+    "spark.network.timeoutInterval": "1s",
+    "spark.executor.heartbeatInterval": "1s",
+    "spark.executor.heartbeat.maxFailures": "2",
+}
+settings = load_settings(Path(sys.argv[1]), {"spark": {"master": "local[1]", "config": impatient}}, {})
+spark = session(settings.spark)
+print(spark.range(5).count())
+java = spark.sparkContext._gateway.proc.pid
+os.kill(java, signal.SIGSTOP)
+time.sleep(8)
+os.kill(java, signal.SIGCONT)
+time.sleep(12)
+print(spark.range(7).mapInArrow(lambda batches: batches, "id long").count())
+spark.stop()
+"""

@@ -34,6 +34,8 @@ LOCALLY = {
     "spark.sql.shuffle.partitions": "2",
     "spark.shuffle.compress": "false",
     "spark.rdd.compress": "false",
+    # A machine that slept or starved is no lost worker: Spark would give itself up, as it cannot take itself in again.
+    "spark.storage.blockManagerHeartbeatTimeoutMs": "7d",
 }
 """What helps where driver and workers are one process."""
 
