@@ -21,6 +21,10 @@ CASES = {
         'String q = """\n    select a, \\\n    b from t\n    """;',
         ["\n    select a,     b from t\n    "],
     ),
+    ("a.java", "a character of two escapes"): (
+        'stmt.executeQuery("select a as \\"\\ud83d\\ude00\\" from t\\u00e9");',
+        ['select a as "\U0001f600" from té'],
+    ),
     ("a.java", "what is added later"): (
         'String q = "select a from x.t";\nq += " where b = 1";',
         ["select a from x.t where b = 1"],

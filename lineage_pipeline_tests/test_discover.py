@@ -131,6 +131,17 @@ def test_what_is_no_text_is_said_so(content: bytes) -> None:
     assert decode(content).text == ""
 
 
+@pytest.mark.parametrize(
+    "name", ["undefined", "raw_unicode_escape", "unicode-escape", "U7", "idna", "punycode", "nothing"]
+)
+def test_a_file_does_not_choose_a_notation_of_programs_as_its_encoding(name: str) -> None:
+    content = f"-- coding: {name}\nselect '\\ud800 +2AA-".encode() + b"\x81\x8d'"
+    decoded = decode(content)
+    assert (decoded.text, bool(decoded.problem)) == ("", True)
+    plain = decode(f"-- coding: {name}\nselect '\\ud800', '\xe9'".encode("latin-1"))
+    assert (plain.text[-3:], plain.encoding) == ("'é'", "cp1252")
+
+
 def test_paths_are_ordered_as_people_count() -> None:
     paths = ["10_a.sql", "2_b.sql", "a/10.sql", "a/9.sql", "01.sql", "1.sql", "b.sql", "a.sql"]
     ordered = ["01.sql", "1.sql", "2_b.sql", "10_a.sql", "a/9.sql", "a/10.sql", "a.sql", "b.sql"]

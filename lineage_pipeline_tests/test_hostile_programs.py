@@ -4,6 +4,7 @@ import json
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 import yaml
 
@@ -43,6 +44,26 @@ def test_what_a_program_doubles_with_each_line_comes_to_an_end(name: str, tmp_pa
     lineage = scan(tmp_path).lineage
     assert time.process_time() - started < 30  # each one more doubles that
     assert {"good", "t", "other"} <= {row.object for row in lineage.objects}
+
+
+HALVES = {
+    "a.py": 'spark.sql("create view py as select `a\\ud800` from `t\\udfff`")\nspark.sql("\\ud800" + x)\n',
+    "a.js": 'db.query("create view js as select `a\\ud800` from t")\n',
+    "A.java": 'class A { void f() { jdbc.execute("create view java as select `a\\udfff` from t"); } }\n',
+    "a.go": 'package a\nfunc f() { db.Exec("create view go as select `a\\ud800` from t") }\n',
+    "a.sql": "create view jinja as select {{ '\\ud800' }} a from t{{ unknown('\\ud800') }}",
+}
+
+
+def test_half_a_character_costs_nobody_anything(tmp_path: Path) -> None:
+    """A program can write one down, and nothing that we write can hold it."""
+    for name, text in HALVES.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "good.sql").write_text(GOOD)
+    found = scan(tmp_path, dialect="spark")
+    json.dumps(msgspec.to_builtins(found.lineage), ensure_ascii=False).encode()
+    assert {"py", "js", "java", "go", "good"} <= {row.object for row in found.lineage.objects}
+    assert ("py", "a\ufffd") in {(row.object, row.name) for row in found.lineage.columns}
 
 
 def test_a_text_as_long_as_a_file_may_be_is_still_read() -> None:

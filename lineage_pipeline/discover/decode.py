@@ -32,6 +32,11 @@ COOKIE = re.compile(rb"^[ \t\f]*(?:#|--|//).*?coding[:=][ \t]*([-\w.]+)", re.MUL
 ROWS = re.compile(rb"[\x80-\xff]{2,}")
 BINARY = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f]")
 
+NOTATIONS = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"})
+"""What Python calls encodings and no file is written in: they mean other characters than those that stand there."""
+
+HALVES = re.compile("[\ud800-\udfff]")
+
 SAMPLE = 65536
 """How many bytes are looked at to tell an encoding."""
 
@@ -60,6 +65,11 @@ def decode(content: bytes, encoding: str = "") -> Decoded:
         except LookupError:
             problem = f"{candidate} is no encoding"
     return Decoded("", "unknown", problem)
+
+
+def characters(text: str) -> str:
+    """Give a text of characters alone: half of one, which a program can write and no file can hold, becomes a mark."""
+    return text if text.isascii() else HALVES.sub("\ufffd", text)
 
 
 def _candidates(content: bytes) -> Iterator[str]:
@@ -93,7 +103,9 @@ def _guesses(content: bytes) -> list[str]:
     """Give the code pages that bytes may be in, the likeliest first; a comment at the top beats all."""
     head = b"\n".join(content[:400].split(b"\n")[:2])
     said = COOKIE.search(head)
-    named = [said[1].decode("ascii", "replace")] if said else []
+    named = (
+        [name for name in [said[1].decode("ascii").lower()] if name.replace("_", "-") not in NOTATIONS] if said else []
+    )
     words = [word for word in WORDS.findall(content[:SAMPLE]) if not word.isascii()]
     if not words or BINARY.search(content[:SAMPLE]):
         return named
@@ -108,6 +120,13 @@ def _guesses(content: bytes) -> list[str]:
     if sum(len(row) for row in ROWS.findall(sample)) * 2 <= high:
         return [*named, *best]
     return [*named, *(eastern(content[:SAMPLE]) or (best if score * 5 >= high * 4 else []))]
+
+
+def _is_notation(name: str) -> bool:
+    try:
+        return codecs.lookup(name).name in NOTATIONS
+    except LookupError:
+        return False
 
 
 def _best(sample: bytes, pages: Mapping[str, str]) -> tuple[list[str], int]:

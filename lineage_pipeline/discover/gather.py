@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from lineage_pipeline.dialects.evidence import Guess
-from lineage_pipeline.discover.decode import decode
+from lineage_pipeline.discover.decode import characters, decode
 from lineage_pipeline.discover.detect import guess_of, in_projects, options_of, reading_of, with_dialects
 from lineage_pipeline.discover.headers import KEYS, unknown_words
 from lineage_pipeline.discover.hosts.modules import Modules
@@ -179,7 +179,7 @@ def _rows(raw_files: Iterable[RawFile], rules: Rules, around: Around) -> Iterato
         known.add(file.path)
         owned = msgspec.structs.replace(file, owners=around.owners.of(raw.path)) if around.owners else file
         row, source, told = rendered_rows(owned, source, templates, rules)
-        yield row, source, (*problems, *told)
+        yield row, source, [_readable(one) for one in (*problems, *told)]
     yield from further_rows(templates, rules, known)
 
 
@@ -230,7 +230,7 @@ def _read(
     options = reading.options
     taken = templates.takes(raw.path, decoded.text, options.dialect, rules.templating_for(raw.path))
     host = hosted(raw.path, decoded.text, options.dialect, modules) if not problem and not taken else None
-    rendered, copies = (host.text, host.copies) if host is not None else (decoded.text, ())
+    rendered, copies = (characters(host.text), host.copies) if host is not None else (decoded.text, ())
     content_hash = hashlib.sha256(raw.content).hexdigest()
     made = f"{host.host} {hash_text(rendered)}" if host is not None else ""
     source = Source(hash_text("\0".join((content_hash, made))), content_hash, decoded.text, rendered, copies)
@@ -254,6 +254,12 @@ def _read(
         evidence=reading.evidence or None,
     )
     return file, source, findings
+
+
+def _readable(finding: Diagnostic) -> Diagnostic:
+    """Give a finding that can be written down, whatever words of a program it repeats."""
+    message = characters(finding.message)
+    return finding if message == finding.message else msgspec.structs.replace(finding, message=message)
 
 
 def _problem(raw: RawFile, undecoded: str) -> tuple[str, list[Diagnostic]]:

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import msgspec
 
+from lineage_pipeline.discover.decode import characters
 from lineage_pipeline.discover.headers import header_of
 from lineage_pipeline.discover.templating.choosing import Templates
 from lineage_pipeline.discover.templating.protocol import Rendered, Templating
@@ -108,8 +109,9 @@ def _wanted(path: str, templater: str, rules: Rendering) -> bool:
 
 
 def _rows(file: SqlFile, source: Source, rendering: Rendered) -> Rows:
-    identity = "\0".join((source.content_hash, file.templater, rendering.text, *map(str, rendering.copies)))
-    row = Source(_hash(identity), source.content_hash, source.text, rendering.text, rendering.copies)
+    rendered = characters(rendering.text)
+    identity = "\0".join((source.content_hash, file.templater, rendered, *map(str, rendering.copies)))
+    row = Source(_hash(identity), source.content_hash, source.text, rendered, rendering.copies)
     text = Text(file.path, line_starts(source.text))
     found = [diagnose(one.code, one.values, text, one.offset, Stage.DISCOVERY) for one in rendering.problems]
     return msgspec.structs.replace(file, source_hash=row.source_hash), row, found

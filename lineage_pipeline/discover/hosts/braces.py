@@ -20,7 +20,10 @@ from lineage_pipeline.discover.hosts.values import (
 )
 
 COMMENT = r"//[^\n]*|/\*.*?(?:\*/|\Z)"
-ESCAPES = re.compile(r"\\(?:u\{?[0-9a-fA-F]{1,6}\}?|x[0-9a-fA-F]{2}|\r?\n|.)", re.DOTALL)
+ESCAPES = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u\{?[0-9a-fA-F]{1,6}\}?|x[0-9a-fA-F]{2}|\r?\n|.)",
+    re.DOTALL,
+)
 SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", "\n": "", "\r": ""}
 DOUBLED = re.compile(r'""')
 MARGIN = re.compile(r"(?m)^[ \t]*\|")
@@ -248,6 +251,8 @@ def _meaning(escape: str) -> str:
     """Give what an escape stands for."""
     if escape[0] != "\\":
         return escape[0]
+    if escape.count("\\u") == 2:  # two halves of one character
+        return bytes.fromhex(escape.replace("\\u", "")).decode("utf-16-be")
     sign, digits = escape[1], escape[2:].strip("{}")
     if sign in "ux" and digits:
         return chr(int(digits, 16)) if int(digits, 16) < 0x110000 else "?"
