@@ -4,7 +4,9 @@ import re
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-MERMAID_LABEL = r'"((?:[^"#<>&`\\|]|#(?:quot|35|lt|gt|amp|96|92|124);)+)"'
+MERMAID_LABEL = r'"((?:[^"#<>&`\\|%$:{}]|#\d+;)+)"'
+"""Nothing ends it, or is an entity, HTML, Markdown, a directive, a formula or an icon."""
+
 MERMAID_LINES = {
     "node": re.compile(rf"\s+(n\d+(?:c\d+)?)(?:\[{MERMAID_LABEL}\]|\(\[{MERMAID_LABEL}\]\)|\[\[{MERMAID_LABEL}\]\])"),
     "frame": re.compile(rf"\s+subgraph (n\d+)\[{MERMAID_LABEL}\]"),
@@ -61,6 +63,7 @@ def read_dot(text: str) -> Drawing:
         elif "=" not in subject and subject != ["node"]:
             assert len(subject) == 1 and subject[0] not in nodes
             nodes[subject[0]] = attributes["label"]
+            assert not re.search(r"&(?!\w+;|#x27;)", attributes["label"])
     assert {end for arrow in arrows for end in arrow} <= nodes.keys()
     return Drawing(nodes, arrows)
 

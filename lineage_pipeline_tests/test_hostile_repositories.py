@@ -13,6 +13,7 @@ from lineage_pipeline.discover.git import WORKTREE, discover_revision
 from lineage_pipeline.settings import Settings
 from lineage_pipeline_tests.comparisons import NASTY
 from lineage_pipeline_tests.test_discover import git
+from lineage_pipeline_tests.test_sinks import COMMAND
 
 RULES = Settings(analysis={"dialect": "postgres"})
 SMALL = Settings(analysis={"dialect": "postgres", "limits": {"bytes": 1_000}})
@@ -93,9 +94,19 @@ def test_no_name_in_a_file_reaches_the_terminal_as_a_command(folder: Path) -> No
     names = [name.replace('"', '""') for name in NASTY.values() if name.isprintable() or "\x1b" in name]
     sql = "".join(f'create view "v{name}" as select "{name}", "no{name}" from "{name}";\n' for name in names)
     (folder / "good.sql").write_text(sql, encoding="utf-8", newline="")
-    for verb in (["scan", str(folder)], ["analyze", str(folder / "good.sql")]):
-        command = [sys.executable, "-W", "ignore", "-m", "lineage_pipeline.cli", *verb, "--dialect", "postgres"]
-        done = subprocess.run(command, capture_output=True, cwd=Path(__file__).parents[1])
+    (folder / "::stop-commands::x.sql").write_text("select from from;\ncreate view w as select a from nowhere;\n")
+    for verb in (
+        ["scan", "."],
+        ["analyze", "good.sql"],
+        ["search", "v", "-f", "csv"],
+        ["diff", ".", ".", "-f", "text"],
+    ):
+        chosen = [] if verb[0] == "search" else ["--dialect", "postgres"]
+        command = [sys.executable, "-W", "ignore", "-m", "lineage_pipeline.cli", *verb, *chosen]
+        environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+        done = subprocess.run(command, capture_output=True, cwd=folder, env=environ)
         said = (done.stdout + done.stderr).decode()
+        assert done.returncode == 0, said
+        assert not COMMAND.search(said), COMMAND.search(said)
         assert not [sign for sign in said if sign < " " and sign not in "\n\t"], repr(said)
         assert not set(said) & set("\x7f\x9b\u202e\u2066")

@@ -160,3 +160,17 @@ def test_definitions_are_pulled_from_a_live_catalog(here: Path, capsys: pytest.C
         engine.execute(text)
         assert engine.sql("describe raw.people").fetchall()[0][:3] == ("id", "INTEGER", "NO")
     assert main(["analyze", "b.sql", "--dialect", "duckdb", "--schema", "ddl", "--column", "name"]) == 0
+
+
+def test_a_name_of_a_table_leads_to_no_file_elsewhere(here: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    (here / "inner").mkdir()
+    with duckdb.connect(str(here / "shop.duckdb")) as engine:
+        engine.execute('create table "../../evil" (id int); create table "/tmp/a/b" (id int)')
+    (here / "b.sql").write_text('create view v as select * from "../../evil" cross join "/tmp/a/b"')
+    catalog = "duckdb:///shop.duckdb"
+    assert main(["tables", "pull", "b.sql", "-d", "postgres", "--catalog", catalog, "-o", "inner/ddl"]) == 0
+    assert main(["catalog", "pull", catalog, "-o", "inner/all"]) == 0
+    assert sorted(path.name for path in here.iterdir()) == ["a.sql", "b.sql", "inner", "shop.duckdb"]
+    for folder in ("ddl", "all"):
+        assert len(list((here / "inner" / folder).rglob("*.sql"))) == 2

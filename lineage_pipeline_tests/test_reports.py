@@ -340,7 +340,7 @@ def read_markdown(text: str, name: str) -> Any:
         assert tag in {"details", "summary", "b", "code"}
         assert attributes in ([], ["open"])
     for label in re.findall(r"^  n\d+[\[(]+(.*?)[\])]+:::\w+$", text, flags=re.MULTILINE):
-        assert re.fullmatch(r'"(?:[\w .,()/$@…-]|#\d+;)*"', label), label
+        assert re.fullmatch(r'"(?:[\w .,()/@…-]|#\d+;)*"', label), label
     return Counter((token.type, token.tag) for token in tokens(text) if token.type != "text")
 
 

@@ -1,7 +1,9 @@
 """One nasty corpus for everything that we write: a name stays a name wherever names go."""
 
 import ast
+import contextlib
 import csv
+import io
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -15,7 +17,9 @@ import openpyxl
 import pytest
 
 from lineage_pipeline.alerts.wording import line, mail, slack, title
+from lineage_pipeline.cli.manners import tell
 from lineage_pipeline.export import Subject
+from lineage_pipeline.export.answers import write_csv
 from lineage_pipeline.export.escaping import FORMULA
 from lineage_pipeline.export.text import write_lineage
 from lineage_pipeline.vocabulary import sets
@@ -31,8 +35,13 @@ from lineage_pipeline_tests.test_formats import saved, written
 from lineage_pipeline_tests.test_reports import report
 
 CORPUS = tuple(dict.fromkeys((*NASTY.values(), *DRAWN, ALERTING)))
-DOING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Characters that a terminal acts upon, or that turn a text around."""
+DOING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u202a-\u202e\u2066-\u2069\u3164\u115f\uffa0\u2800\u034f\ufe00\U0001d173\U000e0000-\U000e01ef]"
+)
+"""Characters that a terminal acts upon, that turn a text around, or that nobody sees."""
+
+COMMAND = re.compile(r"(?mi)^\s*::|##(?:vso|teamcity)?\[")
+"""What makes a line of a log a command to one who runs builds."""
 
 URI = re.compile(r"(?:[A-Za-z0-9._~/:@!$&'()*+,;=-]|%[0-9A-F]{2})*")
 ROOT = Path(__file__).parents[1] / "lineage_pipeline"
@@ -107,9 +116,18 @@ def _csv(names: Sequence[str], place: Path) -> object:
     for file in sorted(saved("csv", subject_of(*names), place).iterdir()):
         rows = list(csv.reader(file.read_text(encoding="utf-8").splitlines(keepends=True)))
         texts = [value for row in rows for value in row if not re.fullmatch(r"-?\d+", value)]
-        assert not [value for value in texts if value.startswith(FORMULA) or DOING.search(value)]
+        assert not [value for value in texts if value.lstrip().startswith(FORMULA) or DOING.search(value)]
         shape[file.name] = [len(row) for row in rows]
     return shape
+
+
+def _answer(names: Sequence[str], _: Path) -> object:
+    text = write_csv({"name": name, "names": [name], "number": -1} for name in names)
+    assert not DOING.search(text)
+    assert not COMMAND.search(text)
+    rows = list(csv.reader(io.StringIO(text)))
+    assert not [value for row in rows for value in row[:2] if value.lstrip().startswith(FORMULA)]
+    return [len(row) for row in rows]
 
 
 def _xlsx(names: Sequence[str], place: Path) -> object:
@@ -122,7 +140,24 @@ def _xlsx(names: Sequence[str], place: Path) -> object:
 def _terminal(name: str, _: Path) -> object:
     text = "".join(write_lineage(subject_of(name)))
     assert not DOING.search(text)
+    assert not COMMAND.search(text), text
     assert "\u2028" not in text
+    return None
+
+
+def _report(name: str, _: Path) -> object:
+    for format in ("text", "singleline"):
+        text = report(format, hostile(name))
+        assert not DOING.search(text)
+        assert not COMMAND.search(text), text
+    return None
+
+
+def _told(name: str, _: Path) -> object:
+    with contextlib.redirect_stderr(io.StringIO()) as stream:
+        tell(name)
+    assert not DOING.search(stream.getvalue())
+    assert not COMMAND.search(stream.getvalue()), stream.getvalue()
     return None
 
 
@@ -132,6 +167,7 @@ def _sarif(name: str, _: Path) -> object:
     def walk(node: Any) -> None:
         if isinstance(node, dict):
             found.extend(str(value) for key, value in node.items() if key == "uri")
+            assert not re.search(r"(?<!\\)\]\(", str(node.get("text", ""))), node
         for child in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
             walk(child)
 
@@ -143,8 +179,11 @@ def _sarif(name: str, _: Path) -> object:
 
 def _slack(name: str, _: Path) -> object:
     shown = slack(_alert(name))
-    marked = [shown["text"], shown["blocks"][0]["text"]["text"]]
+    head = shown["blocks"][0]["text"]
+    marked = [shown["text"], head["text"]]
     assert all("<" not in text for text in marked), marked
+    assert all(not re.search(r":\w+:", text.removeprefix(":red_circle: ")) for text in marked), marked
+    assert (head["verbatim"], shown["unfurl_links"], shown["unfurl_media"]) == (True, False, False)
     plain = [block["text"] for block in shown["blocks"][1:-1]] + shown["blocks"][-1]["elements"]
     assert {text["type"] for text in plain} == {"plain_text"}
     return len(shown["blocks"])
@@ -163,6 +202,7 @@ def _mail(name: str, _: Path) -> object:
 def _log(name: str, _: Path) -> object:
     for text in (line(_alert(name)), title(_alert(name))):
         assert text.isprintable(), text
+        assert not COMMAND.search(text), text
     return None
 
 
@@ -179,12 +219,19 @@ SINKS: dict[str, Callable[[str, Path], object]] = {
     "Mermaid": _mermaid,
     "DOT": _dot,
     "terminal": _terminal,
+    "reports at a terminal": _report,
+    "words on stderr": _told,
     "URIs of SARIF": _sarif,
     "Slack": _slack,
     "mail": _mail,
     "log lines": _log,
 }
-FILES: dict[str, Callable[[Sequence[str], Path], object]] = {"CSV": _csv, "XLSX": _xlsx, "DuckDB": _duckdb}
+FILES: dict[str, Callable[[Sequence[str], Path], object]] = {
+    "CSV": _csv,
+    "CSV of answers": _answer,
+    "XLSX": _xlsx,
+    "DuckDB": _duckdb,
+}
 """What is written as a file takes all names at once."""
 
 

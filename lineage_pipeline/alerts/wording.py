@@ -1,5 +1,6 @@
 """A message as a line, as a document, as blocks of Slack and as a mail; names in it are strangers' texts."""
 
+import re
 from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.utils import format_datetime
@@ -13,9 +14,14 @@ LINE, TEXT, SLACK_TEXT, SLACK_MOST = 300, 20_000, 2_600, 3_000
 SCHEMA_VERSION = 1
 
 
+COMMAND = re.compile(r"#(?=#(?:vso|teamcity)?\[)", re.I)
+"""What makes a line of a log a command to who runs a build."""
+
+
 def plain(text: str, length: int = LINE) -> str:
     """Give a text for one line: what cannot be seen, ends a line or steers a terminal is written as its number."""
-    shown = "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text[: 4 * length])
+    text = COMMAND.sub(r"\\u0023", text[: 4 * length])
+    shown = "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text)
     return shown if len(shown) <= length else shown[: length - 1] + "…"
 
 
@@ -60,7 +66,7 @@ def slack(alert: Alert) -> dict[str, Any]:
     sign = {Gravity.ERROR: ":red_circle:", Gravity.WARN: ":large_yellow_circle:"}[alert.gravity]
     mark = ":large_green_circle:" if alert.kind is Kind.RECOVERED else sign
     blocks: list[dict[str, Any]] = [
-        {"type": "section", "text": {"type": "mrkdwn", "text": f"{mark} {mrkdwn(title(alert))}"}},
+        {"type": "section", "text": {"type": "mrkdwn", "text": f"{mark} {mrkdwn(title(alert))}", "verbatim": True}},
     ]
     blocks += [
         {"type": "section", "text": {"type": "plain_text", "text": escaped(text), "emoji": False}}
@@ -75,13 +81,13 @@ def slack(alert: Alert) -> dict[str, Any]:
         elements.append({"type": "mrkdwn", "text": f"<{link(alert.link)}|open in Dagster>"})
     if elements:
         blocks.append({"type": "context", "elements": elements})
-    return {"text": mrkdwn(title(alert)), "blocks": blocks, "unfurl_links": False}
+    return {"text": mrkdwn(title(alert)), "blocks": blocks, "unfurl_links": False, "unfurl_media": False}
 
 
 def mrkdwn(text: str) -> str:
-    """Give a text that Slack shows as it is: no mention, no link, no mark-up."""
+    """Give a text that Slack shows as it is: no mention, no link, no mark-up, no picture in place of a word."""
     # A zero-width space breaks what is left of the mark-up without being seen.
-    return "".join(f"\u200b{sign}\u200b" if sign in "*_~`" else sign for sign in escaped(plain(text)))
+    return "".join(f"\u200b{sign}\u200b" if sign in "*_~`:" else sign for sign in escaped(plain(text)))
 
 
 def escaped(text: str) -> str:

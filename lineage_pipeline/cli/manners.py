@@ -44,6 +44,9 @@ PAINTS = (
 )
 """What is painted in texts for people, and how."""
 
+_DOING = re.compile("::|##|[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\ufe00-\ufe0d\uffa0\U000e0000-\U000e0fff]")
+"""What may need a second look though it can be printed."""
+
 
 def wants_color(stream: TextIO) -> bool:
     """Say whether to write in colours: the flag, then NO_COLOR and FORCE_COLOR, then whether it is a terminal."""
@@ -124,8 +127,8 @@ def tell(line: str, *, error: bool = False) -> None:
 
 
 def _harmless(text: str) -> str:
-    """Give a text in which a name of somebody's SQL can steer no terminal."""
-    if all(sign.isprintable() or sign in "\n\t" for sign in text):
+    """Give a text in which a name of somebody's SQL can steer no terminal, nor what runs a build."""
+    if all(sign.isprintable() or sign in "\n\t" for sign in text) and not _DOING.search(text):
         return text
     from lineage_pipeline.export.escaping import visible  # with its room, and hardly ever needed
 

@@ -34,4 +34,12 @@ def render(
     for row in found.diagnostics:
         say(f"{row.path}:{row.line or 1}:{row.column or 1}: {row.code} {row.message}")
     texts = {source.source_hash: source.rendered for source in found.sources}
-    put(next(texts[row.source_hash] for row in found.files if row.path == file), output)
+    text = next(texts[row.source_hash] for row in found.files if row.path == file)
+    put(_shown(text) if output is None and sys.stdout.isatty() else text, output)
+
+
+def _shown(text: str) -> str:
+    """Give a text for a terminal, which nothing in it steers."""
+    from lineage_pipeline.export.escaping import lines
+
+    return lines(text, "\n\t")

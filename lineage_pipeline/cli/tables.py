@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
 
 import typer
 
@@ -113,7 +114,7 @@ def pull(
         put("\n".join(texts.values()))
     else:
         for name, text in texts.items():
-            put(text, folder / f"{name}.sql")
+            put(text, folder / f"{quote(name, safe=' ')}.sql")  # a name may hold what leads out of the folder
         say(f"lineage: {len(texts)} files in {folder}")
 
 

@@ -58,7 +58,9 @@ def _cell(value: object) -> object:
         return "true" if value else "false"
     if isinstance(value, list | tuple):
         value = " ".join(str(item) for item in value)
-    return cell(value) if isinstance(value, str) else value  # a spreadsheet must not take a name for a formula
+    if isinstance(value, str):  # a name is no formula, and steers nothing
+        return cell("\n".join(map(visible, value.split("\n"))))
+    return value
 
 
 def named(name: str, column: str | None) -> str:

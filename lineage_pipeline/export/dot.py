@@ -60,6 +60,6 @@ def _drawn(arrow: Arrow) -> str:
 
 
 def quoted(text: str) -> str:
-    """Write a string as the language has it; a backslash would begin an escape of its own."""
-    shown = short(text, LONGEST).replace("\\", "\\\\").replace('"', '\\"')
+    """Write a string as the language has it; a backslash would begin an escape of its own, and an ampersand a sign."""
+    shown = short(text, LONGEST).replace("\\", "\\\\").replace("&", "&amp;").replace('"', '\\"')
     return f'"{shown}"'

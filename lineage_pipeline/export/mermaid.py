@@ -2,13 +2,10 @@
 
 from collections.abc import Iterator
 
-from lineage_pipeline.export.escaping import short
+from lineage_pipeline.export.escaping import mermaid, short
 from lineage_pipeline.export.picture import Arrow, Box, Picture
 
 LONGEST = 80
-HARMFUL = {'"': "#quot;", "#": "#35;", "<": "#lt;", ">": "#gt;", "&": "#amp;", "`": "#96;", "\\": "#92;", "|": "#124;"}
-"""What ends a label, begins an entity, is HTML or Markdown to the one who draws."""
-
 SHAPES = {"view": ("([", "])"), "materialized view": ("([", "])"), "procedure": ("[[", "]]"), "function": ("[[", "]]")}
 """How kinds of boxes are drawn that are no plain tables."""
 
@@ -53,4 +50,4 @@ def _line(arrow: Arrow) -> str:
 
 def label(text: str) -> str:
     """Write a name so that it is nothing but a name."""
-    return "".join(HARMFUL.get(character, character) for character in short(text, LONGEST)) or " "
+    return mermaid(short(text, LONGEST)) or " "

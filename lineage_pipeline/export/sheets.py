@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from lineage_pipeline.export.escaping import cell, visible
+from lineage_pipeline.export.escaping import cell, lines, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,9 +30,4 @@ def _cell(value: Any) -> Cell:
         return value
     if isinstance(value, list | Mapping):
         return visible(json.dumps(value, ensure_ascii=False, sort_keys=True)) if value else None
-    return cell(_shown(str(value)))
-
-
-def _shown(text: str) -> str:
-    """Keep the lines of a text; whatever else steers a terminal is written out."""
-    return "\n".join(visible(line) for line in text.replace("\r\n", "\n").split("\n"))
+    return cell(lines(str(value)))

@@ -55,9 +55,9 @@ def address(path: str) -> str:
     return quote(path, safe="/")
 
 
-def mermaid(text: str) -> str:
-    """Give a text for a quoted label of Mermaid: what is not a letter, digit or harmless sign is a number."""
-    return re.sub(r"[^\w .,()/$@-]", lambda match: f"#{ord(match[0])};", plain(text, 80))
+def message(text: str) -> str:
+    """Give a text for a message of SARIF, in which words in brackets with an address behind them are a link."""
+    return text.replace("](", "\\](")
 
 
 def command_value(text: str) -> str:

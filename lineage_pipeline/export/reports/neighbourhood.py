@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from lineage_pipeline.export.reports.escapes import mermaid
+from lineage_pipeline.export.escaping import mermaid
+from lineage_pipeline.export.reports.escapes import plain
 from lineage_pipeline.export.reports.reading import ORDER, Cause
 from lineage_pipeline.export.subject import Comparison
 from lineage_pipeline.vocabulary.sets import Severity
@@ -50,7 +51,7 @@ def _graph(
     yield "flowchart LR"
     for name, severity in severities.items():
         opening, closing = ("([", "])") if name in changed else ("[", "]")
-        yield f'  {ids[name]}{opening}"{mermaid(name)}"{closing}:::{CLASSES[severity][0]}'
+        yield f'  {ids[name]}{opening}"{mermaid(plain(name, 80))}"{closing}:::{CLASSES[severity][0]}'
     for source, target in _edges(comparison, found, severities):
         yield f"  {ids[source]} --> {ids[target]}"
     for label, look in sorted({CLASSES[severity] for severity in severities.values()}):

@@ -6,7 +6,7 @@ from typing import Any
 from lineage_pipeline import __version__
 from lineage_pipeline.engine.diff import RULES
 from lineage_pipeline.export.json import dump
-from lineage_pipeline.export.reports.escapes import address, plain
+from lineage_pipeline.export.reports.escapes import address, message, plain
 from lineage_pipeline.export.reports.reading import Cause, causes
 from lineage_pipeline.export.reports.singleline import sentence
 from lineage_pipeline.export.subject import PLAIN, Comparison, Style
@@ -76,7 +76,7 @@ def _result(cause: Cause) -> Row:
         "ruleId": change.rule,
         **({"ruleIndex": _INDEX[change.rule]} if change.rule in _INDEX else {}),
         "level": LEVELS[change.effective],
-        "message": {"text": sentence(cause) + (f". {cause.remedy}" if cause.is_harmful else "")},
+        "message": {"text": message(sentence(cause)) + (f". {cause.remedy}" if cause.is_harmful else "")},
         "locations": [{**_physical(change.path, change.line), "logicalLocations": [logical]}],
         "relatedLocations": list(_related(cause)),
         "partialFingerprints": {FINGERPRINT: change.fingerprint},
@@ -98,8 +98,8 @@ def _related(cause: Cause) -> Iterator[Row]:
     placed = [reader for reader in cause.felt if reader.path is not None]
     for number, reader in enumerate(placed[:MOST_PLACES], 1):
         owners = f" ({', '.join(map(plain, reader.owners))})" if reader.owners else ""
-        message = {"text": f"{plain(reader.name)}: {plain(reader.fortune)}{owners}"}
-        yield {"id": number, **_physical(reader.path, reader.line), "message": message}
+        told = message(f"{plain(reader.name)}: {plain(reader.fortune)}{owners}")
+        yield {"id": number, **_physical(reader.path, reader.line), "message": {"text": told}}
 
 
 def _notification(finding: Diagnostic) -> Row:
@@ -107,7 +107,7 @@ def _notification(finding: Diagnostic) -> Row:
     return {
         "descriptor": {"id": finding.code},
         "level": NOTICES[finding.severity],
-        "message": {"text": finding.message},
+        "message": {"text": message(finding.message)},
         **({"locations": [physical]} if physical else {}),
     }
 
