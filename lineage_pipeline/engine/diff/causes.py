@@ -23,7 +23,10 @@ def roots(pair: Pair, findings: Sequence[Finding]) -> dict[Finding, Finding]:
     for finding in findings:
         found[finding.object, finding.column].append(finding)
     causes = {finding: _cause(pair, finding, found) for finding in findings}
-    return {finding: _root(finding, causes) for finding in findings}
+    known: dict[Finding, Finding] = {}
+    for finding in findings:
+        known.update(_rooted(finding, causes, known))
+    return {finding: known[finding] for finding in findings}
 
 
 def _cause(pair: Pair, finding: Finding, found: Found) -> Finding | None:
@@ -40,14 +43,20 @@ def _preference(finding: Finding, rules: Sequence[str]) -> int:
     return next(place for place, prefix in enumerate(rules) if finding.rule.startswith(prefix))
 
 
-def _root(finding: Finding, causes: Mapping[Finding, Finding | None]) -> Finding:
-    """Follow causes to the end; in a circle the first by place is the root."""
-    seen = [finding]
-    while (cause := causes[seen[-1]]) is not None:
-        if cause in seen:
-            return min(seen[seen.index(cause) :], key=order)
-        seen.append(cause)
-    return seen[-1]
+def _rooted(
+    finding: Finding, causes: Mapping[Finding, Finding | None], known: Mapping[Finding, Finding]
+) -> dict[Finding, Finding]:
+    """Give the end of the causes, or what is known of it, to all on the way; in a circle it is the first by place."""
+    way: dict[Finding, None] = {}
+    at: Finding | None = finding
+    while at is not None and at not in known and at not in way:
+        way[at] = None
+        at = causes[at]
+    passed = [*way]
+    if at is None:
+        return dict.fromkeys(passed, passed[-1])
+    root = known[at] if at in known else min(passed[passed.index(at) :], key=order)
+    return dict.fromkeys(passed, root)
 
 
 def _same_column(pair: Pair, finding: Finding, found: Found) -> Iterable[Finding]:
