@@ -20,6 +20,7 @@ from lineage_pipeline.store.files import Files
 from lineage_pipeline.store.packing import Packed
 from lineage_pipeline.store.run import Run, required
 from lineage_pipeline.store.schemas import SCHEMA_VERSION
+from lineage_pipeline.store.shelf import Shelf, put_up, take_down
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline_tests import faults
 from lineage_pipeline_tests.dying import Mortuary
@@ -184,6 +185,29 @@ def test_no_bit_that_flips_gives_another_content(cache: Files, tmp_path: Path) -
         assert found in ({}, PACKED)
         noticed += not found
     assert noticed > 30
+
+
+def test_no_bit_that_flips_in_a_kept_lineage_gives_another_one(tmp_path: Path) -> None:
+    file, tables = tmp_path / "a.kept", {"one": pa.table({"a": list(range(2_000))}), "two": pa.table({"b": ["x"]})}
+    put_up(file, Shelf("key", tables, b"before" * 50))
+    content = file.read_bytes()
+    noticed = 0
+    for at in range(4, len(content), 61):
+        file.write_bytes(content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :])
+        found = take_down(file)
+        noticed += found is None
+        if found is not None:
+            kept = {name: next(found.open(name)) for name in tables}
+            assert (found.key, kept, found.before) == (("key",), tables, b"before" * 50)
+    assert noticed > 30
+
+
+def test_a_lineage_that_another_version_kept_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.kept"
+    put_up(file, Shelf("key", {"one": pa.table({"a": [1]})}, b"before"))
+    assert take_down(file) is not None
+    monkeypatch.setattr("lineage_pipeline.store.shelf.VERSION", b"another")
+    assert take_down(file) is None
 
 
 def test_an_undamaged_batch_counts(cache: Files) -> None:

@@ -252,7 +252,7 @@ def test_markdown_holds_names_as_code_and_no_html(subject: Subject) -> None:
         for place, token in enumerate(tokens)
         if (token.type, token.tag) == ("heading_open", "h2")
     ]
-    names = [head[0].content for head in heads if head and head[0].type == "code_inline"]
+    names = [head[0].content for head in heads if head and [part.type for part in head] == ["code_inline"]]
     assert len(names) == len(subject.lineage.objects)
     rows = sum(token.type == "tr_open" for token in tokens)
     with_columns = {row.object for row in subject.lineage.columns}

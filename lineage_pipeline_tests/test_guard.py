@@ -69,9 +69,53 @@ def test_time_counts_for_each_step_and_only_while_it_computes() -> None:
         for number in range(4):
             step(number)
             time.sleep(0.15)
+            end = time.process_time() + 0.12
+            while time.process_time() < end:
+                pass
         return b"done"
 
     assert run([1], rest, BOUNDS) == ([b"done"], None)
+
+
+def test_where_memory_runs_out_the_child_goes_first() -> None:
+    def score(item: int, step: Step) -> bytes:
+        return Path("/proc/self/oom_score_adj").read_bytes().strip()
+
+    assert run([1], score, BOUNDS) == ([b"1000"], None)
+    assert Path("/proc/self/oom_score_adj").read_bytes().strip() != b"1000"
+
+
+ORPHANED = """
+import os, sys, time
+from lineage_pipeline.guard.child import Bounds, run
+
+def work(item, step):
+    print(os.getpid(), flush=True)
+    time.sleep(60)
+    return b""
+
+run([1], work, Bounds(60, 300_000_000))
+"""
+
+
+def test_a_child_does_not_outlive_its_parent() -> None:
+    with subprocess.Popen([sys.executable, "-c", ORPHANED], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        child = Path(f"/proc/{int(parent.stdout.readline())}")
+        assert child.exists()
+        parent.kill()
+    end = time.monotonic() + 10
+    while _runs(child) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not _runs(child)
+
+
+def _runs(process: Path) -> bool:
+    """Say whether a process runs; one that ended may stay until somebody asks for its end."""
+    try:
+        return process.joinpath("stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def test_no_child_is_left_behind() -> None:

@@ -26,7 +26,7 @@ from lineage_pipeline.cli.reports import Colour, ReportFormat, is_coloured
 from lineage_pipeline.engine.diff import RULES
 from lineage_pipeline.export import REPORTERS, SCHEMAS, Comparison, Style
 from lineage_pipeline.export.escaping import visible
-from lineage_pipeline.export.reports.escapes import code
+from lineage_pipeline.export.reports.escapes import code, fenced
 from lineage_pipeline.export.reports.markdown import MARKER
 from lineage_pipeline.export.reports.neighbourhood import MOST_NODES
 from lineage_pipeline.export.reports.reading import LONGEST_PATH, difference, short_key
@@ -444,6 +444,12 @@ def test_a_name_stays_a_name(format: str, name: str) -> None:
 )
 def test_code_stays_code_whatever_it_holds(text: str, expected: str) -> None:
     assert code(text) == expected
+
+
+def test_a_block_is_closed_by_nothing_in_it() -> None:
+    body = "  ```\n<b>x</b>\n  `````\n# y"
+    (block,) = MarkdownIt("commonmark").parse(fenced("diff", body))
+    assert (block.type, block.content) == ("fence", body + "\n")
 
 
 # ── the command ──────────────────────────────────────────────────────────────────────────────────────────────────
