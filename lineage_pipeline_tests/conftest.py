@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from lineage_pipeline_tests.offline import refuse_strangers
+from lineage_pipeline_tests.offline import ATTEMPTS, refuse_strangers
 
 os.environ.setdefault("LINEAGE_CACHE", "false")  # tests of one folder must not find what others left there
 
@@ -30,6 +30,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if item.get_closest_marker(name):
                 item.add_marker(pytest.mark.xdist_group(name))
                 break
+
+
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Hold every test to it that nobody was asked, even where whoever asked took no for an answer."""
+    asked = [ATTEMPTS.pop() for _ in list(ATTEMPTS)]
+    assert asked == [], f"another machine was asked: {asked}"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

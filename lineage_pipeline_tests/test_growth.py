@@ -9,8 +9,12 @@ import pytest
 from lineage_pipeline import analyze, diff
 from lineage_pipeline.engine.compile.interface import face_of
 from lineage_pipeline.engine.compile.source import compile_source
+from lineage_pipeline.export import REPORTERS, Comparison, Subject
+from lineage_pipeline.export.formats import FORMATS
 from lineage_pipeline.pipeline import Compiled, analyse, as_compiled
 from lineage_pipeline.vocabulary.analysis import InputFile, Options
+from lineage_pipeline_tests.test_export import NAMING, SNAPSHOT
+from lineage_pipeline_tests.test_formats import written
 
 MOST = 2.35
 """How many times as many calls twice the text may take: twice, and what is looked up in what has grown."""
@@ -70,11 +74,56 @@ def test_a_long_chain_of_consequences_has_one_root_in_no_time() -> None:
     assert sum(change.root for change in changes) == 1
 
 
+CHANGING: dict[str, Callable[[int], str]] = {
+    "one object that all read": lambda count: (
+        "create table h (a int, b {kind}, c int); "
+        + _each("create view v{0} as select a, b, c as d from h where c > {0}; ")(count)
+    ),
+    "views, each of the one before": lambda count: (
+        "create table v0 (a int, b {kind}); " + _each("create view v{0} as select a, b from v{1} where a > 0; ")(count)
+    ),
+    "one view with many columns": lambda count: (
+        f"create table t ({_each('c{0} {{kind}}, ')(count)}a int); create view v as select * from t where a > 0; "
+    ),
+    "a union of many branches": lambda count: (
+        _each("create table t{0} (a int, b {{kind}}); ")(count)
+        + f"create view v as {_each('select a, b from t{0} union all ')(count)}select 1, null; "
+    ),
+}
+"""Texts in which a type is one or another."""
+
+
+@pytest.mark.parametrize("name", CHANGING)
+def test_twice_the_text_is_twice_the_work_to_compare_and_to_write(name: str) -> None:
+    once, twice = (_told(CHANGING[name](times)) for times in (60, 120))
+    assert twice < MOST * once, f"{once:,} calls become {twice:,}"
+
+
+def _told(text: str) -> int:
+    """How many functions are called to compare two states of a text, to report that, and to write one of them."""
+    base, head = (analyze(text.format(kind=kind), dialect="postgres") for kind in ("int", "text"))
+    subject = Subject(base.lineage, SNAPSHOT, naming=NAMING)
+
+    def tell() -> None:
+        comparison = Comparison("a", "b", diff(base, head))
+        for reporter in REPORTERS.values():
+            reporter.write(comparison)
+        for name, format in FORMATS.items():
+            if format.save is None:
+                written(name, subject)
+
+    return _counted(tell)
+
+
 def _calls(dialect: str, text: str) -> int:
     """How many functions are called to analyse a text, without the child process in which a large one is compiled."""
+    return _counted(lambda: analyse([InputFile("-", text, Options(dialect))], compile_all=_compiled_here))
+
+
+def _counted(work: Callable[[], object]) -> int:
     profile = Profile()
     profile.enable()
-    analyse([InputFile("-", text, Options(dialect))], compile_all=_compiled_here)
+    work()
     profile.disable()
     return sum(entry.callcount for entry in profile.getstats())
 

@@ -1,6 +1,9 @@
 """The warehouse shows a snapshot whole or not at all, and never misreads a damaged file."""
 
 import hashlib
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +15,11 @@ from pyarrow import fs
 
 from lineage_pipeline.store.arrays import from_arrow, to_arrow
 from lineage_pipeline.store.engine import ROOMS, version_of
+from lineage_pipeline.store.files import Files
 from lineage_pipeline.store.manifests import file_name
 from lineage_pipeline.store.run import Run, required
 from lineage_pipeline.store.schemas import SCHEMA_VERSION, address, arrow_schema
+from lineage_pipeline.store.tables import read_columns
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline.vocabulary.sets import Confidence, EdgeType, Origin, Scope, Severity, Status, Subtype
@@ -167,6 +172,46 @@ def test_an_overtaken_run_is_not_published(tmp_path: Path) -> None:
         slow.publish()
 
 
+def test_an_earlier_run_does_not_take_the_place_of_a_later_one_again(tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path)
+    early = complete(warehouse.begin(KEY, "r1"))
+    early.publish()
+    complete(warehouse.begin(KEY, "r2")).publish()
+    with pytest.raises(LineageError, match="was published by the later run r2"):
+        early.publish()
+    assert [manifest.run for manifest in warehouse.snapshots()] == ["r2"]
+
+
+def test_what_a_run_that_broke_off_left_is_collected_by_the_next_one(tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path)
+    broken = warehouse.begin(KEY, "r1")
+    broken.write("columns", [column("a", 1)])
+    assert [path for path in tmp_path.rglob("*") if "r1" in path.name]
+    complete(warehouse.begin(KEY, "r2")).publish()
+    assert [path for path in tmp_path.rglob("*") if "r1" in path.name] == []
+
+
+def test_a_file_is_replaced_while_others_read_it(tmp_path: Path) -> None:
+    files, done = Files(tmp_path), threading.Event()
+    contents = [letter * 3_000_000 for letter in (b"a", b"b")]
+    files.replace("x", contents[0])
+
+    def read() -> int:
+        seen = 0
+        while not done.is_set():
+            assert files.read("x") in contents
+            seen += 1
+        return seen
+
+    with ThreadPoolExecutor(2) as pool:
+        readers = [pool.submit(read) for _ in range(2)]
+        for number in range(60):
+            files.replace("x", contents[number % 2], durable=False)
+        done.set()
+        assert min(reader.result(30) for reader in readers) > 0
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
 def test_parts_of_a_table_are_replaced_one_by_one(tmp_path: Path) -> None:
     warehouse = Warehouse(tmp_path)
     run = warehouse.begin(KEY, "r1")
@@ -271,6 +316,28 @@ def test_a_torn_file_is_an_error_in_one_sentence(tmp_path: Path) -> None:
         warehouse.load(KEY)
     with pytest.raises(LineageError, match="is torn or missing, so .* cannot be published"):
         run.publish()
+
+
+def test_a_file_with_other_rows_than_were_written_is_not_read(tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path)
+    complete(warehouse.begin(KEY, "r1"), columns=[column("a", 1)]).publish()
+    (manifest,) = (tmp_path / "_manifests").glob("*.json")
+    document = json.loads(manifest.read_text())
+    document["tables"]["columns"]["files"][0]["rows"] = 2
+    manifest.write_text(json.dumps(document))
+    with pytest.raises(LineageError, match="is torn: it has 1 rows instead of 2"):
+        warehouse.load(KEY)
+
+
+def test_a_file_that_another_one_took_the_place_of_is_not_read(tmp_path: Path) -> None:
+    run = complete(Warehouse(tmp_path).begin(KEY, "r1"), columns=[column("a", 1)])
+    assert read_columns(run.tables, "columns", ["name"]).num_rows == 1
+    path = Path(run.files("columns")[0])
+    content = pq.read_table(path)
+    pq.write_table(pa.concat_tables([content, content]), path)
+    for read in (lambda: read_columns(run.tables, "columns", ["name"]), lambda: run.read("columns")):
+        with pytest.raises(LineageError, match="is torn"):
+            read()
 
 
 @pytest.mark.parametrize("kept", [0, 1, 40, -2])

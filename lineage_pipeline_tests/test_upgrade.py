@@ -5,6 +5,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from lineage_pipeline.store.bundle import BundledTables, write_bundle
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline_tests.kept import FIXTURES, example, keep, lineage_of
@@ -34,7 +35,19 @@ def test_a_rebuilt_warehouse_gives_what_the_engine_gives(tmp_path: Path) -> None
 def test_a_file_of_another_layout_is_refused(tmp_path: Path) -> None:
     key = keep(tmp_path)
     (file,) = tmp_path.glob("columns/**/*.parquet")
-    table = pq.read_table(file)
-    pq.write_table(table.drop_columns(["nullable"]), file)
-    with pytest.raises(LineageError):
+    before = file.stat().st_size
+    pq.write_table(pq.read_table(file).drop_columns(["name"]), file)
+    (manifest,) = (tmp_path / "_manifests").glob("*.json")
+    claimed = manifest.read_text().replace(f'"bytes": {before}', f'"bytes": {file.stat().st_size}')
+    manifest.write_text(claimed)
+    with pytest.raises(LineageError, match="columns has no column name: it was written by another version"):
         Warehouse(tmp_path).load(key)
+
+
+def test_a_lineage_file_of_a_newer_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.lineage"
+    write_bundle(file, "shop@1", {"columns": ()})
+    assert BundledTables(file).key == ("shop@1",)
+    monkeypatch.setattr("lineage_pipeline.store.bundle.SCHEMA_VERSION", 0)
+    with pytest.raises(LineageError, match="was written by a newer version"):
+        BundledTables(file)
