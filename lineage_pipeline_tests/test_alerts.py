@@ -435,6 +435,29 @@ def test_after_a_crash_nothing_is_told_twice(tmp_path: Path) -> None:
     assert outbox.recall().cursor == 1
 
 
+def test_after_a_crash_nobody_gets_again_what_others_still_wait_for(tmp_path: Path) -> None:
+    outbox, sink = Outbox(tmp_path), SinkOptions(name="mail", kind="smtp")
+    outbox.queue(one_alert(), [sink], 1.0)
+    patience = Patience(pause=60.0)
+    (kept,) = outbox.deliver(
+        [sink], lambda *_: Refusal("later", left=("core@example.org",)), patience, lambda: 2.0
+    ).kept
+    outbox.queue(one_alert(), [sink], 3.0)  # as if we had died before the state, and judged the same again
+    assert outbox.waiting() == [kept]
+    assert (kept.left, kept.attempts) == (("core@example.org",), 1)
+
+
+def test_what_cannot_be_kept_is_judged_again(tmp_path: Path) -> None:
+    outbox, sink = Outbox(tmp_path), SinkOptions(name="log", kind="log")
+    (tmp_path / "outbox").write_text("no folder")
+    with pytest.raises(OSError):
+        take_in(outbox, Memory(), [evaluation(1)], [sink], 1.0)
+    assert outbox.recall() == Memory()
+    (tmp_path / "outbox").unlink()
+    take_in(outbox, outbox.recall(), [evaluation(1)], [sink], 2.0)
+    assert len(outbox.waiting()) == 1
+
+
 def test_a_pause_does_not_grow_for_ever(tmp_path: Path) -> None:
     clock, outbox, sink = Clock(), Outbox(tmp_path), SinkOptions(name="log", kind="log")
     take_in(outbox, Memory(), [evaluation(1)], [sink], clock())

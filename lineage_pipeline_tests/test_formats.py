@@ -417,13 +417,16 @@ def test_what_was_cut_is_told_on_stderr(here: Path, capsys: pytest.CaptureFixtur
     assert "drawn are 2 of 6 objects" in shown.err
 
 
-TEXTS = [name for name, format in FORMATS.items() if format.save is None] + ["csv"]
+TEXTS = [f"{name}.{grain}" for name, format in FORMATS.items() for grain in format.grains]
+TEXTS += [name for name, format in FORMATS.items() if format.save is None and not format.grains] + ["csv"]
 
 
 def test_texts_are_the_same_bytes_whatever_the_hash_seed_the_zone_and_the_locale(here: Path) -> None:
     program = (
         "import sys; from lineage_pipeline.cli import main\n"
-        "for name in sys.argv[2:]: main(['export', name, sys.argv[1], '-o', f'{name}.out'])"
+        "for name in sys.argv[2:]:\n"
+        "    format, _, level = name.partition('.')\n"
+        "    main(['export', format, sys.argv[1], '-o', f'{name}.out', *(['--level', level] if level else [])])"
     )
     odd = {"PYTHONHASHSEED": "4711", "TZ": "Asia/Kathmandu", "LC_ALL": "C", "PYTHONUTF8": "0"}
     plain = {"PYTHONHASHSEED": "0", "TZ": "UTC", "LC_ALL": "C.UTF-8"}

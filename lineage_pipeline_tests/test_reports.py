@@ -518,6 +518,9 @@ def test_an_unknown_schema_is_told_in_a_sentence(capsys: pytest.CaptureFixture[s
 
 
 def test_the_bytes_do_not_depend_on_hash_seeds(sides: Path) -> None:
+    views = "".join(f"create view w{number} as select v.name, t.id from v join t using (id);\n" for number in range(9))
+    for side in ("base", "head"):
+        (sides / side / "more.sql").write_text(views)
     written = []
     for seed in ("0", "4711"):
         outputs = [f"--output={format}={seed}/{format}" for format in REPORTERS]

@@ -1,6 +1,7 @@
 """The explorer's API against its own OpenAPI document, marts that are built anew while it is open, and load."""
 
 import contextlib
+import http.client
 import shutil
 import socket
 import subprocess
@@ -9,9 +10,9 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice, repeat
+from itertools import chain, cycle, islice, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -149,6 +150,17 @@ class Server(NamedTuple):
         except urllib.error.HTTPError as refusal:
             return refusal.code
 
+    def get_all(self, paths: Sequence[str]) -> list[int]:
+        """Give the statuses of answers over one connection, each read to its end."""
+        connection, found = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120), []
+        with contextlib.closing(connection):
+            for path in paths:
+                connection.request("GET", path)
+                answer = connection.getresponse()
+                answer.read()
+                found.append(answer.status)
+        return found
+
 
 @pytest.fixture(scope="module")
 def server(marts: Path) -> Iterator[Server]:
@@ -195,6 +207,34 @@ def test_clients_that_never_finish_block_nobody(server: Server) -> None:
     finally:
         for client in idle:
             client.close()
+
+
+@pytest.mark.soak
+def test_thousands_of_requests_beside_slow_clients_are_all_answered(server: Server, record_property: Any) -> None:
+    """Each of a hundred connections asks for page after page; sixty others never finish a question."""
+    with ThreadPoolExecutor(LOADED) as pool:
+        assert _answered(pool, server, 500) == {200}
+        before, started = server.memory(), time.monotonic()
+        idle = [socket.create_connection(("127.0.0.1", server.port), 10) for _ in range(60)]
+        for client in idle[::2]:
+            client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+        try:
+            assert _answered(pool, server, 4_000) == {200}
+        finally:
+            for client in idle:
+                client.close()
+    taken, growth = time.monotonic() - started, server.memory() - before
+    record_property("figure", f"explorer, 4,000 requests: {4_000 / taken:.0f} answers a second, {growth / 1e6:+.1f} MB")
+    assert growth < MOST_GROWTH
+
+
+LOADED = 100
+
+
+def _answered(pool: ThreadPoolExecutor, server: Server, count: int) -> set[int]:
+    """Give the statuses of so many answers, each connection with pages of its own order."""
+    orders = [list(islice(cycle(PATHS), start, start + count // LOADED)) for start in range(LOADED)]
+    return set(chain.from_iterable(pool.map(server.get_all, orders)))
 
 
 @pytest.mark.parametrize(
