@@ -154,6 +154,18 @@ def test_analyze_prints_the_graph_of_each_statement_or_of_all(here: Path, capsys
     assert crossing["statements"] == [{"path": "a.sql", "statement": 0}, {"path": "a.sql", "statement": 1}]
 
 
+def test_what_is_printed_is_utf_8_whatever_the_locale(here: Path) -> None:
+    (here / "a.sql").write_text('create view "größe 漢字" as select "naïve" from "Ωmega"', encoding="utf-8")
+    odd = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "latin-1:replace"}
+    command = [sys.executable, "-m", "lineage_pipeline.cli", "analyze", str(here / "a.sql"), "-d", "postgres"]
+    shown = [
+        subprocess.run(command, capture_output=True, cwd=ROOT, env={**os.environ, **more}).stdout
+        for more in (odd, {"LC_ALL": "C.UTF-8"})
+    ]
+    assert shown[0] == shown[1]
+    assert '"größe 漢字"' in shown[0].decode("utf-8")
+
+
 @pytest.mark.parametrize("graph", ["statement", "global"])
 def test_graphs_are_the_same_bytes_whatever_the_hash_seed(here: Path, graph: str) -> None:
     (here / "a.sql").write_text("with c as (select a, b from t join u using (k)) select * from c where a in (select 1)")

@@ -382,3 +382,20 @@ def test_addresses_and_folders_are_told_apart(tmp_path: Path) -> None:
     ]
     assert repository_of("git@host:team/shop.git") == "shop"
     assert local("a/b", tmp_path) == Path("a/b")
+
+
+def test_the_time_of_a_commit_is_the_same_in_every_zone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, a_sql="select 1")
+    git(tmp_path, "init", "-q", "-b", "main")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-q", "-m", "all")
+    told = set()
+    for zone in ("UTC", "Asia/Kathmandu"):
+        with monkeypatch.context() as patched:
+            patched.setenv("TZ", zone)
+            time.tzset()
+            told.add(discover_revision(tmp_path, "HEAD", Settings()).snapshot.committed_at)
+    time.tzset()
+    (moment,) = told
+    assert moment is not None
+    assert moment.endswith("Z")

@@ -2,9 +2,11 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from referencing import Registry, Resource
 from lineage_pipeline.cli import main
 from lineage_pipeline.export.facets import FACET_SCHEMAS
 from lineage_pipeline.export.sending import Patience, Target, send, target_of
+from lineage_pipeline.export.unsent import send_all
 from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline_tests.consumers import consuming, official
 
@@ -347,6 +350,27 @@ def test_what_a_consumer_did_not_take_is_kept_and_sent_first_the_next_time(
         assert list((shop / ".lineage" / "unsent").iterdir()) == []
         assert export("lake", "--dialect", "spark", "--url", consumer.address) == []
         assert len(consumer.taken) > len(expected)
+
+
+def test_what_waits_is_sent_before_other_events(tmp_path: Path) -> None:
+    with consuming(201, 503) as consumer:
+        target = Target(consumer.address, patience=Patience(tries=1))
+        with pytest.raises(LineageError, match="1 were taken"):
+            send_all(['{"a": 1}', '{"a": 2}', '{"a": 3}'], target, tmp_path)
+        assert send_all(['{"b": 1}'], target, tmp_path) == 3
+        assert consumer.taken == [{"a": 1}, {"a": 2}, {"a": 3}, {"b": 1}]
+
+
+def test_a_consumer_that_never_answers_is_not_waited_for(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent, ThreadPoolExecutor(1) as pool:
+        target = Target(f"http://127.0.0.1:{silent.getsockname()[1]}", patience=Patience(tries=1, timeout=0.3))
+        sending = pool.submit(send_all, ['{"a": 1}'], target, tmp_path)
+        try:
+            with pytest.raises(LineageError, match="timed out"):
+                sending.result(20)
+        finally:
+            silent.close()  # or whoever waits would wait for ever
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 @pytest.mark.parametrize(("answer", "said"), [(400, "400 Bad Request"), (302, "302 Found")])
