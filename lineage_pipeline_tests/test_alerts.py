@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -456,6 +457,17 @@ def test_what_cannot_be_kept_is_judged_again(tmp_path: Path) -> None:
     (tmp_path / "outbox").unlink()
     take_in(outbox, outbox.recall(), [evaluation(1)], [sink], 2.0)
     assert len(outbox.waiting()) == 1
+
+
+def test_a_message_says_the_same_time_in_every_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = set()
+    for zone in ("UTC", "Asia/Kathmandu"):
+        with monkeypatch.context() as patched:
+            patched.setenv("TZ", zone)
+            time.tzset()
+            told.add((document(one_alert())["at"], mail(one_alert(), "a@example.org", ["b@example.org"])["Date"]))
+    time.tzset()
+    assert len(told) == 1
 
 
 def test_a_pause_does_not_grow_for_ever(tmp_path: Path) -> None:
