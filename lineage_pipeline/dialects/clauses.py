@@ -55,6 +55,9 @@ MERGED_IN_PLACE = frozenset({"duckdb", "sqlite", "clickhouse"})
 MERGED_FIRST = frozenset({"spark"})
 """Families in which a column that USING merges comes first even where a star is asked of one side."""
 
+SHORT_LISTS = frozenset({"", "postgres", "redshift", "duckdb"})
+"""Families in which a list of names may be shorter than the columns that it names."""
+
 DROPPED: dict[str, tuple[Clause, ...]] = {"tsql": TSQL, "hive": HIVE}
 """The clauses to leave out, by family of dialects."""
 

@@ -47,11 +47,15 @@ class Opening(msgspec.Struct, frozen=True, gc=False):
     exclude: tuple[str, ...] = ()
 
 
+Gap = tuple[int, int] | None
+"""How many columns stand before and behind those that nobody knows."""
+
+
 class Linked(msgspec.Struct, frozen=True, gc=False):
     """A relation after linking: its columns, what passes through it unseen, and what decides about its rows.
 
     Where it may have further columns that are all made of the same thing, `rest` is that thing. A `single` one has
-    one row, whatever it reads.
+    one row, whatever it reads. What passes unseen stands in a `gap`: so many columns before it, and so many behind.
     """
 
     columns: tuple[Out, ...]
@@ -60,6 +64,7 @@ class Linked(msgspec.Struct, frozen=True, gc=False):
     facets: tuple[tuple[str, str], ...] = ()
     rest: Value | None = None
     single: bool = False
+    gap: Gap = None
 
 
 class InputColumn(msgspec.Struct, frozen=True, gc=False):

@@ -5,7 +5,7 @@ import msgspec
 from lineage_pipeline.engine.link.canonical import shortened
 from lineage_pipeline.engine.link.flows import NONE, Flows, influence, united
 from lineage_pipeline.engine.link.links import Links
-from lineage_pipeline.engine.link.model import Linked, Out, Value
+from lineage_pipeline.engine.link.model import Gap, Linked, Out, Value
 from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.source import Source, Sources, unexpanded
 from lineage_pipeline.engine.link.stars import expanded
@@ -38,10 +38,26 @@ def pivot(links: Links, body: ir.Pivot, index: int, outer: Scope | None) -> Link
     if body.group is not None:
         kept = [Out(ref.parts[-1], ref.parts[-1], scope.resolve(ref), ref.start, ref.end) for ref in body.group]
     else:
-        kept = [column for column in inner.columns if column.name not in used]
+        kept = _kept(inner, used)
     grouped = influence(united(column.value.flows for column in kept), Subtype.GROUP_BY)
     openings = inner.openings if body.group is None else ()
-    return Linked((*kept, *columns), openings, united([inner.indirect, grouped]), inner.facets, rest)
+    gap = _gap(inner, used, len(columns)) if openings else None
+    return Linked((*kept, *columns), openings, united([inner.indirect, grouped]), inner.facets, rest, gap=gap)
+
+
+def _kept(inner: Linked, used: set[str]) -> list[Out]:
+    """The columns that are not turned."""
+    return [column for column in inner.columns if column.name not in used]
+
+
+def _gap(inner: Linked, used: set[str], made: int) -> Gap:
+    """Where unknown columns stand: what is made of rows or columns comes behind all others."""
+    if inner.gap is None:
+        return None
+    before, behind = inner.gap
+    columns = inner.columns
+    head, tail = columns[:before], columns[len(columns) - behind :]
+    return sum(out.name not in used for out in head), sum(out.name not in used for out in tail) + made
 
 
 def _rest(links: Links, body: ir.Pivot, scope: Scope, decided: Flows, used: set[str]) -> Value | None:
@@ -72,7 +88,7 @@ def unpivot(links: Links, body: ir.Unpivot, index: int, outer: Scope | None) -> 
         body = msgspec.structs.replace(body, inputs=inputs)
     groups = [[scope.resolve(ref) for ref in group] for group in body.inputs]
     used = {ref.parts[-1] for group in body.inputs for ref in group}
-    kept = [column for column in inner.columns if column.name not in used]
+    kept = _kept(inner, used)
     values = []
     for position, name in enumerate(body.values):
         cells = [group[position] for group in groups if position < len(group)]
@@ -81,4 +97,5 @@ def unpivot(links: Links, body: ir.Unpivot, index: int, outer: Scope | None) -> 
         values.append(Out(name, name, Value(united(cell.flows for cell in cells), kind, True, text)))
     label = Out(body.label, body.label, Value(NONE, scope.typing.family.string, False, "unpivot label"))
     made = [label, *values] if links.traits.label_first else [*values, label]
-    return Linked((*kept, *made), inner.openings, inner.indirect, inner.facets)
+    gap = _gap(inner, used, len(made))
+    return Linked((*kept, *made), inner.openings, inner.indirect, inner.facets, gap=gap)

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from lineage_pipeline.dialects.clauses import SHORT_LISTS
 from lineage_pipeline.dialects.counting import whole_number
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.dialects.typing.rules import Typing, typing_of
@@ -12,7 +13,8 @@ from lineage_pipeline.engine.link.budget import TEXTS, Budget
 from lineage_pipeline.engine.link.canonical import shortened
 from lineage_pipeline.engine.link.fitting import report_united
 from lineage_pipeline.engine.link.flows import Flows, changed, influence, united
-from lineage_pipeline.engine.link.model import Input, Linked, Out, Value, Variables
+from lineage_pipeline.engine.link.gaps import headed, partners
+from lineage_pipeline.engine.link.model import Gap, Input, Linked, Out, Value, Variables
 from lineage_pipeline.engine.link.pivots import pivot, unpivot
 from lineage_pipeline.engine.link.scope import Report, Scope
 from lineage_pipeline.engine.link.selects import each_once, select
@@ -96,7 +98,15 @@ def _set_operation(links: RelationLinker, body: ir.SetOperation, index: int, out
         tuple(dict.fromkeys(opening for branch in kept for opening in branch.openings)),
         united([*(branch.indirect for branch in branches), *decided, order]),
         each_once(facets),
+        gap=_gap(body, branches, len(columns)),
     )
+
+
+def _gap(body: ir.SetOperation, branches: Sequence[Linked], columns: int) -> Gap:
+    """Where the unknown columns of a set operation stand: its first branch says what columns it has."""
+    if not any(branch.openings for branch in branches):
+        return None
+    return (0, 0) if body.by_name else branches[0].gap or (columns, 0)
 
 
 def _all(linked: Linked) -> Flows:
@@ -129,8 +139,9 @@ def _by_position(links: RelationLinker, body: ir.SetOperation, branches: Sequenc
             place = next(((item.start, item.end) for item in branch.columns if item.start != ir.NOWHERE), (0, 0))
             links.report("SET_OPERATION_MISMATCH", *place, operation=operation, left=left, right=right)
     columns = []
+    beside = [partners(first, branch) for branch in branches[1:]]
     for position, column in enumerate(first.columns):
-        others = [branch.columns[position] for branch in branches[1:] if position < len(branch.columns)]
+        others = [found for row in beside if (found := row[position]) is not None]
         if links.typing.fits:
             report_united(column, others, links.typing.fits, links.report)
         columns.append(_combined(column, others, body.op, links.typing))
@@ -222,15 +233,14 @@ ROUNDS = 20
 
 def _once_round(anchor: Linked, step: Linked, distinct: bool, typing: Typing) -> Linked:
     columns = []
-    for position, column in enumerate(anchor.columns):
-        others = [step.columns[position]] if position < len(step.columns) else []
-        combined = _combined(column, others, "UNION", typing)
+    for column, other in zip(anchor.columns, partners(anchor, step), strict=True):
+        combined = _combined(column, [other] if other is not None else [], "UNION", typing)
         nullable = combined.value.nullable or typing.nulls.recursion
         value = msgspec.structs.replace(combined.value, type=column.value.type, nullable=nullable)
         columns.append(msgspec.structs.replace(combined, value=value))
     manner = f"recursion {'distinct' if distinct else 'all'}"
     facets = each_once((*anchor.facets, *step.facets, ("set operation", manner)))
-    return Linked(tuple(columns), anchor.openings, united([anchor.indirect, step.indirect]), facets)
+    return Linked(tuple(columns), anchor.openings, united([anchor.indirect, step.indirect]), facets, gap=anchor.gap)
 
 
 def _fuller(known: Linked, other: Linked) -> Linked | None:
@@ -259,15 +269,7 @@ def _besides(known: Flows, others: Flows) -> Flows:
 
 
 def _renamed(links: RelationLinker, body: ir.Renamed, index: int, outer: Scope | None) -> Linked:
-    inner = links.relation(body.relation, outer)
-    names = body.columns
-    columns = tuple(
-        msgspec.structs.replace(column, name=names[position], written=names[position])
-        if position < len(names)
-        else column
-        for position, column in enumerate(inner.columns)
-    )
-    return msgspec.structs.replace(inner, columns=columns)
+    return headed(links.relation(body.relation, outer), body.columns, links.traits.family in SHORT_LISTS)
 
 
 RELATIONS: dict[type, Callable[[RelationLinker, Any, int, Scope | None], Linked]] = {

@@ -26,7 +26,8 @@ class Passing(msgspec.Struct, frozen=True, array_like=True, gc=False):
     path: str
     statement: int
     span: Span | None
-    sources: int
+    approximate: bool
+    conditional: bool = False
     expression: str = ""
 
 
@@ -198,5 +199,6 @@ def _passing(text: Text, origin: int, ordinal: int, written: Written, opening: O
     span = text.span(origin + opening.start, origin + opening.end) if opening.start >= 0 else None
     expression = text.text[origin + opening.start : origin + opening.end] if opening.start >= 0 else ""
     listed = (*opening.exclude, *(name for name, _ in written.columns))  # these have edges of their own
-    sources = len(written.openings)
-    return Passing(written.target, opening.object, listed, text.path, ordinal, span, sources, expression)
+    uncertain = len(written.openings) > 1 or written.lists
+    guarded = written.conditional
+    return Passing(written.target, opening.object, listed, text.path, ordinal, span, uncertain, guarded, expression)

@@ -12,7 +12,7 @@ from lineage_pipeline.dialects.typing.rowsets import ELEMENT, SELF
 from lineage_pipeline.dialects.typing.rules import typing_of
 from lineage_pipeline.engine.link.flows import Flows, approximated, changed, united
 from lineage_pipeline.engine.link.members import element, mapped, member, pair, spread
-from lineage_pipeline.engine.link.model import Input, Linked, Members, Out, Value
+from lineage_pipeline.engine.link.model import Input, Linked, Members, Out, Value, Variables
 from lineage_pipeline.engine.link.shapes import element_type
 from lineage_pipeline.engine.link.types import common_of, settled
 from lineage_pipeline.vocabulary import ir
@@ -24,6 +24,15 @@ class Rowset(msgspec.Struct, frozen=True):
 
     columns: Members
     rest: Value | None = None
+
+
+def record(variables: Variables, name: str) -> Linked:
+    """The rows of a cursor; of one that somebody else opened all that is known is who handed it over, if that is."""
+    if (known := variables.records.get(name)) is not None:
+        return known
+    given = variables.scalars.get(name)
+    flows = approximated(given.flows) if given is not None else ()
+    return Linked((), rest=Value(flows, None, True, name))
 
 
 Handed = Iterator[tuple[tuple[str, str], Out]]

@@ -15,15 +15,16 @@ from lineage_pipeline.engine.link.canonical import shortened
 from lineage_pipeline.engine.link.captions import recaptioned
 from lineage_pipeline.engine.link.conjuncts import conjuncts
 from lineage_pipeline.engine.link.facets import condition_lines, joined_by_marks, shape_lines
-from lineage_pipeline.engine.link.flows import Flows, approximated, influence, united
+from lineage_pipeline.engine.link.flows import Flows, influence, united
+from lineage_pipeline.engine.link.gaps import gap_of
 from lineage_pipeline.engine.link.groupings import with_gaps
 from lineage_pipeline.engine.link.links import Links
 from lineage_pipeline.engine.link.members import spread
-from lineage_pipeline.engine.link.model import Linked, Opening, Out, Value
+from lineage_pipeline.engine.link.model import Gap, Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.results import told_apart
-from lineage_pipeline.engine.link.rowsets import bare_name, handed, rowset
+from lineage_pipeline.engine.link.rowsets import bare_name, handed, record, rowset
 from lineage_pipeline.engine.link.scope import Scope
-from lineage_pipeline.engine.link.source import Source, Sources, proposed
+from lineage_pipeline.engine.link.source import Source, Sources, proposed, renamed
 from lineage_pipeline.engine.link.stars import counted, out_of, several, unlisted
 from lineage_pipeline.engine.link.types import settled
 from lineage_pipeline.engine.link.values import value_of
@@ -40,7 +41,7 @@ def select(links: Links, body: ir.Select, outer: Scope | None) -> Linked:
     facets: list[tuple[str, str]] = []
     for source in body.sources:
         _join(links, source, scope, indirect, facets)
-    columns, openings = _outputs(links, body, scope)
+    columns, openings, gap = _outputs(links, body, scope)
     if body.partial:
         columns = with_gaps(body, columns)
     scope.sees_aliases = False
@@ -64,7 +65,7 @@ def select(links: Links, body: ir.Select, outer: Scope | None) -> Linked:
     rest = None if openings else unlisted(links, body, scope)
     if body.value_table and len(columns) == 1:
         columns, rest = _row_of(columns[0])
-    return Linked(tuple(columns), each_once(openings), united(indirect), each_once(facets), rest, _is_single(body))
+    return Linked(tuple(columns), each_once(openings), united(indirect), each_once(facets), rest, _is_single(body), gap)
 
 
 def _is_single(body: ir.Select) -> bool:
@@ -187,14 +188,14 @@ def _source(links: Links, source: ir.Source, scope: Scope) -> Source:
         if source.name is not None:
             added = proposed(source.alias, linked, links.input(source.name))
         else:
-            added = Source(source.alias, (), linked=linked, columns=source.columns)
+            added = renamed(source, linked, links.traits)
     elif source.name is not None and source.function is None:
         parts = spoken(source.name.parts, links.traits.aliases)
         added = Source(source.alias, parts, input=links.input(source.name), columns=source.columns)
     elif source.function is not None:
         added = _function(links, source, scope)
     else:
-        added = Source(source.alias, (), linked=links.variables.records.get(source.record) or _stranger(links, source))
+        added = Source(source.alias, (), linked=record(links.variables, source.record))
     added.reach = source.reach
     again = scope.sources.times(added) if scope.sources else 0
     if again:
@@ -202,13 +203,6 @@ def _source(links: Links, source: ir.Source, scope: Scope) -> Source:
     if source.join is None:
         scope.sources.append(added)
     return added
-
-
-def _stranger(links: Links, source: ir.Source) -> Linked:
-    """The rows of a cursor that somebody else opened: all that is known of them is who handed it over, if that is."""
-    given = links.variables.scalars.get(source.record)
-    flows = approximated(given.flows) if given is not None else ()
-    return Linked((), rest=Value(flows, None, True, source.record))
 
 
 def _function(links: Links, source: ir.Source, scope: Scope) -> Source:
@@ -236,12 +230,15 @@ def _function(links: Links, source: ir.Source, scope: Scope) -> Source:
 # ── outputs ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _outputs(links: Links, body: ir.Select, scope: Scope) -> tuple[list[Out], list[Opening]]:
+def _outputs(links: Links, body: ir.Select, scope: Scope) -> tuple[list[Out], list[Opening], Gap]:
     columns: list[Out] = []
-    openings: list[Opening] = []
+    openings, stars = list[Opening](), list[tuple[int, int]]()
     for output in body.outputs:
         if isinstance(output, ir.Star):
+            before, known = len(columns), len(openings)
             columns.extend(counted(links, output, scope, openings))
+            if len(openings) > known:
+                stars.append((before, len(columns)))
             continue
         value, name = value_of(output.expr, scope, links), output.name
         if value.type is not None and len(value.type) > LONGEST_TYPE:
@@ -254,7 +251,7 @@ def _outputs(links: Links, body: ir.Select, scope: Scope) -> tuple[list[Out], li
         columns.extend(several(output, value, scope, links) or (out_of(output, name, value),))
         if name:
             scope.aliases.setdefault(name, value)
-    return columns, openings
+    return columns, openings, gap_of(len(columns), stars)
 
 
 # ── clauses that may name the outputs ────────────────────────────────────────────────────────────────────────────

@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
+from lineage_pipeline.dialects.clauses import SHORT_LISTS
 from lineage_pipeline.dialects.counting import whole_number
+from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.flows import (
     DIRECT,
     IDENTITY,
@@ -16,6 +18,7 @@ from lineage_pipeline.engine.link.flows import (
     through,
     united,
 )
+from lineage_pipeline.engine.link.gaps import headed
 from lineage_pipeline.engine.link.members import mapped, member
 from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value, numbered
 from lineage_pipeline.vocabulary import ir
@@ -181,6 +184,8 @@ class Source(msgspec.Struct):
 
     def _is_unlisted(self, position: int) -> bool:
         """Whether an alias names a column that is known by its position only."""
+        if self.input is not None and self.input.open:  # its columns are known by their names only
+            return True
         own = self.input.columns if self.input is not None else self.linked.columns if self.linked is not None else None
         return own is not None and position >= len(own)
 
@@ -224,6 +229,13 @@ class Source(msgspec.Struct):
             return True
         parts = self.parts
         return bool(parts) and parts[-1] == self.alias and parts[-len(qualifier) :] == tuple(qualifier)
+
+
+def renamed(source: ir.Source, linked: Linked, traits: Traits) -> Source:
+    """A relation under an alias that may name its columns."""
+    if linked.gap is not None and source.columns:
+        return Source(source.alias, (), linked=headed(linked, source.columns, traits.family in SHORT_LISTS))
+    return Source(source.alias, (), linked=linked, columns=source.columns)
 
 
 def proposed(alias: str, rows: Linked, table: Input) -> Source:

@@ -5,12 +5,14 @@ from itertools import product
 
 import msgspec
 
+from lineage_pipeline.dialects.clauses import SHORT_LISTS
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.link.budget import Tally, TooMuch
 from lineage_pipeline.engine.link.computed import fed
 from lineage_pipeline.engine.link.facets import facet_lines, with_manner
 from lineage_pipeline.engine.link.fitting import report_stored
 from lineage_pipeline.engine.link.flows import NONE, Flow, Flows, approximated, deciding, united
+from lineage_pipeline.engine.link.gaps import headed, stored
 from lineage_pipeline.engine.link.invocations import handed_over, take_back, typed
 from lineage_pipeline.engine.link.listed import fitting, report_listed
 from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value
@@ -36,6 +38,7 @@ class Written(msgspec.Struct, frozen=True):
     indirect: Flows = NONE
     facets: tuple[tuple[str, str], ...] = ()
     conditional: bool = False
+    lists: bool = False  # columns by name: what passes unseen goes into them by position, whatever its names are
 
 
 class LinkedStatement(msgspec.Struct, frozen=True):
@@ -212,6 +215,8 @@ class StatementLinker:
         linked = told_apart(self.relations.relation(definition.relation, None), self.traits)
         adds = self.traits.query_adds_columns and definition.kind == "table"  # to those that are declared, by name
         header = () if adds else definition.header or tuple(column.name for column in definition.columns)
+        if linked.gap is not None:
+            linked = headed(linked, header, self.traits.family in SHORT_LISTS)
         return self._written(self.names[definition.name.parts], "define", named(linked.columns, header), linked)
 
     def _computed(self) -> Iterator[Written]:
@@ -239,15 +244,16 @@ class StatementLinker:
         if write.mode == "load":
             return self._written(target, write.mode, self._loaded(write, own), linked, write.conditional)
         if write.columns is not None:
-            pairs = list(zip(write.columns, linked.columns, strict=False))
+            pairs = list(stored(linked, write.columns, short=False))
             self._check_arity(write, target, len(write.columns), linked)
             report_listed(write, own, self.relations, self.report)
-        elif write.by_name or own is None or own.guessed or (own.open and not own.columns):
+        elif write.by_name or own is None or own.guessed or own.open:
             pairs = list(named(linked.columns, ()))
         else:
             pairs = self._positional(write, target, own, linked)
         report_stored(target, own, pairs, self.traits.family, self.report)
-        return self._written(target, write.mode, pairs, linked, write.conditional)
+        written = self._written(target, write.mode, pairs, linked, write.conditional)
+        return msgspec.structs.replace(written, lists=write.columns is not None)
 
     def _loaded(self, write: ir.Write, own: Input | None) -> list[tuple[str, Out]]:
         """What a file gives to the columns of a table: one of the same name, for all that is known."""
@@ -263,11 +269,11 @@ class StatementLinker:
 
     def _positional(self, write: ir.Write, target: str, own: Input, linked: Linked) -> list[tuple[str, Out]]:
         """Values by position; columns that the engine fills itself are passed over."""
-        names = fitting(write, own, len(linked.columns), target in self.bound.elsewhere)
+        names = fitting(write, own, ir.NOWHERE if linked.gap else len(linked.columns), target in self.bound.elsewhere)
         short = self.traits.short_insert and len(linked.columns) < len(names)
         if not own.open and not short:
             self._check_arity(write, target, len(names), linked)
-        return list(zip(names, linked.columns, strict=False))
+        return list(stored(linked, names, self.traits.short_insert))
 
     def _check_arity(self, write: ir.Write, target: str, expected: int, linked: Linked) -> None:
         given, known = len(linked.columns), not linked.openings and linked.rest is None

@@ -90,7 +90,7 @@ def as_object(inner: str, linked: Linked) -> Linked:
         for key, column in zip(keys(linked.columns), linked.columns, strict=True)
     )
     openings = (Opening(name, ir.NOWHERE, ir.NOWHERE),) if linked.openings else ()
-    return Linked(columns, openings, (Flow(name, ROWS, type=INDIRECT),), rest=linked.rest)
+    return Linked(columns, openings, (Flow(name, ROWS, type=INDIRECT),), rest=linked.rest, gap=linked.gap)
 
 
 def keys(columns: Sequence[Out]) -> list[str]:

@@ -175,7 +175,7 @@ class Environment:
             for column in linked.columns
         )
         indirect = self._through(name, name, placeless(linked.indirect))
-        return Linked(columns, linked.openings, indirect, rest=linked.rest)
+        return Linked(columns, linked.openings, indirect, rest=linked.rest, gap=linked.gap)
 
     def _through(self, variable: str, column: str, flows: Flows) -> Flows:
         """Flows from elsewhere that pass a variable; one that passes it again and again is said to pass it once."""
