@@ -35,7 +35,10 @@ SPELLINGS: dict[str, tuple[Spelling, ...]] = {
         Spelling(("OVERRIDING", "SYSTEM", "VALUE")),
         Spelling(("OVERRIDING", "USER", "VALUE")),
         Spelling(("USING", "KEY"), brackets=True),
+        *(Spelling(("AT", kind), values=1) for kind in ("BRANCH", "TAG", "COMMIT", "REFERENCE")),
         *_rows(
+            ("CREATE VDS", "CREATE VIEW"),
+            ("CREATE OR REPLACE VDS", "CREATE OR REPLACE VIEW"),
             ("CREATE LOCAL TEMPORARY", "CREATE TEMPORARY"),
             ("CREATE LOCAL TEMP", "CREATE TEMPORARY"),
             ("CREATE FOREIGN TABLE", "CREATE EXTERNAL TABLE"),
@@ -58,7 +61,8 @@ SPELLINGS: dict[str, tuple[Spelling, ...]] = {
     "postgres": (
         Spelling(("VARIADIC",)),
         Spelling(("OPTIONS",), brackets=True, within=_DEFINITION),
-        *_rows(("BIT VARYING", "VARBIT"), ("CREATE SOURCE", "CREATE EXTERNAL TABLE")),
+        *_rows(("BIT VARYING", "VARBIT"), ("CREATE SOURCE", "CREATE EXTERNAL TABLE"), ("EMIT ON WINDOW CLOSE", "")),
+        *_rows(("WITHOUT OVERLAPS", "")),
     ),
     "duckdb": (Spelling(("BY", "POSITION")),),
     "mysql": (
@@ -66,6 +70,7 @@ SPELLINGS: dict[str, tuple[Spelling, ...]] = {
         Spelling(("SQL_NO_CACHE",)),
         Spelling(("WITH", "LABEL"), values=1, within=frozenset({"INSERT"})),
         Spelling(("SRID",), values=1, within=_DEFINITION),
+        Spelling(("PARTITION",), values=1, within=frozenset({"DELETE"})),
     ),
     "teradata": (
         Spelling(("NORMALIZE", "ON", "MEETS", "OR", "OVERLAPS")),
@@ -125,6 +130,7 @@ SPELLINGS: dict[str, tuple[Spelling, ...]] = {
     ),
     "oracle": (
         *_rows(("BY DEFAULT ON NULL AS", "BY DEFAULT AS"), ("USING NCHAR_CS", ""), ("USING CHAR_CS", "")),
+        *_rows(("AT LOCAL", "AT TIME ZONE SESSIONTIMEZONE")),
         Spelling(("BUILD", "IMMEDIATE"), within=_DEFINITION),
         Spelling(("BUILD", "DEFERRED"), within=_DEFINITION),
         Spelling(("REFRESH", "FAST"), within=_DEFINITION),
@@ -138,6 +144,7 @@ SPELLINGS: dict[str, tuple[Spelling, ...]] = {
         Spelling(("NONEDITIONABLE",), within=_DEFINITION),
     ),
     "tsql": (
+        *_rows(("AS CLONE OF", "CLONE")),
         Spelling(("BULK",), within=frozenset({"SELECT", "INSERT", "WITH", "CREATE", "MERGE"})),
         Spelling(("USING",), values=1, within=frozenset({"SELECT", "INSERT", "UPDATE", "SET"})),  # PARSE(… USING …)
     ),

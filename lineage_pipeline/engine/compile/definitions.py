@@ -44,6 +44,10 @@ def _relation(context: Context, tree: exp.Expr, kind: str) -> dict[str, Any]:
     items = schema.expressions if isinstance(schema, exp.Schema) else []
     partitions = partition_columns(properties)
     body = tree.args.get("expression")
+    if body is None:  # a column may have no type
+        items = [
+            exp.ColumnDef(this=item) if type(item) is exp.Identifier else item for item in items if not _is_key(item)
+        ]
     name = name_of(context, table)
     like = _like(context, properties, items)
     listed = _columns(context, items, partitions)
@@ -70,6 +74,12 @@ def _relation(context: Context, tree: exp.Expr, kind: str) -> dict[str, Any]:
         context.report("UNSUPPORTED_SYNTAX", context.origin, context.end, construct=construct)
     label = f"CREATE {'MATERIALIZED ' if exp.MaterializedProperty in properties else ''}{kind}"
     return {"kind": label, "definition": definition, **_sent_on(context, properties, definition)}
+
+
+def _is_key(item: exp.Expr) -> bool:
+    """SingleStore: `SORT KEY (a)` and `SHARD KEY (a)` look like columns without a type that are a key of others."""
+    said = item.args.get("constraints") or () if item.args.get("kind") is None else ()
+    return any(isinstance(own.args.get("kind"), exp.PrimaryKey) and own.args["kind"].expressions for own in said)
 
 
 def _header(context: Context, items: list[exp.Expr]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.engine.compile.words import behind_brackets, behind_name, keyword, made
+from lineage_pipeline.engine.compile.words import behind_brackets, behind_name, is_name, keyword, made
 
 
 def fed_table(tokens: Sequence[Token]) -> list[Token]:
@@ -39,30 +39,39 @@ def ingested(tokens: Sequence[Token]) -> list[Token]:
     if words[end : end + 1] == ["OVERWRITE"]:
         query = next((at for at in range(end, len(words)) if words[at] in ("SELECT", "WITH")), end)
     kept = next((at for at in range(query, len(words)) if words[at] in _KEEPING), len(words))
-    return [made("INSERT", tokens[0]), *tokens[1:end], *_declared(tokens[query:kept])]
+    return [made("INSERT", tokens[0]), *tokens[1:end], *declared(tokens[query:kept])]
 
 
 _KEEPING = frozenset({"PARTITIONED", "PARTITIONED BY", "CLUSTERED", "CLUSTERED BY"})
 
 
-def _declared(tokens: Sequence[Token]) -> list[Token]:
-    """The columns that rows from outside have, `TABLE(EXTERN(…)) EXTEND (a VARCHAR)`, as those of an alias."""
+def declared(tokens: Sequence[Token]) -> list[Token]:
+    """Rows from outside with the columns they have, `TABLE(EXTERN(…)) EXTEND (a VARCHAR)`, as a query of those."""
     kept: list[Token] = []
     index = 0
     while index < len(tokens):
         token = tokens[index]
         opened = index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.L_PAREN
-        if keyword(token) != "EXTEND" or not opened:
+        behind = behind_brackets(tokens, index + 1) if keyword(token) == "TABLE" and opened else len(tokens)
+        if [keyword(item) for item in tokens[behind : behind + 2]] != ["EXTEND", "("]:
             kept.append(token)
             index += 1
             continue
-        end = behind_brackets(tokens, index + 1)
-        kept.extend([made("AS", token), made("extern", token), *_names(tokens[index + 1 : end])])
+        end = behind_brackets(tokens, behind + 1)
+        kept.extend(shaped(tokens[index:behind], tokens[behind + 1 : end]))
+        named = end < len(tokens) and (is_name(tokens, end) or keyword(tokens[end]) == "AS")
+        kept.extend([] if named else [made("AS", token), made("extern", token)])
         index = end
     return kept
 
 
-def _names(tokens: Sequence[Token]) -> list[Token]:
+def shaped(rows: Sequence[Token], columns: Sequence[Token]) -> list[Token]:
+    """Rows whose columns are declared in brackets as a query of them."""
+    first, last = rows[0], columns[-1]
+    return [made("(", first), made("SELECT", first), *names(columns)[1:-1], made("FROM", first), *rows, made(")", last)]
+
+
+def names(tokens: Sequence[Token]) -> list[Token]:
     """A list of declarations in brackets without their types."""
     first = (TokenType.L_PAREN, TokenType.COMMA)
     marks = (*first, TokenType.R_PAREN)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from sqlglot.tokens import Token, TokenType
 
+from lineage_pipeline.engine.compile.feeds import shaped
 from lineage_pipeline.engine.compile.words import behind_brackets, behind_name, is_name, keyword, made
 
 _CHANGES = ("DELETE", "UPDATE", "INSERT")
@@ -44,20 +45,21 @@ def document_rows(tokens: Sequence[Token]) -> list[Token]:
 
 
 def file_rows(tokens: Sequence[Token]) -> list[Token]:
-    """T-SQL: `OPENROWSET(BULK 'file', …) WITH (…)` as the file alone: what is asked of it tells its columns."""
+    """T-SQL: `OPENROWSET(BULK 'file', …) WITH (…)` as the file, or a query of the columns it is said to have."""
     kept: list[Token] = []
     index = 0
     while index < len(tokens):
         token = tokens[index]
-        kept.append(token)
         index += 1
         opened = index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN
         if not opened or keyword(token) != "OPENROWSET":
+            kept.append(token)
             continue
         end = behind_brackets(tokens, index)
-        kept += [tokens[index], *_first(tokens[index + 1 : end - 1]), tokens[end - 1]]
-        shaped = [keyword(item) for item in tokens[end : end + 2]] == ["WITH", "("]
-        index = behind_brackets(tokens, end + 1) if shaped else end
+        rows = [token, tokens[index], *_first(tokens[index + 1 : end - 1]), tokens[end - 1]]
+        declared = [keyword(item) for item in tokens[end : end + 2]] == ["WITH", "("]
+        index = behind_brackets(tokens, end + 1) if declared else end
+        kept += shaped(rows, tokens[end + 1 : index]) if declared else rows
     return kept
 
 

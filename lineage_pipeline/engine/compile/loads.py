@@ -20,7 +20,9 @@ def load(context: Context, cursor: Cursor) -> Parts | None:
     """LOAD DATA of Hive, MySQL and BigQuery."""
     if not cursor.take("LOAD", "DATA") and not cursor.take("LOAD", "XML"):
         return None
-    files = [outside(item.text, cursor.traits) for item in strings_behind(cursor, "INPATH", "INFILE", "URIS")]
+    words = ("DATA",) if cursor.word() in _SYSTEMS else ("INPATH", "INFILE", "URIS")
+    scheme = f"{cursor.word().lower()}://" if cursor.word() in _SYSTEMS else ""
+    files = [outside(scheme + item.text, cursor.traits) for item in strings_behind(cursor, *words)]
     if not cursor.find("INTO", "OVERWRITE"):
         return None
     while cursor.take_any("INTO", "OVERWRITE", "TABLE", "TEMP", "TEMPORARY"):
@@ -30,7 +32,7 @@ def load(context: Context, cursor: Cursor) -> Parts | None:
         return None
     fixed = _fixed(cursor) if cursor.take("PARTITION") else ()
     columns, variables = columns_in_brackets(cursor), frozenset[str]()
-    if columns is None and "INFILE" in cursor.words:
+    if columns is None and (scheme or "INFILE" in cursor.words):
         columns, variables = _listed_columns(cursor)
     computed = dict(_computed(cursor)) if "INFILE" in cursor.words and cursor.take("SET") else {}
     parts = loaded(context, "LOAD DATA", target, files, columns)
@@ -38,6 +40,10 @@ def load(context: Context, cursor: Cursor) -> Parts | None:
     writes = tuple(msgspec.structs.replace(write, fixed=fixed) for write in parts["writes"])
     made_of = tuple(_made(context, cursor, target, file, (computed, variables)) for file in files if computed)
     return {**parts, "writes": (*writes, *made_of)}
+
+
+_SYSTEMS = frozenset("S3 GCS AZURE HDFS KAFKA MYSQL MONGODB".split())
+"""SingleStore: what may stand before the address of what is loaded."""
 
 
 def _fixed(cursor: Cursor) -> tuple[str, ...]:

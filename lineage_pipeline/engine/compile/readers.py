@@ -12,7 +12,7 @@ from lineage_pipeline.engine.compile.cursor import Cursor
 from lineage_pipeline.engine.compile.loads import load
 from lineage_pipeline.engine.compile.parse import Failure, parse
 from lineage_pipeline.engine.compile.pieces import Piece
-from lineage_pipeline.engine.compile.sinks import model, sink
+from lineage_pipeline.engine.compile.sinks import model, sent_outside, sink, subscribe
 from lineage_pipeline.engine.compile.statements import statement_parts
 from lineage_pipeline.engine.compile.transfers import (
     bulk_insert,
@@ -34,6 +34,8 @@ def read(context: Context) -> Parts | None:
     """What a statement does where somebody here knows its first word, or None where the parser is to read it."""
     word = context.tokens[0].text.upper()
     reader = READERS.get(word)
+    if word == "INSERT" and context.tokens[min(2, len(context.tokens) - 1)].text.upper() == "EXTERN":
+        return sent_outside(context, Cursor(context.tokens, context.traits))
     if word == "INSERT" and all(token.text.upper() != "INFILE" for token in context.tokens[:40]):
         return None  # there are many of them, and long ones
     if word == "CREATE" and object_word(Cursor(context.tokens[:10], context.traits)) not in _CREATED:
@@ -184,6 +186,7 @@ _CREATED: dict[str, Reader] = {
     "MODEL": model,
     "NONCLUSTERED INDEX": _index,
     "PIPE": _with_statement("CREATE PIPE"),
+    "PIPELINE": _with_statement("CREATE PIPELINE"),
     "SINK": sink,
     "STREAM": _stream,
     "SYNONYM": _synonym,
@@ -247,6 +250,8 @@ READERS: dict[str, Reader] = {
     "INSERT": insert_from_file,
     "LOAD": load,
     "RENAME": _rename,
+    "SUBMIT": _with_statement("SUBMIT TASK"),
+    "SUBSCRIBE": subscribe,
     "UNLOAD": unload,
 }
 """Who reads a statement, by its first word."""

@@ -10,7 +10,7 @@ from sqlglot.dialects.clickhouse import ClickHouse
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.engine.compile.blanks import without_blanks
-from lineage_pipeline.engine.compile.feeds import ingested, structured
+from lineage_pipeline.engine.compile.feeds import declared, ingested, structured
 from lineage_pipeline.engine.compile.idioms import (
     arranged_pivots,
     called_windows,
@@ -47,7 +47,7 @@ from lineage_pipeline.engine.compile.phrases import (
     ungrouped_order,
 )
 from lineage_pipeline.engine.compile.rowwise import aliased_members, rows_as_documents, scored, without_current
-from lineage_pipeline.engine.compile.signs import called_factorials, cast_texts
+from lineage_pipeline.engine.compile.signs import bound_texts, called_factorials, cast_texts
 from lineage_pipeline.engine.compile.words import behind_brackets, behind_name, keyword, made
 
 
@@ -177,6 +177,7 @@ def _repair(words: str, rewrite: Callable[[Sequence[Token]], list[Token]]) -> Re
 REPAIRS: tuple[Repair, ...] = (
     _repair("INTO :", unbound),
     Repair(frozenset({"INTO", "PARTITIONED BY"}), ingested),
+    _repair("EXTERN EXTEND", declared),
     _repair("", without_blanks),
     _repair("", joined_strings),
     _repair("", joined_numbers),
@@ -240,6 +241,7 @@ REPAIRS: tuple[Repair, ...] = (
     _repair("INSERT INTO (", viewed_insert),
     _repair("MULTISET", joined_sets),
     _repair("INTERVAL (", plain_intervals),
+    _repair(":", bound_texts),
     _repair("!", called_factorials),
     _repair("", cast_texts),
 )

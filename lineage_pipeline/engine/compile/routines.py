@@ -291,7 +291,8 @@ class Routines(RowTypes):
     def anonymous(self, parent: int) -> None:
         """DO: a block in a string; or an expression whose value nobody takes."""
         begin, end = self.index, self.end()
-        body = next((at for at in range(begin, end) if self.kind(at) in STRINGS), end)
+        texts = (at for at in range(begin, end) if self.kind(at) in STRINGS and self.word(at - 1 - begin) != "LANGUAGE")
+        body = next(texts, end)
         if body == end:
             self.emit(begin, end, parent, "DO")
             return

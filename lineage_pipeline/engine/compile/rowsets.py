@@ -1,5 +1,6 @@
 """Functions in the place of tables: what makes rows of values, reads files, or is an object of the user's own."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
@@ -116,7 +117,8 @@ def _function(context: Context, node: exp.Expr, table: exp.Expr) -> ir.Source:
         return ir.Source("", relation=relation)
     op = compiled.op.split(":", 1)[0] if isinstance(compiled, ir.Call) else ""
     args = compiled.args if isinstance(compiled, ir.Call) else ()
-    if op in functions.FILES and (found := _file(context, node)) is not None:
+    keyed = _keyed(node)
+    if (op in functions.FILES or keyed) and (found := _file(context, node, keyed)) is not None:
         return ir.Source(op.lower(), name=found)
     owner = table.args.get("db") if isinstance(table, exp.Table) else None
     if isinstance(owner, exp.Parameter) and op in functions.METHODS:
@@ -141,9 +143,30 @@ def _is_handed(argument: exp.Expr) -> bool:
     return not argument.this.table and isinstance(argument.expression, exp.Literal | exp.Boolean | exp.Neg | exp.Null)
 
 
-def _file(context: Context, node: exp.Expr) -> ir.Name | None:
+def _keyed(node: exp.Expr) -> list[exp.Expr]:
+    """The addresses among arguments whose names are texts, `'path' = 's3://…'`."""
+    if isinstance(node, exp.Anonymous) and node.name.upper() == "EXTERN":
+        return [exp.Literal.string(place) for item in node.expressions[:1] for place in _described(item.name)]
+    pairs = [item for item in node.expressions if type(item) is exp.EQ and isinstance(item.this, exp.Literal)]
+    return [item.expression for item in pairs if item.this.name.lower() in functions.ADDRESSES]
+
+
+_ADDRESS = re.compile(r'"(?:uris?|prefixes|objects|files|paths?|baseDir)"\s*:\s*\[?\s*"([^"]+)"')
+_SYSTEM = re.compile(r'"type"\s*:\s*"(?!inline")(\w+)"')
+
+
+def _described(text: str) -> list[str]:
+    """Druid: the address that a description of rows outside has, or what they lie in; inline ones lie nowhere."""
+    place, system = _ADDRESS.search(text), _SYSTEM.search(text)
+    if system is None:
+        return []
+    return [place[1] if place is not None else f"{system[1]}://extern"]
+
+
+def _file(context: Context, node: exp.Expr, keyed: Sequence[exp.Expr]) -> ir.Name | None:
     """The file that a function reads."""
-    literal = next((item for item in node.find_all(exp.Literal) if item.args.get("is_string")), None)
+    texts = (item for place in keyed or (node,) for item in place.find_all(exp.Literal) if item.args.get("is_string"))
+    literal = next(texts, None)
     return outside(literal.name, context.traits, *context.place(literal)) if literal is not None else None
 
 

@@ -128,3 +128,15 @@ def _operand(tokens: Sequence[Token]) -> int:
             break
         begin -= 1
     return begin
+
+
+def bound_texts(tokens: Sequence[Token]) -> list[Token]:
+    """psql: `:'v'` is a variable of the client as a text."""
+    return [token for index, token in enumerate(tokens) if not _binds(tokens, index)]
+
+
+def _binds(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a colon begins a variable: a text touches it."""
+    token, following = tokens[index], tokens[min(index + 1, len(tokens) - 1)]
+    text = following.token_type is TokenType.STRING and following.start == token.end + 1
+    return token.token_type is TokenType.COLON and text

@@ -6,6 +6,7 @@ from sqlglot.tokens import TokenType
 
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.cursor import Cursor
+from lineage_pipeline.engine.compile.outside import outside
 from lineage_pipeline.engine.compile.transfers import columns_in_brackets, everything, query_of
 from lineage_pipeline.vocabulary import ir
 
@@ -48,13 +49,39 @@ def model(context: Context, cursor: Cursor) -> dict[str, Any] | None:
     name = cursor.name()
     if name is None or not cursor.find("FROM", "AS") or not cursor.take("FROM"):
         return None
+    relation = _rows(context, cursor)
+    if relation == ir.NOWHERE:
+        return None
+    return {"kind": "CREATE MODEL", "definition": ir.Definition(name, "model", relation=relation, replace=True)}
+
+
+def _rows(context: Context, cursor: Cursor) -> int:
+    """The rows of a query in brackets or of a table, or nowhere."""
     if cursor.opens():
         begin = cursor.index + 1
         cursor.brackets()
-        relation = query_of(context, cursor.tokens[begin : cursor.index - 1])
-    else:
-        source = cursor.name()
-        if source is None:
-            return None
-        relation = everything(context, source)
-    return {"kind": "CREATE MODEL", "definition": ir.Definition(name, "model", relation=relation, replace=True)}
+        return query_of(context, cursor.tokens[begin : cursor.index - 1])
+    source = cursor.name()
+    return everything(context, source) if source is not None else ir.NOWHERE
+
+
+def subscribe(context: Context, cursor: Cursor) -> dict[str, Any] | None:
+    """SUBSCRIBE TO a relation or a query: the rows that come to it are a result."""
+    cursor.index = 1
+    cursor.take("TO")
+    relation = _rows(context, cursor)
+    return {"kind": "SUBSCRIBE", "result": relation} if relation != ir.NOWHERE else None
+
+
+def sent_outside(context: Context, cursor: Cursor) -> dict[str, Any] | None:
+    """Druid: `INSERT INTO EXTERN(s3(bucket => 'b', prefix => 'p')) AS CSV SELECT …` writes files."""
+    cursor.index = 3
+    system, begin = cursor.word(1).lower(), cursor.index
+    cursor.brackets()
+    texts = [token.text for token in cursor.tokens[begin : cursor.index] if token.token_type is TokenType.STRING]
+    if not texts or not cursor.find("SELECT", "WITH"):
+        return None
+    address = f"{'file' if system == 'local' else system}://{'/'.join(text.strip('/') for text in texts)}"
+    relation = query_of(context, cursor.tokens[cursor.index :])
+    write = ir.Write(outside(address, cursor.traits), relation, "unload", None, by_name=True)
+    return {"kind": "INSERT", "writes": (write,)}

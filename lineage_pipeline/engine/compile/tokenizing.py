@@ -21,11 +21,25 @@ def tokenize(text: str, traits: Traits) -> list[Token] | Failure:
     family = FAMILIES.get(traits.name)
     tokenizer = _tokenizer(dialect, traits.quotes, family is not None and family.dollars)
     marked = _ARGUMENT.sub(_mark(tokenizer), text) if "$" in text and tokenizer.HEREDOC_STRINGS else text
-    try:
-        tokens = tokenizer.tokenize(marked)
-        return tokens if marked is text else [_argument(token, text) for token in tokens]
-    except TokenError:  # which says no more than that
+    tokens = _tokens(tokenizer, marked) or _tokens(tokenizer, _HEXADECIMAL.sub(_without_blanks, marked))
+    if tokens is None:
         return Failure("a quote or a comment in it does not end", 0, len(text))
+    return tokens if marked is text else [_argument(token, text) for token in tokens]
+
+
+def _tokens(tokenizer: Tokenizer, text: str) -> list[Token] | None:
+    try:
+        return tokenizer.tokenize(text)
+    except TokenError:  # which says no more than that
+        return None
+
+
+_HEXADECIMAL = re.compile(r"\b[xX]'[0-9a-fA-F]*(?:\s+[0-9a-fA-F]+)+\s*'")
+"""`X'65 66'`: bytes with blanks between them, which sqlglot takes for no number."""
+
+
+def _without_blanks(found: re.Match[str]) -> str:
+    return re.sub(r"\s", "0", found[0])  # as long as before, so that all places stay
 
 
 _ARGUMENT = re.compile(r"(?<![\w$])\$(?=[\d{])")
