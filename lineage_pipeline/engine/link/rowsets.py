@@ -230,6 +230,12 @@ def _nodes(value: Value, args: Sequence[Value], source: ir.Source, traits: Trait
     return Rowset((("node", _plain(value)),))
 
 
+def _record(made: Value, args: Sequence[Value], source: ir.Source, traits: Traits) -> Rowset:
+    """A row that an expression gives, such as a function with several parameters to hand back."""
+    members = args[0].members if args else None
+    return Rowset(members) if members else _anything(made, args, source, traits)
+
+
 def _anything(value: Value, args: Sequence[Value], source: ir.Source, traits: Traits) -> Rowset:
     """A function of which nothing is known: every column may be made of every argument."""
     call = source.function
@@ -256,6 +262,7 @@ MAKERS: dict[str, Callable[[Value, Sequence[Value], ir.Source, Traits], Rowset]]
     "JSONB_EACH": _elements,
     "JSON_ARRAY_ELEMENTS": _elements,
     "JSONB_ARRAY_ELEMENTS": _elements,
+    "RECORD": _record,
     "JSON_TO_RECORDSET": _elements,
     "JSONB_TO_RECORDSET": _elements,
     "JSON_TO_RECORD": _elements,
