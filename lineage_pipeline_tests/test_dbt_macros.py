@@ -125,6 +125,18 @@ def test_models_that_ask_for_each_other_end(tmp_path: Path) -> None:
     assert {row.object for row in found.objects if row.kind == "view"} == {f"db.s.m{n}" for n in range(41)}
 
 
+def test_a_line_between_macros_may_look_like_a_tag(tmp_path: Path) -> None:
+    (tmp_path / "dbt_project.yml").write_text("name: p\nmodel-paths: [models]\n")
+    for folder in ("models", "macros"):
+        (tmp_path / folder).mkdir()
+    two = "{% macro low() %}3{% endmacro %}\n{% ########## %}\n{% macro high() %}b{% endmacro %}"
+    (tmp_path / "macros" / "low.sql").write_text(two)
+    (tmp_path / "models" / "m.sql").write_text("select {{ high() }} as x from t where a > {{ low() }}")
+    found = scan(tmp_path, dialect="snowflake")
+    assert not [row for row in found.lineage.diagnostics if row.code == "TEMPLATE_ERROR"]
+    assert ("B", "X") in {(row.from_column, row.to_column) for row in found.lineage.column_edges}
+
+
 def test_what_stands_around_macros_is_not_run(tmp_path: Path) -> None:
     (tmp_path / "dbt_project.yml").write_text("name: p\n")
     (tmp_path / "models").mkdir()

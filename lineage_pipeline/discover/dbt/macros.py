@@ -19,6 +19,9 @@ from lineage_pipeline.discover.templating.sandbox import Bounded
 from lineage_pipeline.discover.templating.undefined import Absent, Missing
 
 DEFINITION = re.compile(r"\{%-?\+?\s*macro\s+([A-Za-z_]\w*)")
+_RULE = re.compile(r"\{%-?[ \t]*#[^%\n]*%\}")
+"""`{% ##### %}`: a line between macros, which dbt passes over as it looks for tags with names alone."""
+
 PREFIX = "dbt_macro__"
 OWN = ("dbt", "dbt_utils", "dbt_date", "fivetran_utils")
 """The packages whose common macros we know ourselves."""
@@ -159,7 +162,8 @@ class Macros:
 
     def _compiled(self, macro: Macro) -> Any:
         try:
-            tree = self.environment.parse(self._texts[macro.path].replace("\r\n", "\n"), macro.path, macro.path)
+            text = _RULE.sub(lambda found: " " * len(found[0]), self._texts[macro.path].replace("\r\n", "\n"))
+            tree = self.environment.parse(text, macro.path, macro.path)
             # What stands around macros is never run: examples in a comment may call the macros themselves.
             tree.body = [node for node in tree.body if isinstance(node, nodes.Macro)]
             for definition in tree.find_all(nodes.Macro):
