@@ -137,6 +137,16 @@ def test_a_line_between_macros_may_look_like_a_tag(tmp_path: Path) -> None:
     assert ("B", "X") in {(row.from_column, row.to_column) for row in found.lineage.column_edges}
 
 
+def test_settings_know_what_is_assigned_above_them(tmp_path: Path) -> None:
+    (tmp_path / "dbt_project.yml").write_text("name: p\n")
+    (tmp_path / "models").mkdir()
+    for chain in ("one", "two"):
+        head = f"{{% set chain = '{chain}' %}}{{% set place = 'of_' ~ chain %}}"
+        text = head + "{{ config(schema=place, alias='t_' ~ chain) }} select 1 as a"
+        (tmp_path / "models" / f"m_{chain}.sql").write_text(text)
+    assert [row.object for row in scan(tmp_path).lineage.objects] == ["of_one.t_one", "of_two.t_two"]
+
+
 def test_what_stands_around_macros_is_not_run(tmp_path: Path) -> None:
     (tmp_path / "dbt_project.yml").write_text("name: p\n")
     (tmp_path / "models").mkdir()

@@ -177,17 +177,18 @@ class Session:
         found: dict[str, Any] = {}
         for call in _config_calls(tree, node):
             for key, value in _settings(call):
-                found[key.replace("_hook", "-hook")] = self._value(value, node)
+                found[key.replace("_hook", "-hook")] = self._value(value, node, tree)
         return found
 
-    def _value(self, expression: syntax.Expr, node: Node) -> Any:
+    def _value(self, expression: syntax.Expr, node: Node, file: syntax.Template) -> Any:
         """Work out a setting that is written in a file."""
         try:
             return expression.as_const()
         except (syntax.Impossible, RuntimeError):  # a filter of ours knows no environment before it is compiled
             pass
         place = syntax.Name("lineage_value", "store", lineno=expression.lineno)
-        tree = syntax.Template([syntax.Assign(place, expression, lineno=expression.lineno)], lineno=1)
+        assignment = syntax.Assign(place, expression, lineno=expression.lineno)
+        tree = syntax.Template([*_assigned_before(expression, file), assignment], lineno=1)
         tree.set_environment(self.environment)
         before, self.current = self.current, self.current or node
         try:
@@ -220,6 +221,18 @@ class Session:
         """Give the columns of a relation: those that its query gives, or those that the YAML of the project lists."""
         node = self.naming.node(str(relation))
         return (self.inferred(node) if node is not None else []) or self.naming.columns(str(relation))
+
+
+def _assigned_before(expression: syntax.Expr, file: syntax.Template) -> list[syntax.Node]:
+    """Give what a file assigns, `{% set name = … %}`, before an expression that needs it."""
+    whole = syntax.Output([expression])
+    needed, found = {name.name for name in whole.find_all(syntax.Name)}, list[syntax.Node]()
+    for node in reversed(file.body):
+        target = node.target if isinstance(node, syntax.Assign) else None
+        if isinstance(target, syntax.Name) and target.name in needed and node.lineno <= expression.lineno:
+            needed |= {name.name for name in node.find_all(syntax.Name)}
+            found.insert(0, node)
+    return found
 
 
 def _settings(call: syntax.Call) -> Iterator[tuple[str, syntax.Expr]]:
