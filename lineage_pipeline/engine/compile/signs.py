@@ -136,7 +136,18 @@ def bound_texts(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _binds(tokens: Sequence[Token], index: int) -> bool:
-    """Whether a colon begins a variable: a text touches it."""
-    token, following = tokens[index], tokens[min(index + 1, len(tokens) - 1)]
-    text = following.token_type is TokenType.STRING and following.start == token.end + 1
-    return token.token_type is TokenType.COLON and text
+    """Whether a colon begins a variable: a text stands behind it, and nothing before it that it could belong to."""
+    before, following = tokens[max(index - 1, 0)], tokens[min(index + 1, len(tokens) - 1)]
+    text = following.token_type is TokenType.STRING and before.token_type not in _ENDS
+    return tokens[index].token_type is TokenType.COLON and text
+
+
+_ENDS = (
+    TokenType.VAR,
+    TokenType.IDENTIFIER,
+    TokenType.NUMBER,
+    TokenType.STRING,
+    TokenType.R_PAREN,
+    TokenType.R_BRACKET,
+)
+"""What ends an operand."""
