@@ -62,7 +62,7 @@ def decode(content: bytes, encoding: str = "") -> Decoded:
             return Decoded(content.decode(candidate), candidate)
         except UnicodeDecodeError as error:
             problem = f"not {candidate}: {error.reason} at byte {error.start}"
-        except LookupError:
+        except (LookupError, UnicodeError):
             problem = f"{candidate} is no encoding"
     return Decoded("", "unknown", problem)
 
@@ -103,9 +103,7 @@ def _guesses(content: bytes) -> list[str]:
     """Give the code pages that bytes may be in, the likeliest first; a comment at the top beats all."""
     head = b"\n".join(content[:400].split(b"\n")[:2])
     said = COOKIE.search(head)
-    named = (
-        [name for name in [said[1].decode("ascii").lower()] if name.replace("_", "-") not in NOTATIONS] if said else []
-    )
+    named = [name for name in [said[1].decode("ascii", "replace")] if not _is_notation(name)] if said else []
     words = [word for word in WORDS.findall(content[:SAMPLE]) if not word.isascii()]
     if not words or BINARY.search(content[:SAMPLE]):
         return named
