@@ -60,3 +60,11 @@ def test_an_unknown_dialect_is_read_as_generic_sql_and_said() -> None:
     lineage = analyze(SCRIPT, dialect="postgras").lineage
     assert [row.code for row in lineage.diagnostics] == ["DIALECT_FALLBACK"]
     assert len([edge for edge in lineage.column_edges if edge.to_column != "*"]) == 4
+
+
+def test_a_variable_of_psql_as_a_text_is_a_value_and_no_end_of_the_statement() -> None:
+    text = "create view v as select :'month' as m, a from t where d = :'month' and b::text = 'x';"
+    lineage = analyze(text, dialect="postgres").lineage
+    assert {row.status for row in lineage.statements} == {"analysed"}
+    direct = {(row.from_column, row.to_column) for row in lineage.column_edges if row.type == "DIRECT"}
+    assert direct == {("a", "a")}

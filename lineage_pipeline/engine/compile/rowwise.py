@@ -6,7 +6,7 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.phrases import SCORING
 from lineage_pipeline.engine.compile.cursor import items
-from lineage_pipeline.engine.compile.words import behind_brackets, keyword, made
+from lineage_pipeline.engine.compile.words import ENDS, behind_brackets, keyword, made
 
 
 def scored(tokens: Sequence[Token]) -> list[Token]:
@@ -71,23 +71,12 @@ def aliased_members(tokens: Sequence[Token]) -> list[Token]:
             around.append(keyword(before))
         elif token.token_type is TokenType.R_PAREN and around:
             around.pop()
-        named = before.token_type in _ENDS and token.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+        named = before.token_type in ENDS and token.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
         ended = index + 1 < len(tokens) and tokens[index + 1].token_type in (TokenType.COMMA, TokenType.R_PAREN)
         if named and ended and around[-1:] == ["STRUCT"]:
             kept.append(made("AS", token))
         kept.append(token)
     return kept
-
-
-_ENDS = (
-    TokenType.VAR,
-    TokenType.IDENTIFIER,
-    TokenType.NUMBER,
-    TokenType.STRING,
-    TokenType.R_PAREN,
-    TokenType.R_BRACKET,
-)
-"""What an operand may end with."""
 
 
 _BEHIND_VALUE = frozenset(", WHERE ORDER LIMIT )".split())

@@ -6,7 +6,7 @@ from sqlglot import exp, parser
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.spellings import INTERVAL_UNITS, PREFIX_SIGNS, TEXT_TYPES
-from lineage_pipeline.engine.compile.words import SIGN, behind_brackets, keyword, made
+from lineage_pipeline.engine.compile.words import ENDS, SIGN, behind_brackets, keyword, made
 
 Sign = Callable[[parser.Parser], exp.Expr | None]
 
@@ -138,16 +138,5 @@ def bound_texts(tokens: Sequence[Token]) -> list[Token]:
 def _binds(tokens: Sequence[Token], index: int) -> bool:
     """Whether a colon begins a variable: a text stands behind it, and nothing before it that it could belong to."""
     before, following = tokens[max(index - 1, 0)], tokens[min(index + 1, len(tokens) - 1)]
-    text = following.token_type is TokenType.STRING and before.token_type not in _ENDS
+    text = following.token_type is TokenType.STRING and before.token_type not in ENDS
     return tokens[index].token_type is TokenType.COLON and text
-
-
-_ENDS = (
-    TokenType.VAR,
-    TokenType.IDENTIFIER,
-    TokenType.NUMBER,
-    TokenType.STRING,
-    TokenType.R_PAREN,
-    TokenType.R_BRACKET,
-)
-"""What ends an operand."""

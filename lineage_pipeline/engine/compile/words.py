@@ -10,6 +10,15 @@ from lineage_pipeline.vocabulary import ir
 
 _QUOTED = (TokenType.STRING, TokenType.IDENTIFIER, TokenType.NATIONAL_STRING)
 
+ENDS = (
+    TokenType.VAR,
+    TokenType.IDENTIFIER,
+    TokenType.NUMBER,
+    TokenType.STRING,
+    TokenType.R_PAREN,
+    TokenType.R_BRACKET,
+)
+"""What an operand may end with."""
 
 SIGN = "sign"
 """What marks brackets that nobody wrote: they stand for the sign + before an operand."""
