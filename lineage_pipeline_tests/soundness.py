@@ -144,9 +144,14 @@ def assert_columns(lineage: Lineage) -> None:
 
 
 def assert_bytes(lineage: Lineage, texts: Mapping[str, str]) -> None:
-    """The bytes of statements and of those inside add up to what they cover."""
+    """The bytes of statements and of those inside, which lie in them, add up to what they cover."""
     for path, text in texts.items():
         rows = [row for row in lineage.statements if row.path == path]
         outer = [row.span for row in rows if row.parent is None and row.span is not None]
         assert sum(row.bytes for row in rows) == sum(len(text[span.start : span.end].encode()) for span in outer)
         assert all(row.bytes >= 0 for row in rows)
+        spans = {row.ordinal: row.span for row in rows}
+        for row in rows:
+            around = spans.get(row.parent) if row.parent is not None else None
+            if row.span is not None and around is not None and row.bytes:  # a text that is run may stand elsewhere
+                assert around.start <= row.span.start and row.span.end <= around.end, row

@@ -96,7 +96,8 @@ class Routines(RowTypes):
         inner = self.condition(asked, at, ordinal, "IF") if asked < at else ordinal
         if at + 1 < end:
             self.statement(inner)
-        self.close(ordinal)
+        for opened in {inner, ordinal}:
+            self.close(opened)
 
     def package(self, name: ir.Name, behind: int, parent: int) -> None:
         """A package, its body or the body of a type: declarations and modules, and perhaps a block at the end."""
