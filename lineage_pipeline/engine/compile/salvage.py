@@ -74,6 +74,8 @@ def _ranges(text: str, readable: Readable) -> Iterator[tuple[int, int]]:
 def _piece(text: str, start: int, end: int, readable: Readable) -> Piece:
     """A broken statement, as one that needs no parser."""
     begin = _BEFORE.match(text, start, end).end()  # type: ignore[union-attr] # it may be empty
+    if not text[begin:end].strip():  # a remark in a remark that does not end
+        begin = end - len(text[start:end].lstrip())
     written = text[begin:end].rstrip().removesuffix(";").rstrip() or text[begin:end]
     token = Token(TokenType.VAR, written, 1, 1, begin, begin + len(written) - 1)
     at = _fault(written, readable)

@@ -99,6 +99,8 @@ def source(context: Context, node: exp.Expr, join: ir.Join | None, query: Compil
         outer = item.join is not None and join.side == "cross"
         item = msgspec.structs.replace(item, join=msgspec.structs.replace(join, side="left") if outer else join)
     yield item
+    if isinstance(node, exp.Query) and not isinstance(node, exp.Subquery):
+        return  # a query without brackets, whose joins are its own
     for inner in (*(node.args.get("joins") or ()), *(node.args.get("laterals") or ())):
         yield from joined(context, inner, query)
 
