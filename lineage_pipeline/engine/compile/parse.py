@@ -1,5 +1,6 @@
 """Tokens and trees: where each statement of a text lies, and sqlglot's tree of it."""
 
+import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -23,6 +24,7 @@ from lineage_pipeline.engine.compile.repairs import repaired
 from lineage_pipeline.engine.compile.rewrites import respelled, rewritten
 from lineage_pipeline.engine.compile.signs import signs_of
 from lineage_pipeline.engine.compile.skeleton import skeleton
+from lineage_pipeline.engine.compile.words import keyword, made
 
 __all__ = ["Failure", "Items", "dialect_of", "parse"]
 
@@ -62,6 +64,8 @@ def _read(piece: Piece, text: str, traits: Traits) -> tuple[exp.Expr, Items] | F
     tokens, outputs = without_output(rewritten(kept, traits), traits)
     if text.find("|>", piece.start, piece.end) >= 0:
         tokens = unpiped(tokens)
+    if _ENDLESS_WORDS.search(text, piece.start, piece.end) is not None:
+        tokens = [made("OPTION", token) if keyword(token) in _ENDLESS else token for token in tokens]
     grammar = _grammar(piece.tokens, traits)
     found = _parsed(tokens, piece, text, grammar)
     if _is_unread(found):
@@ -72,6 +76,11 @@ def _read(piece: Piece, text: str, traits: Traits) -> tuple[exp.Expr, Items] | F
         clauses = [_parsed(clause, piece, text, grammar) for clause in outputs]
         return _with_outputs(*found, [clause for clause in clauses if not isinstance(clause, Failure)])
     return found
+
+
+_ENDLESS_WORDS = re.compile(r"_(?:[vV][eE][rR]|[dD][eE][lL])")
+_ENDLESS = frozenset({"SYSTEM_VERSIONING", "DATA_DELETION"})
+"""Options in whose brackets the parser waits for ever behind a word that it does not know."""
 
 
 def _is_unread(found: tuple[exp.Expr, Items] | Failure) -> bool:

@@ -16,7 +16,7 @@ _SPELLINGS: dict[tuple[str, str], str] = {}
 _REMARK = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
 _DIGITS = re.compile(r"INTERVAL (\d+)")
 _NESTING = re.compile(r"[<(\[\])>]")
-DEEPEST = 200
+DEEPEST, ROUND = 200, 10
 """How deep the types of columns may be nested that are told as text."""
 
 _NUMBERED = frozenset({"this", "expressions", "nested"})
@@ -63,11 +63,16 @@ def written_type(text: str, dialect: str) -> str:
 
 
 def _is_deep(text: str) -> bool:
-    """Say whether brackets are nested so deeply that the parser, which is compiled, would end the process."""
-    depth = 0
+    """Say whether brackets are nested so deeply that the parser, which is compiled, would end the process.
+
+    What stands in round ones it reads twice, and what stands in those again.
+    """
+    depth = rounded = 0
     for sign in _NESTING.findall(text):
-        depth += 1 if sign in "<([" else -1
-        if depth > DEEPEST:
+        step = 1 if sign in "<([" else -1
+        depth += step
+        rounded += step if sign in "()" else 0
+        if depth > DEEPEST or rounded > ROUND:
             return True
     return False
 
