@@ -10,7 +10,7 @@ FAST := not (slow or pipeline or spark or browser or postgres or cluster or soak
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve ui test check lint soak fuzz faults audit oracle accept bench peers format lock clean
+.PHONY: help setup run serve ui test check lint soak fuzz faults audit oracle accept freeze frozen bench peers format lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' Makefile
@@ -61,6 +61,12 @@ oracle: setup ## ten thousand generated queries for each real engine, and the gr
 
 accept: setup ## rewrite the expected lines of the fixtures; read the diff before you commit it
 	$(PYTEST) -m "$(FAST)" --accept
+
+freeze: setup ## write the hashes of all results that a change without new behavior must keep (and the results: make freeze OUT=folder)
+	$(PY) -m lineage_pipeline_tests.freeze write $(OUT)
+
+frozen: setup ## compare the results with those hashes (and keep the results: make frozen OUT=folder)
+	$(PY) -m lineage_pipeline_tests.freeze compare $(OUT)
 
 bench: setup ## measure all that we owe into .lineage/bench (other files: make bench FILES="folder=dialect …")
 	@$(PY) -m benchmarks --parts all --out .lineage/bench $(FILES)
