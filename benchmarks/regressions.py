@@ -60,17 +60,17 @@ def repository(dialect: str) -> list[InputFile]:
 @contextmanager
 def _counted() -> Iterator[list[int]]:
     calls: list[int] = []
-    original: Callable[..., Any] = parsing._trees
+    original: Callable[..., Any] = parsing._parsed
 
     def counting(*arguments: Any) -> Any:
         calls.append(1)
         return original(*arguments)
 
-    vars(parsing)["_trees"] = counting
+    vars(parsing)["_parsed"] = counting
     try:
         yield calls
     finally:
-        vars(parsing)["_trees"] = original
+        vars(parsing)["_parsed"] = original
 
 
 def main(arguments: list[str]) -> int:

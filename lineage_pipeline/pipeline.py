@@ -10,6 +10,7 @@
 """
 
 import gc
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
@@ -195,12 +196,30 @@ def _without(side: Workings, objects: frozenset[str], memory: Memory | None) -> 
 @contextmanager
 def relaxed_collector() -> Iterator[None]:
     """Trees are many, short-lived and free of cycles worth finding: collecting them costs a third of parsing."""
-    before = gc.get_threshold()
-    gc.set_threshold(10_000, 50, 100)
+    with _COLLECTOR.lock:
+        _COLLECTOR.users += 1
+        if _COLLECTOR.users == 1:
+            _COLLECTOR.before = gc.get_threshold()
+            gc.set_threshold(10_000, 50, 100)
     try:
         yield
     finally:
-        gc.set_threshold(*before)
+        with _COLLECTOR.lock:
+            _COLLECTOR.users -= 1
+            if _COLLECTOR.users == 0:
+                gc.set_threshold(*_COLLECTOR.before)
+
+
+class _Collector:
+    """How many analyses run in this process, and the thresholds of the collector before the first of them."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.users = 0
+        self.before = gc.get_threshold()
+
+
+_COLLECTOR = _Collector()
 
 
 def compile_files(files: Iterable[InputFile]) -> list[Compiled]:

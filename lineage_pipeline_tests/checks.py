@@ -29,7 +29,7 @@ from lineage_pipeline_tests.generated import MARK, Inputs, Program, marks, named
 from lineage_pipeline_tests.layouts import damaged, relaid
 from lineage_pipeline_tests.procedures import FAMILIES, Wrapping, wrapped
 from lineage_pipeline_tests.repositories import READING, edited, inputs, repository
-from lineage_pipeline_tests.soundness import assert_sound
+from lineage_pipeline_tests.soundness import assert_keys, assert_sound
 from lineage_pipeline_tests.writer import programs
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
@@ -286,3 +286,43 @@ def discovered(files: Mapping[str, str], rules: Rules) -> Discovery:
     """What is found in a repository of these files."""
     raws = [RawFile(path, files[path].encode()) for path in sorted(files, key=natural)]
     return Gathering(Snapshot("r", (), "", (), None, "none", None, None, 0, ""), raws, rules).whole()
+
+
+TEMPORARY = ("#a", "#b", "##c")
+STEPS = (
+    "select s.d, s.k into {temp} from {source} s where s.{column} > 1;",
+    "insert into {temp} select t.d, t.k from {source} t where t.k in (select k from {other});",
+    "insert into out_{number} select t.d, max(t.k) from {source} t group by t.d;",
+    "select dbo.f(t.{column}) from {source} t order by t.k;",
+    "set @m = (select max(t.{column}) from {source} t);",
+    "declare @n{number} int = (select min(t.d) from {source} t where t.k = @m);",
+    "exec p{callee} @m;",
+    "exec log_it @m, @m;",
+    "update t set d = u.{column} from {temp} t join {other} u on u.k = t.k;",
+    "merge {temp} as t using {other} as u on t.k = u.k when matched then update set t.d = u.d "
+    "when not matched then insert (d, k) values (u.d, u.k);",
+)
+"""Statements of T-SQL procedures that share temporary tables, call each other and pass values on in variables."""
+
+
+def keys_of_edges_come_once(draw: Draw) -> None:
+    """Whatever procedures do with shared temporary tables, variables and calls, no two edges have one key."""
+    sources = ("s", "t", *TEMPORARY)
+
+    def step(number: int) -> str:
+        template: str = draw(st.sampled_from(STEPS))
+        return template.format(
+            temp=draw(st.sampled_from(TEMPORARY)),
+            source=draw(st.sampled_from(sources)),
+            other=draw(st.sampled_from(sources)),
+            column=draw(st.sampled_from("dk")),
+            callee=draw(st.integers(0, 3)),
+            number=number,
+        )
+
+    texts = {"log.sql": "create proc log_it @w int, @v int as insert into lg (w, v) select @w, @v"}
+    for number in range(draw(st.integers(2, 5))):
+        body = "\n".join(step(number * 10 + at) for at in range(draw(st.integers(1, 6))))
+        texts[f"{number}.sql"] = f"create or alter proc p{number % 4} @m int as begin\n{body}\nend"
+    lineage = analyse([InputFile(path, text, Options("tsql")) for path, text in texts.items()])
+    assert_keys(lineage)

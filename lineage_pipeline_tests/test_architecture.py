@@ -17,13 +17,6 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "lineage_pipeline"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-LINES, FUNCTION_LINES = 300, 40
-LARGE_FILES = {
-    "vocabulary/ir.py": "the layout of the IR is one page to read",
-    "vocabulary/tables.py": "the rows of all tables are one page to read",
-}
-LONG_FUNCTIONS: dict[str, str] = {}
-
 HEAVY = ("sqlglot", "pyarrow", "pyspark", "dagster", "dbt")
 PLACES = (r"/(?:root|home/\w+|Users/\w+)/", r"[A-Z]:\\Users\\")
 INDEX = r"--(?:extra-)?index-url[= ]\s*\S+://|--find-links|\bindex-url\s*="
@@ -46,22 +39,6 @@ def test_imports_go_downwards_only() -> None:
     command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache", "--no-logo"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_files_stay_small() -> None:
-    sizes = {name(file): len(file.read_text(encoding="utf-8").splitlines()) for file in MODULES}
-    assert {file for file, lines in sizes.items() if lines > LINES} == set(LARGE_FILES)
-
-
-def test_functions_stay_small() -> None:
-    found = {
-        f"{name(file)}:{node.name}"
-        for file in MODULES
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and (node.end_lineno or 0) - node.lineno + 1 > FUNCTION_LINES
-    }
-    assert found == set(LONG_FUNCTIONS)
 
 
 def name(file: Path) -> str:

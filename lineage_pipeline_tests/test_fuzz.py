@@ -4,7 +4,7 @@ from typing import NoReturn
 
 import pytest
 
-from lineage_pipeline.engine.compile import source
+from lineage_pipeline.engine.compile import batches, parse, source
 from lineage_pipeline.engine.compile.directives import Client
 from lineage_pipeline.engine.link.script import ScriptLinker
 from lineage_pipeline.pipeline import analyse
@@ -45,20 +45,42 @@ def _surprised(*_: object, **__: object) -> NoReturn:
     raise _Surprise
 
 
-def test_a_surprise_outside_of_statements_costs_its_file_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.internal_error
+def test_a_bug_outside_of_statements_costs_its_file_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source, "client_lines", lambda text, traits: _surprised() if "odd" in text else Client(text))
     lineage = analyse([InputFile(name, f"create view {name} as select a from t", Options()) for name in ("odd", "v")])
-    assert [(row.path, row.message) for row in lineage.diagnostics if row.code == "UNSUPPORTED_SYNTAX"] == [
-        ("odd", "the file (_Surprise in the compiler) is not analysed")
-    ]
+    [found] = [row for row in lineage.diagnostics if row.code == "INTERNAL_ERROR"]
+    assert (found.path, found.severity) == ("odd", "error")
+    assert found.message.startswith("internal error: the file is not analyzed (_Surprise in ")
     assert [edge.to_object for edge in lineage.column_edges] == ["v"]
 
 
-def test_a_surprise_between_statements_costs_one_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.internal_error
+def test_a_bug_between_statements_costs_one_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ScriptLinker, "_rehearse", _surprised)
     text = "while 1 = 1 insert into t select a from s;\ninsert into u select a from s;\n"
     lineage = analyse([InputFile("-", text, Options("tsql"))])
-    assert [row.message for row in lineage.diagnostics if row.code == "UNSUPPORTED_SYNTAX"] == [
-        "WHILE (_Surprise in the linker) is not analysed"
-    ]
+    [found] = [row for row in lineage.diagnostics if row.code == "INTERNAL_ERROR"]
+    assert found.message.startswith("internal error: WHILE is not analyzed (_Surprise in ")
     assert {edge.to_object for edge in lineage.column_edges} == {"t", "u"}
+
+
+@pytest.mark.internal_error
+@pytest.mark.parametrize("place", ["normalise", "rewritten"])
+def test_a_bug_before_the_parser_is_no_parse_error(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = getattr(parse, place)
+    monkeypatch.setattr(
+        parse, place, lambda tokens, *rest: _surprised() if tokens[-1].text == "odd" else real(tokens, *rest)
+    )
+    text = "create view v as select a from odd;\ncreate view w as select a from t"
+    lineage = analyse([InputFile("-", text, Options())])
+    assert [(row.code, row.line) for row in lineage.diagnostics if row.severity == "error"] == [("INTERNAL_ERROR", 1)]
+    assert [edge.to_object for edge in lineage.column_edges] == ["w"]
+
+
+@pytest.mark.internal_error
+def test_a_bug_of_the_splitter_is_reported_and_costs_the_blocks_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "cut", _surprised)
+    lineage = analyse([InputFile("-", "create view v as select a from t; create view w as select a from v", Options())])
+    assert [row.code for row in lineage.diagnostics if row.severity == "error"] == ["INTERNAL_ERROR"]
+    assert {edge.to_object for edge in lineage.column_edges} == {"v", "w"}

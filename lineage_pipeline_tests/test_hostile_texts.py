@@ -68,8 +68,7 @@ def test_any_bytes_end_in_rows_or_in_a_finding(dialect: str, tmp_path: Path) -> 
     told, read = {row.path for row in lineage.diagnostics}, {row.path for row in lineage.statements}
     silent = [name for number, name in enumerate(TEXTS) if f"{number:02}.sql" not in told | read]
     assert silent == ["nothing", "100,000 semicolons"], "there is nothing to say of these"
-    surprised = [row.message for row in lineage.diagnostics if " in the compiler" in row.message]
-    assert surprised == []
+    assert [row.message for row in lineage.diagnostics if row.code == "INTERNAL_ERROR"] == []
     whole = {name for number, name in enumerate(TEXTS) if _is_whole(f"{number:02}.sql", lineage.statements)}
     assert {"a union of 5,000", "20,000 columns", "names of 10,000 characters", "10,000 statements"} <= whole
     assert {"names with control characters", "9 MB in one line"} <= whole

@@ -23,6 +23,7 @@ PROPERTIES: tuple[tuple[Callable[[checks.Draw], None], int], ...] = (
     (checks.procedures_keep_the_edges_of_statements, 25),
     (checks.relinking_what_changed_is_enough, 20),
     (checks.going_on_from_what_is_kept_is_enough, 40),
+    (checks.keys_of_edges_come_once, 150),
     (checks.damaged_fixtures_end_with_findings, 120),
     (checks.damaged_statements_end_with_findings, 50),
 )

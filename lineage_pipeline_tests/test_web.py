@@ -64,7 +64,7 @@ def client(marts: Path) -> Iterator[Any]:
     from lineage_pipeline.web.app import create_app
 
     application = create_app(marts)
-    with TestClient(application) as made:
+    with TestClient(application, "http://localhost") as made:
         yield made
     application.state.marts.close()
 
@@ -206,7 +206,7 @@ def test_a_token_is_needed_where_there_is_one(token: str, marts: Path) -> None:
 
     from lineage_pipeline.web.app import create_app
 
-    with TestClient(create_app(marts, token)) as client:
+    with TestClient(create_app(marts, token), "http://localhost") as client:
         assert client.get("/").status_code == 401
         if token.isascii():
             assert client.get("/api/snapshots", headers={"Authorization": f"Bearer {token}"}).status_code == 200
@@ -215,6 +215,31 @@ def test_a_token_is_needed_where_there_is_one(token: str, marts: Path) -> None:
         entered = client.get("/", params={"token": token})
         assert (entered.status_code, "token" in str(entered.url)) == (200, False)
         assert client.get("/health").status_code == 200
+
+
+def test_only_known_host_names_are_answered(marts: Path) -> None:
+    from starlette.testclient import TestClient
+
+    from lineage_pipeline.web.app import create_app
+
+    def status(host: str, *hosts: str) -> int:
+        with TestClient(create_app(marts, hosts=hosts), "http://localhost") as client:
+            return int(client.get("/api/snapshots", headers={"Host": host}).status_code)
+
+    for local in ("localhost", "localhost:8080", "127.0.0.1:9", "[::1]", "[::1]:8080", "LocalHost"):
+        assert status(local) == 200, local
+    for foreign in (
+        "evil.example",
+        "evil.example:8080",
+        "127.0.0.1.evil.example",
+        "192.0.2.1",
+        "localhost.evil.example",
+        "",
+    ):
+        assert status(foreign) == 421, foreign
+    assert status("lineage.example:80", "lineage.example") == 200
+    assert status("192.0.2.1:80", "0.0.0.0") == 200  # a bare address cannot be rebound
+    assert status("evil.example", "0.0.0.0") == 421
 
 
 def test_new_marts_are_noticed(marts: Path, tmp_path: Path) -> None:

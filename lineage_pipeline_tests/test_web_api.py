@@ -35,7 +35,7 @@ def marts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def application(marts: Path) -> Iterator[Any]:
     from lineage_pipeline.web.app import create_app
 
-    made = create_app(marts)
+    made = create_app(marts, hosts=["testserver"])
     yield made
     made.state.marts.close()
 
@@ -107,7 +107,7 @@ def test_files_that_somebody_took_away_are_one_sentence(tmp_path: Path) -> None:
     built = build(tmp_path, warehouse_of(tmp_path), command="run")
     shutil.rmtree(tmp_path / "warehouse")
     application = create_app(built.marts)
-    with TestClient(application) as client:
+    with TestClient(application, "http://localhost") as client:
         assert client.get("/object", params={"object": "core"}).status_code == 200
         assert "files of the warehouse are gone" in client.get("/search", params={"q": "core"}).text
     application.state.marts.close()
@@ -187,7 +187,10 @@ def test_many_at_once_get_what_they_ask_for_and_memory_stays(server: Server, rec
 
 
 def test_clients_that_never_finish_block_nobody(server: Server) -> None:
-    unfinished, unread = b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", b"GET /static/page.js HTTP/1.1\r\nHost: x\r\n\r\n"
+    unfinished, unread = (
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
+        b"GET /static/page.js HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    )
     idle = [socket.create_connection(("127.0.0.1", server.port), 10) for _ in range(60)]
     try:
         for number, client in enumerate(idle):
@@ -217,7 +220,7 @@ def test_thousands_of_requests_beside_slow_clients_are_all_answered(server: Serv
         before, started = server.memory(), time.monotonic()
         idle = [socket.create_connection(("127.0.0.1", server.port), 10) for _ in range(60)]
         for client in idle[::2]:
-            client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+            client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
         try:
             assert _answered(pool, server, 4_000) == {200}
         finally:
@@ -264,7 +267,7 @@ def _status(server: Server, path: str) -> int:
     """Ask with a head that may be refused before it is sent whole."""
     with socket.create_connection(("127.0.0.1", server.port), 30) as client:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            client.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+            client.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
         answer = client.recv(64)
     return int(answer.split()[1])
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     import uvicorn
     from starlette.applications import Starlette
 
-LOCAL = ("127.0.0.1", "::1", "localhost")
-
 LONGEST_HEAD = 32_768
 """Bytes of a request before its body, beyond which nobody waits for the rest."""
 
@@ -29,6 +27,10 @@ def serve(
     token: Annotated[
         str | None, typer.Option("--token", envvar="LINEAGE_TOKEN", help="Let in only who knows this word.")
     ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", metavar="NAME", help="Answer to this host name as well; may be repeated."),
+    ] = None,
 ) -> None:
     """Show lineage, changes and health in a browser; Ctrl-C stops it.
 
@@ -37,17 +39,17 @@ def serve(
     import uvicorn
 
     from lineage_pipeline.settings import load_settings
-    from lineage_pipeline.web.app import create_app
+    from lineage_pipeline.web.app import LOOPBACK, create_app
 
     marts = warehouse or load_settings(Path.cwd(), {}, os.environ).home / "warehouse.duckdb"
     if not marts.is_file():
         raise LineageError(f"there is no {marts}; `lineage run` or `lineage example` makes it")
     listener = _listen(host, port)
-    if host not in LOCAL and token is None:
+    if host not in LOOPBACK and token is None:
         say(f"lineage: {host} is open to the network; --token lets in only who knows it")
     bound = listener.getsockname()[1]
     say(f"lineage: http://{host}:{bound}/{f'?token={token}' if token else ''} (Ctrl-C stops it)")
-    uvicorn.Server(_config(create_app(marts.absolute(), token))).run(sockets=[listener])
+    uvicorn.Server(_config(create_app(marts.absolute(), token, [host, *(allow_host or ())]))).run(sockets=[listener])
 
 
 def _config(application: "Starlette") -> "uvicorn.Config":

@@ -17,10 +17,21 @@ def lead_through(
     """Give what was linked without those edges, and the edges that take their place together with the inferred ones."""
     if not lent:
         return linked, inferred
-    touches = _touches(sorted({use.object for use in lent}))
-    rows = linked.where(f.col("edge").isNotNull() & touches).select("edge.*").toArrow().to_pylist()
+    touching = linked.where(_touches(sorted({use.object for use in lent}))).select("edge.path", "edge.statement")
+    statements = sorted({(row.path, row.statement) for row in touching.collect()})
+    if not statements:
+        return linked, bridged(lent, inferred)
+    # An edge that is led through a shared object may have the key of another edge of its statement: all of them come.
+    gathered = _of_statements(statements)
+    rows = linked.where(gathered).select("edge.*").toArrow().to_pylist()
     edges = msgspec.convert(rows, list[ColumnEdge])
-    return linked.where(f.col("edge").isNull() | ~touches), bridged(lent, [*edges, *inferred])
+    return linked.where(~gathered), bridged(lent, [*edges, *inferred])
+
+
+def _of_statements(statements: Sequence[tuple[str, int]]) -> Column:
+    """Whether a row is an edge of one of some statements."""
+    place = f.concat_ws("\0", f.col("edge.path"), f.col("edge.statement").cast("string"))
+    return f.col("edge").isNotNull() & place.isin(*(f"{path}\0{ordinal}" for path, ordinal in statements))
 
 
 def _touches(shared: Sequence[str]) -> Column:

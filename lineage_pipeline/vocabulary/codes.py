@@ -43,6 +43,14 @@ CODES: dict[str, Code] = {
             undone=True,
         ),
         Code(
+            "INTERNAL_ERROR",
+            Level.ERROR,
+            "internal error: {construct} is not analyzed ({fault})",
+            "A bug in lineage_pipeline stopped the analysis of this statement. The SQL may be fine.",
+            "Report it with the message and the statement. The other statements are analyzed.",
+            undone=True,
+        ),
+        Code(
             "DIALECT_FALLBACK",
             Level.WARNING,
             "{dialect} is not a known dialect; read as generic SQL; {hint}",

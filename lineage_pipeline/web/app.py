@@ -2,9 +2,11 @@
 
 import hashlib
 import hmac
-from collections.abc import Awaitable, Callable
+import ipaddress
+from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -32,20 +34,40 @@ COOKIE = "lineage_token"
 Answer = Callable[[Request], Awaitable[Response]]
 
 
-class Guard(BaseHTTPMiddleware):
-    """Lets in whoever knows the token, if there is one, and puts the headers on every answer."""
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+"""Host names that always lead to this machine."""
 
-    def __init__(self, app: Any, token: str | None) -> None:
-        """Remember the token."""
+WILDCARDS = ("0.0.0.0", "::")
+"""Addresses to listen on that stand for every address of this machine."""
+
+
+class Guard(BaseHTTPMiddleware):
+    """Answers to known host names and to whoever knows the token, if there is one; adds the security headers."""
+
+    def __init__(self, app: Any, token: str | None, hosts: Collection[str]) -> None:
+        """Remember the token and the host names."""
         super().__init__(app)
         self.token = token
+        self.hosts = frozenset(host.lower() for host in (*LOOPBACK, *hosts))
         self.mark = hashlib.sha256((token or "").encode()).hexdigest()  # a cookie holds no letters of every alphabet
 
     async def dispatch(self, request: Request, call_next: Answer) -> Response:
         """Answer, or ask for the token."""
-        response = self._refused(request) or await call_next(request)
+        response = self._misdirected(request) or self._refused(request) or await call_next(request)
         response.headers.update(HEADERS)
         return response
+
+    def _misdirected(self, request: Request) -> Response | None:
+        """Refuse a request under a foreign host name.
+
+        A page of another site can make its own name lead to this machine (DNS rebinding) and then read what is served
+        here. It cannot choose a bare address, so that those pass where every address is listened on.
+        """
+        host = _host_name(request.headers.get("host", ""))
+        if host in self.hosts or (not self.hosts.isdisjoint(WILDCARDS) and _is_address(host)):
+            return None
+        text = f"this server does not answer as {host!r}; `lineage serve --allow-host {host}` lets it\n"
+        return PlainTextResponse(text, 421)
 
     def _refused(self, request: Request) -> Response | None:
         if self.token is None:
@@ -61,12 +83,28 @@ class Guard(BaseHTTPMiddleware):
         return PlainTextResponse("a token is needed: open the address that `lineage serve` printed\n", 401)
 
 
+def _host_name(header: str) -> str:
+    """Read the name out of a Host header, without the port and the brackets of an IPv6 address."""
+    try:
+        return urlsplit(f"//{header}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
 def _same(given: str, token: str) -> bool:
     return hmac.compare_digest(given.encode(), token.encode())
 
 
-def create_app(marts: Path, token: str | None = None) -> Starlette:
-    """Make the application over a file of marts."""
+def create_app(marts: Path, token: str | None = None, hosts: Collection[str] = ()) -> Starlette:
+    """Make the application over a file of marts; it answers to loopback names and to `hosts`."""
     routes = [
         Route("/", pages.home),
         Route("/search", pages.search),
@@ -84,7 +122,7 @@ def create_app(marts: Path, token: str | None = None) -> Starlette:
     ]
     application = Starlette(
         routes=routes,
-        middleware=[Middleware(Guard, token=token)],
+        middleware=[Middleware(Guard, token=token, hosts=hosts)],
         exception_handlers={LineageError: _problem, 404: _missing, 405: _missing},
     )
     application.state.marts = Marts(marts)

@@ -15,11 +15,11 @@ from lineage_pipeline.dialects.alterations import (
     PASSED_OVER,
 )
 from lineage_pipeline.engine.compile.cursor import Cursor
-from lineage_pipeline.engine.compile.failures import Misshapen
 from lineage_pipeline.engine.compile.guarantees import Declare, Found, first_of, guarded, released
 from lineage_pipeline.engine.compile.labels import NOTHING, options_at, tags_at
 from lineage_pipeline.engine.compile.placing import declaration, placed
 from lineage_pipeline.engine.compile.words import keyword
+from lineage_pipeline.engine.faults import MalformedTree
 from lineage_pipeline.vocabulary import ir
 
 
@@ -139,7 +139,7 @@ def _alter(cursor: Cursor, name: ir.Name, declare: Declare) -> Found:
     rest = cursor.rest()
     using = next((index for index, token in enumerate(rest) if keyword(token) in ("USING", "COLLATE")), len(rest))
     if begin >= len(cursor.tokens):
-        raise Misshapen("ALTER of no column")
+        raise MalformedTree("ALTER of no column")
     yield from _retyped(name, column, [cursor.tokens[begin], *rest[:using]], declare)
 
 

@@ -54,11 +54,11 @@ class Assignments(Walker):
 
     def variable(self, index: int) -> str:
         """The variable that a target names; members and subscripts count as the whole."""
-        if self.kind(index) is TokenType.PARAMETER:
-            return "@" + self.tokens[index + 1].text.lower()
-        if self.kind(index) is TokenType.COLON:
-            index += 1
-        return self.fold(self.tokens[index])
+        is_marked = self.kind(index) is TokenType.PARAMETER
+        index += is_marked or self.kind(index) is TokenType.COLON
+        if index >= len(self.tokens):
+            return ""  # the statement breaks off
+        return "@" + self.tokens[index].text.lower() if is_marked else self.fold(self.tokens[index])
 
     def target(self, index: int) -> str:
         """The variable that a target names, with the field where that is one of a record."""

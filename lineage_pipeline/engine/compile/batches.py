@@ -9,18 +9,20 @@ from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.arms import arms
 from lineage_pipeline.engine.compile.blocks import Cutter
 from lineage_pipeline.engine.compile.nested import Blocks
-from lineage_pipeline.engine.compile.parse import SURPRISES
 from lineage_pipeline.engine.compile.pieces import Piece, split
 from lineage_pipeline.engine.compile.spoken import spoken
 from lineage_pipeline.engine.compile.words import keywords
+from lineage_pipeline.engine.faults import contain
+from lineage_pipeline.vocabulary import ir
 
 
-def pieces_of(tokens: Sequence[Token], traits: Traits, text: str) -> list[Piece]:
-    """The statements of a script in text order; a fault of the cutter costs the blocks, not the statements."""
-    try:
-        return list(cut(tokens, traits, text))
-    except SURPRISES:
-        return [Piece(statement) for statement in split(tokens)]
+def pieces_of(tokens: Sequence[Token], traits: Traits, text: str) -> tuple[list[Piece], tuple[ir.Finding, ...]]:
+    """Split a script into statements in text order; a fault of ours costs the blocks, not the statements."""
+
+    def split_plainly(fault: ir.Finding) -> tuple[list[Piece], tuple[ir.Finding, ...]]:
+        return [Piece(statement) for statement in split(tokens)], (fault,)
+
+    return contain(lambda: (list(cut(tokens, traits, text)), ()), split_plainly, "the blocks of the file", 0, 0)
 
 
 def cut(tokens: Sequence[Token], traits: Traits, text: str) -> Iterator[Piece]:

@@ -10,10 +10,10 @@ from sqlglot.tokens import Token
 
 from lineage_pipeline.dialects.folding import Folding, fold, spoken
 from lineage_pipeline.dialects.traits import Traits
-from lineage_pipeline.engine.compile.failures import Misshapen
 from lineage_pipeline.engine.compile.outside import FILE, outside
 from lineage_pipeline.engine.compile.parse import Items
 from lineage_pipeline.engine.compile.pieces import Piece
+from lineage_pipeline.engine.faults import MalformedTree
 from lineage_pipeline.vocabulary import ir
 
 CompileQuery = Callable[["Context", exp.Expr], int]
@@ -233,7 +233,7 @@ def name_of(context: Context, table: exp.Expr) -> ir.Name:
     """The name in a table node: its parts from the outermost in, `db..t` keeping its empty part."""
     found = _plain_name(context, table) or _any_name(context, table)
     if not found.parts:
-        raise Misshapen("a statement that lacks a name")
+        raise MalformedTree("a statement that lacks a name")
     return found
 
 

@@ -51,6 +51,9 @@ class Declarations(Assignments):
         if cursor >= 0:
             self.cursor(begin, cursor, end, parent)
             return
+        if name_at >= end:  # the statement breaks off: the parser says so
+            self.emit(begin, end, parent)
+            return
         names, behind = [self.fold(self.tokens[name_at])], name_at + 1
         while self.kind(behind) is TokenType.COMMA and behind + 1 < end:
             names.append(self.fold(self.tokens[behind + 1]))
@@ -105,7 +108,8 @@ class Declarations(Assignments):
 
     def cursor(self, begin: int, word: int, end: int, parent: int) -> None:
         """A cursor over a query, or over a prepared one that is known when it is opened."""
-        name = self.tokens[word + 1] if self.words[word + 1 : word + 2] and word == begin else self.tokens[word - 1]
+        is_before = word == begin and word + 1 < len(self.tokens)
+        name = self.tokens[word + 1] if is_before else self.tokens[word - 1]
         if self.words[word - 1] in ("SCROLL", "INSENSITIVE", "ASENSITIVE"):
             name = self.tokens[word - 2 if self.words[word - 2] != "NO" else word - 3]
         variable = self.fold(name)

@@ -7,12 +7,12 @@ from sqlglot import exp
 
 from lineage_pipeline.dialects import functions
 from lineage_pipeline.engine.compile.context import Context
-from lineage_pipeline.engine.compile.failures import Misshapen
 from lineage_pipeline.engine.compile.named import is_lookup, looked_up
 from lineage_pipeline.engine.compile.operators import function_name, operator, traits_of_name
 from lineage_pipeline.engine.compile.types import written_type
 from lineage_pipeline.engine.compile.units import without_unit
 from lineage_pipeline.engine.compile.walk import assigned_value, call, expression, expressions
+from lineage_pipeline.engine.faults import MalformedTree
 from lineage_pipeline.vocabulary import ir
 
 
@@ -20,7 +20,7 @@ def dot(context: Context, node: exp.Expr) -> ir.Expr:
     """A member of a struct, a method called on a value, or a function with the name of its schema."""
     base, member = node.this, node.expression
     if base is None:
-        raise Misshapen("a dot without a name before it")
+        raise MalformedTree("a dot without a name before it")
     if isinstance(member, exp.Func) and _is_schema(base) and member.name.upper() not in functions.METHODS:
         return _qualified_call(context, base, member)
     value = _base(context, base)
@@ -117,7 +117,7 @@ def _elements(path: exp.Expr | None) -> str:
     if isinstance(path, exp.JSONPath):
         plain = all(isinstance(part, exp.JSONPathKey | exp.JSONPathRoot) for part in path.expressions)
         if any(isinstance(part.args.get("this"), Decimal) for part in path.expressions):
-            raise Misshapen("a path to an element beyond all that can be counted")
+            raise MalformedTree("a path to an element beyond all that can be counted")
         return "" if plain else f"[{path.sql()}]"
     text = path.name if isinstance(path, exp.Literal) else ""
     return f"[{text}]" if "[" in text or any(map(str.isdigit, text)) else ""
@@ -244,7 +244,7 @@ def applied(context: Context, node: exp.Expr) -> ir.Expr:
     inner = applied(context, node.this) if isinstance(node.this, exp.Apply) else ir.HOLE
     function = node.args.get("expression")
     if not isinstance(function, exp.Expr):
-        raise Misshapen("an APPLY without a function")
+        raise MalformedTree("an APPLY without a function")
     if isinstance(function, exp.Lambda):
         return ir.Call("APPLY", (inner, expression(context, function)))
     name = function.name.upper()

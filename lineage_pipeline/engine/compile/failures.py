@@ -39,12 +39,3 @@ def failure(error: ParseError, piece: Piece) -> Failure:
 def first_line(text: str) -> str:
     """The first line of a message."""
     return text.strip().split("\n", 1)[0]
-
-
-class Misshapen(ValueError):
-    """What the parser took for a statement, and is none: the message says what it is instead."""
-
-
-def told(kind: str, surprise: BaseException) -> str:
-    """What is not analysed because of a surprise."""
-    return str(surprise) if isinstance(surprise, Misshapen) else f"{kind} ({type(surprise).__name__} in the compiler)"

@@ -5,12 +5,11 @@ from itertools import takewhile
 
 import msgspec
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.pieces import Piece
-from lineage_pipeline.engine.compile.types import spelling
+from lineage_pipeline.engine.compile.types import NOT_A_TYPE, spelling
 from lineage_pipeline.engine.compile.words import behind_brackets, dotted_name, is_name, keyword
 from lineage_pipeline.vocabulary import ir
 
@@ -149,5 +148,5 @@ def _type(words: Sequence[str], traits: Traits) -> str:
     text = "".join(words)
     try:
         return spelling(exp.DataType.build(text, dialect=traits.name, udt=True), traits.name) if text else ""
-    except SqlglotError:
+    except NOT_A_TYPE:
         return text.upper()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from lineage_pipeline.engine.compile.context import Context
-from lineage_pipeline.engine.compile.failures import Misshapen
+from lineage_pipeline.engine.faults import MalformedTree
 from lineage_pipeline.vocabulary import ir
 
 Marks = tuple[tuple[str, str], ...]
@@ -32,7 +32,7 @@ def said(context: Context, node: object) -> str:
     try:
         return node.sql(dialect=context.dialect or None, comments=False, normalize_functions="upper").strip()
     except AttributeError as lacking:  # the parser took it without a part that it cannot be written without
-        raise Misshapen(f"half of {node.key.upper()}") from lacking
+        raise MalformedTree(f"half of {node.key.upper()}") from lacking
 
 
 def said_of(node: exp.Expr | None) -> str:

@@ -5,15 +5,15 @@ from sqlglot import exp
 
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.expressions import expression, expressions
-from lineage_pipeline.engine.compile.failures import Misshapen
 from lineage_pipeline.engine.compile.outputs import output
+from lineage_pipeline.engine.faults import MalformedTree
 from lineage_pipeline.vocabulary import ir
 
 
 def matched(context: Context, items: list[ir.Source], match: exp.Expr) -> list[ir.Source]:
     """The sources with the last one replaced by what matches its rows."""
     if not items:
-        raise Misshapen("MATCH_RECOGNIZE without a table")
+        raise MalformedTree("MATCH_RECOGNIZE without a table")
     *others, source = items
     _forget_variables(match)
     partition = [*(match.args.get("partition_by") or ())]

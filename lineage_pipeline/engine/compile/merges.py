@@ -9,13 +9,13 @@ from lineage_pipeline.dialects.clauses import STARS_BY_POSITION
 from lineage_pipeline.engine.compile.changes import assignments, behind_alias, qualify
 from lineage_pipeline.engine.compile.context import Context, name_of
 from lineage_pipeline.engine.compile.expressions import expression, optional
-from lineage_pipeline.engine.compile.failures import Misshapen
 from lineage_pipeline.engine.compile.leftovers import arm_of
 from lineage_pipeline.engine.compile.listed import listed_in, starts_of
 from lineage_pipeline.engine.compile.queries import bind_with, query
 from lineage_pipeline.engine.compile.returning import returned
 from lineage_pipeline.engine.compile.sources import source, using_key
 from lineage_pipeline.engine.compile.walk import assigned_value
+from lineage_pipeline.engine.faults import MalformedTree
 from lineage_pipeline.vocabulary import ir
 
 
@@ -69,7 +69,7 @@ def _arm(context: Context, arm: exp.Expr, merged: _Merge) -> list[ir.Write]:
     if isinstance(then, exp.Update):
         listed = then.args.get("expressions")
         if isinstance(listed, exp.Expr) and not isinstance(listed, exp.Star):
-            raise Misshapen("a MERGE whose UPDATE sets no columns")
+            raise MalformedTree("a MERGE whose UPDATE sets no columns")
         if not listed or isinstance(listed, exp.Star) or any(isinstance(item, exp.Star) for item in listed):
             star = listed[0] if isinstance(listed, list) and listed else None
             return [_star_arm(context, merged, condition, "update", star=star)]

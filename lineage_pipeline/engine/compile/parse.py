@@ -16,6 +16,7 @@ from lineage_pipeline.dialects.spellings import TABLE_QUERIES
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.callables import call_parsers, called_tokens
 from lineage_pipeline.engine.compile.failures import Failure, failure
+from lineage_pipeline.engine.compile.isolation import Pool
 from lineage_pipeline.engine.compile.normalise import normalise
 from lineage_pipeline.engine.compile.output import without_output
 from lineage_pipeline.engine.compile.pieces import Piece
@@ -41,25 +42,18 @@ class Items(msgspec.Struct):
     dropped: int = 0
 
 
-SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, AssertionError, TokenError, RuntimeError)
-"""What sqlglot raises, beside errors of its own, on some texts that are no SQL."""
+PARSER_ERRORS = (AttributeError, KeyError, IndexError, TypeError, ValueError, AssertionError, TokenError, RuntimeError)
+"""What sqlglot raises, beside errors of its own, on some texts that are not SQL."""
 
 STRICT, GENEROUS, ANY_TYPE = "strict", "generous", "any type"
 """How a parser reads: as the grammar says, with more arguments than it knows, or with types that it does not know."""
 
 _ITEMS: dict[int, Items] = {}
-"""What the parsers at work have found, by the id of the parser."""
+"""The recorder of each parser at work, by the id of the parser: its layout has no room for a further attribute."""
 
 
 def parse(piece: Piece, text: str, traits: Traits) -> tuple[exp.Expr, Items] | Failure:
-    """The tree of one statement and the places of its expressions, or why there is none."""
-    try:
-        return _read(piece, text, traits)
-    except SURPRISES as surprise:  # words in an order that nobody foresaw: they cost their statement
-        return Failure(f"{type(surprise).__name__} before the parser", piece.start, piece.end)
-
-
-def _read(piece: Piece, text: str, traits: Traits) -> tuple[exp.Expr, Items] | Failure:
+    """Parse one statement: its tree and the positions of its expressions, or why there is none."""
     kept = normalise(piece.tokens, traits, piece.words)
     tokens, outputs = without_output(rewritten(kept, traits), traits)
     if text.find("|>", piece.start, piece.end) >= 0:
@@ -133,19 +127,20 @@ def _with_outputs(tree: exp.Expr, items: Items, clauses: Sequence[tuple[exp.Expr
 def _parsed(
     tokens: list[Token], piece: Piece, text: str, grammar: str, way: str = STRICT
 ) -> tuple[exp.Expr, Items] | Failure:
-    instance = _parser(grammar, way)
-    items = _ITEMS[id(instance)] = Items(tokens)
-    try:
-        trees = _trees(instance, tokens, text)
-    except ParseError as error:
-        return failure(error, piece)
-    except RecursionError:
-        return Failure("nested too deeply", piece.start, piece.end)
-    except SURPRISES as surprise:
-        return Failure(f"{type(surprise).__name__} in the parser", piece.start, piece.end)
-    finally:
-        del _ITEMS[id(instance)]
-    for fault in instance.errors:  # those that it did not stop at
+    with _parsers(grammar, way).borrow() as instance:
+        items = _ITEMS[id(instance)] = Items(tokens)
+        try:
+            trees = instance.parse(tokens, text)
+        except ParseError as error:
+            return failure(error, piece)
+        except RecursionError:
+            return Failure("nested too deeply", piece.start, piece.end)
+        except PARSER_ERRORS as error:
+            return Failure(f"{type(error).__name__} in the parser", piece.start, piece.end)
+        finally:
+            del _ITEMS[id(instance)]
+        errors = list(instance.errors)  # those that it did not stop at
+    for fault in errors:
         if not str(fault).startswith(_TOO_MANY):
             return failure(fault, piece)
     if len(trees) != 1 or trees[0] is None:
@@ -154,25 +149,18 @@ def _parsed(
 
 
 @cache
-def _parser(grammar: str, way: str) -> parser.Parser:
-    """The parser of a dialect: it starts afresh with every list of tokens."""
-    dialect = dialect_of(grammar)
-    if way == ANY_TYPE:
-        dialect = Dialect.get_or_raise(grammar or None)  # one of its own: it is changed
-        dialect.SUPPORTS_USER_DEFINED_TYPES = True
-    return dialect.parser(error_level=ErrorLevel.WARN if way == GENEROUS else ErrorLevel.IMMEDIATE)
+def _parsers(grammar: str, way: str) -> Pool[parser.Parser]:
+    """The parsers of a dialect: a parser holds the tokens that it reads, so that each serves one caller at a time."""
 
+    def make() -> parser.Parser:
+        dialect = Dialect.get_or_raise(grammar or None)
+        if way == ANY_TYPE:
+            dialect.SUPPORTS_USER_DEFINED_TYPES = True  # of this instance alone
+        made = dialect.parser(error_level=ErrorLevel.WARN if way == GENEROUS else ErrorLevel.IMMEDIATE)
+        made.__class__ = _parser_class(grammar)
+        return made
 
-def _trees(instance: parser.Parser, tokens: list[Token], text: str) -> list[exp.Expr | None]:
-    """The trees, with `FROM t, t.items` as it is written: sqlglot copies whole subqueries to learn what `t` is."""
-    kind = type(instance)
-    if not kind.SUPPORTS_IMPLICIT_UNNEST:
-        return instance.parse(tokens, text)
-    kind.SUPPORTS_IMPLICIT_UNNEST = False
-    try:
-        return instance.parse(tokens, text)
-    finally:
-        kind.SUPPORTS_IMPLICIT_UNNEST = True
+    return Pool(make)
 
 
 _DEFINITIONS = (TokenType.CREATE, TokenType.ALTER, TokenType.DROP)
@@ -186,8 +174,8 @@ def _grammar(tokens: Sequence[Token], traits: Traits) -> str:
     return own if any(token.token_type is TokenType.SELECT for token in tokens) else traits.definitions
 
 
-# sqlglot keeps the places of names and literals, not of whole expressions. The compiled parser cannot be subclassed,
-# but it looks the parsers of list items up by name, so replacing these two is enough to learn where each item ends.
+# sqlglot keeps the positions of names and literals, not of whole expressions. The compiled parser passes the parsers
+# of list items on as values, so that overriding these two in a subclass is enough to learn where each item ends.
 # May go when sqlglot records the range of an expression itself.
 _ITEM_PARSERS = ("_parse_expression", "_parse_update_assignment")
 
@@ -240,36 +228,37 @@ def _computing(original: Callable[..., Any]) -> Callable[..., Any]:
 _OPERATORS = (TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.MOD, TokenType.DIV)
 
 
-_HOOKED: set[type] = set()
-_REPLACED = dict.fromkeys(_ITEM_PARSERS, _recording) | {
+_OVERRIDES = dict.fromkeys(_ITEM_PARSERS, _recording) | {
     "_parse_parameter": _placing,
     "_parse_pivot_aggregation": _computing,
 }
 
 
-def _record_items() -> None:
-    pending: list[type[parser.Parser]] = [parser.Parser]
-    while pending:
-        cls = pending.pop()
-        pending.extend(cls.__subclasses__())
-        for name, replace in _REPLACED.items():
-            if name in cls.__dict__ and cls not in _HOOKED:
-                setattr(cls, name, replace(cls.__dict__[name]))
-        _HOOKED.add(cls)
+@cache
+def _parser_class(grammar: str) -> type[parser.Parser]:
+    """The parser class of a dialect with our changes, as a subclass: sqlglot's own stays as it is for everybody else.
+
+    sqlglot's compiled classes refuse to make instances of a subclass (tobymao/sqlglot#7923), but an instance of theirs
+    may be given a subclass of the same layout. Tables and flags are then looked up in the subclass, and so are methods
+    that sqlglot passes on as values or looks up by name; methods that it calls directly are not.
+    """
+    base = Dialect.get_or_raise(grammar or None).parser_class
+    plain = functions.PLAIN.get(grammar, frozenset())
+    parsers = call_parsers(grammar, base.FUNCTION_PARSERS)
+    changes: dict[str, Any] = {
+        "__slots__": (),
+        "SUPPORTS_IMPLICIT_UNNEST": False,  # `FROM t, t.items` as written: sqlglot copies subqueries to resolve `t`
+        "SUPPORTS_TABLE_QUERY": base.SUPPORTS_TABLE_QUERY or grammar in TABLE_QUERIES,
+        "UNARY_PARSERS": signs_of(grammar, base.UNARY_PARSERS),
+        "FUNC_TOKENS": called_tokens(grammar, base.FUNC_TOKENS),
+        "FUNCTION_PARSERS": {name: parse for name, parse in parsers.items() if name not in plain},
+        "FUNCTIONS": {name: build for name, build in base.FUNCTIONS.items() if name not in plain},
+        **{name: override(getattr(base, name)) for name, override in _OVERRIDES.items() if hasattr(base, name)},
+    }
+    return type(f"Lineage{base.__name__}", (base,), changes)
 
 
 @cache
 def dialect_of(name: str) -> Dialect:
-    """sqlglot's dialect of that name, its parser made to record the places of list items."""
-    dialect = Dialect.get_or_raise(name or None)
-    if name in TABLE_QUERIES:
-        dialect.parser_class.SUPPORTS_TABLE_QUERY = True
-    parser.logger.disabled = True  # what sqlglot only warns of comes back as exp.Command and becomes a finding
-    _record_items()
-    dialect.parser_class.UNARY_PARSERS = signs_of(name, dialect.parser_class.UNARY_PARSERS)
-    dialect.parser_class.FUNC_TOKENS = called_tokens(name, dialect.parser_class.FUNC_TOKENS)
-    dialect.parser_class.FUNCTION_PARSERS = call_parsers(name, dialect.parser_class.FUNCTION_PARSERS)
-    for function in functions.PLAIN.get(name, ()):
-        dialect.parser_class.FUNCTION_PARSERS.pop(function, None)
-        dialect.parser_class.FUNCTIONS.pop(function, None)
-    return dialect
+    """Give sqlglot's dialect of that name."""
+    return Dialect.get_or_raise(name or None)

@@ -220,7 +220,8 @@ def _swapped(tokens: Sequence[Token]) -> list[Token]:
         depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
         if depth == 0 and kind is TokenType.COMMA:
             item = tokens[begin:index]
-            kept.extend([*item[2:], made("AS", item[0]), item[0], *tokens[index : index + 1]])
+            swapped = [*item[2:], made("AS", item[0]), item[0]] if item else []
+            kept.extend([*swapped, *tokens[index : index + 1]])
             begin = index + 1
     return kept
 

@@ -9,9 +9,9 @@ from sqlglot import exp
 from lineage_pipeline.engine.compile.columnsets import star
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.expressions import expression
-from lineage_pipeline.engine.compile.failures import Misshapen
 from lineage_pipeline.engine.compile.printed import printed
 from lineage_pipeline.engine.compile.tokenizing import tokenize
+from lineage_pipeline.engine.faults import MalformedTree
 from lineage_pipeline.vocabulary import ir
 
 EVERYTHING = ir.Star((), ir.NOWHERE, ir.NOWHERE)
@@ -158,7 +158,7 @@ def _named(
 def _turned_down(context: Context, node: exp.Expr, inner: int) -> ir.Unpivot:
     into = node.args.get("into")
     if into is not None and not isinstance(into.this, exp.Expr):
-        raise Misshapen("UNPIVOT INTO without a name")
+        raise MalformedTree("UNPIVOT INTO without a name")
     label = _name(context, into.this) if into is not None else context.fold_column("name")
     values = [_name(context, item) for item in into.expressions] if into is not None else [context.fold_column("value")]
     every = next((item for item in node.expressions if isinstance(item, exp.Columns)), None)

@@ -9,12 +9,12 @@ from sqlglot import exp
 from lineage_pipeline.dialects.duckdb import DESCRIPTIONS
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.expressions import expressions
-from lineage_pipeline.engine.compile.failures import Misshapen
 from lineage_pipeline.engine.compile.listed import row_start
 from lineage_pipeline.engine.compile.pivots import turned
 from lineage_pipeline.engine.compile.selects import order_and_limit, select
 from lineage_pipeline.engine.compile.sources import source
 from lineage_pipeline.engine.compile.words import keywords
+from lineage_pipeline.engine.faults import MalformedTree
 from lineage_pipeline.vocabulary import ir
 
 Added = tuple[tuple[str, tuple[str, ...], bool], ...]
@@ -30,7 +30,7 @@ def bind_with(context: Context, tree: exp.Expr) -> None:
         if cte.args.get("scalar"):  # ClickHouse: a value with a name
             named = cte.args["alias"].this
             if named is None:
-                raise Misshapen("a value of WITH without a name")
+                raise MalformedTree("a value of WITH without a name")
             context.constants = {**context.constants, context.column(named): cte.this}
             continue
         added = tuple(_added(context, with_)) if cte is with_.expressions[-1] else ()

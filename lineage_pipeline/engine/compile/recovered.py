@@ -93,10 +93,15 @@ def _best(candidate: Text, holes: bool, run: Run, known: Known, compile_pieces: 
         tokens = _tokens(candidate, filler, run, known)
         if tokens is None:
             continue
-        pieces = [resolved(_placed(piece), known) for piece in pieces_of(tokens, traits, known.source)]
+        found, faults = pieces_of(tokens, traits, known.source)
+        pieces = [resolved(_placed(piece), known) for piece in found]
         statements = [
             guessed(piece, placed, traits) for piece, placed in zip(pieces, compile_pieces(pieces), strict=False)
         ]
+        if faults and statements:
+            first = statements[0].statement
+            first = msgspec.structs.replace(first, findings=(*faults, *first.findings))
+            statements[0] = msgspec.structs.replace(statements[0], statement=first)
         failed = sum(placed.statement.status == "failed" or _is_guess(placed) for placed in statements)
         if fewest < 0 or failed < fewest:
             best, fewest = statements, failed

@@ -6,8 +6,8 @@ from sqlglot import exp
 
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.expressions import expressions
-from lineage_pipeline.engine.compile.failures import Misshapen
 from lineage_pipeline.engine.compile.types import spelling
+from lineage_pipeline.engine.faults import MalformedTree
 from lineage_pipeline.vocabulary import ir
 
 _UNNAMED = ("key", "value")
@@ -31,7 +31,7 @@ def _columns(context: Context, node: exp.Expr, items: Sequence[exp.Expr]) -> Ite
         identifier = item.args["alias"] if isinstance(item, exp.Alias) else item
         while not isinstance(identifier, exp.Identifier):
             if not isinstance(identifier, exp.Expr):
-                raise Misshapen("a column without a name")
+                raise MalformedTree("a column without a name")
             identifier = identifier.this
         kind = spelling(item.args.get("kind"), context.dialect) if isinstance(item, exp.ColumnDef) else ""
         yield context.column(identifier), identifier.name, kind

@@ -15,8 +15,8 @@ from lineage_pipeline.engine.compile.chains import balanced, has_chain
 from lineage_pipeline.engine.compile.coarse import coarse
 from lineage_pipeline.engine.compile.context import Context
 from lineage_pipeline.engine.compile.directives import client_lines
-from lineage_pipeline.engine.compile.failures import told
 from lineage_pipeline.engine.compile.identifiers import speaks
+from lineage_pipeline.engine.compile.isolation import silence_sqlglot
 from lineage_pipeline.engine.compile.limits import over, over_limits
 from lineage_pipeline.engine.compile.marks import complexity, fingerprint, pragmas
 from lineage_pipeline.engine.compile.parse import Failure, Items, parse
@@ -32,14 +32,11 @@ from lineage_pipeline.engine.compile.statements import change, statement_parts
 from lineage_pipeline.engine.compile.templates import filled, without_remarks
 from lineage_pipeline.engine.compile.uses import unread, used
 from lineage_pipeline.engine.compile.words import search_path
+from lineage_pipeline.engine.faults import contain
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.analysis import HOLE, Limits, Options
 
 COMPILERS = (query, change)
-
-SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, AssertionError, RuntimeError)
-"""A tree of a shape that nobody foresaw: a fault of ours, which costs its statement and is said, and nothing else."""
-
 
 Watch = Callable[[int], str]
 """Told where each statement begins before it is compiled; says which limit it is known to exceed, if it does."""
@@ -49,15 +46,15 @@ def compile_source(text: str, options: Options, watch: Watch | None = None) -> i
     """The script that a text is in a dialect; whatever cannot be read is a finding in it."""
     if len(text) > options.limits.bytes:
         return unread_source(text, options, f"{options.limits.bytes} characters")
-    try:
-        return _read(text, options, watch)
-    except SURPRISES as surprise:
-        return _unread(text, options, _finding("UNSUPPORTED_SYNTAX", 0, 0, construct=told("the file", surprise)))
+    with silence_sqlglot():
+        return contain(
+            lambda: _read(text, options, watch), lambda fault: _unread(text, options, fault), "the file", 0, 0
+        )
 
 
 def _read(text: str, options: Options, watch: Watch | None) -> ir.Script:
     traits = traits_of(options.dialect, options.case_sensitivity)
-    fallback = [] if traits is not None else [_fallback(options.dialect)]
+    findings = [] if traits is not None else [_fallback(options.dialect)]
     known = traits or GENERIC
     client = client_lines(text, known)
     covered = client.covered() if client.covers else text
@@ -75,7 +72,8 @@ def _read(text: str, options: Options, watch: Watch | None) -> ir.Script:
             return coarse(piece, known, _first_words(piece.tokens), excess)
         return _contained(piece, lambda: _compile(piece, text, known, options.limits, declared))
 
-    pieces: Iterable[Piece] = pieces_of(tokens, known, text)
+    pieces: Iterable[Piece]
+    pieces, faults = pieces_of(tokens, known, text)
     if client.pieces or lost:
         pieces = heapq.merge(pieces, client.pieces, lost, key=lambda piece: piece.start)
     compiler = with_holes(compile_piece, known) if HOLE in text or speaks(text, known) else compile_piece
@@ -84,7 +82,7 @@ def _read(text: str, options: Options, watch: Watch | None) -> ir.Script:
         placed = [
             msgspec.structs.replace(item, end=item.start + len(text[item.start : item.end].rstrip())) for item in placed
         ]
-    return _script(traits, _with_findings(placed, fallback))
+    return _script(traits, _with_findings(placed, [*findings, *faults]))
 
 
 def _contained(piece: Piece, compile_it: Callable[[], ir.Placed]) -> ir.Placed:
@@ -93,12 +91,14 @@ def _contained(piece: Piece, compile_it: Callable[[], ir.Placed]) -> ir.Placed:
         missing = _finding("PARSE_ERROR", 0, piece.end - piece.start, reason="something is missing here")
         kind = piece.use.kind if piece.use is not None and piece.use.kind else "UNKNOWN"
         return _failed(piece.start, piece.end, missing, kind, piece.parent)
-    try:
-        return compile_it()
-    except SURPRISES as surprise:
-        kind = _first_words(piece.tokens)
-        finding = _finding("UNSUPPORTED_SYNTAX", 0, piece.end - piece.start, construct=told(kind, surprise))
-        return _failed(piece.start, piece.end, finding, kind, piece.parent)
+    kind = _first_words(piece.tokens)
+    return contain(
+        compile_it,
+        lambda fault: _failed(piece.start, piece.end, fault, kind, piece.parent),
+        construct=kind,
+        start=0,
+        end=piece.end - piece.start,
+    )
 
 
 def unread_source(text: str, options: Options, limit: str) -> ir.Script:
@@ -219,14 +219,15 @@ def _fault(piece: Piece, context: Context) -> ir.Finding | None:
 
 
 def _guarded(context: Context, piece: Piece, compiler: Callable[[Context], Parts | None]) -> Parts | None:
-    """What a compiler makes of a statement; a surprise costs the statement and is said."""
-    try:
-        return compiler(context)
-    except SURPRISES as surprise:
+    """What a compiler makes of a statement; a fault of ours costs the statement and is reported."""
+    kind = _first_words(piece.tokens)
+
+    def give_up(fault: ir.Finding) -> Parts:
         context.restart()
-        kind = _first_words(piece.tokens)
-        context.report("UNSUPPORTED_SYNTAX", piece.start, piece.end, construct=told(kind, surprise))
+        context.findings.append(fault)
         return {"kind": kind, "status": "failed"}
+
+    return contain(lambda: compiler(context), give_up, kind, 0, piece.end - piece.start)
 
 
 def _level(context: Context, tree: exp.Expr, piece: Piece) -> Parts | None:

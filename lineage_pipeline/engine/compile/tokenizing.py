@@ -12,6 +12,7 @@ from lineage_pipeline.dialects.families import FAMILIES
 from lineage_pipeline.dialects.spellings import HASH_COMMENTS
 from lineage_pipeline.dialects.traits import Traits
 from lineage_pipeline.engine.compile.failures import Failure
+from lineage_pipeline.engine.compile.isolation import Pool
 from lineage_pipeline.engine.compile.parse import dialect_of
 
 
@@ -19,9 +20,9 @@ def tokenize(text: str, traits: Traits) -> list[Token] | Failure:
     """The tokens of a text, or where it stops being one."""
     dialect = dialect_of(traits.grammar or traits.name)
     family = FAMILIES.get(traits.name)
-    tokenizer = _tokenizer(dialect, traits.quotes, family is not None and family.dollars)
-    marked = _ARGUMENT.sub(_mark(tokenizer), text) if "$" in text and tokenizer.HEREDOC_STRINGS else text
-    tokens = _tokens(tokenizer, marked) or _tokens(tokenizer, _HEXADECIMAL.sub(_without_blanks, marked))
+    with _tokenizers(dialect, traits.quotes, family is not None and family.dollars).borrow() as tokenizer:
+        marked = _ARGUMENT.sub(_mark(tokenizer), text) if "$" in text and tokenizer.HEREDOC_STRINGS else text
+        tokens = _tokens(tokenizer, marked) or _tokens(tokenizer, _HEXADECIMAL.sub(_without_blanks, marked))
     if tokens is None:
         return Failure("a quote or a comment in it does not end", 0, len(text))
     return tokens if marked is text else [_argument(token, text) for token in tokens]
@@ -57,8 +58,8 @@ def _argument(token: Token, text: str) -> Token:
 
 
 @cache
-def _tokenizer(dialect: Dialect, quotes: str, dollars: bool) -> Tokenizer:
-    """A tokenizer with further quotes, which does not swallow what stands behind GO, CALL or REPLACE."""
+def _tokenizers(dialect: Dialect, quotes: str, dollars: bool) -> Pool[Tokenizer]:
+    """Tokenizers with further quotes, which do not swallow what stands behind GO, CALL or REPLACE."""
     base = dialect.tokenizer_class
     changes: dict[str, Any] = {"COMMANDS": set()}
     if dollars:
@@ -71,5 +72,5 @@ def _tokenizer(dialect: Dialect, quotes: str, dollars: bool) -> Tokenizer:
         changes["IDENTIFIERS"] = [*base.IDENTIFIERS, *quotes]
     if type(dialect) is Dialect:
         changes["KEYWORDS"] = {**base.KEYWORDS, "MATCH_RECOGNIZE": TokenType.MATCH_RECOGNIZE}
-    tokenizer: Tokenizer = type("OwnTokenizer", (base,), changes)(dialect=dialect)
-    return tokenizer
+    own = type("LineageTokenizer", (base,), changes)
+    return Pool(lambda: own(dialect=dialect))

@@ -11,6 +11,7 @@ from sqlglot.typing import EXPRESSION_METADATA
 from lineage_pipeline.dialects.traits import TRAITS
 from lineage_pipeline.dialects.typing.families import own
 from lineage_pipeline.dialects.typing.shapes import capitals
+from lineage_pipeline.engine.compile.isolation import silence_sqlglot
 
 _SPELLINGS: dict[tuple[str, str], str] = {}
 _REMARK = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
@@ -18,6 +19,9 @@ _DIGITS = re.compile(r"INTERVAL (\d+)")
 _NESTING = re.compile(r"[<(\[\])>]")
 DEEPEST, ROUND = 200, 10
 """How deep the types of columns may be nested that are told as text."""
+
+NOT_A_TYPE = (SqlglotError, TypeError, ValueError)
+"""What sqlglot raises on a text that is not a type; the last two are not its own, but come out of it all the same."""
 
 _NUMBERED = frozenset({"this", "expressions", "nested"})
 
@@ -52,13 +56,14 @@ def _without_constraints(node: exp.Expr) -> exp.Expr:
     return plain
 
 
+@silence_sqlglot()
 def written_type(text: str, dialect: str) -> str:
     """A type that stands as text in a header, in the words of its dialect; none where it is nested too deeply."""
     if _is_deep(text):
         return ""
     try:
         return spelling(exp.DataType.build(text, dialect=dialect or None, udt=True), dialect) if text else ""
-    except SqlglotError:
+    except NOT_A_TYPE:
         return " ".join(text.upper().split())
 
 
@@ -77,6 +82,7 @@ def _is_deep(text: str) -> bool:
     return False
 
 
+@silence_sqlglot()
 def is_type(text: str, dialect: str) -> bool:
     """Say whether a text is a type that the dialect, or any dialect, knows."""
     if _is_deep(text):
@@ -84,7 +90,7 @@ def is_type(text: str, dialect: str) -> bool:
     for known in dict.fromkeys((dialect or None, None)):
         try:
             exp.DataType.build(text, dialect=known)
-        except SqlglotError:
+        except NOT_A_TYPE:
             continue
         return True
     return False

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 from sqlglot import exp
 
 from lineage_pipeline.engine.compile.context import Context
-from lineage_pipeline.engine.compile.failures import Misshapen
 from lineage_pipeline.engine.compile.operators import operator
+from lineage_pipeline.engine.faults import MalformedTree
 from lineage_pipeline.vocabulary import ir
 
 COMPILERS: dict[type[exp.Expr], Callable[[Context, exp.Expr], ir.Expr]] = {}
@@ -53,7 +53,7 @@ def subquery(context: Context, node: exp.Expr, mode: str, *args: ir.Expr) -> ir.
 def call(context: Context, node: exp.Expr) -> ir.Expr:
     """An operator or function that has no compiler of its own."""
     if node is None:  # the parser fills a list with nothing where an argument is broken
-        raise Misshapen("a list with nothing in one of its places")
+        raise MalformedTree("a list with nothing in one of its places")
     known = operator(type(node), context.dialect)
     op = known.name
     args: list[ir.Expr] = []

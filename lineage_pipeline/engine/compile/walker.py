@@ -41,6 +41,10 @@ class Module(msgspec.Struct, frozen=True):
     returns: str = ""
 
 
+_NO_WORDS = ("",) * 8
+"""Stand behind the last token, so that a statement that breaks off can be looked ahead in like any other."""
+
+
 class Walker:
     """The tokens at hand, the place in them, and the pieces found so far in the whole file."""
 
@@ -64,7 +68,7 @@ class Walker:
     def words(self) -> list[str]:
         """The keywords that the tokens may be; most scripts have no blocks and never ask."""
         if not self._words:
-            self._words = keywords(self.tokens)
+            self._words = [*keywords(self.tokens), *_NO_WORDS]
         return self._words
 
     def inside(self, tokens: Sequence[Token], module: Module) -> Self:
@@ -138,13 +142,13 @@ class Walker:
 
     def close(self, ordinal: int) -> None:
         """Let a piece with others inside reach to where the walk stands now."""
-        stop = int(self.tokens[self.index - 1].end) + 1
+        stop = int(self.tokens[min(self.index, len(self.tokens)) - 1].end) + 1
         self.pieces[ordinal] = msgspec.structs.replace(self.pieces[ordinal], stop=stop)
 
     def find(self, words: frozenset[str] | tuple[str, ...], begin: int, end: int | None = None) -> int:
         """The first token from `begin` on, outside brackets, that is one of the words; or the end."""
         depth = 0
-        limit = len(self.tokens) if end is None else end
+        limit = len(self.tokens) if end is None else min(end, len(self.tokens))
         for index in range(begin, limit):
             depth += _BRACKETS.get(self.tokens[index].token_type, 0)
             if depth <= 0 and self.words[index] in words:
@@ -182,5 +186,5 @@ class Walker:
 
     def select(self, at: int) -> Token:
         """A SELECT in the place of another word."""
-        token = self.tokens[at]
+        token = self.tokens[min(at, len(self.tokens) - 1)]
         return Token(TokenType.SELECT, "SELECT", token.line, token.col, token.start, token.end, token.comments)

@@ -79,13 +79,12 @@ class Bridges:
     def joined(self) -> list[ColumnEdge]:
         """The edges without those that something lasting reads through, and with those that lead all the way."""
         passed = self._passed()
-        found: dict[tuple[object, ...], ColumnEdge] = {}
-        for edge in self.edges:
-            for one in self._led(edge) if edge.from_object in self.shared else (edge,):
-                if one.to_object not in passed:
-                    known = found.get(_KEY(one))
-                    found[_KEY(one)] = one if known is None else _either(known, one)
-        return list(found.values())
+        return merge_edges(
+            one
+            for edge in self.edges
+            for one in (self._led(edge) if edge.from_object in self.shared else (edge,))
+            if one.to_object not in passed
+        )
 
     def _use(self, edge: ColumnEdge, name: str) -> Lent:
         """The use of a shared object that made an edge: what a variable holds was read by a statement before."""
@@ -231,4 +230,14 @@ def bridged(lent: Sequence[Lent], edges: list[ColumnEdge]) -> list[ColumnEdge]:
         touches = shared.intersection((edge.from_object, edge.to_object, *(hop.object for hop in edge.hops)))
         (touching if touches else apart).append(edge)
     touching.sort(key=lambda edge: tuple(map(str, _KEY(edge))))  # so that a limit leaves the same ones everywhere
-    return [*apart, *Bridges(lent, touching).joined()]
+    return merge_edges([*apart, *Bridges(lent, touching).joined()])
+
+
+def merge_edges(edges: Iterable[ColumnEdge]) -> list[ColumnEdge]:
+    """Make one row of edges with the same key; the first says where it stands in the text."""
+    found: dict[tuple[object, ...], ColumnEdge] = {}
+    for edge in edges:
+        key = _KEY(edge)
+        known = found.get(key)
+        found[key] = edge if known is None else _either(known, edge)
+    return list(found.values())

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.faults import contain
 from lineage_pipeline.engine.link.budget import Tally
 from lineage_pipeline.engine.link.canonical import shortened
 from lineage_pipeline.engine.link.flows import NONE, placeless, united
@@ -12,12 +13,11 @@ from lineage_pipeline.engine.link.lending import Lending
 from lineage_pipeline.engine.link.members import common
 from lineage_pipeline.engine.link.model import Input, InputColumn, Members, Value
 from lineage_pipeline.engine.link.statement import (
-    SURPRISES,
     LinkedStatement,
     Written,
     count,
     link_statement,
-    surprised,
+    unlinked,
     within,
 )
 from lineage_pipeline.engine.link.states import States
@@ -77,10 +77,15 @@ class ScriptLinker:
     def follow(self, first: int, last: int, *, kept: bool) -> None:
         """Link statements in order; those of a loop once before, unkept, for what it hands to its own beginning."""
         for index in range(first, last):
-            try:
-                self._step(index, kept)
-            except SURPRISES as surprise:
-                self.linked[self.bound[index].ordinal] = surprised(self.script.statements[index].statement, surprise)
+            self._step_contained(index, kept)
+
+    def _step_contained(self, index: int, kept: bool) -> None:
+        """Link one statement; a fault of ours costs that statement alone."""
+
+        def report(fault: ir.Finding) -> None:
+            self.linked[self.bound[index].ordinal] = unlinked(fault)
+
+        contain(lambda: self._step(index, kept), report, self.script.statements[index].statement.kind, 0, 0)
 
     def _step(self, index: int, kept: bool) -> None:
         placed = self.script.statements[index]

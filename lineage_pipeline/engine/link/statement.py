@@ -7,6 +7,7 @@ import msgspec
 
 from lineage_pipeline.dialects.clauses import SHORT_LISTS
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.faults import contain
 from lineage_pipeline.engine.link.budget import Tally, TooMuch
 from lineage_pipeline.engine.link.computed import fed
 from lineage_pipeline.engine.link.facets import facet_lines, with_manner
@@ -49,10 +50,6 @@ class LinkedStatement(msgspec.Struct, frozen=True):
     turns: int = 0
 
 
-SURPRISES = (AttributeError, KeyError, IndexError, TypeError, ValueError, AssertionError, RuntimeError)
-"""A statement of a shape that nobody foresaw: a fault of ours, which costs that statement and is said."""
-
-
 def link_statement(
     statement: ir.Statement,
     bound: Bound,
@@ -61,20 +58,21 @@ def link_statement(
     environment: Environment | None = None,
 ) -> LinkedStatement:
     """A statement linked against the objects that its names stand for; what it assigns is put into variables."""
-    try:
-        return StatementLinker(statement, bound, inputs, traits, environment or Environment()).link()
-    except TooMuch as excess:
-        return _cut_short("the statement", str(excess), excess.turns)
-    except (RecursionError, MemoryError):
-        return _cut_short("the nesting", "what can be followed")
-    except SURPRISES as surprise:
-        return surprised(statement, surprise)
+
+    def link() -> LinkedStatement:
+        try:
+            return StatementLinker(statement, bound, inputs, traits, environment or Environment()).link()
+        except TooMuch as excess:
+            return _cut_short("the statement", str(excess), excess.turns)
+        except (RecursionError, MemoryError):
+            return _cut_short("the nesting", "what can be followed")
+
+    return contain(link, unlinked, statement.kind, 0, 0)
 
 
-def surprised(statement: ir.Statement, surprise: BaseException) -> LinkedStatement:
-    """What is left of a statement that nobody foresaw: that it is not analysed."""
-    construct = f"{statement.kind} ({type(surprise).__name__} in the linker)"
-    return LinkedStatement((), (ir.Finding("UNSUPPORTED_SYNTAX", (("construct", construct),), 0, 0),))
+def unlinked(fault: ir.Finding) -> LinkedStatement:
+    """Give what is left of a statement that met a fault of ours: the finding alone."""
+    return LinkedStatement((), (fault,))
 
 
 def within(tally: Tally, bound: Bound, link: Callable[[], LinkedStatement]) -> LinkedStatement:

@@ -7,13 +7,14 @@ from functools import cached_property
 import msgspec
 
 from lineage_pipeline.dialects.traits import Traits
+from lineage_pipeline.engine.faults import FAULTS
 from lineage_pipeline.engine.link.budget import TooMuch
 from lineage_pipeline.engine.link.flows import INDIRECT, Flow, Flows, united
 from lineage_pipeline.engine.link.model import Input, Linked, Opening, Out, Value
 from lineage_pipeline.engine.link.relations import RelationLinker
 from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.script import ScriptLinker
-from lineage_pipeline.engine.link.statement import SURPRISES, StatementLinker, Written
+from lineage_pipeline.engine.link.statement import StatementLinker, Written
 from lineage_pipeline.engine.link.variables import Environment
 from lineage_pipeline.vocabulary import ir
 from lineage_pipeline.vocabulary.inside import ROWS, UNLISTED, inner_variable
@@ -176,7 +177,7 @@ class StepScript(ScriptLinker):
         writes: tuple[Written, ...] = ()
         try:
             writes = self.states.finally_named(linker.link(), self.bound[index]).writes
-        except (TooMuch, RecursionError, MemoryError, *SURPRISES):  # the ordinary way has said so
+        except (TooMuch, RecursionError, MemoryError, *FAULTS):  # the ordinary way has said so
             sources.read.clear()
         inner = {str(relation): sources.done[relation] for relation in sorted(sources.read)}
         self.steps[index] = Steps(writes, {**inner, **environment.assigned}, sources)

@@ -1,0 +1,46 @@
+"""Isolation: analyses in several threads do not see each other, and other users of sqlglot see none of them."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Generic, TypeVar
+
+from sqlglot import parser
+
+T = TypeVar("T")
+
+_IS_QUIET = ContextVar("_IS_QUIET", default=False)
+
+
+class Pool(Generic[T]):
+    """Stateful objects, such as parsers: made on demand, lent to one caller at a time, used again."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        """Start without any."""
+        self._make = make
+        self._idle: list[T] = []  # append and pop of a list are atomic: no lock is needed
+
+    @contextmanager
+    def borrow(self) -> Iterator[T]:
+        """Lend an object for the length of a `with` block; no other caller gets it meanwhile."""
+        try:
+            found = self._idle.pop()
+        except IndexError:
+            found = self._make()
+        yield found
+        self._idle.append(found)  # not after an error that nobody expected: its state is unknown
+
+
+@contextmanager
+def silence_sqlglot() -> Iterator[None]:
+    """Keep sqlglot's warnings about our texts out of the log: what it cannot read becomes a finding."""
+    parser.logger.addFilter(_is_logged)  # the same function is added once
+    token = _IS_QUIET.set(True)
+    try:
+        yield
+    finally:
+        _IS_QUIET.reset(token)
+
+
+def _is_logged(_: object) -> bool:
+    return not _IS_QUIET.get()
