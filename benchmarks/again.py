@@ -9,15 +9,15 @@ from benchmarks.clocks import cpu_seconds
 from benchmarks.figures import Figure
 from benchmarks.generate import edit, write
 from benchmarks.inputs import Input
-from lineage_pipeline import kept, pipeline
-from lineage_pipeline.cli import sides, untouched
-from lineage_pipeline.cli.places import Reading
-from lineage_pipeline.cli.remembered import asked
-from lineage_pipeline.questions import lineage, loading
-from lineage_pipeline.resumed import lineage as resumed
-from lineage_pipeline.store import facts, shelf
+from lineage_pipeline import compile_cache, pipeline
+from lineage_pipeline.cli import folder_stamp, revisions
+from lineage_pipeline.cli.inputs import ReadingFlags
+from lineage_pipeline.cli.lineage_cache import load_or_analyze
+from lineage_pipeline.incremental import refresh as resumed
+from lineage_pipeline.queries import lineage, loading
+from lineage_pipeline.store import cached_lineage, stored_facts
 
-LOADED = (kept, pipeline, sides, untouched, lineage, loading, resumed, shelf, facts)
+LOADED = (compile_cache, pipeline, revisions, folder_stamp, lineage, loading, resumed, cached_lineage, stored_facts)
 """What is imported before anything is measured: starting is measured apart."""
 
 PERCENT = 1.0
@@ -30,7 +30,7 @@ def ask(question: tuple[str, str]) -> float:
     """Read a folder and give its lineage, kept or new, as every question on the command line does; say what it took."""
     folder, dialect = question
     begun = cpu_seconds()
-    asked([folder], Reading(dialect or None, cache=True))
+    load_or_analyze([folder], ReadingFlags(dialect or None, cache=True))
     return cpu_seconds() - begun
 
 

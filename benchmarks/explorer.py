@@ -13,14 +13,14 @@ from random import Random
 from typing import NamedTuple
 
 from benchmarks.generate import generate, write
+from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.discover.discovery import build_input_files
 from lineage_pipeline.discover.folder import discover_folder
-from lineage_pipeline.discover.gather import input_files
-from lineage_pipeline.pipeline import work_out
-from lineage_pipeline.settings import load_settings
+from lineage_pipeline.pipeline import analyze_files
 from lineage_pipeline.store.warehouse import Warehouse
-from lineage_pipeline.web import questions
+from lineage_pipeline.web import mart_queries
 from lineage_pipeline.web.marts import Marts
-from lineage_pipeline.web.neighbourhood import View, drawing, look_around
+from lineage_pipeline.web.neighborhood import NeighborhoodView, build_drawing, find_neighborhood
 from lineage_pipeline_tests.history import publish
 from lineage_pipeline_tests.test_dbt import build
 
@@ -44,7 +44,7 @@ def make_marts(folder: Path, statements: int, dialect: str = "postgres") -> tupl
     rules = load_settings(folder / "repository", {"analysis": {"dialect": dialect}}, {})
     found = discover_folder(folder / "repository", rules, name="synthetic")
     warehouse = Warehouse(folder / "warehouse")
-    publish(warehouse, found, work_out(list(input_files(found, rules))).lineage, rules.analysis_key())
+    publish(warehouse, found, analyze_files(list(build_input_files(found, rules))).lineage, rules.analysis_key())
     started = time.monotonic()
     built = build(folder, warehouse)
     if built.failed or built.message != "None":
@@ -55,16 +55,16 @@ def make_marts(folder: Path, statements: int, dialect: str = "postgres") -> tupl
 def measure(path: Path, rounds: int = 60, seed: int = 0) -> list[Timing]:
     """Search for parts of names and look around objects, drawn by lot."""
     marts, chance = Marts(path), Random(seed)
-    snapshot = questions.snapshots(marts)[0]["snapshot"]
+    snapshot = mart_queries.list_snapshots(marts)[0]["snapshot"]
     sql = "select object, column_name from marts.columns where snapshot = ? order by all"
     names = [(row["object"], row["column_name"]) for row in marts.ask(sql, snapshot)]
     drawn = [chance.choice(names) for _ in range(rounds)]
 
     def search(name: tuple[str, str]) -> None:
-        questions.search(marts, snapshot, f"{name[0].rpartition('.')[2][:6]} {name[1][:4]}", 100)
+        mart_queries.search_marts(marts, snapshot, f"{name[0].rpartition('.')[2][:6]} {name[1][:4]}", 100)
 
     def look(name: tuple[str, str]) -> None:
-        drawing(look_around(marts, View(snapshot, name[0])))
+        build_drawing(find_neighborhood(marts, NeighborhoodView(snapshot, name[0])))
 
     found = [_timed("search", search, drawn), _timed("neighbourhood", look, drawn)]
     marts.close()

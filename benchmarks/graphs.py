@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.figures import Figure
-from lineage_pipeline.engine.trace.walk import downstream
-from lineage_pipeline.store.graph import stored_graph
+from lineage_pipeline.engine.trace.walk import find_downstream
+from lineage_pipeline.store.stored_graph import load_column_graph
 
 COLUMNS = 10
 """Columns of an object."""
@@ -65,13 +65,13 @@ def questions(edges: int) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory(prefix="lineage-graph-") as folder:
         write_graph(Path(folder), edges)
         begun = time.process_time()
-        graph = stored_graph(Made(Path(folder)))
+        graph = load_column_graph(Made(Path(folder)))
         loading = time.process_time() - begun
     chance, taken, reached = Random(1), [], []
     for _ in range(QUESTIONS):
         start = graph.refs[chance.randrange(graph.columns)]
         begun = time.process_time()
-        found = downstream(graph, [start])
+        found = find_downstream(graph, [start])
         taken.append((time.process_time() - begun) * 1000)
         reached.append(len(found))
     name = f"{edges / 1e6:g}M edges, {graph.columns:,} columns"

@@ -12,8 +12,8 @@ from benchmarks.clocks import cpu_seconds
 from benchmarks.figures import Figure
 from benchmarks.generate import generate
 from lineage_pipeline import pipeline
-from lineage_pipeline.engine.trace.reach import column_reach
-from lineage_pipeline.vocabulary.analysis import InputFile, Options
+from lineage_pipeline.engine.trace.reach import build_column_reach
+from lineage_pipeline.model.analysis import InputFile, Options
 
 DIALECT = "snowflake"
 
@@ -39,15 +39,15 @@ def measure_sizes(sizes: Sequence[int]) -> Iterator[Cost]:
 def cost_of(statements: int) -> Cost:
     """Measure one size in this process."""
     files = [InputFile(path, text, Options(DIALECT)) for path, text in sorted(generate(statements).items())]
-    pipeline.analyse(files[:20])  # imports are no part of the work
+    pipeline.build_lineage(files[:20])  # imports are no part of the work
     gc.collect()
     before = resident()
     begun = cpu_seconds()
-    lineage = pipeline.analyse(files, reach=False)
+    lineage = pipeline.build_lineage(files, reach=False)
     seconds = cpu_seconds() - begun
     after = resident()
     begun = cpu_seconds()
-    column_reach(lineage)
+    build_column_reach(lineage)
     spent = cpu_seconds() - begun
     return Cost(
         len(lineage.statements), len(lineage.column_edges), len(lineage.columns), seconds, spent, after - before

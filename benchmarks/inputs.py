@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.generate import generate
-from lineage_pipeline.discover.files import discover_files
+from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.discover.discovery import build_input_files
 from lineage_pipeline.discover.folder import discover_folder
-from lineage_pipeline.discover.gather import input_files
-from lineage_pipeline.settings import load_settings
-from lineage_pipeline.vocabulary.analysis import InputFile, Options
+from lineage_pipeline.discover.single_files import discover_single_files
+from lineage_pipeline.model.analysis import InputFile, Options
 
 DIALECTS = ("snowflake", "tsql", "bigquery")
 
@@ -42,5 +42,5 @@ def inputs(options: argparse.Namespace) -> Iterator[Input]:
 def discovered(path: Path, dialect: str | None) -> list[InputFile]:
     """The files below a folder, or one file, read as the settings there say."""
     settings = load_settings(path, {"analysis": {"dialect": dialect}}, os.environ)
-    found = discover_folder(path, settings) if path.is_dir() else discover_files([str(path)], b"", settings)
-    return list(input_files(found, settings))
+    found = discover_folder(path, settings) if path.is_dir() else discover_single_files([str(path)], b"", settings)
+    return list(build_input_files(found, settings))

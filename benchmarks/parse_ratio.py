@@ -14,16 +14,16 @@ from sqlglot.errors import SqlglotError
 from benchmarks.apart import apart
 from benchmarks.clocks import cpu_seconds
 from lineage_pipeline import pipeline
-from lineage_pipeline.dialects.traits import GENERIC, traits_of
-from lineage_pipeline.vocabulary.analysis import InputFile
+from lineage_pipeline.dialects.dialect import GENERIC, find_traits
+from lineage_pipeline.model.analysis import InputFile
 
 STAGES = {
     "compile": "compile_file",
     "graph": "build_plan",
     "schemas": "resolve_schemas",
     "edges": "link_files",
-    "reach": "column_reach",
-    "assemble": "assemble",
+    "reach": "build_column_reach",
+    "assemble": "assemble_tables",
 }
 """The stages of a run, and the function of the pipeline that each of them is."""
 
@@ -85,11 +85,11 @@ def measure(name: str, files: Sequence[InputFile], rounds: int) -> Ratio:
 
 
 def _dialect(file: InputFile) -> str:
-    return (traits_of(file.options.dialect) or GENERIC).name
+    return (find_traits(file.options.dialect) or GENERIC).name
 
 
 def _batches(file: InputFile) -> list[str]:
-    return SEPARATOR.split(file.text) if (traits_of(file.options.dialect) or GENERIC).batches else [file.text]
+    return SEPARATOR.split(file.text) if (find_traits(file.options.dialect) or GENERIC).batches else [file.text]
 
 
 def parse_files(files: Sequence[InputFile]) -> Parsed:
@@ -114,7 +114,7 @@ def analyse_files(files: Sequence[InputFile]) -> Analysed:
     gc.collect()
     with _timed(spent):
         begun = cpu_seconds()
-        lineage = pipeline.analyse(files)
+        lineage = pipeline.build_lineage(files)
         seconds = cpu_seconds() - begun
     return Analysed(seconds, spent, len(lineage.statements), len(lineage.column_edges))
 

@@ -15,8 +15,8 @@ from benchmarks.generate import generate
 from benchmarks.inputs import DIALECTS
 from benchmarks.parse_ratio import measure
 from lineage_pipeline import pipeline
-from lineage_pipeline.engine.compile import parse as parsing
-from lineage_pipeline.vocabulary.analysis import InputFile, Options
+from lineage_pipeline.engine.compile.grammar import parser as parsing
+from lineage_pipeline.model.analysis import InputFile, Options
 
 FILE = Path(__file__).with_name("recorded.json")
 GROSS = 1.5
@@ -47,7 +47,7 @@ def ratio(dialect: str) -> float:
 def parses(dialect: str) -> float:
     """Count how often the parser is called for a statement."""
     with _counted() as calls:
-        lineage = pipeline.analyse(repository(dialect), reach=False)
+        lineage = pipeline.build_lineage(repository(dialect), reach=False)
     return len(calls) / len(lineage.statements)
 
 
@@ -60,17 +60,17 @@ def repository(dialect: str) -> list[InputFile]:
 @contextmanager
 def _counted() -> Iterator[list[int]]:
     calls: list[int] = []
-    original: Callable[..., Any] = parsing._parsed
+    original: Callable[..., Any] = parsing._parse_tokens
 
     def counting(*arguments: Any) -> Any:
         calls.append(1)
         return original(*arguments)
 
-    vars(parsing)["_parsed"] = counting
+    vars(parsing)["_parse_tokens"] = counting
     try:
         yield calls
     finally:
-        vars(parsing)["_parsed"] = original
+        vars(parsing)["_parse_tokens"] = original
 
 
 def main(arguments: list[str]) -> int:

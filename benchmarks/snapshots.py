@@ -5,18 +5,18 @@ from collections.abc import Callable
 
 from pyspark.sql import SparkSession
 
-from lineage_pipeline.discover.gather import Discovery
-from lineage_pipeline.discover.schemas.found import with_found
-from lineage_pipeline.settings import Settings
+from lineage_pipeline.config.load import Settings
+from lineage_pipeline.discover.discovery import Discovery
+from lineage_pipeline.discover.schemas.project_schemas import add_project_schemas
 from lineage_pipeline.spark import stages
-from lineage_pipeline.spark.compile import compile_new
-from lineage_pipeline.spark.work import Work
-from lineage_pipeline.store.files import Files
-from lineage_pipeline.store.run import Run
+from lineage_pipeline.spark.compilation import compile_missing
+from lineage_pipeline.spark.workspace import Workspace
+from lineage_pipeline.store.file_store import FileStore
+from lineage_pipeline.store.run import WarehouseRun
 from lineage_pipeline.store.warehouse import Warehouse
 
-STEPS: dict[str, Callable[[Work], None]] = {
-    "compile": compile_new,
+STEPS: dict[str, Callable[[Workspace], None]] = {
+    "compile": compile_missing,
     "statements": stages.write_statements,
     "object graph": stages.write_object_graph,
     "schemas and edges": stages.write_schemas,
@@ -44,12 +44,12 @@ def run_snapshot(
     return spent
 
 
-def begin(found: Discovery, settings: Settings, spark: Callable[[], SparkSession], run: str) -> Work:
+def begin(found: Discovery, settings: Settings, spark: Callable[[], SparkSession], run: str) -> Workspace:
     """Write down what was found, as the first stage does."""
-    opened: Run = Warehouse(settings.warehouse).begin(found.key, run, settings.analysis_key())
+    opened: WarehouseRun = Warehouse(settings.warehouse).begin(found.key, run, settings.analysis_key())
     opened.write("snapshots", [found.snapshot])
     opened.write("sources", found.sources)
     opened.write("sql_files", found.files)
     opened.write("diagnostics", found.diagnostics, part="discovery")
-    imported = with_found(settings.imports(), found.files, found.sources, settings).schemas
-    return Work(opened, Files(settings.warehouse), settings, spark, imported)
+    imported = add_project_schemas(settings.imported_schemas(), found.files, found.sources, settings).schemas
+    return Workspace(opened, FileStore(settings.warehouse), settings, spark, imported)

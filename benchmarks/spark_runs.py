@@ -16,9 +16,9 @@ from benchmarks.generate import generate, write
 from benchmarks.growth import DIALECT
 from benchmarks.processes import Meter
 from lineage_pipeline import pipeline
+from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.discover.discovery import build_input_files
 from lineage_pipeline.discover.folder import discover_folder
-from lineage_pipeline.discover.gather import input_files
-from lineage_pipeline.settings import load_settings
 
 MEMORY = "4g"
 
@@ -87,7 +87,7 @@ def run_local(folder: Path) -> Local:
     """Analyse a folder in this process."""
     settings = load_settings(folder, {}, {})
     wall, cpu = time.perf_counter(), cpu_seconds()
-    pipeline.analyse(input_files(discover_folder(folder, settings), settings))
+    pipeline.build_lineage(build_input_files(discover_folder(folder, settings), settings))
     return Local(time.perf_counter() - wall, cpu_seconds() - cpu)
 
 
@@ -95,17 +95,17 @@ def run_spark(folder: Path, cores: int) -> SparkRun:
     """Analyse a folder on Spark, after a first job that no figure counts."""
     from benchmarks.snapshots import run_snapshot
     from benchmarks.stages import shuffled
-    from lineage_pipeline.spark.session import job_count, session
+    from lineage_pipeline.spark.session import count_jobs, get_session
 
     with tempfile.TemporaryDirectory(prefix="lineage-warehouse-") as warehouse:
         config = {"spark.driver.memory": MEMORY}
         given = {"warehouse": warehouse, "spark": {"master": f"local[{cores},4]", "config": config}}
         settings = load_settings(folder, given, {})
         begun = time.perf_counter()
-        spark = session(settings.spark)
+        spark = get_session(settings.spark)
         spark.range(2).mapInArrow(lambda batches: batches, "id long").collect()
         start = time.perf_counter() - begun
-        meter, jobs = Meter(), job_count()
+        meter, jobs = Meter(), count_jobs()
         before = meter.seconds()
         begun = time.perf_counter()
         found = discover_folder(folder, settings)
@@ -113,7 +113,7 @@ def run_spark(folder: Path, cores: int) -> SparkRun:
         steps = {"discovery": discovery, **run_snapshot(found, settings, lambda: spark)}
         rows, size = shuffled(spark)
         spent = meter.seconds() - before
-        counted, stored = job_count() - jobs, _stored(Path(warehouse))
+        counted, stored = count_jobs() - jobs, _stored(Path(warehouse))
         made = SparkRun(cores, start, steps, spent, counted, rows, size, stored, meter.largest)
         spark.stop()
         return made

@@ -12,11 +12,11 @@ from typing import Any
 
 import msgspec
 
-from lineage_pipeline.engine.link import values
-from lineage_pipeline.engine.link.model import Value
-from lineage_pipeline.pipeline import analyse
-from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options, TableSchema
-from lineage_pipeline.vocabulary.sets import EdgeType
+from lineage_pipeline.engine.link import expression
+from lineage_pipeline.engine.link.model import ExprResult
+from lineage_pipeline.model.analysis import InputFile, LineageTables, Options, TableSchema
+from lineage_pipeline.model.enums import EdgeType
+from lineage_pipeline.pipeline import build_lineage
 
 SUFFIXES = frozenset({".sql", ".ddl", ".pks", ".pkb", ".vw", ".tab"})
 
@@ -37,7 +37,7 @@ class Gaps(msgspec.Struct):
 @contextmanager
 def watching(gaps: Gaps) -> Iterator[None]:
     """Count the calls that give no type although their arguments have one."""
-    before = {name: getattr(values, name) for name in ("call_type", "case_type")}
+    before = {name: getattr(expression, name) for name in ("call_type", "case_type")}
 
     def watched(name: str, text: Callable[..., str], args: int) -> Callable[..., str | None]:
         def counted(*given: Any) -> str | None:
@@ -63,28 +63,28 @@ def watching(gaps: Gaps) -> Iterator[None]:
 
 def _replace(functions: Mapping[str, Callable[..., str | None]]) -> None:
     for name, function in functions.items():
-        setattr(values, name, function)
+        setattr(expression, name, function)
 
 
-def _known(value: Value) -> bool:
+def _known(value: ExprResult) -> bool:
     """Whether a value has a type, or is a word that needs none."""
     return value.type is not None or not (value.flows or "(" in value.text or value.text.startswith("@"))
 
 
-def _types(args: Sequence[Value]) -> str:
+def _types(args: Sequence[ExprResult]) -> str:
     return ", ".join(arg.type or arg.text[:20] for arg in args[:4])
 
 
 def measure(files: Sequence[InputFile], given: Mapping[str, TableSchema], gaps: Gaps) -> None:
     """Add what files lose."""
     with watching(gaps):
-        lineage = analyse(files, given)
+        lineage = build_lineage(files, given)
     made = list(_made(lineage, given))
     gaps.columns += len(made)
     gaps.unknown += made.count(False)
 
 
-def _made(lineage: Lineage, given: Mapping[str, TableSchema]) -> Iterator[bool]:
+def _made(lineage: LineageTables, given: Mapping[str, TableSchema]) -> Iterator[bool]:
     """For each column that is made of columns whose types are known, whether its own is."""
     types = {(row.object, row.name): row.type for row in lineage.columns}
     types |= {(name, column.name): column.type for name, table in given.items() for column in table.columns}

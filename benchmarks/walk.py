@@ -1,7 +1,7 @@
-"""The walk of one statement through the modules: which it passes, in order of the first visit, and how often it changes.
+"""The walk of one statement through the modules: which it passes, in order, and how often it changes.
 
-    python -m benchmarks.walk                      # a plain Snowflake view
-    python -m benchmarks.walk FILE --dialect tsql  # another text
+python -m benchmarks.walk                      # a plain Snowflake view
+python -m benchmarks.walk FILE --dialect tsql  # another text
 """
 
 import argparse
@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from lineage_pipeline import analyze
+from lineage_pipeline.api import analyze
 
 PACKAGE = "lineage_pipeline."
 VIEW = "create view mart.daily as select o.day, sum(o.amount) as total from core.orders o where o.paid group by o.day"
@@ -29,6 +29,7 @@ class Walk:
         self._last = ""
 
     def enter(self, frame: FrameType) -> None:
+        """Count one call."""
         module = str(frame.f_globals.get("__name__", ""))
         if not module.startswith(PACKAGE):
             return

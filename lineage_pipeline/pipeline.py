@@ -17,89 +17,91 @@ from operator import attrgetter
 
 import msgspec
 
-from lineage_pipeline.dialects.traits import GENERIC, Traits, traits_of
-from lineage_pipeline.engine.compile.interface import face_of
-from lineage_pipeline.engine.diff.contested import contested, defined
-from lineage_pipeline.engine.graph.build import File, build_plan
-from lineage_pipeline.engine.graph.statements import statement_rows
-from lineage_pipeline.engine.link.columns import column_rows, constraint_rows, inferred_rows
-from lineage_pipeline.engine.link.conflicts import conflict_rows
-from lineage_pipeline.engine.link.inference import Listed, passed, requested
-from lineage_pipeline.engine.link.lending import bridged
-from lineage_pipeline.engine.link.memory import LinkMemory
+from lineage_pipeline.dialects.dialect import GENERIC, DialectTraits, find_traits
+from lineage_pipeline.engine.compile.script_interface import interface_of
+from lineage_pipeline.engine.diff.import_conflicts import find_import_conflicts, list_defined_objects
+from lineage_pipeline.engine.graph.plan_builder import PlanFile, build_plan
+from lineage_pipeline.engine.graph.statement_rows import build_statement_rows
+from lineage_pipeline.engine.link.inferred_columns import ListedColumns, find_requested_columns, propagate_requests
+from lineage_pipeline.engine.link.link_cache import LinkCache
 from lineage_pipeline.engine.link.rows import (
-    Passing,
-    declaration_rows,
-    edge_rows,
-    facet_rows,
-    finding_rows,
-    passing_rows,
+    StarEdge,
+    build_column_rows,
+    build_constraint_rows,
+    build_declaration_rows,
+    build_edge_rows,
+    build_facet_rows,
+    build_finding_rows,
+    build_inferred_rows,
+    build_star_edges,
 )
-from lineage_pipeline.engine.link.schemas import SchemaRegistry
+from lineage_pipeline.engine.link.schema_registry import SchemaRegistry
 from lineage_pipeline.engine.link.script import link_script
-from lineage_pipeline.engine.trace.reach import column_reach
-from lineage_pipeline.engine.trace.tags import temporary_objects, with_tags
-from lineage_pipeline.guard.compiling import compile_text
-from lineage_pipeline.vocabulary import ir
-from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options, TableSchema
-from lineage_pipeline.vocabulary.places import Text, Written
-from lineage_pipeline.vocabulary.plan import Bound, Plan, ScriptFace
-from lineage_pipeline.vocabulary.sets import Stage
-from lineage_pipeline.vocabulary.tables import ColumnEdge, Diagnostic, Facet
+from lineage_pipeline.engine.link.shared_temp_tables import compose_shared_edges
+from lineage_pipeline.engine.link.table_schema import build_conflict_rows
+from lineage_pipeline.engine.trace.reach import build_column_reach
+from lineage_pipeline.engine.trace.tags import list_temporary_objects, with_propagated_tags
+from lineage_pipeline.model import ir
+from lineage_pipeline.model.analysis import InputFile, LineageTables, Options, TableSchema
+from lineage_pipeline.model.enums import Stage
+from lineage_pipeline.model.plan import NameBindings, Plan, ScriptInterface
+from lineage_pipeline.model.source_map import SourceMap, SourceText
+from lineage_pipeline.model.tables import ColumnEdge, Diagnostic, Facet
+from lineage_pipeline.sandbox.compiling import compile_text
 
 
-class Compiled(msgspec.Struct, frozen=True):
+class CompiledFile(msgspec.Struct, frozen=True):
     """One file after compiling."""
 
     file: InputFile
     script: ir.Script
-    face: ScriptFace
-    text: Text
-    traits: Traits
+    face: ScriptInterface
+    text: SourceText
+    traits: DialectTraits
 
-    def at(self, file: InputFile) -> "Compiled":
-        """Give the same for a file of the same text that lies elsewhere."""
+    def relocate(self, file: InputFile) -> "CompiledFile":
+        """The same result for a file with the same text and another path."""
         if self.file == file:
             return self
         return msgspec.structs.replace(self, file=file, text=msgspec.structs.replace(self.text, path=file.path))
 
 
-CompileAll = Callable[[Iterable[InputFile]], Sequence[Compiled]]
-"""Who compiles a set of files."""
+CompileAll = Callable[[Iterable[InputFile]], Sequence[CompiledFile]]
+"""Compiles a set of files."""
 
 
-class Edges(msgspec.Struct):
-    """What linking gives, gathered over the files."""
+class LinkedRows(msgspec.Struct):
+    """The result of linking, collected over the files."""
 
     edges: list[ColumnEdge] = []
     facets: list[Facet] = []
     findings: list[Diagnostic] = []
-    passings: list[Passing] = []
+    passings: list[StarEdge] = []
 
 
-class Memory:
-    """What earlier analyses gave: scripts by their texts, rows by all that linking looks at.
+class AnalysisCache:
+    """Cached results of earlier analyses: scripts by text, rows by everything that linking reads.
 
-    An analysis that is given one works out only what is new, and what reads something else than before.
+    An analysis with a cache computes only what is new, and what reads something else than before.
     """
 
     def __init__(self) -> None:
-        """Start with nothing; `compiled` and `linked` count what had to be done."""
-        self.links = LinkMemory()
+        """Start empty; `compiled` and `linked` count the files that were computed."""
+        self.links = LinkCache()
         self.compiled = 0
         self.linked = 0
-        self._files: dict[tuple[str, Options, Written | None], Compiled] = {}
-        self._rows: dict[tuple[object, ...], Edges] = {}
+        self._files: dict[tuple[str, Options, SourceMap | None], CompiledFile] = {}
+        self._rows: dict[tuple[object, ...], LinkedRows] = {}
 
-    def compile(self, files: Iterable[InputFile], compile_all: CompileAll) -> list[Compiled]:
-        """Compile the files whose texts were not compiled before, wherever they stood."""
+    def compile(self, files: Iterable[InputFile], compile_all: CompileAll) -> list[CompiledFile]:
+        """Compile the files whose texts were not compiled before, under whatever path."""
         keyed = [((file.text, file.options, file.written), file) for file in files]
         new = {key: file for key, file in keyed if key not in self._files}
         self.compiled += len(new)
         self._files.update(zip(new, compile_all(new.values()), strict=True))
-        return [self._files[key].at(file) for key, file in keyed]
+        return [self._files[key].relocate(file) for key, file in keyed]
 
-    def link(self, item: Compiled, plan: Plan, registry: SchemaRegistry) -> Edges:
+    def link(self, item: CompiledFile, plan: Plan, registry: SchemaRegistry) -> LinkedRows:
         """Link a file, unless it was linked before with the same names and schemas."""
         bound = tuple(plan.bound[item.file.path])
         read = tuple([self.links.inputs_key(names, registry.inputs) for names in bound])
@@ -114,56 +116,61 @@ class Memory:
         return found
 
 
-class Workings(msgspec.Struct, frozen=True):
-    """A lineage together with what it was worked out from, for questions that its rows do not answer."""
+class AnalysisResult(msgspec.Struct, frozen=True):
+    """A lineage with the scripts, plan and schemas it was computed from, for queries that its rows cannot answer."""
 
-    compiled: tuple[Compiled, ...]
+    compiled: tuple[CompiledFile, ...]
     plan: Plan
     registry: SchemaRegistry
-    lineage: Lineage
+    lineage: LineageTables
     imported: Mapping[str, TableSchema] = {}
 
 
-def analyse(
+def build_lineage(
     files: Iterable[InputFile],
     imported: Mapping[str, TableSchema] | None = None,
     *,
     reach: bool = True,
     compile_all: CompileAll | None = None,
-) -> Lineage:
-    """The lineage of a set of files; `imported` are schemas known from elsewhere, and `reach` takes a while."""
-    lineage = work_out(files, imported, compile_all=compile_all).lineage
-    return msgspec.structs.replace(lineage, column_reach=column_reach(lineage)) if reach else lineage
+) -> LineageTables:
+    """The lineage of a set of files; `imported` are schemas from elsewhere, and `reach` adds the reach of columns."""
+    lineage = analyze_files(files, imported, compile_all=compile_all).lineage
+    return msgspec.structs.replace(lineage, column_reach=build_column_reach(lineage)) if reach else lineage
 
 
-def work_out(
+def analyze_files(
     files: Iterable[InputFile],
     imported: Mapping[str, TableSchema] | None = None,
-    memory: Memory | None = None,
+    memory: AnalysisCache | None = None,
     compile_all: CompileAll | None = None,
-) -> Workings:
-    """The lineage of a set of files without the reach of columns, and how it came about."""
+) -> AnalysisResult:
+    """Analyze a set of files, without the reach of columns."""
     make = compile_all or compile_files
-    with relaxed_collector():
-        return link_together(make(files) if memory is None else memory.compile(files, make), imported or {}, memory)
+    with relax_garbage_collector():
+        return link_all(make(files) if memory is None else memory.compile(files, make), imported or {}, memory)
 
 
-def link_together(
-    compiled: Sequence[Compiled], imported: Mapping[str, TableSchema], memory: Memory | None = None
-) -> Workings:
-    """All that follows once the files are compiled."""
+def link_all(
+    compiled: Sequence[CompiledFile], imported: Mapping[str, TableSchema], memory: AnalysisCache | None = None
+) -> AnalysisResult:
+    """Everything after compilation: plan, schemas, edges and tables."""
     files = [
-        File(item.file.path, item.face, item.file.options, item.file.owners, item.file.position) for item in compiled
+        PlanFile(item.file.path, item.face, item.file.options, item.file.owners, item.file.position)
+        for item in compiled
     ]
     plan = build_plan(files, imported)
     registry = resolve_schemas(compiled, plan, imported, memory.links if memory is not None else None)
-    linked = link_files(compiled, plan, registry) if memory is None else _remembered(compiled, plan, registry, memory)
-    return Workings(tuple(compiled), plan, registry, assemble(compiled, plan, registry, linked), imported)
+    linked = (
+        link_files(compiled, plan, registry) if memory is None else _link_with_cache(compiled, plan, registry, memory)
+    )
+    return AnalysisResult(tuple(compiled), plan, registry, assemble_tables(compiled, plan, registry, linked), imported)
 
 
-def _remembered(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistry, memory: Memory) -> Edges:
-    """The edges, facets and findings of all files, those of a file that reads what it read from memory."""
-    gathered = Edges()
+def _link_with_cache(
+    compiled: Sequence[CompiledFile], plan: Plan, registry: SchemaRegistry, memory: AnalysisCache
+) -> LinkedRows:
+    """The edges, facets and findings of all files, cached ones where a file reads the same as before."""
+    gathered = LinkedRows()
     for item in compiled:
         found = memory.link(item, plan, registry)
         gathered.edges.extend(found.edges)
@@ -173,29 +180,35 @@ def _remembered(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegist
     return gathered
 
 
-def settle(base: Workings, head: Workings, memory: Memory | None = None) -> tuple[Workings, Workings]:
-    """Both sides of a comparison: where head changed a definition, it counts, and not what is imported."""
-    changed = contested(base.lineage, head.lineage)
+def reconcile_imports(
+    base: AnalysisResult, head: AnalysisResult, memory: AnalysisCache | None = None
+) -> tuple[AnalysisResult, AnalysisResult]:
+    """Both sides of a comparison, with definitions instead of imports where head changed them."""
+    changed = find_import_conflicts(base.lineage, head.lineage)
     if not changed:
         return base, head
-    return _without(base, changed & defined(base.lineage), memory), _without(head, changed, memory)
+    return _relink_without_imports(base, changed & list_defined_objects(base.lineage), memory), _relink_without_imports(
+        head, changed, memory
+    )
 
 
-def _without(side: Workings, objects: frozenset[str], memory: Memory | None) -> Workings:
-    """One side, linked again; the imported schemas of some objects yield to definitions, or go where there is none."""
+def _relink_without_imports(
+    side: AnalysisResult, objects: frozenset[str], memory: AnalysisCache | None
+) -> AnalysisResult:
+    """One side, linked again; the imports of some objects yield to definitions, or are dropped where there is none."""
     schemas = dict(side.imported)
-    made = defined(side.lineage)
+    made = list_defined_objects(side.lineage)
     for name in objects & side.plan.objects.keys():
         key = side.plan.objects[name].imported
         schema = schemas.pop(key, None)
         if schema is not None and name in made:
             schemas[key] = msgspec.structs.replace(schema, yields=True)
-    return link_together(side.compiled, schemas, memory)
+    return link_all(side.compiled, schemas, memory)
 
 
 @contextmanager
-def relaxed_collector() -> Iterator[None]:
-    """Trees are many, short-lived and free of cycles worth finding: collecting them costs a third of parsing."""
+def relax_garbage_collector() -> Iterator[None]:
+    """Run garbage collection less often: syntax trees are short-lived, and collecting costs a third of parsing."""
     with _COLLECTOR.lock:
         _COLLECTOR.users += 1
         if _COLLECTOR.users == 1:
@@ -222,33 +235,33 @@ class _Collector:
 _COLLECTOR = _Collector()
 
 
-def compile_files(files: Iterable[InputFile]) -> list[Compiled]:
-    """Every file as a script."""
+def compile_files(files: Iterable[InputFile]) -> list[CompiledFile]:
+    """Compile every file."""
     return [compile_file(file) for file in files]
 
 
-def compile_file(file: InputFile) -> Compiled:
-    """One file as a script."""
+def compile_file(file: InputFile) -> CompiledFile:
+    """Compile one file."""
     script = compile_text(file.text, file.options)
-    return as_compiled(file, script, face_of(script, file.text, file.written))
+    return build_compiled_file(file, script, interface_of(script, file.text, file.written))
 
 
-def as_compiled(file: InputFile, script: ir.Script, face: ScriptFace) -> Compiled:
-    """A file with the script that it is."""
-    traits = traits_of(file.options.dialect, file.options.case_sensitivity) or GENERIC
-    return Compiled(file, script, face, face.text(file.path, file.text), traits)
+def build_compiled_file(file: InputFile, script: ir.Script, face: ScriptInterface) -> CompiledFile:
+    """A file with its script and interface."""
+    traits = find_traits(file.options.dialect, file.options.case_sensitivity) or GENERIC
+    return CompiledFile(file, script, face, face.text(file.path, file.text), traits)
 
 
 def resolve_schemas(
-    compiled: Sequence[Compiled],
+    compiled: Sequence[CompiledFile],
     plan: Plan,
     imported: Mapping[str, TableSchema],
-    links: LinkMemory | None = None,
+    links: LinkCache | None = None,
 ) -> SchemaRegistry:
-    """The schemas of all objects, in order of need."""
+    """The schemas of all objects, in dependency order."""
     by_path = {item.file.path: item for item in compiled}
 
-    def statement_at(path: str, ordinal: int) -> tuple[ir.Statement, Bound, Traits]:
+    def statement_at(path: str, ordinal: int) -> tuple[ir.Statement, NameBindings, DialectTraits]:
         item = by_path[path]
         return item.script.statements[ordinal].statement, plan.bound[path][ordinal], item.traits
 
@@ -257,9 +270,9 @@ def resolve_schemas(
     return registry
 
 
-def link_files(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistry) -> Edges:
+def link_files(compiled: Sequence[CompiledFile], plan: Plan, registry: SchemaRegistry) -> LinkedRows:
     """The edges, facets and findings of all files."""
-    gathered = Edges()
+    gathered = LinkedRows()
     for item in compiled:
         path, bound = item.file.path, plan.bound[item.file.path]
         done = {
@@ -268,52 +281,60 @@ def link_files(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistr
             if (path, ordinal) in registry.linked
         }
         linked = link_script(item.script, bound, registry.inputs, item.traits, done)
-        gathered.findings.extend(conflict_rows(item.text, item.script, registry.disputed.get(path, {})))
+        gathered.findings.extend(build_conflict_rows(item.text, item.script, registry.disputed.get(path, {})))
         for ordinal, placed in enumerate(item.script.statements):
-            gathered.findings.extend(finding_rows(item.text, placed, placed.statement.findings, Stage.PARSING))
-            gathered.facets.extend(declaration_rows(item.text, placed, bound[ordinal]))
+            gathered.findings.extend(build_finding_rows(item.text, placed, placed.statement.findings, Stage.PARSING))
+            gathered.facets.extend(build_declaration_rows(item.text, placed, bound[ordinal]))
             result = linked.statements.get(ordinal)
             if result is not None:
-                gathered.edges.extend(edge_rows(item.text, placed, ordinal, result))
-                gathered.facets.extend(facet_rows(item.text, placed, ordinal, result))
-                gathered.findings.extend(finding_rows(item.text, placed, result.findings, Stage.COLUMN_GRAPH))
-                gathered.passings.extend(passing_rows(item.text, placed, ordinal, result))
+                gathered.edges.extend(build_edge_rows(item.text, placed, ordinal, result))
+                gathered.facets.extend(build_facet_rows(item.text, placed, ordinal, result))
+                gathered.findings.extend(build_finding_rows(item.text, placed, result.findings, Stage.COLUMN_GRAPH))
+                gathered.passings.extend(build_star_edges(item.text, placed, ordinal, result))
     return gathered
 
 
-def assemble(compiled: Sequence[Compiled], plan: Plan, registry: SchemaRegistry, linked: Edges) -> Lineage:
-    """All tables of the snapshot but the reach of columns, sorted by their keys."""
+def assemble_tables(
+    compiled: Sequence[CompiledFile], plan: Plan, registry: SchemaRegistry, linked: LinkedRows
+) -> LineageTables:
+    """All tables of the snapshot except the reach of columns, sorted by their keys."""
     schemas = registry.schemas
-    wanted, carried = passed(requested(linked.edges, Listed(schemas)), linked.passings, schemas)
+    wanted, carried = propagate_requests(
+        find_requested_columns(linked.edges, ListedColumns(schemas)), linked.passings, schemas
+    )
     edges = [*linked.edges, *carried]
     bound = plan.bound
-    statements = [row for item in compiled for row in statement_rows(item.text, item.script, bound[item.file.path])]
-    columns = [*column_rows(schemas, plan.objects), *inferred_rows(wanted, schemas, plan.objects)]
+    statements = [
+        row for item in compiled for row in build_statement_rows(item.text, item.script, bound[item.file.path])
+    ]
+    columns = [*build_column_rows(schemas, plan.objects), *build_inferred_rows(wanted, schemas, plan.objects)]
     if plan.tagged:
-        columns = with_tags(columns, edges, temporary_objects(plan))
-    edges = bridged(plan.lent, edges)
+        columns = with_propagated_tags(columns, edges, list_temporary_objects(plan))
+    edges = compose_shared_edges(plan.lent, edges)
     scripts = {item.file.path: item.script for item in compiled}
-    return Lineage(
+    return LineageTables(
         statements=tuple(sorted(statements, key=attrgetter("path", "ordinal"))),
         objects=tuple(known.row for _, known in sorted(plan.objects.items())),
         object_statements=plan.object_statements,
         object_edges=plan.object_edges,
         columns=tuple(sorted(columns, key=attrgetter("object", "ordinal"))),
-        constraints=tuple(constraint_rows(plan.objects, scripts, registry.imported)),
-        column_edges=tuple(sorted(edges, key=edge_key if carried or plan.lent else attrgetter("path", "statement"))),
+        constraints=tuple(build_constraint_rows(plan.objects, scripts, registry.imported)),
+        column_edges=tuple(
+            sorted(edges, key=edge_sort_key if carried or plan.lent else attrgetter("path", "statement"))
+        ),
         facets=tuple(sorted(linked.facets, key=attrgetter("object", "column", "name", "path", "statement"))),
         diagnostics=tuple(
-            sorted({row.id: row for row in (*plan.diagnostics, *linked.findings)}.values(), key=finding_key)
+            sorted({row.id: row for row in (*plan.diagnostics, *linked.findings)}.values(), key=finding_sort_key)
         ),
     )
 
 
-def edge_key(row: ColumnEdge) -> tuple[str, int, str, str, str, str, str, str, str]:
-    """The order of edges."""
+def edge_sort_key(row: ColumnEdge) -> tuple[str, int, str, str, str, str, str, str, str]:
+    """The sort key of column edges."""
     source = (row.from_object, row.from_column, row.from_path or "")
     return (row.path, row.statement, *source, row.to_object, row.to_column, row.type, row.subtype)
 
 
-def finding_key(row: Diagnostic) -> tuple[str, int, int, str, str]:
-    """The order of findings."""
+def finding_sort_key(row: Diagnostic) -> tuple[str, int, int, str, str]:
+    """The sort key of findings."""
     return row.path or "", row.line or 0, row.column or 0, row.code, row.id

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lineage_pipeline.settings import Settings, load_settings
+from lineage_pipeline.config.load import Settings, load_settings
 
 SETTINGS = """
 [analysis]
@@ -72,22 +72,21 @@ class Branched:
         """Run the job of a snapshot, or some of its assets, as a sensor would ask for it."""
         import dagster as dg
 
-        from lineage_pipeline.defs.compose import compose
+        from lineage_pipeline.defs.compose import compose_definitions
         from lineage_pipeline.defs.jobs import SNAPSHOT_JOB
-        from lineage_pipeline.defs.partitions import SNAPSHOTS
         from lineage_pipeline.defs.resources import Project
-        from lineage_pipeline.defs.run import QUIET
-        from lineage_pipeline.defs.specs import asset_key
+        from lineage_pipeline.defs.runs.materialize import QUIET_LOGGERS
+        from lineage_pipeline.defs.specs import SNAPSHOT_PARTITIONS, make_asset_key
 
-        job = compose(Project(self.settings, lambda line: None)).resolve_job_def(SNAPSHOT_JOB)
+        job = compose_definitions(Project(self.settings, lambda line: None)).resolve_job_def(SNAPSHOT_JOB)
         with dg.DagsterInstance.from_config(str(self.home)) as instance:
-            instance.add_dynamic_partitions(SNAPSHOTS, [self.keys[name]])
+            instance.add_dynamic_partitions(SNAPSHOT_PARTITIONS, [self.keys[name]])
             return job.execute_in_process(
                 instance=instance,
                 partition_key=self.keys[name],
-                asset_selection=[asset_key(asset) for asset in assets] or None,
+                asset_selection=[make_asset_key(asset) for asset in assets] or None,
                 tags={"git/ref": "refs/heads/work", **(tags or {})},
-                run_config=QUIET,
+                run_config=QUIET_LOGGERS,
                 raise_on_error=False,
             )
 
@@ -100,7 +99,7 @@ def evaluations(result: Any) -> dict[str, Any]:
 @cache
 def branched() -> tuple[Branched, dict[str, Any]]:
     """Run every commit once, in a folder that goes with the process."""
-    from lineage_pipeline.defs.home import prepare_dagster
+    from lineage_pipeline.defs.home import prepare_dagster_home
 
     folder = tempfile.TemporaryDirectory(prefix="lineage branched ")
     atexit.register(folder.cleanup)
@@ -108,7 +107,7 @@ def branched() -> tuple[Branched, dict[str, Any]]:
     (root / "lineage.toml").write_text(SETTINGS)
     keys = build(root / "repository")
     settings = load_settings(root, {}, {})
-    made = Branched(settings, keys, prepare_dagster(settings))
+    made = Branched(settings, keys, prepare_dagster_home(settings))
     return made, {name: made.execute(name) for name in keys}
 
 

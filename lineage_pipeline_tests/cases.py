@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lineage_pipeline.pipeline import analyse
-from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options, SchemaColumn, TableSchema
-from lineage_pipeline.vocabulary.sets import EdgeType, ObjectKind, Origin, Subtype
-from lineage_pipeline.vocabulary.tables import ColumnEdge
+from lineage_pipeline.model.analysis import InputFile, LineageTables, Options, SchemaColumn, TableSchema
+from lineage_pipeline.model.enums import EdgeType, ObjectKind, Origin, Subtype
+from lineage_pipeline.model.tables import ColumnEdge
+from lineage_pipeline.pipeline import build_lineage
 
 FIXTURES = Path(__file__).parent / "fixtures"
 GIVEN = re.compile(r"(\S+?)\((.*)\)\Z")
@@ -71,9 +71,9 @@ def _case(file: Path, block: str, common: tuple[tuple[str, str], ...]) -> Case:
     return Case(file, title, (*common, *own), "\n".join(sql).strip() + "\n", expected)
 
 
-def analysed(case: Case) -> Lineage:
+def analysed(case: Case) -> LineageTables:
     """What the engine makes of a case."""
-    return analyse(*inputs_of(case))
+    return build_lineage(*inputs_of(case))
 
 
 def inputs_of(case: Case) -> tuple[list[InputFile], dict[str, TableSchema]]:
@@ -137,7 +137,7 @@ def _items(text: str) -> list[str]:
     return parts
 
 
-def render(lineage: Lineage) -> tuple[str, ...]:
+def render(lineage: LineageTables) -> tuple[str, ...]:
     """What a case expects, as its file says it."""
     inputs: dict[tuple[str, str], list[ColumnEdge]] = defaultdict(list)
     for edge in lineage.column_edges:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-from lineage_pipeline.engine.diff import Policy
-from lineage_pipeline.pipeline import analyse
-from lineage_pipeline.vocabulary.analysis import InputFile, Label, Lineage, Options
+from lineage_pipeline.engine.diff.policy import Policy
+from lineage_pipeline.model.analysis import InputFile, Label, LineageTables, Options
+from lineage_pipeline.pipeline import build_lineage
 
 FIXTURES = Path(__file__).parent / "fixtures" / "changes"
 
@@ -24,8 +24,8 @@ SIDES = ("both", "base", "head")
 
 class SqlCase(msgspec.Struct, frozen=True):
     title: str
-    base: Lineage
-    head: Lineage
+    base: LineageTables
+    head: LineageTables
     policy: Policy
     changes: list[str]
     absent: tuple[str, ...]
@@ -90,9 +90,9 @@ def sections_of(text: str) -> dict[str, str]:
     return found
 
 
-def _lineage(texts: list[str], options: Options) -> Lineage:
+def _lineage(texts: list[str], options: Options) -> LineageTables:
     files = [InputFile(f"{name}.sql", text, options) for name, text in zip("ab", texts, strict=True)]
-    return analyse(files, reach=False)
+    return build_lineage(files, reach=False)
 
 
 def accept(case: SqlCase, changes: list[str]) -> None:

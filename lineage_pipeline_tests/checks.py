@@ -9,20 +9,20 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lineage_pipeline.discover.gather import Discovery, Gathering, Rules, input_files
-from lineage_pipeline.discover.raw import RawFile
-from lineage_pipeline.discover.schemas.folding import imported_schemas
-from lineage_pipeline.discover.schemas.model import Imports
-from lineage_pipeline.engine.graph.scopes import natural
-from lineage_pipeline.engine.trace.graph import ColumnRef, column_graph
-from lineage_pipeline.engine.trace.walk import upstream
-from lineage_pipeline.pipeline import Memory, analyse, compile_files, work_out
-from lineage_pipeline.resumed.lineage import NOTHING, resume
-from lineage_pipeline.settings import load_settings
-from lineage_pipeline.store.arrays import own_arrow
-from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options, TableSchema
-from lineage_pipeline.vocabulary.sets import EdgeType, Subtype
-from lineage_pipeline.vocabulary.tables import ColumnEdge, Snapshot
+from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.discover.discovery import Discovery, DiscoveryReader, DiscoveryRules, build_input_files
+from lineage_pipeline.discover.raw_file import RawFile
+from lineage_pipeline.discover.schemas.imported_tables import SchemaImports
+from lineage_pipeline.discover.schemas.normalize import import_schema_input
+from lineage_pipeline.engine.graph.script_scopes import natural_path_key
+from lineage_pipeline.engine.trace.column_graph import ColumnRef, build_column_graph
+from lineage_pipeline.engine.trace.walk import find_upstream
+from lineage_pipeline.incremental.refresh import EMPTY_SHELF, refresh_lineage
+from lineage_pipeline.model.analysis import InputFile, LineageTables, Options, TableSchema
+from lineage_pipeline.model.enums import EdgeType, Subtype
+from lineage_pipeline.model.tables import ColumnEdge, Snapshot
+from lineage_pipeline.pipeline import AnalysisCache, analyze_files, build_lineage, compile_files
+from lineage_pipeline.store.row_conversion import rows_to_plain_arrow
 from lineage_pipeline_tests.cases import Case, analysed, cases
 from lineage_pipeline_tests.flavours import FLAVOURS, TABLES, TARGET
 from lineage_pipeline_tests.generated import MARK, Inputs, Program, marks, named
@@ -58,23 +58,23 @@ def known(dialect: str) -> dict[str, TableSchema]:
     """The schemas of the tables that generated SQL reads and writes."""
     tables = {f"s.{name}": dict.fromkeys(columns, "int") for name, columns in TABLES.items()}
     targets = {f"s.target_{width}": dict.fromkeys(TARGET[:width], "int") for width in range(1, len(TARGET) + 1)}
-    return imported_schemas({**tables, **targets, "s.target": dict.fromkeys(TARGET, "int")}, Options(dialect))
+    return import_schema_input({**tables, **targets, "s.target": dict.fromkeys(TARGET, "int")}, Options(dialect))
 
 
-def lineage_of(program: Program, text: str, names: Mapping[str, str] | None = None) -> Lineage:
+def lineage_of(program: Program, text: str, names: Mapping[str, str] | None = None) -> LineageTables:
     """What the engine makes of a generated text; nothing in it is beyond the engine, so that it finds nothing.
 
     Whether types fit is not asked: expressions are drawn by lot.
     """
     written, dialect = named(text, names), program.flavour.dialect
-    lineage = analyse([InputFile("-", written, Options(dialect))], known(dialect), reach=False)
+    lineage = build_lineage([InputFile("-", written, Options(dialect))], known(dialect), reach=False)
     found = [row for row in lineage.diagnostics if row.code != "TYPE_MISMATCH"]
     assert not found, (written, found)
     assert_sound(lineage, {"-": written})
     return lineage
 
 
-def essence(lineage: Lineage) -> dict[str, list[tuple[object, ...]]]:
+def essence(lineage: LineageTables) -> dict[str, list[tuple[object, ...]]]:
     """What does not depend on layout, and on aliases only where a finding names one."""
     return {
         "statements": [(row.kind, row.targets, row.reads, row.status, row.complexity) for row in lineage.statements],
@@ -93,7 +93,7 @@ def edge_of(edge: ColumnEdge) -> tuple[object, ...]:
     return (*ends, edge.type, edge.subtype, edge.masking, edge.approximate, edge.conditional)
 
 
-def value_inputs(lineage: Lineage) -> dict[str, Inputs]:
+def value_inputs(lineage: LineageTables) -> dict[str, Inputs]:
     """The columns that give the values of each written column."""
     found: dict[str, Inputs] = {}
     for edge in lineage.column_edges:
@@ -177,15 +177,15 @@ def common_table_expressions_may_be_views(draw: Draw) -> None:
     program = draw(programs())
     whole, split = lineage_of(program, program.text()), lineage_of(program, program.views())
     assert composed(split) == composed(whole), named(program.views())
-    graph = column_graph(split)
+    graph = build_column_graph(split)
     for column in program.query.columns:
         result = next(row for row in split.columns if row.object == "query" and row.name.lower() == column.name)
-        reached = upstream(graph, [ColumnRef("query", result.name)], direct_only=True)
+        reached = find_upstream(graph, [ColumnRef("query", result.name)], direct_only=True)
         tables = {(ref.object.lower()[2:], ref.column.lower()) for ref in reached if ref.object.lower()[:2] == "s."}
         assert tables == column.inputs, named(program.views())
 
 
-def composed(lineage: Lineage) -> set[tuple[str, str, str, int]]:
+def composed(lineage: LineageTables) -> set[tuple[str, str, str, int]]:
     """The ways of values from tables into the result, through all views, with the most that happens on each."""
     ways: dict[tuple[str, str], list[tuple[str, str, int]]] = {}
     for edge in lineage.column_edges:
@@ -217,7 +217,7 @@ def damaged_statements_end_with_findings(draw: Draw) -> None:
     dialect = program.flavour.dialect
     whole = named(draw(st.sampled_from([program.text(), *program.statements().values()])))
     text = damaged(draw, whole, dialect)
-    assert_sound(analyse([InputFile("-", text, Options(dialect))], known(dialect)), {"-": text}, whole=False)
+    assert_sound(build_lineage([InputFile("-", text, Options(dialect))], known(dialect)), {"-": text}, whole=False)
 
 
 def procedures_keep_the_edges_of_fixtures(draw: Draw) -> None:
@@ -235,7 +235,7 @@ def procedures_keep_the_edges_of_statements(draw: Draw) -> None:
     assert_kept(lineage_of(program, text), lineage_of(program, wrapping.text), wrapping)
 
 
-def assert_kept(before: Lineage, after: Lineage, wrapping: Wrapping) -> None:
+def assert_kept(before: LineageTables, after: LineageTables, wrapping: Wrapping) -> None:
     """The edges are the same, but that a procedure's result and temporary tables are under its name."""
     old, new = (inside(lineage, wrapping.guarded) for lineage in (before, after))
     assert old <= new, (wrapping.text, old - new)
@@ -244,7 +244,7 @@ def assert_kept(before: Lineage, after: Lineage, wrapping: Wrapping) -> None:
     assert loose or old == new, (wrapping.text, new - old)
 
 
-def inside(lineage: Lineage, guarded: bool) -> set[tuple[object, ...]]:
+def inside(lineage: LineageTables, guarded: bool) -> set[tuple[object, ...]]:
     """Edges as they are inside and outside of a procedure; a branch makes them conditional."""
     return {
         (
@@ -257,35 +257,35 @@ def inside(lineage: Lineage, guarded: bool) -> set[tuple[object, ...]]:
 
 
 def relinking_what_changed_is_enough(draw: Draw) -> None:
-    memory, files = Memory(), repository(draw)
+    memory, files = AnalysisCache(), repository(draw)
     for _ in range(draw(st.integers(1, 4))):
-        whole = analyse(inputs(files), reach=False)
+        whole = build_lineage(inputs(files), reach=False)
         assert_sound(whole, files)
         given = draw(st.permutations(inputs(files)))
-        assert work_out(given, memory=memory).lineage == whole, files
+        assert analyze_files(given, memory=memory).lineage == whole, files
         work = memory.compiled, memory.linked, memory.links.count
-        assert work_out(inputs(files), memory=memory).lineage == whole
+        assert analyze_files(inputs(files), memory=memory).lineage == whole
         assert (memory.compiled, memory.linked, memory.links.count) == work
         files = edited(draw, files)
 
 
 def going_on_from_what_is_kept_is_enough(draw: Draw) -> None:
-    kept, files = NOTHING, repository(draw)
+    kept, files = EMPTY_SHELF, repository(draw)
     rules = load_settings(Path("nowhere"), {"analysis": READING}, {})
     for _ in range(draw(st.integers(1, 4))):
         found = discovered(files, rules)
-        whole = analyse(input_files(found, rules), reach=False)
-        kept = resume(found, rules, Imports(), compile_files, kept)
+        whole = build_lineage(build_input_files(found, rules), reach=False)
+        kept = refresh_lineage(found, rules, SchemaImports(), compile_files, kept)
         for name in whole.__struct_fields__:
-            assert kept.tables[name].equals(own_arrow(name, getattr(whole, name))), (name, files)
-        assert kept.tables["sources"].equals(own_arrow("sources", found.sources))
+            assert kept.tables[name].equals(rows_to_plain_arrow(name, getattr(whole, name))), (name, files)
+        assert kept.tables["sources"].equals(rows_to_plain_arrow("sources", found.sources))
         files = edited(draw, files)
 
 
-def discovered(files: Mapping[str, str], rules: Rules) -> Discovery:
+def discovered(files: Mapping[str, str], rules: DiscoveryRules) -> Discovery:
     """What is found in a repository of these files."""
-    raws = [RawFile(path, files[path].encode()) for path in sorted(files, key=natural)]
-    return Gathering(Snapshot("r", (), "", (), None, "none", None, None, 0, ""), raws, rules).whole()
+    raws = [RawFile(path, files[path].encode()) for path in sorted(files, key=natural_path_key)]
+    return DiscoveryReader(Snapshot("r", (), "", (), None, "none", None, None, 0, ""), raws, rules).whole()
 
 
 TEMPORARY = ("#a", "#b", "##c")
@@ -324,5 +324,5 @@ def keys_of_edges_come_once(draw: Draw) -> None:
     for number in range(draw(st.integers(2, 5))):
         body = "\n".join(step(number * 10 + at) for at in range(draw(st.integers(1, 6))))
         texts[f"{number}.sql"] = f"create or alter proc p{number % 4} @m int as begin\n{body}\nend"
-    lineage = analyse([InputFile(path, text, Options("tsql")) for path, text in texts.items()])
+    lineage = build_lineage([InputFile(path, text, Options("tsql")) for path, text in texts.items()])
     assert_keys(lineage)

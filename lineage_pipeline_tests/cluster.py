@@ -69,12 +69,12 @@ def standalone(folder: Path, workers: int = 2) -> Iterator[Cluster]:
 def _start(folder: Path, name: str, *arguments: str) -> Node:
     import pyspark
 
-    from lineage_pipeline.spark.java import java_home
+    from lineage_pipeline.spark.java import find_java_home
 
     folder.mkdir(parents=True)
     environment = {
         **os.environ,
-        "JAVA_HOME": str(java_home()),
+        "JAVA_HOME": str(find_java_home()),
         "SPARK_LOCAL_IP": HOST,
         "SPARK_DAEMON_MEMORY": "256m",
         "SPARK_DAEMON_JAVA_OPTS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
@@ -123,9 +123,9 @@ def _await_port(port: int) -> None:
 def main(repository: str, commit: str, warehouse: str, master: str, run: str = "r1") -> None:
     """Run one snapshot on the cluster, and say which executors are at work and what became of them."""
     from benchmarks.snapshots import run_snapshot
-    from lineage_pipeline.discover.git import discover_revision
-    from lineage_pipeline.settings import load_settings
-    from lineage_pipeline.spark.session import session
+    from lineage_pipeline.config.load import load_settings
+    from lineage_pipeline.discover.git.repository import discover_revision
+    from lineage_pipeline.spark.session import get_session
 
     config = {
         "spark.driver.host": HOST,
@@ -138,7 +138,7 @@ def main(repository: str, commit: str, warehouse: str, master: str, run: str = "
     given = {"warehouse": warehouse, "spark": {"master": master, "config": config}}
     settings = load_settings(Path(repository), given, {}).for_repository(Path(repository), given, {})
     found = discover_revision(Path(repository), commit, settings, name="example")
-    spark = session(settings.spark)
+    spark = get_session(settings.spark)
     done = threading.Event()
     watcher = threading.Thread(target=_watch, args=(spark, done), daemon=True)
     watcher.start()

@@ -4,9 +4,9 @@ from typing import Any
 
 import msgspec
 
-from lineage_pipeline.export import Comparison
-from lineage_pipeline.vocabulary import sets, tables
-from lineage_pipeline.vocabulary.waivers import Waiver
+from lineage_pipeline.export.subject import Comparison
+from lineage_pipeline.model import enums, tables
+from lineage_pipeline.model.waivers import Waiver
 
 NASTY = {
     "newline": "a\nb",
@@ -58,13 +58,13 @@ NASTY = {
 }
 
 
-BREAKING, POTENTIALLY, NOT = sets.Severity.BREAKING, sets.Severity.POTENTIALLY_BREAKING, sets.Severity.NON_BREAKING
+BREAKING, POTENTIALLY, NOT = enums.Severity.BREAKING, enums.Severity.POTENTIALLY_BREAKING, enums.Severity.NON_BREAKING
 
 
-def change(id: str, rule: str = "COL001", severity: sets.Severity = BREAKING, **other: Any) -> tables.Change:
+def change(id: str, rule: str = "COL001", severity: enums.Severity = BREAKING, **other: Any) -> tables.Change:
     """Make a root, or what `other` makes of it."""
     row = tables.Change(
-        id, rule, "core.orders", "id", severity, severity, sets.Confidence.CERTAIN, sets.Scope.INTERFACE, True,
+        id, rule, "core.orders", "id", severity, severity, enums.Confidence.CERTAIN, enums.Scope.INTERFACE, True,
         id, (), "INT", None, "core/orders.sql", 3, f"f{id}", None,
     )  # fmt: skip
     return msgspec.structs.replace(row, **other)
@@ -86,7 +86,7 @@ def waiver(id: str, text: str) -> Waiver:
 def unread(message: str, path: str | None = "broken.sql", code: str = "PARSE_ERROR") -> tables.Diagnostic:
     """Make a finding, of something that could not be analysed unless the code says otherwise."""
     return tables.Diagnostic(
-        "1", code, sets.Level.ERROR, message, path, 2, 5, None, sets.Stage.PARSING
+        "1", code, enums.Level.ERROR, message, path, 2, 5, None, enums.Stage.PARSING
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from lineage_pipeline.engine import faults
-from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.model import ir
 from lineage_pipeline_tests.offline import ATTEMPTS, refuse_strangers
 
 os.environ.setdefault("LINEAGE_CACHE", "false")  # tests of one folder must not find what others left there

@@ -14,18 +14,18 @@ from types import FrameType
 import msgspec
 
 from lineage_pipeline import pipeline
+from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.discover.discovery import Discovery, build_input_files
 from lineage_pipeline.discover.folder import discover_folder
-from lineage_pipeline.discover.gather import Discovery, input_files
-from lineage_pipeline.settings import load_settings
-from lineage_pipeline.store import files, parquet
+from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.model.tables import TABLES
+from lineage_pipeline.store import file_store, parquet
 from lineage_pipeline.store.warehouse import Warehouse
-from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline.vocabulary.tables import TABLES
 from lineage_pipeline_tests.faults import published, seen
 from lineage_pipeline_tests.materialised import canonical
 
 KEY = "repo@1"
-WRITING = frozenset({files.__file__, parquet.__file__})
+WRITING = frozenset({file_store.__file__, parquet.__file__})
 """The files of the store that touch the disk."""
 
 
@@ -33,7 +33,7 @@ class Content(msgspec.Struct, frozen=True):
     """What is written under the key."""
 
     found: Discovery
-    lineage: Lineage
+    lineage: LineageTables
 
     @property
     def rows(self) -> dict[str, list[bytes]]:
@@ -49,7 +49,7 @@ def content(folder: Path, number: int) -> Content:
     )
     settings = load_settings(folder, {"analysis": {"dialect": "postgres"}}, {})
     found = discover_folder(folder, settings, name="repo")
-    return Content(found, pipeline.analyse(input_files(found, settings)))
+    return Content(found, pipeline.build_lineage(build_input_files(found, settings)))
 
 
 def write(warehouse: Path, run: str, written: Content) -> None:
@@ -58,7 +58,7 @@ def write(warehouse: Path, run: str, written: Content) -> None:
     opened.write("snapshots", [written.found.snapshot])
     opened.write("sources", written.found.sources)
     opened.write("sql_files", written.found.files)
-    for table in Lineage.__struct_fields__:
+    for table in LineageTables.__struct_fields__:
         if table in TABLES:
             opened.write(table, getattr(written.lineage, table))
     opened.publish()

@@ -16,12 +16,12 @@ import time
 from pathlib import Path
 
 from lineage_pipeline import pipeline
+from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.discover.discovery import build_input_files
 from lineage_pipeline.discover.folder import discover_folder
-from lineage_pipeline.discover.gather import input_files
-from lineage_pipeline.settings import load_settings
+from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.model.tables import TABLES
 from lineage_pipeline.store.warehouse import Warehouse
-from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline.vocabulary.tables import TABLES
 from lineage_pipeline_tests.materialised import canonical
 
 ROOT = Path(__file__).parents[1]
@@ -42,13 +42,13 @@ def write(warehouse: Path, folder: Path, run: str) -> None:
     """Write and publish the lineage of a folder; `ready` is said when writing begins."""
     settings = load_settings(folder, {"analysis": {"dialect": "postgres"}}, {})
     found = discover_folder(folder, settings, name="repo")
-    lineage = pipeline.analyse(input_files(found, settings))
+    lineage = pipeline.build_lineage(build_input_files(found, settings))
     print("ready", flush=True)
     opened = Warehouse(warehouse).begin(found.key, run, settings.analysis_key())
     opened.write("snapshots", [found.snapshot])
     opened.write("sources", found.sources)
     opened.write("sql_files", found.files)
-    for table in Lineage.__struct_fields__:
+    for table in LineageTables.__struct_fields__:
         if table in TABLES:
             opened.write(table, getattr(lineage, table))
     opened.publish()
@@ -120,7 +120,7 @@ def published(warehouse: Path) -> set[str]:
 
 def kill_runs(place: Path, rounds: int, chance: random.Random) -> int:
     """Kill whole runs of the pipeline on the example; the last one is left alone and must give the same rows."""
-    from lineage_pipeline.discover.example import build_example
+    from lineage_pipeline.discover.example.repository import build_example
 
     example = build_example(ROOT / "sql_assets", place / "repo")
     command = [sys.executable, "-W", "ignore", "-m", "lineage_pipeline.cli", "run", "--repo", str(example.path)]

@@ -15,12 +15,12 @@ import msgspec
 from typer.testing import CliRunner
 
 from lineage_pipeline.cli.app import app
-from lineage_pipeline.engine.diff import diff
+from lineage_pipeline.detail import AnalysisGraphs
+from lineage_pipeline.engine.diff.compare import diff
 from lineage_pipeline.export import REPORTERS
-from lineage_pipeline.export.formats import FORMATS
-from lineage_pipeline.graphs import Graphs
-from lineage_pipeline.pipeline import work_out
-from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options
+from lineage_pipeline.export.formats.lineage_formats import FORMATS
+from lineage_pipeline.model.analysis import InputFile, LineageTables, Options
+from lineage_pipeline.pipeline import analyze_files
 from lineage_pipeline_tests.cases import FIXTURES, cases, inputs_of, repository_of
 from lineage_pipeline_tests.changes import sql_cases
 
@@ -46,13 +46,13 @@ def _fixture_results() -> Iterator[Result]:
     for folder in ("link", "graph", "repository"):
         for case in cases(folder):
             files, given = repository_of(case) if folder == "repository" else inputs_of(case)
-            found = work_out(files, given)
+            found = analyze_files(files, given)
             yield (
                 f"{folder}/{case.file.name} ir",
                 b"".join(msgspec.msgpack.encode(one.script) for one in found.compiled),
             )
             yield from _tables(f"{folder}/{case.file.name}", found.lineage)
-            graphs = Graphs(found)
+            graphs = AnalysisGraphs(found)
             drawn = [*graphs.statements(), graphs.whole()]
             yield f"{folder}/{case.file.name} graphs", msgspec.json.encode(drawn)
 
@@ -60,7 +60,7 @@ def _fixture_results() -> Iterator[Result]:
 def _oracle_results() -> Iterator[Result]:
     for file in sorted((FIXTURES / "oracle").glob("*/*.sql")):
         options = Options(file.parent.name)
-        found = work_out([InputFile(file.name, file.read_text(), options)])
+        found = analyze_files([InputFile(file.name, file.read_text(), options)])
         name = f"oracle/{file.parent.name}/{file.name}"
         yield f"{name} ir", b"".join(msgspec.msgpack.encode(one.script) for one in found.compiled)
         yield from _tables(name, found.lineage)
@@ -72,7 +72,7 @@ def _change_results() -> Iterator[Result]:
         yield f"changes/{case.file} changes", msgspec.json.encode(diff(case.base, case.head, case.policy))
 
 
-def _tables(name: str, lineage: Lineage) -> Iterator[Result]:
+def _tables(name: str, lineage: LineageTables) -> Iterator[Result]:
     for table in lineage.__struct_fields__:
         yield f"{name} {table}", msgspec.json.encode(getattr(lineage, table))
 

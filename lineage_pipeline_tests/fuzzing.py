@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from lineage_pipeline.guard.child import Bounds, Step, run
-from lineage_pipeline.pipeline import analyse
-from lineage_pipeline.vocabulary.analysis import InputFile, Options
+from lineage_pipeline.model.analysis import InputFile, Options
+from lineage_pipeline.pipeline import build_lineage
+from lineage_pipeline.sandbox.child_process import ReportStep, StepLimits, run_in_child
 from lineage_pipeline_tests.cases import FIXTURES, Case, cases
 from lineage_pipeline_tests.soundness import assert_sound
 
@@ -146,7 +146,7 @@ MUTATIONS: tuple[Mutation, ...] = (
 
 def assert_survives(dialect: str, text: str) -> None:
     """A text ends in sound rows, without an internal error."""
-    lineage = analyse([InputFile("-", text, Options(dialect))])
+    lineage = build_lineage([InputFile("-", text, Options(dialect))])
     assert_sound(lineage, {"-": text}, whole=False)
 
 
@@ -154,7 +154,7 @@ def failures(seeds: Sequence[int]) -> Iterator[tuple[int, str]]:
     """The seeds whose texts do not survive, each with the reason."""
     known = corpus()
 
-    def work(seed: int, step: Step) -> bytes:
+    def work(seed: int, step: ReportStep) -> bytes:
         step(seed)
         try:
             assert_survives(*mutant(seed, known))
@@ -169,7 +169,7 @@ def failures(seeds: Sequence[int]) -> Iterator[tuple[int, str]]:
     done = 0
     while done < len(seeds):
         batch = seeds[done : done + BATCH]
-        made, stopped = run(batch, work, Bounds(SECONDS, MEMORY))
+        made, stopped = run_in_child(batch, work, StepLimits(SECONDS, MEMORY))
         yield from ((seed, told.decode()) for seed, told in zip(batch, made, strict=False) if told)
         done += len(made)
         if stopped is not None:

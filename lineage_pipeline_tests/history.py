@@ -7,16 +7,16 @@ from pathlib import Path
 
 import msgspec
 
-from lineage_pipeline.discover.example import build_example
-from lineage_pipeline.discover.gather import Discovery, input_files
-from lineage_pipeline.discover.git import discover_revision, first_parents
-from lineage_pipeline.engine.diff import diff
-from lineage_pipeline.engine.trace.reach import column_reach
-from lineage_pipeline.pipeline import Memory, work_out
-from lineage_pipeline.settings import load_settings
-from lineage_pipeline.store.run import required
+from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.discover.discovery import Discovery, build_input_files
+from lineage_pipeline.discover.example.repository import build_example
+from lineage_pipeline.discover.git.repository import discover_revision, list_first_parents
+from lineage_pipeline.engine.diff.compare import diff
+from lineage_pipeline.engine.trace.reach import build_column_reach
+from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.pipeline import AnalysisCache, analyze_files
+from lineage_pipeline.store.run import required_tables
 from lineage_pipeline.store.warehouse import Warehouse
-from lineage_pipeline.vocabulary.analysis import Lineage
 from lineage_pipeline_tests.test_dbt import ROOT, Built, build
 
 
@@ -33,25 +33,25 @@ def publish_history(folder: Path) -> Warehouse:
     """Put every commit of the example into a warehouse, each compared with the one before it."""
     example = build_example(ROOT / "sql_assets", folder / "example", history=True)
     settings = load_settings(example.path, {}, {})
-    warehouse, memory = Warehouse(folder / "warehouse"), Memory()
-    last: tuple[str, Lineage] | None = None
-    for commit in first_parents(example.path, "HEAD"):
+    warehouse, memory = Warehouse(folder / "warehouse"), AnalysisCache()
+    last: tuple[str, LineageTables] | None = None
+    for commit in list_first_parents(example.path, "HEAD"):
         found = discover_revision(example.path, commit, settings, name="example")
-        lineage = work_out(input_files(found, settings), memory=memory).lineage
+        lineage = analyze_files(build_input_files(found, settings), memory=memory).lineage
         publish(warehouse, found, lineage, settings.analysis_key())
         if last is not None:
             both = (last[0], found.key)
             run = warehouse.begin(both, "r1")
-            for table in required(both):
+            for table in required_tables(both):
                 run.write(table, diff(last[1], lineage) if table == "changes" else ())
             run.publish()
         last = found.key, lineage
     return warehouse
 
 
-def publish(warehouse: Warehouse, found: Discovery, lineage: Lineage, analysis_key: str) -> None:
+def publish(warehouse: Warehouse, found: Discovery, lineage: LineageTables, analysis_key: str) -> None:
     """Write a snapshot with the reach of its columns."""
-    whole = msgspec.structs.replace(lineage, column_reach=column_reach(lineage))
+    whole = msgspec.structs.replace(lineage, column_reach=build_column_reach(lineage))
     run = warehouse.begin(found.key, "r1", analysis_key)
     snapshot = msgspec.structs.replace(found.snapshot, analysis_key=analysis_key)
     run.write("snapshots", [snapshot])

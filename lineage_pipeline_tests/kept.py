@@ -6,13 +6,13 @@
 from pathlib import Path
 
 import lineage_pipeline
+from lineage_pipeline.config.load import Settings, load_settings
+from lineage_pipeline.discover.discovery import Discovery, build_input_files
 from lineage_pipeline.discover.folder import discover_folder
-from lineage_pipeline.discover.gather import Discovery, input_files
-from lineage_pipeline.pipeline import analyse
-from lineage_pipeline.settings import Settings, load_settings
+from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.model.tables import TABLES
+from lineage_pipeline.pipeline import build_lineage
 from lineage_pipeline.store.warehouse import Warehouse
-from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline.vocabulary.tables import TABLES
 
 FIXTURES = Path(__file__).parent / "fixtures"
 EXAMPLE = Path(__file__).parent.parent / "sql_assets" / "marketing"
@@ -25,9 +25,9 @@ def example() -> tuple[Discovery, Settings]:
     return discover_folder(EXAMPLE / "base", settings, name="marketing"), settings
 
 
-def lineage_of(discovery: Discovery, settings: Settings) -> Lineage:
+def lineage_of(discovery: Discovery, settings: Settings) -> LineageTables:
     """What the present version makes of it."""
-    return analyse(input_files(discovery, settings))
+    return build_lineage(build_input_files(discovery, settings))
 
 
 def keep(root: Path) -> str:

@@ -6,9 +6,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lineage_pipeline.dialects.traits import GENERIC, traits_of
-from lineage_pipeline.engine.compile.parse import Failure
-from lineage_pipeline.engine.compile.tokenizing import tokenize
+from lineage_pipeline.dialects.dialect import GENERIC, find_traits
+from lineage_pipeline.engine.compile.grammar.parser import ParseFailure
+from lineage_pipeline.engine.compile.lexer import tokenize
 
 SLASH = re.compile(r"\n/(?:\n|$)")
 GAPS = (" ", "\n", "  ", "\t", "\r\n", "\n\n", " -- a remark, 'open (\n", "/* a; 'remark */", " /* é\n */ ")
@@ -43,9 +43,9 @@ STRAYS = (
 
 def pieces(text: str, dialect: str) -> list[tuple[int, int]]:
     """Where the tokens of a text begin and end; none where it cannot be cut into tokens."""
-    traits = traits_of(dialect) or GENERIC
+    traits = find_traits(dialect) or GENERIC
     tokens = tokenize(text, traits)
-    return [] if isinstance(tokens, Failure) else [(token.start, token.end + 1) for token in tokens]
+    return [] if isinstance(tokens, ParseFailure) else [(token.start, token.end + 1) for token in tokens]
 
 
 def relaid(draw: Callable[..., Any], text: str, dialect: str) -> str:

@@ -9,11 +9,11 @@ from typing import Any
 
 import msgspec
 
-from lineage_pipeline.discover.example import Example, build_example
-from lineage_pipeline.settings import Settings, load_settings
+from lineage_pipeline.config.load import Settings, load_settings
+from lineage_pipeline.discover.example.repository import ExampleRepository, build_example
+from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.model.summary import RunSummary
 from lineage_pipeline.store.warehouse import Warehouse
-from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline.vocabulary.summary import RunSummary
 
 ROOT = Path(__file__).parents[1]
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 class Materialised:
     """What a run left behind, and what it told meanwhile."""
 
-    example: Example
+    example: ExampleRepository
     settings: Settings
     summary: RunSummary
     told: tuple[str, ...]
@@ -39,18 +39,18 @@ class Materialised:
 @cache
 def materialised() -> Materialised:
     """Run the example, in a folder with a space in its name that goes with the process."""
-    from lineage_pipeline.defs.run import materialise
+    from lineage_pipeline.defs.runs.materialize import materialize_revisions
 
     folder = tempfile.TemporaryDirectory(prefix="lineage example ")
     atexit.register(folder.cleanup)
     example = build_example(ROOT / "sql_assets", Path(folder.name, ".lineage/example"))
     settings = load_settings(Path(folder.name), {}, {}).for_repository(example.path, {}, {})
     told: list[str] = []
-    summary = materialise(settings, example.path, [example.base, example.head], told.append)
+    summary = materialize_revisions(settings, example.path, [example.base, example.head], told.append)
     return Materialised(example, settings, summary, tuple(told))
 
 
-def canonical(lineage: Lineage) -> dict[str, list[bytes]]:
+def canonical(lineage: LineageTables) -> dict[str, list[bytes]]:
     """Give the rows of every table in an order that depends on nothing but the rows."""
     tables: dict[str, tuple[Any, ...]] = {name: getattr(lineage, name) for name in lineage.__struct_fields__}
     return {name: sorted(map(msgspec.json.encode, rows)) for name, rows in tables.items()}

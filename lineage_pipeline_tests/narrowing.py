@@ -5,29 +5,38 @@ from typing import Any
 
 import msgspec
 
-from lineage_pipeline.engine.diff.extent import LINKS, NEEDED_AT, OWNERS, PLACED, Differing, counts, extent, needed_by
-from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline.engine.diff.comparison_scope import (
+    FILE_NEEDED_TABLES,
+    FILE_TABLES,
+    LINK_COLUMNS,
+    OWNER_COLUMNS,
+    DifferingRows,
+    changes_owner,
+    find_comparison_scope,
+    needed_columns,
+)
+from lineage_pipeline.model.analysis import LineageTables
 
 
-def narrowed(base: Lineage, head: Lineage) -> tuple[Lineage, Lineage]:
+def narrowed(base: LineageTables, head: LineageTables) -> tuple[LineageTables, LineageTables]:
     """Cut two lineages down to the extent of their comparison, as Spark does with tables."""
     objects, paths = set(), set()
-    for table, owner in OWNERS.items():
+    for table, owner in OWNER_COLUMNS.items():
         before, after = (Counter(getattr(side, table)) for side in (base, head))
         for row in [*(before - after), *(after - before)]:
-            if counts(table, getattr(row, "role", None)):
+            if changes_owner(table, getattr(row, "role", None)):
                 objects.add(getattr(row, owner))
-            if table in PLACED:
+            if table in FILE_TABLES:
                 paths.add(row.path)
     links = {
         (getattr(row, source), getattr(row, reader))
-        for table, (source, reader) in LINKS.items()
+        for table, (source, reader) in LINK_COLUMNS.items()
         for side in (base, head)
         for row in getattr(side, table)
         if getattr(row, source) is not None
     }
-    found = extent(
-        Differing(frozenset(objects - {None}), frozenset(paths - {None})),
+    found = find_comparison_scope(
+        DifferingRows(frozenset(objects - {None}), frozenset(paths - {None})),
         (*base.objects, *head.objects),
         (*base.object_statements, *head.object_statements),
         links,
@@ -35,12 +44,12 @@ def narrowed(base: Lineage, head: Lineage) -> tuple[Lineage, Lineage]:
     prints = {row.fingerprint for side in (base, head) for row in side.statements if row.path in found.paths}
 
     def is_needed(table: str, row: Any) -> bool:
-        known = any(getattr(row, name) in found.objects for name in needed_by(table))
-        near = table in NEEDED_AT and row.path in found.paths
+        known = any(getattr(row, name) in found.objects for name in needed_columns(table))
+        near = table in FILE_NEEDED_TABLES and row.path in found.paths
         return known or near or (table == "statements" and row.fingerprint in prints)
 
-    def cut(side: Lineage) -> Lineage:
-        rows = {table: tuple(row for row in getattr(side, table) if is_needed(table, row)) for table in OWNERS}
+    def cut(side: LineageTables) -> LineageTables:
+        rows = {table: tuple(row for row in getattr(side, table) if is_needed(table, row)) for table in OWNER_COLUMNS}
         return msgspec.structs.replace(side, **rows)
 
     return cut(base), cut(head)

@@ -11,12 +11,12 @@ from typing import Any
 import dagster as dg
 from dagster._core.instance.types import CachingDynamicPartitionsLoader
 
-from lineage_pipeline.defs.compose import compose
+from lineage_pipeline.config.load import Settings, load_settings
+from lineage_pipeline.defs.compose import compose_definitions
 from lineage_pipeline.defs.jobs import SNAPSHOT_JOB
 from lineage_pipeline.defs.resources import Project
-from lineage_pipeline.defs.run import QUIET
-from lineage_pipeline.settings import Settings, load_settings
-from lineage_pipeline.store.run import required
+from lineage_pipeline.defs.runs.materialize import QUIET_LOGGERS
+from lineage_pipeline.store.run import required_tables
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline_tests.test_discover import git
 
@@ -61,7 +61,7 @@ class Operated:
     def definitions(self) -> dg.Definitions:
         """Give what the code location holds; the settings are read anew with every look and every run."""
         os.chdir(self.folder)
-        return compose(Project())
+        return compose_definitions(Project())
 
     def tick(self) -> list[dg.RunRequest]:
         """Look once, as the daemon does: cursor, partitions and events are kept, known run keys are left out."""
@@ -100,30 +100,30 @@ class Operated:
 
     def publish(self, *keys: str | tuple[str, str]) -> None:
         """Put snapshots and diffs into the warehouse, without rows but what a snapshot says of itself."""
-        from lineage_pipeline.defs.published import diff_key
-        from lineage_pipeline.defs.stages import discover
+        from lineage_pipeline.defs.assets.stages import open_discovery
+        from lineage_pipeline.defs.runs.published import hash_diff_inputs
 
         settings = self.settings
         os.chdir(self.folder)
         for key in keys:
             name = key if isinstance(key, str) else key[1]
             own = Project().settings_for(name)
-            analysis = own.analysis_key() if isinstance(key, str) else diff_key(own)
+            analysis = own.analysis_key() if isinstance(key, str) else hash_diff_inputs(own)
             run = Warehouse(settings.warehouse).begin(key, f"r{len(self.told)}", analysis)
-            for table in required(run.key):
-                run.write(table, [discover(Project(), name).snapshot] if table == "snapshots" else [])
+            for table in required_tables(run.key):
+                run.write(table, [open_discovery(Project(), name).snapshot] if table == "snapshots" else [])
             run.publish()
 
     def execute(self, requests: Sequence[dg.RunRequest]) -> list[Any]:
         """Execute runs one after the other in this process."""
-        job = compose(Project()).resolve_job_def(SNAPSHOT_JOB)
+        job = compose_definitions(Project()).resolve_job_def(SNAPSHOT_JOB)
         return [
             job.execute_in_process(
                 instance=self.instance,
                 partition_key=request.partition_key,
                 tags={**request.tags, "dagster/run_key": request.run_key or ""},
                 asset_selection=list(request.asset_selection or ()) or None,
-                run_config=QUIET,
+                run_config=QUIET_LOGGERS,
                 raise_on_error=False,
             )
             for request in requests

@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lineage_pipeline.vocabulary.analysis import InputFile, Options
+from lineage_pipeline.model.analysis import InputFile, Options
 
 OPTIONS = Options("tsql", default_schema="dbo", search_path=("other",))
 READING = {"dialect": "tsql", "default_schema": "dbo", "search_path": ["other"]}

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from lineage_pipeline.export.json import dump, lineage_document
-from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline.vocabulary.tables import TABLES, ColumnEdge, Diagnostic, Span, Use
+from lineage_pipeline.export.documents.lineage_json import build_lineage_document, dump_json
+from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.model.tables import TABLES, ColumnEdge, Diagnostic, Span, Use
 
 QUOTES = '"`[]'
 PART = re.compile(r'"[^"]*"|\[[^\]]*\]|`[^`]*`|[^\s.]+')
@@ -24,7 +24,7 @@ NAMED = {"UNKNOWN_COLUMN", "UNRESOLVED_REFERENCE", "AMBIGUOUS_COLUMN", "UNKNOWN_
 """Findings whose message begins with what stands at their place."""
 
 
-def assert_sound(lineage: Lineage, texts: Mapping[str, str], whole: bool = True) -> None:
+def assert_sound(lineage: LineageTables, texts: Mapping[str, str], whole: bool = True) -> None:
     """Places give the text that is claimed, keys are unique, and every end of an edge is a known column.
 
     Where the SQL is not `whole`, a reference may be anything: what was a column can have become the name of a source.
@@ -34,10 +34,10 @@ def assert_sound(lineage: Lineage, texts: Mapping[str, str], whole: bool = True)
     assert_keys(lineage)
     assert_columns(lineage)
     assert_bytes(lineage, texts)
-    assert dump(lineage_document(lineage))
+    assert dump_json(build_lineage_document(lineage))
 
 
-def assert_places(lineage: Lineage, texts: Mapping[str, str], whole: bool) -> None:
+def assert_places(lineage: LineageTables, texts: Mapping[str, str], whole: bool) -> None:
     """Slicing a file by a span gives what the row says."""
     for row in lineage.statements:
         if row.span is not None:
@@ -124,7 +124,7 @@ def sliced(text: str, span: Span) -> str:
     return text[span.start : span.end]
 
 
-def assert_keys(lineage: Lineage) -> None:
+def assert_keys(lineage: LineageTables) -> None:
     """No two rows of a table have one key."""
     for table in TABLES.values():
         rows = getattr(lineage, table.name, ())
@@ -132,7 +132,7 @@ def assert_keys(lineage: Lineage) -> None:
         assert not [key for key, count in keys.items() if count > 1], (table.name, keys.most_common(2))
 
 
-def assert_columns(lineage: Lineage) -> None:
+def assert_columns(lineage: LineageTables) -> None:
     """Every end of an edge is a column, and ordinals count from 1 without gaps."""
     known = {(column.object, column.name) for column in lineage.columns}
     for edge in lineage.column_edges:
@@ -144,7 +144,7 @@ def assert_columns(lineage: Lineage) -> None:
     assert all(found == list(range(1, len(found) + 1)) for found in ordinals.values()), ordinals
 
 
-def assert_bytes(lineage: Lineage, texts: Mapping[str, str]) -> None:
+def assert_bytes(lineage: LineageTables, texts: Mapping[str, str]) -> None:
     """The bytes of statements and of those inside, which lie in them, add up to what they cover."""
     for path, text in texts.items():
         rows = [row for row in lineage.statements if row.path == path]

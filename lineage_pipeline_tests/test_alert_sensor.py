@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lineage_pipeline.settings import Settings, load_settings
+from lineage_pipeline.config.load import Settings, load_settings
 from lineage_pipeline_tests.branched import branched
 from lineage_pipeline_tests.receivers import HttpReceiver, MailReceiver, served
 
@@ -80,8 +80,8 @@ def tick(instance: Any, given: Any, cursor: str | None = None) -> Any:
     """Let the sensor look once, as the daemon does, with a project or settings for one."""
     import dagster as dg
 
-    from lineage_pipeline.defs.alerting import check_alerts_sensor
     from lineage_pipeline.defs.resources import Project
+    from lineage_pipeline.defs.sensors.check_alerts import check_alerts_sensor
 
     project = given if isinstance(given, Project) else Project(given)
     with dg.build_sensor_context(instance=instance, cursor=cursor, resources={"project": project}) as context:

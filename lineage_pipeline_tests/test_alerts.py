@@ -11,18 +11,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from lineage_pipeline.alerts.judging import State, judge
-from lineage_pipeline.alerts.model import Alert, Evaluation, Gravity, Kind, Patience, SinkOptions
-from lineage_pipeline.alerts.outbox import Memory, Outbox, Outcome
-from lineage_pipeline.alerts.routing import recipients, route
-from lineage_pipeline.alerts.sinks import Refusal, Surroundings, send
-from lineage_pipeline.alerts.ticking import give_out, take_in
-from lineage_pipeline.alerts.wording import document, line, mail, slack, title
-from lineage_pipeline.settings import load_settings
-from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.alerts.alert import Alert, AlertKind, AlertSeverity, CheckEvaluation, RetryPolicy, SinkOptions
+from lineage_pipeline.alerts.alert_state import AlertState, judge_evaluations
+from lineage_pipeline.alerts.messages import format_document, format_log_line, format_mail, format_slack, format_title
+from lineage_pipeline.alerts.outbox import DeliveryOutcome, Outbox, OutboxState, deliver_due, queue_alerts
+from lineage_pipeline.alerts.sinks import SinkContext, SinkRefusal, mail_recipients, select_sinks, send_alert
+from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline_tests.receivers import HttpReceiver, MailReceiver, served
 
-FAILS = Evaluation(
+FAILS = CheckEvaluation(
     storage_id=1,
     asset="lineage/changes",
     check="no_breaking_changes",
@@ -39,15 +37,15 @@ FAILS = Evaluation(
 )
 NASTY = "a\r\nBcc: x@evil.example\r\n\r\n<!channel> *b* `c` <https://evil.example|click> \x1b[31m \u202e | &"
 SECRET = "T0PS3CRET"
-QUICK = Patience(timeout=2, pause=30, longest=3600, budget=20, days=7)
+QUICK = RetryPolicy(timeout=2, pause=30, longest=3600, budget=20, days=7)
 
 
-def evaluation(storage_id: int, **fields: Any) -> Evaluation:
+def evaluation(storage_id: int, **fields: Any) -> CheckEvaluation:
     return msgspec.structs.replace(FAILS, storage_id=storage_id, at=FAILS.at + storage_id, **fields)
 
 
 def one_alert(**fields: Any) -> Alert:
-    (alert,) = judge(State(), [FAILS])[1]
+    (alert,) = judge_evaluations(AlertState(), [FAILS])[1]
     return msgspec.structs.replace(alert, **fields)
 
 
@@ -65,7 +63,7 @@ STORIES: dict[str, tuple[list[dict[str, Any]], list[str]]] = {
         ["failed shop@1", "recovered shop@1", "failed shop@1"],
     ),
     "a warning that becomes an error is told": (
-        [{"gravity": Gravity.WARN}, {"fingerprint": "f2"}],
+        [{"gravity": AlertSeverity.WARN}, {"fingerprint": "f2"}],
         ["failed shop@1", "failed shop@1"],
     ),
     "the next commit of a branch with the same findings says nothing new": (
@@ -85,7 +83,7 @@ STORIES: dict[str, tuple[list[dict[str, Any]], list[str]]] = {
         ["failed shop@1", "failed shop@2", "recovered shop@2"],
     ),
     "a warning that becomes an error is told, though the same is wrong": (
-        [{"gravity": Gravity.WARN}, {}, {}],
+        [{"gravity": AlertSeverity.WARN}, {}, {}],
         ["failed shop@1", "failed shop@1"],
     ),
     "what fails, passes in a later commit and fails again where it was is told": (
@@ -115,41 +113,41 @@ STORIES: dict[str, tuple[list[dict[str, Any]], list[str]]] = {
 @pytest.mark.parametrize("story", STORIES)
 def test_what_is_worth_a_message(story: str) -> None:
     said, wanted = STORIES[story]
-    state, told = State(), []
+    state, told = AlertState(), []
     for number, fields in enumerate(said, 1):  # one by one, as ticks would bring them
-        state, alerts = judge(state, [evaluation(number, **fields)])
+        state, alerts = judge_evaluations(state, [evaluation(number, **fields)])
         told += [f"{alert.kind.value} {alert.partition}" for alert in alerts]
     assert told == wanted
-    at_once = judge(State(), [evaluation(number, **fields) for number, fields in enumerate(said, 1)])
+    at_once = judge_evaluations(AlertState(), [evaluation(number, **fields) for number, fields in enumerate(said, 1)])
     assert [f"{alert.kind.value} {alert.partition}" for alert in at_once[1]] == wanted
     assert at_once[0] == state
 
 
 def test_all_who_were_told_of_a_failure_are_told_when_it_is_over() -> None:
-    grave = SinkOptions(name="grave", kind="log", severity=Gravity.ERROR)
+    grave = SinkOptions(name="grave", kind="log", severity=AlertSeverity.ERROR)
     said = [
         evaluation(1, owners=("@core",)),
-        evaluation(2, owners=("@web",), gravity=Gravity.WARN, fingerprint="f2"),
+        evaluation(2, owners=("@web",), gravity=AlertSeverity.WARN, fingerprint="f2"),
         evaluation(3, owners=(), passed=True),
     ]
-    state, alerts = State(), []
+    state, alerts = AlertState(), []
     for one in said:
-        state, found = judge(state, [one])
+        state, found = judge_evaluations(state, [one])
         alerts += found
     assert [(alert.kind.value, alert.gravity.value) for alert in alerts] == [
         ("failed", "error"),
         ("failed", "warn"),
         ("recovered", "error"),
     ]
-    assert [len(route(alert, [grave])) for alert in alerts] == [1, 0, 1]
+    assert [len(select_sinks(alert, [grave])) for alert in alerts] == [1, 0, 1]
     assert alerts[-1].owners == ("@core", "@web")
-    assert state == State()
+    assert state == AlertState()
 
 
 def test_what_an_older_version_kept_is_gone_on_with() -> None:
     kept = {"partition": "shop@1", "fingerprint": "f1", "gravity": "error", "owners": ["@core"]}
-    state = msgspec.convert({"open": {FAILS.key: kept}, "told": {"lineage/changes:x": 1.0}}, State)
-    state, alerts = judge(state, [evaluation(2), evaluation(3, passed=True)])
+    state = msgspec.convert({"open": {FAILS.key: kept}, "told": {"lineage/changes:x": 1.0}}, AlertState)
+    state, alerts = judge_evaluations(state, [evaluation(2), evaluation(3, passed=True)])
     assert [(alert.kind.value, alert.gravity.value) for alert in alerts] == [("recovered", "error")]
 
 
@@ -157,7 +155,7 @@ SINKS = [
     SinkOptions(name="all", kind="log"),
     SinkOptions(name="core", kind="log", owners=("@core",)),
     SinkOptions(name="others", kind="log", owners=("@web*",)),
-    SinkOptions(name="grave", kind="log", severity=Gravity.ERROR),
+    SinkOptions(name="grave", kind="log", severity=AlertSeverity.ERROR),
     SinkOptions(name="breaking", kind="log", checks=("no_breaking*",), repositories=("shop",)),
     SinkOptions(name="elsewhere", kind="log", repositories=("shop-*",)),
     SinkOptions(name="troubles", kind="log", recoveries=False),
@@ -168,44 +166,44 @@ SINKS = [
 
 def test_messages_go_to_those_whom_they_concern() -> None:
     def names(**fields: Any) -> str:
-        return " ".join(sink.name for sink in route(one_alert(**fields), SINKS))
+        return " ".join(sink.name for sink in select_sinks(one_alert(**fields), SINKS))
 
     assert names() == "all core grave breaking troubles mail"
-    assert names(gravity=Gravity.WARN) == "all core breaking troubles mail"
-    assert names(kind=Kind.RECOVERED, owners=("@web-team",)) == "all others grave breaking"
+    assert names(gravity=AlertSeverity.WARN) == "all core breaking troubles mail"
+    assert names(kind=AlertKind.RECOVERED, owners=("@web-team",)) == "all others grave breaking"
     assert names(partition="", asset="repositories/shop", check="can_be_read") == "all core grave troubles mail"
-    assert recipients(one_alert(), SINKS[-2]) == ["core@example.org"]
+    assert mail_recipients(one_alert(), SINKS[-2]) == ["core@example.org"]
 
 
 def test_names_from_sql_stay_names_in_every_message() -> None:
     alert = one_alert(check=NASTY, asset=NASTY, partition=NASTY, description=NASTY, findings=NASTY, owners=(NASTY,))
-    for text in (line(alert), title(alert)):
+    for text in (format_log_line(alert), format_title(alert)):
         assert text.isprintable()
-    post = json.dumps(slack(alert))
+    post = json.dumps(format_slack(alert))
     assert "<!channel>" not in post
-    shown = slack(alert)
+    shown = format_slack(alert)
     marked = [shown["text"], shown["blocks"][0]["text"]["text"]]
     assert all(text.count("<") == 0 and "*b*" not in text and "`c`" not in text for text in marked)
     plain = [block["text"] for block in shown["blocks"][1:-1]] + shown["blocks"][-1]["elements"]
     assert {text["type"] for text in plain} == {"plain_text"}
-    message = mail(alert, "lineage@example.org", ["a@example.org"])
+    message = format_mail(alert, "lineage@example.org", ["a@example.org"])
     assert message["Bcc"] is None
     assert "\n" not in str(message["Subject"])
     parsed = message.as_bytes().split(b"\n\n")[0]
     assert b"evil.example\r" not in parsed
     assert not any(header.lower() == "bcc" for header in message.keys())  # noqa: SIM118
-    assert document(alert)["description"] == NASTY, "machines get the name as it is"
+    assert format_document(alert)["description"] == NASTY, "machines get the name as it is"
 
 
 def test_a_long_list_is_cut_and_says_so() -> None:
     alert = one_alert(findings="\n".join(f"| line {number} |" for number in range(9_000)))
-    shown = slack(alert)
+    shown = format_slack(alert)
     assert all(len(block["text"]["text"]) <= 3_000 for block in shown["blocks"] if "text" in block)
     assert "more lines" in shown["blocks"][2]["text"]["text"]
 
 
-def around(folder: Path, **environ: str) -> Surroundings:
-    return Surroundings(environ, folder, 2.0)
+def around(folder: Path, **environ: str) -> SinkContext:
+    return SinkContext(environ, folder, 2.0)
 
 
 HOOK = SinkOptions(name="hook", kind="webhook", url_env="HOOK")
@@ -216,8 +214,8 @@ def test_webhooks_and_slack_take_messages(tmp_path: Path) -> None:
     server = HttpReceiver()
     with served(server):
         place = around(tmp_path, HOOK=f"{server.url}/services/{SECRET}", TOKEN=SECRET)
-        assert send(one_alert(), HOOK, place) is None
-        assert send(one_alert(), SLACK, place) is None
+        assert send_alert(one_alert(), HOOK, place) is None
+        assert send_alert(one_alert(), SLACK, place) is None
     (path, headers, body), (_, slack_headers, slack_body) = server.taken
     assert (path, body["id"], headers["Idempotency-Key"]) == (f"/services/{SECRET}", one_alert().id, one_alert().id)
     assert (body["owners"], body["partition"]) == (["@core", "sales@example.org"], "shop@1")
@@ -231,13 +229,13 @@ def test_a_refusal_says_why_without_the_secret(tmp_path: Path) -> None:
         place = around(tmp_path, HOOK=f"{server.url}/{SECRET}")
         server.headers = {"Retry-After": "77", "Location": f"{server.url}/elsewhere"}
         server.answers = [503, 302, 400, 404]
-        found = [send(one_alert(), HOOK, place) for _ in range(4)]
+        found = [send_alert(one_alert(), HOOK, place) for _ in range(4)]
         server.delay = 3.0
-        slow = send(one_alert(), HOOK, msgspec.structs.replace(place, timeout=0.2))
-    down = send(one_alert(), HOOK, place)
-    unset = send(one_alert(), HOOK, around(tmp_path))
-    wrong = send(one_alert(), HOOK, around(tmp_path, HOOK=f"ftp://{SECRET}"))
-    odd = send(one_alert(), HOOK, around(tmp_path, HOOK=f"http://{SECRET} {SECRET}"))
+        slow = send_alert(one_alert(), HOOK, msgspec.structs.replace(place, timeout=0.2))
+    down = send_alert(one_alert(), HOOK, place)
+    unset = send_alert(one_alert(), HOOK, around(tmp_path))
+    wrong = send_alert(one_alert(), HOOK, around(tmp_path, HOOK=f"ftp://{SECRET}"))
+    odd = send_alert(one_alert(), HOOK, around(tmp_path, HOOK=f"http://{SECRET} {SECRET}"))
     assert [(one.reason, one.final) for one in found if one] == [
         ("answered 503", False),
         ("answered 302", False),
@@ -261,7 +259,7 @@ def test_a_server_may_ask_for_anything(asked: str, wait: float, tmp_path: Path) 
     server = HttpReceiver()
     with served(server):
         server.headers, server.answers = {"Retry-After": asked}, [503]
-        refusal = send(one_alert(), HOOK, around(tmp_path, HOOK=server.url))
+        refusal = send_alert(one_alert(), HOOK, around(tmp_path, HOOK=server.url))
     assert refusal is not None
     assert (refusal.reason, refusal.wait) == ("answered 503", wait)
 
@@ -282,14 +280,14 @@ def test_mail_goes_to_recipients_and_owners(tmp_path: Path) -> None:
     server = MailReceiver(password=SECRET)
     with served(server):
         sink = msgspec.structs.replace(MAIL, port=server.port)
-        assert send(one_alert(description=NASTY), sink, around(tmp_path, PASSWORD=SECRET)) is None
-        denied = send(one_alert(), sink, around(tmp_path, PASSWORD="wrong-one"))
+        assert send_alert(one_alert(description=NASTY), sink, around(tmp_path, PASSWORD=SECRET)) is None
+        denied = send_alert(one_alert(), sink, around(tmp_path, PASSWORD="wrong-one"))
         server.refused = {"data@example.org", "core@example.org"}
-        refused = send(one_alert(), sink, around(tmp_path, PASSWORD=SECRET))
-        unencrypted = send(
+        refused = send_alert(one_alert(), sink, around(tmp_path, PASSWORD=SECRET))
+        unencrypted = send_alert(
             one_alert(), msgspec.structs.replace(sink, security="starttls"), around(tmp_path, PASSWORD=SECRET)
         )
-    down = send(one_alert(), sink, around(tmp_path, PASSWORD=SECRET))
+    down = send_alert(one_alert(), sink, around(tmp_path, PASSWORD=SECRET))
     [(to, message)] = server.taken
     assert to == ["data@example.org", "core@example.org"]
     assert message["Message-ID"] == f"<{one_alert().id}@example.org>"
@@ -309,13 +307,13 @@ def test_a_mail_that_some_refuse_goes_to_the_others_once_and_is_not_taken_for_se
     with served(server):
         sink, place = msgspec.structs.replace(MAIL, port=server.port), around(tmp_path, PASSWORD=SECRET)
         server.refused, server.refusal = {"core@example.org"}, "450 come back later"
-        take_in(outbox, Memory(), [evaluation(1)], [sink], clock())
+        queue_alerts(outbox, OutboxState(), [evaluation(1)], [sink], clock())
         (kept,) = deliver(outbox, [sink], clock, place).kept
         assert (kept.reason, kept.left) == ("refused 1 of 2 recipients (450)", ("core@example.org",))
         server.refused, clock.now = set(), kept.due
         assert len(deliver(outbox, [sink], clock, place).sent) == 1
         server.refused, server.refusal = {"core@example.org"}, "550 nobody here"
-        take_in(outbox, outbox.recall(), [evaluation(2, fingerprint="f2")], [sink], clock())
+        queue_alerts(outbox, outbox.load_state(), [evaluation(2, fingerprint="f2")], [sink], clock())
         (aside,) = deliver(outbox, [sink], clock, place).aside
         assert (aside.reason, aside.left) == ("refused 1 of 2 recipients (550)", ("core@example.org",))
     assert [to for to, _ in server.taken] == [["data@example.org"], ["core@example.org"], ["data@example.org"]]
@@ -338,12 +336,12 @@ def test_mail_is_encrypted_where_that_is_asked_for_and_only_to_whom_we_trust(
     server = MailReceiver(password=SECRET, certificate=(signed, key))
     with served(server):
         sink = msgspec.structs.replace(MAIL, port=server.port, security="starttls")
-        stranger = send(one_alert(), sink, around(tmp_path, PASSWORD=SECRET))
+        stranger = send_alert(one_alert(), sink, around(tmp_path, PASSWORD=SECRET))
         assert server.taken == []
         assert server.encrypted == 0
         monkeypatch.setenv("SSL_CERT_FILE", str(signed))
-        assert send(one_alert(), sink, around(tmp_path, PASSWORD=SECRET)) is None
-        elsewhere = send(
+        assert send_alert(one_alert(), sink, around(tmp_path, PASSWORD=SECRET)) is None
+        elsewhere = send_alert(
             one_alert(), msgspec.structs.replace(sink, host="localhost"), around(tmp_path, PASSWORD=SECRET)
         )
     assert [message["Message-ID"] for _, message in server.taken] == [f"<{one_alert().id}@example.org>"]
@@ -362,8 +360,8 @@ class Clock:
         return self.now
 
 
-def deliver(outbox: Outbox, sinks: list[SinkOptions], clock: Clock, place: Surroundings) -> Outcome:
-    return give_out(outbox, sinks, place, QUICK, clock)
+def deliver(outbox: Outbox, sinks: list[SinkOptions], clock: Clock, place: SinkContext) -> DeliveryOutcome:
+    return deliver_due(outbox, sinks, place, QUICK, clock)
 
 
 def test_a_sink_that_is_down_gets_everything_later_once_and_in_order(tmp_path: Path) -> None:
@@ -373,24 +371,24 @@ def test_a_sink_that_is_down_gets_everything_later_once_and_in_order(tmp_path: P
     sinks = [HOOK, SinkOptions(name="log", kind="log")]
     place = around(tmp_path, HOOK=f"http://127.0.0.1:{port}/{SECRET}")
     said = [evaluation(1), evaluation(2, passed=True)]
-    take_in(outbox, Memory(), said, sinks, clock())
+    queue_alerts(outbox, OutboxState(), said, sinks, clock())
     outcome = deliver(outbox, sinks, clock, place)
     assert [len(part) for part in (outcome.sent, outcome.kept, outcome.aside)] == [2, 2, 0]
-    assert [one.attempts for one in outbox.waiting()] == [1, 0], "the second waits behind the first"
+    assert [one.attempts for one in outbox.pending()] == [1, 0], "the second waits behind the first"
     pauses = []
     for _ in range(9):
-        due = outbox.waiting()[0].due
+        due = outbox.pending()[0].due
         pauses.append(due - clock())
         clock.now = due - 1
         assert deliver(outbox, sinks, clock, place).kept[0].attempts == len(pauses), "too early to try again"
         clock.now = due
         deliver(outbox, sinks, clock, place)
     assert pauses == [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]
-    clock.now = outbox.waiting()[0].due
+    clock.now = outbox.pending()[0].due
     back = HttpReceiver(port)
     with served(back):
         assert len(deliver(outbox, sinks, clock, place).sent) == 2
-        assert deliver(outbox, sinks, clock, place) == Outcome()
+        assert deliver(outbox, sinks, clock, place) == DeliveryOutcome()
     assert [body["kind"] for _, _, body in back.taken] == ["failed", "recovered"]
     lines = (tmp_path / "alerts.ndjson").read_text().splitlines()
     assert [json.loads(text)["kind"] for text in lines] == ["failed", "recovered"]
@@ -402,7 +400,7 @@ def test_what_nobody_ever_takes_is_put_aside_and_blocks_nobody(tmp_path: Path) -
     gone = SinkOptions(name="gone", kind="log")
     with served(server):
         place = around(tmp_path, HOOK=server.url)
-        take_in(outbox, Memory(), [evaluation(1), evaluation(2, fingerprint="f2")], [HOOK, gone], clock())
+        queue_alerts(outbox, OutboxState(), [evaluation(1), evaluation(2, fingerprint="f2")], [HOOK, gone], clock())
         server.answers = [422]
         first = deliver(outbox, [HOOK], clock, place)
         assert [(one.sink, one.reason) for one in first.aside] == [("hook", "answered 422")]
@@ -411,13 +409,15 @@ def test_what_nobody_ever_takes_is_put_aside_and_blocks_nobody(tmp_path: Path) -
         clock.now += 8 * 86_400
         assert len(deliver(outbox, [HOOK], clock, place).aside) == 2
     assert len(list((tmp_path / "undelivered").glob("*.json"))) == 3
-    assert outbox.waiting() == []
+    assert outbox.pending() == []
 
 
 def test_a_slow_sink_does_not_use_up_a_tick(tmp_path: Path) -> None:
     clock, outbox = Clock(), Outbox(tmp_path)
     sink = SinkOptions(name="log", kind="log")
-    take_in(outbox, Memory(), [evaluation(number, fingerprint=f"f{number}") for number in range(1, 9)], [sink], clock())
+    queue_alerts(
+        outbox, OutboxState(), [evaluation(number, fingerprint=f"f{number}") for number in range(1, 9)], [sink], clock()
+    )
 
     def slow(alert: Alert, sink: SinkOptions) -> None:
         clock.now += 6
@@ -429,22 +429,22 @@ def test_a_slow_sink_does_not_use_up_a_tick(tmp_path: Path) -> None:
 
 def test_after_a_crash_nothing_is_told_twice(tmp_path: Path) -> None:
     clock, outbox, sink = Clock(), Outbox(tmp_path), SinkOptions(name="log", kind="log")
-    take_in(outbox, Memory(), [evaluation(1)], [sink], clock())
+    queue_alerts(outbox, OutboxState(), [evaluation(1)], [sink], clock())
     (tmp_path / "state.json").unlink()  # as if we had died between the messages and the state
-    take_in(outbox, outbox.recall(), [evaluation(1)], [sink], clock())
+    queue_alerts(outbox, outbox.load_state(), [evaluation(1)], [sink], clock())
     assert len(deliver(outbox, [sink], clock, around(tmp_path)).sent) == 1
-    assert outbox.recall().cursor == 1
+    assert outbox.load_state().cursor == 1
 
 
 def test_after_a_crash_nobody_gets_again_what_others_still_wait_for(tmp_path: Path) -> None:
     outbox, sink = Outbox(tmp_path), SinkOptions(name="mail", kind="smtp")
     outbox.queue(one_alert(), [sink], 1.0)
-    patience = Patience(pause=60.0)
+    patience = RetryPolicy(pause=60.0)
     (kept,) = outbox.deliver(
-        [sink], lambda *_: Refusal("later", left=("core@example.org",)), patience, lambda: 2.0
+        [sink], lambda *_: SinkRefusal("later", left=("core@example.org",)), patience, lambda: 2.0
     ).kept
     outbox.queue(one_alert(), [sink], 3.0)  # as if we had died before the state, and judged the same again
-    assert outbox.waiting() == [kept]
+    assert outbox.pending() == [kept]
     assert (kept.left, kept.attempts) == (("core@example.org",), 1)
 
 
@@ -452,11 +452,11 @@ def test_what_cannot_be_kept_is_judged_again(tmp_path: Path) -> None:
     outbox, sink = Outbox(tmp_path), SinkOptions(name="log", kind="log")
     (tmp_path / "outbox").write_text("no folder")
     with pytest.raises(OSError):
-        take_in(outbox, Memory(), [evaluation(1)], [sink], 1.0)
-    assert outbox.recall() == Memory()
+        queue_alerts(outbox, OutboxState(), [evaluation(1)], [sink], 1.0)
+    assert outbox.load_state() == OutboxState()
     (tmp_path / "outbox").unlink()
-    take_in(outbox, outbox.recall(), [evaluation(1)], [sink], 2.0)
-    assert len(outbox.waiting()) == 1
+    queue_alerts(outbox, outbox.load_state(), [evaluation(1)], [sink], 2.0)
+    assert len(outbox.pending()) == 1
 
 
 def test_a_message_says_the_same_time_in_every_zone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -465,33 +465,40 @@ def test_a_message_says_the_same_time_in_every_zone(monkeypatch: pytest.MonkeyPa
         with monkeypatch.context() as patched:
             patched.setenv("TZ", zone)
             time.tzset()
-            told.add((document(one_alert())["at"], mail(one_alert(), "a@example.org", ["b@example.org"])["Date"]))
+            told.add(
+                (
+                    format_document(one_alert())["at"],
+                    format_mail(one_alert(), "a@example.org", ["b@example.org"])["Date"],
+                )
+            )
     time.tzset()
     assert len(told) == 1
 
 
 def test_a_pause_does_not_grow_for_ever(tmp_path: Path) -> None:
     clock, outbox, sink = Clock(), Outbox(tmp_path), SinkOptions(name="log", kind="log")
-    take_in(outbox, Memory(), [evaluation(1)], [sink], clock())
+    queue_alerts(outbox, OutboxState(), [evaluation(1)], [sink], clock())
     (file,) = (tmp_path / "outbox").iterdir()
     file.write_text(file.read_text().replace('"attempts":0', '"attempts":5000'))
-    (kept,) = outbox.deliver([sink], lambda alert, sink: Refusal("still down"), QUICK, clock).kept
+    (kept,) = outbox.deliver([sink], lambda alert, sink: SinkRefusal("still down"), QUICK, clock).kept
     assert (kept.attempts, kept.due - clock()) == (5001, 3600)
 
 
 def test_a_file_that_a_dying_machine_left_holds_up_no_other(tmp_path: Path) -> None:
     clock, outbox, sink = Clock(), Outbox(tmp_path), SinkOptions(name="log", kind="log")
-    take_in(outbox, Memory(), [evaluation(1), evaluation(2, fingerprint="f2"), evaluation(3)], [sink], clock())
-    assert outbox.set_aside() == []
+    queue_alerts(
+        outbox, OutboxState(), [evaluation(1), evaluation(2, fingerprint="f2"), evaluation(3)], [sink], clock()
+    )
+    assert outbox.set_aside_unreadable() == []
     torn = sorted((tmp_path / "outbox").glob("*.json"))[0]
     torn.write_bytes(b"")
     (tmp_path / "state.json").write_text("{")
-    told = outbox.set_aside()
+    told = outbox.set_aside_unreadable()
     assert [text.split(" cannot be read")[0] for text in told] == [str(torn), str(tmp_path / "state.json")]
     assert {file.name for file in (tmp_path / "unreadable").iterdir()} == {torn.name, "state.json"}
-    assert outbox.recall() == Memory()
+    assert outbox.load_state() == OutboxState()
     assert len(deliver(outbox, [sink], clock, around(tmp_path)).sent) == 1
-    assert outbox.set_aside() == []
+    assert outbox.set_aside_unreadable() == []
 
 
 def test_a_message_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -508,14 +515,14 @@ def test_a_message_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeyp
 
     monkeypatch.setattr(os, "fsync", sync)
     monkeypatch.setattr(Path, "replace", name)
-    take_in(Outbox(tmp_path), Memory(), [evaluation(1)], [SinkOptions(name="log", kind="log")], 0.0)
+    queue_alerts(Outbox(tmp_path), OutboxState(), [evaluation(1)], [SinkOptions(name="log", kind="log")], 0.0)
     assert done == ["sync", "name", "sync"] * 2, "for the message and for the state: content, name, folder"
 
 
 def test_only_one_process_sends(tmp_path: Path) -> None:
-    with Outbox(tmp_path).locked() as first, Outbox(tmp_path).locked() as second:
+    with Outbox(tmp_path).lock() as first, Outbox(tmp_path).lock() as second:
         assert (first, second) == (True, False)
-    with Outbox(tmp_path).locked() as again:
+    with Outbox(tmp_path).lock() as again:
         assert again
 
 
@@ -547,7 +554,7 @@ def test_the_settings_of_the_page_for_operators_load(tmp_path: Path) -> None:
         folder.mkdir()
         (folder / "lineage.toml").write_text(block)
         settings = load_settings(folder, {}, {})
-        sinks += [sink.kind for sink in settings.alerts.options()] if "[[alerts.sinks]]" in block else []
+        sinks += [sink.kind for sink in settings.alerts.sink_options()] if "[[alerts.sinks]]" in block else []
         if "[checks]" in block:
             assert (settings.checks.parsed, settings.checks.worse) == (0.95, 0.01)
     assert sinks == ["slack", "webhook", "smtp", "log"]

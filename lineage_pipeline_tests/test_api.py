@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import lineage_pipeline
-from lineage_pipeline import analyze, diff, scan
+from lineage_pipeline.api import analyze, diff, scan
 
 DOCUMENT = (
     "schema_version statements objects columns column_edges object_edges diagnostics resolved_schema "

@@ -13,7 +13,7 @@ from benchmarks.parse_ratio import STAGES, measure
 from benchmarks.peers import compare
 from benchmarks.shapes import SHAPES
 from lineage_pipeline import pipeline
-from lineage_pipeline.vocabulary.analysis import InputFile, Options
+from lineage_pipeline.model.analysis import InputFile, Options
 
 
 def test_a_seed_gives_the_same_files() -> None:
@@ -24,7 +24,7 @@ def test_a_seed_gives_the_same_files() -> None:
 @pytest.mark.parametrize("dialect", [*DIALECTS, "spark", "postgres"])
 def test_synthetic_sql_is_understood_to_the_last_column(dialect: str) -> None:
     files = generate(150, seed=1, dialect=dialect)
-    lineage = pipeline.analyse([InputFile(path, text, Options(dialect)) for path, text in sorted(files.items())])
+    lineage = pipeline.build_lineage([InputFile(path, text, Options(dialect)) for path, text in sorted(files.items())])
     assert 150 <= len(lineage.statements) <= 152
     assert {row.code for row in lineage.diagnostics} <= {"TYPE_MISMATCH"}  # columns are drawn by lot
     assert {row.status.value for row in lineage.statements} == {"analysed"}

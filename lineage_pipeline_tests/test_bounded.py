@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from lineage_pipeline import scan
+from lineage_pipeline.api import scan
 from lineage_pipeline.cli import main
-from lineage_pipeline.discover import bounded
-from lineage_pipeline.discover.dbt.manifest import Manifest, _document
-from lineage_pipeline.discover.waivers import parse_waivers
-from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.discover import bounded_files
+from lineage_pipeline.discover.dbt.manifest import DbtManifest, _parse_document
+from lineage_pipeline.discover.waiver_file import parse_waivers
+from lineage_pipeline.model.errors import LineageError
 
 DEEP = "[" * 200_000
 
@@ -70,7 +70,7 @@ def test_a_file_beside_the_sql_that_is_too_much_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    for module, most in (("settings", "LISTING"), ("discover.schemas.reading", "DOCUMENT")):
+    for module, most in (("config.load", "LISTING"), ("discover.schemas.schema_sources", "DOCUMENT")):
         monkeypatch.setattr(f"lineage_pipeline.{module}.{most}", 2_000_000 if most == "LISTING" else 3_000_000)
     (tmp_path / "a.sql").write_text("create view v as select a from t;\n")
     (tmp_path / name).write_text(content)
@@ -88,7 +88,7 @@ def test_a_file_beside_the_sql_that_is_too_much_is_one_sentence(
 
 def test_a_file_without_an_end_is_read_as_far_as_its_limit() -> None:
     with pytest.raises(LineageError, match="/dev/zero: it is over the limit of 1 MB for such a file"):
-        bounded.read_bounded(Path("/dev/zero"), bounded.SETTINGS)
+        bounded_files.read_bounded_file(Path("/dev/zero"), bounded_files.SETTINGS)
 
 
 @pytest.mark.parametrize("opening", ["array<", "struct<a ", "decimal(", "int["])
@@ -120,9 +120,9 @@ def test_rows_of_a_dump_that_are_none_are_one_sentence(document: str, said: str,
 
 
 def test_documents_nested_too_deeply_are_none() -> None:
-    assert _document(DEEP) is None
-    assert _document(DEEP.replace("[", '{"a":')) is None
-    assert Manifest(_document(DEEP), "no document").problem == "no document"
+    assert _parse_document(DEEP) is None
+    assert _parse_document(DEEP.replace("[", '{"a":')) is None
+    assert DbtManifest(_parse_document(DEEP), "no document").problem == "no document"
     with pytest.raises(LineageError, match="nested too deeply"):
         parse_waivers(f"a = {DEEP}")
 

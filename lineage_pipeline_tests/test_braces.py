@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lineage_pipeline.api import scan
-from lineage_pipeline.discover.hosts.reading import hosted
+from lineage_pipeline.discover.embedded_sql.extractor import extract_sql
 
 CASES = {
     ("a.java", "a constant that is run"): (
@@ -85,7 +85,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES, ids=lambda case: " ".join(case))
 def test_what_is_found(case: tuple[str, str]) -> None:
     text, expected = CASES[case]
-    found = hosted(case[0], text)
+    found = extract_sql(case[0], text)
     assert found is not None
     assert [one for one in found.text.split("\n;\n") if one] == expected
 
@@ -94,7 +94,7 @@ def test_what_is_found(case: tuple[str, str]) -> None:
 def test_what_opens_and_never_closes_takes_time_in_proportion(name: str) -> None:
     started = time.process_time()
     for text in ("select /*", "select `${", 'select "', "select f("):
-        hosted(name, text * 10_000)
+        extract_sql(name, text * 10_000)
     assert time.process_time() - started < 10
 
 

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import pytest
 
-from lineage_pipeline.cli.ui import end_group
+from lineage_pipeline.cli.verbs.ui import end_group
 from lineage_pipeline_tests.materialised import materialised
 
 CHROMIUM = shutil.which("chromium")

@@ -14,11 +14,11 @@ import pytest
 from typer.testing import CliRunner
 
 from lineage_pipeline.cli.app import app
-from lineage_pipeline.discover.schemas.opening import open_catalog
+from lineage_pipeline.discover.schemas.catalog_registry import open_catalog
 from lineage_pipeline.discover.schemas.protocol import Catalog
-from lineage_pipeline.discover.schemas.reading import import_schemas
-from lineage_pipeline.vocabulary.analysis import Options
-from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.discover.schemas.schema_sources import import_schemas
+from lineage_pipeline.model.analysis import Options
+from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline_tests.oracles.server import installed, running
 
 PLUGIN = """
@@ -158,11 +158,11 @@ def test_what_is_pulled_from_postgres_says_the_same(tmp_path: Path, monkeypatch:
 
 @pytest.mark.spark
 def test_the_catalog_of_the_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lineage_pipeline.settings import SparkSettings
-    from lineage_pipeline.spark.session import session
+    from lineage_pipeline.config.models import SparkSettings
+    from lineage_pipeline.spark.session import get_session
 
     monkeypatch.chdir(tmp_path)
-    spark = session(SparkSettings())
+    spark = get_session(SparkSettings())
     spark.sql(f"create database if not exists pulled location '{tmp_path}/db'")
     try:
         spark.sql("create table pulled.orders (id bigint comment 'the key', total decimal(10,2)) using parquet")
@@ -230,7 +230,9 @@ def test_a_missing_extra_is_named(
 ) -> None:
     (tmp_path / "x.duckdb").touch()
     for name in [
-        name for name in sys.modules if name.endswith((".unity", ".alchemy")) or name.startswith(f"{module}.")
+        name
+        for name in sys.modules
+        if name.endswith((".unity_catalog", ".sqlalchemy_catalog")) or name.startswith(f"{module}.")
     ]:
         monkeypatch.delitem(sys.modules, name)  # one that an earlier test has loaded would be found
     monkeypatch.setitem(sys.modules, module, None)

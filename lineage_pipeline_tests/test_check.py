@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lineage_pipeline.cli import main
-from lineage_pipeline.discover.base import TELLERS
+from lineage_pipeline.discover.git.base_commit import CI_VARIABLES
 
 ROOT = Path(__file__).parent.parent
 ORDERS = "create table raw.orders (id int not null, note varchar(20));\n"
@@ -27,7 +27,7 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "shop"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    for name in [name for name in os.environ if name.startswith("LINEAGE_")] + [one.variable for one in TELLERS]:
+    for name in [name for name in os.environ if name.startswith("LINEAGE_")] + [one.variable for one in CI_VARIABLES]:
         monkeypatch.delenv(name, raising=False)
     git("init", "-q", "-b", "main")
     commit({"orders.sql": ORDERS, "view.sql": VIEW}, "base")
@@ -107,7 +107,7 @@ def test_what_happened_on_the_base_since_then_is_not_held_against_the_head(capsy
 
 
 @pytest.mark.usefixtures("clone")
-@pytest.mark.parametrize("teller", TELLERS, ids=lambda teller: teller.variable)
+@pytest.mark.parametrize("teller", CI_VARIABLES, ids=lambda teller: teller.variable)
 def test_in_a_pull_request_the_service_names_the_base(
     teller: "tuple[str, str, bool]", monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -171,12 +171,12 @@ def test_a_change_that_judges_itself_more_mildly_is_told(
 
 
 def test_the_settings_of_two_commits_are_compared_for_whoever_has_no_work_tree(clone: Path) -> None:
-    from lineage_pipeline.settings.relaxing import relaxed_between
+    from lineage_pipeline.config.relaxed_settings import report_relaxed_between
 
     commit({"pyproject.toml": '[tool.lineage.diff.levels]\nCOL001 = "off"\n'}, "milder")
     bare = clone.parent / "bare.git"
     git("clone", "-q", "--bare", str(clone), str(bare))
-    milder, stricter = (relaxed_between(bare, *two, {}) for two in (("main", "change"), ("change", "main")))
+    milder, stricter = (report_relaxed_between(bare, *two, {}) for two in (("main", "change"), ("change", "main")))
     assert [one.message for one in milder] == ["diff.levels.COL001 is milder than at the base: as found became off"]
     assert stricter == ()
 

@@ -15,7 +15,7 @@ import yaml
 
 from lineage_pipeline import __version__
 from lineage_pipeline.cli import main
-from lineage_pipeline.export.reports.markdown import MARKER
+from lineage_pipeline.export.reports.comment import COMMENT_MARKER
 from lineage_pipeline_tests.light import light, link_packages, required
 
 ROOT = Path(__file__).parent.parent
@@ -169,7 +169,7 @@ class Runner:
         self.summary.write_text("")
         self.comments.write_text(json.dumps({"1": "looks good"}))
         program = folder / "bin" / "gh"
-        program.with_suffix(".py").write_text(GH.format(marker=MARKER))
+        program.with_suffix(".py").write_text(GH.format(marker=COMMENT_MARKER))
         program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{program.with_suffix(".py")}" "$@"\n')
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         (folder / "temp").mkdir()
@@ -227,7 +227,7 @@ class Runner:
 
     def comment(self) -> list[str]:
         found: dict[str, str] = json.loads(self.comments.read_text())
-        return [body for body in found.values() if body.startswith(MARKER)]
+        return [body for body in found.values() if body.startswith(COMMENT_MARKER)]
 
 
 def test_nothing_of_a_pull_request_is_pasted_into_a_script() -> None:

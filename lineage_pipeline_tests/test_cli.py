@@ -14,11 +14,11 @@ import pytest
 
 from lineage_pipeline import __version__
 from lineage_pipeline.cli import main
-from lineage_pipeline.cli.app import VERBS, sentence
-from lineage_pipeline.cli.doctor import Check, line
-from lineage_pipeline.cli.summary import next_commands, summary_text
-from lineage_pipeline.vocabulary.codes import CODES
-from lineage_pipeline.vocabulary.summary import RunSummary, TableCount
+from lineage_pipeline.cli.app import VERBS, format_error
+from lineage_pipeline.cli.run_summary_text import write_next_commands, write_run_summary
+from lineage_pipeline.cli.verbs.doctor import MachineCheck, format_check
+from lineage_pipeline.model.findings import CODES
+from lineage_pipeline.model.summary import RunSummary, TableCount
 
 ROOT = Path(__file__).parent.parent
 HEAVY = "sqlglot pyarrow pyspark dagster dbt great_expectations pandas duckdb pydantic rich".split()
@@ -111,8 +111,8 @@ def test_a_wrong_settings_file_is_told_and_debug_shows_the_traceback(
 
 def test_a_missing_extra_says_what_to_install() -> None:
     error = ModuleNotFoundError("No module named 'pyspark'", name="pyspark.sql")
-    assert sentence(error) == "this needs pyspark: pip install 'lineage-pipeline[pipeline]'"
-    assert sentence(ZeroDivisionError("x\ny")).startswith("internal error: ZeroDivisionError: x y")
+    assert format_error(error) == "this needs pyspark: pip install 'lineage-pipeline[pipeline]'"
+    assert format_error(ZeroDivisionError("x\ny")).startswith("internal error: ZeroDivisionError: x y")
 
 
 def test_analyze_writes_the_document_of_the_contract(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -233,7 +233,7 @@ def test_diff_compares_folders(here: Path, capsys: pytest.CaptureFixture[str], f
 
 
 def test_diff_compares_revisions_of_the_repository_here(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from lineage_pipeline.discover.example import build_example
+    from lineage_pipeline.discover.example.repository import build_example
 
     built = build_example(ROOT / "sql_assets", here / "example")
     os.chdir(built.path)
@@ -244,7 +244,7 @@ def test_diff_compares_revisions_of_the_repository_here(here: Path, capsys: pyte
 
 
 def test_diff_compares_revisions_of_a_repository_elsewhere(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from lineage_pipeline.discover.example import build_example
+    from lineage_pipeline.discover.example.repository import build_example
 
     built = build_example(ROOT / "sql_assets", here / "example")
     assert main(["diff", "example@HEAD", "example@WORKTREE", "--format", "json"]) == 0
@@ -254,9 +254,9 @@ def test_diff_compares_revisions_of_a_repository_elsewhere(here: Path, capsys: p
 
 
 def test_explain_knows_every_code_and_every_rule(capsys: pytest.CaptureFixture[str]) -> None:
-    from lineage_pipeline.cli.explain import explanations
+    from lineage_pipeline.cli.verbs.explain import collect_explanations
 
-    known = explanations()
+    known = collect_explanations()
     assert set(CODES) < set(known)
     assert main(["explain", "col001"]) == 0
     shown = capsys.readouterr().out
@@ -275,7 +275,7 @@ def test_the_doctor_frowns_at_broken_settings(here: Path, capsys: pytest.Capture
     (here / "lineage.toml").write_text("dialekt = 1")
     assert main(["doctor"]) == 1
     assert "problem  settings: " in capsys.readouterr().out
-    assert line(Check("x", "", "it is gone", "get it", needed=False)) == "absent   x: it is gone; get it"
+    assert format_check(MachineCheck("x", "", "it is gone", "get it", needed=False)) == "absent   x: it is gone; get it"
 
 
 def test_a_closed_pipe_ends_quietly() -> None:
@@ -295,20 +295,20 @@ def test_the_summary_says_where_everything_is_and_what_to_type_next(here: Path) 
         warehouse=str(here / ".lineage" / "my warehouse"),
         marts=str(here / ".lineage" / "marts.duckdb"),
     )
-    text = summary_text(summary) + next_commands(summary, here / ".lineage" / "example")
+    text = write_run_summary(summary) + write_next_commands(summary, here / ".lineage" / "example")
     assert "12 columns" in text
     assert "0 error, 3 warning, 0 info" in text
     assert "2 breaking, 0 potentially breaking" in text
     assert "'.lineage/my warehouse'" in text
     assert "(cd .lineage/example && " in text
     assert " diff HEAD~1 HEAD)" in text
-    assert "Nothing had to be done" in summary_text(RunSummary(skipped=True))
+    assert "Nothing had to be done" in write_run_summary(RunSummary(skipped=True))
 
 
 def test_a_group_is_ended_with_all_its_children(tmp_path: Path) -> None:
     command = ["sh", "-c", "sh -c 'echo $$ > child; exec sleep 60'; true"]
     program = (
-        "import os; from pathlib import Path; from lineage_pipeline.cli.ui import run_group; "
+        "import os; from pathlib import Path; from lineage_pipeline.cli.verbs.ui import run_group; "
         f"run_group({command!r}, Path({str(tmp_path)!r}), os.environ)"
     )
     process = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT)

@@ -13,10 +13,10 @@ from typing import IO, Any
 import pytest
 
 from lineage_pipeline import pipeline
-from lineage_pipeline.discover.example import build_example
-from lineage_pipeline.discover.gather import input_files
-from lineage_pipeline.discover.git import discover_revision
-from lineage_pipeline.settings import load_settings
+from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.discover.discovery import build_input_files
+from lineage_pipeline.discover.example.repository import build_example
+from lineage_pipeline.discover.git.repository import discover_revision
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline_tests import faults
 from lineage_pipeline_tests.cluster import Cluster, Node, end_together, standalone
@@ -40,7 +40,7 @@ def test_a_snapshot_survives_the_death_of_a_worker(tmp_path: Path) -> None:
     assert sorted(one["active"] for one in executors) == [False, True], executors
     assert said[-1]["lost"] > 0, "the worker was idle when it died"
     got = canonical(Warehouse(warehouse).load(found.key))
-    assert got == canonical(pipeline.analyse(input_files(found, settings)))
+    assert got == canonical(pipeline.build_lineage(build_input_files(found, settings)))
 
 
 MOMENTS = (5, 25)
@@ -51,7 +51,7 @@ def test_one_core_gives_what_many_give_though_two_runs_before_were_killed(tmp_pa
     example = build_example(ROOT / "sql_assets", tmp_path / "example")
     settings = load_settings(example.path, {}, {}).for_repository(example.path, {}, {})
     found = discover_revision(example.path, example.head, settings, name="example")
-    expected = canonical(pipeline.analyse(input_files(found, settings)))
+    expected = canonical(pipeline.build_lineage(build_input_files(found, settings)))
     warehouse, earlier = tmp_path / "warehouse", set[str]()
     command = (str(example.path), example.head, str(warehouse), "local[1]")
     for number, moment in enumerate(MOMENTS):
@@ -112,8 +112,8 @@ def test_spark_on_one_machine_goes_on_after_a_sleep(tmp_path: Path) -> None:
 SLEEPER = """
 import os, signal, sys, time
 from pathlib import Path
-from lineage_pipeline.settings import load_settings
-from lineage_pipeline.spark.session import session
+from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.spark.session import get_session
 
 impatient = {
     "spark.network.timeout": "3s",
@@ -122,7 +122,7 @@ impatient = {
     "spark.executor.heartbeat.maxFailures": "2",
 }
 settings = load_settings(Path(sys.argv[1]), {"spark": {"master": "local[1]", "config": impatient}}, {})
-spark = session(settings.spark)
+spark = get_session(settings.spark)
 print(spark.range(5).count())
 java = spark.sparkContext._gateway.proc.pid
 os.kill(java, signal.SIGSTOP)

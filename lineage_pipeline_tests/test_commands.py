@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from lineage_pipeline import Lineage
-from lineage_pipeline.cli import main, tree
+from lineage_pipeline.cli import command_tree, main
+from lineage_pipeline.queries.lineage import Lineage
 
 ROOT = Path(__file__).parent.parent
 FORMAT = "--format"
@@ -129,14 +129,14 @@ def inside(shop: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def formats() -> list[tuple[str, str]]:
     found = []
-    for command in tree.commands():
+    for command in command_tree.iterate_commands():
         choices = next((flag.choices for flag in command.flags if FORMAT in flag.names), ()) or ("",)
         found += [(command.title, choice) for choice in choices if command.title in ROWS]
     return found
 
 
 def test_every_command_has_a_row() -> None:
-    titles = {command.title for command in tree.commands()}
+    titles = {command.title for command in command_tree.iterate_commands()}
     tests = "".join(file.read_text(encoding="utf-8") for file in sorted(Path(__file__).parent.glob("test_*.py")))
     missing = titles - set(ROWS) - set(ELSEWHERE)
     assert [title for title in missing if f'"{title.split()[0]}"' not in tests] == []  # they have tests of their own

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from lineage_pipeline.defs.targets import watched
+from lineage_pipeline.config.load import Settings, load_settings
+from lineage_pipeline.defs.runs.watched_repositories import ensure_watched
+from lineage_pipeline.model.enums import Level, Stage
+from lineage_pipeline.model.tables import TABLES, Diagnostic
 from lineage_pipeline.quality.suites import SUITES
-from lineage_pipeline.settings import Settings, load_settings
 from lineage_pipeline.store.manifests import manifest_path
 from lineage_pipeline.store.warehouse import Warehouse
-from lineage_pipeline.vocabulary.sets import Level, Stage
-from lineage_pipeline.vocabulary.tables import TABLES, Diagnostic
 from lineage_pipeline_tests.branched import evaluations
 from lineage_pipeline_tests.materialised import Materialised, materialised
 
@@ -110,11 +110,11 @@ def test_definitions_are_imported(program: str, tmp_path: Path) -> None:
 
 
 def test_the_graph_is_one_piece_from_files_to_marts() -> None:
-    from lineage_pipeline.defs.compose import compose
+    from lineage_pipeline.defs.compose import compose_definitions
     from lineage_pipeline.defs.resources import Project
 
     materialised()  # prepares dbt's manifest
-    specs = compose(Project()).resolve_all_asset_specs()
+    specs = compose_definitions(Project()).resolve_all_asset_specs()
     deps = {spec.key.to_user_string(): {dep.asset_key.to_user_string() for dep in spec.deps} for spec in specs}
     assert deps["staging/stg_lineage__column_edges"] == {"lineage/column_edges"}
     assert "staging/stg_lineage__column_edges" in deps["marts/column_lineage"]
@@ -130,26 +130,25 @@ def execute(settings: Settings, folder: Path, snapshot: str, *names: str) -> Any
     """Materialise some assets of a snapshot in this process."""
     import dagster as dg
 
-    from lineage_pipeline.defs.compose import compose
+    from lineage_pipeline.defs.compose import compose_definitions
     from lineage_pipeline.defs.jobs import SNAPSHOT_JOB
-    from lineage_pipeline.defs.partitions import SNAPSHOTS
     from lineage_pipeline.defs.resources import Project
-    from lineage_pipeline.defs.specs import asset_key
+    from lineage_pipeline.defs.specs import SNAPSHOT_PARTITIONS, make_asset_key
 
-    job = compose(Project(settings, lambda line: None)).resolve_job_def(SNAPSHOT_JOB)
+    job = compose_definitions(Project(settings, lambda line: None)).resolve_job_def(SNAPSHOT_JOB)
     with dg.DagsterInstance.ephemeral(tempdir=str(folder)) as instance:
-        instance.add_dynamic_partitions(SNAPSHOTS, [snapshot])
+        instance.add_dynamic_partitions(SNAPSHOT_PARTITIONS, [snapshot])
         return job.execute_in_process(
             instance=instance,
             partition_key=snapshot,
-            asset_selection=[asset_key(name) for name in names],
+            asset_selection=[make_asset_key(name) for name in names],
             raise_on_error=False,
         )
 
 
 def test_a_failed_check_keeps_rows_from_readers(tmp_path: Path) -> None:
     made = materialised()
-    settings, _ = watched(copy_of(made, tmp_path), tmp_path / ".lineage/example")
+    settings, _ = ensure_watched(copy_of(made, tmp_path), tmp_path / ".lineage/example")
     key = f"example@{made.example.head}"
     warehouse = Warehouse(settings.warehouse)
     before = warehouse.manifest(key)
@@ -163,7 +162,7 @@ def test_a_failed_check_keeps_rows_from_readers(tmp_path: Path) -> None:
 
 def test_a_missing_base_is_a_finding_until_it_is_there(tmp_path: Path) -> None:
     made = materialised()
-    settings, _ = watched(copy_of(made, tmp_path), tmp_path / ".lineage/example")
+    settings, _ = ensure_watched(copy_of(made, tmp_path), tmp_path / ".lineage/example")
     base, head = made.snapshots
     warehouse = Warehouse(settings.warehouse)
     manifest = Path(settings.warehouse, manifest_path((base,)))
@@ -194,11 +193,11 @@ SHARES = {"statements": {"parsed_percent"}, "column_edges": {"covered_percent", 
 def test_every_materialisation_tells_rows_columns_place_time_and_preview() -> None:
     import dagster as dg
 
-    from lineage_pipeline.defs.compose import compose
+    from lineage_pipeline.defs.compose import compose_definitions
     from lineage_pipeline.defs.resources import Project
 
     made = materialised()  # prepares dbt's manifest
-    defs = compose(Project())
+    defs = compose_definitions(Project())
     with dg.DagsterInstance.from_config(str(made.settings.home / "dagster")) as instance:
         assert set(instance.get_dynamic_partitions("snapshots")) == set(made.snapshots)
         seen = set()
@@ -217,11 +216,13 @@ def test_every_materialisation_tells_rows_columns_place_time_and_preview() -> No
 
 
 def test_every_asset_has_owners_kinds_a_group_a_version_and_its_code() -> None:
-    from lineage_pipeline.defs.compose import compose
+    from lineage_pipeline.defs.compose import compose_definitions
     from lineage_pipeline.defs.resources import Project
 
     materialised()  # prepares dbt's manifest
-    for spec in (spec for spec in compose(Project()).resolve_all_asset_specs() if spec.key.path[0] in LAYERS):
+    for spec in (
+        spec for spec in compose_definitions(Project()).resolve_all_asset_specs() if spec.key.path[0] in LAYERS
+    ):
         said = (spec.owners, spec.kinds, spec.group_name, spec.code_version, spec.description)
         assert all(said), (spec.key, said)
         assert spec.metadata["dagster/code_references"].code_references, spec.key
@@ -230,10 +231,10 @@ def test_every_asset_has_owners_kinds_a_group_a_version_and_its_code() -> None:
 def test_retention_says_what_it_did_where_and_how_long_it_took(tmp_path: Path) -> None:
     import dagster as dg
 
-    from lineage_pipeline.defs.compose import compose
+    from lineage_pipeline.defs.compose import compose_definitions
     from lineage_pipeline.defs.resources import Project
 
-    defs = compose(Project(copy_of(materialised(), tmp_path), lambda line: None))
+    defs = compose_definitions(Project(copy_of(materialised(), tmp_path), lambda line: None))
     (spec,) = (spec for spec in defs.resolve_all_asset_specs() if spec.key.path[0] == "operations")
     assert all((spec.owners, spec.kinds, spec.group_name, spec.code_version, spec.description))
     with dg.DagsterInstance.ephemeral(tempdir=str(tmp_path)) as instance:
@@ -256,23 +257,23 @@ def test_dagster_validates_the_definitions_as_it_loads_them(tmp_path: Path) -> N
 
 
 def test_columns_of_our_tables_come_from_columns_that_there_are() -> None:
-    from lineage_pipeline.defs.column_sources import SOURCES
-    from lineage_pipeline.store.schemas import arrow_schema
+    from lineage_pipeline.defs.assets.metadata import COLUMN_SOURCES
+    from lineage_pipeline.store.table_schemas import arrow_schema
 
-    for table, columns in SOURCES.items():
+    for table, columns in COLUMN_SOURCES.items():
         assert set(columns) <= set(arrow_schema(table).names), table
         for source in (source for sources in columns.values() for source in sources):
             feeding, _, column = source.partition(".")
             assert column in arrow_schema(feeding).names, source
-    assert set(TABLES) - set(SOURCES) == {"snapshots", "sources", "sql_files"}, "what is read from files"
+    assert set(TABLES) - set(COLUMN_SOURCES) == {"snapshots", "sources", "sql_files"}, "what is read from files"
 
 
 def test_columns_of_marts_come_from_our_tables() -> None:
     import dagster as dg
 
-    from lineage_pipeline.defs.marts import mart_lineage
+    from lineage_pipeline.defs.assets.marts import analyze_marts
 
-    found = mart_lineage()
+    found = analyze_marts()
     deps = found["marts.waivers"].deps_by_column["expires_on"]
     assert deps == [dg.TableColumnDep(dg.AssetKey(["staging", "stg_lineage__waivers"]), "expires")]
     renamed = found["staging.stg_lineage__waivers"].deps_by_column["column_name"]

@@ -11,21 +11,12 @@ import msgspec
 import pytest
 from msgspec import inspect
 
-from lineage_pipeline.store.run import required
-from lineage_pipeline.store.schemas import row_fields
+from lineage_pipeline.model.enums import EdgeType, ObjectKind, Subtype
+from lineage_pipeline.model.tables import TABLES, Change, Column, ColumnEdge, ObjectRow, Snapshot, Span, StatementRow
+from lineage_pipeline.model.waivers import Waiver
+from lineage_pipeline.store.run import required_tables
+from lineage_pipeline.store.table_schemas import row_fields
 from lineage_pipeline.store.warehouse import Warehouse
-from lineage_pipeline.vocabulary.sets import EdgeType, ObjectKind, Subtype
-from lineage_pipeline.vocabulary.tables import (
-    TABLES,
-    Change,
-    Column,
-    ColumnEdge,
-    ObjectRow,
-    Snapshot,
-    Span,
-    StatementRow,
-)
-from lineage_pipeline.vocabulary.waivers import Waiver
 
 ROOT = Path(__file__).parents[1]
 PROJECT = ROOT / "dbt_project"
@@ -99,7 +90,7 @@ def fill(warehouse: Warehouse, snapshot: str, **tables: list[Any]) -> None:
 
 def write(warehouse: Warehouse, snapshot: str, **tables: list[Any]) -> Any:
     run = warehouse.begin(snapshot, "r1")
-    for table in required((snapshot,)):
+    for table in required_tables((snapshot,)):
         run.write(table, {**SHOP, **tables}.get(table, ()))
     return run
 
@@ -110,7 +101,7 @@ def build(
     """Run `dbt build` in this process, on a new DuckDB file."""
     dbt = pytest.importorskip("dbt.cli.main")
     connections = pytest.importorskip("dbt.adapters.duckdb.connections")
-    warehouse.list_published(folder / "files.json")
+    warehouse.write_published_files(folder / "files.json")
     options = ["--project-dir", PROJECT, "--profiles-dir", PROJECT, "--target-path", folder / "target"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LINEAGE_FILES", str(folder / "files.json"))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lineage_pipeline.api import scan
-from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline.model.analysis import LineageTables
 
 SOURCES = """sources:
   - name: raw
@@ -88,7 +88,7 @@ def project(folder: Path, adapter: str, models: dict[str, str]) -> Path:
     return folder
 
 
-def told(lineage: Lineage, model: str) -> dict[str, str]:
+def told(lineage: LineageTables, model: str) -> dict[str, str]:
     """The columns of a model in order, each with the columns whose values it takes."""
     found = {row.name.lower(): set[str]() for row in lineage.columns if row.object.lower().endswith(f".{model}")}
     for edge in lineage.column_edges:
@@ -99,14 +99,14 @@ def told(lineage: Lineage, model: str) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module", params=["snowflake", "postgres", "bigquery", "redshift"])
-def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Lineage:
+def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> LineageTables:
     """A project with a model for each case."""
     models = {f"m{number}": text for number, text in enumerate(CASES)}
     return scan(project(tmp_path_factory.mktemp("dbt"), request.param, {**MODELS, **models})).lineage
 
 
 @pytest.mark.parametrize("text", CASES)
-def test_a_model_has_the_columns_that_dbt_would_give_it(text: str, built: Lineage) -> None:
+def test_a_model_has_the_columns_that_dbt_would_give_it(text: str, built: LineageTables) -> None:
     assert told(built, f"m{list(CASES).index(text)}") == CASES[text]
 
 
@@ -226,13 +226,13 @@ TOLERANT = {
 
 
 @pytest.fixture(scope="module")
-def tolerant(tmp_path_factory: pytest.TempPathFactory) -> Lineage:
+def tolerant(tmp_path_factory: pytest.TempPathFactory) -> LineageTables:
     models = {f"t{number}": text for number, text in enumerate(TOLERANT)}
     return scan(project(tmp_path_factory.mktemp("dbt"), "duckdb", {**MODELS, **models})).lineage
 
 
 @pytest.mark.parametrize("text", TOLERANT)
-def test_what_dbt_renders_without_a_database_is_rendered(text: str, tolerant: Lineage) -> None:
+def test_what_dbt_renders_without_a_database_is_rendered(text: str, tolerant: LineageTables) -> None:
     model = f"t{list(TOLERANT).index(text)}"
     assert told(tolerant, model) == TOLERANT[text]
     found = {row.code for row in tolerant.diagnostics if row.path == f"models/{model}.sql"}

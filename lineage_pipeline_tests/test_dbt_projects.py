@@ -11,12 +11,12 @@ import pytest
 
 from lineage_pipeline.api import Analysis, scan
 from lineage_pipeline.cli import main
+from lineage_pipeline.config.load import load_settings
 from lineage_pipeline.discover.folder import discover_folder
-from lineage_pipeline.engine.diff import diff
-from lineage_pipeline.engine.diff.rebuild import rebuild
-from lineage_pipeline.settings import load_settings
-from lineage_pipeline.vocabulary.sets import Severity
-from lineage_pipeline.vocabulary.tables import ObjectRow
+from lineage_pipeline.engine.diff.compare import diff
+from lineage_pipeline.engine.diff.rebuild import plan_rebuild
+from lineage_pipeline.model.enums import Severity
+from lineage_pipeline.model.tables import ObjectRow
 
 PROJECTS = Path(__file__).parent / "fixtures" / "projects"
 OWN = Path(__file__).parent.parent / "dbt_project"
@@ -365,7 +365,7 @@ def test_an_exposure_is_known_as_one_in_whatever_letters(pieces: Path) -> None:
     after = scan(pieces).lineage
     changes = diff(before, after)
     assert {change.effective for change in changes if change.root and change.rule == "COL001"} == {Severity.BREAKING}
-    assert not [stale for stale in rebuild(before, after, changes).stale if "EXPOSURE" in stale.object]
+    assert not [stale for stale in plan_rebuild(before, after, changes).stale if "EXPOSURE" in stale.object]
 
 
 def test_a_change_of_a_source_stands_in_the_file_that_describes_it(

@@ -3,9 +3,9 @@
 import pytest
 from sqlglot.dialects.dialect import Dialect
 
-from lineage_pipeline import analyze
-from lineage_pipeline.dialects.folding import Folding
-from lineage_pipeline.dialects.traits import TRAITS
+from lineage_pipeline.api import analyze
+from lineage_pipeline.dialects.dialect import TRAITS
+from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
 
 NOT_SQL = {"prql", "dax"}
 """Languages of their own among sqlglot's dialects."""
@@ -49,7 +49,7 @@ def test_a_script_that_all_dialects_share_comes_through_whole(dialect: str) -> N
 def test_quotes_of_the_dialect_name_one_object(dialect: str) -> None:
     quote = Dialect.get_or_raise(dialect or None).tokenizer_class.IDENTIFIERS[0]
     opened, closed = (quote, quote) if isinstance(quote, str) else quote
-    upper = TRAITS[dialect].tables is Folding.UPPER
+    upper = TRAITS[dialect].tables is IdentifierFolding.UPPER
     table, column = ("T", "A") if upper else ("t", "a")
     sql = f"create table t (a int);\ncreate view v as select {opened}{column}{closed} from {opened}{table}{closed};\n"
     lineage = analyze(sql, dialect=dialect).lineage

@@ -7,12 +7,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from lineage_pipeline.engine.diff import RULES, Policy, diff
-from lineage_pipeline.engine.diff.lattice import compare
-from lineage_pipeline.engine.diff.table import INTRINSIC
-from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline.vocabulary.sets import Confidence, Scope, Severity
-from lineage_pipeline.vocabulary.tables import Change
+from lineage_pipeline.engine.diff.compare import diff
+from lineage_pipeline.engine.diff.policy import Policy
+from lineage_pipeline.engine.diff.rules.registry import INTRINSIC_SEVERITIES, RULES
+from lineage_pipeline.engine.diff.type_comparison import compare_types
+from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.model.enums import Confidence, Scope, Severity
+from lineage_pipeline.model.tables import Change
 from lineage_pipeline_tests.changes import SqlCase, accept, sql_cases
 from lineage_pipeline_tests.fixtures.diff.notation import lineage
 from lineage_pipeline_tests.narrowing import narrowed
@@ -41,8 +42,8 @@ MIRRORED = {
 
 class Case(msgspec.Struct, frozen=True):
     title: str
-    base: Lineage
-    head: Lineage
+    base: LineageTables
+    head: LineageTables
     policy: Policy
     changes: list[str]
     absent: tuple[str, ...] = ()
@@ -73,7 +74,7 @@ def render(change: Change) -> str:
     return f"{change.rule} {place} {change.effective}" + ("" if change.root else " derived")
 
 
-def shuffled(one: Lineage, seed: int) -> Lineage:
+def shuffled(one: LineageTables, seed: int) -> LineageTables:
     chance = random.Random(seed)
     tables = {name: getattr(one, name) for name in one.__struct_fields__}
     return msgspec.structs.replace(
@@ -81,7 +82,7 @@ def shuffled(one: Lineage, seed: int) -> Lineage:
     )
 
 
-def moved(one: Lineage) -> Lineage:
+def moved(one: LineageTables) -> LineageTables:
     """The same lineage from files with other names."""
     tables = {name: getattr(one, name) for name in one.__struct_fields__}
     return msgspec.structs.replace(one, **{name: tuple(map(moved_row, rows)) for name, rows in tables.items()})
@@ -172,9 +173,9 @@ def test_every_rule_has_a_case_where_it_rightly_keeps_silent() -> None:
 
 def test_every_rule_is_as_serious_as_the_table_says() -> None:
     found = {(one.rule, one.intrinsic) for case in CASES for one in diff(case.base, case.head, case.policy) if one.root}
-    told = {(rule, severity) for rule, severities in INTRINSIC.items() for severity in severities}
+    told = {(rule, severity) for rule, severities in INTRINSIC_SEVERITIES.items() for severity in severities}
     assert found <= told, sorted(found - told)
-    assert set(INTRINSIC) == {rule.id for rule in RULES}
+    assert set(INTRINSIC_SEVERITIES) == {rule.id for rule in RULES}
 
 
 def test_every_rule_says_what_it_means_and_what_to_do() -> None:
@@ -249,7 +250,7 @@ def test_a_column_is_promised_to_whoever_reads_outside(tags: tuple[str, ...], se
     assert only(diff(base, head), "COL001").effective is severity
 
 
-def _tagged(side: Lineage, tags: tuple[str, ...]) -> Lineage:
+def _tagged(side: LineageTables, tags: tuple[str, ...]) -> LineageTables:
     rows = (msgspec.structs.replace(row, tags=tags) if row.schema == "exposure" else row for row in side.objects)
     return msgspec.structs.replace(side, objects=tuple(rows))
 
@@ -316,10 +317,10 @@ def test_candidates_of_an_ambiguous_rename_are_listed() -> None:
     ],
 )
 def test_types_compare_by_family(before: str, after: str, rule: str | None) -> None:
-    verdict = compare(before, after)
+    verdict = compare_types(before, after)
     assert (verdict and verdict[0]) == rule
 
 
 def test_a_larger_scale_that_costs_digits_before_the_point_breaks() -> None:
-    assert compare("DECIMAL(10,2)", "DECIMAL(10,4)") == ("TYP004", Severity.BREAKING)
-    assert compare("DECIMAL(10,2)", "DECIMAL(12,4)") == ("TYP004", Severity.NON_BREAKING)
+    assert compare_types("DECIMAL(10,2)", "DECIMAL(10,4)") == ("TYP004", Severity.BREAKING)
+    assert compare_types("DECIMAL(10,2)", "DECIMAL(12,4)") == ("TYP004", Severity.NON_BREAKING)

@@ -5,9 +5,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lineage_pipeline.engine.diff import diff
-from lineage_pipeline.pipeline import analyse
-from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline.engine.diff.compare import diff
+from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.pipeline import build_lineage
 from lineage_pipeline_tests.narrowing import narrowed
 from lineage_pipeline_tests.repositories import Repository, edited, inputs, repository
 from lineage_pipeline_tests.test_diff import is_told_back
@@ -25,8 +25,8 @@ def revisions(draw: Any) -> tuple[Repository, Repository]:
     return before, after
 
 
-def lineage(files: Repository) -> Lineage:
-    return analyse(inputs(files), reach=False)
+def lineage(files: Repository) -> LineageTables:
+    return build_lineage(inputs(files), reach=False)
 
 
 @EXAMPLES

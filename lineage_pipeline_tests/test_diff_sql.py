@@ -2,10 +2,11 @@
 
 import pytest
 
-from lineage_pipeline.engine.diff import Policy, diff
-from lineage_pipeline.pipeline import analyse
-from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options
-from lineage_pipeline.vocabulary.tables import Change
+from lineage_pipeline.engine.diff.compare import diff
+from lineage_pipeline.engine.diff.policy import Policy
+from lineage_pipeline.model.analysis import InputFile, LineageTables, Options
+from lineage_pipeline.model.tables import Change
+from lineage_pipeline.pipeline import build_lineage
 
 SHOP = {
     "raw.sql": """
@@ -66,9 +67,9 @@ EDITS: dict[str, tuple[str, str, str, set[str]]] = {
 }  # fmt: skip
 
 
-def shop(files: dict[str, str]) -> Lineage:
+def shop(files: dict[str, str]) -> LineageTables:
     options = Options(dialect="postgres")
-    return analyse([InputFile(path, text, options) for path, text in files.items()])
+    return build_lineage([InputFile(path, text, options) for path, text in files.items()])
 
 
 def roots(changes: tuple[Change, ...]) -> set[str]:
@@ -125,7 +126,7 @@ def test_a_column_that_a_migration_reads_and_then_drops_is_removed() -> None:
     before = "create table t (a int, b int);"
     after = before + " create table kept as select a from t; alter table t drop column a;"
     options = Options(dialect="duckdb")
-    base, head = (analyse([InputFile("t.sql", text, options)]) for text in (before, after))
+    base, head = (build_lineage([InputFile("t.sql", text, options)]) for text in (before, after))
     assert {(change.rule, change.object, change.column) for change in diff(base, head, Policy())} == {
         ("COL001", "t", "a"),
         ("OBJ003", "kept", None),
@@ -137,5 +138,5 @@ def test_what_a_hidden_table_lacks_follows_from_the_table_that_hides_it() -> Non
     options = Options(dialect="postgres", search_path=("app", "public"))
     before = "create table public.t (a int, b int); create view public.v as select a, b from t;"
     after = f"{before} create table app.t (a int);"
-    base, head = (analyse([InputFile("t.sql", text, options)]) for text in (before, after))
+    base, head = (build_lineage([InputFile("t.sql", text, options)]) for text in (before, after))
     assert roots(diff(base, head)) == {"OBJ003 app.t BREAKING"}

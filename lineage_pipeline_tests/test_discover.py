@@ -7,31 +7,31 @@ from pathlib import Path
 
 import pytest
 
-from lineage_pipeline.discover.decode import decode
-from lineage_pipeline.discover.example import build_example, merged_settings
-from lineage_pipeline.discover.files import discover_files
-from lineage_pipeline.discover.folder import discover_folder, repository_name
-from lineage_pipeline.discover.gather import input_files
-from lineage_pipeline.discover.git import (
+from lineage_pipeline.config.load import Settings, load_settings
+from lineage_pipeline.discover.discovery import build_input_files
+from lineage_pipeline.discover.encoding import decode_content
+from lineage_pipeline.discover.example.repository import build_example, merge_example_settings
+from lineage_pipeline.discover.folder import discover_folder, name_repository
+from lineage_pipeline.discover.git.repository import (
     WORKTREE,
-    base_of,
     discover_revision,
-    first_parents,
+    find_merge_base,
+    find_snapshot_base,
+    find_toplevel,
     is_repository,
-    merge_base,
+    list_first_parents,
     read_commit,
-    resolve,
-    toplevel,
+    resolve_commit,
 )
-from lineage_pipeline.discover.globs import matches
-from lineage_pipeline.discover.schemas.folding import imported_schemas
-from lineage_pipeline.discover.schemas.model import SchemaMapping
-from lineage_pipeline.discover.schemas.reading import read_schema
-from lineage_pipeline.engine.graph.scopes import natural
-from lineage_pipeline.settings import Settings, load_settings
-from lineage_pipeline.vocabulary.analysis import Options
-from lineage_pipeline.vocabulary.errors import LineageError
-from lineage_pipeline.vocabulary.sets import Status
+from lineage_pipeline.discover.path_patterns import matches_path
+from lineage_pipeline.discover.schemas.imported_tables import SchemaMapping
+from lineage_pipeline.discover.schemas.normalize import import_schema_input
+from lineage_pipeline.discover.schemas.schema_sources import read_schema_source
+from lineage_pipeline.discover.single_files import discover_single_files
+from lineage_pipeline.engine.graph.script_scopes import natural_path_key
+from lineage_pipeline.model.analysis import Options
+from lineage_pipeline.model.enums import Status
+from lineage_pipeline.model.errors import LineageError
 
 RULES = Settings()
 ASSETS = Path(__file__).parent.parent / "sql_assets"
@@ -85,8 +85,8 @@ def repo(tmp_path: Path) -> Path:
     ],
 )
 def test_patterns(pattern: str, fits: tuple[str, ...], fits_not: tuple[str, ...]) -> None:
-    assert [path for path in fits if not matches(path, [pattern])] == []
-    assert [path for path in fits_not if matches(path, [pattern])] == []
+    assert [path for path in fits if not matches_path(path, [pattern])] == []
+    assert [path for path in fits_not if matches_path(path, [pattern])] == []
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_patterns(pattern: str, fits: tuple[str, ...], fits_not: tuple[str, ...]
     ],
 )
 def test_texts_are_decoded_and_their_line_ends_kept(content: bytes, text: str, encoding: str) -> None:
-    decoded = decode(content)
+    decoded = decode_content(content)
     assert (decoded.text, decoded.encoding, decoded.problem) == (text, encoding, "")
 
 
@@ -127,8 +127,8 @@ def test_texts_are_decoded_and_their_line_ends_kept(content: bytes, text: str, e
     ["-- проверка всех данных за год".encode("koi8-r"), b"\0\1\2", b"\x81\x8d", b"\xff\xfea", b"a\0b", b"\1\2\xe9"],
 )
 def test_what_is_no_text_is_said_so(content: bytes) -> None:
-    assert decode(content).problem
-    assert decode(content).text == ""
+    assert decode_content(content).problem
+    assert decode_content(content).text == ""
 
 
 @pytest.mark.parametrize(
@@ -136,16 +136,16 @@ def test_what_is_no_text_is_said_so(content: bytes) -> None:
 )
 def test_a_file_does_not_choose_a_notation_of_programs_as_its_encoding(name: str) -> None:
     content = f"-- coding: {name}\nselect '\\ud800 +2AA-".encode() + b"\x81\x8d'"
-    decoded = decode(content)
+    decoded = decode_content(content)
     assert (decoded.text, bool(decoded.problem)) == ("", True)
-    plain = decode(f"-- coding: {name}\nselect '\\ud800', '\xe9'".encode("latin-1"))
+    plain = decode_content(f"-- coding: {name}\nselect '\\ud800', '\xe9'".encode("latin-1"))
     assert (plain.text[-3:], plain.encoding) == ("'é'", "cp1252")
 
 
 def test_paths_are_ordered_as_people_count() -> None:
     paths = ["10_a.sql", "2_b.sql", "a/10.sql", "a/9.sql", "01.sql", "1.sql", "b.sql", "a.sql"]
     ordered = ["01.sql", "1.sql", "2_b.sql", "10_a.sql", "a/9.sql", "a/10.sql", "a.sql", "b.sql"]
-    assert sorted(paths, key=natural) == ordered
+    assert sorted(paths, key=natural_path_key) == ordered
 
 
 def test_a_folder_is_read_recursively_and_one_bad_file_costs_itself_only(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_folder_is_read_recursively_and_one_bad_file_costs_itself_only(tmp_pat
     assert [file.path for file in found.files] == ["b.sql", "bad.sql", "x/a.sql"]
     assert [file.status for file in found.files] == [Status.ANALYSED, Status.FAILED, Status.ANALYSED]
     assert [(one.code, one.path) for one in found.diagnostics] == [("ENCODING_ERROR", "bad.sql")]
-    assert [file.path for file in input_files(found, RULES)] == ["b.sql", "x/a.sql"]
+    assert [file.path for file in build_input_files(found, RULES)] == ["b.sql", "x/a.sql"]
     assert len(found.sources) == 2
     assert found.snapshot.files == 3
     assert found.snapshot.analysis_key == RULES.analysis_key()
@@ -185,42 +185,42 @@ def test_a_missing_folder_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_names_of_repositories_fit_into_keys() -> None:
-    assert repository_name(Path("/x/my repo@home")) == "my-repo-home"
-    assert repository_name(Path("/x/shop.git")) == "shop"
+    assert name_repository(Path("/x/my repo@home")) == "my-repo-home"
+    assert name_repository(Path("/x/shop.git")) == "shop"
 
 
 def test_files_by_name_keep_the_paths_that_were_given(tmp_path: Path) -> None:
     write(tmp_path, a_sql="select 1")
     given = str(tmp_path / "a.sql")
-    found = discover_files([given, "-", given], b"select 2", RULES)
-    assert {file.path: file.text for file in input_files(found, RULES)} == {given: "select 1", "-": "select 2"}
+    found = discover_single_files([given, "-", given], b"select 2", RULES)
+    assert {file.path: file.text for file in build_input_files(found, RULES)} == {given: "select 1", "-": "select 2"}
     with pytest.raises(LineageError, match="No such file"):
-        discover_files([str(tmp_path / "none.sql")], b"", RULES)
+        discover_single_files([str(tmp_path / "none.sql")], b"", RULES)
 
 
 def test_imported_schemas_are_named_as_the_dialect_names_them() -> None:
     given: SchemaMapping = {'raw."Odd.Name"': ["id", '"Id"'], "db.raw.t": {"a": "decimal(10, 2)"}}
-    found = imported_schemas(given, Options("snowflake", default_catalog="db"))
+    found = import_schema_input(given, Options("snowflake", default_catalog="db"))
     assert list(found) == ['DB.RAW."Odd.Name"', "DB.RAW.T"]
     columns = [(column.name, column.type) for schema in found.values() for column in schema.columns]
     assert columns == [("ID", None), ("Id", None), ("A", "NUMBER(10,2)")]
-    assert list(imported_schemas({"[Raw].[T]": ["a"]}, Options("tsql", default_catalog="Shop"))) == ["shop.raw.t"]
+    assert list(import_schema_input({"[Raw].[T]": ["a"]}, Options("tsql", default_catalog="Shop"))) == ["shop.raw.t"]
 
 
 def test_a_schema_file_of_another_shape_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "s.json").write_text('{"t": 3}')
     with pytest.raises(LineageError, match="s.json: Expected"):
-        read_schema(str(tmp_path / "s.json"), Options())
+        read_schema_source(str(tmp_path / "s.json"), Options())
 
 
 def test_a_revision_is_read_without_touching_the_working_tree(repo: Path) -> None:
     write(repo, a_sql="select 3", new_sql="select 4")
     first, second, now = (discover_revision(repo, revision, RULES) for revision in ("HEAD~1", "main", WORKTREE))
-    texts = [{file.path: file.text for file in input_files(found, RULES)} for found in (first, second, now)]
+    texts = [{file.path: file.text for file in build_input_files(found, RULES)} for found in (first, second, now)]
     assert texts[0] == {"a.sql": "select 1", "x/b.sql": "select 'ü'"}
     assert texts[1] == {"a.sql": "select 2", "x/b.sql": "select 'ü'"}
     assert texts[2] == {"a.sql": "select 3", "new.sql": "select 4", "x/b.sql": "select 'ü'"}
-    assert second.key == f"my-repo@{resolve(repo, 'main')}"
+    assert second.key == f"my-repo@{resolve_commit(repo, 'main')}"
     assert (second.snapshot.base, second.snapshot.base_rule) == (first.snapshot.commit, "first-parent")
     assert (first.snapshot.base, first.snapshot.base_rule) == (None, "none")
     assert second.snapshot.refs == ("main",)
@@ -237,23 +237,23 @@ def test_the_base_is_the_merge_base_with_the_base_ref(repo: Path) -> None:
     write(repo, c_sql="select 5")
     git(repo, "add", "-A")
     git(repo, "commit", "-q", "-m", "third")
-    root = resolve(repo, "main~1")
+    root = resolve_commit(repo, "main~1")
     found = discover_revision(repo, "work", RULES, base_ref="main")
     assert (found.snapshot.base, found.snapshot.base_rule) == (root, "merge-base:main")
-    assert merge_base(repo, "main", "work") == root
-    on_main = read_commit(repo, resolve(repo, "main"))
-    assert base_of(repo, on_main, "main")[:2] == (root, "first-parent")
+    assert find_merge_base(repo, "main", "work") == root
+    on_main = read_commit(repo, resolve_commit(repo, "main"))
+    assert find_snapshot_base(repo, on_main, "main")[:2] == (root, "first-parent")
     missing = discover_revision(repo, "work", RULES, base_ref="release")
     assert [one.code for one in missing.diagnostics] == ["BASE_MISSING"]
     git(repo, "checkout", "-q", "--orphan", "alone")
     git(repo, "commit", "-q", "-m", "alone")
-    assert merge_base(repo, "main", "alone") is None
+    assert find_merge_base(repo, "main", "alone") is None
 
 
 def test_bare_repositories_and_subfolders_work(repo: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", "--bare", str(repo), "shop.git")
-    assert discover_revision(tmp_path / "shop.git", "main", RULES).key == f"shop@{resolve(repo, 'main')}"
-    assert toplevel(repo / "x") == repo
+    assert discover_revision(tmp_path / "shop.git", "main", RULES).key == f"shop@{resolve_commit(repo, 'main')}"
+    assert find_toplevel(repo / "x") == repo
     assert is_repository(repo)
     assert not is_repository(tmp_path)
 
@@ -261,7 +261,7 @@ def test_bare_repositories_and_subfolders_work(repo: Path, tmp_path: Path) -> No
 def test_links_and_submodules_of_a_revision_are_left_out(repo: Path) -> None:
     (repo / "link.sql").symlink_to("/etc/passwd")
     git(repo, "add", "-A")
-    git(repo, "update-index", "--add", "--cacheinfo", f"160000,{resolve(repo, 'main')},module.sql")
+    git(repo, "update-index", "--add", "--cacheinfo", f"160000,{resolve_commit(repo, 'main')},module.sql")
     git(repo, "commit", "-q", "-m", "links")
     assert [file.path for file in discover_revision(repo, "HEAD", RULES).files] == ["a.sql", "x/b.sql"]
 
@@ -287,7 +287,7 @@ def test_a_wrong_revision_is_one_sentence(repo: Path, revision: str) -> None:
 
 def test_the_environment_of_a_hook_does_not_lead_astray(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_DIR", "/nowhere")
-    assert resolve(repo, "HEAD")
+    assert resolve_commit(repo, "HEAD")
 
 
 def test_the_example_is_the_same_repository_everywhere(tmp_path: Path) -> None:
@@ -306,7 +306,7 @@ def test_the_example_is_the_same_repository_everywhere(tmp_path: Path) -> None:
 
 def test_the_example_has_a_history_that_can_be_told(tmp_path: Path) -> None:
     built = build_example(ASSETS, tmp_path / "example", history=True)
-    commits = first_parents(built.path, "HEAD")
+    commits = list_first_parents(built.path, "HEAD")
     assert (len(commits), commits[-2:]) == (10, [built.base, built.head])
     settings = load_settings(built.path, {}, {})
     found = [discover_revision(built.path, commit, settings) for commit in commits]
@@ -334,7 +334,7 @@ def test_a_spoilt_example_is_built_anew(tmp_path: Path) -> None:
     (built.path / "lineage.toml").write_text("")
     again = build_example(ASSETS, tmp_path / "example")
     assert again.built
-    assert (again.path / "lineage.toml").read_text() == merged_settings(ASSETS, ("marketing", "retail"))
+    assert (again.path / "lineage.toml").read_text() == merge_example_settings(ASSETS, ("marketing", "retail"))
 
 
 def test_assets_without_an_example_are_one_sentence(tmp_path: Path) -> None:

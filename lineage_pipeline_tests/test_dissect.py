@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lineage_pipeline import dissect
+from lineage_pipeline.api import dissect
 from lineage_pipeline.cli import main
-from lineage_pipeline.vocabulary.components import ComponentKind
+from lineage_pipeline.model.components import ComponentKind
 
 TABLES = "create table t (id int, v int); create table u (id int, w int); create table m (id int, v int);"
 QUERIES = {

@@ -16,17 +16,17 @@ import yaml
 from msgspec import inspect
 
 from lineage_pipeline import __version__
-from lineage_pipeline.cli import main, tree
+from lineage_pipeline.cli import command_tree, main
 from lineage_pipeline.cli.app import VERBS
-from lineage_pipeline.discover.waivers import parse_waivers
-from lineage_pipeline.engine.diff.inline import inline_waivers
-from lineage_pipeline.engine.diff.table import INTRINSIC, RULES
-from lineage_pipeline.settings import Settings
-from lineage_pipeline.store.schemas import address
-from lineage_pipeline.vocabulary.codes import CODES
-from lineage_pipeline.vocabulary.graph import Graph, GraphEdge, GraphNode, NodeRef
-from lineage_pipeline.vocabulary.sets import GraphEdgeType, NodeType, Operation
-from lineage_pipeline.vocabulary.tables import TABLES, Table
+from lineage_pipeline.config.load import Settings
+from lineage_pipeline.discover.waiver_file import parse_waivers
+from lineage_pipeline.engine.diff.rules.registry import INTRINSIC_SEVERITIES, RULES
+from lineage_pipeline.engine.diff.waivers import read_inline_waivers
+from lineage_pipeline.model.enums import GraphEdgeType, NodeType, Operation
+from lineage_pipeline.model.findings import CODES
+from lineage_pipeline.model.graph import Graph, GraphEdge, GraphNode, NodeRef
+from lineage_pipeline.model.tables import TABLES, Table
+from lineage_pipeline.store.table_schemas import address_columns
 
 ROOT = Path(__file__).parent.parent
 PAGES = (
@@ -70,7 +70,7 @@ def findings_page() -> str:
         lines += [code.meaning, "", f"What to do: {code.remedy}", ""]
     lines += ["## Of a comparison", ""]
     for rule in RULES:
-        words = " or ".join(INTRINSIC[rule.id]) + f" in itself, scope: {rule.scope.value}"
+        words = " or ".join(INTRINSIC_SEVERITIES[rule.id]) + f" in itself, scope: {rule.scope.value}"
         lines += [f"### {rule.id}: {rule.title}", "", f"{rule.meaning} ({words})", ""]
         lines += [f"What to do: {rule.remedy}", ""]
     return "\n".join(lines)
@@ -83,7 +83,7 @@ def tables_page() -> str:
     for table in TABLES.values():
         lines += [f"## {table.name}", "", *grain(table), "", "| column | type | meaning |", "|---|---|---|"]
         words = descriptions["common"] | descriptions.get(table.name, {})
-        lines += [f"| `{name}` | text | {words[name]} |" for name in address(table.name)]
+        lines += [f"| `{name}` | text | {words[name]} |" for name in address_columns(table.name)]
         for field in fields(table.row):
             lines.append(f"| `{field.name}` | {shown(field.type, nested)} | {words.get(field.name, '')} |")
         lines.append("")
@@ -95,7 +95,7 @@ def tables_page() -> str:
 
 
 def grain(table: Table) -> list[str]:
-    key = ", ".join(f"`{part}`" for part in (*address(table.name), *table.key))
+    key = ", ".join(f"`{part}`" for part in (*address_columns(table.name), *table.key))
     return [
         f"{table.row.__doc__}".replace("\n    ", "\n"),
         "",
@@ -143,7 +143,7 @@ def architecture_page() -> str:
 
 def cli_page() -> str:
     lines = ["# Commands", "", MADE, "`lineage COMMAND --help` prints the same.", ""]
-    listed = list(tree.commands())
+    listed = list(command_tree.iterate_commands())
     for command in listed:
         first = command.help.partition("\n")[0].rstrip(".")
         lines.append(f"* [`lineage {command.title}`](#lineage-{'-'.join(command.words)}): {first}")
@@ -281,7 +281,7 @@ def test_the_page_on_waivers_shows_waivers_levels_and_comments() -> None:
     own, levels = (tomllib.loads(block) for block in blocks("docs/waivers.md", "toml"))
     assert len(parse_waivers(blocks("docs/waivers.md", "toml")[0])) == len(own["waiver"]) == 1
     Settings.model_validate(levels)
-    waivers, problems = inline_waivers({"a.sql": blocks("docs/waivers.md", "")[0]}, [], {})
+    waivers, problems = read_inline_waivers({"a.sql": blocks("docs/waivers.md", "")[0]}, [], {})
     assert ([waiver.rule for waiver in waivers], problems) == (["COL001", "TYP001", "TYP004"], [])
 
 

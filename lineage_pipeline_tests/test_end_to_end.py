@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lineage_pipeline.vocabulary.sets import Severity
+from lineage_pipeline.model.enums import Severity
 from lineage_pipeline_tests.materialised import Materialised, materialised
 
 pytestmark = pytest.mark.spark
@@ -15,11 +15,11 @@ pytestmark = pytest.mark.spark
 AGAIN = """
 import sys
 from pathlib import Path
-from lineage_pipeline.defs.run import materialise
-from lineage_pipeline.settings import load_settings
+from lineage_pipeline.defs.runs.materialize import materialize_revisions
+from lineage_pipeline.config.load import load_settings
 folder = Path(sys.argv[1])
 settings = load_settings(folder, {}, {}).for_repository(folder / ".lineage/example", {}, {})
-summary = materialise(settings, folder / ".lineage/example", sys.argv[2:], print)
+summary = materialize_revisions(settings, folder / ".lineage/example", sys.argv[2:], print)
 assert summary.skipped and summary.spark_jobs == 0, summary
 assert not {"pyspark", "dagster", "dbt", "great_expectations"} & set(sys.modules)
 """
@@ -48,12 +48,13 @@ def test_two_snapshots_take_a_counted_number_of_spark_jobs() -> None:
 
 
 def test_a_revision_brings_its_base_with_it() -> None:
-    from lineage_pipeline.defs.targets import targets, watched
+    from lineage_pipeline.defs.runs.targets import plan_targets
+    from lineage_pipeline.defs.runs.watched_repositories import ensure_watched
 
     made = materialised()
     base, head = made.snapshots
-    settings, row = watched(made.settings, made.example.path)
-    found = targets(settings, made.example.path, row, ["HEAD"])
+    settings, row = ensure_watched(made.settings, made.example.path)
+    found = plan_targets(settings, made.example.path, row, ["HEAD"])
     assert [(one.snapshot, one.base, one.implied, one.past) for one in found] == [
         (base, None, True, True),
         (head, base, False, False),
@@ -101,21 +102,21 @@ def test_a_second_run_starts_nothing_and_touches_nothing() -> None:
 def test_the_summary_of_a_second_run_says_what_the_first_one_said() -> None:
     from msgspec.structs import replace
 
-    from lineage_pipeline.defs.run import materialise
+    from lineage_pipeline.defs.runs.materialize import materialize_revisions
 
     made = materialised()
-    again = materialise(made.settings, made.example.path, [made.example.base, made.example.head], print)
+    again = materialize_revisions(made.settings, made.example.path, [made.example.base, made.example.head], print)
     assert replace(again, skipped=False, spark_jobs=made.summary.spark_jobs) == made.summary
 
 
 def test_a_lost_report_is_written_again_without_spark() -> None:
-    from lineage_pipeline.defs.run import materialise
-    from lineage_pipeline.spark.session import job_count
+    from lineage_pipeline.defs.runs.materialize import materialize_revisions
+    from lineage_pipeline.spark.session import count_jobs
 
     made = materialised()
     report = Path(made.summary.report)
     text = report.read_text(encoding="utf-8")
     report.unlink()
-    before = job_count()
-    materialise(made.settings, made.example.path, [made.example.base, made.example.head], lambda line: None)
-    assert (report.read_text(encoding="utf-8"), job_count()) == (text, before)
+    before = count_jobs()
+    materialize_revisions(made.settings, made.example.path, [made.example.base, made.example.head], lambda line: None)
+    assert (report.read_text(encoding="utf-8"), count_jobs()) == (text, before)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from lineage_pipeline.engine.diff import diff
-from lineage_pipeline.engine.diff.gate import stopped
-from lineage_pipeline.pipeline import Memory, work_out
-from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options
-from lineage_pipeline.vocabulary.sets import Severity
-from lineage_pipeline.vocabulary.tables import Change
+from lineage_pipeline.engine.diff.compare import diff
+from lineage_pipeline.engine.diff.gate import list_failing_changes
+from lineage_pipeline.model.analysis import InputFile, LineageTables, Options
+from lineage_pipeline.model.enums import Severity
+from lineage_pipeline.model.tables import Change
+from lineage_pipeline.pipeline import AnalysisCache, analyze_files
 from lineage_pipeline_tests.layouts import spaced
 from lineage_pipeline_tests.narrowing import narrowed
 from lineage_pipeline_tests.test_invariants import ASSETS, EXAMPLES
@@ -30,18 +30,18 @@ def files(revision: str) -> list[InputFile]:
 
 
 @pytest.fixture(scope="module")
-def memory() -> Memory:
-    return Memory()
+def memory() -> AnalysisCache:
+    return AnalysisCache()
 
 
 @pytest.fixture(scope="module")
-def base(memory: Memory) -> Lineage:
-    return work_out(files("base"), memory=memory).lineage
+def base(memory: AnalysisCache) -> LineageTables:
+    return analyze_files(files("base"), memory=memory).lineage
 
 
 @pytest.fixture(scope="module")
-def head(memory: Memory) -> Lineage:
-    return work_out(files("head"), memory=memory).lineage
+def head(memory: AnalysisCache) -> LineageTables:
+    return analyze_files(files("head"), memory=memory).lineage
 
 
 def told(change: Change) -> str:
@@ -52,7 +52,7 @@ def told(change: Change) -> str:
 
 
 def test_the_head_of_the_example_has_exactly_these_changes(
-    base: Lineage, head: Lineage, request: pytest.FixtureRequest
+    base: LineageTables, head: LineageTables, request: pytest.FixtureRequest
 ) -> None:
     text = "\n".join(told(change) for change in diff(base, head)) + "\n"
     if request.config.getoption("--accept"):
@@ -60,21 +60,23 @@ def test_the_head_of_the_example_has_exactly_these_changes(
     assert EXPECTED.read_text() == text
 
 
-def test_a_file_that_changes_alone_leaves_most_of_the_rest_out_of_sight(base: Lineage, memory: Memory) -> None:
+def test_a_file_that_changes_alone_leaves_most_of_the_rest_out_of_sight(
+    base: LineageTables, memory: AnalysisCache
+) -> None:
     changed = {file.path: file for file in files("head")}["marketing/01_raw/campaigns.sql"]
     mixed = [changed if file.path == changed.path else file for file in files("base")]
-    after = work_out(mixed, memory=memory).lineage
+    after = analyze_files(mixed, memory=memory).lineage
     cut = narrowed(base, after)
     assert diff(*cut) == diff(base, after) != ()
     assert len(cut[0].column_edges) < len(base.column_edges) / 10
 
 
-def test_the_gate_stops_the_two_that_break(base: Lineage, head: Lineage) -> None:
-    breaking = stopped(diff(base, head), Severity.BREAKING)
+def test_the_gate_stops_the_two_that_break(base: LineageTables, head: LineageTables) -> None:
+    breaking = list_failing_changes(diff(base, head), Severity.BREAKING)
     assert sorted(change.rule for change in breaking) == ["COL001", "TYP004"]
 
 
-def test_another_layout_other_aliases_and_other_files_are_no_change(head: Lineage) -> None:
+def test_another_layout_other_aliases_and_other_files_are_no_change(head: LineageTables) -> None:
     chance = random.Random(1)
     shuffled = [
         InputFile(f"moved/{file.path}", spaced(renamed(file.text), file.options.dialect, GAPS), file.options)
@@ -82,7 +84,7 @@ def test_another_layout_other_aliases_and_other_files_are_no_change(head: Lineag
     ]
     assert sum(file.text != renamed(file.text) for file in files("head")) > 20
     chance.shuffle(shuffled)
-    assert diff(head, work_out(shuffled).lineage) == ()
+    assert diff(head, analyze_files(shuffled).lineage) == ()
 
 
 def renamed(text: str) -> str:
@@ -122,7 +124,7 @@ def test_what_others_are_blind_to_is_seen(title: str) -> None:
     whole = TABLE + (text if text != TABLE else VIEW)
     assert written in text
     edited = whole.replace(text, text.replace(written, instead))
-    before, after = (work_out([InputFile("a.sql", one, Options("tsql"))]).lineage for one in (whole, edited))
+    before, after = (analyze_files([InputFile("a.sql", one, Options("tsql"))]).lineage for one in (whole, edited))
     changes = diff(before, after)
     names = [f"{one.rule} {one.object}" + (f".{one.column}" if one.column else "") for one in changes if one.root]
     assert expected in names

@@ -5,32 +5,33 @@ from typing import Any
 import msgspec
 import pytest
 
-from lineage_pipeline.export import EXPORTERS, Naming, Subject
-from lineage_pipeline.export.json import dump, lineage_document, write_lineage
-from lineage_pipeline.export.openlineage import events
-from lineage_pipeline.vocabulary import sets, tables
-from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline.export import EXPORTERS
+from lineage_pipeline.export.documents.lineage_json import build_lineage_document, dump_json, write_lineage_json
+from lineage_pipeline.export.openlineage.events import build_events
+from lineage_pipeline.export.subject import OpenLineageNaming, Subject
+from lineage_pipeline.model import enums, tables
+from lineage_pipeline.model.analysis import LineageTables
 
 TEXT = "create view core.orders as\nselect id, sha(mail) as mail from raw.orders where open"
 SPAN = tables.Span(1, 1, 2, 56, 0, len(TEXT))
 
 
-def table(name: str, kind: sets.ObjectKind, **changes: Any) -> tables.ObjectRow:
+def table(name: str, kind: enums.ObjectKind, **changes: Any) -> tables.ObjectRow:
     schema, _, last = name.partition(".")
     row = tables.ObjectRow(
-        name, "", "shop", schema, last, last, kind, sets.Origin.IMPLIED, 0, False, False, None, None, (), ()
+        name, "", "shop", schema, last, last, kind, enums.Origin.IMPLIED, 0, False, False, None, None, (), ()
     )
     return msgspec.structs.replace(row, **changes)
 
 
 def column(name: str, ordinal: int, kind: str | None = "INT") -> tables.Column:
     owner, _, last = name.rpartition(".")
-    return tables.Column(owner, ordinal, last, last, kind, True, sets.Origin.IMPLIED, False, "a.sql", 0, (), None)
+    return tables.Column(owner, ordinal, last, last, kind, True, enums.Origin.IMPLIED, False, "a.sql", 0, (), None)
 
 
-def edge(source: str, target: str, subtype: sets.Subtype, **changes: Any) -> tables.ColumnEdge:
+def edge(source: str, target: str, subtype: enums.Subtype, **changes: Any) -> tables.ColumnEdge:
     (from_object, _, from_column), (to_object, _, to_column) = source.rpartition("."), target.rpartition(".")
-    kind = sets.EdgeType.INDIRECT if subtype in (sets.Subtype.FILTER, sets.Subtype.JOIN) else sets.EdgeType.DIRECT
+    kind = enums.EdgeType.INDIRECT if subtype in (enums.Subtype.FILTER, enums.Subtype.JOIN) else enums.EdgeType.DIRECT
     row = tables.ColumnEdge(
         "a.sql", 0, from_object, from_column, None, to_object, to_column, kind, subtype,
         False, False, False, from_column, None, None, (), (),
@@ -41,22 +42,35 @@ def edge(source: str, target: str, subtype: sets.Subtype, **changes: Any) -> tab
 def statement(path: str, ordinal: int, kind: str, target: str | None, reads: tuple[str, ...]) -> tables.StatementRow:
     targets = (target,) if target else ()
     return tables.StatementRow(
-        path, ordinal, None, kind, target, targets, reads, TEXT[:100], "f", SPAN, len(TEXT), sets.Status.ANALYSED, 3, ()
+        path,
+        ordinal,
+        None,
+        kind,
+        target,
+        targets,
+        reads,
+        TEXT[:100],
+        "f",
+        SPAN,
+        len(TEXT),
+        enums.Status.ANALYSED,
+        3,
+        (),
     )
 
 
-LINEAGE = Lineage(
+LINEAGE = LineageTables(
     statements=(statement("a.sql", 0, "CREATE VIEW", "core.orders", ("raw.orders",)),),
     objects=(
-        table("core.orders", sets.ObjectKind.VIEW, path="a.sql", line=1, level=1),
-        table("raw.orders", sets.ObjectKind.TABLE, origin=sets.Origin.IMPORTED),
+        table("core.orders", enums.ObjectKind.VIEW, path="a.sql", line=1, level=1),
+        table("raw.orders", enums.ObjectKind.TABLE, origin=enums.Origin.IMPORTED),
     ),
     object_statements=(
-        tables.ObjectStatement("core.orders", "a.sql", 0, sets.Role.DEFINE),
-        tables.ObjectStatement("raw.orders", "a.sql", 0, sets.Role.READ),
+        tables.ObjectStatement("core.orders", "a.sql", 0, enums.Role.DEFINE),
+        tables.ObjectStatement("raw.orders", "a.sql", 0, enums.Role.READ),
     ),
     object_edges=(
-        tables.ObjectEdge("raw.orders", "core.orders", sets.EdgeKind.READ, (tables.StatementRef("a.sql", 0),)),
+        tables.ObjectEdge("raw.orders", "core.orders", enums.EdgeKind.READ, (tables.StatementRef("a.sql", 0),)),
     ),
     columns=(
         column("core.orders.id", 1),
@@ -66,24 +80,24 @@ LINEAGE = Lineage(
         column("raw.orders.open", 3),
     ),
     column_edges=(
-        edge("raw.orders.id", "core.orders.id", sets.Subtype.IDENTITY),
-        edge("raw.orders.mail", "core.orders.mail", sets.Subtype.TRANSFORMATION, masking=True, expression="sha(mail)"),
-        edge("raw.orders.open", "core.orders.*", sets.Subtype.FILTER),
+        edge("raw.orders.id", "core.orders.id", enums.Subtype.IDENTITY),
+        edge("raw.orders.mail", "core.orders.mail", enums.Subtype.TRANSFORMATION, masking=True, expression="sha(mail)"),
+        edge("raw.orders.open", "core.orders.*", enums.Subtype.FILTER),
     ),
     diagnostics=(
         tables.Diagnostic(
-            "1", "UNKNOWN_TABLE", sets.Level.WARNING, "x is not known", "a.sql", 2, 5, None, sets.Stage.OBJECT_GRAPH
+            "1", "UNKNOWN_TABLE", enums.Level.WARNING, "x is not known", "a.sql", 2, 5, None, enums.Stage.OBJECT_GRAPH
         ),
     ),
 )
 SNAPSHOT = tables.Snapshot("shop", ("main",), "abc", (), None, "none", "2026-01-02T03:04:05Z", "x", 1, "k")
-FILE = tables.SqlFile("a.sql", "", "tsql", "h", len(TEXT), "utf-8", "", sets.Status.ANALYSED, ())
-NAMING = Naming({"": "mssql://h:1433"}, "jobs", "https://example.org/lineage")
+FILE = tables.SqlFile("a.sql", "", "tsql", "h", len(TEXT), "utf-8", "", enums.Status.ANALYSED, ())
+NAMING = OpenLineageNaming({"": "mssql://h:1433"}, "jobs", "https://example.org/lineage")
 SUBJECT = Subject(LINEAGE, SNAPSHOT, (FILE,), {"a.sql": TEXT}, NAMING)
 
 
 def test_the_document_has_the_keys_of_the_contract() -> None:
-    document = lineage_document(LINEAGE)
+    document = build_lineage_document(LINEAGE)
     keys = (
         "schema_version statements objects columns column_edges object_edges diagnostics resolved_schema "
         "object_statements facets files summary"
@@ -115,23 +129,23 @@ def test_the_document_has_the_keys_of_the_contract() -> None:
 
 
 def test_an_edge_into_the_whole_statement_goes_into_each_of_its_columns() -> None:
-    edges = lineage_document(LINEAGE)["column_edges"]
+    edges = build_lineage_document(LINEAGE)["column_edges"]
     filters = [one["to_column"] for one in edges if one["subtype"] == "FILTER"]
     assert filters == ["id", "mail"]
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 2_000])
 def test_the_document_is_the_same_in_parts_and_as_a_whole(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lineage_pipeline.export.json.CHUNK", chunk)
-    parts = list(write_lineage(SUBJECT))
-    assert "".join(parts) == dump(lineage_document(LINEAGE, (FILE,)))
-    empty = Lineage()
-    assert "".join(write_lineage(Subject(empty))) == dump(lineage_document(empty))
+    monkeypatch.setattr("lineage_pipeline.export.documents.lineage_json.CHUNK", chunk)
+    parts = list(write_lineage_json(SUBJECT))
+    assert "".join(parts) == dump_json(build_lineage_document(LINEAGE, (FILE,)))
+    empty = LineageTables()
+    assert "".join(write_lineage_json(Subject(empty))) == dump_json(build_lineage_document(empty))
 
 
 def test_bytes_of_unreadable_files_are_counted() -> None:
-    broken = msgspec.structs.replace(FILE, path="b.sql", bytes=7, status=sets.Status.FAILED)
-    assert lineage_document(LINEAGE, (FILE, broken))["summary"]["bytes"]["failed"] == 7
+    broken = msgspec.structs.replace(FILE, path="b.sql", bytes=7, status=enums.Status.FAILED)
+    assert build_lineage_document(LINEAGE, (FILE, broken))["summary"]["bytes"]["failed"] == 7
 
 
 @pytest.mark.parametrize("name", EXPORTERS)
@@ -142,11 +156,11 @@ def test_every_exporter_writes_the_same_text_twice(name: str) -> None:
 
 
 def test_every_exporter_takes_nothing_at_all() -> None:
-    assert all(isinstance("".join(exporter.write(Subject(Lineage()))), str) for exporter in EXPORTERS.values())
+    assert all(isinstance("".join(exporter.write(Subject(LineageTables()))), str) for exporter in EXPORTERS.values())
 
 
 def test_an_event_says_what_is_read_written_and_computed() -> None:
-    (event,) = events(SUBJECT)
+    (event,) = build_events(SUBJECT)
     assert event["eventTime"] == "2026-01-02T03:04:05Z"
     assert event["schemaURL"].endswith("#/$defs/JobEvent")
     job = event["job"]
@@ -174,7 +188,7 @@ def test_an_event_says_what_is_read_written_and_computed() -> None:
 
 
 def test_bare_definitions_queries_and_temporary_tables_are_no_jobs() -> None:
-    lineage = Lineage(
+    lineage = LineageTables(
         statements=tuple(
             statement("a.sql", ordinal, kind, target, reads)
             for ordinal, (kind, target, reads) in enumerate(
@@ -182,28 +196,28 @@ def test_bare_definitions_queries_and_temporary_tables_are_no_jobs() -> None:
             )
         ),
         objects=(
-            table("a.t", sets.ObjectKind.TABLE),
-            table("query", sets.ObjectKind.QUERY),
-            table("a.tmp", sets.ObjectKind.TEMP_TABLE, temporary=True),
+            table("a.t", enums.ObjectKind.TABLE),
+            table("query", enums.ObjectKind.QUERY),
+            table("a.tmp", enums.ObjectKind.TEMP_TABLE, temporary=True),
         ),
         object_statements=tuple(
-            tables.ObjectStatement(name, "a.sql", ordinal, sets.Role.DEFINE)
+            tables.ObjectStatement(name, "a.sql", ordinal, enums.Role.DEFINE)
             for ordinal, name in enumerate(("a.t", "query", "a.tmp"))
         ),
     )
-    assert list(events(Subject(lineage))) == []
+    assert list(build_events(Subject(lineage))) == []
 
 
 def test_jobs_that_write_the_same_table_have_names_of_their_own() -> None:
     places = [("a.sql", 0), ("a.sql", 1), ("b.sql", 0)]
-    lineage = Lineage(
+    lineage = LineageTables(
         statements=tuple(statement(path, ordinal, "INSERT", "a.t", ("a.s",)) for path, ordinal in places),
-        objects=(table("a.s", sets.ObjectKind.TABLE), table("a.t", sets.ObjectKind.TABLE)),
+        objects=(table("a.s", enums.ObjectKind.TABLE), table("a.t", enums.ObjectKind.TABLE)),
         object_statements=tuple(
-            tables.ObjectStatement("a.t", path, ordinal, sets.Role.WRITE) for path, ordinal in places
+            tables.ObjectStatement("a.t", path, ordinal, enums.Role.WRITE) for path, ordinal in places
         ),
     )
-    names = [event["job"]["name"] for event in events(Subject(lineage))]
+    names = [event["job"]["name"] for event in build_events(Subject(lineage))]
     assert names == ["shop.a.t@a.sql#1", "shop.a.t@a.sql#2", "shop.a.t@b.sql"]
 
 

@@ -10,17 +10,24 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from lineage_pipeline.settings import load_settings
-from lineage_pipeline.spark.links import CACHE as LINKED
-from lineage_pipeline.spark.links import Link, _held, is_linked, keep
-from lineage_pipeline.spark.work import Work, parquet
-from lineage_pipeline.store.compiled import CACHE, DONE, finished, held, load, save
-from lineage_pipeline.store.damage import intact, opened, sealed
-from lineage_pipeline.store.files import Files
-from lineage_pipeline.store.packing import Packed
-from lineage_pipeline.store.run import Run, required
-from lineage_pipeline.store.schemas import SCHEMA_VERSION
-from lineage_pipeline.store.shelf import Shelf, put_up, take_down
+from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.spark.link_batches import LINK_CACHE as LINKED
+from lineage_pipeline.spark.link_batches import FileLink, _find_held_keys, is_linked, store_links
+from lineage_pipeline.spark.workspace import Workspace, encode_parquet
+from lineage_pipeline.store.cached_lineage import CachedLineage, load_cached_lineage, save_cached_lineage
+from lineage_pipeline.store.compiled_scripts import (
+    COMPILED_FOLDER,
+    SUCCESS_MARKER,
+    find_batches,
+    list_finished_folders,
+    load_compiled,
+    save_compiled,
+)
+from lineage_pipeline.store.file_store import FileStore
+from lineage_pipeline.store.integrity import is_intact_file, prepend_digest, verify_digest
+from lineage_pipeline.store.packed_script import PackedScript
+from lineage_pipeline.store.run import WarehouseRun, required_tables
+from lineage_pipeline.store.table_schemas import SCHEMA_VERSION
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline_tests import faults
 from lineage_pipeline_tests.dying import Mortuary
@@ -62,9 +69,9 @@ def test_what_a_killed_run_left_goes_even_if_the_one_that_was_to_collect_it_was_
 ) -> None:
     warehouse = Warehouse(tmp_path)
 
-    def written(run: str) -> Run:
+    def written(run: str) -> WarehouseRun:
         begun = warehouse.begin("r@1", run, "same")
-        for table in required(("r@1",)):
+        for table in required_tables(("r@1",)):
             begun.write(table, ())
         return begun
 
@@ -74,7 +81,7 @@ def test_what_a_killed_run_left_goes_even_if_the_one_that_was_to_collect_it_was_
     written("first").publish()
     warehouse.begin("r@1", "killed", "same").write("statements", ())  # which has inherited all other tables
     with monkeypatch.context() as dying:
-        dying.setattr(Run, "_collect", lambda *_: None)
+        dying.setattr(WarehouseRun, "_remove_leftovers", lambda *_: None)
         written("shown").publish()
     assert left() == {"run=first", "run=killed", "run=shown"}
     written("last").publish()
@@ -146,21 +153,21 @@ def test_a_closed_warehouse_is_an_error_of_the_system() -> None:
         Warehouse("/proc/lineage").begin("repo@1", "run", "key")
 
 
-PACKED = {"a": Packed(b"script" * 500, b"face", b""), "b": Packed(os.urandom(5_000), b"", b"")}
+PACKED = {"a": PackedScript(b"script" * 500, b"face", b""), "b": PackedScript(os.urandom(5_000), b"", b"")}
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> Files:
-    files = Files(tmp_path)
-    save(files, PACKED)
+def cache(tmp_path: Path) -> FileStore:
+    files = FileStore(tmp_path)
+    save_compiled(files, PACKED)
     return files
 
 
 @pytest.mark.parametrize("damage", ["torn", "empty", "garbage"])
 def test_a_damaged_batch_of_the_cache_is_noticed_and_no_longer_counts(
-    cache: Files, damage: str, tmp_path: Path
+    cache: FileStore, damage: str, tmp_path: Path
 ) -> None:
-    (path,) = (tmp_path / CACHE).rglob("*.parquet")
+    (path,) = (tmp_path / COMPILED_FOLDER).rglob("*.parquet")
     content = path.read_bytes()
     path.write_bytes(
         {
@@ -169,19 +176,19 @@ def test_a_damaged_batch_of_the_cache_is_noticed_and_no_longer_counts(
             "garbage": os.urandom(len(content)),
         }[damage]
     )
-    assert not intact(cache, path.relative_to(tmp_path).as_posix())
-    assert load(cache, PACKED) == {}
-    assert held(cache, PACKED) == {}
-    assert finished(cache, CACHE) == []
+    assert not is_intact_file(cache, path.relative_to(tmp_path).as_posix())
+    assert load_compiled(cache, PACKED) == {}
+    assert find_batches(cache, PACKED) == {}
+    assert list_finished_folders(cache, COMPILED_FOLDER) == []
 
 
-def test_no_bit_that_flips_gives_another_content(cache: Files, tmp_path: Path) -> None:
-    (path,) = (tmp_path / CACHE).rglob("*.parquet")
+def test_no_bit_that_flips_gives_another_content(cache: FileStore, tmp_path: Path) -> None:
+    (path,) = (tmp_path / COMPILED_FOLDER).rglob("*.parquet")
     content = path.read_bytes()
     noticed = 0
     for at in range(4, len(content), 97):
         path.write_bytes(content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :])
-        found = load(cache, PACKED)
+        found = load_compiled(cache, PACKED)
         assert found in ({}, PACKED)
         noticed += not found
     assert noticed > 30
@@ -189,12 +196,12 @@ def test_no_bit_that_flips_gives_another_content(cache: Files, tmp_path: Path) -
 
 def test_no_bit_that_flips_in_a_kept_lineage_gives_another_one(tmp_path: Path) -> None:
     file, tables = tmp_path / "a.kept", {"one": pa.table({"a": list(range(2_000))}), "two": pa.table({"b": ["x"]})}
-    put_up(file, Shelf("key", tables, b"before" * 50))
+    save_cached_lineage(file, CachedLineage("key", tables, b"before" * 50))
     content = file.read_bytes()
     noticed = 0
     for at in range(4, len(content), 61):
         file.write_bytes(content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :])
-        found = take_down(file)
+        found = load_cached_lineage(file)
         noticed += found is None
         if found is not None:
             kept = {name: next(found.open(name)) for name in tables}
@@ -204,26 +211,28 @@ def test_no_bit_that_flips_in_a_kept_lineage_gives_another_one(tmp_path: Path) -
 
 def test_a_lineage_that_another_version_kept_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a.kept"
-    put_up(file, Shelf("key", {"one": pa.table({"a": [1]})}, b"before"))
-    assert take_down(file) is not None
-    monkeypatch.setattr("lineage_pipeline.store.shelf.VERSION", b"another")
-    assert take_down(file) is None
+    save_cached_lineage(file, CachedLineage("key", {"one": pa.table({"a": [1]})}, b"before"))
+    assert load_cached_lineage(file) is not None
+    monkeypatch.setattr("lineage_pipeline.store.cached_lineage.VERSION", b"another")
+    assert load_cached_lineage(file) is None
 
 
-def test_an_undamaged_batch_counts(cache: Files) -> None:
-    assert set(held(cache, PACKED)) == set(PACKED)
-    assert load(cache, PACKED) == PACKED
+def test_an_undamaged_batch_counts(cache: FileStore) -> None:
+    assert set(find_batches(cache, PACKED)) == set(PACKED)
+    assert load_compiled(cache, PACKED) == PACKED
 
 
-def test_a_batch_without_its_end_does_not_count(cache: Files, tmp_path: Path) -> None:
-    next((tmp_path / CACHE).rglob(DONE)).unlink()
-    assert held(cache, PACKED) == {}
+def test_a_batch_without_its_end_does_not_count(cache: FileStore, tmp_path: Path) -> None:
+    next((tmp_path / COMPILED_FOLDER).rglob(SUCCESS_MARKER)).unlink()
+    assert find_batches(cache, PACKED) == {}
 
 
-@pytest.mark.parametrize("stored", [None, b"", b"x", sealed(b"content")[:-1], sealed(b"content") + b"x", b"0" * 40])
+@pytest.mark.parametrize(
+    "stored", [None, b"", b"x", prepend_digest(b"content")[:-1], prepend_digest(b"content") + b"x", b"0" * 40]
+)
 def test_what_is_sealed_opens_only_as_it_was_closed(stored: bytes | None) -> None:
-    assert opened(stored) is None
-    assert opened(sealed(b"content")) == b"content"
+    assert verify_digest(stored) is None
+    assert verify_digest(prepend_digest(b"content")) == b"content"
 
 
 def test_every_table_says_the_version_of_its_schema(tmp_path: Path) -> None:
@@ -233,16 +242,16 @@ def test_every_table_says_the_version_of_its_schema(tmp_path: Path) -> None:
     assert isinstance(run.read("sql_files"), pa.Table)
 
 
-def _work(place: Path) -> Work:
+def _work(place: Path) -> Workspace:
     """A snapshot of one file on its way, and what its stages left: one batch of linked rows, and what holds them."""
     run = Warehouse(place).begin("repo@1", "run", "key")
     run.write("sql_files", [])
-    work = Work(run, Files(place), load_settings(place, {}, {}), lambda: pytest.fail("Spark is not asked"))
-    for folder in (f"{LINKED}/batch/rows", work.place("schemas/rows")):
-        work.files.replace(f"{folder}/part.parquet", parquet(pa.table({"a": list(range(1_000))})))
-        work.files.replace(f"{folder}/{DONE}", b"")
-    keep(work, [Link("a.sql", "k", "batch")], done="batch")
-    work.keep("plan", b"plan" * 100)
+    work = Workspace(run, FileStore(place), load_settings(place, {}, {}), lambda: pytest.fail("Spark is not asked"))
+    for folder in (f"{LINKED}/batch/rows", work.result_path("schemas/rows")):
+        work.files.replace(f"{folder}/part.parquet", encode_parquet(pa.table({"a": list(range(1_000))})))
+        work.files.replace(f"{folder}/{SUCCESS_MARKER}", b"")
+    store_links(work, [FileLink("a.sql", "k", "batch")], done="batch")
+    work.put_bytes("plan", b"plan" * 100)
     return work
 
 
@@ -250,35 +259,35 @@ def _work(place: Path) -> Work:
 def test_damage_of_linked_rows_is_noticed_and_they_are_linked_again(damaged: str, tmp_path: Path) -> None:
     work = _work(tmp_path)
     assert is_linked(work)
-    assert _held(work, {"k"}) == {"k": "batch"}
+    assert _find_held_keys(work, {"k"}) == {"k": "batch"}
     content = (tmp_path / damaged).read_bytes()
     (tmp_path / damaged).write_bytes(content[: len(content) // 2])
     assert is_linked(work) is damaged.endswith("keys.parquet")  # who reads the rows does not ask for keys
-    assert _held(work, {"k"}) == {}
+    assert _find_held_keys(work, {"k"}) == {}
     assert not is_linked(work)
 
 
 def test_damage_of_what_stages_hand_on_is_noticed(tmp_path: Path) -> None:
     work = _work(tmp_path)
-    assert work.sound(work.place("schemas")) == [work.place("schemas/rows")]
-    assert work.kept("plan") == b"plan" * 100
-    for name in (work.place("schemas/rows/part.parquet"), work.place("plan"), work.pointed("links")):
+    assert work.intact_folders(work.result_path("schemas")) == [work.result_path("schemas/rows")]
+    assert work.get_bytes("plan") == b"plan" * 100
+    for name in (work.result_path("schemas/rows/part.parquet"), work.result_path("plan"), work.pointer_path("links")):
         file = tmp_path / name
         content = bytearray(file.read_bytes())
         content[len(content) // 3] ^= 1
         file.write_bytes(content)
-    assert work.sound(work.place("schemas")) == []
-    assert work.finished(work.place("schemas")) == []
-    assert work.kept("plan") is None
+    assert work.intact_folders(work.result_path("schemas")) == []
+    assert work.finished_folders(work.result_path("schemas")) == []
+    assert work.get_bytes("plan") is None
 
 
 def test_what_names_batches_stays_as_it_was_though_another_run_names_others(tmp_path: Path) -> None:
     """Spark reads it later than it is told to: with the batches of another run, no row would fit."""
     work = _work(tmp_path)
-    first = work.pointed("links")
+    first = work.pointer_path("links")
     content = (tmp_path / first).read_bytes()
-    keep(work, [Link("a.sql", "k", "another")])
-    assert work.pointed("links") != first
+    store_links(work, [FileLink("a.sql", "k", "another")])
+    assert work.pointer_path("links") != first
     assert (tmp_path / first).read_bytes() == content
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from lineage_pipeline import analyze, scan
-from lineage_pipeline.dialects.typing.fitting import ALL, FITS, incalculable, misfits
+from lineage_pipeline.api import analyze, scan
+from lineage_pipeline.dialects.types.coercion import ALL_KINDS, FITS, is_operation_refused, is_refused
 from lineage_pipeline_tests.oracles import engine
 from lineage_pipeline_tests.oracles.answers import questions
 from lineage_pipeline_tests.oracles.generator.duckdb import DUCKDB as duckdb_grammar
@@ -53,16 +53,16 @@ def compare(refuses: Refuses, types: dict[str, str], family: str, spared: frozen
             if way == "compares" and spared == {*pair}:
                 continue
             expected = refuses(query.format(*pair))
-            assert misfits(types[pair[0]], types[pair[1]], family, way) == expected, (way, *pair)
+            assert is_refused(types[pair[0]], types[pair[1]], family, way) == expected, (way, *pair)
     calculable = [name for name in types if name != "array"]
     for op, sign in OPERATORS.items():
         for one, two in product(calculable, repeat=2):
             expected = refuses(f"select c_{one} {sign} c_{two} as x from t")
-            assert incalculable(op, types[one], types[two], family) == expected, (op, one, two)
+            assert is_operation_refused(op, types[one], types[two], family) == expected, (op, one, two)
 
 
 def test_duckdb_refuses_what_we_warn_of() -> None:
-    assert set(DUCKDB) == set(ALL)
+    assert set(DUCKDB) == set(ALL_KINDS)
     with duckdb.connect() as connection:
         columns = ", ".join(f"c_{name} {kind}" for name, (kind, _) in DUCKDB.items())
         connection.execute(f"create table t ({columns})")
@@ -112,10 +112,10 @@ def test_postgres_refuses_what_we_warn_of() -> None:
 def test_spark_refuses_what_we_warn_of(tmp_path: Path) -> None:
     from pyspark.errors import AnalysisException
 
-    from lineage_pipeline.settings import load_settings
-    from lineage_pipeline.spark.session import session
+    from lineage_pipeline.config.load import load_settings
+    from lineage_pipeline.spark.session import get_session
 
-    spark = session(load_settings(tmp_path, {}, {}).spark)
+    spark = get_session(load_settings(tmp_path, {}, {}).spark)
     columns = ", ".join(f"c_{name} {kind}" for name, kind in SPARK.items())
     spark.sql(f"create table fitting ({columns}) using parquet location '{tmp_path}/fitting'")
 
@@ -135,9 +135,9 @@ def test_spark_refuses_what_we_warn_of(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", sorted(FITS))
 def test_a_kind_fits_itself_and_what_may_be_anything(name: str) -> None:
     for way in WAYS:
-        assert not misfits("INT", "BIGINT", name, way)
-        assert not misfits("JSON", "DATE", name, way)
-        assert not misfits(None, "DATE", name, way)
+        assert not is_refused("INT", "BIGINT", name, way)
+        assert not is_refused("JSON", "DATE", name, way)
+        assert not is_refused(None, "DATE", name, way)
 
 
 def test_no_query_that_spark_takes_has_types_that_do_not_fit() -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from lineage_pipeline.config.load import Settings, load_settings
+from lineage_pipeline.discover.discovery import Discovery, build_input_files
 from lineage_pipeline.discover.folder import discover_folder
-from lineage_pipeline.discover.gather import Discovery, input_files
-from lineage_pipeline.discover.git import discover_revision
-from lineage_pipeline.pipeline import analyse
-from lineage_pipeline.settings import Settings, load_settings
-from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline.discover.git.repository import discover_revision
+from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.pipeline import build_lineage
 from lineage_pipeline_tests.test_discover import committed, git
 
 Content = str | bytes
@@ -155,8 +155,8 @@ def build(folder: Path, kind: Kind) -> Settings:
     return load_settings(folder, {}, {})
 
 
-def said(found: Discovery, settings: Settings) -> tuple[tuple[str, ...], tuple[str, ...], Lineage]:
-    lineage = analyse(input_files(found, settings), settings.imports().schemas, reach=False)
+def said(found: Discovery, settings: Settings) -> tuple[tuple[str, ...], tuple[str, ...], LineageTables]:
+    lineage = build_lineage(build_input_files(found, settings), settings.imported_schemas().schemas, reach=False)
     files = tuple(f"{file.path} {file.dialect} {file.encoding}" for file in found.files)
     defined = tuple(
         row.object for row in lineage.objects if row.path and row.origin == "implied" and row.kind != "query"
@@ -201,10 +201,10 @@ def test_two_repositories_of_which_one_reads_the_other(tmp_path: Path, monkeypat
     first = build(tmp_path / "shop", shop)
     _, defined, lineage = said(discover_folder(tmp_path / "shop", first), first)
     assert defined == ("core.a",)
-    from lineage_pipeline.export.json import lineage_document
+    from lineage_pipeline.export.documents.lineage_json import build_lineage_document
 
     found = discover_folder(tmp_path / "shop", first)
-    (tmp_path / "shop.json").write_text(json.dumps(lineage_document(lineage, found.files)))
+    (tmp_path / "shop.json").write_text(json.dumps(build_lineage_document(lineage, found.files)))
     pinned = msgspec.structs.replace(reports, settings='[analysis]\ndialect = "spark"\nschemas = ["../shop.json"]\n')
     second = build(tmp_path / "reports", pinned)
     files, defined, lineage = said(discover_folder(tmp_path / "reports", second), second)

@@ -9,13 +9,13 @@ from typer.testing import CliRunner
 
 from lineage_pipeline.api import scan
 from lineage_pipeline.cli.app import app
-from lineage_pipeline.dialects.evidence import HOST_SIGNS, SIGNS, guess_dialect
-from lineage_pipeline.dialects.traits import traits_of
+from lineage_pipeline.config.file_manifest import parse_file_manifest
+from lineage_pipeline.config.load import Settings, load_settings
+from lineage_pipeline.dialects.detect import HOST_SIGNS, SIGNS, guess_dialect
+from lineage_pipeline.dialects.dialect import find_traits
+from lineage_pipeline.discover.discovery import build_input_files
 from lineage_pipeline.discover.folder import discover_folder
-from lineage_pipeline.discover.gather import input_files
-from lineage_pipeline.discover.manifests import parse_manifest
-from lineage_pipeline.settings import Settings, load_settings
-from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline_tests.test_discover import git, write
 
 NAMES = ("a", "b", "ab", "x.sql", "y.sql", "a b", "z[1]", "d.d", "é", ".h")
@@ -57,7 +57,7 @@ def test_our_own_file_has_the_last_word_and_counts_in_revisions(tmp_path: Path) 
     git(tmp_path, "commit", "-q", "-m", "x")
     (tmp_path / ".gitignore").write_text("keep.sql\na.sql\n")
     (tmp_path / ".lineageignore").write_text("old/\ngen/*\n!gen/keep.sql\n!a.sql\n")
-    from lineage_pipeline.discover.git import discover_revision
+    from lineage_pipeline.discover.git.repository import discover_revision
 
     for found in (discover_revision(tmp_path, "main", Settings()), discover_folder(tmp_path, Settings())):
         assert [file.path for file in found.files] == ["a.sql", "gen/keep.sql"]
@@ -77,7 +77,9 @@ def test_a_manifest_says_what_is_read_and_how(tmp_path: Path) -> None:
     (tmp_path / "lineage.toml").write_text('manifest = "files.csv"\n[analysis]\ndefault_schema = "core"\n')
     settings = load_settings(tmp_path, {}, {})
     found = discover_folder(tmp_path, settings)
-    read = [(file.path, file.options.dialect, file.options.default_schema) for file in input_files(found, settings)]
+    read = [
+        (file.path, file.options.dialect, file.options.default_schema) for file in build_input_files(found, settings)
+    ]
     assert read == [("a.sql", "tsql", "dbo"), ("x/b.sql", "snowflake", "core")]
     assert [(one.code, one.path) for one in found.diagnostics] == [("FILE_MISSING", "none.sql")]
     assert load_settings(tmp_path / "x", {}, {}).listed() == ("b.sql",)
@@ -85,7 +87,7 @@ def test_a_manifest_says_what_is_read_and_how(tmp_path: Path) -> None:
     (tmp_path / "files.csv").write_text("file,dialect\na.sql,oracle\n")
     assert load_settings(tmp_path, {}, {}).analysis_key() != before
     with pytest.raises(LineageError, match="line 2 names no file"):
-        parse_manifest("dialect\ntsql\n", "files.csv")
+        parse_file_manifest("dialect\ntsql\n", "files.csv")
     (tmp_path / "files.csv").unlink()
     with pytest.raises(LineageError, match=r"files.csv: No such file"):
         load_settings(tmp_path, {}, {}).listed()
@@ -97,7 +99,7 @@ def test_a_file_says_itself_how_it_is_read(tmp_path: Path) -> None:
     (tmp_path / "c.py").write_text('# lineage: dialect=postgres\ncur.execute("create table u (a int)")\n')
     settings = Settings(analysis={"dialect": "tsql"})
     found = discover_folder(tmp_path, settings)
-    read = {file.path: file.options for file in input_files(found, settings)}
+    read = {file.path: file.options for file in build_input_files(found, settings)}
     assert (read["a.sql"].dialect, read["a.sql"].default_schema, read["a.sql"].system) == ("snowflake", "CORE", "wh")
     assert (read["b.sql"].dialect, read["c.py"].dialect) == ("tsql", "postgres")
     assert [file.evidence for file in found.files] == ["header comment", "settings", "header comment"]
@@ -243,7 +245,7 @@ def test_a_file_says_itself_who_renders_it(tmp_path: Path) -> None:
     settings = Settings(templating={"variables": {"schema": "core"}})
     found = discover_folder(tmp_path, settings)
     assert [file.templater for file in found.files] == ["brace", "", ""]
-    assert [file.text.split("\n")[1] for file in input_files(found, settings)][0].endswith("from core.t")
+    assert [file.text.split("\n")[1] for file in build_input_files(found, settings)][0].endswith("from core.t")
     (finding,) = found.diagnostics
     assert (finding.code, finding.path, finding.line, finding.column) == ("TEMPLATE_ERROR", "c.sql", 1, 13)
 
@@ -255,7 +257,7 @@ def test_plain_sql_gives_nothing_away(tmp_path: Path) -> None:
 
 
 def test_every_sign_is_one_of_a_dialect_that_we_know() -> None:
-    assert [sign.name for sign in (*SIGNS, *HOST_SIGNS) if traits_of(sign.dialect) is None] == []
+    assert [sign.name for sign in (*SIGNS, *HOST_SIGNS) if find_traits(sign.dialect) is None] == []
 
 
 def test_the_example_warehouses_are_told_by_their_words() -> None:

@@ -20,13 +20,13 @@ import pytest
 from markdown_it import MarkdownIt
 
 from lineage_pipeline.cli import main
-from lineage_pipeline.cli.export import NAMES
-from lineage_pipeline.cli.exporting import tables_of
-from lineage_pipeline.export import Subject
-from lineage_pipeline.export.escaping import FORMULA, cell, short, visible
-from lineage_pipeline.export.formats import FORMATS, Wish
-from lineage_pipeline.vocabulary import sets
-from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options
+from lineage_pipeline.cli.lineage_export import build_arrow_tables
+from lineage_pipeline.cli.options import EXPORT_FORMATS
+from lineage_pipeline.export.escaping import FORMULA_PREFIXES, escape_formula, escape_hidden, shorten_middle
+from lineage_pipeline.export.formats.lineage_formats import FORMATS, DrawingOptions
+from lineage_pipeline.export.subject import Subject
+from lineage_pipeline.model import enums
+from lineage_pipeline.model.analysis import InputFile, LineageTables, Options
 from lineage_pipeline_tests.drawings import read_dot, read_mermaid
 from lineage_pipeline_tests.test_export import LINEAGE, SNAPSHOT, edge, statement, table
 from lineage_pipeline_tests.test_export import column as column_row
@@ -46,7 +46,7 @@ def nasty() -> Subject:
     names = {f"s.{name}": name for name in NASTY}
     objects = [
         msgspec.structs.replace(
-            table("s.x", sets.ObjectKind.VIEW), object=name, name=last, written=last, path=f"{last}.sql", line=1
+            table("s.x", enums.ObjectKind.VIEW), object=name, name=last, written=last, path=f"{last}.sql", line=1
         )
         for name, last in names.items()
     ]
@@ -57,11 +57,11 @@ def nasty() -> Subject:
     ]
     ends = list(names)
     edges = [
-        edge("a.b", "c.d", sets.Subtype.TRANSFORMATION, from_object=one, from_column=names[one], to_object=other,
+        edge("a.b", "c.d", enums.Subtype.TRANSFORMATION, from_object=one, from_column=names[one], to_object=other,
              to_column=names[other], path="x.sql", expression=names[other])
         for one, other in zip(ends, ends[1:], strict=False)
     ]  # fmt: skip
-    lineage = Lineage(
+    lineage = LineageTables(
         statements=tuple(statement(f"{last}.sql", 0, "CREATE VIEW", name, ()) for name, last in names.items()),
         objects=tuple(objects),
         columns=tuple(columns),
@@ -80,38 +80,38 @@ def nasty() -> Subject:
 
 @cache
 def ordinary() -> Subject:
-    from lineage_pipeline.pipeline import analyse
+    from lineage_pipeline.pipeline import build_lineage
 
     folder = ROOT / "sql_assets" / "retail" / "head"
     paths = sorted(folder.rglob("*.sql"))
     files = [InputFile(path.relative_to(folder).as_posix(), path.read_text(), Options("tsql")) for path in paths]
-    return Subject(analyse(files, reach=False), SNAPSHOT)
+    return Subject(build_lineage(files, reach=False), SNAPSHOT)
 
 
-@pytest.fixture(params=[ordinary, nasty, lambda: Subject(Lineage())], ids=["ordinary", "nasty", "nothing"])
+@pytest.fixture(params=[ordinary, nasty, lambda: Subject(LineageTables())], ids=["ordinary", "nasty", "nothing"])
 def subject(request: pytest.FixtureRequest) -> Subject:
     found: Subject = request.param()
     return found
 
 
-def written(name: str, subject: Subject, grain: sets.Grain | None = None, most: int = 10_000) -> str:
+def written(name: str, subject: Subject, grain: enums.Grain | None = None, most: int = 10_000) -> str:
     format = FORMATS[name]
     if format.parts is not None:
         return "".join(format.parts(subject))
     assert format.write is not None
-    return format.write(subject, Wish(grain or next(iter(format.grains), sets.Grain.TABLE), most)).text
+    return format.write(subject, DrawingOptions(grain or next(iter(format.grains), enums.Grain.TABLE), most)).text
 
 
 def saved(name: str, subject: Subject, folder: Path) -> Path:
     target = folder / ("tables" + FORMATS[name].suffix)
     save = FORMATS[name].save
     assert save is not None
-    save(tables_of(subject), target)
+    save(build_arrow_tables(subject), target)
     return target
 
 
 def test_the_command_names_the_formats_of_the_table() -> None:
-    assert list(FORMATS) == NAMES
+    assert list(FORMATS) == EXPORT_FORMATS
 
 
 # ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -119,7 +119,7 @@ def test_the_command_names_the_formats_of_the_table() -> None:
 
 def test_csv_is_read_by_the_csv_reader_and_holds_no_formula(subject: Subject, tmp_path: Path) -> None:
     folder = saved("csv", subject, tmp_path)
-    tables = tables_of(subject)
+    tables = build_arrow_tables(subject)
     assert {file.stem for file in folder.iterdir()} == set(tables)
     for name, content in tables.items():
         with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
@@ -127,14 +127,14 @@ def test_csv_is_read_by_the_csv_reader_and_holds_no_formula(subject: Subject, tm
         assert head == content.column_names
         assert len(rows) == content.num_rows
         texts = [value for row in rows for value in row if not re.fullmatch(r"-?\d+", value) and value]
-        assert [value for value in texts if value.startswith(FORMULA)] == []
+        assert [value for value in texts if value.startswith(FORMULA_PREFIXES)] == []
         assert [value for value in texts if re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", value)] == []
 
 
 def test_xlsx_is_read_by_openpyxl_and_holds_no_formula(subject: Subject, tmp_path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.load_workbook(saved("xlsx", subject, tmp_path), read_only=True)
-    tables = tables_of(subject)
+    tables = build_arrow_tables(subject)
     assert book.sheetnames == ["summary", *tables, "dependency matrix"]
     for name, content in tables.items():
         rows = list(book[name].iter_rows())
@@ -148,12 +148,12 @@ def test_xlsx_is_read_by_openpyxl_and_holds_no_formula(subject: Subject, tmp_pat
 
 def test_duckdb_opens_the_file_with_all_tables_and_every_view_answers(subject: Subject, tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
-    from lineage_pipeline.export.duckdb import MACROS, VIEWS
+    from lineage_pipeline.export.formats.duckdb import MACROS, VIEWS
 
     file = saved("duckdb", subject, tmp_path)
     saved("duckdb", subject, tmp_path)  # a file that is there is made anew
     with duckdb.connect(str(file), read_only=True) as connection:
-        for name, content in tables_of(subject).items():
+        for name, content in build_arrow_tables(subject).items():
             assert connection.execute(f"select count(*) from {name}").fetchone() == (content.num_rows,)
         for name in VIEWS:
             connection.execute(f"select * from {name}").fetchall()
@@ -166,15 +166,15 @@ def test_duckdb_opens_the_file_with_all_tables_and_every_view_answers(subject: S
 
 def test_the_walks_of_the_duckdb_file_find_what_feeds_a_column(tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
-    from lineage_pipeline.engine.trace.graph import ColumnRef, column_graph
-    from lineage_pipeline.engine.trace.walk import downstream, upstream
+    from lineage_pipeline.engine.trace.column_graph import ColumnRef, build_column_graph
+    from lineage_pipeline.engine.trace.walk import find_downstream, find_upstream
 
     subject = ordinary()
-    graph = column_graph(subject.lineage)
+    graph = build_column_graph(subject.lineage)
     with duckdb.connect(str(saved("duckdb", subject, tmp_path)), read_only=True) as connection:
         for walk, name, start in (
-            (upstream, "upstream", ("mart.category_margin", "net_sales_eur")),
-            (downstream, "downstream", ("raw.products", "product_id")),
+            (find_upstream, "upstream", ("mart.category_margin", "net_sales_eur")),
+            (find_downstream, "downstream", ("raw.products", "product_id")),
         ):
             expected = walk(graph, [ColumnRef(*start)], direct_only=True)
             found = connection.execute(f"select * from {name}(?, ?)", start).fetchall()
@@ -188,26 +188,26 @@ def test_parquet_is_read_with_the_types_of_the_warehouse(subject: Subject, tmp_p
     import pyarrow.parquet as pq
 
     folder = saved("parquet", subject, tmp_path)
-    for name, content in tables_of(subject).items():
+    for name, content in build_arrow_tables(subject).items():
         assert pq.read_table(folder / f"{name}.parquet").equals(content)
 
 
 # ── drawings ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("grain", sets.Grain)
+@pytest.mark.parametrize("grain", enums.Grain)
 @pytest.mark.parametrize(("name", "read"), [("mermaid", read_mermaid), ("dot", read_dot)])
 def test_drawings_are_nothing_but_boxes_and_arrows(
-    subject: Subject, name: str, read: Callable[[str], Any], grain: sets.Grain
+    subject: Subject, name: str, read: Callable[[str], Any], grain: enums.Grain
 ) -> None:
     drawing = read(written(name, subject, grain))
     lineage = subject.lineage
-    if grain is sets.Grain.SCRIPT:
+    if grain is enums.Grain.SCRIPT:
         assert len(drawing.nodes) == len({row.path for row in lineage.statements})
         return
-    columns = len(lineage.columns) if (name, grain) == ("mermaid", sets.Grain.COLUMN) else 0
+    columns = len(lineage.columns) if (name, grain) == ("mermaid", enums.Grain.COLUMN) else 0
     assert len(drawing.nodes) == len(lineage.objects) + columns
-    if grain is sets.Grain.TABLE:
+    if grain is enums.Grain.TABLE:
         assert len(drawing.arrows) == len({(row.from_object, row.to_object) for row in lineage.object_edges})
     else:
         known = {row.object for row in lineage.objects}
@@ -219,18 +219,18 @@ def test_drawings_are_nothing_but_boxes_and_arrows(
         assert len(drawing.arrows) == len(ends)
 
 
-@pytest.mark.parametrize("grain", sets.Grain)
-def test_graphml_is_read_by_networkx_with_the_names_as_they_are(subject: Subject, grain: sets.Grain) -> None:
+@pytest.mark.parametrize("grain", enums.Grain)
+def test_graphml_is_read_by_networkx_with_the_names_as_they_are(subject: Subject, grain: enums.Grain) -> None:
     networkx = pytest.importorskip("networkx")
     graph = networkx.parse_graphml(written("graphml", subject, grain), force_multigraph=True)
     boxes = {item["name"] for _, item in graph.nodes(data=True) if item["kind"] != "column"}
     paths, objects = ({row.path for row in subject.lineage.statements}, {row.object for row in subject.lineage.objects})
-    names = paths if grain is sets.Grain.SCRIPT else objects
-    assert boxes == {visible(name) for name in names}
-    if grain is sets.Grain.COLUMN:
+    names = paths if grain is enums.Grain.SCRIPT else objects
+    assert boxes == {escape_hidden(name) for name in names}
+    if grain is enums.Grain.COLUMN:
         owned = sum(item["how"] == "owns" for *_, item in graph.edges(data=True))
         assert owned == len(subject.lineage.columns)
-    if grain is sets.Grain.TABLE:
+    if grain is enums.Grain.TABLE:
         assert graph.number_of_edges() == len(
             {(row.from_object, row.to_object) for row in subject.lineage.object_edges}
         )
@@ -282,8 +282,8 @@ class Elements(HTMLParser):
         self.inside = False
 
 
-@pytest.mark.parametrize("grain", sets.Grain)
-def test_the_page_needs_nothing_else_and_runs_its_own_script_alone(subject: Subject, grain: sets.Grain) -> None:
+@pytest.mark.parametrize("grain", enums.Grain)
+def test_the_page_needs_nothing_else_and_runs_its_own_script_alone(subject: Subject, grain: enums.Grain) -> None:
     page = Elements()
     page.feed(written("html", subject, grain))
     tags = [tag for tag, _ in page.tags]
@@ -297,8 +297,10 @@ def test_the_page_needs_nothing_else_and_runs_its_own_script_alone(subject: Subj
     assert hashes == [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (script, style)]
     assert policy.startswith("default-src 'none'; ")
     content = json.loads(data)
-    if grain is not sets.Grain.SCRIPT:
-        assert [box["name"] for box in content["boxes"]] == [visible(row.object) for row in subject.lineage.objects]
+    if grain is not enums.Grain.SCRIPT:
+        assert [box["name"] for box in content["boxes"]] == [
+            escape_hidden(row.object) for row in subject.lineage.objects
+        ]
 
 
 # ── how much ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -309,9 +311,9 @@ def test_a_drawing_is_bounded_and_says_what_was_cut(name: str) -> None:
     format = FORMATS[name]
     assert format.write is not None
     subject = ordinary()
-    found = format.write(subject, Wish(sets.Grain.TABLE, 7))
+    found = format.write(subject, DrawingOptions(enums.Grain.TABLE, 7))
     assert re.fullmatch(r"7 of \d+ objects and \d+ of \d+ arrows", found.cut)
-    assert len(found.text) < len(format.write(subject, Wish(sets.Grain.TABLE, 1000)).text)
+    assert len(found.text) < len(format.write(subject, DrawingOptions(enums.Grain.TABLE, 1000)).text)
 
 
 @pytest.fixture
@@ -403,7 +405,7 @@ class _Counting(io.StringIO):
 
 
 def test_a_document_is_written_as_it_is_made(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lineage_pipeline.export.json.CHUNK", 1)
+    monkeypatch.setattr("lineage_pipeline.export.documents.lineage_json.CHUNK", 1)
     for format in ("json", "openlineage"):
         monkeypatch.setattr("sys.stdout", stream := _Counting())
         assert main(["export", format, "."]) == 0
@@ -444,8 +446,8 @@ def test_texts_are_the_same_bytes_whatever_the_hash_seed_the_zone_and_the_locale
 
 
 def test_names_are_shown_and_cut_so_that_they_do_nothing() -> None:
-    assert visible("a\x1b[0m\u202e\n") == "a\\x1b[0m\\u202e\\n"
-    assert short("x" * 100, 10) == "xxxxxx…xxx"
-    assert all(len(short(name, 20)) <= 20 for name in NASTY)
-    assert cell("=1") == "'=1"
-    assert cell("a=1") == "a=1"
+    assert escape_hidden("a\x1b[0m\u202e\n") == "a\\x1b[0m\\u202e\\n"
+    assert shorten_middle("x" * 100, 10) == "xxxxxx…xxx"
+    assert all(len(shorten_middle(name, 20)) <= 20 for name in NASTY)
+    assert escape_formula("=1") == "'=1"
+    assert escape_formula("a=1") == "a=1"

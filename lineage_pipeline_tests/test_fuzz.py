@@ -4,11 +4,13 @@ from typing import NoReturn
 
 import pytest
 
-from lineage_pipeline.engine.compile import batches, parse, source
-from lineage_pipeline.engine.compile.directives import Client
+from lineage_pipeline.engine.compile import compiler
+from lineage_pipeline.engine.compile.grammar import parser
+from lineage_pipeline.engine.compile.lexer import ClientScript
+from lineage_pipeline.engine.compile.split import splitter
 from lineage_pipeline.engine.link.script import ScriptLinker
-from lineage_pipeline.pipeline import analyse
-from lineage_pipeline.vocabulary.analysis import InputFile, Options
+from lineage_pipeline.model.analysis import InputFile, Options
+from lineage_pipeline.pipeline import build_lineage
 from lineage_pipeline_tests.fuzzing import DIALECTS, assert_survives, corpus, failures, mutant
 
 FEW = 2_000
@@ -47,8 +49,12 @@ def _surprised(*_: object, **__: object) -> NoReturn:
 
 @pytest.mark.internal_error
 def test_a_bug_outside_of_statements_costs_its_file_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "client_lines", lambda text, traits: _surprised() if "odd" in text else Client(text))
-    lineage = analyse([InputFile(name, f"create view {name} as select a from t", Options()) for name in ("odd", "v")])
+    monkeypatch.setattr(
+        compiler, "extract_client_lines", lambda text, traits: _surprised() if "odd" in text else ClientScript(text)
+    )
+    lineage = build_lineage(
+        [InputFile(name, f"create view {name} as select a from t", Options()) for name in ("odd", "v")]
+    )
     [found] = [row for row in lineage.diagnostics if row.code == "INTERNAL_ERROR"]
     assert (found.path, found.severity) == ("odd", "error")
     assert found.message.startswith("internal error: the file is not analyzed (_Surprise in ")
@@ -59,28 +65,30 @@ def test_a_bug_outside_of_statements_costs_its_file_and_no_other(monkeypatch: py
 def test_a_bug_between_statements_costs_one_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ScriptLinker, "_rehearse", _surprised)
     text = "while 1 = 1 insert into t select a from s;\ninsert into u select a from s;\n"
-    lineage = analyse([InputFile("-", text, Options("tsql"))])
+    lineage = build_lineage([InputFile("-", text, Options("tsql"))])
     [found] = [row for row in lineage.diagnostics if row.code == "INTERNAL_ERROR"]
     assert found.message.startswith("internal error: WHILE is not analyzed (_Surprise in ")
     assert {edge.to_object for edge in lineage.column_edges} == {"t", "u"}
 
 
 @pytest.mark.internal_error
-@pytest.mark.parametrize("place", ["normalise", "rewritten"])
+@pytest.mark.parametrize("place", ["drop_irrelevant_clauses", "apply_rewrites"])
 def test_a_bug_before_the_parser_is_no_parse_error(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = getattr(parse, place)
+    real = getattr(parser, place)
     monkeypatch.setattr(
-        parse, place, lambda tokens, *rest: _surprised() if tokens[-1].text == "odd" else real(tokens, *rest)
+        parser, place, lambda tokens, *rest: _surprised() if tokens[-1].text == "odd" else real(tokens, *rest)
     )
     text = "create view v as select a from odd;\ncreate view w as select a from t"
-    lineage = analyse([InputFile("-", text, Options())])
+    lineage = build_lineage([InputFile("-", text, Options())])
     assert [(row.code, row.line) for row in lineage.diagnostics if row.severity == "error"] == [("INTERNAL_ERROR", 1)]
     assert [edge.to_object for edge in lineage.column_edges] == ["w"]
 
 
 @pytest.mark.internal_error
 def test_a_bug_of_the_splitter_is_reported_and_costs_the_blocks_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "cut", _surprised)
-    lineage = analyse([InputFile("-", "create view v as select a from t; create view w as select a from v", Options())])
+    monkeypatch.setattr(splitter, "_split_by_dialect", _surprised)
+    lineage = build_lineage(
+        [InputFile("-", "create view v as select a from t; create view w as select a from v", Options())]
+    )
     assert [row.code for row in lineage.diagnostics if row.severity == "error"] == ["INTERNAL_ERROR"]
     assert {edge.to_object for edge in lineage.column_edges} == {"v", "w"}

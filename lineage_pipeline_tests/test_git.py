@@ -8,16 +8,23 @@ import msgspec
 import pytest
 
 from lineage_pipeline.cli import main
-from lineage_pipeline.cli.sides import side_of
-from lineage_pipeline.defs.opening import open_repository
+from lineage_pipeline.cli.revisions import discover_side
+from lineage_pipeline.config.load import Settings, load_settings
+from lineage_pipeline.defs.runs.watched_repositories import open_repository
+from lineage_pipeline.discover.discovery import Discovery, build_input_files
 from lineage_pipeline.discover.folder import discover_folder
-from lineage_pipeline.discover.gather import Discovery, input_files
-from lineage_pipeline.discover.git import WORKTREE, discover_revision, resolve, toplevel
-from lineage_pipeline.discover.refs import chosen_refs, gained, list_refs
-from lineage_pipeline.discover.remotes import _Remote, is_remote, local, mirrored, repository_of, shown
-from lineage_pipeline.settings import Settings, load_settings
-from lineage_pipeline.vocabulary.errors import LineageError
-from lineage_pipeline.vocabulary.sets import Status
+from lineage_pipeline.discover.git.mirror import (
+    _RemoteRepository,
+    fetch_mirror,
+    is_remote_address,
+    local_repository,
+    name_remote_repository,
+    redact_address,
+)
+from lineage_pipeline.discover.git.refs import list_gained_commits, list_refs, select_refs
+from lineage_pipeline.discover.git.repository import WORKTREE, discover_revision, find_toplevel, resolve_commit
+from lineage_pipeline.model.enums import Status
+from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline_tests.test_discover import git, write
 
 RULES = Settings()
@@ -40,7 +47,7 @@ def repo(tmp_path: Path) -> Path:
 
 
 def texts(found: Discovery) -> dict[str, str]:
-    return {file.path: file.text for file in input_files(found, RULES)}
+    return {file.path: file.text for file in build_input_files(found, RULES)}
 
 
 NOW = {"a.sql": "select 3", "x/b.sql": "select 2"}
@@ -54,7 +61,7 @@ def test_clones_of_every_kind(how: tuple[str, ...], base: bool, repo: Path, tmp_
     git(tmp_path, "clone", "-q", *how, f"file://{repo}", "clone")
     found = discover_revision(tmp_path / "clone", "HEAD", RULES)
     assert texts(found) == NOW
-    assert found.snapshot.commit == resolve(repo, "main")
+    assert found.snapshot.commit == resolve_commit(repo, "main")
     assert (found.snapshot.base is not None) is base
 
 
@@ -103,7 +110,7 @@ def test_submodules_and_pointers_are_told_and_not_followed(revision: str, repo: 
     (repo / "big.sql").write_text(POINTER)
     git(repo, "add", "-A")
     (repo / "module").mkdir()
-    git(repo, "update-index", "--add", "--cacheinfo", f"160000,{resolve(repo, 'main')},module")
+    git(repo, "update-index", "--add", "--cacheinfo", f"160000,{resolve_commit(repo, 'main')},module")
     git(repo, "commit", "-q", "-m", "more")
     found = discover_revision(repo, revision, RULES)
     assert [(one.code, one.path) for one in found.diagnostics] == [("SUBMODULE", "module"), ("LFS_POINTER", "big.sql")]
@@ -225,7 +232,7 @@ def test_nothing_that_a_repository_names_is_run(repo: Path, tmp_path: Path) -> N
     write(repo, a_sql="select 9")
     assert texts(discover_revision(repo, "HEAD", RULES)) == {"a.sql": "select 3"}
     assert texts(discover_revision(repo, WORKTREE, RULES))["a.sql"] == "select 9"
-    assert toplevel(repo) == repo
+    assert find_toplevel(repo) == repo
     assert not canary.exists(), canary.read_text()
     git(repo, "-c", "core.pager=cat", "status")
     assert canary.exists()  # the trap works: git itself falls into it
@@ -240,13 +247,13 @@ def test_a_repository_cannot_claim_another_folder(repo: Path, tmp_path: Path) ->
 
 def test_a_remote_is_fetched_into_a_mirror_and_kept_up_to_date(repo: Path, tmp_path: Path) -> None:
     url = f"file://{repo}"
-    mirror = mirrored(url, tmp_path / "mirrors", {})
+    mirror = fetch_mirror(url, tmp_path / "mirrors", {})
     assert texts(discover_revision(mirror, "HEAD", RULES)) == NOW
     assert discover_revision(mirror, "main", RULES).snapshot.repo == "shop"
     write(repo, a_sql="select 10")
     git(repo, "commit", "-q", "-a", "-m", "third")
     git(repo, "branch", "-m", "main", "trunk")
-    assert mirrored(url, tmp_path / "mirrors", {}) == mirror
+    assert fetch_mirror(url, tmp_path / "mirrors", {}) == mirror
     assert texts(discover_revision(mirror, "HEAD", RULES))["a.sql"] == "select 10"
     with pytest.raises(LineageError, match="not a revision"):
         discover_revision(mirror, "main", RULES)
@@ -254,7 +261,7 @@ def test_a_remote_is_fetched_into_a_mirror_and_kept_up_to_date(repo: Path, tmp_p
 
 def test_an_address_at_a_revision_is_a_side(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    found, _ = side_of(f"file://{repo}@HEAD~1", {})
+    found, _ = discover_side(f"file://{repo}@HEAD~1", {})
     assert texts(found)["a.sql"] == "select 1"
     assert (tmp_path / ".lineage" / "mirrors").is_dir()
 
@@ -264,7 +271,7 @@ def test_a_revision_may_be_written_as_git_writes_it(revision: str, repo: Path, t
     git(repo, "tag", "-a", "-m", "one", "t1", "HEAD~1")
     git(repo, "tag", "-a", "-m", "a tag of a tag", "t2", "t1")
     git(repo, "pack-refs", "--all")
-    found, _ = side_of(f"{repo}@{revision}", {})
+    found, _ = discover_side(f"{repo}@{revision}", {})
     assert texts(found)["a.sql"] == "select 1"
 
 
@@ -314,7 +321,7 @@ def test_refs_are_chosen_by_patterns(repo: Path) -> None:
     git(repo, "tag", "v1", "HEAD~1")
     git(repo, "tag", "-a", "-m", "annotated", "v2")
     git(repo, "update-ref", "refs/remotes/origin/main", "HEAD~1")
-    head, before = resolve(repo, "HEAD"), resolve(repo, "HEAD~1")
+    head, before = resolve_commit(repo, "HEAD"), resolve_commit(repo, "HEAD~1")
     assert list_refs(repo) == {
         "main": head,
         "release/0.9": head,
@@ -323,23 +330,23 @@ def test_refs_are_chosen_by_patterns(repo: Path) -> None:
         "tags/v1": before,
         "tags/v2": head,
     }
-    assert list(chosen_refs(repo, ["*", "!release/0*"], "")) == ["main", "release/1.0"]
-    assert list(chosen_refs(repo, ["tags/v*", "remotes/*/main"], "")) == ["remotes/origin/main", "tags/v1", "tags/v2"]
-    assert chosen_refs(repo, [], "") == {"main": head}
-    assert chosen_refs(repo, [], "tags/v1") == {"tags/v1": before}
-    assert gained(repo, before, head) == [head]
-    assert gained(repo, "0" * 40, head) == [head]
+    assert list(select_refs(repo, ["*", "!release/0*"], "")) == ["main", "release/1.0"]
+    assert list(select_refs(repo, ["tags/v*", "remotes/*/main"], "")) == ["remotes/origin/main", "tags/v1", "tags/v2"]
+    assert select_refs(repo, [], "") == {"main": head}
+    assert select_refs(repo, [], "tags/v1") == {"tags/v1": before}
+    assert list_gained_commits(repo, before, head) == [head]
+    assert list_gained_commits(repo, "0" * 40, head) == [head]
 
 
 def test_what_cannot_be_fetched_is_one_sentence_without_secrets(tmp_path: Path) -> None:
     with pytest.raises(LineageError, match="cannot be fetched"):
-        mirrored(f"file://{tmp_path}/none", tmp_path / "m", {})
+        fetch_mirror(f"file://{tmp_path}/none", tmp_path / "m", {})
     with pytest.raises(LineageError, match="leave secrets out") as error:
-        mirrored("https://me:hunter2@host.invalid/x.git", tmp_path / "m", {})
+        fetch_mirror("https://me:hunter2@host.invalid/x.git", tmp_path / "m", {})
     assert "hunter2" not in str(error.value)
-    assert shown("https://token@host/x") == "https://***@host/x"
+    assert redact_address("https://token@host/x") == "https://***@host/x"
     with pytest.raises(LineageError, match="cannot be fetched"):
-        mirrored("ext::sh -c touch% canary", tmp_path / "m", {})
+        fetch_mirror("ext::sh -c touch% canary", tmp_path / "m", {})
 
 
 @pytest.mark.parametrize(
@@ -356,32 +363,34 @@ def test_what_cannot_be_fetched_is_one_sentence_without_secrets(tmp_path: Path) 
 )
 def test_an_address_with_a_secret_is_refused_and_not_repeated(address: str, tmp_path: Path) -> None:
     with pytest.raises(LineageError, match=r"leave secrets out|is no address") as error:
-        mirrored(address, tmp_path / "m", {})
+        fetch_mirror(address, tmp_path / "m", {})
     assert "hunter2" not in str(error.value)
-    assert "hunter2" not in shown(f"unable to access '{address}': the requested URL returned error: 403")
+    assert "hunter2" not in redact_address(f"unable to access '{address}': the requested URL returned error: 403")
 
 
 def test_an_address_without_a_secret_is_shown_as_it_is() -> None:
     for address in ("ssh://host/x.git", "git@host:a/b.git", "https://host/a@b.git", "file:///a/b", "a/b?c=d"):
-        assert shown(address) == address
-    assert shown("https://host/x?private_token=t&ref=main'") == "https://host/x?private_token=***&ref=***'"
+        assert redact_address(address) == address
+    assert redact_address("https://host/x?private_token=t&ref=main'") == "https://host/x?private_token=***&ref=***'"
 
 
 def test_what_git_says_of_an_address_has_no_secret(tmp_path: Path) -> None:
     with pytest.raises(LineageError, match=r"cannot be fetched: unable to access 'http://127\.0\.0\.1:9/x") as error:
-        _Remote("http://127.0.0.1:9/x", tmp_path, {}, time.monotonic() + 60).run(
+        _RemoteRepository("http://127.0.0.1:9/x", tmp_path, {}, time.monotonic() + 60).run(
             "ls-remote", "http://hunter2@127.0.0.1:9/x?private_token=hunter2"
         )
     assert "hunter2" not in str(error.value)
 
 
 def test_addresses_and_folders_are_told_apart(tmp_path: Path) -> None:
-    assert [is_remote(word) for word in ("https://h/x.git", "git@h:a/b", "ssh://h/x", "a/b", "main", "C:x")] == [
+    assert [
+        is_remote_address(word) for word in ("https://h/x.git", "git@h:a/b", "ssh://h/x", "a/b", "main", "C:x")
+    ] == [
         *(True, True, True),
         *(False, False, False),
     ]
-    assert repository_of("git@host:team/shop.git") == "shop"
-    assert local("a/b", tmp_path) == Path("a/b")
+    assert name_remote_repository("git@host:team/shop.git") == "shop"
+    assert local_repository("a/b", tmp_path) == Path("a/b")
 
 
 def test_the_time_of_a_commit_is_the_same_in_every_zone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

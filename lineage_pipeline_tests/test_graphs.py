@@ -5,14 +5,14 @@ from collections.abc import Collection, Iterator
 
 import pytest
 
-from lineage_pipeline import analyze
-from lineage_pipeline.engine.link.inside import JOINS
-from lineage_pipeline.graphs import Graphs
-from lineage_pipeline.pipeline import work_out
-from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline.vocabulary.graph import Graph, GraphEdge, NodeRef
-from lineage_pipeline.vocabulary.sets import GraphEdgeType, NodeType, Role
-from lineage_pipeline.vocabulary.tables import StatementRef
+from lineage_pipeline.api import analyze
+from lineage_pipeline.detail import AnalysisGraphs
+from lineage_pipeline.engine.link.detail import JOIN_OPERATIONS
+from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.model.enums import GraphEdgeType, NodeType, Role
+from lineage_pipeline.model.graph import Graph, GraphEdge, NodeRef
+from lineage_pipeline.model.tables import StatementRef
+from lineage_pipeline.pipeline import analyze_files
 from lineage_pipeline_tests.cases import Case, accept, cases, inputs_of
 
 DECIDES = ("JOIN", "FILTER", "GROUP_BY", "SORT", "WINDOW", "CONDITIONAL")
@@ -23,8 +23,8 @@ Origin = tuple[str, str, str, str, bool]
 """Where a value or a decision comes from: object, column, member, subtype, approximate."""
 
 
-def graphs_of(case: Case) -> Graphs:
-    return Graphs(work_out(*inputs_of(case)))
+def graphs_of(case: Case) -> AnalysisGraphs:
+    return AnalysisGraphs(analyze_files(*inputs_of(case)))
 
 
 # ── fixtures ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -176,7 +176,7 @@ def test_walking_the_inside_of_a_statement_gives_its_column_edges(case: Case) ->
             assert (walked if exact else walked & expected) == expected
 
 
-def emptied(lineage: Lineage) -> set[str]:
+def emptied(lineage: LineageTables) -> set[str]:
     """The objects that are created again or truncated."""
     counts = Counter(part.object for part in lineage.object_statements if part.role in (Role.DEFINE, Role.ALTER))
     return {name for name, count in counts.items() if count > 1}
@@ -252,4 +252,6 @@ def test_a_graph_holds_together(case: Case) -> None:
 
 
 def test_every_operation_of_a_join_has_a_side() -> None:
-    assert {operation.value for operation in JOINS.values()} == {f"{side.upper()}_JOIN" for side in JOINS}
+    assert {operation.value for operation in JOIN_OPERATIONS.values()} == {
+        f"{side.upper()}_JOIN" for side in JOIN_OPERATIONS
+    }

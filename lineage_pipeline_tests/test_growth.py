@@ -6,13 +6,14 @@ from cProfile import Profile
 
 import pytest
 
-from lineage_pipeline import analyze, diff
-from lineage_pipeline.engine.compile.interface import face_of
-from lineage_pipeline.engine.compile.source import compile_source
-from lineage_pipeline.export import REPORTERS, Comparison, Subject
-from lineage_pipeline.export.formats import FORMATS
-from lineage_pipeline.pipeline import Compiled, analyse, as_compiled
-from lineage_pipeline.vocabulary.analysis import InputFile, Options
+from lineage_pipeline.api import analyze, diff
+from lineage_pipeline.engine.compile.compiler import compile_source
+from lineage_pipeline.engine.compile.script_interface import interface_of
+from lineage_pipeline.export import REPORTERS
+from lineage_pipeline.export.formats.lineage_formats import FORMATS
+from lineage_pipeline.export.subject import Comparison, Subject
+from lineage_pipeline.model.analysis import InputFile, Options
+from lineage_pipeline.pipeline import CompiledFile, build_compiled_file, build_lineage
 from lineage_pipeline_tests.test_export import NAMING, SNAPSHOT
 from lineage_pipeline_tests.test_formats import written
 
@@ -117,7 +118,7 @@ def _told(text: str) -> int:
 
 def _calls(dialect: str, text: str) -> int:
     """How many functions are called to analyse a text, without the child process in which a large one is compiled."""
-    return _counted(lambda: analyse([InputFile("-", text, Options(dialect))], compile_all=_compiled_here))
+    return _counted(lambda: build_lineage([InputFile("-", text, Options(dialect))], compile_all=_compiled_here))
 
 
 def _counted(work: Callable[[], object]) -> int:
@@ -128,6 +129,6 @@ def _counted(work: Callable[[], object]) -> int:
     return sum(entry.callcount for entry in profile.getstats())
 
 
-def _compiled_here(files: Iterable[InputFile]) -> list[Compiled]:
+def _compiled_here(files: Iterable[InputFile]) -> list[CompiledFile]:
     made = [(file, compile_source(file.text, file.options)) for file in files]
-    return [as_compiled(file, script, face_of(script, file.text, file.written)) for file, script in made]
+    return [build_compiled_file(file, script, interface_of(script, file.text, file.written)) for file, script in made]

@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from lineage_pipeline import analyze
-from lineage_pipeline.guard import compiling
-from lineage_pipeline.guard.child import Bounds, Step, run
-from lineage_pipeline.vocabulary.analysis import Limits
+from lineage_pipeline.api import analyze
+from lineage_pipeline.model.analysis import Limits
+from lineage_pipeline.sandbox import compiling
+from lineage_pipeline.sandbox.child_process import ReportStep, StepLimits, run_in_child
 
-BOUNDS = Bounds(0.3, 300_000_000)
+BOUNDS = StepLimits(0.3, 300_000_000)
 SLOW = "select a" + "[0]" * 20_000 + " from slow"  # each bracket costs as much as all before it
 GOOD = "create view {0} as select a from {0}_source;\n"
 
 
-def _upper(item: str, step: Step) -> bytes:
+def _upper(item: str, step: ReportStep) -> bytes:
     step(7)
     match item:
         case "hang":
@@ -41,7 +41,7 @@ def _upper(item: str, step: Step) -> bytes:
 
 
 def test_results_come_back_in_order_however_large() -> None:
-    made, stopped = run(["a", "b" * 3_000_000, "c"], _upper, BOUNDS)
+    made, stopped = run_in_child(["a", "b" * 3_000_000, "c"], _upper, BOUNDS)
     assert [len(item) for item in made] == [1, 3_000_000, 1]
     assert stopped is None
 
@@ -58,14 +58,14 @@ def test_results_come_back_in_order_however_large() -> None:
     ],
 )
 def test_what_stops_a_child_is_said_with_its_place(bad: str, reason: str) -> None:
-    made, stopped = run(["a", bad, "c"], _upper, BOUNDS)
+    made, stopped = run_in_child(["a", bad, "c"], _upper, BOUNDS)
     assert made == [b"A"]
     assert stopped is not None
     assert (stopped.item, stopped.step, stopped.reason) == (1, 7, reason)
 
 
 def test_time_counts_for_each_step_and_only_while_it_computes() -> None:
-    def rest(item: int, step: Step) -> bytes:
+    def rest(item: int, step: ReportStep) -> bytes:
         for number in range(4):
             step(number)
             time.sleep(0.15)
@@ -74,27 +74,27 @@ def test_time_counts_for_each_step_and_only_while_it_computes() -> None:
                 pass
         return b"done"
 
-    assert run([1], rest, BOUNDS) == ([b"done"], None)
+    assert run_in_child([1], rest, BOUNDS) == ([b"done"], None)
 
 
 def test_where_memory_runs_out_the_child_goes_first() -> None:
-    def score(item: int, step: Step) -> bytes:
+    def score(item: int, step: ReportStep) -> bytes:
         return Path("/proc/self/oom_score_adj").read_bytes().strip()
 
-    assert run([1], score, BOUNDS) == ([b"1000"], None)
+    assert run_in_child([1], score, BOUNDS) == ([b"1000"], None)
     assert Path("/proc/self/oom_score_adj").read_bytes().strip() != b"1000"
 
 
 ORPHANED = """
 import os, sys, time
-from lineage_pipeline.guard.child import Bounds, run
+from lineage_pipeline.sandbox.child_process import StepLimits, run_in_child
 
 def work(item, step):
     print(os.getpid(), flush=True)
     time.sleep(60)
     return b""
 
-run([1], work, Bounds(60, 300_000_000))
+run_in_child([1], work, StepLimits(60, 300_000_000))
 """
 
 
@@ -119,7 +119,7 @@ def _runs(process: Path) -> bool:
 
 
 def test_no_child_is_left_behind() -> None:
-    run(["a", "hang"], _upper, BOUNDS)
+    run_in_child(["a", "hang"], _upper, BOUNDS)
     try:
         left, _ = os.waitpid(-1, os.WNOHANG)
     except ChildProcessError:  # no child at all

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 import yaml
 
-from lineage_pipeline import scan
-from lineage_pipeline.discover.hosts.python import read_python
-from lineage_pipeline.discover.hosts.values import text_of
-from lineage_pipeline.discover.yamls import load_yaml
+from lineage_pipeline.api import scan
+from lineage_pipeline.discover.bounded_yaml import load_yaml
+from lineage_pipeline.discover.embedded_sql.python_program import extract_python
+from lineage_pipeline.discover.embedded_sql.text_parts import join_parts
 
 GOOD = "create table t (a int);\ncreate view good as select a from t;\n"
 FIRST = "q = 'select a from t '\n"
@@ -68,15 +68,15 @@ def test_half_a_character_costs_nobody_anything(tmp_path: Path) -> None:
 
 def test_a_text_as_long_as_a_file_may_be_is_still_read() -> None:
     columns = "\\n, ".join(f"c{number}" for number in range(40_000))
-    (found,) = read_python(f"spark.sql('select {columns} from t')").texts
-    assert text_of(found).count("\n, ") == 39_999
+    (found,) = extract_python(f"spark.sql('select {columns} from t')").texts
+    assert join_parts(found).count("\n, ") == 39_999
 
 
 def test_a_program_that_runs_too_much_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lineage_pipeline.discover.hosts.python.BUDGET", 4_000_000)
+    monkeypatch.setattr("lineage_pipeline.discover.embedded_sql.python_program.BUDGET", 4_000_000)
     long = "q = 'select " + "a, " * 3_000 + "a from t'\n"
     calls = "".join(f"spark.sql(q + ' where {number}')\n" for number in range(60))
-    found = read_python(long + calls)
+    found = extract_python(long + calls)
     assert [problem.code for problem in found.problems] == ["LIMIT_EXCEEDED"]
     assert 30 < len(found.texts) < 60
 
@@ -84,16 +84,16 @@ def test_a_program_that_runs_too_much_is_said(monkeypatch: pytest.MonkeyPatch) -
 def test_thousands_of_functions_that_call_each_other_are_read(tmp_path: Path) -> None:
     step = "def f{0}(x):\n    spark.sql('insert into t{0} select a from ' + x)\n    f{1}(x)\n"
     text = "".join(step.format(number, number + 1) for number in range(3_000)) + "f0('first')\n"
-    assert len(read_python(text).texts) == 3_000
+    assert len(extract_python(text).texts) == 3_000
 
 
 def test_cells_of_a_notebook_are_placed_in_one_go() -> None:
-    from lineage_pipeline.discover.hosts.jupyter import read_jupyter
+    from lineage_pipeline.discover.embedded_sql.jupyter import extract_jupyter
 
     def seconds(count: int) -> float:
         cells = [{"cell_type": "code", "source": f"spark.sql('select a from t{n}')"} for n in range(count)]
         text, started = json.dumps({"cells": cells, "nbformat": 4}), time.process_time()
-        assert len(read_jupyter(text).texts) == count
+        assert len(extract_jupyter(text).texts) == count
         return time.process_time() - started
 
     assert seconds(4_000) < 20  # forty where each looks at all before it

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from lineage_pipeline.config.load import Settings
+from lineage_pipeline.discover.discovery import Discovery
 from lineage_pipeline.discover.folder import discover_folder
-from lineage_pipeline.discover.gather import Discovery
-from lineage_pipeline.discover.git import WORKTREE, discover_revision
-from lineage_pipeline.settings import Settings
+from lineage_pipeline.discover.git.repository import WORKTREE, discover_revision
 from lineage_pipeline_tests.comparisons import NASTY
 from lineage_pipeline_tests.test_discover import git
 from lineage_pipeline_tests.test_sinks import COMMAND

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lineage_pipeline import scan
-from lineage_pipeline.vocabulary.sets import Status
-from lineage_pipeline.vocabulary.tables import StatementRow
+from lineage_pipeline.api import scan
+from lineage_pipeline.model.enums import Status
+from lineage_pipeline.model.tables import StatementRow
 
 GOOD = b"create table t (a int);\ncreate view good as select a from t;\n"
 LONG = "n" * 10_000

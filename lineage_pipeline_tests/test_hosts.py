@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lineage_pipeline.api import scan
-from lineage_pipeline.discover.files import discover_files
-from lineage_pipeline.discover.hosts.literals import pieces_of
-from lineage_pipeline.discover.hosts.reading import hosted, is_closed
-from lineage_pipeline.discover.hosts.values import Part
-from lineage_pipeline.settings import Settings
-from lineage_pipeline.vocabulary.analysis import HOLE
-from lineage_pipeline.vocabulary.places import Text, line_starts
+from lineage_pipeline.config.load import Settings
+from lineage_pipeline.discover.embedded_sql.extractor import extract_sql, has_closed_quotes
+from lineage_pipeline.discover.embedded_sql.string_literals import parse_literals
+from lineage_pipeline.discover.embedded_sql.text_parts import TextPart
+from lineage_pipeline.discover.single_files import discover_single_files
+from lineage_pipeline.model.analysis import RUNTIME_PLACEHOLDER
+from lineage_pipeline.model.source_map import SourceText, find_line_starts
 
 IMPORTS = {
     "jobs/load.py": "from common.names import SCHEMA, QUERY as Q\nfrom . import near\nimport common.names as names\n"
@@ -240,11 +240,14 @@ PYTHON = {
     ),
     "a template that is filled elsewhere": (
         "Q = 'create table {name} (a int)'",
-        [f"create table {HOLE} (a int)"],
+        [f"create table {RUNTIME_PLACEHOLDER} (a int)"],
     ),
     "rows that the driver sends": (
         "cur.execute('insert into t values', rows)\ncur.execute('insert into u (a, b) VALUES;', rows)",
-        [f"insert into t SELECT * FROM {HOLE}", f"insert into u (a, b) VALUES ({HOLE}, {HOLE})"],
+        [
+            f"insert into t SELECT * FROM {RUNTIME_PLACEHOLDER}",
+            f"insert into u (a, b) VALUES ({RUNTIME_PLACEHOLDER}, {RUNTIME_PLACEHOLDER})",
+        ],
     ),
     "once, though it is run twice": ("q = 'select a from t'\ncur.execute(q)\ncur.execute(q)", ["select a from t"]),
 }
@@ -252,12 +255,12 @@ PYTHON = {
 
 @pytest.mark.parametrize(("program", "expected"), PYTHON.values(), ids=PYTHON)
 def test_strings_are_followed_to_where_they_are_run(program: str, expected: list[str]) -> None:
-    found = hosted("x.py", program)
+    found = extract_sql("x.py", program)
     assert found is not None
     pieces = [piece for piece in found.text.split("\n;\n") if piece]
     assert len(pieces) == len(expected)
     assert all(piece.startswith(said) for piece, said in zip(pieces, expected, strict=True))
-    text = Text("x.py", line_starts(program), found.text, found.copies)
+    text = SourceText("x.py", find_line_starts(program), found.text, found.copies)
     for rendered, at, length in zip(found.copies[::3], found.copies[1::3], found.copies[2::3], strict=True):
         assert found.text[rendered : rendered + length] == program[at : at + length]
     for piece in pieces:
@@ -270,9 +273,9 @@ def test_strings_are_followed_to_where_they_are_run(program: str, expected: list
 def test_literals_mean_what_python_says(value: str, prefix: str) -> None:
     doubled = value.replace("{", "{{").replace("}", "}}") if prefix else value
     literal = prefix + repr(doubled)
-    pieces = pieces_of(literal, 0)
+    pieces = parse_literals(literal, 0)
     assert pieces is not None
-    parts = [piece for piece in pieces if isinstance(piece, Part)]
+    parts = [piece for piece in pieces if isinstance(piece, TextPart)]
     meant = "".join(part.text for part in parts)
     assert meant == (value if prefix else ast.literal_eval(literal))
     assert all(literal[part.at : part.at + len(part.text)] == part.text for part in parts if part.at >= 0)
@@ -282,11 +285,11 @@ def test_literals_mean_what_python_says(value: str, prefix: str) -> None:
     "literal", ['r"a\\n{x}"', "b'a'", "'''a\n'b\\\nc'''", '"\\x41\\u00e9\\101\\N{DIGIT ONE}"', "u'a'"]
 )
 def test_literals_of_all_kinds(literal: str) -> None:
-    pieces = pieces_of(literal, 0)
+    pieces = parse_literals(literal, 0)
     value = ast.literal_eval(literal)
     assert (pieces is None) == isinstance(value, bytes)
     if pieces is not None:
-        said = "".join(piece.text for piece in pieces if isinstance(piece, Part))
+        said = "".join(piece.text for piece in pieces if isinstance(piece, TextPart))
         assert said == value.replace("1", "?") if "DIGIT" in literal else said == value
 
 
@@ -296,7 +299,7 @@ def test_what_cannot_be_known_is_said_at_its_place(tmp_path: Path) -> None:
     (tmp_path / "c.py").write_text('cur.execute("select \'a")\n')
     (tmp_path / "d.py").write_text("print('no sql here')\n")
     (tmp_path / "e.py").write_text("def f(x):\n    PostgresOperator(sql=x)\n    hook.run(x)\n")
-    found = discover_files([str(path) for path in sorted(tmp_path.iterdir())], b"", Settings())
+    found = discover_single_files([str(path) for path in sorted(tmp_path.iterdir())], b"", Settings())
     said = [(Path(one.path or "").name, one.line, one.column, one.code) for one in found.diagnostics]
     assert said == [
         ("a.py", 2, 17, "DYNAMIC_SQL"),
@@ -308,7 +311,9 @@ def test_what_cannot_be_known_is_said_at_its_place(tmp_path: Path) -> None:
 
 
 def test_more_texts_than_are_followed_leave_a_hole() -> None:
-    found = hosted("x.py", f"for t in {[f't{number}' for number in range(300)]}:\n    spark.sql('drop table ' + t)\n")
+    found = extract_sql(
+        "x.py", f"for t in {[f't{number}' for number in range(300)]}:\n    spark.sql('drop table ' + t)\n"
+    )
     assert found is not None
     said = found.text.split("\n;\n")
     assert (len(said), said[0], said[-1]) == (201, "drop table t0", "drop table __hole__")
@@ -458,7 +463,7 @@ def test_what_one_cell_says_has_its_place_there(tmp_path: Path) -> None:
     ]
     document = {"cells": [{"cell_type": "code", "source": source} for source in cells]}
     content = json.dumps(document, indent=1)
-    found = hosted("n.ipynb", content)
+    found = extract_sql("n.ipynb", content)
     assert found is not None
     assert found.text == "insert into core.a select a from raw.t"
     for rendered, at, length in zip(found.copies[::3], found.copies[1::3], found.copies[2::3], strict=True):
@@ -472,7 +477,7 @@ def test_a_broken_cell_of_a_notebook_costs_itself_only() -> None:
         "# Databricks notebook source\n# first of all\n%pip install x\nt = 'core.a'\n\n# COMMAND ----------\n"
         "def broken(:\n\n# COMMAND ----------\nspark.sql('drop table %s'\n  % (t))\n"
     )
-    found = hosted("n.py", text)
+    found = extract_sql("n.py", text)
     assert found is not None
     assert found.text == "drop table core.a"
     (problem,) = found.problems
@@ -488,7 +493,7 @@ def test_a_notebook_that_is_no_json_is_a_finding(tmp_path: Path) -> None:
 def test_the_same_text_in_another_kind_of_file_is_another_source(tmp_path: Path) -> None:
     for name in ("a.py", "a.sql"):
         (tmp_path / name).write_text('spark.sql("select 1")')
-    found = discover_files([str(tmp_path / "a.py"), str(tmp_path / "a.sql")], b"", Settings())
+    found = discover_single_files([str(tmp_path / "a.py"), str(tmp_path / "a.sql")], b"", Settings())
     assert len({source.source_hash for source in found.sources}) == 2
     assert [file.templater for file in found.files] == ["python", ""]
 
@@ -503,4 +508,4 @@ def test_a_module_in_a_program_ends_where_its_string_ends(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(("text", "closed"), [("select 'a''b' -- it's", True), ("select 'a", False), ("/* a", False)])
 def test_an_open_quote_is_seen(text: str, closed: bool) -> None:
-    assert is_closed(text) is closed
+    assert has_closed_quotes(text) is closed

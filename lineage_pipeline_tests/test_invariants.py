@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from lineage_pipeline.export.json import dump, lineage_document
-from lineage_pipeline.pipeline import analyse, work_out
-from lineage_pipeline.vocabulary import ir
-from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options, TableSchema
-from lineage_pipeline.vocabulary.plan import Plan, ScriptFace
+from lineage_pipeline.export.documents.lineage_json import build_lineage_document, dump_json
+from lineage_pipeline.model import ir
+from lineage_pipeline.model.analysis import InputFile, LineageTables, Options, TableSchema
+from lineage_pipeline.model.plan import Plan, ScriptInterface
+from lineage_pipeline.pipeline import analyze_files, build_lineage
 from lineage_pipeline_tests.cases import Case, analysed, inputs_of
 from lineage_pipeline_tests.checks import FIXTURES, essence
 from lineage_pipeline_tests.layouts import spaced
@@ -34,17 +34,17 @@ def example(revision: str) -> list[InputFile]:
 
 
 @pytest.fixture(scope="module")
-def head() -> Lineage:
-    return analyse(example("head"))
+def head() -> LineageTables:
+    return build_lineage(example("head"))
 
 
-def test_the_rows_of_the_examples_are_sound(head: Lineage) -> None:
+def test_the_rows_of_the_examples_are_sound(head: LineageTables) -> None:
     assert sum(edge.span is not None for edge in head.column_edges) > 300
     assert_sound(head, {file.path: file.text for file in example("head")})
 
 
-def test_the_order_of_files_does_not_matter(head: Lineage) -> None:
-    assert analyse(reversed(example("head"))) == head
+def test_the_order_of_files_does_not_matter(head: LineageTables) -> None:
+    assert build_lineage(reversed(example("head"))) == head
 
 
 def test_paths_that_count_alike_keep_one_order() -> None:
@@ -52,7 +52,7 @@ def test_paths_that_count_alike_keep_one_order() -> None:
         InputFile(f"{n}.sql", f"create table t ({c} int)", Options("postgres")) for n, c in (("1", "a"), ("01", "b"))
     ]
     odd = InputFile("1²2.sql", "create table u (a int)", Options("postgres"))
-    assert analyse([*files, odd]) == analyse([odd, *reversed(files)])
+    assert build_lineage([*files, odd]) == build_lineage([odd, *reversed(files)])
 
 
 SPREADABLE = [case for case in FIXTURES if case.file.stem not in ("clients", "unnamed")]
@@ -70,10 +70,10 @@ def test_layout_changes_no_edge(case: Case) -> None:
 def test_what_is_handed_on_between_processes_survives_its_encoding() -> None:
     for case in FIXTURES:
         files, imported = inputs_of(case)
-        made = work_out(files, imported)
+        made = analyze_files(files, imported)
         for item in made.compiled:
             assert_survives(item.script, ir.Script)
-            assert_survives(item.face, ScriptFace)
+            assert_survives(item.face, ScriptInterface)
         assert_survives(made.plan, Plan)
         assert_survives(made.registry.schemas, dict[str, TableSchema])
 
@@ -95,5 +95,5 @@ def test_hash_seeds_do_not_matter() -> None:
 
 def documents() -> str:
     """What the engine gives for the example and for every fixture, as text."""
-    lineages = [analyse(example("base")), *(analysed(case) for case in FIXTURES)]
-    return "\n".join(dump(lineage_document(lineage)) for lineage in lineages)
+    lineages = [build_lineage(example("base")), *(analysed(case) for case in FIXTURES)]
+    return "\n".join(dump_json(build_lineage_document(lineage)) for lineage in lineages)

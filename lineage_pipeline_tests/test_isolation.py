@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from lineage_pipeline import analyze
-from lineage_pipeline.engine.compile.source import compile_source
-from lineage_pipeline.vocabulary.analysis import InputFile
+from lineage_pipeline.api import analyze
+from lineage_pipeline.engine.compile.compiler import compile_source
+from lineage_pipeline.model.analysis import InputFile
 from lineage_pipeline_tests.cases import cases, inputs_of
 
 THREADS = 4

@@ -8,13 +8,13 @@ import pytest
 
 from benchmarks.generate import edit, generate, write
 from lineage_pipeline.cli import main
-from lineage_pipeline.cli.remembered import LARGE, WORTH
+from lineage_pipeline.cli.lineage_cache import MIN_CACHED_BYTES, MIN_CACHED_FILES
+from lineage_pipeline.compile_cache import CachingCompiler
+from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.discover.discovery import build_input_files
 from lineage_pipeline.discover.folder import discover_folder
-from lineage_pipeline.discover.gather import input_files
-from lineage_pipeline.kept import Keeper
-from lineage_pipeline.pipeline import Memory, analyse, work_out
-from lineage_pipeline.settings import load_settings
-from lineage_pipeline.vocabulary.analysis import InputFile
+from lineage_pipeline.model.analysis import InputFile
+from lineage_pipeline.pipeline import AnalysisCache, analyze_files, build_lineage
 
 pytestmark = pytest.mark.usefixtures("caching")
 TEMPLATE = "create view t as select {{ c }}, x from {{ t }};\n"
@@ -22,7 +22,7 @@ TEMPLATE = "create view t as select {{ c }}, x from {{ t }};\n"
 
 def files_of(folder: Path) -> list[InputFile]:
     settings = load_settings(folder, {"analysis": {"dialect": "snowflake"}}, {})
-    return list(input_files(discover_folder(folder, settings), settings))
+    return list(build_input_files(discover_folder(folder, settings), settings))
 
 
 @pytest.fixture
@@ -36,17 +36,17 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def keeper_of(folder: Path) -> Keeper:
-    return Keeper(str(folder / ".lineage" / "warehouse"), worth=0)
+def keeper_of(folder: Path) -> CachingCompiler:
+    return CachingCompiler(str(folder / ".lineage" / "warehouse"), worth=0)
 
 
 def test_what_is_kept_gives_the_same_rows_and_is_not_compiled_again(folder: Path) -> None:
     files = files_of(folder)
-    expected = analyse(files)
+    expected = build_lineage(files)
     first, second = keeper_of(folder), keeper_of(folder)
-    assert analyse(files, compile_all=first.compile) == expected
+    assert build_lineage(files, compile_all=first.compile) == expected
     assert first.made == len({file.source for file in files})
-    assert analyse(files, compile_all=second.compile) == expected
+    assert build_lineage(files, compile_all=second.compile) == expected
     assert second.made == 0
     assert (folder / ".lineage/warehouse/_cache/.gitignore").read_text() == "*\n"
     assert files_of(folder) == files  # what is kept is no part of the repository
@@ -58,17 +58,17 @@ def test_only_new_contents_are_compiled_wherever_files_move(folder: Path) -> Non
     (folder / "new.sql").write_text("create view n as select 1 as one;\n", encoding="utf-8")
     files = files_of(folder)
     keeper = keeper_of(folder)
-    memory = Memory()
-    assert work_out(files, memory=memory, compile_all=keeper.compile).lineage == work_out(files).lineage
+    memory = AnalysisCache()
+    assert analyze_files(files, memory=memory, compile_all=keeper.compile).lineage == analyze_files(files).lineage
     assert keeper.made == 1
-    work_out(files, memory=memory, compile_all=keeper.compile)
+    analyze_files(files, memory=memory, compile_all=keeper.compile)
     assert keeper.made == 1
 
 
 def test_several_processes_give_what_one_gives(folder: Path) -> None:
     files = files_of(folder)
-    keeper = Keeper(processes=2, much=1)
-    assert analyse(files, compile_all=keeper.compile) == analyse(files)
+    keeper = CachingCompiler(processes=2, much=1)
+    assert build_lineage(files, compile_all=keeper.compile) == build_lineage(files)
     assert keeper.made == len({file.source for file in files})
 
 
@@ -81,7 +81,7 @@ def test_a_damaged_batch_is_compiled_anew(folder: Path) -> None:
     content[middle : middle + 50] = bytes(50)
     part.write_bytes(content)
     keeper = keeper_of(folder)
-    assert analyse(files, compile_all=keeper.compile) == analyse(files)
+    assert build_lineage(files, compile_all=keeper.compile) == build_lineage(files)
     assert keeper.made > 0
 
 
@@ -90,7 +90,7 @@ def test_what_another_engine_kept_is_compiled_anew(folder: Path, monkeypatch: py
     keeper_of(folder).compile(files)
     same = keeper_of(folder)
     same.compile(files)
-    monkeypatch.setattr("lineage_pipeline.store.packing.engine_version", lambda: "another")
+    monkeypatch.setattr("lineage_pipeline.store.packed_script.engine_version", lambda: "another")
     other = keeper_of(folder)
     other.compile(files)
     assert (same.made, other.made > 0) == (0, True)
@@ -101,11 +101,11 @@ def test_little_leaves_no_folder_behind_and_a_closed_one_is_no_error(
 ) -> None:
     small = tmp_path_factory.mktemp("small")
     (small / "a.sql").write_text("select 1 as one;", encoding="utf-8")
-    analyse(files_of(small), compile_all=Keeper(str(small / ".lineage")).compile)
+    build_lineage(files_of(small), compile_all=CachingCompiler(str(small / ".lineage")).compile)
     assert not (small / ".lineage").exists()
     (folder / ".lineage").write_text("a file where the folder should be", encoding="utf-8")
     files = files_of(folder)
-    assert analyse(files, compile_all=keeper_of(folder).compile) == analyse(files)
+    assert build_lineage(files, compile_all=keeper_of(folder).compile) == build_lineage(files)
 
 
 def test_a_scan_keeps_unless_it_is_told_not_to(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,7 +122,9 @@ def test_a_scan_keeps_unless_it_is_told_not_to(folder: Path, monkeypatch: pytest
     assert (folder / "c.json").read_bytes() == (folder / "d.json").read_bytes() != (folder / "a.json").read_bytes()
 
 
-@pytest.mark.parametrize(("files", "remark"), [(WORTH, 0), (3, LARGE // 3)], ids=["many", "large"])
+@pytest.mark.parametrize(
+    ("files", "remark"), [(MIN_CACHED_FILES, 0), (3, MIN_CACHED_BYTES // 3)], ids=["many", "large"]
+)
 def test_a_question_about_the_same_files_is_answered_from_what_is_kept(
     files: int, remark: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -139,7 +141,9 @@ def test_a_question_about_the_same_files_is_answered_from_what_is_kept(
     (file,) = kept.glob("*.kept")
     before = file.read_bytes()
     with monkeypatch.context() as patched:
-        patched.setattr("lineage_pipeline.cli.remembered._resumed", None)  # who asks again works out nothing
+        patched.setattr(
+            "lineage_pipeline.cli.lineage_cache._analyze_incrementally", None
+        )  # who asks again works out nothing
         assert ask() == answer
     for damaged in (before[: len(before) // 2], before[:500] + bytes(20) + before[520:]):
         file.write_bytes(damaged)
@@ -153,10 +157,10 @@ def test_a_question_about_the_same_files_is_answered_from_what_is_kept(
 def test_a_script_that_does_not_guard_its_start_may_have_several_processes(tmp_path: Path) -> None:
     script = tmp_path / "mine.py"
     script.write_text(
-        "from lineage_pipeline.kept import Keeper\n"
-        "from lineage_pipeline.vocabulary.analysis import InputFile, Options\n"
+        "from lineage_pipeline.compile_cache import CachingCompiler\n"
+        "from lineage_pipeline.model.analysis import InputFile, Options\n"
         "files = [InputFile(f'{n}.sql', f'select {n} as a', Options()) for n in range(3)]\n"
-        "print(len(Keeper(processes=2, much=1).compile(files)), flush=True)\n"
+        "print(len(CachingCompiler(processes=2, much=1).compile(files)), flush=True)\n"
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert (done.stdout, done.returncode) == ("3\n", 0), done.stderr

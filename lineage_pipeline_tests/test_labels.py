@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from lineage_pipeline import diff, scan
-from lineage_pipeline.discover.git import discover_revision
-from lineage_pipeline.discover.owners import parse_owners
-from lineage_pipeline.pipeline import analyse
-from lineage_pipeline.settings import load_settings
-from lineage_pipeline.vocabulary.analysis import InputFile, Label, Lineage, Options
+from lineage_pipeline.api import diff, scan
+from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.discover.code_owners import parse_code_owners
+from lineage_pipeline.discover.git.repository import discover_revision
+from lineage_pipeline.model.analysis import InputFile, Label, LineageTables, Options
+from lineage_pipeline.pipeline import build_lineage
 
 SNOWFLAKE = """
 create table t (a int with tag (pii = 'email', cost = 'x') comment 'An address', b int)
@@ -40,15 +40,15 @@ comment on materialized view m is 'M';
 """
 
 
-def analysed(sql: str, dialect: str = "postgres", labels: tuple[Label, ...] = ()) -> Lineage:
-    return analyse([InputFile("-", sql, Options(dialect, labels=labels))], reach=False)
+def analysed(sql: str, dialect: str = "postgres", labels: tuple[Label, ...] = ()) -> LineageTables:
+    return build_lineage([InputFile("-", sql, Options(dialect, labels=labels))], reach=False)
 
 
-def objects(lineage: Lineage) -> dict[str, tuple[tuple[str, ...], str | None]]:
+def objects(lineage: LineageTables) -> dict[str, tuple[tuple[str, ...], str | None]]:
     return {row.object: (row.tags, row.description) for row in lineage.objects}
 
 
-def columns(lineage: Lineage) -> dict[str, tuple[tuple[str, ...], str | None]]:
+def columns(lineage: LineageTables) -> dict[str, tuple[tuple[str, ...], str | None]]:
     found = {f"{row.object}.{row.name}": (row.tags, row.description) for row in lineage.columns}
     return {name: said for name, said in found.items() if said != ((), None)}
 
@@ -157,7 +157,7 @@ special.sql @special
 /sql/free
 /sql/with\\ space/ @space
 """
-    assert parse_owners(text).of(path) == owners
+    assert parse_code_owners(text).of(path) == owners
 
 
 def write(folder: Path, files: dict[str, str]) -> Path:

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage_pipeline.export.formats import FORMATS, Wish
-from lineage_pipeline.export.layout import Layout, assign_layers, lay_out
-from lineage_pipeline.vocabulary.sets import Grain
+from lineage_pipeline.export.drawing.box_layout import BoxLayout, assign_layers, lay_out_boxes
+from lineage_pipeline.export.formats.lineage_formats import FORMATS, DrawingOptions
+from lineage_pipeline.model.enums import Grain
 from lineage_pipeline_tests.test_formats import nasty, ordinary
 
 CHROMIUM = shutil.which("chromium")
@@ -29,7 +29,7 @@ def graphs(draw: Any) -> tuple[list[tuple[int, int]], Arrows]:
     return sizes, arrows
 
 
-def overlapping(sizes: list[tuple[int, int]], layout: Layout) -> list[tuple[int, int]]:
+def overlapping(sizes: list[tuple[int, int]], layout: BoxLayout) -> list[tuple[int, int]]:
     boxes = [(x, y, x + wide, y + high) for (x, y), (wide, high) in zip(layout.places, sizes, strict=True)]
     return [
         (one, other)
@@ -41,26 +41,26 @@ def overlapping(sizes: list[tuple[int, int]], layout: Layout) -> list[tuple[int,
 @given(graphs())
 def test_boxes_never_overlap_and_all_lie_within_the_page(graph: tuple[list[tuple[int, int]], Arrows]) -> None:
     sizes, arrows = graph
-    layout = lay_out(sizes, arrows)
+    layout = lay_out_boxes(sizes, arrows)
     assert overlapping(sizes, layout) == []
     for (x, y), (wide, high) in zip(layout.places, sizes, strict=True):
         assert 0 <= x <= x + wide <= layout.width
         assert 0 <= y <= y + high <= layout.height
     assert len(layout.ways) == len(arrows)
-    assert layout == lay_out(sizes, arrows)
+    assert layout == lay_out_boxes(sizes, arrows)
 
 
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)).filter(lambda pair: pair[0] < pair[1]), max_size=40))
 def test_without_cycles_every_arrow_goes_to_the_right(arrows: Arrows) -> None:
     layers = assign_layers(13, arrows)
     assert all(layers[source] < layers[target] for source, target in arrows)
-    layout = lay_out([(100, 40)] * 13, arrows)
+    layout = lay_out_boxes([(100, 40)] * 13, arrows)
     assert all(layout.places[source][0] < layout.places[target][0] for source, target in arrows)
 
 
 def test_an_arrow_passes_beside_the_boxes_of_the_layers_between() -> None:
     sizes, arrows = [(100, 60)] * 4, [(0, 1), (1, 2), (2, 3), (0, 3)]
-    layout = lay_out(sizes, arrows)
+    layout = lay_out_boxes(sizes, arrows)
     way = layout.ways[3]
     assert len(way) == 4
     for x, y in way:
@@ -70,7 +70,7 @@ def test_an_arrow_passes_beside_the_boxes_of_the_layers_between() -> None:
 
 def test_a_ladder_is_drawn_without_crossings() -> None:
     arrows = [(place, place + 8) for place in range(8)]
-    layout = lay_out([(50, 20)] * 16, arrows[::-1])
+    layout = lay_out_boxes([(50, 20)] * 16, arrows[::-1])
     assert all(layout.places[source][1] == layout.places[target][1] for source, target in arrows)
 
 
@@ -90,7 +90,7 @@ def browser() -> Iterator[Any]:
 def opened(browser: Any, folder: Path, subject: Any, complaints: list[str], **options: Any) -> Any:
     write = FORMATS["html"].write
     assert write is not None
-    (folder / "page.html").write_text(write(subject, Wish(Grain.COLUMN, 400)).text, encoding="utf-8")
+    (folder / "page.html").write_text(write(subject, DrawingOptions(Grain.COLUMN, 400)).text, encoding="utf-8")
     page = browser.new_context(viewport={"width": 1400, "height": 900}, **options).new_page()
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))

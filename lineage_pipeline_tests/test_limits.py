@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from lineage_pipeline import analyze
-from lineage_pipeline.engine.diff import diff
-from lineage_pipeline.vocabulary.analysis import Limits
+from lineage_pipeline.api import analyze
+from lineage_pipeline.engine.diff.compare import diff
+from lineage_pipeline.model.analysis import Limits
 
 GOOD = "; create view v as select 1 as a"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from lineage_pipeline.pipeline import analyse
-from lineage_pipeline.vocabulary.analysis import InputFile, Options
-from lineage_pipeline.vocabulary.sets import Subtype
+from lineage_pipeline.model.analysis import InputFile, Options
+from lineage_pipeline.model.enums import Subtype
+from lineage_pipeline.pipeline import build_lineage
 from lineage_pipeline_tests.cases import Case, accept, analysed, cases, render, repository_of
 
 
@@ -17,7 +17,7 @@ def test_fixture(case: Case, request: pytest.FixtureRequest) -> None:
 
 
 def _repository(case: Case) -> tuple[str, ...]:
-    return render(analyse(*repository_of(case), reach=False))
+    return render(build_lineage(*repository_of(case), reach=False))
 
 
 @pytest.mark.parametrize("case", cases("repository"), ids=lambda case: f"{case.file.stem}: {case.title}")
@@ -30,7 +30,7 @@ def test_repository(case: Case, request: pytest.FixtureRequest) -> None:
 
 def test_the_keys_of_using_stand_where_they_are_named() -> None:
     sql = "select l.a from l join r using (id, k)"
-    edges = analyse([InputFile("-", sql, Options("postgres"))]).column_edges
+    edges = build_lineage([InputFile("-", sql, Options("postgres"))]).column_edges
     places = {(edge.from_object, edge.from_column): edge.from_span for edge in edges if edge.subtype is Subtype.JOIN}
     found = {key: sql[span.start : span.end] for key, span in places.items() if span is not None}
     assert found == {(name, key): key for name in ("l", "r") for key in ("id", "k")}
@@ -43,5 +43,5 @@ def test_titles_are_unique() -> None:
 
 def test_rows_that_one_write_hands_to_another_join_their_objects() -> None:
     sql = "with d as (delete from t where x < 1 returning id) insert into archive (id) select id from d"
-    edges = analyse([InputFile("-", sql, Options("postgres"))]).object_edges
+    edges = build_lineage([InputFile("-", sql, Options("postgres"))]).object_edges
     assert [(edge.from_object, edge.to_object) for edge in edges] == [("t", "archive")]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lineage_pipeline import Lineage
 from lineage_pipeline.cli import main
+from lineage_pipeline.queries.lineage import Lineage
 
 SQL = """create table raw.orders (id int, amount int, kind text);
 create view stg.orders as select id, amount * 2 as total from raw.orders where kind = 'a';

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lineage_pipeline.cli import main, tree
+from lineage_pipeline.cli import command_tree, main
 from lineage_pipeline.cli.app import app
-from lineage_pipeline.settings import Settings
+from lineage_pipeline.config.load import Settings
 
 ROOT = Path(__file__).parent.parent
-COMMANDS = list(tree.commands())
+COMMANDS = list(command_tree.iterate_commands())
 
 
 @pytest.fixture
@@ -29,7 +29,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.title)
-def test_every_help_has_examples_and_fits_80_columns(command: tree.Command, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_help_has_examples_and_fits_80_columns(
+    command: command_tree.CommandInfo, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([*command.words, "--help"]) == 0
     shown = capsys.readouterr().out
     told = " ".join(shown.split())
@@ -40,7 +42,7 @@ def test_every_help_has_examples_and_fits_80_columns(command: tree.Command, caps
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.title)
-def test_the_examples_name_flags_that_exist(command: tree.Command) -> None:
+def test_the_examples_name_flags_that_exist(command: command_tree.CommandInfo) -> None:
     known = {name for flag in command.flags for name in flag.names}
     examples = [" ".join(part.split()) for part in command.help.split("\n\n") if part.strip().startswith("Example: ")]
     for example in examples:

@@ -9,15 +9,15 @@ import pytest
 STREAM = """
 import resource, sys, time
 from pathlib import Path
-from lineage_pipeline.discover.folder import gather_folder
-from lineage_pipeline.settings import Settings
+from lineage_pipeline.discover.folder import open_folder
+from lineage_pipeline.config.load import Settings
 from lineage_pipeline.store.warehouse import Warehouse
 
 folder, warehouse = map(Path, sys.argv[1:])
 settings = Settings(analysis={"dialect": "duckdb"})
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 started = time.process_time()
-gathering = gather_folder(folder, settings, name="many")
+gathering = open_folder(folder, settings, name="many")
 run = Warehouse(warehouse).begin("many@1", "run", "key")
 run.write("sources", gathering.sources())
 found = gathering.done()

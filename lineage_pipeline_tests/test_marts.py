@@ -11,9 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from lineage_pipeline.store.warehouse import Warehouse
-from lineage_pipeline.vocabulary.sets import Level, ObjectKind, Role, Severity, Status
-from lineage_pipeline.vocabulary.tables import (
+from lineage_pipeline.model.enums import Level, ObjectKind, Role, Severity, Status
+from lineage_pipeline.model.tables import (
     Change,
     Column,
     ColumnReach,
@@ -28,7 +27,8 @@ from lineage_pipeline.vocabulary.tables import (
     StatementRef,
     StatementRow,
 )
-from lineage_pipeline.vocabulary.waivers import Waiver
+from lineage_pipeline.model.waivers import Waiver
+from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline_tests.test_dbt import PROJECT, Built, build, edge, fill, plain
 
 ROOT = Path(__file__).parents[1]
@@ -227,10 +227,10 @@ def test_every_mart_has_a_contract_a_key_a_grain_and_a_reader(shop: Built) -> No
 @contextmanager
 def marts_on_spark(folder: Path, warehouse: Warehouse) -> Iterator[Any]:
     """Build the same models as tables of the Spark session that this process shares."""
-    from lineage_pipeline.settings import load_settings
-    from lineage_pipeline.spark.session import session
+    from lineage_pipeline.config.load import load_settings
+    from lineage_pipeline.spark.session import get_session
 
-    running = session(load_settings(folder, {}, {}).spark)
+    running = get_session(load_settings(folder, {}, {}).spark)
     strict = running.conf.get("spark.sql.ansi.enabled") or "true"  # dbt turns it off, and others share the session
     for database in DATABASES:
         running.sql(f"create database {database} location '{folder / database}'")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from lineage_pipeline.engine.diff import diff
-from lineage_pipeline.pipeline import Memory, analyse, settle, work_out
-from lineage_pipeline.vocabulary.analysis import InputFile, Options
+from lineage_pipeline.engine.diff.compare import diff
+from lineage_pipeline.model.analysis import InputFile, Options
+from lineage_pipeline.pipeline import AnalysisCache, analyze_files, build_lineage, reconcile_imports
 
 OPTIONS = Options("postgres")
 CHAIN = 5
@@ -37,32 +37,32 @@ def test_one_percent_of_changes_costs_one_percent(objects: int) -> None:
         path: text.replace("amount > 2", "amount > 20") if path in edited else text for path, text in before.items()
     }
     after["s0/o0.sql"] = after["s0/o0.sql"].replace("amount int", "amount bigint")
-    memory = Memory()
-    base = work_out(inputs(before), memory=memory)
+    memory = AnalysisCache()
+    base = analyze_files(inputs(before), memory=memory)
     assert (memory.compiled, memory.linked) == (objects, objects)
     start = memory.compiled, memory.linked, memory.links.count
-    head = work_out(inputs(after), memory=memory)
+    head = analyze_files(inputs(after), memory=memory)
     done = tuple(
         now - then for now, then in zip((memory.compiled, memory.linked, memory.links.count), start, strict=True)
     )
     # The retyped table takes its four readers along; a filter bears on no schema, so that its readers stay as they are.
     assert done == (len(edited) + 1, len(edited) + CHAIN - 1, len(edited) + CHAIN - 2)
-    assert head.lineage == analyse(inputs(after), reach=False)
+    assert head.lineage == build_lineage(inputs(after), reach=False)
     assert len([one for one in diff(base.lineage, head.lineage) if one.root]) == len(edited) + 1
 
 
 def test_a_file_that_moved_is_not_compiled_again() -> None:
     files = repository(10)
-    memory = Memory()
-    work_out(inputs(files), memory=memory)
-    moved = work_out(inputs({f"new/{path}": text for path, text in files.items()}), memory=memory)
+    memory = AnalysisCache()
+    analyze_files(inputs(files), memory=memory)
+    moved = analyze_files(inputs({f"new/{path}": text for path, text in files.items()}), memory=memory)
     assert memory.compiled == 10
-    assert moved.lineage == analyse(inputs({f"new/{path}": text for path, text in files.items()}), reach=False)
+    assert moved.lineage == build_lineage(inputs({f"new/{path}": text for path, text in files.items()}), reach=False)
 
 
 def test_sides_that_settle_share_what_they_remember() -> None:
-    memory = Memory()
+    memory = AnalysisCache()
     files = repository(10)
-    base, head = (work_out(inputs(files), memory=memory) for _ in range(2))
-    assert settle(base, head, memory) == (base, head)
+    base, head = (analyze_files(inputs(files), memory=memory) for _ in range(2))
+    assert reconcile_imports(base, head, memory) == (base, head)
     assert (memory.compiled, memory.linked) == (10, 10)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lineage_pipeline.cli.tree import Command, commands
+from lineage_pipeline.cli.command_tree import CommandInfo, iterate_commands
 from lineage_pipeline.export import EXPORTERS
 
 ROOT = Path(__file__).parent.parent
@@ -48,8 +48,8 @@ def rows(tool: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-def known() -> dict[str, Command]:
-    return {command.title: command for command in commands()}
+def known() -> dict[str, CommandInfo]:
+    return {command.title: command for command in iterate_commands()}
 
 
 @pytest.mark.parametrize("tool", THEIRS)

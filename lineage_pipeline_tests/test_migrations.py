@@ -5,10 +5,10 @@ import random
 import duckdb
 import pytest
 
-from lineage_pipeline.engine.graph.drops import dropped
-from lineage_pipeline.pipeline import analyse
-from lineage_pipeline.vocabulary.analysis import InputFile, Options
-from lineage_pipeline.vocabulary.sets import Origin
+from lineage_pipeline.engine.graph.drops import find_dropped
+from lineage_pipeline.model.analysis import InputFile, Options
+from lineage_pipeline.model.enums import Origin
+from lineage_pipeline.pipeline import build_lineage
 
 TABLES = ("t", "u", "w")
 COLUMNS = "abcdefg"
@@ -62,8 +62,8 @@ def script(seed: int) -> tuple[str, duckdb.DuckDBPyConnection]:
 @pytest.mark.parametrize("seed", range(40))
 def test_a_script_leaves_behind_what_the_engine_has(seed: int) -> None:
     text, engine = script(seed)
-    lineage = analyse([InputFile("s.sql", text, Options(dialect="duckdb"))], reach=False)
-    gone = dropped(lineage.object_statements)
+    lineage = build_lineage([InputFile("s.sql", text, Options(dialect="duckdb"))], reach=False)
+    gone = find_dropped(lineage.object_statements)
     ours: dict[str, list[str]] = {}
     for column in lineage.columns:
         if column.origin is Origin.IMPLIED and column.object not in gone and not column.object.startswith('"'):
@@ -81,7 +81,9 @@ def test_a_script_leaves_behind_what_the_engine_has(seed: int) -> None:
 def found(dialect: str, **scripts: str) -> list[tuple[str | None, str]]:
     """The alarms of some files, in the order of their names."""
     files = [InputFile(f"{name.replace('__', '/')}.sql", text, Options(dialect)) for name, text in scripts.items()]
-    return [(row.path, row.message) for row in analyse(files).diagnostics if row.code in ALARMS - {"UNKNOWN_TABLE"}]
+    return [
+        (row.path, row.message) for row in build_lineage(files).diagnostics if row.code in ALARMS - {"UNKNOWN_TABLE"}
+    ]
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lineage_pipeline.engine.diff import diff
-from lineage_pipeline.pipeline import analyse
-from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options
+from lineage_pipeline.engine.diff.compare import diff
+from lineage_pipeline.model.analysis import InputFile, LineageTables, Options
+from lineage_pipeline.pipeline import build_lineage
 from lineage_pipeline_tests.mutations import mutations
 
 QUERIES = Path(__file__).parent / "fixtures" / "mutations.sql"
@@ -54,9 +54,9 @@ def queries() -> Iterator[tuple[str, str]]:
             yield dialect, line.rstrip(";")
 
 
-def lineage(dialect: str, sql: str) -> Lineage:
+def lineage(dialect: str, sql: str) -> LineageTables:
     tables = TABLES.format(*TYPES[dialect])
-    return analyse([InputFile("a.sql", f"{tables}{sql};", Options(dialect))], reach=False)
+    return build_lineage([InputFile("a.sql", f"{tables}{sql};", Options(dialect))], reach=False)
 
 
 @pytest.mark.parametrize(("dialect", "sql"), queries(), ids=lambda text: text[:40])

@@ -15,10 +15,15 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 from lineage_pipeline.cli import main
-from lineage_pipeline.export.facets import FACET_SCHEMAS
-from lineage_pipeline.export.sending import Patience, Target, send, target_of
-from lineage_pipeline.export.unsent import send_all
-from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.export.openlineage.delivery import (
+    DeliveryRetries,
+    EventTarget,
+    parse_target,
+    send_events,
+    send_with_backlog,
+)
+from lineage_pipeline.export.openlineage.facets import FACET_SCHEMAS
+from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline_tests.consumers import consuming, official
 
 ROOT = Path(__file__).parent.parent
@@ -326,7 +331,7 @@ def test_a_consumer_gets_each_event_once_with_the_key_also_after_it_was_down(
 ) -> None:
     expected = export("head")
     monkeypatch.setenv("OPENLINEAGE_API_KEY", "k1")
-    monkeypatch.setattr("lineage_pipeline.export.sending.time.sleep", lambda _: None)
+    monkeypatch.setattr("lineage_pipeline.export.openlineage.delivery.time.sleep", lambda _: None)
     with consuming(201, 503, 0, 429) as consumer:
         assert export("head", "--url", consumer.address) == []
         assert consumer.taken == expected
@@ -339,7 +344,7 @@ def test_what_a_consumer_did_not_take_is_kept_and_sent_first_the_next_time(
     shop: Path, export: Export, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     expected = export("head")
-    monkeypatch.setattr("lineage_pipeline.export.sending.time.sleep", lambda _: None)
+    monkeypatch.setattr("lineage_pipeline.export.openlineage.delivery.time.sleep", lambda _: None)
     with consuming(201, *[503] * 6) as consumer:
         command = ["export", "openlineage", "head", "--url", consumer.address]
         assert main(command) == 2
@@ -354,17 +359,19 @@ def test_what_a_consumer_did_not_take_is_kept_and_sent_first_the_next_time(
 
 def test_what_waits_is_sent_before_other_events(tmp_path: Path) -> None:
     with consuming(201, 503) as consumer:
-        target = Target(consumer.address, patience=Patience(tries=1))
+        target = EventTarget(consumer.address, patience=DeliveryRetries(tries=1))
         with pytest.raises(LineageError, match="1 were taken"):
-            send_all(['{"a": 1}', '{"a": 2}', '{"a": 3}'], target, tmp_path)
-        assert send_all(['{"b": 1}'], target, tmp_path) == 3
+            send_with_backlog(['{"a": 1}', '{"a": 2}', '{"a": 3}'], target, tmp_path)
+        assert send_with_backlog(['{"b": 1}'], target, tmp_path) == 3
         assert consumer.taken == [{"a": 1}, {"a": 2}, {"a": 3}, {"b": 1}]
 
 
 def test_a_consumer_that_never_answers_is_not_waited_for(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent, ThreadPoolExecutor(1) as pool:
-        target = Target(f"http://127.0.0.1:{silent.getsockname()[1]}", patience=Patience(tries=1, timeout=0.3))
-        sending = pool.submit(send_all, ['{"a": 1}'], target, tmp_path)
+        target = EventTarget(
+            f"http://127.0.0.1:{silent.getsockname()[1]}", patience=DeliveryRetries(tries=1, timeout=0.3)
+        )
+        sending = pool.submit(send_with_backlog, ['{"a": 1}'], target, tmp_path)
         try:
             with pytest.raises(LineageError, match="timed out"):
                 sending.result(20)
@@ -377,15 +384,15 @@ def test_a_consumer_that_never_answers_is_not_waited_for(tmp_path: Path) -> None
 def test_an_event_that_is_refused_is_not_sent_again_nor_elsewhere(answer: int, said: str) -> None:
     with consuming(201, answer) as consumer:
         with pytest.raises(LineageError, match=rf"did not take event 2: {said}.*; 1 were taken"):
-            send(["1", "2", "3"], target_of(consumer.address + "/in"))
+            send_events(["1", "2", "3"], parse_target(consumer.address + "/in"))
         assert [(path, body) for path, _, body, _ in consumer.requests] == [("/in", "1"), ("/in", "2")]
 
 
 def test_a_consumer_that_stays_down_is_given_up_after_longer_and_longer_pauses() -> None:
     pauses: list[float] = []
     with consuming(*[503] * 9) as consumer:
-        target = Target(consumer.address, patience=Patience(tries=5, pause=1.0, longest=3.0))
+        target = EventTarget(consumer.address, patience=DeliveryRetries(tries=5, pause=1.0, longest=3.0))
         with pytest.raises(LineageError, match="after 5 tries: 503"):
-            send(["1"], target, pauses.append)
+            send_events(["1"], target, pauses.append)
         assert len(consumer.requests) == 5
     assert pauses == [1.0, 2.0, 3.0, 3.0]

@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from lineage_pipeline.cli import main
-from lineage_pipeline.defs.home import prepare_dagster
+from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.defs.home import prepare_dagster_home
 from lineage_pipeline.defs.resources import Project
-from lineage_pipeline.settings import load_settings
+from lineage_pipeline.model import ir
 from lineage_pipeline.store.warehouse import Warehouse
-from lineage_pipeline.vocabulary import ir
 from lineage_pipeline_tests.operated import Operated, commit, tip
 from lineage_pipeline_tests.receivers import HttpReceiver, MailReceiver, served
 from lineage_pipeline_tests.test_alert_sensor import tick
@@ -84,7 +84,7 @@ def project(tmp_path_factory: pytest.TempPathFactory, receivers: Receivers) -> I
     before = Path.cwd()
     os.chdir(folder)
     assert main(["backfill", "--repo", "shop", "--since", "HEAD~2"]) == 0
-    with dg.DagsterInstance.from_config(str(prepare_dagster(load_settings(folder, {}, {})))) as instance:
+    with dg.DagsterInstance.from_config(str(prepare_dagster_home(load_settings(folder, {}, {})))) as instance:
         yield Operated(folder, instance)
     os.chdir(before)
 

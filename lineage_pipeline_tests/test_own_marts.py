@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from lineage_pipeline import scan
-from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline.vocabulary.sets import EdgeType
-from lineage_pipeline.vocabulary.tables import TABLES
+from lineage_pipeline.api import scan
+from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.model.enums import EdgeType
+from lineage_pipeline.model.tables import TABLES
 
 ROOT = Path(__file__).parents[1]
 EXPECTED = Path(__file__).parent / "fixtures" / "own_marts.txt"
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def lineage() -> Lineage:
+def lineage() -> LineageTables:
     return scan(ROOT / "dbt_project", dialect="duckdb").lineage
 
 
@@ -35,7 +35,7 @@ def roots(name: tuple[str, str], before: Ends) -> set[tuple[str, str]]:
     return found
 
 
-def told(lineage: Lineage) -> list[str]:
+def told(lineage: LineageTables) -> list[str]:
     """Each column of a mart with where its values, or what decides about them, come from."""
     values: Ends = defaultdict(set)
     every: Ends = defaultdict(set)
@@ -54,12 +54,14 @@ def told(lineage: Lineage) -> list[str]:
     return lines
 
 
-def test_nothing_of_the_project_is_beyond_us(lineage: Lineage) -> None:
+def test_nothing_of_the_project_is_beyond_us(lineage: LineageTables) -> None:
     assert [(row.code, row.path, row.line, row.message) for row in lineage.diagnostics] == []
     assert {row.object for row in lineage.objects if row.object.startswith(TABLE)} == {TABLE + name for name in TABLES}
 
 
-def test_every_column_of_a_mart_leads_back_to_the_tables(lineage: Lineage, request: pytest.FixtureRequest) -> None:
+def test_every_column_of_a_mart_leads_back_to_the_tables(
+    lineage: LineageTables, request: pytest.FixtureRequest
+) -> None:
     lines = told(lineage)
     if request.config.getoption("--accept"):
         EXPECTED.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -14,9 +14,9 @@ from types import FrameType
 import pytest
 
 import lineage_pipeline
-from lineage_pipeline import scan
-from lineage_pipeline.discover.ignores import Ignores
-from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.api import scan
+from lineage_pipeline.discover.ignore_rules import IgnoreRules
+from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline_tests.test_discover import git
 
 HEAVY = ("spark", "defs", "definitions", "web", "quality", "cli", "alerts")
@@ -127,7 +127,7 @@ def test_stars_fit_what_git_says_they_fit(tmp_path: Path) -> None:
         (tmp_path / ".gitignore").write_text(pattern + "\n")
         command = ["git", "check-ignore", "--no-index", "--stdin", "-z"]
         said = subprocess.run(command, cwd=tmp_path, input=asked, text=True, capture_output=True).stdout
-        ignores = Ignores({".gitignore": pattern}.get, (".gitignore",))
+        ignores = IgnoreRules({".gitignore": pattern}.get, (".gitignore",))
         assert [path for path in paths if ignores.ignores(path)] == said.split("\0")[:-1], pattern
 
 

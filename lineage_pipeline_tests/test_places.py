@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineage_pipeline.pipeline import analyse
-from lineage_pipeline.vocabulary.analysis import InputFile, Options
-from lineage_pipeline.vocabulary.places import NOTHING_COPIED, Text, Written, line_starts
+from lineage_pipeline.model.analysis import InputFile, Options
+from lineage_pipeline.model.source_map import NO_COPIES, SourceMap, SourceText, find_line_starts
+from lineage_pipeline.pipeline import build_lineage
 
 FILE = "x = f'select {a} from\\n\\\nt'"
 RENDERED = "select HOLE from\nt"
 COPIES = (0, 6, 7, 11, 16, 5, 17, 25, 1)
-TEXT = Text("x.py", line_starts(FILE), RENDERED, COPIES)
+TEXT = SourceText("x.py", find_line_starts(FILE), RENDERED, COPIES)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_positions_are_those_of_the_file() -> None:
 
 
 def test_where_nothing_was_copied_all_of_it_comes_from_the_whole_file() -> None:
-    text = Text("x.py", (0,), "select 1", NOTHING_COPIED)
+    text = SourceText("x.py", (0,), "select 1", NO_COPIES)
     assert text.position(3) == (1, 1)
     assert text.span(0, 6) is None
 
@@ -57,7 +57,7 @@ def test_every_slice_between_exact_ends_is_its_own_origin(pieces: list[tuple[boo
         file += piece if copied else f"<{piece}>"
         rendered += piece if copied else "X" * len(piece)
         edges[len(rendered)] = len(file)
-    text = Text("f", line_starts(file), rendered, tuple(copies) or NOTHING_COPIED)
+    text = SourceText("f", find_line_starts(file), rendered, tuple(copies) or NO_COPIES)
     known = sorted(at for at in edges if any(at in (r, r + n) for r, n in zip(copies[::3], copies[2::3], strict=True)))
     for start in known:
         for end in (end for end in known if end > start):
@@ -70,8 +70,8 @@ def test_rows_of_a_rendered_file_point_into_the_file() -> None:
     file = "-- {x}\nq('select nowhere.id, \\'a\\' as a from nowhere')"
     rendered = "select nowhere.id, 'a' as a from nowhere"
     at = file.index("select")
-    written = Written(line_starts(file), (0, at, 19, 20, at + 21, 1, 22, at + 24, 18))
-    lineage = analyse([InputFile("q.py", rendered, Options(), written=written)])
+    written = SourceMap(find_line_starts(file), (0, at, 19, 20, at + 21, 1, 22, at + 24, 18))
+    lineage = build_lineage([InputFile("q.py", rendered, Options(), written=written)])
     (finding,) = lineage.diagnostics
     assert (finding.code, finding.line, finding.column) == ("UNKNOWN_TABLE", 2, file.index("nowhere')") - 6)
     (edge,) = lineage.column_edges

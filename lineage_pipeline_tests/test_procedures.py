@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from lineage_pipeline import analyze
-from lineage_pipeline.pipeline import analyse
-from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options
-from lineage_pipeline.vocabulary.tables import Hop
+from lineage_pipeline.api import analyze
+from lineage_pipeline.model.analysis import InputFile, LineageTables, Options
+from lineage_pipeline.model.tables import Hop
+from lineage_pipeline.pipeline import build_lineage
 
 
-def analysed(sql: str, dialect: str = "tsql") -> Lineage:
-    return analyse([InputFile("load.sql", sql, Options(dialect, default_schema="dbo"))])
+def analysed(sql: str, dialect: str = "tsql") -> LineageTables:
+    return build_lineage([InputFile("load.sql", sql, Options(dialect, default_schema="dbo"))])
 
 
 def test_hops_name_the_variables_on_the_way() -> None:
@@ -73,4 +73,4 @@ def test_the_example_warehouses_are_analysed_to_the_last_byte() -> None:
         for revision in ("base", "head"):
             files = sorted((assets / folder / revision).rglob("*.sql"))
             inputs = [InputFile(str(file), file.read_text(encoding="utf-8"), Options(dialect)) for file in files]
-            assert {row.status for row in analyse(inputs, reach=False).statements} == {"analysed"}
+            assert {row.status for row in build_lineage(inputs, reach=False).statements} == {"analysed"}

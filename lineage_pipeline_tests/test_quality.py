@@ -10,12 +10,7 @@ import msgspec
 import pyarrow as pa
 import pytest
 
-from lineage_pipeline.quality.checks import CheckResult, check_table
-from lineage_pipeline.quality.preparations import needs
-from lineage_pipeline.quality.suites import SUITES, columns
-from lineage_pipeline.store.arrays import to_arrow
-from lineage_pipeline.store.schemas import address, arrow_schema
-from lineage_pipeline.vocabulary.sets import (
+from lineage_pipeline.model.enums import (
     Confidence,
     EdgeKind,
     EdgeType,
@@ -28,7 +23,7 @@ from lineage_pipeline.vocabulary.sets import (
     Status,
     Subtype,
 )
-from lineage_pipeline.vocabulary.tables import (
+from lineage_pipeline.model.tables import (
     TABLES,
     Change,
     Column,
@@ -39,7 +34,12 @@ from lineage_pipeline.vocabulary.tables import (
     ObjectRow,
     StatementRow,
 )
-from lineage_pipeline.vocabulary.waivers import Waiver
+from lineage_pipeline.model.waivers import Waiver
+from lineage_pipeline.quality.checks import CheckResult, check_table
+from lineage_pipeline.quality.preparations import required_columns
+from lineage_pipeline.quality.suites import SUITES, suite_columns
+from lineage_pipeline.store.row_conversion import rows_to_arrow
+from lineage_pipeline.store.table_schemas import address_columns, arrow_schema
 
 OBJECT = ObjectRow(
     "raw", "", "", "", "raw", "raw", ObjectKind.TABLE, Origin.IMPORTED, 0, False, False, None, None, (), ()
@@ -132,7 +132,9 @@ BROKEN: tuple[tuple[str, list[Any], set[str]], ...] = (
 
 
 def frame(table: str, rows: Sequence[Any]) -> pa.Table:
-    return to_arrow(table, ["a@1"] * len(address(table)), rows) if rows else arrow_schema(table).empty_table()
+    return (
+        rows_to_arrow(table, ["a@1"] * len(address_columns(table)), rows) if rows else arrow_schema(table).empty_table()
+    )
 
 
 def check(table: str, extra: Sequence[Any] = ()) -> tuple[CheckResult, ...]:
@@ -168,7 +170,7 @@ def test_a_failure_says_how_many_rows_and_shows_some() -> None:
 @pytest.mark.pipeline
 def test_a_null_is_found_in_a_frame_of_strangers() -> None:
     pandas = pytest.importorskip("pandas")
-    names = columns("constraints")
+    names = suite_columns("constraints")
     rows = pandas.DataFrame([dict.fromkeys(names, "x"), dict.fromkeys(names, None)])
     failed = {result.check for result in check_table("constraints", {"constraints": rows}) if not result.passed}
     assert failed == {"object_is_never_null", "id_is_never_null"}
@@ -176,7 +178,7 @@ def test_a_null_is_found_in_a_frame_of_strangers() -> None:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_a_suite_looks_only_at_columns_that_exist(table: str) -> None:
-    for name, wanted in needs(table).items():
+    for name, wanted in required_columns(table).items():
         assert set(wanted) <= set(TABLES[name].row.__struct_fields__)
     names = [row.name for row in SUITES[table]]
     assert len(names) == len(set(names))

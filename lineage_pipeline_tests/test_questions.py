@@ -11,18 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from lineage_pipeline import analyze, scan
+from lineage_pipeline.api import analyze, scan
 from lineage_pipeline.cli import main
+from lineage_pipeline.engine.trace.column_graph import ColumnRef, build_column_graph
 from lineage_pipeline.engine.trace.facts import RowFacts
-from lineage_pipeline.engine.trace.graph import ColumnRef, column_graph
 from lineage_pipeline.engine.trace.impact import Direction, Follow, reach_columns
 from lineage_pipeline.engine.trace.routes import find_routes
-from lineage_pipeline.engine.trace.selectors import FAR, Part, parse_selector
-from lineage_pipeline.questions.lineage import Lineage
-from lineage_pipeline.store.bundle import BundledTables, write_bundle
-from lineage_pipeline.store.graph import stored_graph
-from lineage_pipeline.vocabulary import analysis
-from lineage_pipeline.vocabulary.errors import LineageError, NotThere
+from lineage_pipeline.engine.trace.selectors import UNLIMITED_DEPTH, SelectorPart, parse_selector
+from lineage_pipeline.model import analysis
+from lineage_pipeline.model.errors import LineageError, NotThere
+from lineage_pipeline.queries.lineage import Lineage
+from lineage_pipeline.store.lineage_file import LineageFileTables, write_lineage_file
+from lineage_pipeline.store.stored_graph import load_column_graph
 from lineage_pipeline_tests.test_trace import lineage as rows_of
 
 ROOT = Path(__file__).parent.parent
@@ -65,10 +65,10 @@ SHOP = sql(
     ("text", "parts", "up", "down"),
     [
         ("s.t.c", "s t c", None, None),
-        ("s.t.c+", "s t c", None, FAR),
-        ("+s.t.c", "s t c", FAR, None),
-        ("+s.t.c+2", "s t c", FAR, 2),
-        ("3+s.t.c+", "s t c", 3, FAR),
+        ("s.t.c+", "s t c", None, UNLIMITED_DEPTH),
+        ("+s.t.c", "s t c", UNLIMITED_DEPTH, None),
+        ("+s.t.c+2", "s t c", UNLIMITED_DEPTH, 2),
+        ("3+s.t.c+", "s t c", 3, UNLIMITED_DEPTH),
         ("..email*", "* email*", None, None),
         (".email", "* email", None, None),
         ("mssql://localhost/DB.s.t.c", "DB s t c", None, None),
@@ -83,7 +83,7 @@ def test_a_selector_has_a_name_and_two_sides(text: str, parts: str, up: int | No
 
 
 def test_what_stands_in_quotes_is_no_pattern() -> None:
-    assert parse_selector('"a*".b').parts == (Part("a*", True), Part("b"))
+    assert parse_selector('"a*".b').parts == (SelectorPart("a*", True), SelectorPart("b"))
     assert not parse_selector('"a*".b').is_pattern
 
 
@@ -152,7 +152,7 @@ def test_a_decision_is_told_from_a_value() -> None:
 def test_reach_over_every_edge_is_what_the_walk_says() -> None:
     graph = rows_of("a.x a.y b.x c.x", "a.x -> b.x", "b.x -> c.x", "c.x -> a.x", "a.y ~> b.*")
     facts = RowFacts(graph)
-    found = reach_columns(facts, [ColumnRef("a", "x")], Direction.DOWNSTREAM, FAR, Follow.ALL)
+    found = reach_columns(facts, [ColumnRef("a", "x")], Direction.DOWNSTREAM, UNLIMITED_DEPTH, Follow.ALL)
     assert [(row.object, row.hops) for row in found] == [("b", 1), ("c", 2)]  # the cycle ends where it began
 
 
@@ -296,9 +296,9 @@ def test_files_give_what_their_folder_gives(tmp_path: Path, capsys: pytest.Captu
 @pytest.mark.parametrize("example", ["retail", "marketing"])
 def test_the_stored_graph_is_the_graph_of_the_rows(example: str, tmp_path: Path) -> None:
     rows = scan(ROOT / "sql_assets" / example / "base").lineage
-    tables = {name: getattr(rows, name) for name in analysis.Lineage.__struct_fields__}
-    write_bundle(tmp_path / "x.lineage", "a@1", tables)
-    assert stored_graph(BundledTables(tmp_path / "x.lineage")) == column_graph(rows)
+    tables = {name: getattr(rows, name) for name in analysis.LineageTables.__struct_fields__}
+    write_lineage_file(tmp_path / "x.lineage", "a@1", tables)
+    assert load_column_graph(LineageFileTables(tmp_path / "x.lineage")) == build_column_graph(rows)
 
 
 @pytest.mark.parametrize(
@@ -306,8 +306,8 @@ def test_the_stored_graph_is_the_graph_of_the_rows(example: str, tmp_path: Path)
 )
 def test_the_stored_graph_has_the_hidden_nodes(edges: tuple[str, ...], tmp_path: Path) -> None:
     rows = rows_of("a.x a.y b.x", *edges)
-    write_bundle(tmp_path / "x.lineage", "a@1", {"columns": rows.columns, "column_edges": rows.column_edges})
-    assert stored_graph(BundledTables(tmp_path / "x.lineage")) == column_graph(rows)
+    write_lineage_file(tmp_path / "x.lineage", "a@1", {"columns": rows.columns, "column_edges": rows.column_edges})
+    assert load_column_graph(LineageFileTables(tmp_path / "x.lineage")) == build_column_graph(rows)
 
 
 def test_a_lineage_file_is_the_same_bytes_twice_and_others_are_refused(

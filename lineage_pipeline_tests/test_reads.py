@@ -2,7 +2,7 @@
 
 import pytest
 
-from lineage_pipeline import analyze
+from lineage_pipeline.api import analyze
 
 
 @pytest.mark.parametrize(

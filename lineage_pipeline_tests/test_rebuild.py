@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from lineage_pipeline.cli import main
-from lineage_pipeline.engine.diff import diff
-from lineage_pipeline.engine.diff.rebuild import Rebuild, Stale, rebuild
-from lineage_pipeline.export.rebuild import rebuild_selector
-from lineage_pipeline.pipeline import analyse
-from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options
-from lineage_pipeline.vocabulary.sets import ObjectKind
+from lineage_pipeline.engine.diff.compare import diff
+from lineage_pipeline.engine.diff.rebuild import RebuildPlan, StaleObject, plan_rebuild
+from lineage_pipeline.export.answers.rebuild_list import write_dbt_selection
+from lineage_pipeline.model.analysis import InputFile, LineageTables, Options
+from lineage_pipeline.model.enums import ObjectKind
+from lineage_pipeline.pipeline import build_lineage
 from lineage_pipeline_tests.test_check import clone, commit, git
 
 __all__ = ["clone"]
@@ -26,20 +26,20 @@ FILES = {
 }
 
 
-def lineage(files: dict[str, str]) -> Lineage:
-    return analyse([InputFile(path, text, Options("postgres")) for path, text in files.items()], reach=False)
+def lineage(files: dict[str, str]) -> LineageTables:
+    return build_lineage([InputFile(path, text, Options("postgres")) for path, text in files.items()], reach=False)
 
 
-def after(**edits: tuple[str, str]) -> Rebuild:
+def after(**edits: tuple[str, str]) -> RebuildPlan:
     files = dict(FILES)
     for name, (old, new) in edits.items():
         assert old in files[f"{name}.sql"]
         files[f"{name}.sql"] = files[f"{name}.sql"].replace(old, new)
     base, head = lineage(FILES), lineage(files)
-    return rebuild(base, head, diff(base, head))
+    return plan_rebuild(base, head, diff(base, head))
 
 
-def names(found: Rebuild) -> list[str]:
+def names(found: RebuildPlan) -> list[str]:
     return [f"{stale.object} {stale.reason}" for stale in found.stale]
 
 
@@ -98,7 +98,7 @@ def test_what_is_new_is_built_and_what_is_gone_is_told() -> None:
 
 
 def test_nothing_is_stale_without_a_change() -> None:
-    assert after() == Rebuild((), ())
+    assert after() == RebuildPlan((), ())
 
 
 @pytest.mark.usefixtures("clone")
@@ -122,12 +122,12 @@ def test_the_command_writes_text_json_and_a_selector(capsys: pytest.CaptureFixtu
 
 
 def test_a_script_beside_the_models_is_none() -> None:
-    script = Stale("raw.orders", ObjectKind.TABLE, 0, "edited", (), "sql/orders.sql", 1, ())
-    seed = Stale("codes", ObjectKind.TABLE, 0, "edited", (), "seeds/codes.csv", 1, ())
-    model = Stale("core.clean", ObjectKind.VIEW, 1, "reads", ("raw.orders",), "models/clean.sql", 1, ())
-    found = Rebuild((script, seed, model), ())
-    assert rebuild_selector(found, "a", "b", {"models/clean.sql"}) == "codes clean\n"
-    assert rebuild_selector(found, "a", "b") == "orders codes clean\n"
+    script = StaleObject("raw.orders", ObjectKind.TABLE, 0, "edited", (), "sql/orders.sql", 1, ())
+    seed = StaleObject("codes", ObjectKind.TABLE, 0, "edited", (), "seeds/codes.csv", 1, ())
+    model = StaleObject("core.clean", ObjectKind.VIEW, 1, "reads", ("raw.orders",), "models/clean.sql", 1, ())
+    found = RebuildPlan((script, seed, model), ())
+    assert write_dbt_selection(found, "a", "b", {"models/clean.sql"}) == "codes clean\n"
+    assert write_dbt_selection(found, "a", "b") == "orders codes clean\n"
 
 
 @pytest.mark.usefixtures("clone")

@@ -39,11 +39,11 @@ def test_the_memory_of_a_worker_does_not_grow_with_the_number_of_statements(reco
 def _compile_on_and_on(statements: int) -> tuple[float, float]:
     """Compile as a task does, batch by batch, and give the memory in MB at a fifth of the way and at the end."""
     from benchmarks.growth import resident
-    from lineage_pipeline.spark import compile as compiling
+    from lineage_pipeline.spark import compilation as compiling
 
     texts = list(generate(statements, dialect="snowflake").values())
     sizes = []
-    for number, _ in enumerate(compiling._compile(_batches(texts))):
+    for number, _ in enumerate(compiling._compile_batches(_batches(texts))):
         sizes.append(resident())
         assert number < len(texts)
     return sizes[len(sizes) // 5], sizes[-1]
@@ -52,7 +52,7 @@ def _compile_on_and_on(statements: int) -> tuple[float, float]:
 def _batches(texts: list[str], size: int = 128) -> Iterator[pa.RecordBatch]:
     import msgspec
 
-    from lineage_pipeline.vocabulary.analysis import Options
+    from lineage_pipeline.model.analysis import Options
 
     options = msgspec.msgpack.encode(Options("snowflake"))
     for first in range(0, len(texts), size):

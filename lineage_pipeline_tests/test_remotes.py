@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from lineage_pipeline.discover.git import discover_revision
-from lineage_pipeline.discover.remotes import TOKEN, mirrored
-from lineage_pipeline.settings import Settings
-from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.config.load import Settings
+from lineage_pipeline.discover.git.mirror import TOKEN_VARIABLE, fetch_mirror
+from lineage_pipeline.discover.git.repository import discover_revision
+from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline_tests.test_discover import committed, git, write
 
 SECRET = "hunter2"  # noqa: S105 - the server of this test takes it
@@ -112,11 +112,11 @@ def server(request: pytest.FixtureRequest, shop: Path) -> Iterator[GitServer]:
 
 
 def test_a_server_is_fetched_from_and_what_is_new_is_fetched_again(server: GitServer, shop: Path) -> None:
-    environ = {TOKEN: SECRET, "GIT_SSL_CAINFO": str(shop.parent / "certificate.pem")}
+    environ = {TOKEN_VARIABLE: SECRET, "GIT_SSL_CAINFO": str(shop.parent / "certificate.pem")}
     for text in ("select 1 as one", "select 2 as two"):
         (shop / "a.sql").write_text(text)
         git(shop, "commit", "-q", "-a", "--allow-empty", "-m", "more")
-        mirror = mirrored(server.url, shop.parent / "mirrors", environ)
+        mirror = fetch_mirror(server.url, shop.parent / "mirrors", environ)
         found = discover_revision(mirror, "main", Settings())
         assert [(file.path, source.text) for file, source in zip(found.files, found.sources, strict=True)] == [
             ("a.sql", text)
@@ -125,10 +125,10 @@ def test_a_server_is_fetched_from_and_what_is_new_is_fetched_again(server: GitSe
 
 
 def test_a_server_that_refuses_is_one_sentence_without_the_secret(server: GitServer, shop: Path) -> None:
-    environ = {TOKEN: "wrong", "GIT_SSL_CAINFO": str(shop.parent / "certificate.pem")}
+    environ = {TOKEN_VARIABLE: "wrong", "GIT_SSL_CAINFO": str(shop.parent / "certificate.pem")}
     url = server.url if server.guarded else server.url.replace("/shop", "/nothing")
     with pytest.raises(LineageError, match="cannot be fetched") as refused:
-        mirrored(url, shop.parent / "mirrors", environ)
+        fetch_mirror(url, shop.parent / "mirrors", environ)
     assert "wrong" not in str(refused.value)
     assert base64.b64encode(b"x-access-token:wrong").decode() not in str(refused.value)
 
@@ -138,7 +138,7 @@ def test_a_server_that_nobody_vouches_for_is_not_trusted(certificate: Path, shop
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         with pytest.raises(LineageError, match="cannot be fetched"):
-            mirrored(server.url, shop.parent / "mirrors", {TOKEN: SECRET})
+            fetch_mirror(server.url, shop.parent / "mirrors", {TOKEN_VARIABLE: SECRET})
         server.shutdown()
         thread.join()
     assert server.asked == []
@@ -151,7 +151,7 @@ def test_ssh_is_asked_for_the_folder_of_the_address(form: str, shop: Path) -> No
     stand_in.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >> {asked}\nfor last; do :; done\nexec sh -c "$last"\n')
     stand_in.chmod(0o755)
     url = form.format(host="git.invalid", path=shop)
-    mirror = mirrored(url, shop.parent / "mirrors", {"GIT_SSH_COMMAND": str(stand_in)})
+    mirror = fetch_mirror(url, shop.parent / "mirrors", {"GIT_SSH_COMMAND": str(stand_in)})
     assert [file.path for file in discover_revision(mirror, "HEAD", Settings()).files] == ["a.sql"]
     assert "somebody@git.invalid" in asked.read_text()
     assert f"git-upload-pack '{shop}'" in asked.read_text()

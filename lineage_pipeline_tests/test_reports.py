@@ -22,15 +22,14 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from lineage_pipeline.cli import main
-from lineage_pipeline.cli.reports import Colour, ReportFormat, is_coloured
-from lineage_pipeline.engine.diff import RULES
-from lineage_pipeline.export import REPORTERS, SCHEMAS, Comparison, Style
-from lineage_pipeline.export.escaping import visible
-from lineage_pipeline.export.reports.escapes import code, fenced
-from lineage_pipeline.export.reports.markdown import MARKER
-from lineage_pipeline.export.reports.neighbourhood import MOST_NODES
-from lineage_pipeline.export.reports.reading import LONGEST_PATH, difference, short_key
-from lineage_pipeline.vocabulary import sets
+from lineage_pipeline.cli.change_reports import ReportColor, ReportFormat, wants_report_color
+from lineage_pipeline.engine.diff.rules.registry import RULES
+from lineage_pipeline.export import REPORTERS, SCHEMAS
+from lineage_pipeline.export.escaping import escape_hidden, format_code, format_fenced
+from lineage_pipeline.export.reports.causes import LONGEST_PATH, diff_lines, shorten_snapshot_key
+from lineage_pipeline.export.reports.comment import COMMENT_MARKER, MOST_DIAGRAM_NODES
+from lineage_pipeline.export.subject import Comparison, ReportStyle
+from lineage_pipeline.model import enums
 from lineage_pipeline_tests.comparisons import NASTY, SMALL, change, consumer, hostile
 from lineage_pipeline_tests.formats import JUNIT, SARIF, junit_faults
 
@@ -41,7 +40,7 @@ WAIVED = "agreed with the readers (the core team, until 2026-12-31, T-1)"
 
 
 def report(format: str, comparison: Comparison = SMALL, **style: Any) -> str:
-    return REPORTERS[format].write(comparison, Style(**style))
+    return REPORTERS[format].write(comparison, ReportStyle(**style))
 
 
 # ── what they tell ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -117,21 +116,21 @@ def test_colours_change_nothing_but_the_look() -> None:
 @pytest.mark.parametrize(
     ("colour", "environ", "terminal", "expected"),
     [
-        (Colour.AUTO, {}, True, True),
-        (Colour.AUTO, {}, False, False),
-        (Colour.AUTO, {"NO_COLOR": "1"}, True, False),
-        (Colour.AUTO, {"NO_COLOR": ""}, True, True),
-        (Colour.AUTO, {"TERM": "dumb"}, True, False),
-        (Colour.AUTO, {"FORCE_COLOR": "1"}, False, True),
-        (Colour.AUTO, {"FORCE_COLOR": "1", "NO_COLOR": "1"}, True, False),
-        (Colour.ALWAYS, {"NO_COLOR": "1"}, False, True),
-        (Colour.NEVER, {"FORCE_COLOR": "1"}, True, False),
+        (ReportColor.AUTO, {}, True, True),
+        (ReportColor.AUTO, {}, False, False),
+        (ReportColor.AUTO, {"NO_COLOR": "1"}, True, False),
+        (ReportColor.AUTO, {"NO_COLOR": ""}, True, True),
+        (ReportColor.AUTO, {"TERM": "dumb"}, True, False),
+        (ReportColor.AUTO, {"FORCE_COLOR": "1"}, False, True),
+        (ReportColor.AUTO, {"FORCE_COLOR": "1", "NO_COLOR": "1"}, True, False),
+        (ReportColor.ALWAYS, {"NO_COLOR": "1"}, False, True),
+        (ReportColor.NEVER, {"FORCE_COLOR": "1"}, True, False),
     ],
 )
 def test_colours_are_for_terminals_unless_somebody_says_otherwise(
-    colour: Colour, environ: dict[str, str], terminal: bool, expected: bool
+    colour: ReportColor, environ: dict[str, str], terminal: bool, expected: bool
 ) -> None:
-    assert is_coloured(colour, environ, terminal) is expected
+    assert wants_report_color(colour, environ, terminal) is expected
 
 
 def test_a_single_line_says_where_how_bad_what_and_who() -> None:
@@ -178,7 +177,7 @@ def test_gitlab_gets_a_fingerprint_of_its_own_for_each_issue() -> None:
 def test_junit_fails_what_the_gate_fails() -> None:
     suite = ET.fromstring(report("junit"))[0]
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("4", "1", "1")
-    stricter = ET.fromstring(report("junit", fail_on=sets.Severity.POTENTIALLY_BREAKING))[0]
+    stricter = ET.fromstring(report("junit", fail_on=enums.Severity.POTENTIALLY_BREAKING))[0]
     assert stricter.get("failures") == "2"
     assert [case.get("name") for case in ET.fromstring(report("junit", EMPTY))[0]] == ["nothing changed"]
 
@@ -218,7 +217,7 @@ def test_the_document_has_the_keys_of_the_contract() -> None:
 def test_the_comment_can_be_found_again_and_says_who_is_concerned() -> None:
     comment = report("markdown", link="https://git.example/shop/blob/bbb/")
     assert comment.startswith(
-        f"{MARKER}\n## Lineage changes: 1 breaking, 1 potentially breaking, 1 not breaking, 1 waived\n"
+        f"{COMMENT_MARKER}\n## Lineage changes: 1 breaking, 1 potentially breaking, 1 not breaking, 1 waived\n"
     )
     assert "3 objects feel it. Owners: `@team`." in comment
     link = "[`mart.sales.sql:7`](https://git.example/shop/blob/bbb/mart.sales.sql#L7)"
@@ -255,7 +254,7 @@ def test_a_comment_that_is_too_long_loses_whole_causes_and_says_so() -> None:
 def test_the_picture_stays_small_enough_to_read() -> None:
     readers = tuple(consumer(f"mart.t{number}") for number in range(100))
     comment = report("markdown", Comparison("a", "b", (change("1", consumers=readers),)))
-    assert len(re.findall(r"^  n\d+[\[(]", comment, flags=re.MULTILINE)) == MOST_NODES
+    assert len(re.findall(r"^  n\d+[\[(]", comment, flags=re.MULTILINE)) == MOST_DIAGRAM_NODES
     assert "71 more objects would not fit." in comment
 
 
@@ -282,7 +281,7 @@ def test_the_picture_shows_how_those_hang_together_who_feel_it() -> None:
 def test_what_both_sides_have_stands_once(
     before: str | None, after: str | None, expected: list[tuple[str, str]]
 ) -> None:
-    assert difference(change("1", before=before, after=after), 20) == expected
+    assert diff_lines(change("1", before=before, after=after), 20) == expected
 
 
 @pytest.mark.parametrize(
@@ -295,7 +294,7 @@ def test_what_both_sides_have_stands_once(
     ],
 )
 def test_keys_are_as_long_as_people_compare(key: str, expected: str) -> None:
-    assert short_key(key) == expected
+    assert shorten_snapshot_key(key) == expected
 
 
 # ── real parsers take them, whatever the names ───────────────────────────────────────────────────────────────────
@@ -328,14 +327,14 @@ def read_github(text: str, name: str) -> Any:
         assert found, line
         properties = dict(part.split("=", 1) for part in found[2].split(","))
         file = properties["file"].replace("%2C", ",").replace("%3A", ":").replace("%0A", "\n").replace("%25", "%")
-        assert visible(name).startswith(file.rstrip("…"))
+        assert escape_hidden(name).startswith(file.rstrip("…"))
         commands.append((found[1], *properties))
     return commands
 
 
 def read_markdown(text: str, name: str) -> Any:
     assert len(text) < COMMENT_LIMIT
-    assert text.count(MARKER) == 1 or MARKER in name
+    assert text.count(COMMENT_MARKER) == 1 or COMMENT_MARKER in name
     for _, tag, attributes in tags(token.content for token in tokens(text) if token.type.startswith("html")):
         assert tag in {"details", "summary", "b", "code"}
         assert attributes in ([], ["open"])
@@ -401,7 +400,7 @@ def read_sarif(text: str, name: str) -> Any:
 def read_junit(text: str, name: str) -> Any:
     root = ET.fromstring(text)
     assert junit_faults(root, JUNIT) == []
-    assert root[0][0].get("classname") == visible(name)
+    assert root[0][0].get("classname") == escape_hidden(name)
     return [[case.tag, *case.attrib, *(part.tag for part in case)] for case in root[0]]
 
 
@@ -443,12 +442,12 @@ def test_a_name_stays_a_name(format: str, name: str) -> None:
     ("text", "expected"), [("a", "`a`"), ("a `b`", "`` a `b` ``"), ("a\n  b", "`a\\n  b`"), ("`", "`` ` ``")]
 )
 def test_code_stays_code_whatever_it_holds(text: str, expected: str) -> None:
-    assert code(text) == expected
+    assert format_code(text) == expected
 
 
 def test_a_block_is_closed_by_nothing_in_it() -> None:
     body = "  ```\n<b>x</b>\n  `````\n# y"
-    (block,) = MarkdownIt("commonmark").parse(fenced("diff", body))
+    (block,) = MarkdownIt("commonmark").parse(format_fenced("diff", body))
     assert (block.type, block.content) == ("fence", body + "\n")
 
 

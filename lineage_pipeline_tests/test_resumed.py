@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 from benchmarks.generate import edit, generate, write
-from lineage_pipeline.cli import remembered
-from lineage_pipeline.cli.places import Reading
-from lineage_pipeline.cli.untouched import TICK
+from lineage_pipeline.cli import lineage_cache
+from lineage_pipeline.cli.folder_stamp import WRITE_TICK_NS
+from lineage_pipeline.cli.inputs import ReadingFlags
 from lineage_pipeline.discover import folder as reading
-from lineage_pipeline.discover.raw import RawFile
-from lineage_pipeline.engine.graph.build import build_plan
-from lineage_pipeline.resumed import going_on
-from lineage_pipeline.resumed.going_on import Resumed
-from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline.vocabulary.plan import Plan
-from lineage_pipeline.vocabulary.tables import TABLES, SqlFile
+from lineage_pipeline.discover.raw_file import RawFile
+from lineage_pipeline.engine.graph.plan_builder import build_plan
+from lineage_pipeline.incremental import analyze
+from lineage_pipeline.incremental.analyze import IncrementalResult
+from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.model.plan import Plan
+from lineage_pipeline.model.tables import TABLES, SqlFile
 
 FILES = {f"views/v{number}.sql": f"create view v{number} as select * from t{number};" for number in range(1, 15)}
 FILES |= {f"tables/t{number}.sql": f"create table t{number} (a int, b int);" for number in range(1, 8)}
@@ -58,7 +58,7 @@ EDITS: dict[str, Callable[[Path], object]] = {
 @pytest.fixture(autouse=True)
 def caching(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LINEAGE_CACHE", "true")
-    monkeypatch.setattr(remembered, "WORTH", 15)
+    monkeypatch.setattr(lineage_cache, "MIN_CACHED_FILES", 15)
 
 
 @pytest.fixture
@@ -75,28 +75,28 @@ def linked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[set[str]]]:
     """The files that each analysis linked."""
     found: list[set[str]] = []
 
-    def watched(*given: object) -> Resumed | None:
-        done = going_on.go_on(*given)  # type: ignore[arg-type]
+    def watched(*given: object) -> IncrementalResult | None:
+        done = analyze.update_analysis(*given)  # type: ignore[arg-type]
         found.append(set(done.made) if done is not None else {"everything"})
         return done
 
-    monkeypatch.setattr("lineage_pipeline.resumed.lineage.go_on", watched)
+    monkeypatch.setattr("lineage_pipeline.incremental.refresh.update_analysis", watched)
     yield found
 
 
 def settle() -> None:
-    time.sleep(2 * TICK / 1e9)
+    time.sleep(2 * WRITE_TICK_NS / 1e9)
 
 
-def ask(folder: Path, *, cache: bool = True) -> tuple[Lineage, tuple[SqlFile, ...]]:
+def ask(folder: Path, *, cache: bool = True) -> tuple[LineageTables, tuple[SqlFile, ...]]:
     """All rows that a question may see, in the order of their keys."""
-    found = remembered.asked([str(folder)], Reading(cache=cache))
+    found = lineage_cache.load_or_analyze([str(folder)], ReadingFlags(cache=cache))
     rows = {
         name: sorted(getattr(found.rows, name), key=lambda row: [str(getattr(row, key)) for key in TABLES[name].key])
-        for name in Lineage.__struct_fields__
+        for name in LineageTables.__struct_fields__
     }
     files = sorted(found.facts.files(), key=lambda file: file.path)
-    return Lineage(**{name: tuple(listed) for name, listed in rows.items()}), tuple(files)
+    return LineageTables(**{name: tuple(listed) for name, listed in rows.items()}), tuple(files)
 
 
 @pytest.mark.parametrize("made", EDITS.values(), ids=EDITS)
@@ -153,7 +153,7 @@ def test_the_plan_stays_where_files_look_the_same_from_outside(
         built.append(1)
         return build_plan(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(going_on, "build_plan", watched)
+    monkeypatch.setattr(analyze, "build_plan", watched)
     EDITS[made](folder)
     ask(folder)
     assert len(built) == planned

@@ -6,22 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from lineage_pipeline.defs.retention import Protected, doomed, prune
-from lineage_pipeline.settings import Settings, load_settings
-from lineage_pipeline.store.caches import collect_caches
-from lineage_pipeline.store.compaction import MANY
-from lineage_pipeline.store.compiled import CACHE, finished, load, save
-from lineage_pipeline.store.files import Files
+from lineage_pipeline.config.load import Settings, load_settings
+from lineage_pipeline.defs.assets.retention import ProtectedSnapshots, prune_snapshots, select_expired
+from lineage_pipeline.model.tables import Snapshot
+from lineage_pipeline.store.cache_maintenance import MIN_COMPACTED_BATCHES, remove_unused_caches
+from lineage_pipeline.store.compiled_scripts import COMPILED_FOLDER, list_finished_folders, load_compiled, save_compiled
+from lineage_pipeline.store.file_store import FileStore
 from lineage_pipeline.store.manifests import StoredFile
-from lineage_pipeline.store.packing import Packed
-from lineage_pipeline.store.run import required
+from lineage_pipeline.store.packed_script import PackedScript
+from lineage_pipeline.store.run import required_tables
 from lineage_pipeline.store.warehouse import Warehouse
-from lineage_pipeline.vocabulary.tables import Snapshot
 from lineage_pipeline_tests.test_discover import git
 from lineage_pipeline_tests.test_several_repositories import lineage
 
 NOW = datetime(2026, 7, 1, tzinfo=UTC)
-NOTHING = Protected({}, {})
+NOTHING = ProtectedSnapshots({}, {})
 
 
 def snapshot(commit: str, month: int, base: str | None = None, repo: str = "shop") -> Snapshot:
@@ -49,9 +48,9 @@ def rules(days: int = 0, snapshots: int = 0) -> Settings:
         (rules(days=90), NOTHING, ["other@z", "shop@a"]),
         (rules(snapshots=1), NOTHING, ["shop@a", "shop@b"]),
         (rules(days=1, snapshots=3), NOTHING, ["other@z", "shop@a", "shop@b", "shop@c", "shop@d"]),
-        (rules(days=90), Protected({"shop": frozenset("a")}, {"other": "it is not there"}), []),
-        (rules(snapshots=1), Protected({"shop": frozenset("b")}, {}), []),
-        (rules(snapshots=1), Protected({}, {}, frozenset({"shop@a"})), ["shop@b"]),
+        (rules(days=90), ProtectedSnapshots({"shop": frozenset("a")}, {"other": "it is not there"}), []),
+        (rules(snapshots=1), ProtectedSnapshots({"shop": frozenset("b")}, {}), []),
+        (rules(snapshots=1), ProtectedSnapshots({}, {}, frozenset({"shop@a"})), ["shop@b"]),
     ],
     ids=[
         "never",
@@ -63,15 +62,15 @@ def rules(days: int = 0, snapshots: int = 0) -> Settings:
         "the base of one that is not there yet",
     ],
 )
-def test_snapshots_go_by_age_and_number(settings: Settings, protected: Protected, gone: list[str]) -> None:
-    assert doomed(ROWS, settings, protected, NOW) == gone
+def test_snapshots_go_by_age_and_number(settings: Settings, protected: ProtectedSnapshots, gone: list[str]) -> None:
+    assert select_expired(ROWS, settings, protected, NOW) == gone
 
 
 def test_what_is_forgotten_is_seen_by_nobody_and_collected(tmp_path: Path) -> None:
     warehouse = Warehouse(tmp_path)
     for key in ("s@a", "s@b", ("s@a", "s@b")):
         run = warehouse.begin(key, "r", "k")
-        for table in required(run.key):
+        for table in required_tables(run.key):
             run.write(table, [])
         run.publish()
     warehouse.forget(["s@a"])
@@ -87,7 +86,7 @@ def test_objects_are_external_assets_with_columns_and_their_lineage(
 ) -> None:
     import dagster as dg
 
-    from lineage_pipeline.defs.external import object_specs
+    from lineage_pipeline.defs.assets.warehouse_objects import build_object_specs
 
     for name, text in (
         (
@@ -102,10 +101,10 @@ def test_objects_are_external_assets_with_columns_and_their_lineage(
     (tmp_path / "lineage.toml").write_text('warehouse = "warehouse"\n[analysis]\ndialect = "postgres"\n')
     for name in ("reports", "shop"):
         lineage("scan", name, "--into", "warehouse")
-    assert object_specs(load_settings(tmp_path, {}, {})) == [], "only if somebody wants them"
+    assert build_object_specs(load_settings(tmp_path, {}, {})) == [], "only if somebody wants them"
     specs = {
         spec.key.to_user_string(): spec
-        for spec in object_specs(load_settings(tmp_path, {}, {"LINEAGE_WATCH_ASSETS": "1"}))
+        for spec in build_object_specs(load_settings(tmp_path, {}, {"LINEAGE_WATCH_ASSETS": "1"}))
     }
     assert list(specs) == ["sql/core/orders", "sql/reports/daily"]
     orders, daily = specs.values()
@@ -122,31 +121,31 @@ def test_objects_are_external_assets_with_columns_and_their_lineage(
 
 
 def test_caches_go_when_they_are_old_and_nobody_needs_them(tmp_path: Path) -> None:
-    files = Files(tmp_path)
+    files = FileStore(tmp_path)
     for key in ("needed", "alone"):
-        save(files, {key: Packed(b"", b"", b"")})
+        save_compiled(files, {key: PackedScript(b"", b"", b"")})
     files.replace("_work/one/entries.parquet", b"")
     files.replace("_cache/linked/batch/keys.parquet", b"")
     files.replace("_cache/.gitignore", b"*\n")
-    assert collect_caches(files, {"needed"}, before=0) == [], "none of it is old"
-    removed = collect_caches(files, {"needed"}, before=time.time() + 60)
+    assert remove_unused_caches(files, {"needed"}, before=0) == [], "none of it is old"
+    removed = remove_unused_caches(files, {"needed"}, before=time.time() + 60)
     assert {path.split("/")[0] for path in removed} == {"_work", "_cache"}
-    assert list(load(files, ["needed", "alone"])) == ["needed"]
+    assert list(load_compiled(files, ["needed", "alone"])) == ["needed"]
     assert files.list("_work") == files.list("_cache/linked") == []
     assert files.size("_cache/.gitignore") == 2
 
 
 def test_pruning_puts_many_batches_of_what_was_compiled_together(tmp_path: Path) -> None:
     settings = load_settings(tmp_path, {}, {})
-    files, keys = Files(settings.warehouse), [f"key {number}" for number in range(MANY)]
+    files, keys = FileStore(settings.warehouse), [f"key {number}" for number in range(MIN_COMPACTED_BATCHES)]
     for key in keys[1:]:
-        save(files, {key: Packed(b"", b"", b"")})
-    prune(settings, lambda _: settings, lambda _: None)
-    assert len(finished(files, CACHE)) == MANY - 1, "they are few"
-    save(files, {keys[0]: Packed(b"", b"", b"")})
-    prune(settings, lambda _: settings, lambda _: None)
-    assert len(finished(files, CACHE)) == 1
-    assert load(files, keys).keys() == set(keys)
+        save_compiled(files, {key: PackedScript(b"", b"", b"")})
+    prune_snapshots(settings, lambda _: settings, lambda _: None)
+    assert len(list_finished_folders(files, COMPILED_FOLDER)) == MIN_COMPACTED_BATCHES - 1, "they are few"
+    save_compiled(files, {keys[0]: PackedScript(b"", b"", b"")})
+    prune_snapshots(settings, lambda _: settings, lambda _: None)
+    assert len(list_finished_folders(files, COMPILED_FOLDER)) == 1
+    assert load_compiled(files, keys).keys() == set(keys)
 
 
 def test_prune_removes_snapshots_with_their_partitions_and_says_so(
@@ -154,7 +153,7 @@ def test_prune_removes_snapshots_with_their_partitions_and_says_so(
 ) -> None:
     import dagster as dg
 
-    from lineage_pipeline.defs.home import prepare_dagster
+    from lineage_pipeline.defs.home import prepare_dagster_home
     from lineage_pipeline_tests.operated import commit
 
     monkeypatch.chdir(tmp_path)
@@ -168,7 +167,7 @@ def test_prune_removes_snapshots_with_their_partitions_and_says_so(
         lineage("scan", f"shop@{one}", "--into", ".lineage/warehouse")
     warehouse = Warehouse(tmp_path / ".lineage/warehouse")
     assert {manifest.key[0] for manifest in warehouse.snapshots()} == set(keys)
-    with dg.DagsterInstance.from_config(str(prepare_dagster(load_settings(tmp_path, {}, {})))) as instance:
+    with dg.DagsterInstance.from_config(str(prepare_dagster_home(load_settings(tmp_path, {}, {})))) as instance:
         instance.add_dynamic_partitions("snapshots", keys)
         assert lineage("prune", "--snapshots", "1", "--dry-run") == f"would remove {keys[1]}\n1 snapshots\n"
         assert len(warehouse.snapshots()) == 4
@@ -187,8 +186,8 @@ def test_prune_removes_snapshots_with_their_partitions_and_says_so(
 
 
 def test_what_is_busy_and_what_will_be_a_base_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from lineage_pipeline.defs.assets.retention import find_protected, prune_snapshots
     from lineage_pipeline.defs.resources import Project
-    from lineage_pipeline.defs.retention import protected_of, prune
     from lineage_pipeline_tests.operated import commit
 
     monkeypatch.chdir(tmp_path)
@@ -199,7 +198,7 @@ def test_what_is_busy_and_what_will_be_a_base_stays(tmp_path: Path, monkeypatch:
     git(tmp_path / "shop", "branch", "work")
     git(tmp_path / "shop", "reset", "-q", "--hard", commits[2])
     settings = load_settings(tmp_path, {}, {})
-    protected = protected_of(settings, {"shop", "strange"})
+    protected = find_protected(settings, {"shop", "strange"})
     assert protected.commits == {"shop": frozenset(commits[2:])}
     assert protected.bases == {f"shop@{commits[1]}", f"shop@{commits[2]}"}
     assert list(protected.unknown) == ["strange"]
@@ -207,5 +206,5 @@ def test_what_is_busy_and_what_will_be_a_base_stays(tmp_path: Path, monkeypatch:
         lineage("scan", f"shop@{one}", "--into", ".lineage/warehouse")
     reading = Project.over(settings).settings_for
     first = f"shop@{commits[0]}"
-    assert prune(settings, reading, lambda _: None, dry=True).snapshots == (first,)
-    assert prune(settings, reading, lambda _: None, dry=True, busy={first}).snapshots == ()
+    assert prune_snapshots(settings, reading, lambda _: None, dry=True).snapshots == (first,)
+    assert prune_snapshots(settings, reading, lambda _: None, dry=True, busy={first}).snapshots == ()

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from lineage_pipeline.cli import main
-from lineage_pipeline.discover.events import read_events
-from lineage_pipeline.vocabulary.sets import EdgeType, Subtype
+from lineage_pipeline.discover.openlineage_events import read_openlineage_events
+from lineage_pipeline.model.enums import EdgeType, Subtype
 
 ROOT = Path(__file__).parent.parent
 SQL = """
@@ -134,7 +134,7 @@ def test_events_are_read_as_lines_a_list_or_one(form: str) -> None:
     text = json.dumps(RAN, indent=2) if form == "one" else json.dumps(events)
     if form == "lines":
         text = "\n".join(map(json.dumps, events))
-    jobs, findings = read_events("x", text.encode())
+    jobs, findings = read_openlineage_events("x", text.encode())
     assert findings == ()
     (job,) = jobs
     early = set() if form == "one" else {"shop.dbo.early"}
@@ -145,7 +145,7 @@ def test_events_are_read_as_lines_a_list_or_one(form: str) -> None:
 def test_failed_runs_do_not_count_and_what_is_no_event_is_told() -> None:
     failed = event("RUNNING", "2", outputs=[dataset("shop.dbo.never")])
     lines = [json.dumps(RAN), "{", '{"eventTime": 3}', json.dumps(failed), json.dumps(event("FAIL", "2"))]
-    jobs, findings = read_events("x", "\n".join(lines).encode())
+    jobs, findings = read_openlineage_events("x", "\n".join(lines).encode())
     assert [one.name[1] for one in jobs[0].outputs] == ["shop.dbo.totals"]
     assert [row.code for row in findings] == ["EVENT_INVALID", "EVENT_INVALID"]
     assert findings[0].message.startswith("line 2 is not an OpenLineage event: ")
@@ -156,7 +156,7 @@ def test_the_deprecated_words_and_unknown_ones_are_understood() -> None:
     old = {"inputFields": [{"namespace": "n", "name": "t", "field": "a"}], "transformationType": "MASKED"}
     new = {"inputFields": [field("t", "a", "SHUFFLE", "INDIRECT")]}
     told = event(outputs=[dataset("o", columnLineage={"fields": {"x": old, "y": new}})])
-    (job,), _ = read_events("x", json.dumps(told).encode())
+    (job,), _ = read_openlineage_events("x", json.dumps(told).encode())
     assert [(flow.type, flow.subtype, flow.masking) for flow in job.flows] == [
         (EdgeType.DIRECT, Subtype.TRANSFORMATION, True),
         (EdgeType.INDIRECT, Subtype.CONDITIONAL, False),

@@ -8,16 +8,16 @@ from typing import Any
 import duckdb
 import pytest
 
-from lineage_pipeline import analyze, diff, scan
+from lineage_pipeline.api import analyze, diff, scan
 from lineage_pipeline.cli import main
-from lineage_pipeline.discover.schemas.folding import fold_tables
-from lineage_pipeline.discover.schemas.opening import open_catalog
-from lineage_pipeline.discover.schemas.reading import import_schemas, read_schema
-from lineage_pipeline.pipeline import analyse
-from lineage_pipeline.settings import load_settings
-from lineage_pipeline.vocabulary.analysis import InputFile, Options
-from lineage_pipeline.vocabulary.errors import LineageError
-from lineage_pipeline.vocabulary.sets import Origin
+from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.discover.schemas.catalog_registry import open_catalog
+from lineage_pipeline.discover.schemas.normalize import normalize_tables
+from lineage_pipeline.discover.schemas.schema_sources import import_schemas, read_schema_source
+from lineage_pipeline.model.analysis import InputFile, Options
+from lineage_pipeline.model.enums import Origin
+from lineage_pipeline.model.errors import LineageError
+from lineage_pipeline.pipeline import build_lineage
 
 POSTGRES = Options("postgres", default_schema="public")
 
@@ -219,7 +219,7 @@ def test_what_cannot_be_read_is_one_sentence(place: str, says: str, tmp_path: Pa
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     with pytest.raises(LineageError, match=says) as error:
-        read_schema(place, Options(), tmp_path, {})
+        read_schema_source(place, Options(), tmp_path, {})
     assert "secret" not in str(error.value)
 
 
@@ -334,11 +334,11 @@ name = "rest"
 """
     files = {"lineage.toml": settings, "all.json": '{"t": ["a"]}', "shop.json": '{"t": {"b": "int"}, "T": ["c"]}'}
     found = load_settings(repository(tmp_path, files), {}, {})
-    assert {name: [c.name for c in schema.columns] for name, schema in found.imports().schemas.items()} == {
+    assert {name: [c.name for c in schema.columns] for name, schema in found.imported_schemas().schemas.items()} == {
         "shop.t": ["b"],
         "rest.t": ["a"],
     }
-    assert [(row.code, row.path) for row in found.imports().findings] == [("DUPLICATE_IMPORT", "shop.json")]
+    assert [(row.code, row.path) for row in found.imported_schemas().findings] == [("DUPLICATE_IMPORT", "shop.json")]
     before = found.analysis_key()
     (tmp_path / "all.json").write_text('{"t": ["z"]}')
     assert load_settings(tmp_path, {}, {}).analysis_key() != before
@@ -385,7 +385,7 @@ def test_another_source_fills_gaps_and_says_nothing() -> None:
         *read_tables('{"t": ["a", "b"]}', "one"),
         *read_tables('{"t": {"a": "int", "c": "int"}}', "two"),
     ]
-    found = fold_tables(tables, Options("postgres"))
+    found = normalize_tables(tables, Options("postgres"))
     assert shown(found.schemas) == {"t": [("a", "INT", True), ("b", None, True), ("c", "INT", True)]}
     assert found.findings == ()
 
@@ -411,14 +411,14 @@ def test_the_first_source_that_says_whether_a_column_may_be_null_is_believed() -
         for said in (None, False, True)
     )
     for order, nullable in (((unsaid, never), False), ((never, may), False), ((may, never), True), ((unsaid,), True)):
-        found = fold_tables([table for tables in order for table in tables], Options("postgres"))
+        found = normalize_tables([table for tables in order for table in tables], Options("postgres"))
         assert found.schemas["t"].columns[0].nullable is nullable
 
 
 def test_constraints_of_imported_definitions_are_carried(tmp_path: Path) -> None:
     (tmp_path / "t.sql").write_text("create table t (id int primary key, n int check (n > 0));")
     found = import_schemas(["t.sql"], Options("postgres"), tmp_path, {})
-    lineage = analyse([InputFile("q.sql", "select * from t", Options("postgres"))], found.schemas)
+    lineage = build_lineage([InputFile("q.sql", "select * from t", Options("postgres"))], found.schemas)
     assert [(row.object, row.kind, row.columns) for row in lineage.constraints] == [
         ("t", "primary key", ("id",)),
         ("t", "check", ("n",)),
@@ -433,6 +433,6 @@ def test_definitions_that_cannot_be_read_are_said_one_by_one(tmp_path: Path) -> 
 
 
 def read_tables(text: str, source: str) -> Any:
-    from lineage_pipeline.discover.schemas.documents import metadata_of
+    from lineage_pipeline.discover.schemas.schema_documents import parse_schema_document
 
-    return metadata_of(json.loads(text), source).tables
+    return parse_schema_document(json.loads(text), source).tables

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from lineage_pipeline.settings import Settings, load_settings
-from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.config.load import Settings, load_settings
+from lineage_pipeline.model.errors import LineageError
 
 
 def load(folder: Path, text: str = "", flags: dict[str, Any] | None = None, **environ: str) -> Settings:

@@ -17,14 +17,14 @@ import msgspec
 import openpyxl
 import pytest
 
-from lineage_pipeline.alerts.wording import line, mail, slack, title
-from lineage_pipeline.cli.manners import tell
-from lineage_pipeline.export import Subject
-from lineage_pipeline.export.answers import write_csv
-from lineage_pipeline.export.escaping import FORMULA
-from lineage_pipeline.export.text import write_lineage
-from lineage_pipeline.vocabulary import sets
-from lineage_pipeline.vocabulary.analysis import Lineage
+from lineage_pipeline.alerts.messages import format_log_line, format_mail, format_slack, format_title
+from lineage_pipeline.cli.output import print_message
+from lineage_pipeline.export.answers.answer import format_csv
+from lineage_pipeline.export.escaping import FORMULA_PREFIXES
+from lineage_pipeline.export.formats.lineage_text import write_lineage_text
+from lineage_pipeline.export.subject import Subject
+from lineage_pipeline.model import enums
+from lineage_pipeline.model.analysis import LineageTables
 from lineage_pipeline_tests.comparisons import NASTY, hostile
 from lineage_pipeline_tests.drawings import read_dot, read_mermaid
 from lineage_pipeline_tests.test_alerts import NASTY as ALERTING
@@ -54,23 +54,23 @@ def subject_of(*names: str) -> Subject:
     joined = {field: tuple(row for part in parts for row in getattr(part, field)) for field in WORDED}
     texts = {f"{name}.sql": name for name in names}
     told = msgspec.structs.replace(SNAPSHOT, repo=names[0], author=names[0], refs=names, commit=names[0])
-    return Subject(Lineage(**joined), told, texts=texts)
+    return Subject(LineageTables(**joined), told, texts=texts)
 
 
 WORDED = ("statements", "objects", "columns", "column_edges", "object_edges", "diagnostics")
 
 
-def _lineage(name: str) -> Lineage:
+def _lineage(name: str) -> LineageTables:
     held = msgspec.structs.replace(
-        table("s.x", sets.ObjectKind.VIEW), object=f"s.{name}", name=name, written=name, path=f"{name}.sql", line=1
+        table("s.x", enums.ObjectKind.VIEW), object=f"s.{name}", name=name, written=name, path=f"{name}.sql", line=1
     )
     column = msgspec.structs.replace(
         column_row("a.b", 1), object=held.object, name=name, written=name, type=name, description=name
     )
-    made = edge("a.b", "c.d", sets.Subtype.TRANSFORMATION, from_object="s.t", from_column=name, to_object=held.object,
+    made = edge("a.b", "c.d", enums.Subtype.TRANSFORMATION, from_object="s.t", from_column=name, to_object=held.object,
                 to_column=name, path=held.path, expression=name)  # fmt: skip
     said = msgspec.structs.replace(LINEAGE.diagnostics[0], message=name, path=f"{name}.sql", line=1, column=1)
-    return Lineage(
+    return LineageTables(
         statements=(statement(f"{name}.sql", 0, "CREATE VIEW", held.object, ()),),
         objects=(held,),
         columns=(column,),
@@ -118,17 +118,17 @@ def _csv(names: Sequence[str], place: Path) -> object:
     for file in sorted(saved("csv", subject_of(*names), place).iterdir()):
         rows = list(csv.reader(file.read_text(encoding="utf-8").splitlines(keepends=True)))
         texts = [value for row in rows for value in row if not re.fullmatch(r"-?\d+", value)]
-        assert not [value for value in texts if value.lstrip().startswith(FORMULA) or DOING.search(value)]
+        assert not [value for value in texts if value.lstrip().startswith(FORMULA_PREFIXES) or DOING.search(value)]
         shape[file.name] = [len(row) for row in rows]
     return shape
 
 
 def _answer(names: Sequence[str], _: Path) -> object:
-    text = write_csv({"name": name, "names": [name], "number": -1} for name in names)
+    text = format_csv({"name": name, "names": [name], "number": -1} for name in names)
     assert not DOING.search(text)
     assert not COMMAND.search(text)
     rows = list(csv.reader(io.StringIO(text)))
-    assert not [value for row in rows for value in row[:2] if value.lstrip().startswith(FORMULA)]
+    assert not [value for row in rows for value in row[:2] if value.lstrip().startswith(FORMULA_PREFIXES)]
     return [len(row) for row in rows]
 
 
@@ -140,7 +140,7 @@ def _xlsx(names: Sequence[str], place: Path) -> object:
 
 
 def _terminal(name: str, _: Path) -> object:
-    text = "".join(write_lineage(subject_of(name)))
+    text = "".join(write_lineage_text(subject_of(name)))
     assert not DOING.search(text)
     assert not COMMAND.search(text), text
     assert "\u2028" not in text
@@ -157,7 +157,7 @@ def _report(name: str, _: Path) -> object:
 
 def _told(name: str, _: Path) -> object:
     with contextlib.redirect_stderr(io.StringIO()) as stream:
-        tell(name)
+        print_message(name)
     assert not DOING.search(stream.getvalue())
     assert not COMMAND.search(stream.getvalue()), stream.getvalue()
     return None
@@ -180,7 +180,7 @@ def _sarif(name: str, _: Path) -> object:
 
 
 def _slack(name: str, _: Path) -> object:
-    shown = slack(_alert(name))
+    shown = format_slack(_alert(name))
     head = shown["blocks"][0]["text"]
     marked = [shown["text"], head["text"]]
     assert all("<" not in text for text in marked), marked
@@ -196,13 +196,13 @@ def _alert(name: str) -> Any:
 
 
 def _mail(name: str, _: Path) -> object:
-    message = mail(_alert(name), "lineage@example.org", ["a@example.org"])
+    message = format_mail(_alert(name), "lineage@example.org", ["a@example.org"])
     assert "\n" not in str(message["Subject"])
     return sorted(message.keys())
 
 
 def _log(name: str, _: Path) -> object:
-    for text in (line(_alert(name)), title(_alert(name))):
+    for text in (format_log_line(_alert(name)), format_title(_alert(name))):
         assert text.isprintable(), text
         assert not COMMAND.search(text), text
     return None
@@ -267,13 +267,13 @@ ASKING = {"sql", "expr", "selectExpr", "execute", "executemany", "ask"}
 """What takes the text of a query."""
 
 TRUSTED = {
-    "defs/marts.py": (3, "names of our own models, from dbt's manifest"),
-    "export/duckdb.py": (3, "names of our own tables"),
+    "defs/assets/marts.py": (3, "names of our own models, from dbt's manifest"),
+    "export/formats/duckdb.py": (3, "names of our own tables"),
     "quality/preparations.py": (2, "our own questions, with names of our own tables"),
     "web/marts.py": (1, "what it is asked, with values beside it"),
-    "web/neighbourhood.py": (1, "a number of our own"),
-    "web/pages.py": (1, "our own dashboards, with a mark for a value"),
-    "web/questions.py": (2, "as many marks for values as there are words"),
+    "web/neighborhood.py": (1, "a number of our own"),
+    "web/list_pages.py": (1, "our own dashboards, with a mark for a value"),
+    "web/mart_queries.py": (2, "as many marks for values as there are words"),
 }
 READERS = ("discover/hosts", "engine/compile")
 """What reads SQL and asks nobody: `sql` is a part of a notebook there, and a text of the parser's."""

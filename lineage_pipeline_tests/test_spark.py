@@ -14,19 +14,19 @@ import pytest
 
 from benchmarks.generate import generate
 from lineage_pipeline import pipeline
-from lineage_pipeline.discover.example import build_example
+from lineage_pipeline.config.load import Settings, load_settings
+from lineage_pipeline.discover.discovery import Discovery, build_input_files
+from lineage_pipeline.discover.example.repository import build_example
 from lineage_pipeline.discover.folder import discover_folder
-from lineage_pipeline.discover.gather import Discovery, input_files
-from lineage_pipeline.discover.git import discover_revision
-from lineage_pipeline.discover.schemas.found import with_found
-from lineage_pipeline.settings import Settings, load_settings
-from lineage_pipeline.store.compaction import compact_compiled
-from lineage_pipeline.store.files import Files
-from lineage_pipeline.store.run import Run
+from lineage_pipeline.discover.git.repository import discover_revision
+from lineage_pipeline.discover.schemas.project_schemas import add_project_schemas
+from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.model.enums import ObjectKind, Origin
+from lineage_pipeline.model.plan import ObjectEntry, Plan
+from lineage_pipeline.store.cache_maintenance import compact_compiled
+from lineage_pipeline.store.file_store import FileStore
+from lineage_pipeline.store.run import WarehouseRun
 from lineage_pipeline.store.warehouse import Warehouse
-from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline.vocabulary.plan import Known, Plan
-from lineage_pipeline.vocabulary.sets import ObjectKind, Origin
 from lineage_pipeline_tests.cases import cases
 from lineage_pipeline_tests.materialised import ROOT, canonical, materialised
 from lineage_pipeline_tests.test_sinks import CORPUS
@@ -55,7 +55,7 @@ class Ground:
 
     settings: Settings
 
-    def begin(self, found: Discovery, run: str) -> Run:
+    def begin(self, found: Discovery, run: str) -> WarehouseRun:
         opened = Warehouse(self.settings.warehouse).begin(found.key, run, self.settings.analysis_key())
         opened.write("snapshots", [found.snapshot])
         opened.write("sources", found.sources)
@@ -63,15 +63,17 @@ class Ground:
         opened.write("diagnostics", [], part="discovery")
         return opened
 
-    def analyse(self, found: Discovery, run: str = "r1") -> Lineage:
+    def analyse(self, found: Discovery, run: str = "r1") -> LineageTables:
         from lineage_pipeline.spark import stages
-        from lineage_pipeline.spark.session import session
-        from lineage_pipeline.spark.work import Work
+        from lineage_pipeline.spark.session import get_session
+        from lineage_pipeline.spark.workspace import Workspace
 
         opened = self.begin(found, run)
-        imported = with_found(self.settings.imports(), found.files, found.sources, self.settings).schemas
-        files = Files(self.settings.warehouse)
-        work = Work(opened, files, self.settings, lambda: session(self.settings.spark), imported)
+        imported = add_project_schemas(
+            self.settings.imported_schemas(), found.files, found.sources, self.settings
+        ).schemas
+        files = FileStore(self.settings.warehouse)
+        work = Workspace(opened, files, self.settings, lambda: get_session(self.settings.spark), imported)
         stages.write_statements(work)
         stages.write_object_graph(work)
         stages.write_schemas(work)
@@ -101,7 +103,9 @@ def test_the_example_has_the_same_rows_in_process_and_on_spark(side: int) -> Non
     made = materialised()
     commit = (made.example.base, made.example.head)[side]
     found = discover_revision(made.example.path, commit, made.settings, name="example")
-    assert canonical(made.warehouse.load(found.key)) == canonical(pipeline.analyse(input_files(found, made.settings)))
+    assert canonical(made.warehouse.load(found.key)) == canonical(
+        pipeline.build_lineage(build_input_files(found, made.settings))
+    )
 
 
 def test_every_fixture_of_the_engine_has_the_same_rows_in_process_and_on_spark(tmp_path: Path) -> None:
@@ -113,7 +117,7 @@ def test_every_fixture_of_the_engine_has_the_same_rows_in_process_and_on_spark(t
     ]
     place = ground(tmp_path, files, "".join(lines))
     found = discover_folder(tmp_path, place.settings)
-    expected = canonical(pipeline.analyse(input_files(found, place.settings)))
+    expected = canonical(pipeline.build_lineage(build_input_files(found, place.settings)))
     got = canonical(place.analyse(found))
     assert sum(b"nasty.sql" in row for row in got["column_edges"]) > 60
     assert {name: len(rows) for name, rows in got.items()} == {name: len(rows) for name, rows in expected.items()}
@@ -124,8 +128,10 @@ def test_a_dbt_project_has_the_same_rows_and_places_in_process_and_on_spark(tmp_
     shutil.copytree(Path(__file__).parent / "fixtures" / "projects" / "shop", tmp_path, dirs_exist_ok=True)
     place = ground(tmp_path, {"jinja/a.sql": "create view v as\nselect {{ c }},\n  bogus.x from {{ t }}"})
     found = discover_folder(tmp_path, place.settings)
-    imported = with_found(place.settings.imports(), found.files, found.sources, place.settings).schemas
-    expected = pipeline.analyse(input_files(found, place.settings), imported)
+    imported = add_project_schemas(
+        place.settings.imported_schemas(), found.files, found.sources, place.settings
+    ).schemas
+    expected = pipeline.build_lineage(build_input_files(found, place.settings), imported)
     assert imported and any(row.path == "models/marts/orders.sql" and row.span for row in expected.statements)
     assert canonical(place.analyse(found)) == canonical(expected)
 
@@ -154,21 +160,21 @@ def test_a_file_that_is_over_its_limits_costs_itself_and_no_task(tmp_path: Path)
 
 
 def test_a_file_whose_linking_dies_costs_its_own_edges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lineage_pipeline.guard.child import Bounds
-    from lineage_pipeline.spark import edges
-    from lineage_pipeline.vocabulary.plan import ScriptFace
+    from lineage_pipeline.model.plan import ScriptInterface
+    from lineage_pipeline.sandbox.child_process import StepLimits
+    from lineage_pipeline.spark import column_linking
 
-    def link_file(row: dict[str, object]) -> edges.Gathered:
+    def link_file(row: dict[str, object]) -> column_linking.FileLinkResult:
         if row["path"] == "b.sql":
             os.kill(os.getpid(), signal.SIGKILL)
-        return edges.Gathered(notes=[str(row["path"]).encode()])
+        return column_linking.FileLinkResult(notes=[str(row["path"]).encode()])
 
-    monkeypatch.setattr(edges, "_link_file", link_file)
-    face = msgspec.msgpack.encode(ScriptFace((), (0,)))
+    monkeypatch.setattr(column_linking, "_link_file", link_file)
+    face = msgspec.msgpack.encode(ScriptInterface((), (0,)))
     batch = pa.RecordBatch.from_pylist(
         [{"path": name, "face": face, "key": name, "batch": "x"} for name in ("a.sql", "b.sql", "c.sql")]
     )
-    rows = pa.Table.from_batches(edges._link(iter([batch]), Bounds(5, 500_000_000))).to_pylist()
+    rows = pa.Table.from_batches(column_linking._link_batches(iter([batch]), StepLimits(5, 500_000_000))).to_pylist()
     assert [row["note"] for row in rows if row["note"]] == [b"a.sql", b"c.sql"]
     told = [(row["finding"]["path"], row["finding"]["message"]) for row in rows if row["finding"]]
     assert told == [("b.sql", "linking the file is over the limit of the memory of the machine")]
@@ -176,23 +182,23 @@ def test_a_file_whose_linking_dies_costs_its_own_edges(tmp_path: Path, monkeypat
 
 def test_an_empty_folder_is_a_snapshot_too(tmp_path: Path) -> None:
     place = ground(tmp_path, {})
-    assert place.analyse(discover_folder(tmp_path, place.settings)) == Lineage()
+    assert place.analyse(discover_folder(tmp_path, place.settings)) == LineageTables()
 
 
 def test_hard_files_take_a_handful_of_jobs_and_what_is_known_is_not_done_again(tmp_path: Path) -> None:
-    from lineage_pipeline.spark.session import job_count
+    from lineage_pipeline.spark.session import count_jobs
 
     place = ground(tmp_path, HARD)
     found = discover_folder(tmp_path, place.settings)
-    expected = pipeline.analyse(input_files(found, place.settings))
+    expected = pipeline.build_lineage(build_input_files(found, place.settings))
     assert len({row.code for row in expected.diagnostics}) > 3
     assert any(row.origin is Origin.INFERRED for row in expected.columns)
-    started = job_count()
+    started = count_jobs()
     assert canonical(place.analyse(found)) == canonical(expected)
-    first = job_count()
+    first = count_jobs()
     assert 0 < first - started <= 14
     assert canonical(place.analyse(found, "r2")) == canonical(expected)
-    assert job_count() - first <= 8  # projections to the public tables and reach: neither compiling nor linking
+    assert count_jobs() - first <= 8  # projections to the public tables and reach: neither compiling nor linking
     (tmp_path / "12_new.sql").write_text("create view n as select id from raw.a;\n", encoding="utf-8")
     place.analyse(discover_folder(tmp_path, place.settings))
     assert sorted(compiled(place)) == [1, len(set(HARD.values()))]
@@ -212,7 +218,7 @@ def test_only_what_reads_something_else_than_before_is_linked_again(tmp_path: Pa
     (tmp_path / "0.sql").write_text("create table other (k int);", encoding="utf-8")  # other ranks, nothing else
     (tmp_path / "a.sql").write_text("create table a (id int, n varchar(3));", encoding="utf-8")
     found = discover_folder(tmp_path, place.settings)
-    expected = pipeline.analyse(input_files(found, place.settings))
+    expected = pipeline.build_lineage(build_input_files(found, place.settings))
     assert canonical(place.analyse(found)) == canonical(expected)
     assert linked(place) == [5, 5]  # the two, and those that name what changed: b, c and e, but not d
 
@@ -220,17 +226,17 @@ def test_only_what_reads_something_else_than_before_is_linked_again(tmp_path: Pa
 def test_jobs_do_not_grow_with_the_repository(tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     from benchmarks.regressions import GROSS, recorded
     from benchmarks.stages import shuffled
-    from lineage_pipeline.spark.session import job_count, session
+    from lineage_pipeline.spark.session import count_jobs, get_session
 
     known, jobs, rows = recorded(), [], []
     for size in (20, 400):
         files = generate(size, dialect="postgres")
         place = ground(tmp_path / str(size), files, '[analysis]\ndialect = "postgres"\n')
         found = discover_folder(tmp_path / str(size), place.settings)
-        spark = session(place.settings.spark)
-        started, moved = job_count(), shuffled(spark)[0]
+        spark = get_session(place.settings.spark)
+        started, moved = count_jobs(), shuffled(spark)[0]
         place.analyse(found)
-        jobs.append(job_count() - started)
+        jobs.append(count_jobs() - started)
         rows.append((shuffled(spark)[0] - moved) / len(files))
     shown = f"{known.spark_jobs} and {known.shuffled_rows_a_file:.0f}"
     record_property(
@@ -242,14 +248,16 @@ def test_jobs_do_not_grow_with_the_repository(tmp_path: Path, record_property: C
 
 def test_the_example_takes_a_known_number_of_jobs(tmp_path: Path) -> None:
     from benchmarks.regressions import recorded
-    from lineage_pipeline.spark.session import job_count
+    from lineage_pipeline.spark.session import count_jobs
 
     example = build_example(ROOT / "sql_assets", tmp_path / "example")
     place = Ground(load_settings(tmp_path, {}, {}).for_repository(example.path, {}, {}))
     found = discover_revision(example.path, example.head, place.settings, name="example")
-    started = job_count()
-    assert canonical(place.analyse(found)) == canonical(pipeline.analyse(input_files(found, place.settings)))
-    assert job_count() - started == recorded().spark_jobs + 2  # it has tags, which travel along edges
+    started = count_jobs()
+    assert canonical(place.analyse(found)) == canonical(
+        pipeline.build_lineage(build_input_files(found, place.settings))
+    )
+    assert count_jobs() - started == recorded().spark_jobs + 2  # it has tags, which travel along edges
 
 
 def test_batches_of_a_cache_can_be_put_together(tmp_path: Path) -> None:
@@ -258,7 +266,7 @@ def test_batches_of_a_cache_can_be_put_together(tmp_path: Path) -> None:
     (tmp_path / "12_new.sql").write_text("create view n as select id from raw.a;\n", encoding="utf-8")
     found = discover_folder(tmp_path, place.settings)
     expected = canonical(place.analyse(found))
-    files = Files(place.settings.warehouse)
+    files = FileStore(place.settings.warehouse)
     assert compact_compiled(files)
     assert compiled(place) == [len(set(HARD.values())) + 1]
     assert compact_compiled(files) == []
@@ -279,7 +287,9 @@ def test_imported_schemas_win_on_spark_as_they_do_in_process(tmp_path: Path) -> 
     names = 'case_sensitivity = "upper"\nschemas = ["known.json", "part.json"]\n'
     place = ground(tmp_path, files, f"{labels}[analysis]\n{names}")
     found = discover_folder(tmp_path, place.settings)
-    expected = pipeline.analyse(input_files(found, place.settings), place.settings.imports().schemas)
+    expected = pipeline.build_lineage(
+        build_input_files(found, place.settings), place.settings.imported_schemas().schemas
+    )
     assert "SCHEMA_CONFLICT" in {row.code for row in expected.diagnostics}
     assert {("me", "@x"), ("@x",), ("me",), ()} == {row.owners for row in expected.objects}
     assert len({row.object for row in expected.columns if row.tags}) > 3
@@ -304,16 +314,16 @@ def linked(place: Ground) -> list[int]:
 
 
 def test_objects_that_need_each_other_share_a_bundle() -> None:
-    from lineage_pipeline.spark.plan import bundles
+    from lineage_pipeline.spark.object_plan import assign_bundles
 
     needs = {"a": (), "b": ("a",), "c": ("b",), "x": (), "y": ("x",)}
-    numbers = bundles(plan(needs))
+    numbers = assign_bundles(plan(needs))
     assert numbers.keys() == needs.keys()
     assert len({numbers["a"], numbers["b"], numbers["c"]}) == 1
 
 
 def plan(needs: dict[str, tuple[str, ...]]) -> Plan:
-    from lineage_pipeline.vocabulary.tables import ObjectRow
+    from lineage_pipeline.model.tables import ObjectRow
 
     rows = {
         name: ObjectRow(
@@ -321,5 +331,5 @@ def plan(needs: dict[str, tuple[str, ...]]) -> Plan:
         )
         for name in needs
     }
-    known = {name: Known(rows[name], ObjectKind.VIEW, Origin.IMPLIED, (), need) for name, need in needs.items()}
+    known = {name: ObjectEntry(rows[name], ObjectKind.VIEW, Origin.IMPLIED, (), need) for name, need in needs.items()}
     return Plan(known, {}, tuple((name,) for name in needs), (), (), ())

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from lineage_pipeline.cli import main
+from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.discover.discovery import build_input_files
 from lineage_pipeline.discover.folder import discover_folder
-from lineage_pipeline.discover.gather import input_files
-from lineage_pipeline.discover.git import discover_revision
-from lineage_pipeline.discover.sqlproj import positions, variables_by_folder
-from lineage_pipeline.pipeline import analyse
-from lineage_pipeline.settings import load_settings
+from lineage_pipeline.discover.git.repository import discover_revision
+from lineage_pipeline.discover.sqlproj import find_deployment_positions, read_project_variables
+from lineage_pipeline.pipeline import build_lineage
 from lineage_pipeline_tests.test_discover import committed
 
 PROJECT = """<?xml version="1.0" encoding="utf-8"?>
@@ -54,7 +54,7 @@ def test_variables_have_the_values_of_the_project_where_nobody_gives_others(dial
     lay_out(tmp_path, {"db/shop.sqlproj": VARIABLES, "db/dbo/v.sql": query, "else/w.sql": outside})
     settings = load_settings(tmp_path, {"analysis": {"dialect": dialect or None}}, {})
     found = discover_folder(tmp_path, settings)
-    texts = {file.path: file.text for file in input_files(found, settings)}
+    texts = {file.path: file.text for file in build_input_files(found, settings)}
     assert "from [Sales].dbo.t join [$(Empty)].dbo.u" in texts["db/dbo/v.sql"]
     told = [(row.code, row.path, row.line, row.column) for row in found.diagnostics]
     assert told == [
@@ -62,7 +62,7 @@ def test_variables_have_the_values_of_the_project_where_nobody_gives_others(dial
         ("UNDEFINED_VARIABLE", "else/w.sql", 1, 38),
     ]
     given = load_settings(tmp_path, {"templating": {"variables": {"otherdb": "Mine"}}}, {})
-    again = {file.path: file.text for file in input_files(discover_folder(tmp_path, given), given)}
+    again = {file.path: file.text for file in build_input_files(discover_folder(tmp_path, given), given)}
     assert all("[Mine].dbo.t" in text for text in again.values())
 
 
@@ -78,7 +78,7 @@ def test_deployment_scripts_run_before_and_after_what_is_built(place: str, tmp_p
         "db/zz/before.sql": -1,
         "db/Scripts/after.sql": 1,
     }
-    lineage = analyse(input_files(found, settings), reach=False)
+    lineage = build_lineage(build_input_files(found, settings), reach=False)
     assert [row.name for row in lineage.columns if row.object == "dbo.t"] == ["id", "extra"]
 
 
@@ -95,19 +95,19 @@ def test_deployment_scripts_run_before_and_after_what_is_built(place: str, tmp_p
     ],
 )
 def test_a_project_that_cannot_be_read_orders_nothing(text: str) -> None:
-    assert positions(["x/p.sqlproj"], lambda _: text) == {}
+    assert find_deployment_positions(["x/p.sqlproj"], lambda _: text) == {}
 
 
 def test_lines_without_end_in_a_project_are_put_together_once() -> None:
     variable = f"<SqlCmdVariable Include='a'><DefaultValue>{chr(10) * 2_000_000}x</DefaultValue></SqlCmdVariable>"
     started = time.process_time()
-    assert variables_by_folder(["p.sqlproj"], lambda _: f"<Project>{variable}</Project>") == {"": {"a": "x"}}
+    assert read_project_variables(["p.sqlproj"], lambda _: f"<Project>{variable}</Project>") == {"": {"a": "x"}}
     assert time.process_time() - started < 10  # one behind the other takes minutes
 
 
 def test_a_script_outside_of_the_repository_is_none_of_its_files() -> None:
     text = "<Project><PreDeploy Include='..\\..\\..\\etc\\a.sql'/></Project>"
-    assert positions(["x/p.sqlproj"], lambda _: text) == {"../../etc/a.sql": -1}
+    assert find_deployment_positions(["x/p.sqlproj"], lambda _: text) == {"../../etc/a.sql": -1}
 
 
 def test_a_script_is_rendered_by_its_name_as_in_its_project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,28 +13,17 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import fs
 
-from lineage_pipeline.store.arrays import from_arrow, to_arrow
-from lineage_pipeline.store.engine import ROOMS, version_of
-from lineage_pipeline.store.files import Files
-from lineage_pipeline.store.manifests import file_name
-from lineage_pipeline.store.run import Run, required
-from lineage_pipeline.store.schemas import SCHEMA_VERSION, address, arrow_schema
-from lineage_pipeline.store.tables import read_columns
+from lineage_pipeline.model.enums import Confidence, EdgeType, Origin, Scope, Severity, Status, Subtype
+from lineage_pipeline.model.errors import LineageError
+from lineage_pipeline.model.tables import TABLES, Change, Column, ColumnEdge, Consumer, Hop, Source, Span, SqlFile, Use
+from lineage_pipeline.store.file_store import FileStore
+from lineage_pipeline.store.fingerprints import ENGINE_PACKAGES, compute_version
+from lineage_pipeline.store.manifests import encode_file_name
+from lineage_pipeline.store.row_conversion import arrow_to_rows, rows_to_arrow
+from lineage_pipeline.store.run import WarehouseRun, required_tables
+from lineage_pipeline.store.table_reader import read_columns
+from lineage_pipeline.store.table_schemas import SCHEMA_VERSION, address_columns, arrow_schema
 from lineage_pipeline.store.warehouse import Warehouse
-from lineage_pipeline.vocabulary.errors import LineageError
-from lineage_pipeline.vocabulary.sets import Confidence, EdgeType, Origin, Scope, Severity, Status, Subtype
-from lineage_pipeline.vocabulary.tables import (
-    TABLES,
-    Change,
-    Column,
-    ColumnEdge,
-    Consumer,
-    Hop,
-    Source,
-    Span,
-    SqlFile,
-    Use,
-)
 
 KEY = "acme/shop@c0ffee"
 SPAN = Span(1, 8, 1, 10, 7, 9)
@@ -64,9 +53,9 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def complete(run: Run, **tables: Any) -> Run:
+def complete(run: WarehouseRun, **tables: Any) -> WarehouseRun:
     """Write all tables that a snapshot needs, those that are not given without rows."""
-    for table in required(run.key):
+    for table in required_tables(run.key):
         run.write(table, tables.get(table, ()))
     return run
 
@@ -75,30 +64,30 @@ def complete(run: Run, **tables: Any) -> Run:
 
 
 def test_nested_rows_survive_the_way_through_arrow() -> None:
-    content = to_arrow("column_edges", (KEY,), [FULL, BARE, FULL])
-    assert from_arrow("column_edges", content, ColumnEdge) == (FULL, BARE, FULL)
-    assert from_arrow("column_edges", content.slice(1, 2), ColumnEdge) == (BARE, FULL)
+    content = rows_to_arrow("column_edges", (KEY,), [FULL, BARE, FULL])
+    assert arrow_to_rows("column_edges", content, ColumnEdge) == (FULL, BARE, FULL)
+    assert arrow_to_rows("column_edges", content.slice(1, 2), ColumnEdge) == (BARE, FULL)
 
 
 def test_lists_inside_structs_survive() -> None:
     consumers = (Consumer("a", None, "a.sql", 3, ("me", "you")), Consumer("b", "x", None, None, ()))
     words = Severity.BREAKING, Severity.INFO, Confidence.CERTAIN, Scope.INTERFACE
     change = Change("1", "COL001", "a", None, *words, True, "1", consumers, None, "after", None, 7, "f", None)
-    assert from_arrow("changes", to_arrow("changes", ("a@1", "a@2"), [change]), Change) == (change,)
+    assert arrow_to_rows("changes", rows_to_arrow("changes", ("a@1", "a@2"), [change]), Change) == (change,)
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_table_has_a_schema_that_says_what_may_be_null(table: str) -> None:
     schema = arrow_schema(table)
-    assert schema.names == [*address(table), *TABLES[table].row.__struct_fields__]
+    assert schema.names == [*address_columns(table), *TABLES[table].row.__struct_fields__]
     assert schema.metadata[b"lineage.schema_version"] == str(SCHEMA_VERSION).encode()
-    assert all(not schema.field(name).nullable for name in address(table))
-    assert from_arrow(table, schema.empty_table(), TABLES[table].row) == ()
+    assert all(not schema.field(name).nullable for name in address_columns(table))
+    assert arrow_to_rows(table, schema.empty_table(), TABLES[table].row) == ()
 
 
 def test_a_null_where_none_may_be_is_refused() -> None:
     with pytest.raises(LineageError, match=r"columns\.name holds null in 1 of 2 rows"):
-        to_arrow("columns", (KEY,), [column("a", 1), msgspec.structs.replace(column("b", 2), name=None)])
+        rows_to_arrow("columns", (KEY,), [column("a", 1), msgspec.structs.replace(column("b", 2), name=None)])
 
 
 # ── publishing ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -123,7 +112,7 @@ def test_files_lie_under_snapshot_and_run_with_a_plain_name(tmp_path: Path) -> N
     (path,) = run.files("columns")
     assert Path(path).parent == tmp_path / "columns" / "snapshot=acme%2Fshop@c0ffee" / "run=r1"
     assert Path(path).match("part-*.parquet")
-    assert len(file_name("ü" * 1000)) < 255
+    assert len(encode_file_name("ü" * 1000)) < 255
 
 
 def test_an_incomplete_snapshot_is_not_published(tmp_path: Path) -> None:
@@ -192,7 +181,7 @@ def test_what_a_run_that_broke_off_left_is_collected_by_the_next_one(tmp_path: P
 
 
 def test_a_file_is_replaced_while_others_read_it(tmp_path: Path) -> None:
-    files, done = Files(tmp_path), threading.Event()
+    files, done = FileStore(tmp_path), threading.Event()
     contents = [letter * 3_000_000 for letter in (b"a", b"b")]
     files.replace("x", contents[0])
 
@@ -252,7 +241,7 @@ def test_files_that_another_engine_wrote_are_adopted(tmp_path: Path) -> None:
     run = Warehouse(tmp_path).begin(KEY, "r1")
     folder = Path(run.folder("columns"))
     folder.mkdir(parents=True)
-    content = to_arrow("columns", (KEY,), [column("a", 1), column("b", 2)])
+    content = rows_to_arrow("columns", (KEY,), [column("a", 1), column("b", 2)])
     nullable = pa.schema([field.with_nullable(True) for field in content.schema])
     pq.write_table(content.cast(nullable), folder / "part-0.parquet")
     (folder / "_SUCCESS").touch()
@@ -267,7 +256,7 @@ def test_files_that_another_engine_wrote_are_adopted(tmp_path: Path) -> None:
 
 def test_an_arrow_table_or_a_stream_is_written_like_rows(tmp_path: Path) -> None:
     run = Warehouse(tmp_path).begin(KEY, "r1")
-    content = to_arrow("columns", (KEY,), [column("a", 1), column("b", 2)]).drop(["snapshot"])
+    content = rows_to_arrow("columns", (KEY,), [column("a", 1), column("b", 2)]).drop(["snapshot"])
     run.write("columns", content)
     assert [row.name for row in run.rows(Column)] == ["a", "b"]
     run.write("columns", pa.RecordBatchReader.from_batches(content.schema, content.to_batches(max_chunksize=1)))
@@ -396,17 +385,17 @@ def test_the_version_of_the_engine_is_noted_and_follows_its_source(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.dont_write_bytecode", False)
-    for room in ROOMS:
+    for room in ENGINE_PACKAGES:
         (tmp_path / room).mkdir()
     rules = tmp_path / "engine" / "rules.py"
     rules.write_text("A = 1\n")
     note = tmp_path / "noted.version"
-    first = version_of(tmp_path, "30", note)
+    first = compute_version(tmp_path, "30", note)
     note.write_text(note.read_text().split()[0] + " kept")
-    assert version_of(tmp_path, "30", note) == "kept"  # nothing looks otherwise: nothing is read
+    assert compute_version(tmp_path, "30", note) == "kept"  # nothing looks otherwise: nothing is read
     rules.write_text("A = 12\n")
-    changed = version_of(tmp_path, "30", note)
+    changed = compute_version(tmp_path, "30", note)
     assert changed not in ("kept", first)
-    assert version_of(tmp_path, "31", note) not in (first, changed)
+    assert compute_version(tmp_path, "31", note) not in (first, changed)
     note.write_text("torn")
-    assert version_of(tmp_path, "30", note) == changed
+    assert compute_version(tmp_path, "30", note) == changed

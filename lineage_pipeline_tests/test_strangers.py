@@ -6,12 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from lineage_pipeline.discover import commands
+from lineage_pipeline.config.load import Settings
 from lineage_pipeline.discover.folder import discover_folder
-from lineage_pipeline.discover.git import WORKTREE, discover_revision, is_repository, read_commit, resolve, toplevel
-from lineage_pipeline.discover.refs import list_refs
-from lineage_pipeline.settings import Settings
-from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.discover.git import command
+from lineage_pipeline.discover.git.refs import list_refs
+from lineage_pipeline.discover.git.repository import (
+    WORKTREE,
+    discover_revision,
+    find_toplevel,
+    is_repository,
+    read_commit,
+    resolve_commit,
+)
+from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline_tests.test_discover import git, write
 
 RULES = Settings(analysis={"dialect": "postgres"})
@@ -167,7 +174,7 @@ def test_what_is_ones_own_is_read_wherever_it_lies(kind: object, repo: Path) -> 
 
 @pytest.mark.parametrize("name", ["HEAD", "config", "packed-refs", "objects/pack/pack-1.idx", "refs/heads/x"])
 def test_a_pipe_in_a_repository_is_not_waited_for(name: str, repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "PATIENCE", 0.5)
+    monkeypatch.setattr(command, "MAX_SILENCE_SECONDS", 0.5)
     (repo / ".git" / name).unlink(missing_ok=True)
     os.mkfifo(repo / ".git" / name)
     with pytest.raises(LineageError, match=r"is no file|said nothing|failed in"):
@@ -176,7 +183,7 @@ def test_a_pipe_in_a_repository_is_not_waited_for(name: str, repo: Path, monkeyp
 
 
 def test_a_pipe_that_settings_include_is_not_waited_for(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "PATIENCE", 0.5)
+    monkeypatch.setattr(command, "MAX_SILENCE_SECONDS", 0.5)
     os.mkfifo(repo / "pipe")
     (repo / ".git" / "config").write_text("[include]\n\tpath = ../pipe\n")
     with pytest.raises(LineageError, match="git said nothing for 0.5 seconds"):
@@ -185,7 +192,7 @@ def test_a_pipe_that_settings_include_is_not_waited_for(repo: Path, monkeypatch:
 
 def test_a_content_that_is_a_pipe_is_not_waited_for(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In objects that the repository borrows, which are not looked through."""
-    monkeypatch.setattr(commands, "PATIENCE", 0.5)
+    monkeypatch.setattr(command, "MAX_SILENCE_SECONDS", 0.5)
     blob = git(repo, "rev-parse", "HEAD:a.sql").strip()
     (repo / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     (repo / "borrowed" / blob[:2]).mkdir(parents=True)
@@ -199,7 +206,7 @@ def test_a_content_that_is_a_pipe_is_not_waited_for(repo: Path, monkeypatch: pyt
 def test_a_tree_of_few_bytes_that_has_more_files_than_there_are_atoms_is_one_sentence(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands, "MOST", 1_000_000)
+    monkeypatch.setattr(command, "MAX_OUTPUT_BYTES", 1_000_000)
     entry = f"100644 blob {git(repo, 'rev-parse', 'HEAD:a.sql').strip()}"
     for _ in range(12):
         listing = "".join(f"{entry}\tf{number}{'.sql' if ' blob ' in entry else ''}\n" for number in range(10))
@@ -243,7 +250,7 @@ def test_a_commit_may_claim_any_time(when: str, shown: str, repo: Path) -> None:
 
 
 def test_settings_of_a_repository_change_no_answer(repo: Path) -> None:
-    expected = read_commit(repo, resolve(repo, "HEAD"))
+    expected = read_commit(repo, resolve_commit(repo, "HEAD"))
     for name, value in (("i18n.logOutputEncoding", "UTF-16"), ("log.date", "raw"), ("color.ui", "always")):
         git(repo, "config", name, value)
     assert read_commit(repo, expected.id) == expected
@@ -252,8 +259,8 @@ def test_settings_of_a_repository_change_no_answer(repo: Path) -> None:
 def test_a_file_of_grafts_gives_a_commit_no_other_parents(repo: Path) -> None:
     other = git(repo, "commit-tree", "-m", "x", "HEAD^{tree}").strip()
     (repo / ".git" / "info").mkdir(exist_ok=True)
-    (repo / ".git" / "info" / "grafts").write_text(f"{resolve(repo, 'HEAD')} {other}\n")
-    assert read_commit(repo, resolve(repo, "HEAD")).parents == ()
+    (repo / ".git" / "info" / "grafts").write_text(f"{resolve_commit(repo, 'HEAD')} {other}\n")
+    assert read_commit(repo, resolve_commit(repo, "HEAD")).parents == ()
     assert discover_revision(repo, "HEAD", RULES).snapshot.base is None
 
 
@@ -261,7 +268,7 @@ ODD = [b"a\xe2\x80\xa8b", b"a\xc2\x85b", b"a\xe3\x80\x80b", b"\xff", b"-rf", b"$
 
 
 def test_refs_may_have_odd_names_and_be_many(repo: Path) -> None:
-    head = resolve(repo, "HEAD")
+    head = resolve_commit(repo, "HEAD")
     many = [f"{head} refs/tags/t{number:05}" for number in range(20_000)]
     odd = [os.fsdecode(head.encode() + b" refs/heads/" + name) for name in ODD]
     packed = "\n".join(["# pack-refs with: peeled fully-peeled sorted ", *sorted([*odd, *many], key=_name), ""])
@@ -283,7 +290,7 @@ def test_a_pointer_that_leads_nowhere_is_none(written: str, repo: Path) -> None:
     (repo / "loop").symlink_to("loop")
     assert [file.path for file in discover_folder(repo, RULES).files] == ["a.sql"]
     with pytest.raises(LineageError):
-        toplevel(repo)
+        find_toplevel(repo)
 
 
 def test_a_name_of_thousands_of_digits_is_ordered_like_any_other(repo: Path) -> None:

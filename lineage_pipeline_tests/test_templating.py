@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 import pytest
 
 from lineage_pipeline.api import scan
-from lineage_pipeline.discover.files import discover_files
+from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.discover.discovery import build_input_files
 from lineage_pipeline.discover.folder import discover_folder
-from lineage_pipeline.discover.gather import input_files
-from lineage_pipeline.discover.git import discover_revision
-from lineage_pipeline.discover.templating.choosing import Templates, detected, make_templater
-from lineage_pipeline.discover.templating.pieces import aligned
+from lineage_pipeline.discover.git.repository import discover_revision
+from lineage_pipeline.discover.single_files import discover_single_files
+from lineage_pipeline.discover.templating.pieces import align_texts
 from lineage_pipeline.discover.templating.protocol import NoLibrary, Rendered, RenderLimits, Template, Templating
-from lineage_pipeline.settings import load_settings
-from lineage_pipeline.vocabulary.errors import LineageError
-from lineage_pipeline.vocabulary.places import Text, line_starts
+from lineage_pipeline.discover.templating.templaters import RepositoryTemplaters, detect_templater, make_templater
+from lineage_pipeline.model.errors import LineageError
+from lineage_pipeline.model.source_map import SourceText, find_line_starts
 from lineage_pipeline_tests.test_discover import git
 
 ROOT = Path(__file__).parent.parent
@@ -88,7 +88,9 @@ RENDERINGS = (
 
 @pytest.mark.parametrize("case", RENDERINGS, ids=lambda case: case.title)
 def test_a_template_renders(case: Rendering) -> None:
-    done = Templates(NoLibrary()).render("a.sql", case.text, case.dialect, Templating(case.templater, case.variables))
+    done = RepositoryTemplaters(NoLibrary()).render(
+        "a.sql", case.text, case.dialect, Templating(case.templater, case.variables)
+    )
     assert (done[1].text if done else "") == case.becomes
     assert found(done[1] if done else Rendered("")) == case.findings
 
@@ -199,7 +201,7 @@ def test_places_point_into_the_file_as_written(ends: str, tmp_path: Path) -> Non
 
 def test_a_map_of_two_texts_alone_keeps_lines_and_ends_of_changes() -> None:
     written, rendered = "select a,\n  {{ b }} as b\nfrom t\n", "select a,\n  bb as b\nfrom t\n"
-    text = Text("a.sql", line_starts(written), rendered, aligned(written, rendered))
+    text = SourceText("a.sql", find_line_starts(written), rendered, align_texts(written, rendered))
     for word, was in (("a", "a"), ("bb", "{{ b }}"), ("as b", "as b"), ("from t", "from t")):
         at = rendered.index(word)
         span = text.span(at, at + len(word))
@@ -214,7 +216,7 @@ def test_a_file_that_is_not_there_costs_nothing_but_itself(tmp_path: Path) -> No
     (tmp_path / "c.sql").write_text("select a from {{ source }}.t {% include 'gone.sql' ignore missing %}")
     rules = load_settings(tmp_path, {"templating": {"variables": {"target": "core", "source": "raw"}}}, {})
     discovery = discover_folder(tmp_path, rules)
-    texts = [file.text for file in input_files(discovery, rules)]
+    texts = [file.text for file in build_input_files(discovery, rules)]
     assert texts == [
         "create view core.v as select a from raw.t\n\nwhere a > undefined_nobody",
         "select a from raw.t where undefined_m_x",
@@ -292,7 +294,7 @@ def test_a_template_sees_nothing_else_of_the_environment(tmp_path: Path, monkeyp
     ],
 )
 def test_formats_of_other_languages_are_no_templates(text: str, templater: str) -> None:
-    assert detected("a.sql", text, "postgres") == templater
+    assert detect_templater("a.sql", text, "postgres") == templater
 
 
 def test_an_unknown_templater_is_told_with_those_that_are_there(tmp_path: Path) -> None:
@@ -354,12 +356,12 @@ def test_a_file_that_is_named_finds_what_it_includes(tmp_path: Path, monkeypatch
     (tmp_path / "a.sql").write_text("select 1 {% include 'parts/w.sql' %}")
     monkeypatch.chdir(tmp_path)
     for name in ("a.sql", str(tmp_path / "a.sql"), "parts/../a.sql"):
-        found = discover_files([name], b"", load_settings(tmp_path, {}, {}))
+        found = discover_single_files([name], b"", load_settings(tmp_path, {}, {}))
         assert [source.rendered for source in found.sources] == ["select 1 where a"]
 
 
 def test_steps_are_counted_anew_for_each_file() -> None:
-    templates = Templates(NoLibrary())
+    templates = RepositoryTemplaters(NoLibrary())
     wanted = Templating(limits=RenderLimits(steps=12))
     for _ in range(3):
         done = templates.render("a.sql", "{% for a in range(9) %}{{ a }}{% endfor %}", "", wanted)

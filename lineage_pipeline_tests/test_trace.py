@@ -6,12 +6,12 @@ from collections import deque
 import pytest
 
 from lineage_pipeline.engine.trace import closures, reach
-from lineage_pipeline.engine.trace.graph import ColumnRef, column_graph
-from lineage_pipeline.engine.trace.reach import column_reach
-from lineage_pipeline.engine.trace.walk import downstream, paths, upstream
-from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline.vocabulary.sets import EdgeType, Origin, Subtype
-from lineage_pipeline.vocabulary.tables import Column, ColumnEdge, ColumnReach
+from lineage_pipeline.engine.trace.column_graph import ColumnRef, build_column_graph
+from lineage_pipeline.engine.trace.reach import build_column_reach
+from lineage_pipeline.engine.trace.walk import find_downstream, find_simple_paths, find_upstream
+from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.model.enums import EdgeType, Origin, Subtype
+from lineage_pipeline.model.tables import Column, ColumnEdge, ColumnReach
 
 Plain = dict[ColumnRef, set[ColumnRef]]
 
@@ -37,8 +37,8 @@ def edge(text: str) -> ColumnEdge:
     )  # fmt: skip
 
 
-def lineage(columns: str, *edges: str) -> Lineage:
-    return Lineage(columns=tuple(column(text) for text in columns.split()), column_edges=tuple(map(edge, edges)))
+def lineage(columns: str, *edges: str) -> LineageTables:
+    return LineageTables(columns=tuple(column(text) for text in columns.split()), column_edges=tuple(map(edge, edges)))
 
 
 def names(found: dict[ColumnRef, int]) -> dict[str, int]:
@@ -49,72 +49,74 @@ CHAIN = lineage("a.x b.x c.x c.y", "a.x -> b.x", "b.x -> c.x", "a.x ~> c.*")
 
 
 def test_values_flow_hop_by_hop() -> None:
-    graph = column_graph(CHAIN)
-    assert names(downstream(graph, [ref("a.x")], direct_only=True)) == {"b.x": 1, "c.x": 2}
-    assert names(upstream(graph, [ref("c.x")], direct_only=True)) == {"b.x": 1, "a.x": 2}
+    graph = build_column_graph(CHAIN)
+    assert names(find_downstream(graph, [ref("a.x")], direct_only=True)) == {"b.x": 1, "c.x": 2}
+    assert names(find_upstream(graph, [ref("c.x")], direct_only=True)) == {"b.x": 1, "a.x": 2}
 
 
 def test_a_statement_wide_input_touches_every_column_in_one_hop() -> None:
-    graph = column_graph(CHAIN)
-    assert names(downstream(graph, [ref("a.x")])) == {"b.x": 1, "c.x": 1, "c.y": 1}
-    assert names(upstream(graph, [ref("c.y")])) == {"a.x": 1}
+    graph = build_column_graph(CHAIN)
+    assert names(find_downstream(graph, [ref("a.x")])) == {"b.x": 1, "c.x": 1, "c.y": 1}
+    assert names(find_upstream(graph, [ref("c.y")])) == {"a.x": 1}
 
 
 def test_a_walk_ends_at_its_depth() -> None:
-    assert names(downstream(column_graph(CHAIN), [ref("a.x")], depth=1, direct_only=True)) == {"b.x": 1}
+    assert names(find_downstream(build_column_graph(CHAIN), [ref("a.x")], depth=1, direct_only=True)) == {"b.x": 1}
 
 
 def test_a_walk_ends_on_a_cycle_and_leaves_out_its_start() -> None:
-    graph = column_graph(lineage("a.x b.x", "a.x -> b.x", "b.x -> a.x"))
-    assert names(downstream(graph, [ref("a.x")])) == {"b.x": 1}
+    graph = build_column_graph(lineage("a.x b.x", "a.x -> b.x", "b.x -> a.x"))
+    assert names(find_downstream(graph, [ref("a.x")])) == {"b.x": 1}
 
 
 def test_an_unknown_column_leads_nowhere() -> None:
-    assert downstream(column_graph(CHAIN), [ref("no.where")]) == {}
+    assert find_downstream(build_column_graph(CHAIN), [ref("no.where")]) == {}
 
 
 def test_a_filter_is_no_way_to_the_other_columns_of_its_own_table() -> None:
-    graph = column_graph(lineage("a.x a.y b.x", "a.x ~> b.*"))
-    assert names(downstream(graph, [ref("a.x")])) == {"b.x": 1}
-    assert names(downstream(graph, [ref("a.y")])) == {}
+    graph = build_column_graph(lineage("a.x a.y b.x", "a.x ~> b.*"))
+    assert names(find_downstream(graph, [ref("a.x")])) == {"b.x": 1}
+    assert names(find_downstream(graph, [ref("a.y")])) == {}
 
 
 def test_an_object_without_known_columns_is_one_column() -> None:
-    graph = column_graph(lineage("a.x", "a.x ~> b.*", "b.* -> c.*"))
-    assert names(downstream(graph, [ref("a.x")])) == {"b.*": 1, "c.*": 2}
+    graph = build_column_graph(lineage("a.x", "a.x ~> b.*", "b.* -> c.*"))
+    assert names(find_downstream(graph, [ref("a.x")])) == {"b.*": 1, "c.*": 2}
 
 
 def test_wide_edges_are_not_multiplied_out() -> None:
     targets = [f"b.c{number}" for number in range(100)]
     sources = [f"a.c{number}" for number in range(100)]
-    graph = column_graph(lineage(" ".join(targets + sources), *(f"{source} ~> b.*" for source in sources)))
+    graph = build_column_graph(lineage(" ".join(targets + sources), *(f"{source} ~> b.*" for source in sources)))
     assert len(graph.every.down.targets) == 200
 
 
 def test_paths_are_simple_and_the_short_ones_come_first() -> None:
-    found = paths(column_graph(CHAIN), ref("a.x"), ref("c.x"))
+    found = find_simple_paths(build_column_graph(CHAIN), ref("a.x"), ref("c.x"))
     assert [[f"{one.object}.{one.column}" for one in path] for path in found] == [["a.x", "c.x"], ["a.x", "b.x", "c.x"]]
 
 
 def test_paths_stop_at_the_limit_and_end_on_cycles() -> None:
-    graph = column_graph(lineage("a.x b.x c.x", "a.x -> b.x", "b.x -> a.x", "b.x -> c.x", "c.x -> b.x", "a.x -> c.x"))
-    assert len(paths(graph, ref("a.x"), ref("c.x"))) == 2
-    assert len(paths(graph, ref("a.x"), ref("c.x"), max_paths=1)) == 1
-    assert paths(graph, ref("c.x"), ref("no.where")) == ()
+    graph = build_column_graph(
+        lineage("a.x b.x c.x", "a.x -> b.x", "b.x -> a.x", "b.x -> c.x", "c.x -> b.x", "a.x -> c.x")
+    )
+    assert len(find_simple_paths(graph, ref("a.x"), ref("c.x"))) == 2
+    assert len(find_simple_paths(graph, ref("a.x"), ref("c.x"), max_paths=1)) == 1
+    assert find_simple_paths(graph, ref("c.x"), ref("no.where")) == ()
 
 
 def test_the_order_of_the_rows_does_not_matter() -> None:
     one = made_up(7)
-    two = Lineage(columns=one.columns[::-1], column_edges=one.column_edges[::-1])
-    assert column_graph(one).refs == column_graph(two).refs
-    assert sorted(column_reach(one), key=key) == sorted(column_reach(two), key=key)
+    two = LineageTables(columns=one.columns[::-1], column_edges=one.column_edges[::-1])
+    assert build_column_graph(one).refs == build_column_graph(two).refs
+    assert sorted(build_column_reach(one), key=key) == sorted(build_column_reach(two), key=key)
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_reach_counts_what_a_plain_search_finds(seed: int) -> None:
     one = made_up(seed)
     direct, every = plain(one, direct_only=True), plain(one, direct_only=False)
-    for row in column_reach(one):
+    for row in build_column_reach(one):
         start = ColumnRef(row.object, row.name)
         assert (row.direct_downstream_columns, row.direct_downstream_objects) == count(direct, start)
         assert (row.direct_upstream_columns, row.direct_upstream_objects) == count(turned(direct), start)
@@ -127,17 +129,17 @@ def test_reach_counts_what_a_plain_search_finds(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_walks_find_what_a_plain_search_finds(seed: int) -> None:
     one = made_up(seed)
-    graph = column_graph(one)
+    graph = build_column_graph(one)
     for direct_only in (True, False):
         links = plain(one, direct_only=direct_only)
         for start in graph.refs:
-            assert downstream(graph, [start], direct_only=direct_only) == search(links, start)
-            assert upstream(graph, [start], direct_only=direct_only) == search(turned(links), start)
+            assert find_downstream(graph, [start], direct_only=direct_only) == search(links, start)
+            assert find_upstream(graph, [start], direct_only=direct_only) == search(turned(links), start)
 
 
 def test_depth_is_the_longest_way_and_a_cycle_counts_as_one() -> None:
     one = lineage("a.x b.x c.x d.x", "a.x -> b.x", "b.x -> c.x", "a.x -> c.x", "c.x -> d.x", "d.x -> c.x")
-    rows = {row.object: row for row in column_reach(one)}
+    rows = {row.object: row for row in build_column_reach(one)}
     assert {name: row.direct_downstream_depth for name, row in rows.items()} == {"a": 3, "b": 2, "c": 1, "d": 1}
     assert rows["d"].direct_upstream_depth == 3
     assert {name: row.direct_leaves for name, row in rows.items()} == {"a": 0, "b": 0, "c": 0, "d": 0}
@@ -147,7 +149,7 @@ def test_beyond_the_limit_small_reach_is_exact_and_large_reach_is_marked(monkeyp
     monkeypatch.setattr(reach, "SAMPLE", 150)
     wide = [f"b.c{number}" for number in range(200)]
     one = lineage(" ".join(["a.x", *wide, "z.x", "z.y"]), *(f"a.x -> {name}" for name in wide), "z.x -> z.y")
-    rows = {f"{row.object}.{row.name}": row for row in column_reach(one, exact_columns=100)}
+    rows = {f"{row.object}.{row.name}": row for row in build_column_reach(one, exact_columns=100)}
     assert (rows["z.x"].direct_downstream_columns, rows["z.x"].exact) == (1, True)
     assert not rows["a.x"].exact
     assert 150 <= rows["a.x"].direct_downstream_columns <= 250
@@ -155,12 +157,12 @@ def test_beyond_the_limit_small_reach_is_exact_and_large_reach_is_marked(monkeyp
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_graph_whose_sets_have_no_room_is_counted_in_parts(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = column_reach(made_up(seed))
+    expected = build_column_reach(made_up(seed))
     monkeypatch.setattr(closures, "ROOM", 1)
     monkeypatch.setattr(closures, "NARROW", 3)
     monkeypatch.setattr(closures, "PIECE", 2)
     monkeypatch.setattr(reach, "PIECE", 2)
-    assert column_reach(made_up(seed)) == expected
+    assert build_column_reach(made_up(seed)) == expected
 
 
 def test_counting_takes_one_pass_a_direction_however_many_columns_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,7 +176,7 @@ def test_counting_takes_one_pass_a_direction_however_many_columns_there_are(monk
         return run(sweep, columns)
 
     monkeypatch.setattr(closures._Sweep, "run", counted)
-    rows = {row.object: row for row in column_reach(one)}
+    rows = {row.object: row for row in build_column_reach(one)}
     assert (rows["a"].direct_downstream_columns, rows["v7"].direct_upstream_columns) == (len(views), 1)
     assert passes == [len(views) + 1] * 4  # up and down, by values and by every edge
 
@@ -183,7 +185,7 @@ def key(row: ColumnReach) -> tuple[str, str]:
     return row.object, row.name
 
 
-def made_up(seed: int) -> Lineage:
+def made_up(seed: int) -> LineageTables:
     """A small graph with chains, cycles, self-loops and statement-wide inputs."""
     chance = random.Random(seed)
     columns = [f"o{number}.c{place}" for number in range(6) for place in range(chance.randint(1, 4))]
@@ -192,7 +194,7 @@ def made_up(seed: int) -> Lineage:
     return lineage(" ".join(columns), *sorted(edges))
 
 
-def plain(one: Lineage, *, direct_only: bool) -> Plain:
+def plain(one: LineageTables, *, direct_only: bool) -> Plain:
     links: Plain = {ColumnRef(row.object, row.name): set() for row in one.columns}
     for row in one.column_edges:
         targets = [two for two in links if two.object == row.to_object and row.to_column in ("*", two.column)]

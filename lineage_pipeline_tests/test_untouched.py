@@ -9,8 +9,8 @@ import pytest
 
 from benchmarks.generate import write
 from lineage_pipeline.cli import main
-from lineage_pipeline.cli.remembered import WORTH
-from lineage_pipeline.cli.untouched import TICK
+from lineage_pipeline.cli.folder_stamp import WRITE_TICK_NS
+from lineage_pipeline.cli.lineage_cache import MIN_CACHED_FILES
 
 pytestmark = pytest.mark.usefixtures("caching")
 FILE = "in/v7.sql"
@@ -25,10 +25,13 @@ def caching(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository with a folder of views, which is asked about from above."""
-    write({f"in/v{number}.sql": f"create view v{number} as select a, b from t;" for number in range(WORTH)}, tmp_path)
+    write(
+        {f"in/v{number}.sql": f"create view v{number} as select a, b from t;" for number in range(MIN_CACHED_FILES)},
+        tmp_path,
+    )
     write({"lineage.toml": "", ".git/HEAD": "ref: refs/heads/main", ".gitignore": "none\n"}, tmp_path)
     monkeypatch.chdir(tmp_path)
-    time.sleep(2 * TICK / 1e9)
+    time.sleep(2 * WRITE_TICK_NS / 1e9)
     return tmp_path
 
 
@@ -73,9 +76,9 @@ def test_a_folder_that_looks_as_before_is_not_read(
     folder: Path, ask: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer = ask()
-    monkeypatch.setattr("lineage_pipeline.cli.remembered._gathered", None)
+    monkeypatch.setattr("lineage_pipeline.cli.lineage_cache._discover_folder", None)
     assert ask() == answer
-    assert str(WORTH) in answer
+    assert str(MIN_CACHED_FILES) in answer
 
 
 @pytest.mark.parametrize("touch", TOUCHES.values(), ids=TOUCHES)

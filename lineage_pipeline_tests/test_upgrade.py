@@ -5,9 +5,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from lineage_pipeline.store.bundle import BundledTables, write_bundle
+from lineage_pipeline.model.errors import LineageError
+from lineage_pipeline.store.lineage_file import LineageFileTables, write_lineage_file
 from lineage_pipeline.store.warehouse import Warehouse
-from lineage_pipeline.vocabulary.errors import LineageError
 from lineage_pipeline_tests.kept import FIXTURES, example, keep, lineage_of
 
 KEPT = sorted(FIXTURES.glob("warehouse-*"))
@@ -46,8 +46,8 @@ def test_a_file_of_another_layout_is_refused(tmp_path: Path) -> None:
 
 def test_a_lineage_file_of_a_newer_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a.lineage"
-    write_bundle(file, "shop@1", {"columns": ()})
-    assert BundledTables(file).key == ("shop@1",)
-    monkeypatch.setattr("lineage_pipeline.store.bundle.SCHEMA_VERSION", 0)
+    write_lineage_file(file, "shop@1", {"columns": ()})
+    assert LineageFileTables(file).key == ("shop@1",)
+    monkeypatch.setattr("lineage_pipeline.store.lineage_file.SCHEMA_VERSION", 0)
     with pytest.raises(LineageError, match="was written by a newer version"):
-        BundledTables(file)
+        LineageFileTables(file)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from lineage_pipeline.quality.shares import Share, judge
+from lineage_pipeline.quality.shares import Share, judge_share
 from lineage_pipeline_tests.branched import branched, evaluations
 
 ERROR, WARN = "ERROR", "WARN"
@@ -75,7 +75,7 @@ def test_waivers_are_rows_with_their_end_and_use() -> None:
 
 @pytest.mark.spark
 def test_settings_that_a_change_relaxes_are_a_finding_and_stand_in_its_report() -> None:
-    from lineage_pipeline.defs.published import comparison_of
+    from lineage_pipeline.defs.runs.published import read_comparison
     from lineage_pipeline.store.warehouse import Warehouse
 
     made, _ = branched()
@@ -86,9 +86,9 @@ def test_settings_that_a_change_relaxes_are_a_finding_and_stand_in_its_report() 
     }
     told = "diff.levels.SRC003 is milder than at the base: as found became info"
     assert relaxed == {"breaking": [], "doubtful": [told]}
-    comparison = comparison_of(warehouse, made.keys["doubtful"])
+    comparison = read_comparison(warehouse, made.keys["doubtful"])
     assert comparison is not None
-    assert [(one.path, one.message) for one in comparison.relaxed] == [("lineage.toml", told)]
+    assert [(one.path, one.message) for one in comparison.relaxed_findings] == [("lineage.toml", told)]
 
 
 LIMITS = (
@@ -108,5 +108,5 @@ LIMITS = (
 def test_a_share_is_held_against_its_limit_and_what_it_was(
     share: Share, before: Share | None, limit: float, worse: float, passed: bool, below: bool
 ) -> None:
-    found = judge(share, before, limit, worse)
+    found = judge_share(share, before, limit, worse)
     assert (found.passed, found.below_limit) == (passed, below), found.told

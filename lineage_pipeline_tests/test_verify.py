@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from lineage_pipeline.cli import main
-from lineage_pipeline.dialects.typing.sameness import same
+from lineage_pipeline.dialects.types.coercion import same_type
 from lineage_pipeline_tests.oracles.server import installed, running
 
 FILES = {
@@ -145,8 +145,8 @@ def test_postgres_is_asked_as_well(folder: Path, server: str, capsys: pytest.Cap
 
 @pytest.mark.postgres
 def test_a_live_postgres_is_imported(server: str, tmp_path: Path) -> None:
-    from lineage_pipeline.discover.schemas.reading import import_schemas
-    from lineage_pipeline.vocabulary.analysis import Options
+    from lineage_pipeline.discover.schemas.schema_sources import import_schemas
+    from lineage_pipeline.model.analysis import Options
 
     url = f"postgresql://lineage@/postgres?host={server}"
     found = import_schemas([url], Options("postgres"), tmp_path, {}).schemas
@@ -161,7 +161,7 @@ def test_a_live_postgres_is_imported(server: str, tmp_path: Path) -> None:
 
 
 def test_an_enumeration_is_the_type_that_the_user_named() -> None:
-    assert same("MOOD", "ENUM('sad', 'happy')", "duckdb")
-    assert same("ENUM('SAD','HAPPY')", "ENUM('sad', 'happy')", "duckdb")
-    assert not same("VARCHAR", "ENUM('sad', 'happy')", "duckdb")
-    assert not same("ENUM('sad')", "ENUM('sad', 'happy')", "duckdb")
+    assert same_type("MOOD", "ENUM('sad', 'happy')", "duckdb")
+    assert same_type("ENUM('SAD','HAPPY')", "ENUM('sad', 'happy')", "duckdb")
+    assert not same_type("VARCHAR", "ENUM('sad', 'happy')", "duckdb")
+    assert not same_type("ENUM('sad')", "ENUM('sad', 'happy')", "duckdb")

@@ -9,7 +9,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from lineage_pipeline.defs.home import Home, prepare_dagster
+from lineage_pipeline.defs.home import Home, prepare_dagster_home
 from lineage_pipeline.defs.resources import Project
 from lineage_pipeline_tests.operated import Operated, commit, tip
 from lineage_pipeline_tests.test_discover import git
@@ -111,7 +111,7 @@ def test_a_base_that_retention_has_removed_is_made_again_but_not_for_ever(operat
 
 
 def test_a_branch_that_becomes_the_base_ref_is_made_again_against_its_first_parent(operated: Operated) -> None:
-    from lineage_pipeline.defs.external import newest_snapshots
+    from lineage_pipeline.defs.assets.warehouse_objects import find_newest_snapshots
     from lineage_pipeline.store.warehouse import Warehouse
 
     repo = shop(operated)
@@ -130,7 +130,7 @@ def test_a_branch_that_becomes_the_base_ref_is_made_again_against_its_first_pare
     assert {"snapshots", "changes"} <= {key.path[-1] for key in request.asset_selection or ()}
     operated.publish(f"shop@{two}")
     warehouse = Warehouse(operated.settings.warehouse)
-    assert [(row.commit, row.base) for row in newest_snapshots(warehouse)] == [(two, one)]
+    assert [(row.commit, row.base) for row in find_newest_snapshots(warehouse)] == [(two, one)]
 
 
 def test_branches_are_compared_with_the_merge_base_and_the_base_ref_with_its_first_parent(operated: Operated) -> None:
@@ -219,14 +219,14 @@ def test_many_refs_take_several_looks(operated: Operated) -> None:
 
 
 def test_a_look_begins_nothing_when_its_time_is_over(operated: Operated) -> None:
-    from lineage_pipeline.defs.runs import KnownRuns
-    from lineage_pipeline.defs.watching import Budget, Watcher
+    from lineage_pipeline.defs.run_states import InstanceRuns
+    from lineage_pipeline.defs.sensors.repository_watch import LookBudget, RepositoryWatcher
 
     repo = shop(operated)
     for number in range(3):
         git(repo, "branch", f"b{number}")
     moments = iter([0.0, 1.0, 2.0, 3.0, *[99.0] * 50])
-    watcher = Watcher(Project(), KnownRuns(operated.instance), Budget(10, 100, lambda: next(moments)))
+    watcher = RepositoryWatcher(Project(), InstanceRuns(operated.instance), LookBudget(10, 100, lambda: next(moments)))
     look = watcher.look(operated.settings.repositories[0], {}, 5)
     assert 0 < len(look.refs) < 4
     assert "are left for the next look" in look.told[-1]
@@ -259,7 +259,7 @@ def test_a_repository_that_cannot_be_read_stops_no_other_and_is_seen(operated: O
 
 
 def test_marts_are_asked_for_when_they_show_something_else_than_what_is_published(operated: Operated) -> None:
-    from lineage_pipeline.defs.automation import marts_sensor
+    from lineage_pipeline.defs.sensors.automation import marts_sensor
 
     def ask() -> str | None:
         context = dg.build_sensor_context(operated.instance, resources={"project": Project()})
@@ -287,7 +287,7 @@ def test_marts_are_asked_for_when_they_show_something_else_than_what_is_publishe
 def test_marts_are_built_again_for_what_was_published_before_and_after_failures_ever_later(
     operated: Operated, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from lineage_pipeline.defs.automation import MARTS, marts_sensor
+    from lineage_pipeline.defs.sensors.automation import MARTS_TAG, marts_sensor
 
     def ask() -> dg.RunRequest | dg.SkipReason:
         context = dg.build_sensor_context(operated.instance, resources={"project": Project()})
@@ -315,9 +315,9 @@ def test_marts_are_built_again_for_what_was_published_before_and_after_failures_
     home.marts.write_bytes(b"")
     home.record(home.marts, "what was published meanwhile and is gone")
     again = asked()
-    assert (again.run_key, again.tags[MARTS]) == (f"{first.run_key}#2", first.run_key)
+    assert (again.run_key, again.tags[MARTS_TAG]) == (f"{first.run_key}#2", first.run_key)
     now, offset = time.time(), 0
-    monkeypatch.setattr("lineage_pipeline.defs.automation.time.time", lambda: now + offset)
+    monkeypatch.setattr("lineage_pipeline.defs.sensors.automation.time.time", lambda: now + offset)
     for number, pause in enumerate((900, 1800, 3600), 1):
         operated.end(operated.begin(asked()), well=False)
         offset = pause - 60
@@ -331,7 +331,7 @@ def test_runs_that_would_fight_wait_for_each_other(operated: Operated, tmp_path:
     jobs = {job: operated.definitions.resolve_job_def(job) for job in ("snapshot_job", "retention_job")}
     pools = {job: {tuple(node.definition.pools) for node in found.graph.nodes} for job, found in jobs.items()}
     assert pools == {"snapshot_job": {("spark",)}, "retention_job": {("spark",)}}, "every step, whatever is selected"
-    with dg.DagsterInstance.from_config(str(prepare_dagster(operated.settings))) as instance:
+    with dg.DagsterInstance.from_config(str(prepare_dagster_home(operated.settings))) as instance:
         limits = instance.get_concurrency_config()
         assert limits.pool_config.default_pool_limit == 1
         assert limits.pool_config.pool_granularity is not None

@@ -14,9 +14,9 @@ from urllib.parse import quote
 
 import pytest
 
+from lineage_pipeline.model.enums import ObjectKind, Severity
+from lineage_pipeline.model.tables import Change, Column, ColumnEdge, ObjectEdge, ObjectRow, Source, SqlFile
 from lineage_pipeline.store.warehouse import Warehouse
-from lineage_pipeline.vocabulary.sets import ObjectKind, Severity
-from lineage_pipeline.vocabulary.tables import Change, Column, ColumnEdge, ObjectEdge, ObjectRow, Source, SqlFile
 from lineage_pipeline_tests.test_dbt import build, fill, plain
 from lineage_pipeline_tests.test_marts import commit, revision
 from lineage_pipeline_tests.test_sinks import CORPUS

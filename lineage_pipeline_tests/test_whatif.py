@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 
 from lineage_pipeline.cli import main
-from lineage_pipeline.engine.diff import diff
-from lineage_pipeline.engine.diff.suppose import Action
-from lineage_pipeline.pipeline import Workings, settle, work_out
-from lineage_pipeline.suppositions import resolve_edit, suppose
-from lineage_pipeline.vocabulary.analysis import InputFile, Options, SchemaColumn, TableSchema
-from lineage_pipeline.vocabulary.errors import LineageError
-from lineage_pipeline.vocabulary.sets import ObjectKind, Origin
+from lineage_pipeline.engine.diff.compare import diff
+from lineage_pipeline.model.analysis import InputFile, Options, SchemaColumn, TableSchema
+from lineage_pipeline.model.enums import ObjectKind, Origin
+from lineage_pipeline.model.errors import LineageError
+from lineage_pipeline.pipeline import AnalysisResult, analyze_files, reconcile_imports
+from lineage_pipeline.what_if import EditAction, apply_edits, resolve_edit
 from lineage_pipeline_tests.test_check import commit, git
 
 SHOP = """
@@ -55,12 +54,12 @@ CASES = [
 ]  # fmt: skip
 
 
-def worked_out(text: str, imported: dict[str, TableSchema] | None = None) -> Workings:
-    return work_out([InputFile("shop.sql", text, Options("duckdb"))], imported)
+def worked_out(text: str, imported: dict[str, TableSchema] | None = None) -> AnalysisResult:
+    return analyze_files([InputFile("shop.sql", text, Options("duckdb"))], imported)
 
 
-def told(base: Workings, head: Workings) -> list[tuple[object, ...]]:
-    before, after = settle(base, head)
+def told(base: AnalysisResult, head: AnalysisResult) -> list[tuple[object, ...]]:
+    before, after = reconcile_imports(base, head)
     changes = diff(before.lineage, after.lineage)
     return [
         (c.rule, c.object, c.column, c.intrinsic, c.effective, c.root, c.before, c.after, c.consumers, c.path, c.line)
@@ -73,18 +72,18 @@ def test_a_supposed_edit_is_told_as_the_real_one(action: str, words: str, writte
     base = worked_out(SHOP)
     assert SHOP.count(written) == 1
     expected = told(base, worked_out(SHOP.replace(written, instead)))
-    assert told(base, suppose(base, [resolve_edit(base, Action(action), words)])) == expected
+    assert told(base, apply_edits(base, [resolve_edit(base, EditAction(action), words)])) == expected
     assert expected
 
 
 def test_several_edits_are_told_together() -> None:
     base = worked_out(SHOP)
     edits = [
-        resolve_edit(base, Action.DROP, "raw.orders.note"),
-        resolve_edit(base, Action.RETYPE, "raw.orders.id=bigint"),
+        resolve_edit(base, EditAction.DROP, "raw.orders.note"),
+        resolve_edit(base, EditAction.RETYPE, "raw.orders.id=bigint"),
     ]
     real = worked_out(SHOP.replace(" note text,", "").replace("raw.orders (id int", "raw.orders (id bigint"))
-    assert told(base, suppose(base, edits)) == told(base, real)
+    assert told(base, apply_edits(base, edits)) == told(base, real)
 
 
 def test_a_column_of_an_imported_schema_is_changed_there() -> None:
@@ -93,26 +92,26 @@ def test_a_column_of_an_imported_schema_is_changed_there() -> None:
     text = "create view core.v as select id, x from ext.t;"
     base = worked_out(text, {"ext.t": schema})
     short = TableSchema("ext.t", ObjectKind.TABLE, Origin.IMPORTED, columns[:1])
-    supposed = suppose(base, [resolve_edit(base, Action.DROP, "ext.t.x")])
+    supposed = apply_edits(base, [resolve_edit(base, EditAction.DROP, "ext.t.x")])
     assert told(base, supposed) == told(base, worked_out(text, {"ext.t": short}))
 
 
 @pytest.mark.parametrize(
     ("action", "words", "said"),
     [
-        (Action.DROP, "ext.t.x", ("COL001", "BREAKING", ["core.v"])),
-        (Action.DROP, "ext.t.unread", ("COL001", "NON_BREAKING", [])),
-        (Action.RENAME, "ext.t.x=y", ("COL002", "BREAKING", ["core.v"])),
-        (Action.RETYPE, "ext.t.x=int", ("TYP003", "BREAKING", ["core.v"])),
+        (EditAction.DROP, "ext.t.x", ("COL001", "BREAKING", ["core.v"])),
+        (EditAction.DROP, "ext.t.unread", ("COL001", "NON_BREAKING", [])),
+        (EditAction.RENAME, "ext.t.x=y", ("COL002", "BREAKING", ["core.v"])),
+        (EditAction.RETYPE, "ext.t.x=int", ("TYP003", "BREAKING", ["core.v"])),
     ],
 )
 def test_a_column_of_a_source_that_is_described_in_part_is_gone_where_its_description_is(
-    action: Action, words: str, said: tuple[str, str, list[str]]
+    action: EditAction, words: str, said: tuple[str, str, list[str]]
 ) -> None:
     columns = tuple(SchemaColumn(name, name, "VARCHAR") for name in ("unread", "id", "x"))
     schema = TableSchema("ext.t", ObjectKind.TABLE, Origin.IMPORTED, columns, open=True)
     base = worked_out("create view core.v as select id, x, other from ext.t;", {"ext.t": schema})
-    before, after = settle(base, suppose(base, [resolve_edit(base, action, words)]))
+    before, after = reconcile_imports(base, apply_edits(base, [resolve_edit(base, action, words)]))
     [cause] = [one for one in diff(before.lineage, after.lineage) if one.root]
     assert cause.object == "ext.t"
     assert (cause.rule, cause.effective, [reader.object for reader in cause.consumers]) == said
@@ -121,43 +120,45 @@ def test_a_column_of_a_source_that_is_described_in_part_is_gone_where_its_descri
 @pytest.mark.parametrize(
     ("action", "words", "said"),
     [
-        (Action.DROP, "raw.ordres.note", "there is no object raw.ordres"),
-        (Action.DROP, "raw.orders.nothing", "there is no column of raw.orders nothing"),
-        (Action.DROP, "raw.orders.note=x", "write --drop t.column"),
-        (Action.RENAME, "raw.orders.note", "write --rename t.column=new_name"),
-        (Action.RENAME, "raw.orders.note=ID", "raw.orders has a column id already"),
-        (Action.RETYPE, "raw.orders.note=bigin", "there is no type bigin; did you mean bigint"),
-        (Action.DROP, "note", "name the table as well; did you mean .*raw.orders.note"),
-        (Action.DROP, "nope", "name the table as well, as in t.column"),
-        (Action.DROP, "raw.ordres.note", "did you mean raw.orders"),
+        (EditAction.DROP, "raw.ordres.note", "there is no object raw.ordres"),
+        (EditAction.DROP, "raw.orders.nothing", "there is no column of raw.orders nothing"),
+        (EditAction.DROP, "raw.orders.note=x", "write --drop t.column"),
+        (EditAction.RENAME, "raw.orders.note", "write --rename t.column=new_name"),
+        (EditAction.RENAME, "raw.orders.note=ID", "raw.orders has a column id already"),
+        (EditAction.RETYPE, "raw.orders.note=bigin", "there is no type bigin; did you mean bigint"),
+        (EditAction.DROP, "note", "name the table as well; did you mean .*raw.orders.note"),
+        (EditAction.DROP, "nope", "name the table as well, as in t.column"),
+        (EditAction.DROP, "raw.ordres.note", "did you mean raw.orders"),
     ],
 )
-def test_a_slip_is_told(action: Action, words: str, said: str) -> None:
+def test_a_slip_is_told(action: EditAction, words: str, said: str) -> None:
     with pytest.raises(LineageError, match=said):
         resolve_edit(worked_out(SHOP), action, words)
 
 
 @pytest.mark.parametrize(
     ("action", "words"),
-    [(Action.RETYPE, "raw.orders.amount=DECIMAL(10, 2)"), (Action.RENAME, "raw.orders.amount=amount")],
+    [(EditAction.RETYPE, "raw.orders.amount=DECIMAL(10, 2)"), (EditAction.RENAME, "raw.orders.amount=amount")],
 )
-def test_what_is_so_already_changes_nothing(action: Action, words: str) -> None:
+def test_what_is_so_already_changes_nothing(action: EditAction, words: str) -> None:
     base = worked_out(SHOP)
-    after = suppose(base, [resolve_edit(base, action, words)])
+    after = apply_edits(base, [resolve_edit(base, action, words)])
     assert diff(base.lineage, after.lineage) == ()
 
 
 def test_a_schema_in_which_names_are_looked_for_may_be_said_or_left_out() -> None:
     options = Options("postgres", search_path=("public",))
-    base = work_out([InputFile("t.sql", "create table t (a int, c int);", options)])
-    assert {resolve_edit(base, Action.DROP, words).object for words in ("t.c", "public.t.c")} == {"t"}
+    base = analyze_files([InputFile("t.sql", "create table t (a int, c int);", options)])
+    assert {resolve_edit(base, EditAction.DROP, words).object for words in ("t.c", "public.t.c")} == {"t"}
     with pytest.raises(LineageError, match="there is no object other.t"):
-        resolve_edit(base, Action.DROP, "other.t.c")
+        resolve_edit(base, EditAction.DROP, "other.t.c")
 
 
 def test_a_star_reads_a_column_at_first_hand() -> None:
     base = worked_out(SHOP)
-    before, after = settle(base, suppose(base, [resolve_edit(base, Action.DROP, "core.orders.name")]))
+    before, after = reconcile_imports(
+        base, apply_edits(base, [resolve_edit(base, EditAction.DROP, "core.orders.name")])
+    )
     [root] = [change for change in diff(before.lineage, after.lineage) if change.root]
     assert [(one.object, one.column) for one in root.consumers] == [("core.starred", "name")]
 
@@ -165,7 +166,7 @@ def test_a_star_reads_a_column_at_first_hand() -> None:
 def test_what_is_only_inferred_cannot_be_changed() -> None:
     base = worked_out("create view v as select a from nowhere;")
     with pytest.raises(LineageError, match="import the schema of nowhere"):
-        suppose(base, [resolve_edit(base, Action.DROP, "nowhere.a")])
+        apply_edits(base, [resolve_edit(base, EditAction.DROP, "nowhere.a")])
 
 
 def test_the_command_answers_without_a_commit(

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from lineage_pipeline import Lineage, cli
-from lineage_pipeline.cli import main, tree
+from lineage_pipeline import cli
+from lineage_pipeline.cli import command_tree, main
+from lineage_pipeline.config.load import load_settings
 from lineage_pipeline.discover.folder import discover_folder
-from lineage_pipeline.settings import load_settings
+from lineage_pipeline.queries.lineage import Lineage
 
 ROOT = Path(__file__).parent.parent
 SHOP = """\
@@ -96,7 +97,7 @@ def test_wrong_flags_of_comparisons_are_told_before_anything_is_read(
     for module in pkgutil.iter_modules(cli.__path__, f"{cli.__name__}."):  # or one keeps what is put in its place here
         importlib.import_module(module.name)
     monkeypatch.setattr("lineage_pipeline.discover.folder.discover_folder", read)
-    monkeypatch.setattr("lineage_pipeline.discover.git.toplevel", read)
+    monkeypatch.setattr("lineage_pipeline.discover.git.repository.find_toplevel", read)
     assert main([*typed.split(), *flags.split()]) == 2
     assert told in capsys.readouterr().err
 
@@ -183,7 +184,11 @@ def test_variables_reach_every_command_that_reads_sql(shop: Path, capsys: pytest
         assert main([*title.split(), *arguments, *flags]) == 0, title
         written = Path("built.json").read_text() if title == "graph build" else capsys.readouterr().out
         assert "told" in written, title
-    takes = {command.title for command in tree.commands() if any("--var" in flag.names for flag in command.flags)}
+    takes = {
+        command.title
+        for command in command_tree.iterate_commands()
+        if any("--var" in flag.names for flag in command.flags)
+    }
     assert takes == {*asked, "tables pull", "check", "diff", "rebuild", "run", "verify"}
 
 
@@ -223,7 +228,7 @@ def test_a_folder_that_cannot_be_entered_is_a_finding(shop: Path) -> None:
     (shop / "locked").chmod(0)
     code = (
         "import sys; from pathlib import Path; from lineage_pipeline.discover.folder import discover_folder;"
-        "from lineage_pipeline.settings import load_settings; folder = Path(sys.argv[1]);"
+        "from lineage_pipeline.config.load import load_settings; folder = Path(sys.argv[1]);"
         "found = discover_folder(folder, load_settings(folder, {}, {}));"
         "print([(row.path, row.code, row.message) for row in found.diagnostics], len(found.files))"
     )

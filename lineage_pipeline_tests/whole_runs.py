@@ -14,12 +14,12 @@ import time
 from pathlib import Path
 
 from lineage_pipeline.cli import main
-from lineage_pipeline.discover.gather import input_files
-from lineage_pipeline.discover.git import discover_revision
-from lineage_pipeline.discover.remotes import TOKEN
-from lineage_pipeline.discover.schemas.model import SECRETS
-from lineage_pipeline.pipeline import analyse
-from lineage_pipeline.settings import load_settings
+from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.discover.discovery import build_input_files
+from lineage_pipeline.discover.git.mirror import TOKEN_VARIABLE
+from lineage_pipeline.discover.git.repository import discover_revision
+from lineage_pipeline.discover.schemas.imported_tables import SECRET_VARIABLES
+from lineage_pipeline.pipeline import build_lineage
 from lineage_pipeline_tests.faults import seen
 from lineage_pipeline_tests.materialised import canonical
 from lineage_pipeline_tests.test_discover import git
@@ -61,7 +61,7 @@ def _sentence(said: str) -> str:
 def rows_of(repo: Path, revision: str) -> dict[str, list[bytes]]:
     """Give the rows of a revision as one process works them out, without disk and warehouse."""
     settings = load_settings(repo, {}, {})
-    return canonical(analyse(input_files(discover_revision(repo, revision, settings), settings)))
+    return canonical(build_lineage(build_input_files(discover_revision(repo, revision, settings), settings)))
 
 
 SECRET = "one-that-nobody-is-told"
@@ -128,7 +128,7 @@ def main_of(place: Path, *, mounting: bool) -> None:
     """Run where runs are killed, and, where a disk can be had, where it fails them."""
     import lineage_pipeline.defs.compose  # noqa: F401 - once, for the run that is killed and for all others
 
-    os.environ |= dict.fromkeys((*SECRETS, TOKEN), SECRET)
+    os.environ |= dict.fromkeys((*SECRET_VARIABLES, TOKEN_VARIABLE), SECRET)
     repo, work = make_repository(place / "repo"), place / "work"
     work.mkdir()
     if mounting:

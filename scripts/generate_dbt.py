@@ -8,8 +8,8 @@ from typing import Any
 import yaml
 from msgspec import inspect
 
-from lineage_pipeline.store.schemas import address, arrow_schema, row_fields
-from lineage_pipeline.vocabulary.tables import TABLES, Table
+from lineage_pipeline.model.tables import TABLES, Table
+from lineage_pipeline.store.table_schemas import address_columns, arrow_schema, row_fields
 
 PROJECT = Path(__file__).parents[1] / "dbt_project"
 STAGING = Path("models/staging")
@@ -63,7 +63,7 @@ def sources(meanings: dict[str, Any]) -> dict[str, Any]:
 
 def properties(table: Table, meanings: dict[str, Any]) -> dict[str, Any]:
     """Describe a staging model and test its key."""
-    key = [staged(table, name) for name in (*address(table.name), *table.key)]
+    key = [staged(table, name) for name in (*address_columns(table.name), *table.key)]
     optional = {field.name for field in row_fields(table.row) if isinstance(field.type, inspect.UnionType)}
     arguments: dict[str, Any] = {"columns": key}
     if nullable := [staged(table, name) for name in table.key if name in optional]:
@@ -85,7 +85,7 @@ def select(table: Table) -> str:
         alias = f" as {staged(table, name)}" if staged(table, name) != name else ""
         lines.append(f"    {table.name}.{name}{alias}")
     # Two snapshots that are analysed at the same time may both store a content that is new to both.
-    head = "select distinct" if not address(table.name) else "select"
+    head = "select distinct" if not address_columns(table.name) else "select"
     return f"{head}\n" + ",\n".join(lines) + f"\nfrom {{{{ source('lineage', '{table.name}') }}}} as {table.name}\n"
 
 

@@ -14,23 +14,23 @@ from typing import TypeVar
 
 import msgspec
 
-from lineage_pipeline.alerts.judging import State
-from lineage_pipeline.alerts.model import Alert, Patience, SinkOptions, identify
-from lineage_pipeline.alerts.sinks import Refusal
-from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.alerts.alert import Alert, CheckEvaluation, RetryPolicy, SinkOptions, hash_identity
+from lineage_pipeline.alerts.alert_state import AlertState, judge_evaluations
+from lineage_pipeline.alerts.sinks import SinkContext, SinkRefusal, select_sinks, send_alert
+from lineage_pipeline.model.errors import LineageError
 
 DAY = 86_400.0
 
-MOST_DOUBLED = 32
-"""How often a pause is doubled at most; by then it is longer than anybody waits."""
+MAX_DOUBLINGS = 32
+"""How often a pause is doubled at most."""
 
-KeptT = TypeVar("KeptT", bound=msgspec.Struct)
+StoredT = TypeVar("StoredT", bound=msgspec.Struct)
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
-    """One message for one sink, how often it was tried, and when it is tried again.
+    """One alert for one sink, how often it was tried, and when it is tried next.
 
-    `left` names the recipients of a mail who are to get it still, where others have it.
+    `left` lists the recipients of a mail who still have to get it, where others have.
     """
 
     alert: Alert
@@ -42,16 +42,16 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     left: tuple[str, ...] = ()
 
 
-class Memory(msgspec.Struct, frozen=True):
-    """What is known between ticks: up to which evaluation we have read, of which time it is, and what was told."""
+class OutboxState(msgspec.Struct, frozen=True):
+    """What is known between ticks: the last evaluation read, its time, and what was alerted."""
 
     cursor: int = 0
-    state: State = State()
+    state: AlertState = AlertState()
     at: float = 0.0
 
 
-class Outcome(msgspec.Struct, frozen=True):
-    """What became of the messages of a tick: sent, kept for later with the reason, put aside for good."""
+class DeliveryOutcome(msgspec.Struct, frozen=True):
+    """The deliveries of a tick: sent, postponed with the reason, and set aside for good."""
 
     sent: tuple[Delivery, ...] = ()
     kept: tuple[Delivery, ...] = ()
@@ -59,15 +59,15 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Outbox:
-    """The folder; whoever works on it holds its lock."""
+    """The folder of pending alerts; whoever works on it holds its lock."""
 
     def __init__(self, folder: Path) -> None:
-        """Take the folder; it is made when the first thing is kept."""
+        """Store the folder; it is created with the first file."""
         self.folder = folder
 
     @contextmanager
-    def locked(self) -> Iterator[bool]:
-        """Hold the folder alone; False where somebody else does."""
+    def lock(self) -> Iterator[bool]:
+        """Hold the folder exclusively; False where another process does."""
         import fcntl
 
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -80,18 +80,18 @@ class Outbox:
             yield True
 
     @property
-    def _state(self) -> Path:
+    def _state_file(self) -> Path:
         return self.folder / "state.json"
 
-    def set_aside(self) -> list[str]:
-        """Move files that cannot be read out of the way of the others, and say which."""
+    def set_aside_unreadable(self) -> list[str]:
+        """Move unreadable files out of the way of the others, and return their messages."""
         kinds: list[tuple[Path, type[msgspec.Struct]]] = [(file, Delivery) for file in self._files()]
-        kinds += [(self._state, Memory)] if self._state.exists() else []
-        return [told for file, kind in kinds if (told := self._set_aside(file, kind))]
+        kinds += [(self._state_file, OutboxState)] if self._state_file.exists() else []
+        return [told for file, kind in kinds if (told := self._set_aside_file(file, kind))]
 
-    def _set_aside(self, file: Path, kind: type[msgspec.Struct]) -> str:
+    def _set_aside_file(self, file: Path, kind: type[msgspec.Struct]) -> str:
         try:
-            _read(file, kind)
+            _read_stored(file, kind)
             return ""
         except LineageError as error:
             place = self.folder / "unreadable" / file.name
@@ -99,24 +99,24 @@ class Outbox:
             file.replace(place)
             return f"{error}; it is kept in {place.parent}"
 
-    def recall(self) -> Memory:
-        """Read what is known from before."""
-        return _read(self._state, Memory) if self._state.exists() else Memory()
+    def load_state(self) -> OutboxState:
+        """Read the state of the last tick."""
+        return _read_stored(self._state_file, OutboxState) if self._state_file.exists() else OutboxState()
 
-    def remember(self, memory: Memory) -> None:
-        """Keep what is known now."""
-        _write(self._state, memory)
+    def save_state(self, memory: OutboxState) -> None:
+        """Store the state."""
+        _write_durably(self._state_file, memory)
 
     def queue(self, alert: Alert, sinks: Iterable[SinkOptions], now: float) -> None:
-        """Keep a message for each sink; one that is there already is left as it is."""
+        """Store an alert for each sink; one that is already there is kept."""
         for sink in sinks:
             delivery = Delivery(alert=alert, sink=sink.name, queued_at=now)
-            if not self._file(delivery).exists():
-                _write(self._file(delivery), delivery)
+            if not self._delivery_file(delivery).exists():
+                _write_durably(self._delivery_file(delivery), delivery)
 
-    def waiting(self) -> list[Delivery]:
-        """Read what is still to be sent, the oldest first."""
-        found = [_read(file, Delivery) for file in self._files()]
+    def pending(self) -> list[Delivery]:
+        """Return the pending deliveries, oldest first."""
+        found = [_read_stored(file, Delivery) for file in self._files()]
         return sorted(found, key=lambda one: (one.alert.at, one.queued_at, one.alert.id))
 
     def _files(self) -> list[Path]:
@@ -125,60 +125,60 @@ class Outbox:
     def deliver(
         self,
         sinks: Sequence[SinkOptions],
-        send: Callable[[Alert, SinkOptions], Refusal | None],
-        patience: Patience,
+        send: Callable[[Alert, SinkOptions], SinkRefusal | None],
+        patience: RetryPolicy,
         clock: Callable[[], float],
-    ) -> Outcome:
-        """Try what is due; a sink that fails or still waits holds its later messages back, so that order is kept."""
+    ) -> DeliveryOutcome:
+        """Send what is due; a failing or waiting sink holds back its later alerts, so that order is kept."""
         known: Mapping[str, SinkOptions] = {sink.name: sink for sink in sinks}
         end = clock() + patience.budget
         blocked: set[str] = set()
         sent, kept, aside = [], [], []
-        for one in self.waiting():
+        for one in self.pending():
             now = clock()
             if now - one.queued_at > patience.days * DAY:
-                aside.append(self._put_aside(one))
+                aside.append(self._give_up(one))
                 continue
             sink = known.get(one.sink)
             if sink is None or one.sink in blocked or one.due > now or now >= end:
                 blocked.add(one.sink)
                 kept.append(one)
                 continue
-            refusal = send(one.alert, _narrowed(sink, one))
+            refusal = send(one.alert, _limit_recipients(sink, one))
             if refusal is None:
-                self._file(one).unlink()
+                self._delivery_file(one).unlink()
                 sent.append(one)
                 continue
             tried = msgspec.structs.replace(one, reason=refusal.reason, left=refusal.left or one.left)
             if refusal.final:
-                aside.append(self._put_aside(tried))
+                aside.append(self._give_up(tried))
             else:
                 blocked.add(one.sink)
                 kept.append(self._postpone(tried, refusal.wait, patience, clock()))
-        return Outcome(tuple(sent), tuple(kept), tuple(aside))
+        return DeliveryOutcome(tuple(sent), tuple(kept), tuple(aside))
 
-    def _postpone(self, one: Delivery, asked: float, patience: Patience, now: float) -> Delivery:
-        pause = max(asked, patience.pause * 2 ** min(one.attempts, MOST_DOUBLED))
+    def _postpone(self, one: Delivery, asked: float, patience: RetryPolicy, now: float) -> Delivery:
+        pause = max(asked, patience.pause * 2 ** min(one.attempts, MAX_DOUBLINGS))
         later = msgspec.structs.replace(one, attempts=one.attempts + 1, due=now + min(pause, patience.longest))
-        _write(self._file(one), later)
+        _write_durably(self._delivery_file(one), later)
         return later
 
-    def _put_aside(self, one: Delivery) -> Delivery:
-        _write(self.folder / "undelivered" / self._file(one).name, one)
-        self._file(one).unlink()
+    def _give_up(self, one: Delivery) -> Delivery:
+        _write_durably(self.folder / "undelivered" / self._delivery_file(one).name, one)
+        self._delivery_file(one).unlink()
         return one
 
-    def _file(self, one: Delivery) -> Path:
-        return self.folder / "outbox" / f"{one.alert.id}-{identify(one.sink)[:12]}.json"
+    def _delivery_file(self, one: Delivery) -> Path:
+        return self.folder / "outbox" / f"{one.alert.id}-{hash_identity(one.sink)[:12]}.json"
 
 
-def _narrowed(sink: SinkOptions, one: Delivery) -> SinkOptions:
-    """Give the sink with the recipients alone who are left."""
+def _limit_recipients(sink: SinkOptions, one: Delivery) -> SinkOptions:
+    """Return the sink with only the remaining recipients."""
     return msgspec.structs.replace(sink, recipients=one.left, addresses={}) if one.left else sink
 
 
-def _write(file: Path, content: msgspec.Struct) -> None:
-    """Put a whole file in place at once; when this returns, it outlives the machine."""
+def _write_durably(file: Path, content: msgspec.Struct) -> None:
+    """Replace a file atomically and sync it to disk."""
     file.parent.mkdir(parents=True, exist_ok=True)
     draft = file.with_suffix(".draft")
     with draft.open("wb") as stream:
@@ -193,8 +193,41 @@ def _write(file: Path, content: msgspec.Struct) -> None:
         os.close(folder)
 
 
-def _read(file: Path, kind: type[KeptT]) -> KeptT:
+def _read_stored(file: Path, kind: type[StoredT]) -> StoredT:
     try:
         return msgspec.json.decode(file.read_bytes(), type=kind)
     except (msgspec.DecodeError, OSError) as error:
         raise LineageError(f"{file} cannot be read: {error}") from error
+
+
+def queue_alerts(
+    outbox: Outbox,
+    memory: OutboxState,
+    evaluations: Sequence[CheckEvaluation],
+    sinks: Sequence[SinkOptions],
+    now: float,
+) -> tuple[list[Alert], list[Alert]]:
+    """Queue the alerts for evaluations; return all of them, and those that no sink takes."""
+    state, alerts = judge_evaluations(memory.state, evaluations)
+    unrouted = []
+    for alert in alerts:
+        taking = select_sinks(alert, sinks)
+        outbox.queue(alert, taking, now)
+        if not taking:
+            unrouted.append(alert)
+    # Messages first: after a crash in between, the same evaluations give the same files.
+    newest = max(evaluations, key=lambda one: one.storage_id, default=None)
+    cursor, at = (newest.storage_id, newest.at) if newest else (memory.cursor, memory.at)
+    outbox.save_state(OutboxState(cursor, state, at))
+    return alerts, unrouted
+
+
+def deliver_due(
+    outbox: Outbox,
+    sinks: Sequence[SinkOptions],
+    around: SinkContext,
+    patience: RetryPolicy,
+    clock: Callable[[], float],
+) -> DeliveryOutcome:
+    """Send what is due."""
+    return outbox.deliver(sinks, lambda alert, sink: send_alert(alert, sink, around), patience, clock)

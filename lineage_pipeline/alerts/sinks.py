@@ -1,5 +1,7 @@
-"""Where messages go: a file, an HTTP address, Slack, a mail server. A sink takes a message or says why not, in words
-that hold no secret."""
+"""Sinks of alerts: a file, a webhook, Slack or a mail server, and which alerts each takes.
+
+A sink takes an alert or returns why not, in words without secrets.
+"""
 
 import json
 import os
@@ -8,23 +10,52 @@ import socket
 import ssl
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from http.client import HTTPException, HTTPMessage
 from pathlib import Path
 from typing import IO, Any
 
 import msgspec
 
-from lineage_pipeline.alerts.model import Alert, SinkOptions
-from lineage_pipeline.alerts.routing import recipients
-from lineage_pipeline.alerts.wording import document, mail, slack
-from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.alerts.alert import Alert, AlertKind, AlertSeverity, SinkOptions
+from lineage_pipeline.alerts.messages import format_document, format_mail, format_slack
+from lineage_pipeline.model.errors import LineageError
 
 
-class Refusal(msgspec.Struct, frozen=True):
-    """Why a sink did not take a message, how many seconds it asks us to wait, and whether it never will.
+def select_sinks(alert: Alert, sinks: Iterable[SinkOptions]) -> list[SinkOptions]:
+    """Return the sinks that take an alert."""
+    return [sink for sink in sinks if _accepts(sink, alert)]
 
-    `left` names the recipients who do not have it, where others do.
+
+def _accepts(sink: SinkOptions, alert: Alert) -> bool:
+    if sink.severity is AlertSeverity.ERROR and alert.gravity is AlertSeverity.WARN:
+        return False
+    if alert.kind is AlertKind.RECOVERED and not sink.recoveries:
+        return False
+    if sink.kind == "smtp" and not mail_recipients(alert, sink):
+        return False
+    return (
+        _matches_patterns(sink.owners, alert.owners)
+        and _matches_patterns(sink.checks, [alert.check])
+        and _matches_patterns(sink.repositories, [alert.repository])
+    )
+
+
+def _matches_patterns(patterns: Sequence[str], words: Sequence[str]) -> bool:
+    return not patterns or any(fnmatchcase(word, pattern) for word in words for pattern in patterns)
+
+
+def mail_recipients(alert: Alert, sink: SinkOptions) -> list[str]:
+    """Return the addresses of a mail: those of the sink, and those of the owners with a known address."""
+    owned = [sink.addresses[owner] for owner in alert.owners if owner in sink.addresses]
+    return list(dict.fromkeys([*sink.recipients, *owned]))
+
+
+class SinkRefusal(msgspec.Struct, frozen=True):
+    """Why a sink did not take an alert, how many seconds to wait, and whether it never will.
+
+    `left` lists the recipients who did not get it, where others did.
     """
 
     reason: str
@@ -33,33 +64,33 @@ class Refusal(msgspec.Struct, frozen=True):
     left: tuple[str, ...] = ()
 
 
-class Surroundings(msgspec.Struct, frozen=True):
-    """What a sink needs beyond its options: the environment with the secrets, a folder for its files, and a limit."""
+class SinkContext(msgspec.Struct, frozen=True):
+    """What a sink needs beyond its options: the environment with secrets, a folder for files, and a timeout."""
 
     environ: Mapping[str, str]
     folder: Path
     timeout: float
 
 
-UNACCEPTABLE = frozenset({400, 413, 415, 422})
-"""Answers to a message itself, which another try would get again; others are about the address, the key or the day."""
+PERMANENT_STATUS_CODES = frozenset({400, 413, 415, 422})
+"""HTTP status codes about the message itself, which a retry would get again."""
 
-LASTING = 500
-"""Answers of a mail server from this code on will be the same at another try."""
+PERMANENT_SMTP_CODE = 500
+"""From this SMTP code on, a retry gets the same answer."""
 
-Send = Callable[[Alert, SinkOptions, Surroundings], Refusal | None]
+SendFunction = Callable[[Alert, SinkOptions, SinkContext], SinkRefusal | None]
 
 
-def send(alert: Alert, sink: SinkOptions, around: Surroundings) -> Refusal | None:
-    """Hand a message to a sink; None where it was taken."""
+def send_alert(alert: Alert, sink: SinkOptions, around: SinkContext) -> SinkRefusal | None:
+    """Send an alert to a sink; None where it was taken."""
     try:
         return SINKS[sink.kind](alert, sink, around)
     except LineageError as error:
-        return Refusal(str(error))
+        return SinkRefusal(str(error))
 
 
-def _secret(name: str, around: Surroundings, sink: SinkOptions) -> str:
-    """Read a secret by the name of its variable, which is all that anybody is told."""
+def _read_secret(name: str, around: SinkContext, sink: SinkOptions) -> str:
+    """Read a secret by the name of its environment variable, which is all that errors show."""
     value = around.environ.get(name, "") if name else ""
     if not value:
         told = f"the variable {name} is not set" if name else "its settings name no variable for the address"
@@ -67,10 +98,10 @@ def _secret(name: str, around: Surroundings, sink: SinkOptions) -> str:
     return value
 
 
-def _log(alert: Alert, sink: SinkOptions, around: Surroundings) -> Refusal | None:
+def _send_to_log(alert: Alert, sink: SinkOptions, around: SinkContext) -> SinkRefusal | None:
     """Append a line of JSON to a file."""
     file = around.folder / (sink.path or "alerts.ndjson")
-    text = json.dumps(document(alert), ensure_ascii=True, sort_keys=True) + "\n"
+    text = json.dumps(format_document(alert), ensure_ascii=True, sort_keys=True) + "\n"
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("a", encoding="utf-8") as stream:
@@ -78,26 +109,26 @@ def _log(alert: Alert, sink: SinkOptions, around: Surroundings) -> Refusal | Non
             stream.flush()
             os.fsync(stream.fileno())
     except OSError as error:
-        return Refusal(f"{file}: {error.strerror}")
+        return SinkRefusal(f"{file}: {error.strerror}")
     return None
 
 
-def _webhook(alert: Alert, sink: SinkOptions, around: Surroundings) -> Refusal | None:
-    """Post the document; its id is the key by which a receiver tells a second delivery."""
-    return _post(document(alert), alert, sink, around)
+def _send_to_webhook(alert: Alert, sink: SinkOptions, around: SinkContext) -> SinkRefusal | None:
+    """Post the document; its id lets the receiver detect a second delivery."""
+    return _post_json(format_document(alert), alert, sink, around)
 
 
-def _slack(alert: Alert, sink: SinkOptions, around: Surroundings) -> Refusal | None:
-    return _post(slack(alert), alert, sink, around)
+def _send_to_slack(alert: Alert, sink: SinkOptions, around: SinkContext) -> SinkRefusal | None:
+    return _post_json(format_slack(alert), alert, sink, around)
 
 
-def _post(body: Mapping[str, Any], alert: Alert, sink: SinkOptions, around: Surroundings) -> Refusal | None:
-    url = _secret(sink.url_env, around, sink)
+def _post_json(body: Mapping[str, Any], alert: Alert, sink: SinkOptions, around: SinkContext) -> SinkRefusal | None:
+    url = _read_secret(sink.url_env, around, sink)
     if not url.startswith(("http://", "https://")):
         raise LineageError(f"sink {sink.name}: {sink.url_env} holds no address that begins with http:// or https://")
     headers = {"Content-Type": "application/json", "Idempotency-Key": alert.id}
     if sink.token_env:
-        headers["Authorization"] = f"Bearer {_secret(sink.token_env, around, sink)}"
+        headers["Authorization"] = f"Bearer {_read_secret(sink.token_env, around, sink)}"
     opener = urllib.request.build_opener(_NoRedirects)
     try:
         request = urllib.request.Request(url, json.dumps(body).encode(), headers, method="POST")
@@ -108,20 +139,20 @@ def _post(body: Mapping[str, Any], alert: Alert, sink: SinkOptions, around: Surr
         # The body is left out: a server may repeat the address, which is the secret, in it.
         with error:
             asked = error.headers.get("Retry-After", "")
-        return Refusal(f"answered {error.code}", _seconds(asked), error.code in UNACCEPTABLE)
+        return SinkRefusal(f"answered {error.code}", _parse_retry_after(asked), error.code in PERMANENT_STATUS_CODES)
     except urllib.error.URLError as error:
-        return Refusal(_network(error.reason))
+        return SinkRefusal(_describe_network_error(error.reason))
     except (OSError, HTTPException, ValueError) as error:
-        return Refusal(_network(error))
+        return SinkRefusal(_describe_network_error(error))
 
 
-def _seconds(asked: str) -> float:
-    """Read how long a server asks us to wait; other signs than 0 to 9 may count as digits, and are no number."""
+def _parse_retry_after(asked: str) -> float:
+    """Parse how long a server asks us to wait; only ASCII digits are a number."""
     return float(asked) if asked.isascii() and asked.isdigit() else 0.0
 
 
-def _network(error: object) -> str:
-    """Say what the network did, without the address: the words of an error may repeat it."""
+def _describe_network_error(error: object) -> str:
+    """Describe a network error without the address, which the error text may repeat."""
     if isinstance(error, TimeoutError | socket.timeout):
         return "did not answer in time"
     if isinstance(error, ssl.SSLError):
@@ -131,40 +162,40 @@ def _network(error: object) -> str:
     return f"cannot be reached ({type(error).__name__})"
 
 
-def _smtp(alert: Alert, sink: SinkOptions, around: Surroundings) -> Refusal | None:
-    """Send a mail to the sink's recipients and the owners that it knows."""
-    to = recipients(alert, sink)
+def _send_mail(alert: Alert, sink: SinkOptions, around: SinkContext) -> SinkRefusal | None:
+    """Send a mail to the sink's recipients and the owners with a known address."""
+    to = mail_recipients(alert, sink)
     if not to or not sink.sender:
         missing = "recipient" if sink.sender else "sender"
         raise LineageError(f"sink {sink.name}: its settings name no {missing} for this message")
-    message = mail(alert, sink.sender, to)
+    message = format_mail(alert, sink.sender, to)
     try:
-        with _server(sink, around) as server:
+        with _connect_smtp(sink, around) as server:
             if sink.username:
-                server.login(sink.username, _secret(sink.password_env, around, sink))
-            return _partly(server.send_message(message), to)
+                server.login(sink.username, _read_secret(sink.password_env, around, sink))
+            return _partial_refusal(server.send_message(message), to)
     except smtplib.SMTPResponseException as error:
-        return Refusal(f"answered {error.smtp_code}")
+        return SinkRefusal(f"answered {error.smtp_code}")
     except smtplib.SMTPRecipientsRefused as error:
         codes = sorted({code for code, _ in error.recipients.values()})
-        return Refusal(f"refused all recipients ({', '.join(map(str, codes))})")
+        return SinkRefusal(f"refused all recipients ({', '.join(map(str, codes))})")
     except smtplib.SMTPException as error:
-        return Refusal(f"the mail server failed ({type(error).__name__})")
+        return SinkRefusal(f"the mail server failed ({type(error).__name__})")
     except (OSError, ValueError) as error:
-        return Refusal(_network(error))
+        return SinkRefusal(_describe_network_error(error))
 
 
-def _partly(refused: Mapping[str, tuple[int, bytes]], to: list[str]) -> Refusal | None:
-    """Say who did not get a mail that others got; whom the server does not know, it will not know later either."""
+def _partial_refusal(refused: Mapping[str, tuple[int, bytes]], to: list[str]) -> SinkRefusal | None:
+    """Return who did not get a mail that others got; unknown recipients stay unknown."""
     if not refused:
         return None
     codes = sorted({code for code, _ in refused.values()})
     told = f"refused {len(refused)} of {len(to)} recipients ({', '.join(map(str, codes))})"
-    return Refusal(told, final=codes[0] >= LASTING, left=tuple(refused))
+    return SinkRefusal(told, final=codes[0] >= PERMANENT_SMTP_CODE, left=tuple(refused))
 
 
-def _server(sink: SinkOptions, around: Surroundings) -> smtplib.SMTP:
-    """Connect, and turn encryption on where it is asked for; it is never left out in silence."""
+def _connect_smtp(sink: SinkOptions, around: SinkContext) -> smtplib.SMTP:
+    """Connect to the mail server, with encryption where configured; it is never skipped silently."""
     if sink.security == "tls":
         secure = ssl.create_default_context()
         return smtplib.SMTP_SSL(sink.host, sink.port, timeout=around.timeout, context=secure)
@@ -178,13 +209,18 @@ def _server(sink: SinkOptions, around: Surroundings) -> smtplib.SMTP:
     return server
 
 
-SINKS: dict[str, Send] = {"log": _log, "webhook": _webhook, "slack": _slack, "smtp": _smtp}
+SINKS: dict[str, SendFunction] = {
+    "log": _send_to_log,
+    "webhook": _send_to_webhook,
+    "slack": _send_to_slack,
+    "smtp": _send_mail,
+}
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows nothing: a redirected POST would arrive as an empty GET, and the token at somebody else's door."""
+    """Follows no redirect: a redirected POST becomes an empty GET, and the token would reach another host."""
 
     def redirect_request(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
     ) -> None:
-        """Follow nothing."""
+        """Follow no redirect."""

@@ -1,4 +1,4 @@
-"""`python -m lineage_pipeline.cli` is `lineage`."""
+"""Entry point of `python -m lineage_pipeline.cli`, which is the same as `lineage`."""
 
 import sys
 

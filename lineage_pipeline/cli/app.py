@@ -1,4 +1,4 @@
-"""The verbs of `lineage`, each imported when it is called, and the one place where errors become a sentence."""
+"""The `lineage` application: the table of verbs, each imported when it is called, and how errors are reported."""
 
 import io
 import os
@@ -13,13 +13,20 @@ import typer
 from typer.core import TyperGroup
 
 from lineage_pipeline import __version__
-from lineage_pipeline.cli.groups import PLAIN
-from lineage_pipeline.cli.manners import Color, Quiet, Verbose, reset, tell, with_manners
-from lineage_pipeline.vocabulary.errors import LineageError, Misread, NotThere
+from lineage_pipeline.cli.groups import PLAIN_TYPER
+from lineage_pipeline.cli.output import (
+    ColorOption,
+    QuietOption,
+    VerboseOption,
+    add_output_flags,
+    print_message,
+    reset_output_settings,
+)
+from lineage_pipeline.model.errors import FileSyntaxError, LineageError, NotThere
 
 
 class Verb(NamedTuple):
-    """A command: the module it lives in, the function that does it, or the group of commands that it is."""
+    """A command: its module in `cli.verbs`, and the function or the group of commands in it."""
 
     module: str
     function: str
@@ -42,7 +49,7 @@ VERBS: dict[str, Verb] = {
     "waivers": Verb("waivers", "waivers"),
     "rules": Verb("rules", "rules"),
     "export": Verb("export", "export"),
-    "import": Verb("importing", "import_"),
+    "import": Verb("import_", "import_"),
     "render": Verb("render", "render"),
     "verify": Verb("verify", "verify"),
     "catalog": Verb("catalog", "catalog"),
@@ -55,7 +62,7 @@ VERBS: dict[str, Verb] = {
     "run": Verb("run", "run"),
     "backfill": Verb("backfill", "backfill"),
     "prune": Verb("prune", "prune"),
-    "example": Verb("run", "example"),
+    "example": Verb("example", "example"),
     "serve": Verb("serve", "serve"),
     "ui": Verb("ui", "ui"),
 }
@@ -80,43 +87,43 @@ EXTRAS = {
     "starlette": "web",
     "uvicorn": "web",
 }
-"""The extra of our package that brings a module."""
+"""The extra of our package that installs a module."""
 
 
-class Verbs(TyperGroup):
-    """A group that knows its commands by name and imports one when it is asked for it."""
+class VerbGroup(TyperGroup):
+    """The top-level group: knows its commands by name and imports one when it is needed."""
 
     def make_context(self, *words: Any, **options: Any) -> Any:
-        """Begin every call, whoever makes it, with the usual manners."""
-        reset()
+        """Reset the output flags at the start of every call."""
+        reset_output_settings()
         return super().make_context(*words, **options)
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Give the verbs in the order of the table."""
+        """List the verbs in the order of the table."""
         return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import and build one command."""
         if cmd_name not in VERBS:
-            from lineage_pipeline.settings import suggestion
+            from lineage_pipeline.config.toml_files import suggest_word
 
-            raise LineageError(f"there is no command {cmd_name}; {suggestion(cmd_name, VERBS)}")
+            raise LineageError(f"there is no command {cmd_name}; {suggest_word(cmd_name, VERBS)}")
         verb = VERBS[cmd_name]
-        found = getattr(import_module(f"lineage_pipeline.cli.{verb.module}"), verb.function)
+        found = getattr(import_module(f"lineage_pipeline.cli.verbs.{verb.module}"), verb.function)
         if isinstance(found, typer.Typer):
-            return _named(with_manners(typer.main.get_command(found)), cmd_name)
-        command = typer.Typer(**PLAIN)
+            return _set_command_name(add_output_flags(typer.main.get_command(found)), cmd_name)
+        command = typer.Typer(**PLAIN_TYPER)
         command.command(cmd_name)(found)
-        return with_manners(typer.main.get_command(command))
+        return add_output_flags(typer.main.get_command(command))
 
 
-def _named(command: Any, name: str) -> Any:
-    """Give a group the name of its verb."""
+def _set_command_name(command: Any, name: str) -> Any:
+    """Name a group after its verb."""
     command.name = name
     return command
 
 
-app = typer.Typer(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]}, **PLAIN)
+app = typer.Typer(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]}, **PLAIN_TYPER)
 
 
 def _show_version(wanted: bool) -> None:
@@ -131,18 +138,18 @@ def lineage(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-    color: Color = None,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    color: ColorOption = None,
 ) -> None:
     """Column lineage of SQL: what feeds what, and what a change breaks."""
 
 
-def run(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; whatever goes wrong is one line on stderr, with a traceback only for `--debug`."""
+def run_command(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; an error is one line on stderr, with a traceback only for `--debug`."""
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     debug = "--debug" in words
-    _speak_utf8()
+    _use_utf8()
     if not debug and not sys.warnoptions:
         warnings.simplefilter("ignore")  # what libraries tell programmers is nothing that users could mend
     try:
@@ -152,20 +159,20 @@ def run(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at its end
         return 0
     except (KeyboardInterrupt, typer.Abort):
-        tell("lineage: interrupted", error=True)
+        print_message("lineage: interrupted", error=True)
         return 130
     except Exception as error:  # noqa: BLE001 - the outermost edge: nothing is above that could say it better
         if debug:
             traceback.print_exc()
-        tell(f"lineage: {sentence(error)}", error=True)
-        if isinstance(error, Misread) and error.shown:
-            tell(error.shown, error=True)
+        print_message(f"lineage: {format_error(error)}", error=True)
+        if isinstance(error, FileSyntaxError) and error.shown:
+            print_message(error.shown, error=True)
         return 1 if isinstance(error, NotThere) else 2
     return code if isinstance(code, int) else 0
 
 
-def sentence(error: Exception) -> str:
-    """Say in one line what went wrong and what to do about it."""
+def format_error(error: Exception) -> str:
+    """Format an error as one line: what went wrong and what to do about it."""
     if isinstance(error, LineageError):
         return str(error)
     if hasattr(error, "format_message"):  # the parser of the command line
@@ -184,8 +191,8 @@ def sentence(error: Exception) -> str:
     return f"internal error: {type(error).__name__}: {said} (--debug shows where)"
 
 
-def _speak_utf8() -> None:
-    """Write UTF-8 whatever the locale says: our output must not depend on the machine."""
+def _use_utf8() -> None:
+    """Write UTF-8 whatever the locale is: our output must not depend on the machine."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -1,4 +1,5 @@
-"""Dagster: the stages as assets, their checks, the marts and the jobs; thin, and nothing is computed at import.
+"""Dagster definitions: the stages as assets, their checks, marts, jobs and sensors; nothing is computed at import.
 
-`stages`, `comparison`, `checks` and `marts` hold the assets, `resources` what they are given, `run` starts them all.
+`assets`, `checks` and `sensors` hold the definitions, `resources` what they use; `runs` plans and starts runs and
+imports Dagster only when one starts. `compose` puts all definitions together.
 """

@@ -1,41 +1,41 @@
-"""All definitions in one piece, for the settings of the working folder or for those of a run."""
+"""All Dagster definitions, for the settings of the working folder or for those of a run."""
 
 import warnings
 
 import dagster as dg
 
-from lineage_pipeline.defs.alerting import check_alerts_sensor
-from lineage_pipeline.defs.automation import marts_sensor, schedules, with_freshness
-from lineage_pipeline.defs.checks import CHECKS
-from lineage_pipeline.defs.comparison import PRODUCTS
-from lineage_pipeline.defs.external import object_specs
-from lineage_pipeline.defs.jobs import all_jobs
-from lineage_pipeline.defs.marts import mart_assets
-from lineage_pipeline.defs.pruning import retention
-from lineage_pipeline.defs.repositories import repository_checks, repository_specs
+from lineage_pipeline.defs.assets.comparison import COMPARISON_ASSETS
+from lineage_pipeline.defs.assets.marts import build_mart_assets
+from lineage_pipeline.defs.assets.repositories import build_repository_checks, build_repository_specs
+from lineage_pipeline.defs.assets.retention import retention
+from lineage_pipeline.defs.assets.stages import STAGE_ASSETS
+from lineage_pipeline.defs.assets.warehouse_objects import build_object_specs
+from lineage_pipeline.defs.checks.diff_checks import DIFF_CHECKS
+from lineage_pipeline.defs.checks.table_checks import TABLE_CHECKS
+from lineage_pipeline.defs.jobs import build_jobs
 from lineage_pipeline.defs.resources import Project, SparkResource, StoreResource
-from lineage_pipeline.defs.sensor import repositories_sensor
-from lineage_pipeline.defs.stages import STAGES
-from lineage_pipeline.defs.verdicts import VERDICTS
+from lineage_pipeline.defs.sensors.automation import add_freshness, build_schedules, marts_sensor
+from lineage_pipeline.defs.sensors.check_alerts import check_alerts_sensor
+from lineage_pipeline.defs.sensors.repository_sensor import repositories_sensor
 
 
-def compose(project: Project) -> dg.Definitions:
-    """Put assets, checks, jobs and resources together."""
-    settings, marts = project.settings, mart_assets()
+def compose_definitions(project: Project) -> dg.Definitions:
+    """Combine assets, checks, jobs, sensors, schedules and resources."""
+    settings, marts = project.settings, build_mart_assets()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dg.BetaWarning)  # references to code are new in Dagster
-        own = dg.with_source_code_references([*STAGES, *PRODUCTS, *with_freshness([retention])])
+        own = dg.with_source_code_references([*STAGE_ASSETS, *COMPARISON_ASSETS, *add_freshness([retention])])
     return dg.Definitions(
         assets=[
             *own,
             *marts,
-            *repository_specs(settings),
-            *object_specs(settings),
+            *build_repository_specs(settings),
+            *build_object_specs(settings),
         ],
-        asset_checks=[*CHECKS, *VERDICTS, *repository_checks(settings)],
-        jobs=all_jobs(marts),
+        asset_checks=[*TABLE_CHECKS, *DIFF_CHECKS, *build_repository_checks(settings)],
+        jobs=build_jobs(marts),
         sensors=[repositories_sensor(settings), check_alerts_sensor, *([marts_sensor()] if marts else [])],
-        schedules=schedules(settings),
+        schedules=build_schedules(settings),
         resources={
             "project": dg.ResourceDefinition.hardcoded_resource(project, "the settings"),
             "store": StoreResource(),

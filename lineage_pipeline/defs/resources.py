@@ -1,4 +1,4 @@
-"""What the assets are given: settings, the store, Spark; all of them open when they are first used."""
+"""Dagster resources: settings, the store and Spark; each is opened on first use."""
 
 import io
 import os
@@ -11,106 +11,107 @@ from typing import Any
 import dagster as dg
 from dagster_pyspark import LazyPySparkResource
 
-from lineage_pipeline.defs.home import Home, home_of
-from lineage_pipeline.defs.keys import commit_of, repository_of
-from lineage_pipeline.settings import RepositorySettings, Settings, SparkSettings, load_settings
-from lineage_pipeline.store.files import Files
-from lineage_pipeline.store.run import Run
+from lineage_pipeline.config.load import Settings, load_settings
+from lineage_pipeline.config.models import RepositorySettings, SparkSettings
+from lineage_pipeline.defs.home import Home, locate_home
+from lineage_pipeline.defs.snapshot_keys import extract_commit, extract_repository
+from lineage_pipeline.model.errors import LineageError
+from lineage_pipeline.store.file_store import FileStore
+from lineage_pipeline.store.run import WarehouseRun
 from lineage_pipeline.store.warehouse import Warehouse
-from lineage_pipeline.vocabulary.errors import LineageError
 
 
 class Project:
-    """The settings, read when they are first asked for, or given by whoever started the run; and whom to tell."""
+    """The settings, read on first use or given by the caller of a run, and where to report progress."""
 
     def __init__(self, given: Settings | None = None, report: Callable[[str], None] | None = None) -> None:
-        """Take settings that somebody has read already, or none."""
+        """Take settings that are already read, or none."""
         self._given = given
         self._report = report
 
     @classmethod
     def over(cls, settings: Settings) -> "Project":
-        """Stand for a folder whose settings somebody has read; each repository is still read by its own."""
+        """Create a project with the settings of a folder; each repository still has its own."""
         project = cls()
         project.__dict__["settings"] = settings
         return project
 
     def anew(self) -> "Project":
-        """Give the project with its settings read again: a sensor lives longer than they hold."""
+        """Return the project with its settings read again, since a sensor outlives them."""
         return self if self._given is not None else Project(report=self._report)
 
     @cached_property
     def settings(self) -> Settings:
-        """Give the settings of the working folder."""
+        """The settings of the working folder."""
         return self._given or load_settings(Path.cwd(), {}, os.environ)
 
     @property
     def home(self) -> Home:
-        """Say where outputs go."""
-        return home_of(self.settings)
+        """The folder for outputs."""
+        return locate_home(self.settings)
 
     def repository(self, snapshot: str) -> RepositorySettings:
-        """Find the repository of a snapshot among those that are watched."""
-        name = repository_of(snapshot)
+        """Find the watched repository of a snapshot."""
+        name = extract_repository(snapshot)
         for repository in self.settings.repositories:
             if repository.name == name:
                 return repository
         raise LineageError(f"no repository {name} in the settings: add it to [[repositories]]")
 
     def folder(self, snapshot: str) -> Path:
-        """Say where the repository of a snapshot lies; an address is fetched only where its mirror lacks the commit."""
-        from lineage_pipeline.discover.git import has_commit
-        from lineage_pipeline.discover.remotes import is_remote, local, mirror_of
+        """Return the folder of a snapshot's repository; a remote is fetched only if its mirror lacks the commit."""
+        from lineage_pipeline.discover.git.mirror import is_remote_address, local_repository, mirror_path
+        from lineage_pipeline.discover.git.repository import has_commit
 
         place = self.repository(snapshot).path
-        if not is_remote(place):
+        if not is_remote_address(place):
             return self.settings.root / place
-        mirror = mirror_of(place, self.settings.home)
-        return mirror if has_commit(mirror, commit_of(snapshot)) else local(place, self.settings.home)
+        mirror = mirror_path(place, self.settings.home)
+        return mirror if has_commit(mirror, extract_commit(snapshot)) else local_repository(place, self.settings.home)
 
     def settings_for(self, snapshot: str) -> Settings:
-        """Give the settings with which a repository is read: its own file counts, unless all were given."""
+        """Return the settings of a snapshot's repository: its own file counts, unless settings were given."""
         if self._given is not None:
             return self._given
         row = self.repository(snapshot)
         return self.settings.for_repository(self.folder(snapshot), {}, os.environ, row)
 
     def tell(self, line: str) -> None:
-        """Show progress to people, if somebody listens."""
+        """Report progress, if a reporter was given."""
         if self._report is not None:
             self._report(line)
 
     def hush(self) -> AbstractContextManager[object]:
-        """Keep what others print off our standard output, where somebody listens to our own lines."""
+        """Suppress what others print to stdout, if a reporter was given."""
         return nullcontext() if self._report is None else redirect_stdout(io.StringIO())
 
 
 class StoreResource(dg.ConfigurableResource[Any]):
     """The warehouse that the settings name."""
 
-    def files(self, settings: Settings) -> Files:
+    def files(self, settings: Settings) -> FileStore:
         """Open the folder of the warehouse."""
-        return Files(settings.warehouse)
+        return FileStore(settings.warehouse)
 
     def warehouse(self, settings: Settings) -> Warehouse:
         """Open the warehouse."""
         return Warehouse(settings.warehouse)
 
-    def begin(self, settings: Settings, snapshot: str, run: str) -> Run:
+    def begin(self, settings: Settings, snapshot: str, run: str) -> WarehouseRun:
         """Start or continue a run of a snapshot under the settings' analysis key."""
         return self.warehouse(settings).begin(snapshot, run, settings.analysis_key())
 
-    def view(self, settings: Settings, key: str | tuple[str, str], run: str) -> Run:
+    def view(self, settings: Settings, key: str | tuple[str, str], run: str) -> WarehouseRun:
         """Open what a check looks at: the rows of its own run, else the latest that are not published, else those."""
         warehouse = self.warehouse(settings)
-        return warehouse.opened(key, run) or warehouse.resume(key) or self.published(settings, key)
+        return warehouse.open_run(key, run) or warehouse.resume(key) or self.published(settings, key)
 
-    def published(self, settings: Settings, key: str | tuple[str, str]) -> Run:
+    def published(self, settings: Settings, key: str | tuple[str, str]) -> WarehouseRun:
         """Open what readers see."""
         manifest = self.warehouse(settings).manifest(key)
         if manifest is None:
             raise LineageError(f"{key} has not been written yet")
-        return Run(self.files(settings), manifest.key, manifest.run)
+        return WarehouseRun(self.files(settings), manifest.key, manifest.run)
 
 
 class SparkResource(LazyPySparkResource):
@@ -120,7 +121,7 @@ class SparkResource(LazyPySparkResource):
 
     def open(self, options: SparkSettings) -> Any:
         """Give the session, starting it if nobody has."""
-        from lineage_pipeline.spark.session import session
+        from lineage_pipeline.spark.session import get_session
 
         merged = options.model_copy(update={"config": {**options.config, **self.spark_config}})
-        return session(merged)
+        return get_session(merged)

@@ -1,1 +1,1 @@
-"""What differs between dialects, as tables of traits: nothing else in the house asks which dialect it is."""
+"""Differences between SQL dialects, as tables: no other package asks which dialect it is."""

@@ -1,6 +1,6 @@
-"""What functions do to a value, by their names: hide it, make rows of it, or change with every call."""
+"""What functions do to a value, by name: mask it, read files, generate rows, or change with every call."""
 
-MASKING = frozenset(
+MASKING_FUNCTIONS = frozenset(
     "MD5 MD5_DIGEST MD5_BINARY MD5_HEX SHA SHA1 SHA1_DIGEST SHA2 SHA2_DIGEST SHA224 SHA256 SHA384 SHA512 HASH "
     "HASHBYTES CHECKSUM BINARY_CHECKSUM FARM_FINGERPRINT FARMFINGERPRINT XXHASH64 MURMUR_HASH ORA_HASH "
     "STANDARD_HASH FNV_HASH CITYHASH64 COUNT COUNTIF COUNT_IF COUNT_BIG APPROXDISTINCT APPROX_COUNT_DISTINCT "
@@ -11,28 +11,28 @@ MASKING = frozenset(
     "UNIQ UNIQEXACT UNIQCOMBINED UNIQCOMBINED64 UNIQHLL12 UNIQTHETA".split()
 )
 
-FILES = frozenset(
+FILE_FUNCTIONS = frozenset(
     "S3 S3CLUSTER FILE URL HDFS GCS OSS COSN AZUREBLOBSTORAGE READ_CSV READCSV READ_CSV_AUTO READ_PARQUET READPARQUET "
     "PARQUET_SCAN READ_JSON READ_JSON_AUTO READ_NDJSON READ_NDJSON_AUTO READ_TEXT READ_BLOB READ_XLSX READ_FILES "
     "CLOUD_FILES OPENROWSET ICEBERG_SCAN DELTA_SCAN".split()
 )
 """Functions that read the file whose address is their first string."""
 
-ADDRESSES = ("path", "uri", "url", "file_path")
-"""What the address of a file is called among arguments that have names as texts: `files('path' = 's3://…')`."""
+ADDRESS_ARGUMENTS = ("path", "uri", "url", "file_path")
+"""Names of the address among named arguments: `files('path' = 's3://…')`."""
 
-COUNTS = frozenset({"COUNT", "COUNTIF", "APPROXDISTINCT"})
+COUNT_FUNCTIONS = frozenset({"COUNT", "COUNTIF", "APPROXDISTINCT"})
 
-VOLATILE = frozenset(
+VOLATILE_FUNCTIONS = frozenset(
     "RAND RANDOM RANDN UUID NEWID GEN_RANDOM_UUID GENERATE_UUID CURRENTTIMESTAMP CURRENTDATE CURRENTTIME "
     "CURRENTDATETIME GETDATE SYSDATETIME SYSDATE NOW GETUTCDATE SYSUTCDATETIME CURRENTUSER SESSIONUSER".split()
 )
 
-RANKING = frozenset(
+RANKING_FUNCTIONS = frozenset(
     "ROWNUMBER ROW_NUMBER RANK DENSE_RANK DENSERANK NTILE PERCENTRANK PERCENT_RANK CUMEDIST CUME_DIST".split()
 )
 
-GENERATORS = frozenset(
+ROW_GENERATORS = frozenset(
     "UNNEST EXPLODE EXPLODEOUTER EXPLODE_OUTER POSEXPLODE POSEXPLODEOUTER POSEXPLODE_OUTER INLINE INLINE_OUTER "
     "FLATTEN STACK JSON_TUPLE GENERATESERIES EXPLODINGGENERATESERIES GENERATE_SERIES GENERATEDATEARRAY STRING_SPLIT "
     "OPENJSON SPLIT_TO_TABLE STRTOK_SPLIT_TO_TABLE JSON_TABLE JSONTABLE XMLTABLE JSON_EACH JSONB_EACH JSON_EACH_TEXT "
@@ -46,41 +46,41 @@ GENERATORS = frozenset(
     "EXPLODE_JSON_ARRAY_JSON EXPLODE_VARIANT_ARRAY UNNEST_BITMAP SUBDIVIDE_BITMAP JSON_TO_ARRAY EXTERN".split()
 )
 
-NAVIGATION = frozenset("LAG LEAD FIRSTVALUE LASTVALUE NTHVALUE".split())
-"""Window functions that give a value of another row as it is; sqlglot counts them among the aggregates."""
+NAVIGATION_FUNCTIONS = frozenset("LAG LEAD FIRSTVALUE LASTVALUE NTHVALUE".split())
+"""Window functions that return a value of another row; sqlglot counts them among the aggregates."""
 
-KEEPING = GENERATORS | frozenset(
+PATH_PRESERVING_FUNCTIONS = ROW_GENERATORS | frozenset(
     "JSONEXTRACT JSONEXTRACTSCALAR JSONBEXTRACT JSONBEXTRACTSCALAR GETEXTRACT JSONVALUE JSON_QUERY PARSEJSON "
     "TRY_PARSE_JSON FROMJSON FROM_JSON JSONCAST COALESCE NVL IFNULL NULLIF ARRAYAGG ARRAYUNIQUEAGG COLLECT_LIST "
     "COLLECT_SET ARRAYCONCATAGG ANYVALUE FIRST LAST MIN MAX ARGMAX ARGMIN LAG LEAD FIRSTVALUE LASTVALUE NTHVALUE "
     "ELEMENT ARRAYCONCAT ARRAYREVERSE ARRAYDISTINCT SORTARRAY ARRAYSLICE ARRAY TO_VARIANT TO_OBJECT JSON ARRAYFILTER "
     "FILTER PRIOR CONNECTBYROOT ARRAYCOMPACT ARRAY_SORT LISTFILTER LIST_FILTER".split()
 )
-"""Functions behind which a path still leads into the column that they are given."""
+"""Functions after which a path still leads into the column they are given."""
 
-PAIRS = frozenset(
+PAIR_FUNCTIONS = frozenset(
     "OBJECT_CONSTRUCT OBJECT_CONSTRUCT_KEEP_NULL JSON_BUILD_OBJECT JSONB_BUILD_OBJECT NAMED_STRUCT OBJECT".split()
 )
-"""Functions that build a document of names and values in turn."""
+"""Functions that build a document of alternating names and values."""
 
-PATHS = frozenset(
+PATH_FUNCTIONS = frozenset(
     "STRUCT_EXTRACT STRUCTEXTRACT TUPLEELEMENT JSON_EXTRACT_PATH JSON_EXTRACT_PATH_TEXT JSONB_EXTRACT_PATH "
     "JSONB_EXTRACT_PATH_TEXT GET GET_PATH GET_IGNORE_CASE JSON_QUERY JSON_VALUE JSON_EXTRACT_STRING "
     "JSON_EXTRACT_SCALAR JSON_VALUE_ARRAY JSON_QUERY_ARRAY VARIANT_GET TRY_VARIANT_GET".split()
 )
-"""Functions that take a document and, as constants, the way into it."""
+"""Functions that take a document and a constant path into it."""
 
-TYPED_PATHS = frozenset({"VARIANT_GET", "TRY_VARIANT_GET"})
-"""Those of them that name a type behind the way."""
+TYPED_PATH_FUNCTIONS = frozenset({"VARIANT_GET", "TRY_VARIANT_GET"})
+"""Path functions that name a type after the path."""
 
-READING = frozenset({"PARSE", "TRY_PARSE"})
-"""Functions that read a value `AS` a type, which the parser takes for another name of it."""
+AS_TYPE_FUNCTIONS = frozenset({"PARSE", "TRY_PARSE"})
+"""Functions that read a value `AS` a type, which the parser mistakes for an alias."""
 
-METHODS = frozenset(
+VALUE_METHODS = frozenset(
     "VALUE QUERY EXIST NODES MODIFY TOSTRING GETLEVEL GETANCESTOR GETDESCENDANT ISDESCENDANTOF STASTEXT STDISTANCE "
     "STAREA STLENGTH STX STY GETSTRINGVAL GETCLOBVAL GETNUMBERVAL EXTRACT EXISTSNODE".split()
 )
-"""What is called on a value with a dot; every other name behind a dot and before brackets is a function of a schema."""
+"""Methods called on a value with a dot; any other name between a dot and brackets is a schema's function."""
 
 AGGREGATES = frozenset(
     "COUNT_BIG CHECKSUM_AGG STRING_AGG LISTAGG GROUP_CONCAT ARRAY_AGG COLLECT_LIST COLLECT_SET MEDIAN MODE "
@@ -92,13 +92,13 @@ AGGREGATES = frozenset(
     "ANYLAST ANYHEAVY TOPK QUANTILES QUANTILEEXACT QUANTILETIMING SUMORNULL AVGORNULL".split()
 )
 
-NAMELESS = frozenset(
+UNNAMED_TABLE_FUNCTIONS = frozenset(
     "EXPLODINGGENERATESERIES GENERATESERIES REGEXP_SPLIT_TO_TABLE STRING_TO_TABLE JSON_OBJECT_KEYS JSONB_OBJECT_KEYS "
     "GENERATE_SUBSCRIPTS REGEXP_MATCHES JSONB_PATH_QUERY".split()
 )
-"""Functions in the place of tables whose one column has no name of its own."""
+"""Table functions whose only column has no name of its own."""
 
-PLAIN: dict[str, frozenset[str]] = {
+PLAIN_FUNCTIONS: dict[str, frozenset[str]] = {
     "duckdb": frozenset({"APPLY"}),
     "postgres": frozenset({"DATE_PART"}),
     "tsql": frozenset({"SYSDATETIME", "SQUARE"}),
@@ -106,45 +106,45 @@ PLAIN: dict[str, frozenset[str]] = {
     "oracle": frozenset({"TRANSLATE"}),
     **dict.fromkeys(("snowflake", "exasol"), frozenset({"ZEROIFNULL", "NULLIFZERO"})),
 }
-"""Functions that the parser takes for others, although they give another type, or may have other arguments."""
+"""Functions that the parser mistakes for others with another type or other arguments."""
 
-CALLED: dict[str, frozenset[str]] = {"postgres": frozenset({"OVERLAPS"}), "duckdb": frozenset({"APPLY"})}
-"""Words of the grammar that may be called as functions, by grammar."""
+CALLABLE_KEYWORDS: dict[str, frozenset[str]] = {"postgres": frozenset({"OVERLAPS"}), "duckdb": frozenset({"APPLY"})}
+"""Keywords that may be called as functions, by grammar."""
 
-JSON_TEXTS = frozenset({"postgres"})
-"""Grammars in which JSON_OBJECT may be given its keys and values as texts."""
+JSON_TEXT_GRAMMARS = frozenset({"postgres"})
+"""Grammars in which JSON_OBJECT takes keys and values as texts."""
 
-COUNTERS = {"postgres": "INT", "mysql": "INT UNSIGNED", "oracle": "NUMBER"}
-"""The type of the column that counts the rows of a document, FOR ORDINALITY, by family of dialects."""
+ORDINALITY_TYPES = {"postgres": "INT", "mysql": "INT UNSIGNED", "oracle": "NUMBER"}
+"""Type of the FOR ORDINALITY column, by dialect family."""
 
-OF_OBJECTS = frozenset({"MAKE_REF"})
+OBJECT_NAME_FUNCTIONS = frozenset({"MAKE_REF"})
 """Functions whose first argument names an object."""
 
-DOCUMENTS: dict[str, str] = {"JSON_BUILD_OBJECT": "JSON", "JSONB_BUILD_OBJECT": "JSONB"}
-"""Functions of names and values in turn, and the type that they give."""
+DOCUMENT_TYPES: dict[str, str] = {"JSON_BUILD_OBJECT": "JSON", "JSONB_BUILD_OBJECT": "JSONB"}
+"""Functions of alternating names and values, and their result type."""
 
-OWN_SCHEMAS = {"bigquery": frozenset({"ML", "AI"})}
-"""Schemas whose functions are the engine's own and no objects, by family of dialects."""
+BUILTIN_SCHEMAS = {"bigquery": frozenset({"ML", "AI"})}
+"""Schemas whose functions are built in and no objects, by dialect family."""
 
-ROWS = {"postgres": "f{}"}
-"""What the members of ROW(…) are called, counted from 1, by family of dialects."""
+ROW_MEMBER_NAMES = {"postgres": "f{}"}
+"""Names of the members of ROW(…), counted from 1, by dialect family."""
 
-ADDING = frozenset({"STRUCT_INSERT", "STRUCT_CONCAT"})
+MEMBER_ADDING_FUNCTIONS = frozenset({"STRUCT_INSERT", "STRUCT_CONCAT"})
 """Functions that add members to a struct."""
 
-JSON_OBJECTS = frozenset({"duckdb", "postgres", "bigquery", "mysql"})
-"""The families in which JSON_OBJECT gives a document, not a string."""
+JSON_OBJECT_FAMILIES = frozenset({"duckdb", "postgres", "bigquery", "mysql"})
+"""Families in which JSON_OBJECT returns a document, not a string."""
 
-SPREADING = frozenset(
+EXPANDING_FUNCTIONS = frozenset(
     "EXPLODE EXPLODEOUTER EXPLODE_OUTER POSEXPLODE POSEXPLODEOUTER POSEXPLODE_OUTER INLINE INLINE_OUTER STACK "
     "JSON_TUPLE VARIANT_EXPLODE VARIANT_EXPLODE_OUTER".split()
 )
-"""Functions that make columns of their own, and rows, in a select list."""
+"""Functions that produce columns and rows of their own in a select list."""
 
-UNNESTED: dict[str, frozenset[str]] = {"duckdb": frozenset({"EXPLODE", "UNNEST"})}
-"""Functions that make a column of each member where they are given a struct in a select list, by family."""
+STRUCT_UNNESTING_FUNCTIONS: dict[str, frozenset[str]] = {"duckdb": frozenset({"EXPLODE", "UNNEST"})}
+"""Functions that expand a struct in a select list into a column per member, by family."""
 
-PRODUCED: dict[str, tuple[str, ...]] = {
+TABLE_FUNCTION_COLUMNS: dict[str, tuple[str, ...]] = {
     "EXPLODE": ("col",),
     "EXPLODEOUTER": ("col",),
     "EXPLODE_OUTER": ("col",),
@@ -174,9 +174,9 @@ PRODUCED: dict[str, tuple[str, ...]] = {
     "FREETEXTTABLE": ("key", "rank"),
     "JSON_TO_ARRAY": ("table_col",),
 }
-"""The columns that a function in the place of a table makes where nobody names them."""
+"""Default column names of table functions."""
 
-PRODUCED_IN: dict[str, dict[str, tuple[str, ...]]] = {
+FAMILY_TABLE_FUNCTION_COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
     "spark": {"RANGE": ("id",), "SQL_KEYWORDS": ("keyword", "reserved")},
     "postgres": {
         name.upper(): (name,)
@@ -186,38 +186,40 @@ PRODUCED_IN: dict[str, dict[str, tuple[str, ...]]] = {
         ).split()
     },
 }
-"""Those whose names are not the same in all families of dialects."""
+"""Default column names of table functions that differ between dialect families."""
 
-TIME_WINDOWS: dict[str, frozenset[str]] = {"spark": frozenset({"WINDOW", "SESSION_WINDOW"})}
-"""Functions among the keys of a group that a query knows by their names, as structs of a start and an end."""
+TIME_WINDOW_FUNCTIONS: dict[str, frozenset[str]] = {"spark": frozenset({"WINDOW", "SESSION_WINDOW"})}
+"""Grouping functions that a query refers to by name, as structs of a start and an end."""
 
-_WINDOW = ("window_start", "window_end", "window_time")
+_WINDOW_COLUMNS = ("window_start", "window_end", "window_time")
 
-WIDENING: dict[str, tuple[str, ...]] = {
-    "TUMBLE": _WINDOW,
-    "HOP": _WINDOW,
-    "CUMULATE": _WINDOW,
-    "SESSION": _WINDOW,
+WIDENING_FUNCTIONS: dict[str, tuple[str, ...]] = {
+    "TUMBLE": _WINDOW_COLUMNS,
+    "HOP": _WINDOW_COLUMNS,
+    "CUMULATE": _WINDOW_COLUMNS,
+    "SESSION": _WINDOW_COLUMNS,
     "EXCLUDE_COLUMNS": (),
     "APPENDS": ("_CHANGE_TYPE", "_CHANGE_TIMESTAMP"),
     "CHANGES": ("_CHANGE_TYPE", "_CHANGE_TIMESTAMP"),
 }
-"""Functions that give back the rows of a table with these columns added; with none, without those they are told."""
+"""Functions that return the rows of a table with these columns added; none: without the columns they name."""
 
-TABLE_FIRST: dict[str, tuple[str, ...]] = {"risingwave": _WINDOW[:2]}
-"""Dialects in which such a function is told a table and its column of times by their names, and what it adds then."""
+TABLE_ARGUMENT_DIALECTS: dict[str, tuple[str, ...]] = {"risingwave": _WINDOW_COLUMNS[:2]}
+"""Dialects in which such a function takes a table and its time column by name, and what it adds then."""
 
-UNITS = frozenset(
+TIME_UNITS = frozenset(
     "NANOSECOND MICROSECOND MILLISECOND SECOND MINUTE HOUR DAY DAYOFYEAR DAYOFWEEK WEEK ISOWEEK MONTH QUARTER YEAR "
     "DECADE CENTURY EPOCH DOW DOY".split()
 )
-"""Units of time, by their names in full."""
+"""Units of time by their full names."""
 
-SHORT_UNITS = frozenset("YY YYYY QQ Q MM M DY Y DD D WK WW DW HH MI N SS S MS MCS NS WEEKDAY ISO_WEEK".split())
-"""Units in short, where nothing but a unit may stand."""
+TIME_UNIT_ABBREVIATIONS = frozenset(
+    "YY YYYY QQ Q MM M DY Y DD D WK WW DW HH MI N SS S MS MCS NS WEEKDAY ISO_WEEK".split()
+)
+"""Abbreviated units, where only a unit is possible."""
 
-UNIT_FIRST: dict[str, int] = {
+UNIT_FIRST_FUNCTIONS: dict[str, int] = {
     **dict.fromkeys("TIMESTAMPADD DATEADD TIMEADD TIMEDIFF DATEDIFF DATEDIFF_BIG DATE_BUCKET".split(), 3),
     **dict.fromkeys("DATEPART DATE_PART DATENAME DATETRUNC".split(), 2),
 }
-"""Functions whose first argument is a unit of time, if they have at least so many."""
+"""Functions whose first argument is a unit of time, with the minimum number of arguments."""

@@ -1,4 +1,4 @@
-"""The world → sources: a folder or a git revision goes in; files, decoded texts and findings come out.
+"""Discovery: a folder or a git revision goes in; files, decoded texts and findings come out.
 
-`folder` and `git` read bytes, `gather` turns bytes into rows; `example` builds the repository of the example.
+`folder` and `git` read bytes, `discovery` turns bytes into rows; `example` builds the example repository.
 """

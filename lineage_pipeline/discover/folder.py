@@ -1,4 +1,4 @@
-"""A folder as it lies on the disk, uncommitted changes included."""
+"""Reads a folder on disk, uncommitted changes included."""
 
 import os
 import re
@@ -6,44 +6,43 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from lineage_pipeline.discover.belonging import MARK, top_of
-from lineage_pipeline.discover.bounded import SETTINGS, read_bounded
-from lineage_pipeline.discover.decode import decode
-from lineage_pipeline.discover.gather import Around, Discovery, Gathering, Rules
-from lineage_pipeline.discover.ignores import GIT_FILES, OWN_FILES, Ignores
-from lineage_pipeline.discover.library import FolderLibrary
-from lineage_pipeline.discover.owners import PLACES, Owners, parse_owners
-from lineage_pipeline.discover.raw import RawFile, Recalled, most_bytes, too_large
-from lineage_pipeline.discover.sqlproj import SUFFIX, positions
-from lineage_pipeline.discover.tracked import leads_inside, tracked_in
-from lineage_pipeline.discover.waivers import FILE_NAME
-from lineage_pipeline.engine.graph.scopes import natural
-from lineage_pipeline.vocabulary.errors import LineageError
-from lineage_pipeline.vocabulary.tables import Snapshot
+from lineage_pipeline.discover.bounded_files import SETTINGS, read_bounded_file
+from lineage_pipeline.discover.code_owners import OWNER_FILES, CodeOwners, parse_code_owners
+from lineage_pipeline.discover.discovery import Discovery, DiscoveryReader, DiscoveryRules, FileSurroundings
+from lineage_pipeline.discover.encoding import decode_content
+from lineage_pipeline.discover.git.boundary import GIT_FOLDER, find_worktree_top, links_inside, list_tracked_files
+from lineage_pipeline.discover.ignore_rules import FOLDER_IGNORE_FILES, REVISION_IGNORE_FILES, IgnoreRules
+from lineage_pipeline.discover.raw_file import RawFile, RecalledFile, max_file_bytes, oversized_file
+from lineage_pipeline.discover.repository_files import FolderLibrary
+from lineage_pipeline.discover.sqlproj import SQLPROJ_SUFFIX, find_deployment_positions
+from lineage_pipeline.discover.waiver_file import WAIVER_FILE_NAME
+from lineage_pipeline.engine.graph.script_scopes import natural_path_key
+from lineage_pipeline.model.errors import LineageError
+from lineage_pipeline.model.tables import Snapshot
 
-MOST_TEXT = 10_000_000
-"""Bytes of a file of owners or waivers beyond which it is left unread."""
+MAX_TEXT_BYTES = 10_000_000
+"""Size in bytes beyond which a CODEOWNERS or waiver file is not read."""
 
-SKIPPED = frozenset({".git", ".hg", ".svn"})
-"""Folders that belong to version control, never to a repository's content."""
+VERSION_CONTROL_FOLDERS = frozenset({".git", ".hg", ".svn"})
+"""Folders of version control systems, which are never content."""
 
 
-def discover_folder(folder: Path, rules: Rules, *, name: str = "") -> Discovery:
+def discover_folder(folder: Path, rules: DiscoveryRules, *, name: str = "") -> Discovery:
     """Read every selected file below a folder; its snapshot is named after the content and has no times.
 
-    What git tracks is read though an ignore file of git says otherwise; a repository inside is told and not entered.
+    Files that git tracks are read even if a .gitignore matches them; nested repositories are reported, not entered.
     """
-    return gather_folder(folder, rules, name=name).whole()
+    return open_folder(folder, rules, name=name).whole()
 
 
-def gather_folder(
-    folder: Path, rules: Rules, *, name: str = "", recalled: Mapping[str, Recalled] | None = None
-) -> Gathering:
-    """Prepare to read every selected file below a folder, one by one; of those that are `recalled` all is known."""
+def open_folder(
+    folder: Path, rules: DiscoveryRules, *, name: str = "", recalled: Mapping[str, RecalledFile] | None = None
+) -> DiscoveryReader:
+    """Prepare to read every selected file below a folder one by one; `recalled` files are not read again."""
     if not folder.is_dir():
         raise LineageError(f"{folder} is not a folder")
     snapshot = Snapshot(
-        repo=name or repository_name(folder),
+        repo=name or name_repository(folder),
         refs=(),
         commit="",
         parents=(),
@@ -54,94 +53,101 @@ def gather_folder(
         files=0,
         analysis_key="",
     )
-    around = Around(_owners(folder), FolderLibrary(folder))
-    beside = Beside([], [])
+    around = FileSurroundings(_read_folder_owners(folder), FolderLibrary(folder))
+    beside = FolderExtras([], [])
     raw_files = read_folder(folder, rules, beside, recalled)
-    known = {"waivers": _text(folder / FILE_NAME), "positions": lambda: positions(beside.projects, around.library.read)}
-    return Gathering(
+    known = {
+        "waivers": _read_optional_text(folder / WAIVER_FILE_NAME),
+        "positions": lambda: find_deployment_positions(beside.projects, around.library.read),
+    }
+    return DiscoveryReader(
         snapshot, raw_files, rules, around, detect=True, projects=beside.projects, modules=beside.modules, **known
     )
 
 
-def _owners(folder: Path) -> Owners | None:
-    """Read who owns the files, where somebody says so."""
-    found = next((folder / place for place in PLACES if (folder / place).is_file()), None)
-    return parse_owners(_text(found)) if found is not None else None
+def _read_folder_owners(folder: Path) -> CodeOwners | None:
+    """Read the CODEOWNERS file of a folder, if there is one."""
+    found = next((folder / place for place in OWNER_FILES if (folder / place).is_file()), None)
+    return parse_code_owners(_read_optional_text(found)) if found is not None else None
 
 
-def _text(path: Path) -> str:
-    return decode(_read_file(path, "").content).text if path.is_file() else ""
+def _read_optional_text(path: Path) -> str:
+    return decode_content(_read_file(path, "").content).text if path.is_file() else ""
 
 
-class Beside(NamedTuple):
-    """What is met on the way to the files: projects of databases, and other repositories."""
+class FolderExtras(NamedTuple):
+    """Found while walking a folder: database projects and nested repositories."""
 
     projects: list[str]
     modules: list[str]
 
 
 def read_folder(
-    folder: Path, rules: Rules, beside: Beside | None = None, recalled: Mapping[str, Recalled] | None = None
+    folder: Path,
+    rules: DiscoveryRules,
+    beside: FolderExtras | None = None,
+    recalled: Mapping[str, RecalledFile] | None = None,
 ) -> Iterator[RawFile]:
-    """Give the selected files below a folder, one by one, in natural path order; `beside` takes what else is met."""
-    met, known = beside or Beside([], []), recalled or {}
-    inside = top_of(folder.resolve()) or folder.resolve()
+    """Yield the selected files below a folder in natural path order; `beside` collects projects and submodules."""
+    met, known = beside or FolderExtras([], []), recalled or {}
+    inside = find_worktree_top(folder.resolve()) or folder.resolve()
     closed: list[OSError] = []
-    chosen = [(shown_path(within), within) for within in _walk(folder, met.modules, closed.append)]
+    chosen = [(printable_path(within), within) for within in _walk_folder(folder, met.modules, closed.append)]
     selected = [(relative, within) for relative, within in chosen if rules.selects(relative)]
-    met.projects.extend(within for _, within in chosen if within.endswith(SUFFIX))
-    shut = {shown_path(os.path.relpath(error.filename, folder)): error for error in closed}
-    for relative, within in sorted([*selected, *((path, path) for path in shut)], key=lambda item: natural(item[0])):
+    met.projects.extend(within for _, within in chosen if within.endswith(SQLPROJ_SUFFIX))
+    shut = {printable_path(os.path.relpath(error.filename, folder)): error for error in closed}
+    for relative, within in sorted(
+        [*selected, *((path, path) for path in shut)], key=lambda item: natural_path_key(item[0])
+    ):
         if relative in shut:
             yield RawFile(relative, b"", f"the folder cannot be read: {shut[relative].strerror}")
         elif relative in known:
             yield RawFile(relative, b"", recalled=known[relative])
-        elif _lies_in(path := folder / within, inside):
-            yield _read_file(path, relative, most_bytes(relative, rules))
+        elif _is_repository_file(path := folder / within, inside):
+            yield _read_file(path, relative, max_file_bytes(relative, rules))
 
 
-def _lies_in(path: Path, inside: Path) -> bool:
-    """Say whether a path is a file, and one of the repository: a link may lead anywhere."""
-    return leads_inside(path, inside) if path.is_symlink() else path.is_file()
+def _is_repository_file(path: Path, inside: Path) -> bool:
+    """Return whether a path is a file inside the repository; a symbolic link may point outside."""
+    return links_inside(path, inside) if path.is_symlink() else path.is_file()
 
 
-def shown_path(path: str) -> str:
-    """Give a path as text, whatever bytes it is made of."""
+def printable_path(path: str) -> str:
+    """Return a path as text, with undecodable bytes escaped."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def folder_ignores(folder: Path, names: Iterable[str] = GIT_FILES) -> tuple[Ignores, str]:
-    """Give what is ignored in a folder, and how its repository calls the folder: its ignore files count, too."""
-    top = top_of(folder) or folder
+def read_ignore_rules(folder: Path, names: Iterable[str] = FOLDER_IGNORE_FILES) -> tuple[IgnoreRules, str]:
+    """Return the ignore rules for a folder, including those of its repository, and its path in the repository."""
+    top = find_worktree_top(folder) or folder
     prefix = folder.relative_to(top).as_posix() + "/" if top != folder else ""
 
     def read(path: str) -> str | None:
         files = [top / ".git" / "info" / "exclude"] if path == ".gitignore" else []
         files = [file for file in (*files, top / path) if file.is_file() and not file.is_symlink()]  # as git does
-        texts = [read_bounded(file, SETTINGS).decode("utf-8", "surrogateescape") for file in files]
+        texts = [read_bounded_file(file, SETTINGS).decode("utf-8", "surrogateescape") for file in files]
         return "\n".join(texts) if texts else None
 
-    return Ignores(read, names, inside=prefix.rstrip("/")), prefix
+    return IgnoreRules(read, names, inside=prefix.rstrip("/")), prefix
 
 
-def repository_name(folder: Path) -> str:
-    """Name a repository after its folder, with nothing in it that a key or a path could not hold."""
+def name_repository(folder: Path) -> str:
+    """Return a repository name from its folder, safe for keys and paths."""
     return re.sub(r"[^\w.-]+", "-", folder.resolve().name.removesuffix(".git")).strip("-.") or "repository"
 
 
-def _walk(folder: Path, modules: list[str], closed: Callable[[OSError], None]) -> Iterator[str]:
-    """Give every file that is not ignored, by its path below the folder; `closed` is told what cannot be entered.
+def _walk_folder(folder: Path, modules: list[str], closed: Callable[[OSError], None]) -> Iterator[str]:
+    """Yield every file that is not ignored, relative to the folder; `closed` receives unreadable folders.
 
-    Linked folders are not entered: no loop and no file outside is met. Nor are other repositories in a repository:
-    `modules` take where they lie.
+    Symbolic links to folders are not entered, nor are nested repositories, whose paths `modules` collects.
     """
-    ignores, prefix = folder_ignores(folder.resolve())
-    own, _ = folder_ignores(folder.resolve(), OWN_FILES)
-    known = tracked_in(folder)
+    ignores, prefix = read_ignore_rules(folder.resolve())
+    own, _ = read_ignore_rules(folder.resolve(), REVISION_IGNORE_FILES)
+    known = list_tracked_files(folder)
     tracked = frozenset(known.files)
     holding = {path[:at] for path in tracked for at, sign in enumerate(path) if sign == "/"}
-    modules.extend(shown_path(path.removeprefix(prefix)) for path in known.modules)
-    in_git = top_of(folder.resolve()) is not None
+    modules.extend(printable_path(path.removeprefix(prefix)) for path in known.modules)
+    in_git = find_worktree_top(folder.resolve()) is not None
 
     def ignores_file(path: str) -> bool:
         return own.ignores(path) if path in tracked else ignores.ignores(path)
@@ -151,21 +157,23 @@ def _walk(folder: Path, modules: list[str], closed: Callable[[OSError], None]) -
 
     for parent, folders, files in os.walk(folder, onerror=closed):
         within = Path(parent).relative_to(folder).as_posix()
-        if in_git and within != "." and (MARK in folders or MARK in files):
-            modules.extend([shown_path(within)] if shown_path(within) not in modules else ())
+        if in_git and within != "." and (GIT_FOLDER in folders or GIT_FOLDER in files):
+            modules.extend([printable_path(within)] if printable_path(within) not in modules else ())
             folders.clear()
             continue
         inner = within + "/" if within != "." else ""
         above = prefix + inner
-        folders[:] = sorted(name for name in folders if name not in SKIPPED and not ignores_folder(above + name))
+        folders[:] = sorted(
+            name for name in folders if name not in VERSION_CONTROL_FOLDERS and not ignores_folder(above + name)
+        )
         yield from (inner + name for name in sorted(files) if not ignores_file(above + name))
 
 
-def _read_file(path: Path, relative: str, most: int = MOST_TEXT) -> RawFile:
+def _read_file(path: Path, relative: str, most: int = MAX_TEXT_BYTES) -> RawFile:
     try:
         with path.open("rb") as stream:
             if os.fstat(stream.fileno()).st_size > most:
-                return too_large(relative, most)
+                return oversized_file(relative, most)
             return RawFile(relative, stream.read())
     except OSError as error:
         return RawFile(relative, b"", f"it cannot be read: {error.strerror}")

@@ -1,6 +1,6 @@
-"""Database projects (`.sqlproj`): which scripts run before all others, which after them, and what variables are.
+"""SQL Server database projects (`.sqlproj`): pre- and post-deployment scripts, and default values of variables.
 
-What a project builds has no order of its own; its deployment scripts have.
+The files that a project builds have no order of their own; its deployment scripts have.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -9,42 +9,42 @@ from xml.parsers import expat
 
 import msgspec
 
-SUFFIX = ".sqlproj"
+SQLPROJ_SUFFIX = ".sqlproj"
 BEFORE, AFTER = -1, 1
-ITEMS = {"PreDeploy": BEFORE, "PostDeploy": AFTER}
+DEPLOYMENT_ITEMS = {"PreDeploy": BEFORE, "PostDeploy": AFTER}
 VARIABLE, DEFAULT = "SqlCmdVariable", "DefaultValue"
 
-Read = Callable[[str], str | None]
+ReadText = Callable[[str], str | None]
 
 
 class DatabaseProject(msgspec.Struct, frozen=True):
-    """What a project says: its deployment scripts in order, and the values of variables where nobody gives others."""
+    """One project: its deployment scripts in order, and the default values of its variables."""
 
     deployed: tuple[tuple[str, int], ...] = ()
     variables: Mapping[str, str] = {}
 
 
-def positions(paths: Iterable[str], read: Read) -> dict[str, int]:
-    """Say which files of the projects among some paths run first or last; one that cannot be read says nothing."""
+def find_deployment_positions(paths: Iterable[str], read: ReadText) -> dict[str, int]:
+    """Return which files of the projects among some paths run first or last; unreadable projects are skipped."""
     found: dict[str, int] = {}
-    for path in sorted(path for path in paths if path.endswith(SUFFIX)):
-        for file, position in read_project(read(path) or "").deployed:
+    for path in sorted(path for path in paths if path.endswith(SQLPROJ_SUFFIX)):
+        for file, position in parse_sqlproj(read(path) or "").deployed:
             found.setdefault(normpath(join(dirname(path), file)), position)
     return found
 
 
-def variables_by_folder(paths: Iterable[str], read: Read) -> dict[str, Mapping[str, str]]:
-    """Give the variables of the projects among some paths, by the folders that they lie in."""
+def read_project_variables(paths: Iterable[str], read: ReadText) -> dict[str, Mapping[str, str]]:
+    """Return the variables of the projects among some paths, by the folder of each project."""
     found: dict[str, dict[str, str]] = {}
-    for path in sorted(path for path in paths if path.endswith(SUFFIX)):
+    for path in sorted(path for path in paths if path.endswith(SQLPROJ_SUFFIX)):
         known = found.setdefault(dirname(path), {})
-        for name, value in read_project(read(path) or "").variables.items():
+        for name, value in parse_sqlproj(read(path) or "").variables.items():
             known.setdefault(name, value)
     return dict(found)
 
 
-class _Reader:
-    """The elements of a project as they come."""
+class _ProjectParser:
+    """Collects deployment scripts and variables from XML events."""
 
     def __init__(self) -> None:
         self.deployed: list[tuple[str, int]] = []
@@ -54,14 +54,14 @@ class _Reader:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         name, included = tag.rpartition(":")[2], attributes.get("Include", "")
-        position = ITEMS.get(name)
+        position = DEPLOYMENT_ITEMS.get(name)
         if position is not None and included:
             self.deployed.append((included.replace("\\", "/"), position))
         if name == VARIABLE:
             self.variable = included
         self.texts.clear()
 
-    def read(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         self.texts.append(text)  # a line at a time, and there may be millions
 
     def end(self, tag: str) -> None:
@@ -73,16 +73,16 @@ class _Reader:
             self.variable = ""
 
 
-def read_project(text: str) -> DatabaseProject:
-    """Read what a project says; one that is damaged says nothing."""
-    reader = _Reader()
+def parse_sqlproj(text: str) -> DatabaseProject:
+    """Parse a project; damaged XML gives an empty one."""
+    reader = _ProjectParser()
 
     def refuse(*_: object) -> None:
         raise expat.ExpatError("it declares entities")
 
     parser = expat.ParserCreate(namespace_separator=None)
     parser.StartElementHandler = reader.start
-    parser.CharacterDataHandler = reader.read
+    parser.CharacterDataHandler = reader.add_text
     parser.EndElementHandler = reader.end
     parser.EntityDeclHandler = refuse  # one that stands for others may grow without end
     try:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.model import ir
 
 T = TypeVar("T")
 

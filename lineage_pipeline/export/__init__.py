@@ -1,22 +1,24 @@
-"""Lineage and changes → what others read: texts, JSON, Markdown and OpenLineage events, each a row of a table.
+"""Exports: lineage and changes as text, JSON, Markdown, HTML and OpenLineage events, one table row a format.
 
-An exporter takes a `Subject` and gives its text piece by piece; a reporter takes a `Comparison` and gives its text.
+An exporter takes a `Subject` and yields its text in pieces; a reporter takes a `Comparison` and returns its text.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from lineage_pipeline.export import json, openlineage, schemas, text
-from lineage_pipeline.export.reports.document import changes_schema, write_json
-from lineage_pipeline.export.reports.github import write_commands
-from lineage_pipeline.export.reports.gitlab import write_issues
-from lineage_pipeline.export.reports.junit import write_suite
-from lineage_pipeline.export.reports.markdown import write_comment
-from lineage_pipeline.export.reports.page import write_page
+from lineage_pipeline.export.documents import json_schemas, lineage_json
+from lineage_pipeline.export.documents.changes_json import build_changes_schema, write_changes_json
+from lineage_pipeline.export.formats import lineage_text
+from lineage_pipeline.export.openlineage import events
+from lineage_pipeline.export.reports.comment import write_comment
+from lineage_pipeline.export.reports.github import write_github_commands
+from lineage_pipeline.export.reports.gitlab import write_gitlab_issues
+from lineage_pipeline.export.reports.html_page import write_html_report
+from lineage_pipeline.export.reports.junit import write_junit
 from lineage_pipeline.export.reports.sarif import write_sarif
-from lineage_pipeline.export.reports.singleline import write_lines
-from lineage_pipeline.export.reports.text import write_text
-from lineage_pipeline.export.subject import PLAIN, Comparison, Naming, Style, Subject, with_head
+from lineage_pipeline.export.reports.singleline import write_singleline
+from lineage_pipeline.export.reports.text_report import write_text_report
+from lineage_pipeline.export.subject import PLAIN_STYLE, Comparison, OpenLineageNaming, ReportStyle, Subject, with_head
 
 __all__ = [
     "EXPORTERS",
@@ -24,52 +26,52 @@ __all__ = [
     "SCHEMAS",
     "Comparison",
     "Exporter",
-    "Naming",
+    "OpenLineageNaming",
     "Reporter",
-    "Style",
+    "ReportStyle",
     "Subject",
     "with_head",
 ]
 
 
 class Exporter(NamedTuple):
-    """A way to write the lineage of one snapshot."""
+    """A format for the lineage of one snapshot."""
 
     suffix: str
     write: Callable[[Subject], Iterator[str]]
 
 
-class Report(Protocol):
-    """What writes a report."""
+class ReportWriter(Protocol):
+    """The signature of the function that writes a report."""
 
-    def __call__(self, comparison: Comparison, style: Style = PLAIN) -> str:
-        """Give the text."""
+    def __call__(self, comparison: Comparison, style: ReportStyle = PLAIN_STYLE) -> str:
+        """Return the text of the report."""
 
 
 class Reporter(NamedTuple):
-    """A way to write the changes between two snapshots."""
+    """A format for the changes between two snapshots."""
 
     suffix: str
-    write: Report
+    write: ReportWriter
 
 
 EXPORTERS: Mapping[str, Exporter] = {
-    "json": Exporter(".json", json.write_lineage),
-    "openlineage": Exporter(".ndjson", openlineage.write_events),
-    "text": Exporter(".txt", text.write_lineage),
+    "json": Exporter(".json", lineage_json.write_lineage_json),
+    "openlineage": Exporter(".ndjson", events.write_events),
+    "text": Exporter(".txt", lineage_text.write_lineage_text),
 }
 
 REPORTERS: Mapping[str, Reporter] = {
-    "text": Reporter(".txt", write_text),
-    "singleline": Reporter(".list.txt", write_lines),
+    "text": Reporter(".txt", write_text_report),
+    "singleline": Reporter(".list.txt", write_singleline),
     "markdown": Reporter(".md", write_comment),
-    "html": Reporter(".html", write_page),
-    "json": Reporter(".json", write_json),
+    "html": Reporter(".html", write_html_report),
+    "json": Reporter(".json", write_changes_json),
     "sarif": Reporter(".sarif", write_sarif),
-    "junit": Reporter(".xml", write_suite),
-    "github": Reporter(".github.txt", write_commands),
-    "gitlab": Reporter(".gitlab.json", write_issues),
+    "junit": Reporter(".xml", write_junit),
+    "github": Reporter(".github.txt", write_github_commands),
+    "gitlab": Reporter(".gitlab.json", write_gitlab_issues),
 }
 
-SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {**schemas.SCHEMAS, "changes": changes_schema}
-"""The JSON Schemas that we publish."""
+SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {**json_schemas.DOCUMENT_SCHEMAS, "changes": build_changes_schema}
+"""The published JSON Schemas by document."""

@@ -1,59 +1,129 @@
-"""Names are strangers' texts: how they are shown where a control character or a formula would do harm."""
+"""Escaping of names and texts from SQL, for terminals, logs, spreadsheets, Markdown, HTML and Mermaid."""
 
 import re
+from html import escape
+from urllib.parse import quote
 
-HIDDEN = re.compile(
+HIDDEN_CHARACTERS = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\ufffe\uffff"
     "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0d\uffa0\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff]"
 )
-"""Characters that steer a terminal, turn text around, end a line or are not to be seen at all."""
+"""Invisible characters, control characters, line separators and bidirectional marks."""
 
-COMMAND = re.compile(r"\A\s*:(?=:)|#(?=#(?:vso|teamcity)?\[)", re.I)
-"""Signs that make a line of a log a command: at its beginning for GitHub's runners, anywhere for those of others."""
+LOG_COMMANDS = re.compile(r"\A\s*:(?=:)|#(?=#(?:vso|teamcity)?\[)", re.I)
+"""Signs that make a log line a command: GitHub's at the start of a line, those of others anywhere."""
 
-SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
-"""What a cell begins with that a spreadsheet would work out."""
+FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+"""Prefixes that make a spreadsheet evaluate a cell."""
 
 ELLIPSIS = "…"
 
 
-def visible(text: str) -> str:
-    """Write characters that cannot be seen, or that do something, as a programmer would."""
-    shown = HIDDEN.sub(_escaped, text) if HIDDEN.search(text) else text
-    return COMMAND.sub(_escaped, shown) if "::" in shown or "##" in shown else shown
+def escape_hidden(text: str) -> str:
+    r"""Escape characters that are invisible or act on a terminal or log, as `
+    ` or `\u200b`.
+    """
+    shown = HIDDEN_CHARACTERS.sub(_escape_match, text) if HIDDEN_CHARACTERS.search(text) else text
+    return LOG_COMMANDS.sub(_escape_match, shown) if "::" in shown or "##" in shown else shown
 
 
-def _escaped(match: "re.Match[str]") -> str:
+def _escape_match(match: "re.Match[str]") -> str:
     before, found = match[0][:-1], match[0][-1]
     number = f"\\x{ord(found):02x}" if ord(found) < 256 else f"\\u{ord(found):04x}"
-    return before + SHORT.get(found, number)
+    return before + SHORT_ESCAPES.get(found, number)
 
 
-def short(text: str, most: int) -> str:
-    """Give a text that fits a picture: visible, and with its middle left out where it is too long."""
-    shown = visible(text if len(text) <= 4 * most else text[: 2 * most] + text[-2 * most :])
+def shorten_middle(text: str, most: int) -> str:
+    """Escape a text for a drawing, and replace its middle by an ellipsis where it is too long."""
+    shown = escape_hidden(text if len(text) <= 4 * most else text[: 2 * most] + text[-2 * most :])
     if len(shown) <= most:
         return shown
     tail = most // 3
     return shown[: most - tail - 1] + ELLIPSIS + shown[-tail:]
 
 
-def cell(text: str) -> str:
-    """Give a text that no spreadsheet takes for a formula, whatever blanks are before it."""
-    return f"'{text}" if text.startswith(FORMULA) or text.lstrip().startswith(FORMULA) else text
+def escape_formula(text: str) -> str:
+    """Prefix a text with an apostrophe where a spreadsheet would evaluate it, also after blanks."""
+    return f"'{text}" if text.startswith(FORMULA_PREFIXES) or text.lstrip().startswith(FORMULA_PREFIXES) else text
 
 
-def lines(text: str, kept: str = "\n") -> str:
-    """Keep the lines of a text, and other signs that are named; whatever else steers a terminal is written out."""
-    return HIDDEN.sub(lambda match: match[0] if match[0] in kept else _escaped(match), text.replace("\r\n", "\n"))
+def escape_hidden_lines(text: str, kept: str = "\n") -> str:
+    """Escape hidden characters, except line feeds or the characters given in `kept`."""
+    return HIDDEN_CHARACTERS.sub(
+        lambda match: match[0] if match[0] in kept else _escape_match(match), text.replace("\r\n", "\n")
+    )
 
 
-def mermaid(text: str) -> str:
-    """Give a text for a quoted label of Mermaid: what is not a letter, digit or harmless sign is a number.
+def escape_mermaid(text: str) -> str:
+    """Escape a text for a quoted Mermaid label: all but letters, digits and harmless signs become codes.
 
-    A directive counts wherever it stands, between dollars there is a formula, and words with colons are icons.
+    A directive counts anywhere, dollars enclose a formula, and words with colons are icons.
     """
     return re.sub(r"[^\w .,()/@…-]", lambda match: f"#{ord(match[0])};", text)
+
+
+NAME_LENGTH = 160
+"""Characters of a name that people are shown; machines get all of it."""
+
+
+def shorten_end(text: str, length: int = NAME_LENGTH) -> str:
+    """Cut a text that is too long for people, and mark the cut by an ellipsis."""
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def escape_one_line(text: str, length: int = NAME_LENGTH) -> str:
+    """Escape and shorten a text for one line of a terminal or a log."""
+    return shorten_end(escape_hidden(text), length)
+
+
+def escape_lines(text: str, most: int, length: int = 400) -> list[str]:
+    """Return the non-empty lines of a text, escaped, shortened, and at most `most` of them."""
+    found = [escape_one_line(line.rstrip(), length) for line in text.splitlines() if line.strip()]
+    return found if len(found) <= most else [*found[:most], f"… and {len(found) - most} more lines"]
+
+
+def format_code(text: str, length: int = NAME_LENGTH) -> str:
+    """Format a text as inline code in Markdown, whatever backticks it holds."""
+    line = escape_one_line(text, length)
+    fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
+    padding = " " if line[:1] in ("`", " ", "") or line[-1:] in ("`", " ") else ""
+    return f"{fence}{padding}{line}{padding}{fence}"
+
+
+def escape_table_cell(markdown: str) -> str:
+    """Escape Markdown for a table cell: a bar ends a cell even inside code."""
+    return markdown.replace("\\|", "|").replace("|", "\\|")
+
+
+def format_fenced(language: str, body: str) -> str:
+    """Format lines as a fenced block of Markdown that nothing in them can close."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", body)), default=0))
+    return f"{fence}{language}\n{body}\n{fence}"
+
+
+def escape_markup(text: str, length: int = NAME_LENGTH) -> str:
+    """Escape and shorten a text for elements and quoted attributes of HTML or XML."""
+    return escape(escape_one_line(text, length), quote=True)
+
+
+def quote_path(path: str) -> str:
+    """Quote a path as the relative part of a URI."""
+    return quote(path, safe="/")
+
+
+def escape_sarif_message(text: str) -> str:
+    """Escape a text for a SARIF message, where `[words](address)` is a link."""
+    return text.replace("](", "\\](")
+
+
+def escape_command_value(text: str) -> str:
+    """GitHub: escape the message of a workflow command."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def escape_command_property(text: str) -> str:
+    """GitHub: escape a property of a workflow command."""
+    return escape_command_value(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,16 +1,16 @@
-"""The part of a lineage around one object, so that an export is no larger than the question."""
+"""The part of a lineage around one object."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Set
 
 import msgspec
 
-from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline.vocabulary.tables import Diagnostic
+from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.model.tables import Diagnostic
 
 
 class Focus(msgspec.Struct, frozen=True):
-    """An object by its id, how many steps around it are of interest (None: all), and in which directions."""
+    """An object by id, how many steps around it count (None: all), and in which directions."""
 
     object: str
     depth: int | None = None
@@ -18,9 +18,9 @@ class Focus(msgspec.Struct, frozen=True):
     down: bool = True
 
 
-def narrowed(lineage: Lineage, focus: Focus) -> Lineage:
-    """Keep the objects within reach of one, and the rows that tell of those alone."""
-    kept = _around(lineage, focus)
+def narrow_lineage(lineage: LineageTables, focus: Focus) -> LineageTables:
+    """Keep the objects within reach of the focus, and the rows about them."""
+    kept = _objects_around(lineage, focus)
     places = {
         (row.path, row.ordinal) for row in lineage.object_statements if row.object in kept and row.role.value != "read"
     }
@@ -40,16 +40,16 @@ def narrowed(lineage: Lineage, focus: Focus) -> Lineage:
         column_edges=edges,
         facets=tuple(row for row in lineage.facets if row.object in kept),
         column_reach=tuple(row for row in lineage.column_reach if row.object in kept),
-        diagnostics=tuple(row for row in lineage.diagnostics if _concerns(row, kept, paths)),
+        diagnostics=tuple(row for row in lineage.diagnostics if _is_about(row, kept, paths)),
     )
 
 
-def _concerns(row: Diagnostic, kept: frozenset[str], paths: Set[str]) -> bool:
+def _is_about(row: Diagnostic, kept: frozenset[str], paths: Set[str]) -> bool:
     return row.object in kept if row.object is not None else row.path is not None and row.path in paths
 
 
-def _around(lineage: Lineage, focus: Focus) -> frozenset[str]:
-    """Name the objects within reach."""
+def _objects_around(lineage: LineageTables, focus: Focus) -> frozenset[str]:
+    """Return the objects within reach of the focus."""
     down: dict[str, set[str]] = defaultdict(set)
     up: dict[str, set[str]] = defaultdict(set)
     for edge in lineage.object_edges:
@@ -57,13 +57,13 @@ def _around(lineage: Lineage, focus: Focus) -> frozenset[str]:
         up[edge.to_object].add(edge.from_object)
     found = {focus.object}
     if focus.up:
-        found |= _reach(focus.object, up, focus.depth)
+        found |= _walk_steps(focus.object, up, focus.depth)
     if focus.down:
-        found |= _reach(focus.object, down, focus.depth)
+        found |= _walk_steps(focus.object, down, focus.depth)
     return frozenset(found)
 
 
-def _reach(start: str, links: Mapping[str, set[str]], depth: int | None) -> set[str]:
+def _walk_steps(start: str, links: Mapping[str, set[str]], depth: int | None) -> set[str]:
     found, border, steps = {start}, {start}, 0
     while border and (depth is None or steps < depth):
         border = {other for name in border for other in links.get(name, ())} - found

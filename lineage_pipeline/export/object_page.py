@@ -1,4 +1,4 @@
-"""The page of one object as a file of its own: columns, what feeds them, readers, findings and SQL, offline."""
+"""One object as a self-contained HTML page: columns, what feeds them, readers, findings and SQL."""
 
 import re
 from collections import Counter, defaultdict
@@ -11,14 +11,14 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
 
 from lineage_pipeline.engine.trace.facts import RowFacts
-from lineage_pipeline.engine.trace.reach import column_reach
-from lineage_pipeline.export.escaping import visible
-from lineage_pipeline.export.highlight import Line, Note, highlighted
-from lineage_pipeline.export.html import hash_of, part
-from lineage_pipeline.export.portrait import portrait_of
+from lineage_pipeline.engine.trace.reach import build_column_reach
+from lineage_pipeline.export.answers.object_portrait import build_portrait
+from lineage_pipeline.export.escaping import escape_hidden
+from lineage_pipeline.export.page_resources import csp_hash, read_page_part
+from lineage_pipeline.export.sql_highlight import HighlightedLine, SpanNote, highlight_text
 from lineage_pipeline.export.subject import Subject
-from lineage_pipeline.vocabulary.sets import EdgeType, Role, Subtype
-from lineage_pipeline.vocabulary.tables import ColumnEdge
+from lineage_pipeline.model.enums import EdgeType, Role, Subtype
+from lineage_pipeline.model.tables import ColumnEdge
 
 BREAKS = re.compile(r"([./_]+)")
 STYLES = ("page.css", "reading.css")
@@ -27,51 +27,51 @@ SCRIPT = "hints.js"
 Row = dict[str, Any]
 
 
-def name(text: object) -> Markup:
-    """Show a name; where it is too long for its place it may break behind a dot, a slash or an underscore."""
-    parts = BREAKS.split(visible(str(text)))
+def format_breakable_name(text: object) -> Markup:
+    """Escape a name for HTML; it may break after a dot, a slash or an underscore."""
+    parts = BREAKS.split(escape_hidden(str(text)))
     return Markup("").join(
         escape(part) + Markup("<wbr>") if place % 2 and parts[place + 1] else escape(part)
         for place, part in enumerate(parts)
     )
 
 
-def render_object(subject: Subject, object: str) -> str:
-    """Give the page of an object; it needs nothing else, and its script stands in it under the hash of its text."""
-    style, script = "\n".join(map(part, STYLES)), part(SCRIPT)
+def render_object_page(subject: Subject, object: str) -> str:
+    """Render the page of an object; its script is allowed by hash."""
+    style, script = "\n".join(map(read_page_part, STYLES)), read_page_part(SCRIPT)
     policy = (
-        f"default-src 'none'; script-src '{hash_of(script)}'; style-src '{hash_of(style)}'; "
+        f"default-src 'none'; script-src '{csp_hash(script)}'; style-src '{csp_hash(style)}'; "
         "base-uri 'none'; form-action 'none'"
     )
     snapshot = f"{subject.snapshot.repo}@{subject.snapshot.commit[:12]}" if subject.snapshot else ""
     page = {"policy": policy, "style": Markup(style), "script": Markup(script), "of": snapshot}  # noqa: S704 - our own
-    return _templates().get_template("object_file.html").render(**page, **_facts(subject, object))
+    return _template_environment().get_template("object_file.html").render(**page, **_template_values(subject, object))
 
 
 @cache
-def _templates() -> Environment:
+def _template_environment() -> Environment:
     folder = str(files(__package__) / "page")
     made = Environment(loader=FileSystemLoader(folder), autoescape=True, keep_trailing_newline=True)
-    made.globals["link"] = _nowhere
-    made.filters["visible"] = lambda text: visible(str(text))
-    made.filters["name"] = name
+    made.globals["link"] = _no_link
+    made.filters["visible"] = lambda text: escape_hidden(str(text))
+    made.filters["name"] = format_breakable_name
     return made
 
 
-def _nowhere(*_: str, **__: str) -> str:
-    """Link nothing: a file alone has no other pages."""
+def _no_link(*_: str, **__: str) -> str:
+    """Return no address: a single file has no other pages."""
     return ""
 
 
-def _facts(subject: Subject, object: str) -> Row:
-    """Give what the template shows, in the words of the marts."""
+def _template_values(subject: Subject, object: str) -> Row:
+    """Return what the template shows, named as in the marts."""
     lineage = subject.lineage
-    shown = portrait_of(RowFacts(lineage, subject.files), object)
+    shown = build_portrait(RowFacts(lineage, subject.files), object)
     row = shown.row
-    reach = {one.ordinal: one for one in lineage.column_reach or column_reach(lineage) if one.object == object}
+    reach = {one.ordinal: one for one in lineage.column_reach or build_column_reach(lineage) if one.object == object}
     inputs: dict[str, list[Row]] = defaultdict(list)
-    for edge in sorted(shown.edges, key=_order):
-        inputs[edge.to_column].append(_input(edge))
+    for edge in sorted(shown.edges, key=_input_order):
+        inputs[edge.to_column].append(_input_row(edge))
     kinds = {(one.path, one.ordinal): one.kind for one in lineage.statements}
     text = subject.texts.get(row.path or "")
     return {
@@ -92,36 +92,38 @@ def _facts(subject: Subject, object: str) -> Row:
             for column in shown.columns
         ],
         "inputs": inputs,
-        "made_of": list(_neighbours(subject, object, upwards=True)),
-        "read_by": list(_neighbours(subject, object, upwards=False)),
-        "findings": [_finding(one) for one in shown.findings],
+        "made_of": list(_neighbor_rows(subject, object, upwards=True)),
+        "read_by": list(_neighbor_rows(subject, object, upwards=False)),
+        "findings": [_finding_row(one) for one in shown.findings],
         "history": [],
         "parts": [
             {"path": part.path, "ordinal": part.ordinal, "line": line, "kind": kinds.get((part.path, part.ordinal), "")}
             for part, line in shown.parts
             if part.role is not Role.READ
         ],
-        "lines": _marked(text, (edge for edge in lineage.column_edges if edge.path == row.path)) if text else [],
+        "lines": _highlight_file(text, (edge for edge in lineage.column_edges if edge.path == row.path))
+        if text
+        else [],
     }
 
 
-def _order(edge: ColumnEdge) -> tuple[str, ...]:
+def _input_order(edge: ColumnEdge) -> tuple[str, ...]:
     return (edge.type, edge.from_object, edge.from_column, edge.subtype)
 
 
-def _input(edge: ColumnEdge) -> Row:
+def _input_row(edge: ColumnEdge) -> Row:
     return {
         **{"from_object": edge.from_object, "from_column": edge.from_column, "type": edge.type.value},
         **{"subtype": edge.subtype.value, "approximate": edge.approximate, "masking": edge.masking},
     }
 
 
-def _finding(one: Any) -> Row:
+def _finding_row(one: Any) -> Row:
     return {"severity": one.severity, "code": one.code, "message": one.message, "path": one.path, "line": one.line}
 
 
-def _neighbours(subject: Subject, object: str, *, upwards: bool) -> Iterable[Row]:
-    """List who feeds an object, or who reads it, with the values that flow between the two."""
+def _neighbor_rows(subject: Subject, object: str, *, upwards: bool) -> Iterable[Row]:
+    """Yield who feeds an object, or who reads it, with the number of values that flow between the two."""
     lineage = subject.lineage
     owners = {row.object: ", ".join(row.owners) for row in lineage.objects}
     values = Counter(
@@ -136,12 +138,12 @@ def _neighbours(subject: Subject, object: str, *, upwards: bool) -> Iterable[Row
             }
 
 
-def _marked(text: str, edges: Iterable[ColumnEdge]) -> list[Line]:
-    """Mark the expressions of a file that make columns, each with what it is made of."""
+def _highlight_file(text: str, edges: Iterable[ColumnEdge]) -> list[HighlightedLine]:
+    """Highlight the expressions of a file that make columns, each with its sources."""
     notes = []
     for edge in edges:
         if edge.span is not None and edge.type is EdgeType.DIRECT:
             how = "" if edge.subtype is Subtype.IDENTITY else f" ({edge.subtype.value.lower().replace('_', ' ')})"
             told = f"{edge.to_object}.{edge.to_column} ← {edge.from_object}.{edge.from_column}{how}"
-            notes.append(Note(edge.span.start, edge.span.end, visible(told)))
-    return highlighted(text, notes)
+            notes.append(SpanNote(edge.span.start, edge.span.end, escape_hidden(told)))
+    return highlight_text(text, notes)

@@ -1,18 +1,18 @@
-"""What an exporter is given."""
+"""Inputs of exporters and reporters: one snapshot (`Subject`), or two snapshots and their changes (`Comparison`)."""
 
 from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline.vocabulary.codes import CODES
-from lineage_pipeline.vocabulary.sets import Level, Severity
-from lineage_pipeline.vocabulary.tables import Change, Diagnostic, Snapshot, SqlFile
-from lineage_pipeline.vocabulary.waivers import Waiver
+from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.model.enums import Level, Severity
+from lineage_pipeline.model.findings import CODES
+from lineage_pipeline.model.tables import Change, Diagnostic, Snapshot, SqlFile
+from lineage_pipeline.model.waivers import Waiver
 
 
-class Naming(msgspec.Struct, frozen=True):
-    """How datasets and jobs are called outside: the namespace of each system, of jobs, and who we are."""
+class OpenLineageNaming(msgspec.Struct, frozen=True):
+    """Namespaces of systems and of jobs in OpenLineage events, the producer, and the default event time."""
 
     namespaces: Mapping[str, str] = {}
     job_namespace: str = ""
@@ -22,23 +22,23 @@ class Naming(msgspec.Struct, frozen=True):
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """One snapshot: its lineage, its files and their texts, and how to name things."""
+    """One snapshot: its lineage, its files and their texts, and the names for OpenLineage."""
 
-    lineage: Lineage
+    lineage: LineageTables
     snapshot: Snapshot | None = None
     files: tuple[SqlFile, ...] = ()
     texts: Mapping[str, str] = {}
-    naming: Naming = Naming()
+    naming: OpenLineageNaming = OpenLineageNaming()
 
 
-RELAXED = "SETTINGS_RELAXED"
+RELAXED_CODE = "SETTINGS_RELAXED"
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """Two snapshots by their keys, the changes between them, and the waivers with what is to be said about them.
+    """Two snapshots by key, the changes between them, and the waivers with the findings about them.
 
-    Those who write for people leave waived changes out, unless `show_waived`, and count them.
-    Of head: what could not be analysed, which object feeds which, its files, where they are known, and who owns what.
+    Reports for people omit waived changes unless `show_waived`, and count them.
+    About head: what could not be analyzed, the object edges, the files where known, and the owners.
     """
 
     base: str
@@ -53,38 +53,38 @@ class Comparison(msgspec.Struct, frozen=True):
     owners: Mapping[str, tuple[str, ...]] = {}
 
     @property
-    def relaxed(self) -> tuple[Diagnostic, ...]:
-        """Give what is said of settings by which the head is judged more mildly than its base was."""
-        return tuple(one for one in self.findings if one.code == RELAXED)
+    def relaxed_findings(self) -> tuple[Diagnostic, ...]:
+        """Return the findings about settings that judge head more mildly than base."""
+        return tuple(one for one in self.findings if one.code == RELAXED_CODE)
 
     @property
-    def waiving(self) -> tuple[Diagnostic, ...]:
-        """Give what is said of waivers."""
-        return tuple(one for one in self.findings if one.code != RELAXED)
+    def waiver_findings(self) -> tuple[Diagnostic, ...]:
+        """Return the findings about waivers."""
+        return tuple(one for one in self.findings if one.code != RELAXED_CODE)
 
 
-class Style(msgspec.Struct, frozen=True):
-    """How a report is to look: with colours, with links below an address, and what counts as failed."""
+class ReportStyle(msgspec.Struct, frozen=True):
+    """How a report looks: colors, base address of links, and the severity that fails."""
 
     colour: bool = False
     link: str | None = None
     fail_on: Severity = Severity.BREAKING
 
 
-PLAIN = Style()
+PLAIN_STYLE = ReportStyle()
 
 
-def with_head(comparison: Comparison, lineage: Lineage, files: Iterable[SqlFile]) -> Comparison:
-    """Add what a report says about head: its gaps, its graph and its files."""
+def with_head(comparison: Comparison, lineage: LineageTables, files: Iterable[SqlFile]) -> Comparison:
+    """Add what a report says about head: what was not analyzed, the object edges, the files and the owners."""
     return msgspec.structs.replace(
         comparison,
-        unanalysed=tuple(finding for finding in lineage.diagnostics if is_undone(finding)),
+        unanalysed=tuple(finding for finding in lineage.diagnostics if is_unanalyzed(finding)),
         edges=tuple(sorted({(edge.from_object, edge.to_object) for edge in lineage.object_edges})),
         files=frozenset(file.path for file in files),
         owners={row.object: row.owners for row in lineage.objects if row.owners},
     )
 
 
-def is_undone(finding: Diagnostic) -> bool:
-    """Say whether a finding means that something could not be analysed."""
+def is_unanalyzed(finding: Diagnostic) -> bool:
+    """Return whether a finding means that something could not be analyzed."""
     return finding.severity is Level.ERROR or CODES[finding.code].undone

@@ -1,4 +1,4 @@
-"""A table of a snapshot goes in as a frame, one result for each property it must have comes out.
+"""Data quality: a table of a snapshot goes in as a frame, one result per property it must have comes out.
 
-`suites` says what must hold, `preparations` what must be joined to see it, `checks` asks Great Expectations.
+`suites` lists what must hold, `preparations` joins what is needed to see it, `checks` runs Great Expectations.
 """

@@ -1,6 +1,6 @@
-"""Columns that a check needs and no table has: each says whether a row agrees with its neighbours or another table.
+"""Prepared columns of checks: each says whether a row agrees with its neighbors or with another table.
 
-One query serves DuckDB (pandas and Arrow frames) and Spark; `{name}` stands for a table of the same snapshot.
+One query serves DuckDB (pandas and Arrow frames) and Spark; `{name}` is a table of the same snapshot.
 """
 
 from collections.abc import Mapping
@@ -8,14 +8,14 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from lineage_pipeline.quality.suites import columns
+from lineage_pipeline.quality.suites import suite_columns
 
-Frame: TypeAlias = Any
-"""A pandas or Spark DataFrame, or an Arrow table; Spark is known by its session, so that nobody imports it here."""
+DataFrame: TypeAlias = Any
+"""A pandas or Spark DataFrame, or an Arrow table; Spark is recognized without importing it."""
 
 
 class Preparation(msgspec.Struct, frozen=True):
-    """A query that adds columns to a table, and what it reads of other tables."""
+    """A query that adds columns to a table, and the columns of other tables it reads."""
 
     sql: str
     needs: dict[str, tuple[str, ...]] = {}
@@ -98,42 +98,42 @@ PREPARATIONS: dict[str, Preparation] = {
 }
 
 
-def needs(table: str) -> dict[str, list[str]]:
-    """Say which columns of which tables must be at hand to check `table`."""
+def required_columns(table: str) -> dict[str, list[str]]:
+    """Return which columns of which tables are needed to check `table`."""
     preparation = PREPARATIONS.get(table, Preparation(""))
-    wanted = {table: columns(table)}
+    wanted = {table: suite_columns(table)}
     for other, names in preparation.needs.items():
         wanted[other] = list(dict.fromkeys((*wanted.get(other, []), *names)))
     return wanted
 
 
-def prepare(table: str, frames: Mapping[str, Frame]) -> Frame:
-    """Cut a table down to what its suite looks at and add the prepared columns; a pandas or a Spark frame comes out."""
-    narrow = {name: _select(frames[name], wanted) for name, wanted in needs(table).items()}
+def prepare_table(table: str, frames: Mapping[str, DataFrame]) -> DataFrame:
+    """Select the columns of a table's suite and add the prepared ones; returns a pandas or Spark frame."""
+    narrow = {name: _select_columns(frames[name], wanted) for name, wanted in required_columns(table).items()}
     if table not in PREPARATIONS:
-        return _frame(narrow[table])
+        return _to_pandas(narrow[table])
     sql = PREPARATIONS[table].sql
-    if is_spark(narrow[table]):
+    if is_spark_frame(narrow[table]):
         return narrow[table].sparkSession.sql(sql, **narrow)
-    return _query(sql, narrow)
+    return _run_query(sql, narrow)
 
 
-def is_spark(frame: Frame) -> bool:
-    """Tell a Spark DataFrame by its session."""
+def is_spark_frame(frame: DataFrame) -> bool:
+    """Return whether a frame is a Spark DataFrame, by its session."""
     return hasattr(frame, "sparkSession")
 
 
-def _select(frame: Frame, names: list[str]) -> Frame:
-    if is_spark(frame):
+def _select_columns(frame: DataFrame, names: list[str]) -> DataFrame:
+    if is_spark_frame(frame):
         return frame.select(*names)
     return frame.select(names) if hasattr(frame, "to_pandas") else frame[names]
 
 
-def _frame(frame: Frame) -> Frame:
+def _to_pandas(frame: DataFrame) -> DataFrame:
     return frame.to_pandas() if hasattr(frame, "to_pandas") else frame
 
 
-def _query(sql: str, frames: Mapping[str, Frame]) -> Frame:
+def _run_query(sql: str, frames: Mapping[str, DataFrame]) -> DataFrame:
     import duckdb
 
     with duckdb.connect() as connection:

@@ -1,4 +1,4 @@
-"""How much of a snapshot was understood, in shares of 1: what was parsed, where columns come from, what is a guess."""
+"""Shares of a snapshot that were understood: parsed statements, columns with origins, approximate edges."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,10 +20,12 @@ SHARES: dict[str, str] = {
         """,
     "approximate": "select count(*) filter (where approximate) as part, count(*) as whole from column_edges",
 }
-"""The query that counts each share. Constants come from no column, so that
-`covered` need not reach 1 where everything was understood."""
+"""The query that counts each share.
 
-NEEDS: dict[str, dict[str, tuple[str, ...]]] = {
+Constants come from no column, so that `covered` need not reach 1 where everything was understood.
+"""
+
+SHARE_COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
     "parsed": {"statements": ("bytes", "status")},
     "covered": {
         "column_edges": ("from_object", "to_object", "to_column"),
@@ -33,11 +35,11 @@ NEEDS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 """Which columns of which tables a share is counted from."""
 
-BETTER_LOW = frozenset({"approximate"})
+LOWER_IS_BETTER = frozenset({"approximate"})
 
 
 class Share(msgspec.Struct, frozen=True):
-    """A part of a whole, as it was counted."""
+    """A share as a counted part of a whole."""
 
     name: str
     part: int
@@ -45,17 +47,17 @@ class Share(msgspec.Struct, frozen=True):
 
     @property
     def value(self) -> float | None:
-        """The share of 1; None of nothing."""
+        """The share of 1; None if the whole is empty."""
         return self.part / self.whole if self.whole else None
 
     @property
-    def shown(self) -> str:
+    def display(self) -> str:
         """The share as people read it."""
         return "nothing to count" if self.value is None else f"{self.value:.2%} ({self.part} of {self.whole})"
 
 
-class Verdict(msgspec.Struct, frozen=True):
-    """Whether a share will do, whether it fails its limit or only fell behind, and what is to be said about it."""
+class ShareVerdict(msgspec.Struct, frozen=True):
+    """Whether a share passes, whether it is below its limit or only fell, and the message."""
 
     passed: bool
     below_limit: bool
@@ -63,7 +65,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 def count_share(name: str, tables: Mapping[str, Any]) -> Share:
-    """Count a share from Arrow tables with the columns of `NEEDS`."""
+    """Count a share from Arrow tables with the columns of `SHARE_COLUMNS`."""
     import duckdb
 
     with duckdb.connect() as connection:
@@ -74,17 +76,17 @@ def count_share(name: str, tables: Mapping[str, Any]) -> Share:
     return Share(name, int(part), int(whole))
 
 
-def judge(share: Share, before: Share | None, limit: float, worse: float) -> Verdict:
-    """Hold a share against its limit, and against what it was, of which it may lose `worse`."""
+def judge_share(share: Share, before: Share | None, limit: float, worse: float) -> ShareVerdict:
+    """Judge a share against its limit, and against its former value, of which it may lose `worse`."""
     value, old = share.value, before.value if before else None
     if value is None:
-        return Verdict(True, False, share.shown)
-    sign = -1 if share.name in BETTER_LOW else 1
+        return ShareVerdict(True, False, share.display)
+    sign = -1 if share.name in LOWER_IS_BETTER else 1
     if sign * value < sign * limit:
         bound = "at most" if sign < 0 else "at least"
-        return Verdict(False, True, f"{share.shown}; {bound} {limit:.2%} is wanted")
+        return ShareVerdict(False, True, f"{share.display}; {bound} {limit:.2%} is wanted")
     if before is None or old is None:
-        return Verdict(True, False, f"{share.shown}; there is no earlier snapshot to compare with")
+        return ShareVerdict(True, False, f"{share.display}; there is no earlier snapshot to compare with")
     if sign * (old - value) > worse:
-        return Verdict(False, False, f"{share.shown}; it was {before.shown}")
-    return Verdict(True, False, f"{share.shown}; it was {before.shown}")
+        return ShareVerdict(False, False, f"{share.display}; it was {before.display}")
+    return ShareVerdict(True, False, f"{share.display}; it was {before.display}")

@@ -1,5 +1,6 @@
-"""The data plane: rows of discovery go in as Parquet, the tables of a snapshot come out, each stage over DataFrames.
+"""The Spark pipeline: rows of discovery go in as Parquet, the tables of a snapshot come out, stage by stage.
 
-`session` starts Spark; `compile`, `schemas`, `edges` and `reach` run the engine inside tasks; `plan` is all that the
-driver holds, names without columns; `work` is what stages hand on. Nobody else imports pyspark.
+`session` starts Spark; `compilation`, `schema_resolution`, `column_linking` and `column_reach` run the engine in
+tasks; `object_plan` is all that the driver holds, names without columns; `workspace` is what stages hand on.
+Nobody else imports pyspark.
 """

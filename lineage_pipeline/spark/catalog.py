@@ -7,29 +7,29 @@ from urllib.parse import urlsplit
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from lineage_pipeline.discover.schemas.catalogs import Queried, Rows, one_line
-from lineage_pipeline.settings.sections import SparkSettings
-from lineage_pipeline.spark.session import session
-from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.config.models import SparkSettings
+from lineage_pipeline.discover.schemas.sql_catalogs import CatalogRows, QueriedCatalog, error_line
+from lineage_pipeline.model.errors import LineageError
+from lineage_pipeline.spark.session import get_session
 
 
-class SparkCatalog(Queried):
+class SparkCatalog(QueriedCatalog):
     """Tables and views of the active session, or of one that is started with our own defaults."""
 
     dialect = "spark"
     default_schema = "default"
 
-    def rows(self) -> Rows:
-        """Ask for the columns of all tables and views that last."""
-        spark = SparkSession.getActiveSession() or session(SparkSettings())
+    def rows(self) -> CatalogRows:
+        """Return the columns of all tables and views that are not temporary."""
+        spark = SparkSession.getActiveSession() or get_session(SparkSettings())
         address = urlsplit(self.url)
         try:
-            return list(_rows(spark, address.netloc, address.path.strip("/")))
+            return list(_catalog_rows(spark, address.netloc, address.path.strip("/")))
         except PySparkException as error:
-            raise LineageError(f"{self.url}: {one_line(error)}") from None
+            raise LineageError(f"{self.url}: {error_line(error)}") from None
 
 
-def _rows(spark: SparkSession, catalog: str, schema: str) -> Iterator[tuple[Any, ...]]:
+def _catalog_rows(spark: SparkSession, catalog: str, schema: str) -> Iterator[tuple[Any, ...]]:
     before = spark.catalog.currentCatalog()
     spark.catalog.setCurrentCatalog(catalog or before)
     try:

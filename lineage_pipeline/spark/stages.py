@@ -1,31 +1,68 @@
-"""The stages in reading order: each writes its public tables, and its part of the findings, into the run.
+"""Statements: every statement at its place, once names are resolved."""
 
-write_statements       compile, resolve names       → statements
-write_object_graph     from the plan                → objects, object_statements, object_edges
-write_schemas          bundle by bundle, then links → columns, constraints
-write_column_graph     projections, then reach      → column_edges, facets, column_reach
-"""
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from lineage_pipeline.engine.link.columns import inferred_rows
-from lineage_pipeline.spark.edges import infer_columns, link_files, linked_rows
-from lineage_pipeline.spark.lending import lead_through
-from lineage_pipeline.spark.plan import planned
-from lineage_pipeline.spark.reach import reach_rows
-from lineage_pipeline.spark.schemas import public_rows, resolve_schemas, schema_rows
-from lineage_pipeline.spark.statements import write_statements
-from lineage_pipeline.spark.tags import tagged
-from lineage_pipeline.spark.work import Work
-from lineage_pipeline.vocabulary.sets import Stage
+import msgspec
+import pyarrow as pa
+
+from lineage_pipeline.engine.graph.statement_rows import build_statement_rows
+from lineage_pipeline.engine.link.rows import build_inferred_rows
+from lineage_pipeline.model import ir
+from lineage_pipeline.model.enums import Stage
+from lineage_pipeline.model.plan import NameBindings, ScriptInterface
+from lineage_pipeline.model.tables import StatementRow
+from lineage_pipeline.spark.column_linking import get_inferred_columns, link_missing_files, read_linked_rows
+from lineage_pipeline.spark.column_reach import count_reach
+from lineage_pipeline.spark.compilation import read_scripts
+from lineage_pipeline.spark.frames import Batches, to_spark_schema
+from lineage_pipeline.spark.object_plan import BINDINGS_SCHEMA, get_plan
+from lineage_pipeline.spark.schema_resolution import read_schema_rows, resolve_all_schemas, select_public_rows
+from lineage_pipeline.spark.shared_temp_tables import bridge_shared_tables
+from lineage_pipeline.spark.tag_propagation import tag_columns
+from lineage_pipeline.spark.workspace import Workspace
+from lineage_pipeline.store.row_conversion import rows_to_arrow
+from lineage_pipeline.store.table_schemas import arrow_schema
 
 __all__ = ["write_column_graph", "write_object_graph", "write_schemas", "write_statements"]
 
-INFERRED = "inferred"
-"""The part of a table that follows from what is asked of open objects."""
+
+def write_statements(work: Workspace) -> None:
+    """Write the statements of all files, and the findings of parsing."""
+    findings = get_plan(work).findings
+    bounds = work.read_frame([work.result_path("bounds.parquet")], BINDINGS_SCHEMA).select("path", "bounds")
+    files = read_scripts(work, "script", "face", "rendered").join(bounds, "path")
+    (snapshot,) = work.run.key
+
+    def rows(batches: Batches) -> Batches:
+        return _statement_batches(batches, snapshot)
+
+    work.publish_table("statements", files.mapInArrow(rows, to_spark_schema(arrow_schema("statements"))))
+    work.run.write("diagnostics", findings, part="parsing")
 
 
-def write_object_graph(work: Work) -> None:
-    """Write the objects and who reads whom; the driver holds the names already."""
-    plan = planned(work).plan
+def _statement_batches(batches: Batches, snapshot: str) -> Batches:
+    """Run in a task: convert scripts to rows, many files at a time."""
+    for batch in batches:
+        rows = [statement for row in batch.to_pylist() for statement in _statement_rows(row)]
+        made: pa.Table = rows_to_arrow("statements", [snapshot], rows)
+        yield from made.to_batches()
+
+
+def _statement_rows(row: Mapping[str, Any]) -> Iterator[StatementRow]:
+    face = msgspec.msgpack.decode(row["face"], type=ScriptInterface)
+    script = msgspec.msgpack.decode(row["script"], type=ir.Script)
+    bound = msgspec.msgpack.decode(row["bounds"], type=tuple[NameBindings, ...])
+    yield from build_statement_rows(face.text(row["path"], row["rendered"]), script, bound)
+
+
+INFERRED_PART = "inferred"
+"""The part of a table that is inferred from what readers request of open objects."""
+
+
+def write_object_graph(work: Workspace) -> None:
+    """Write the objects and who reads whom, from the plan that the driver holds."""
+    plan = get_plan(work).plan
     work.run.write("objects", (known.row for _, known in sorted(plan.objects.items())))
     work.run.write("object_statements", plan.object_statements)
     work.run.write("object_edges", plan.object_edges)
@@ -33,33 +70,33 @@ def write_object_graph(work: Work) -> None:
     work.run.write("diagnostics", distinct.values(), part=Stage.OBJECT_GRAPH.value)
 
 
-def write_schemas(work: Work) -> None:
-    """Write the columns that definitions give, and behind them those that only readers know."""
-    _link(work)  # who reads an unknown column is known only now
-    inferred, plan = infer_columns(work), planned(work).plan
-    rows = public_rows(work, schema_rows(work), "column")
-    further = list(inferred_rows(inferred.columns, inferred.schemas, plan.objects))
+def write_schemas(work: Workspace) -> None:
+    """Write the columns of definitions, then those that only readers know."""
+    _run_linking(work)  # who reads an unknown column is known only now
+    inferred, plan = get_inferred_columns(work), get_plan(work).plan
+    rows = select_public_rows(work, read_schema_rows(work), "column")
+    further = list(build_inferred_rows(inferred.columns, inferred.schemas, plan.objects))
     if plan.tagged:
-        rows, further = tagged(work, rows, further)
-    work.adopt("columns", rows)
-    work.run.write("columns", further, part=INFERRED)
-    work.adopt("constraints", public_rows(work, schema_rows(work), "constraint"))
+        rows, further = tag_columns(work, rows, further)
+    work.publish_table("columns", rows)
+    work.run.write("columns", further, part=INFERRED_PART)
+    work.publish_table("constraints", select_public_rows(work, read_schema_rows(work), "constraint"))
 
 
-def write_column_graph(work: Work) -> None:
-    """Write the edges, what each statement does in canonical form, and how far every column reaches."""
-    _link(work)
-    linked = linked_rows(work)
-    untouched, others = lead_through(linked, planned(work).plan.lent, infer_columns(work).edges)
-    work.adopt("column_edges", public_rows(work, untouched, "edge"))
-    work.run.write("column_edges", others, part=INFERRED)
-    work.adopt("facets", public_rows(work, linked, "facet"))
-    work.adopt("diagnostics", public_rows(work, linked, "finding"), part=Stage.COLUMN_GRAPH.value)
-    work.adopt("column_reach", reach_rows(work))
+def write_column_graph(work: Workspace) -> None:
+    """Write the edges, the facets of each statement, and the reach of every column."""
+    _run_linking(work)
+    linked = read_linked_rows(work)
+    untouched, others = bridge_shared_tables(linked, get_plan(work).plan.lent, get_inferred_columns(work).edges)
+    work.publish_table("column_edges", select_public_rows(work, untouched, "edge"))
+    work.run.write("column_edges", others, part=INFERRED_PART)
+    work.publish_table("facets", select_public_rows(work, linked, "facet"))
+    work.publish_table("diagnostics", select_public_rows(work, linked, "finding"), part=Stage.COLUMN_GRAPH.value)
+    work.publish_table("column_reach", count_reach(work))
 
 
-def _link(work: Work) -> None:
-    """Do what has not been done for these files yet."""
-    planned(work)
-    resolve_schemas(work)
-    link_files(work)
+def _run_linking(work: Workspace) -> None:
+    """Run the steps up to linking that were not run for these files yet."""
+    get_plan(work)
+    resolve_all_schemas(work)
+    link_missing_files(work)

@@ -1,4 +1,4 @@
-"""Rows go in as structs or Arrow tables and lie in immutable Parquet files; what a manifest names comes out again.
+"""Storage: rows go in as structs or Arrow tables into immutable Parquet files; manifests name what is published.
 
-`warehouse` keeps the tables of snapshots and diffs, `cache` keeps blobs by the hash of their content.
+`warehouse` holds the tables of snapshots and diffs, `compiled_scripts` is the compile cache.
 """

@@ -1,4 +1,4 @@
-"""What a snapshot, a diff or a run consists of: the files of each table."""
+"""Manifests: the files of each table of a snapshot, a diff or a run."""
 
 import hashlib
 from collections.abc import Sequence
@@ -6,17 +6,17 @@ from urllib.parse import quote
 
 import msgspec
 
-from lineage_pipeline.store.schemas import SCHEMA_VERSION
-from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.model.errors import LineageError
+from lineage_pipeline.store.table_schemas import SCHEMA_VERSION
 
-Key = str | tuple[str, str]
+ManifestKey = str | tuple[str, str]
 """A snapshot by its key `<repo>@<commit>`, or a diff by the keys of its base and its head."""
 
-LONGEST_NAME = 200
+MAX_FILE_NAME_LENGTH = 200
 
 
 class StoredFile(msgspec.Struct, frozen=True, order=True):
-    """One Parquet file; `part` says which of a table's writers it comes from, where there are several."""
+    """One Parquet file; `part` says which of a table's writers wrote it, where there are several."""
 
     path: str
     rows: int
@@ -25,7 +25,7 @@ class StoredFile(msgspec.Struct, frozen=True, order=True):
 
 
 class StoredTable(msgspec.Struct, frozen=True):
-    """The files that make up one table, and the run that wrote it last."""
+    """The files of one table, and the run that wrote it last."""
 
     files: tuple[StoredFile, ...]
     rows: int
@@ -34,9 +34,9 @@ class StoredTable(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """All tables of one snapshot (a key of one part) or one diff (base and head) as one run left them.
+    """All tables of one snapshot (a key of one part) or one diff (base and head) as written by one run.
 
-    Where it is published, `superseded` are the runs that were before it, and are still there.
+    In a published one, `superseded` are the earlier runs whose files still exist.
     """
 
     key: tuple[str, ...]
@@ -55,11 +55,11 @@ class Manifest(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, tables={**self.tables, name: stored})
 
     def paths(self) -> set[str]:
-        """List the files of all tables."""
+        """Return the files of all tables."""
         return {file.path for table in self.tables.values() for file in table.files}
 
 
-class Written(msgspec.Struct, frozen=True):
+class PartRecord(msgspec.Struct, frozen=True):
     """What a run recorded about one part of one table."""
 
     table: str
@@ -67,39 +67,39 @@ class Written(msgspec.Struct, frozen=True):
     files: tuple[StoredFile, ...]
 
 
-def parts(key: Key) -> tuple[str, ...]:
-    """Give the parts of a key: one for a snapshot, two for a diff."""
+def key_parts(key: ManifestKey) -> tuple[str, ...]:
+    """Return the parts of a key: one for a snapshot, two for a diff."""
     return (key,) if isinstance(key, str) else key
 
 
 def manifest_path(key: Sequence[str]) -> str:
-    """Say where the published manifest of a key lies."""
-    return f"_manifests/{place(key)}.json"
+    """Return the path of the published manifest of a key."""
+    return f"_manifests/{key_path(key)}.json"
 
 
-def place(key: Sequence[str]) -> str:
-    """Turn a key into a relative path."""
-    names = [file_name(part) for part in key]
+def key_path(key: Sequence[str]) -> str:
+    """Return a key as a relative path."""
+    names = [encode_file_name(part) for part in key]
     return "/".join(names if len(names) == 1 else ["diffs", *names])
 
 
-def file_name(text: str) -> str:
-    """Percent-encode a key, so that it is one plain name on every file system and no pattern in any engine."""
+def encode_file_name(text: str) -> str:
+    """Percent-encode a key, so that it is a plain file name everywhere and no pattern in any engine."""
     name = quote(text, safe="@")
-    if len(name) <= LONGEST_NAME:
+    if len(name) <= MAX_FILE_NAME_LENGTH:
         return name
-    return f"{name[: LONGEST_NAME // 2]}~{hashlib.sha256(text.encode()).hexdigest()}"
+    return f"{name[: MAX_FILE_NAME_LENGTH // 2]}~{hashlib.sha256(text.encode()).hexdigest()}"
 
 
-def encode(value: msgspec.Struct) -> bytes:
-    """Write a struct as canonical JSON: sorted keys, two spaces, a newline at the end."""
+def encode_json(value: msgspec.Struct) -> bytes:
+    """Encode a struct as canonical JSON: sorted keys, two spaces, a newline at the end."""
     return msgspec.json.format(msgspec.json.encode(value, order="sorted"), indent=2) + b"\n"
 
 
 def decode_manifest(content: bytes, path: str) -> Manifest:
-    """Read a manifest, or say in one sentence why it cannot be."""
+    """Decode a manifest, or fail with one sentence."""
     try:
-        version = msgspec.json.decode(content, type=_Version).schema_version
+        version = msgspec.json.decode(content, type=_VersionHeader).schema_version
         if version > SCHEMA_VERSION:
             raise LineageError(
                 f"{path} was written by a newer version (schema {version}, this one knows {SCHEMA_VERSION})"
@@ -109,13 +109,13 @@ def decode_manifest(content: bytes, path: str) -> Manifest:
         raise LineageError(f"{path} is not a complete manifest: {error}") from error
 
 
-def decode_written(content: bytes, path: str) -> Written:
-    """Read a run's record of one part of a table."""
+def decode_part_record(content: bytes, path: str) -> PartRecord:
+    """Decode a run's record of one part of a table."""
     try:
-        return msgspec.json.decode(content, type=Written)
+        return msgspec.json.decode(content, type=PartRecord)
     except msgspec.DecodeError as error:
         raise LineageError(f"{path} is not a complete record: {error}") from error
 
 
-class _Version(msgspec.Struct):
+class _VersionHeader(msgspec.Struct):
     schema_version: int

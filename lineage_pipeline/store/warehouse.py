@@ -17,19 +17,18 @@ import msgspec
 import pyarrow as pa
 from pyarrow import fs
 
-from lineage_pipeline.store import catalog
-from lineage_pipeline.store.files import Files
-from lineage_pipeline.store.manifests import Key, Manifest, manifest_path, parts, place
-from lineage_pipeline.store.parquet import write_file
-from lineage_pipeline.store.reading import read_lineage, read_table
-from lineage_pipeline.store.run import Run
-from lineage_pipeline.store.schemas import arrow_schema
-from lineage_pipeline.store.tables import StoredTables
-from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline.vocabulary.errors import LineageError
-from lineage_pipeline.vocabulary.tables import TABLES
+from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.model.errors import LineageError
+from lineage_pipeline.model.tables import TABLES
+from lineage_pipeline.store import run_catalog
+from lineage_pipeline.store.file_store import FileStore
+from lineage_pipeline.store.manifests import Manifest, ManifestKey, key_parts, key_path, manifest_path
+from lineage_pipeline.store.parquet import write_parquet_file
+from lineage_pipeline.store.run import WarehouseRun
+from lineage_pipeline.store.table_reader import WarehouseTables, read_stored_lineage, read_table
+from lineage_pipeline.store.table_schemas import arrow_schema
 
-RUN_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
+RUN_ID_PATTERN = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
 class Warehouse:
@@ -37,120 +36,120 @@ class Warehouse:
 
     def __init__(self, root: str | os.PathLike[str], filesystem: fs.FileSystem | None = None) -> None:
         """Open a folder, a URI, or a path on the given pyarrow file system; nothing is created yet."""
-        self._files = Files(root, filesystem)
+        self._files = FileStore(root, filesystem)
 
-    def begin(self, key: Key, run: str, analysis_key: str | None = None) -> Run:
-        """Start a run that inherits the files of the last one; a run id that exists is opened again.
+    def begin(self, key: ManifestKey, run: str, analysis_key: str | None = None) -> WarehouseRun:
+        """Start a run that inherits the files of the last one; an existing run id is opened again.
 
-        Nothing is inherited from a run under another analysis key; None stands for the last run's.
+        Nothing is inherited from a run under another analysis key; None means the last run's.
         """
-        if not RUN_ID.fullmatch(run):
+        if not RUN_ID_PATTERN.fullmatch(run):
             raise LineageError(f"{run!r} is no id of a run: letters, digits, - and _ only")
-        existing = catalog.run_manifest(self._files, parts(key), run)
+        existing = run_catalog.read_run_manifest(self._files, key_parts(key), run)
         if existing is None:
-            catalog.start_run(self._files, self._successor(parts(key), run, analysis_key))
+            run_catalog.start_run(self._files, self._next_manifest(key_parts(key), run, analysis_key))
         elif analysis_key not in (None, existing.analysis_key):
             raise LineageError(f"the run {run} was started with another analysis key")
-        return Run(self._files, parts(key), run)
+        return WarehouseRun(self._files, key_parts(key), run)
 
-    def opened(self, key: Key, run: str) -> Run | None:
-        """Open a run that has been started and is still there."""
-        started = catalog.run_manifest(self._files, parts(key), run)
-        return Run(self._files, started.key, started.run) if started else None
+    def open_run(self, key: ManifestKey, run: str) -> WarehouseRun | None:
+        """Open a run that has been started and still exists."""
+        started = run_catalog.read_run_manifest(self._files, key_parts(key), run)
+        return WarehouseRun(self._files, started.key, started.run) if started else None
 
-    def resume(self, key: Key) -> Run | None:
+    def resume(self, key: ManifestKey) -> WarehouseRun | None:
         """Open the latest run under a key that has not been published."""
-        current = catalog.unpublished(self._files, parts(key))
-        return Run(self._files, current.key, current.run) if current else None
+        current = run_catalog.read_unpublished(self._files, key_parts(key))
+        return WarehouseRun(self._files, current.key, current.run) if current else None
 
-    def manifest(self, key: Key) -> Manifest | None:
+    def manifest(self, key: ManifestKey) -> Manifest | None:
         """Read the published manifest of a snapshot or diff."""
-        return catalog.published(self._files, parts(key))
+        return run_catalog.read_published(self._files, key_parts(key))
 
     def snapshots(self) -> list[Manifest]:
         """Read the manifests of all published snapshots, in order of their keys."""
-        return [manifest for manifest in catalog.all_published(self._files) if len(manifest.key) == 1]
+        return [manifest for manifest in run_catalog.read_all_published(self._files) if len(manifest.key) == 1]
 
     def diffs(self) -> list[Manifest]:
         """Read the manifests of all published diffs, in order of base and head."""
-        return [manifest for manifest in catalog.all_published(self._files) if len(manifest.key) == 2]
+        return [manifest for manifest in run_catalog.read_all_published(self._files) if len(manifest.key) == 2]
 
-    def read(self, key: Key, table: str) -> pa.Table:
+    def read(self, key: ManifestKey, table: str) -> pa.Table:
         """Read one table of a published snapshot or diff."""
-        return read_table(self._files, self._published(key), table)
+        return read_table(self._files, self._require_published(key), table)
 
-    def load(self, snapshot: str) -> Lineage:
+    def load(self, snapshot: str) -> LineageTables:
         """Read a published snapshot as a lineage, each table in the order of its key."""
-        return read_lineage(self._files, self._published(snapshot))
+        return read_stored_lineage(self._files, self._require_published(snapshot))
 
-    def tables(self, snapshot: str) -> StoredTables:
-        """Open the tables of a published snapshot, to read only what a question needs."""
-        return StoredTables(self._files, self._published(snapshot))
+    def tables(self, snapshot: str) -> WarehouseTables:
+        """Open the tables of a published snapshot, to read only what a query needs."""
+        return WarehouseTables(self._files, self._require_published(snapshot))
 
     def refs(self, snapshot: str) -> list[str]:
-        """List the branches and tags that pointed at a published snapshot's commit."""
-        found = read_table(self._files, self._published(snapshot), "snapshots")["refs"].to_pylist()
+        """Return the branches and tags that pointed at a published snapshot's commit."""
+        found = read_table(self._files, self._require_published(snapshot), "snapshots")["refs"].to_pylist()
         return sorted({ref for refs in found for ref in refs or ()})
 
     def published_files(self) -> dict[str, list[str]]:
-        """List the addresses of all published files by table, each list led by a file without rows.
+        """Return the addresses of all published files by table, each list led by a file without rows.
 
         The empty file gives a table its columns where nothing is published, or where old files lack the newest.
         """
-        manifests = catalog.all_published(self._files)
+        manifests = run_catalog.read_all_published(self._files)
         return {table: [self._files.address(path) for path in self._paths(table, manifests)] for table in TABLES}
 
-    def list_published(self, path: str | os.PathLike[str]) -> None:
+    def write_published_files(self, path: str | os.PathLike[str]) -> None:
         """Write the published files to a local JSON file, for dbt."""
         content = msgspec.json.encode(self.published_files(), order="sorted") + b"\n"
-        Files(Path(path).absolute().parent).replace(Path(path).name, content)
+        FileStore(Path(path).absolute().parent).replace(Path(path).name, content)
 
     def forget(self, snapshots: Collection[str]) -> None:
-        """Take snapshots, and the diffs that have one of them on a side, from readers; `collect` removes the files."""
-        published = [manifest.key for manifest in catalog.all_published(self._files)]
+        """Hide snapshots, and the diffs that have one of them on a side, from readers; `collect` removes the files."""
+        published = [manifest.key for manifest in run_catalog.read_all_published(self._files)]
         doomed = [key for key in published if not set(key).isdisjoint(snapshots)]
         for key in (*sorted(doomed, key=len, reverse=True), *((snapshot,) for snapshot in sorted(snapshots))):
             self._files.remove(manifest_path(key))
-            for path in self._files.list(f"_runs/{place(key)}"):  # or a run would count as one that goes on
+            for path in self._files.list(f"_runs/{key_path(key)}"):  # or a run would count as one that goes on
                 self._files.remove(path)
 
     def collect(self) -> list[str]:
-        """Remove every run that is neither published nor the current one of its key, and give the paths removed."""
+        """Remove every run that is neither published nor the current one of its key, and return the removed paths."""
         # Files first, manifests after: a run that begins in between has none of its files on the list.
         data = [path for table in TABLES for path in self._files.list(table)]
         records = self._files.list("_runs")
-        current = catalog.all_unpublished(self._files)
-        kept = [*catalog.all_published(self._files), *current]
-        named = catalog.stored_paths(kept)
+        current = run_catalog.read_all_unpublished(self._files)
+        kept = [*run_catalog.read_all_published(self._files), *current]
+        named = run_catalog.list_stored_paths(kept)
         writing = {f"run={manifest.run}" for manifest in current}
         doomed = [path for path in data if path not in named and writing.isdisjoint(path.split("/"))]
-        folders = tuple(f"{catalog.run_folder(manifest.key, manifest.run)}/" for manifest in kept)
+        folders = tuple(f"{run_catalog.run_folder(manifest.key, manifest.run)}/" for manifest in kept)
         doomed += [path for path in records if not path.startswith(folders)]
         for path in doomed:
             self._files.remove(path)
         return doomed
 
-    def _successor(self, key: tuple[str, ...], run: str, analysis_key: str | None) -> Manifest:
-        last = catalog.published(self._files, key)
-        older = [*([last] if last else []), *catalog.runs_of(self._files, key)]
+    def _next_manifest(self, key: tuple[str, ...], run: str, analysis_key: str | None) -> Manifest:
+        last = run_catalog.read_published(self._files, key)
+        older = [*([last] if last else []), *run_catalog.read_runs(self._files, key)]
         parent = max(older, key=lambda manifest: manifest.sequence, default=Manifest(key, "", 0, "", {}))
         analysis = parent.analysis_key if analysis_key is None else analysis_key
         tables = parent.tables if analysis == parent.analysis_key else {}
         return Manifest(key, run, parent.sequence + 1, analysis, tables)
 
-    def _published(self, key: Key) -> Manifest:
+    def _require_published(self, key: ManifestKey) -> Manifest:
         manifest = self.manifest(key)
         if manifest is None:
-            raise LineageError(f"{' to '.join(parts(key))} is not in the warehouse {self._files.address('')}")
+            raise LineageError(f"{' to '.join(key_parts(key))} is not in the warehouse {self._files.address('')}")
         return manifest
 
     def _paths(self, table: str, manifests: list[Manifest]) -> list[str]:
         held = [manifest.tables[table].files for manifest in manifests if table in manifest.tables]
-        return [self._empty(table), *sorted({file.path for files in held for file in files})]
+        return [self._empty_file(table), *sorted({file.path for files in held for file in files})]
 
-    def _empty(self, table: str) -> str:
+    def _empty_file(self, table: str) -> str:
         version = hashlib.sha256(arrow_schema(table).to_string().encode()).hexdigest()[:16]
         folder = f"_empty/{table}/{version}"
         for path in self._files.list(folder):
             return path
-        return write_file(self._files, folder, table, []).path
+        return write_parquet_file(self._files, folder, table, []).path

@@ -1,4 +1,4 @@
-"""The read-only JSON API: a row for each path, its parameters, and an OpenAPI document made of the same rows."""
+"""The read-only JSON API: a row for each path with its parameters, and an OpenAPI document built from the same rows."""
 
 import hashlib
 from collections.abc import Callable
@@ -9,25 +9,25 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from lineage_pipeline import __version__
-from lineage_pipeline.vocabulary.errors import LineageError
-from lineage_pipeline.web import questions
+from lineage_pipeline.model.errors import LineageError
+from lineage_pipeline.web import mart_queries
 from lineage_pipeline.web.marts import Marts, Row
-from lineage_pipeline.web.neighbourhood import View, drawing, look_around
+from lineage_pipeline.web.neighborhood import NeighborhoodView, build_drawing, find_neighborhood
 
 MOST_STEPS, MOST_ROWS = 5, 1000
 
 
-class Refusal(LineageError):
-    """A request that cannot be answered, and the status that says so."""
+class RequestError(LineageError):
+    """A request that cannot be answered, and its HTTP status."""
 
     def __init__(self, message: str, status: int) -> None:
-        """Say why."""
+        """Store the message and the status."""
         super().__init__(message)
         self.status = status
 
 
-class Parameter(NamedTuple):
-    """A parameter of a question: a text, or a number between bounds."""
+class QueryParameter(NamedTuple):
+    """A query parameter: a text, or a number between bounds."""
 
     name: str
     about: str
@@ -35,143 +35,165 @@ class Parameter(NamedTuple):
     bounds: tuple[int, int, int] | None = None
 
 
-class Question(NamedTuple):
-    """A path of the API, what it tells, its parameters, and who answers."""
+class ApiQuery(NamedTuple):
+    """A path of the API: its description, its parameters, and the function that answers."""
 
     about: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[QueryParameter, ...]
     answer: Callable[[Marts, dict[str, Any]], Any]
 
 
-SNAPSHOT = Parameter("snapshot", "The snapshot, `<repo>@<commit>`; the newest where none is given.")
-LIMIT = Parameter("limit", "How many rows.", bounds=(1, MOST_ROWS, 100))
-OFFSET = Parameter("offset", "How many rows to pass over.", bounds=(0, 10_000_000, 0))
-OBJECT = Parameter("object", "The object's id.", required=True)
+SNAPSHOT_PARAMETER = QueryParameter("snapshot", "The snapshot, `<repo>@<commit>`; the newest where none is given.")
+LIMIT_PARAMETER = QueryParameter("limit", "How many rows.", bounds=(1, MOST_ROWS, 100))
+OFFSET_PARAMETER = QueryParameter("offset", "How many rows to pass over.", bounds=(0, 10_000_000, 0))
+OBJECT_PARAMETER = QueryParameter("object", "The object's id.", required=True)
 
 
-def chosen(marts: Marts, given: str) -> str:
-    """Give the snapshot that was asked for, or the newest one."""
-    known = [row["snapshot"] for row in questions.snapshots(marts)]
+def choose_snapshot(marts: Marts, given: str) -> str:
+    """Return the requested snapshot, or the newest one."""
+    known = [row["snapshot"] for row in mart_queries.list_snapshots(marts)]
     if not known:
-        raise Refusal("there is no snapshot yet; `lineage run` makes one", 404)
+        raise RequestError("there is no snapshot yet; `lineage run` makes one", 404)
     if given and given not in known:
-        raise Refusal("there is no such snapshot; /api/snapshots lists them", 404)
+        raise RequestError("there is no such snapshot; /api/snapshots lists them", 404)
     return given or str(known[0])
 
 
-def _snapshots(marts: Marts, asked: dict[str, Any]) -> Row:
-    return questions.page_of(questions.snapshots(marts), asked["limit"], asked["offset"])
+def _answer_snapshots(marts: Marts, asked: dict[str, Any]) -> Row:
+    return mart_queries.paginate(mart_queries.list_snapshots(marts), asked["limit"], asked["offset"])
 
 
-def _search(marts: Marts, asked: dict[str, Any]) -> Row:
-    snapshot = chosen(marts, asked["snapshot"])
-    rows = questions.search(marts, snapshot, asked["q"], asked["limit"] + 1, asked["offset"])
+def _answer_search(marts: Marts, asked: dict[str, Any]) -> Row:
+    snapshot = choose_snapshot(marts, asked["snapshot"])
+    rows = mart_queries.search_marts(marts, snapshot, asked["q"], asked["limit"] + 1, asked["offset"])
     more = asked["offset"] + asked["limit"] if len(rows) > asked["limit"] else None
     return {"snapshot": snapshot, "items": rows[: asked["limit"]], "next_offset": more}
 
 
-def _object(marts: Marts, asked: dict[str, Any]) -> Row:
-    snapshot = chosen(marts, asked["snapshot"])
-    found = questions.one_object(marts, snapshot, asked["object"])
+def _answer_object(marts: Marts, asked: dict[str, Any]) -> Row:
+    snapshot = choose_snapshot(marts, asked["snapshot"])
+    found = mart_queries.get_object(marts, snapshot, asked["object"])
     if found is None:
-        raise Refusal("there is no such object in this snapshot", 404)
+        raise RequestError("there is no such object in this snapshot", 404)
     return {
         "object": found,
-        "columns": questions.columns_of(marts, snapshot, asked["object"]),
-        "neighbours": questions.neighbours_of(marts, snapshot, asked["object"]),
-        "findings": questions.findings_of(marts, snapshot, asked["object"], found["path"]),
+        "columns": mart_queries.list_columns(marts, snapshot, asked["object"]),
+        "neighbours": mart_queries.list_neighbors(marts, snapshot, asked["object"]),
+        "findings": mart_queries.list_object_findings(marts, snapshot, asked["object"], found["path"]),
     }
 
 
-def _neighbourhood(marts: Marts, asked: dict[str, Any]) -> Row:
-    snapshot = chosen(marts, asked["snapshot"])
-    if questions.one_object(marts, snapshot, asked["object"]) is None:
-        raise Refusal("there is no such object in this snapshot", 404)
-    around = look_around(marts, View(snapshot, asked["object"], asked["up"], asked["down"]))
-    return {"snapshot": snapshot, "cut": around.cut, **drawing(around)}
+def _answer_neighborhood(marts: Marts, asked: dict[str, Any]) -> Row:
+    snapshot = choose_snapshot(marts, asked["snapshot"])
+    if mart_queries.get_object(marts, snapshot, asked["object"]) is None:
+        raise RequestError("there is no such object in this snapshot", 404)
+    around = find_neighborhood(marts, NeighborhoodView(snapshot, asked["object"], asked["up"], asked["down"]))
+    return {"snapshot": snapshot, "cut": around.cut, **build_drawing(around)}
 
 
-def _inputs(marts: Marts, asked: dict[str, Any]) -> Row:
-    snapshot = chosen(marts, asked["snapshot"])
-    return questions.page_of(questions.inputs_of(marts, snapshot, asked["object"]), asked["limit"], asked["offset"])
+def _answer_inputs(marts: Marts, asked: dict[str, Any]) -> Row:
+    snapshot = choose_snapshot(marts, asked["snapshot"])
+    return mart_queries.paginate(
+        mart_queries.list_inputs(marts, snapshot, asked["object"]), asked["limit"], asked["offset"]
+    )
 
 
-def _comparisons(marts: Marts, asked: dict[str, Any]) -> Row:
-    return questions.page_of(questions.comparisons(marts), asked["limit"], asked["offset"])
+def _answer_comparisons(marts: Marts, asked: dict[str, Any]) -> Row:
+    return mart_queries.paginate(mart_queries.list_comparisons(marts), asked["limit"], asked["offset"])
 
 
-def _changes(marts: Marts, asked: dict[str, Any]) -> Row:
-    return questions.page_of(questions.changes(marts, asked["base"], asked["head"]), asked["limit"], asked["offset"])
+def _answer_changes(marts: Marts, asked: dict[str, Any]) -> Row:
+    return mart_queries.paginate(
+        mart_queries.list_changes(marts, asked["base"], asked["head"]), asked["limit"], asked["offset"]
+    )
 
 
-def _health(marts: Marts, asked: dict[str, Any]) -> Row:
-    return questions.page_of(questions.health(marts), asked["limit"], asked["offset"])
+def _answer_health(marts: Marts, asked: dict[str, Any]) -> Row:
+    return mart_queries.paginate(mart_queries.list_health(marts), asked["limit"], asked["offset"])
 
 
-STEPS = (
-    Parameter("up", "How many steps towards the sources.", bounds=(0, MOST_STEPS, 1)),
-    Parameter("down", "How many steps towards the readers.", bounds=(0, MOST_STEPS, 1)),
+STEP_PARAMETERS = (
+    QueryParameter("up", "How many steps towards the sources.", bounds=(0, MOST_STEPS, 1)),
+    QueryParameter("down", "How many steps towards the readers.", bounds=(0, MOST_STEPS, 1)),
 )
-ENDS = (
-    Parameter("base", "The snapshot that is compared with.", required=True),
-    Parameter("head", "The snapshot that is compared.", required=True),
+COMPARISON_PARAMETERS = (
+    QueryParameter("base", "The snapshot that is compared with.", required=True),
+    QueryParameter("head", "The snapshot that is compared.", required=True),
 )
-QUESTIONS: dict[str, Question] = {
-    "/api/snapshots": Question("The snapshots, the newest first.", (LIMIT, OFFSET), _snapshots),
-    "/api/search": Question(
+API_QUERIES: dict[str, ApiQuery] = {
+    "/api/snapshots": ApiQuery(
+        "The snapshots, the newest first.", (LIMIT_PARAMETER, OFFSET_PARAMETER), _answer_snapshots
+    ),
+    "/api/search": ApiQuery(
         "Objects, columns and files whose names contain all words, or are near.",
-        (SNAPSHOT, Parameter("q", "The words.", required=True), LIMIT, OFFSET),
-        _search,
+        (SNAPSHOT_PARAMETER, QueryParameter("q", "The words.", required=True), LIMIT_PARAMETER, OFFSET_PARAMETER),
+        _answer_search,
     ),
-    "/api/object": Question("An object with columns, neighbours and findings.", (SNAPSHOT, OBJECT), _object),
-    "/api/lineage": Question("What feeds the columns of an object.", (SNAPSHOT, OBJECT, LIMIT, OFFSET), _inputs),
-    "/api/neighbourhood": Question(
-        "What stands around an object, laid out to be drawn.", (SNAPSHOT, OBJECT, *STEPS), _neighbourhood
+    "/api/object": ApiQuery(
+        "An object with columns, neighbours and findings.", (SNAPSHOT_PARAMETER, OBJECT_PARAMETER), _answer_object
     ),
-    "/api/comparisons": Question("Pairs of snapshots that were compared.", (LIMIT, OFFSET), _comparisons),
-    "/api/changes": Question("The root changes of a comparison.", (*ENDS, LIMIT, OFFSET), _changes),
-    "/api/health": Question("What the analysis could not do, by snapshot.", (LIMIT, OFFSET), _health),
+    "/api/lineage": ApiQuery(
+        "What feeds the columns of an object.",
+        (SNAPSHOT_PARAMETER, OBJECT_PARAMETER, LIMIT_PARAMETER, OFFSET_PARAMETER),
+        _answer_inputs,
+    ),
+    "/api/neighbourhood": ApiQuery(
+        "What stands around an object, laid out to be drawn.",
+        (SNAPSHOT_PARAMETER, OBJECT_PARAMETER, *STEP_PARAMETERS),
+        _answer_neighborhood,
+    ),
+    "/api/comparisons": ApiQuery(
+        "Pairs of snapshots that were compared.", (LIMIT_PARAMETER, OFFSET_PARAMETER), _answer_comparisons
+    ),
+    "/api/changes": ApiQuery(
+        "The root changes of a comparison.",
+        (*COMPARISON_PARAMETERS, LIMIT_PARAMETER, OFFSET_PARAMETER),
+        _answer_changes,
+    ),
+    "/api/health": ApiQuery(
+        "What the analysis could not do, by snapshot.", (LIMIT_PARAMETER, OFFSET_PARAMETER), _answer_health
+    ),
 }
 
 
-def read(parameters: tuple[Parameter, ...], request: Request) -> dict[str, Any]:
-    """Read the parameters of a request, or say which is wrong."""
+def read_parameters(parameters: tuple[QueryParameter, ...], request: Request) -> dict[str, Any]:
+    """Read the parameters of a request, or raise an error that names the wrong one."""
     asked: dict[str, Any] = {}
     for one in parameters:
         given = request.query_params.get(one.name, "")
         if "\0" in given:
-            raise Refusal(f"{one.name} must not contain a zero character", 422)
+            raise RequestError(f"{one.name} must not contain a zero character", 422)
         if one.required and not given:
-            raise Refusal(f"{one.name} is needed: {one.about}", 422)
+            raise RequestError(f"{one.name} is needed: {one.about}", 422)
         if one.bounds is None:
             asked[one.name] = given
         elif one.name in request.query_params:
-            asked[one.name] = number(one.name, given or "nothing", one.bounds)
+            asked[one.name] = parse_number(one.name, given or "nothing", one.bounds)
         else:
             asked[one.name] = one.bounds[2]
     return asked
 
 
-def number(name: str, given: str, bounds: tuple[int, int, int]) -> int:
-    """Read a number between its bounds; the third of them stands for none."""
+def parse_number(name: str, given: str, bounds: tuple[int, int, int]) -> int:
+    """Parse a number between bounds; the third of them is the default."""
     low, high, usual = bounds
     if not given:
         return usual
     if not (given.isascii() and given.isdigit() and low <= int(given[:12]) <= high):
-        raise Refusal(f"{name} must be a number from {low} to {high}", 422)
+        raise RequestError(f"{name} must be a number from {low} to {high}", 422)
     return int(given)
 
 
-def _answering(question: Question) -> Callable[[Request], Response]:
+def _build_handler(question: ApiQuery) -> Callable[[Request], Response]:
     def answer(request: Request) -> Response:
         marts: Marts = request.app.state.marts
-        return tagged(request, question.answer(marts, read(question.parameters, request)))
+        return respond_json(request, question.answer(marts, read_parameters(question.parameters, request)))
 
     return answer
 
 
-def tagged(request: Request, content: Any) -> Response:
-    """Answer with JSON and a tag of it; who has it already gets nothing but the tag."""
+def respond_json(request: Request, content: Any) -> Response:
+    """Respond with JSON and its ETag, or 304 where the client has it already."""
     body = msgspec.json.encode(content, enc_hook=str)
     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     headers = {"ETag": tag, "Cache-Control": "no-cache"}
@@ -180,13 +202,13 @@ def tagged(request: Request, content: Any) -> Response:
     return Response(body, media_type="application/json", headers=headers)
 
 
-def document(request: Request) -> Response:
-    """Describe the API."""
-    return tagged(request, openapi())
+def serve_openapi(request: Request) -> Response:
+    """Respond with the OpenAPI document."""
+    return respond_json(request, build_openapi())
 
 
-def openapi() -> Row:
-    """Make the OpenAPI document of the questions."""
+def build_openapi() -> Row:
+    """Build the OpenAPI document of the API."""
     failure = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
     failed = {"content": {"application/json": {"schema": failure}}}
     answers = {
@@ -201,16 +223,16 @@ def openapi() -> Row:
             "get": {
                 "operationId": path.removeprefix("/api/"),
                 "summary": question.about,
-                "parameters": [_described(one) for one in question.parameters],
+                "parameters": [_describe_parameter(one) for one in question.parameters],
                 "responses": answers,
             }
         }
-        for path, question in QUESTIONS.items()
+        for path, question in API_QUERIES.items()
     }
     return {"openapi": "3.1.0", "info": {"title": "Lineage", "version": __version__}, "paths": paths}
 
 
-def _described(one: Parameter) -> Row:
+def _describe_parameter(one: QueryParameter) -> Row:
     schema: Row = {"type": "string", "minLength": int(one.required), "pattern": "^[^\\u0000]*$"}
     if one.bounds is not None:
         low, high, usual = one.bounds
@@ -218,7 +240,7 @@ def _described(one: Parameter) -> Row:
     return {"name": one.name, "in": "query", "required": one.required, "description": one.about, "schema": schema}
 
 
-ROUTES: dict[str, Callable[[Request], Response]] = {
-    "/api/openapi.json": document,
-    **{path: _answering(question) for path, question in QUESTIONS.items()},
+API_ROUTES: dict[str, Callable[[Request], Response]] = {
+    "/api/openapi.json": serve_openapi,
+    **{path: _build_handler(question) for path, question in API_QUERIES.items()},
 }

@@ -1,10 +1,13 @@
-"""The dashboards: a title, a question, the query behind it, and what its bars show."""
+"""Dashboards: a title, a description and a query each, shown as a bar chart in SVG and a table."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from lineage_pipeline.export.escaping import shorten_middle
 
 
 class Dashboard(NamedTuple):
-    """One chart with the table behind it; `label` and `value` name the columns that the bars show."""
+    """One chart with the table behind it; `label` and `value` are the columns that the bars show."""
 
     title: str
     about: str
@@ -104,3 +107,45 @@ DASHBOARDS: dict[str, Dashboard] = {
         "elements",
     ),
 }
+
+
+CHART_WIDTH, CHART_LEFT, BAR_STEP, BAR_THICKNESS = 880, 360, 26, 16
+LONGEST_LABEL = 52
+
+
+class Bar(NamedTuple):
+    """One bar: its name, shown label and figure, its position and its length."""
+
+    name: str
+    label: str
+    figure: str
+    top: int
+    length: float
+
+
+class Chart(NamedTuple):
+    """Bars, and the size of the drawing."""
+
+    bars: tuple[Bar, ...]
+    width: int
+    height: int
+    left: int
+    thick: int
+
+
+def build_bar_chart(rows: Sequence[dict[str, Any]], label: str, value: str) -> Chart:
+    """Build a bar for each row; the longest fills the width."""
+    figures = [float(row[value] or 0) for row in rows]
+    most = max(figures, default=0) or 1
+    room = CHART_WIDTH - CHART_LEFT - 90
+    made = tuple(
+        Bar(
+            str(row[label]),
+            shorten_middle(str(row[label]), LONGEST_LABEL),
+            f"{figure:,.10g}",
+            place * BAR_STEP,
+            round(room * figure / most, 1),
+        )
+        for place, (row, figure) in enumerate(zip(rows, figures, strict=True))
+    )
+    return Chart(made, CHART_WIDTH, max(len(made) * BAR_STEP, BAR_STEP), CHART_LEFT, BAR_THICKNESS)

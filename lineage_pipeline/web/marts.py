@@ -1,4 +1,4 @@
-"""The DuckDB file of the marts, opened for reading, and opened again when another one took its place."""
+"""The DuckDB file of the marts, opened read-only, and reopened when it is replaced."""
 
 import threading
 from collections import OrderedDict
@@ -9,24 +9,24 @@ from typing import Any, TypeVar
 
 import duckdb
 
-from lineage_pipeline.vocabulary.errors import LineageError
+from lineage_pipeline.model.errors import LineageError
 
 Row = dict[str, Any]
 Thing = TypeVar("Thing")
 
-REMEMBERED = 4
-"""Of how many snapshots something is kept in memory."""
+CACHED_SNAPSHOTS = 4
+"""The number of snapshots of which something is cached."""
 
 
-class Gone(LineageError):
-    """The marts refer to files that somebody took away."""
+class MissingFiles(LineageError):
+    """The marts refer to files that no longer exist."""
 
 
 class Marts:
-    """Asks the marts; `asked` counts the queries."""
+    """Runs queries on the marts; `asked` counts them."""
 
     def __init__(self, path: Path) -> None:
-        """Remember where the file is; it is opened with the first question."""
+        """Store the path; the file is opened by the first query."""
         self.path = path
         self.asked = 0
         self._state = threading.Condition()
@@ -36,22 +36,24 @@ class Marts:
         self._memory: OrderedDict[tuple[str, str], Any] = OrderedDict()
 
     def ask(self, sql: str, *values: Any) -> list[Row]:
-        """Give the rows of a query by the names of its columns."""
+        """Return the rows of a query as dicts."""
         self.asked += 1
         with self._open() as connection:
             try:
                 found = connection.execute(sql, values)
             except duckdb.IOException as error:
-                raise Gone(f"files of the warehouse are gone: {str(error).splitlines()[0]}; run again") from None
+                raise MissingFiles(
+                    f"files of the warehouse are gone: {str(error).splitlines()[0]}; run again"
+                ) from None
             names = [column[0] for column in found.description or ()]
             return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
     def stamp(self) -> str:
-        """Name the state of the file: another one has another stamp."""
-        return "-".join(map(str, self._look()))
+        """Return a stamp of the state of the file; a replaced file has another one."""
+        return "-".join(map(str, self._file_stamp()))
 
-    def remembered(self, snapshot: str, make: Callable[[], Thing]) -> Thing:
-        """Give what was made of a snapshot, or make it; another state of the file is made anew."""
+    def cached(self, snapshot: str, make: Callable[[], Thing]) -> Thing:
+        """Return the cached value of a snapshot, or make it; it is made again when the file is replaced."""
         key = (self.stamp(), snapshot)
         with self._state:
             if key in self._memory:
@@ -61,12 +63,12 @@ class Marts:
         made = make()  # two who ask at once make it twice, and neither waits for the other
         with self._state:
             self._memory[key] = made
-            while len(self._memory) > REMEMBERED:
+            while len(self._memory) > CACHED_SNAPSHOTS:
                 self._memory.popitem(last=False)
         return made
 
     def close(self) -> None:
-        """Let the file go."""
+        """Close the file."""
         with self._state:
             if self._connection is not None:
                 self._connection.close()
@@ -74,8 +76,8 @@ class Marts:
 
     @contextmanager
     def _open(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Lend a cursor. DuckDB keeps one instance for each path, so a new file waits until the old one is unused."""
-        stamp = self._look()
+        """Yield a cursor. DuckDB keeps one instance a path, so a new file waits until the old one is unused."""
+        stamp = self._file_stamp()
         with self._state:
             while stamp != self._stamp and self._users:
                 self._state.wait()
@@ -102,7 +104,7 @@ class Marts:
             raise LineageError(f"cannot open {self.path}: {str(error).splitlines()[0]}") from None
         self._stamp = stamp
 
-    def _look(self) -> tuple[int, int]:
+    def _file_stamp(self) -> tuple[int, int]:
         try:
             found = self.path.stat()
         except OSError:

@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 
-from lineage_pipeline.dialects.folding import Folding
-from lineage_pipeline.dialects.traits import TRAITS
-from lineage_pipeline.pipeline import analyse
-from lineage_pipeline.vocabulary.analysis import InputFile, Lineage, Options, SchemaColumn, TableSchema
-from lineage_pipeline.vocabulary.sets import EdgeType, ObjectKind, Origin
+from lineage_pipeline.dialects.dialect import TRAITS
+from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
+from lineage_pipeline.model.analysis import InputFile, LineageTables, Options, SchemaColumn, TableSchema
+from lineage_pipeline.model.enums import EdgeType, ObjectKind, Origin
+from lineage_pipeline.pipeline import build_lineage
 from lineage_pipeline_tests.oracles.answers import Answer, Answered, Sources, tables
 
 
@@ -22,16 +22,16 @@ def schemas(tables: Mapping[str, str], dialect: str) -> dict[str, TableSchema]:
     """Tables as the engine reads their definitions."""
     text = ";\n".join(f"create table {name} ({columns})" for name, columns in tables.items())
     found: dict[str, list[SchemaColumn]] = defaultdict(list)
-    for row in analyse([InputFile("tables.sql", text, Options(dialect))], reach=False).columns:
+    for row in build_lineage([InputFile("tables.sql", text, Options(dialect))], reach=False).columns:
         found[row.object].append(SchemaColumn(row.name, row.written, row.type, row.nullable))
     return {
         name: TableSchema(name, ObjectKind.TABLE, Origin.IMPORTED, tuple(columns)) for name, columns in found.items()
     }
 
 
-def lineage(sql: str, dialect: str, given: Mapping[str, TableSchema] | None = None) -> Lineage:
+def lineage(sql: str, dialect: str, given: Mapping[str, TableSchema] | None = None) -> LineageTables:
     """What the engine makes of a query over tables, or over those of the fixtures."""
-    return analyse([InputFile("-", sql, Options(dialect))], given or _schemas(dialect), reach=False)
+    return build_lineage([InputFile("-", sql, Options(dialect))], given or _schemas(dialect), reach=False)
 
 
 def reads(sql: str, dialect: str) -> Sources:
@@ -43,7 +43,7 @@ def reads(sql: str, dialect: str) -> Sources:
 def ask(sql: str, dialect: str, given: Mapping[str, TableSchema] | None = None) -> Answer:
     """What the engine says about a query."""
     found = lineage(sql, dialect, given)
-    folds = TRAITS[dialect].columns is Folding.LOWER
+    folds = TRAITS[dialect].columns is IdentifierFolding.LOWER
     sources: dict[str, set[str]] = defaultdict(set)
     for edge in found.column_edges:
         if edge.to_object == "query" and edge.type is EdgeType.DIRECT:

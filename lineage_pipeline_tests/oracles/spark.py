@@ -18,10 +18,10 @@ SETTINGS = {"spark.sql.ansi.enabled": "true", "spark.sql.caseSensitive": "false"
 @cache
 def _session() -> Any:
     """A session with tables of its own, on the Spark that all tests of a process share."""
-    from lineage_pipeline.settings import load_settings
-    from lineage_pipeline.spark.session import session
+    from lineage_pipeline.config.load import load_settings
+    from lineage_pipeline.spark.session import get_session
 
-    own = session(load_settings(Path(tempfile.gettempdir()), {}, {}).spark).newSession()._jsparkSession
+    own = get_session(load_settings(Path(tempfile.gettempdir()), {}, {}).spark).newSession()._jsparkSession
     for name, value in SETTINGS.items():
         own.conf().set(name, value)
     return own

@@ -1,4 +1,4 @@
-"""What every template of a dbt project can name beside macros: references, settings, stand-ins for the database."""
+"""The Jinja context of a dbt project beside macros: `ref`, `config`, `var`, `graph`, and database stubs."""
 
 import hashlib
 import json
@@ -7,24 +7,99 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from lineage_pipeline.discover.dbt.answers import Table
-from lineage_pipeline.discover.dbt.graph import Graph
-from lineage_pipeline.discover.dbt.macros import Partly, Return
-from lineage_pipeline.discover.dbt.modules import STARTED, safe_modules
-from lineage_pipeline.discover.dbt.relations import Relation
-from lineage_pipeline.discover.dbt.standins import AdapterStandIn, ColumnStandIn, Complaints, RelationStandIn
-from lineage_pipeline.discover.yamls import load_yaml
+from lineage_pipeline.discover.bounded_yaml import load_yaml
+from lineage_pipeline.discover.dbt.database_stub import (
+    AdapterStub,
+    ColumnFactory,
+    ExceptionsStub,
+    RelationFactory,
+    UnknownTable,
+)
+from lineage_pipeline.discover.dbt.macros import MacroReturn, PartialMapping
+from lineage_pipeline.discover.dbt.relation import DbtRelation
+from lineage_pipeline.discover.dbt.template_modules import FIXED_NOW, build_template_modules
+from lineage_pipeline.discover.dbt.yaml_files import named_entries
 
 if TYPE_CHECKING:
-    from lineage_pipeline.discover.dbt.session import Session
+    from lineage_pipeline.discover.dbt.session import DbtSession
+
+GRAPH_KEYS = ("nodes", "sources", "exposures", "metrics", "groups", "semantic_models", "saved_queries")
 
 
-UNSAID = object()
+class GraphStub(Mapping[str, Any]):
+    """`graph`: nodes and sources of a project by kind, described when a template first asks."""
+
+    def __init__(self, session: "DbtSession") -> None:
+        """Store the session."""
+        self._session = session
+        self._known: dict[str, dict[str, Any]] = {}
+
+    def __getitem__(self, key: str) -> dict[str, Any]:
+        """Return the items of a kind by their unique ids."""
+        if key not in GRAPH_KEYS:
+            raise KeyError(key)
+        if key not in self._known:
+            self._known[key] = {}  # what asks while things are described finds none
+            self._known[key] = dict(self._describe_kind(key))
+        return self._known[key]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the kinds."""
+        return iter(GRAPH_KEYS)
+
+    def __len__(self) -> int:
+        """Return the number of kinds."""
+        return len(GRAPH_KEYS)
+
+    def _describe_kind(self, key: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        session = self._session
+        if key == "nodes":
+            for node in [node for found in session.nodes.models.values() for node in found]:
+                if session.node_config(node).get("enabled") is not False:
+                    session.naming.relation_of(node)
+                    told = session.naming.describe_node(node)
+                    yield told["unique_id"], told
+        elif key == "sources":
+            for name, table in session.nodes.sources:
+                told = self._describe_source(name, table)
+                yield told["unique_id"], told
+        elif key == "exposures":
+            for entry, path in session.nodes.exposures:
+                unique = f"exposure.{session.project.name}.{entry['name']}"
+                yield unique, {**entry, "unique_id": unique, "resource_type": "exposure", "original_file_path": path}
+
+    def _describe_source(self, name: str, table: str) -> dict[str, Any]:
+        found, relation = self._session.nodes.sources[name, table], self._session.resolve_source(name, table)
+        settings = found.settings
+        return {
+            "name": table,
+            "source_name": name,
+            "identifier": relation.identifier,
+            "schema": relation.schema,
+            "database": relation.database,
+            "relation_name": str(relation),
+            "resource_type": "source",
+            "package_name": found.package,
+            "original_file_path": found.path,
+            "path": found.path,
+            "fqn": [found.package, name, table],
+            "unique_id": f"source.{found.package}.{name}.{table}",
+            "config": {"enabled": True, **settings},
+            "tags": settings.get("tags") or [],
+            "meta": settings.get("meta") or {},
+            "columns": {str(column["name"]): dict(column) for column in named_entries(found.table, "columns")},
+            "description": found.table.get("description") or "",
+            "source_description": found.source.get("description") or "",
+            "loader": found.source.get("loader") or "",
+        }
 
 
-def context_of(session: "Session", package: str) -> dict[str, Any]:
-    """Give the names that code of a package sees."""
-    names = _references(session, package) | _database(session, package) | _plain(session)
+NO_DEFAULT = object()
+
+
+def build_context(session: "DbtSession", package: str) -> dict[str, Any]:
+    """Return the names that code of a package can use."""
+    names = _reference_functions(session, package) | _database_functions(session, package) | _plain_functions(session)
     names["builtins"] = {key: names[key] for key in ("ref", "source", "config", "var")}
     macros = session.macros.visible(package)
     for own in ("run_query", "statement", "is_incremental"):  # what asks the database is answered here
@@ -34,20 +109,20 @@ def context_of(session: "Session", package: str) -> dict[str, Any]:
     return everything
 
 
-class Config:
-    """`config(…)` sets, and `config.get(…)` asks for, what is set for the model that is rendered."""
+class ConfigFunction:
+    """`config(…)` sets, and `config.get(…)` returns, settings of the model being rendered."""
 
-    def __init__(self, session: "Session") -> None:
-        """Take the session."""
+    def __init__(self, session: "DbtSession") -> None:
+        """Store the session."""
         self._session = session
 
     def __call__(self, *given: Mapping[str, Any], **named: Any) -> str:
-        """Set and print nothing."""
+        """Store settings and print nothing."""
         self._session.note_config({**(given[0] if given else {}), **named})
         return ""
 
     def get(self, name: str, default: Any = None, **_named: Any) -> Any:
-        """Give a setting of the model."""
+        """Return a setting of the model."""
         found = self._session.current_config().get(name)
         return default if found is None else found
 
@@ -60,30 +135,30 @@ class Config:
     set = persist_relation_docs = persist_column_docs = _nothing
 
 
-class Current(Mapping[str, Any]):
-    """A value of the model that is rendered now, whichever that is: macros keep it while models come and go."""
+class CurrentValue(Mapping[str, Any]):
+    """A value of the model being rendered, evaluated on each use: macros keep it while models change."""
 
     def __init__(self, value: Any) -> None:
-        """Take what gives the value."""
+        """Store the function that returns the value."""
         self._value = value
 
     def __getattr__(self, name: str) -> Any:
-        """Give a part of the value."""
+        """Return a part of the value."""
         if name.startswith("__"):
             raise AttributeError(name)
         value = self._value()
         return value[name] if isinstance(value, Mapping) and name in value else getattr(value, name)
 
     def __getitem__(self, key: Any) -> Any:
-        """Give a part of the value."""
+        """Return a part of the value."""
         return self._value()[key]
 
     def __iter__(self) -> Iterator[str]:
-        """Name the parts of the value."""
+        """Iterate over the names of the parts."""
         return iter(self._value())
 
     def __len__(self) -> int:
-        """Count the parts of the value."""
+        """Return the number of parts."""
         return len(self._value())
 
     def __str__(self) -> str:
@@ -91,95 +166,97 @@ class Current(Mapping[str, Any]):
         return str(self._value())
 
     def __eq__(self, other: object) -> bool:
-        """Be equal as the value is."""
+        """Compare by the printed value."""
         return str(self) == str(other)
 
     def __hash__(self) -> int:
-        """Be one thing."""
+        """Hash the printed value."""
         return hash(str(self))
 
 
-class Variables:
-    """`var(…)`: a variable, or its default; one that holds a template is rendered."""
+class VarFunction:
+    """`var(…)`: a variable, or its default; a value that holds a template is rendered."""
 
-    def __init__(self, session: "Session", package: str) -> None:
-        """Take the variables that a package sees."""
+    def __init__(self, session: "DbtSession", package: str) -> None:
+        """Store the session and the package whose variables are visible."""
         self._session, self._package = session, package
 
-    def __call__(self, name: str, default: Any = UNSAID) -> Any:
-        """Give the value."""
+    def __call__(self, name: str, default: Any = NO_DEFAULT) -> Any:
+        """Return the value."""
         known = self._session.variables(self._package)
         if name not in known:
-            return self._session.missing(f"var.{name}") if default is UNSAID else default
+            return self._session.missing_value(f"var.{name}") if default is NO_DEFAULT else default
         value = known[name]
-        return self._session.text(value, self._package) if isinstance(value, str) and "{{" in value else value
+        return self._session.render_text(value, self._package) if isinstance(value, str) and "{{" in value else value
 
     def has_var(self, name: str) -> bool:
-        """Say whether it is set."""
+        """Return whether the variable is set."""
         return name in self._session.variables(self._package)
 
 
-def _references(session: "Session", package: str) -> dict[str, Any]:
-    config = Config(session)
+def _reference_functions(session: "DbtSession", package: str) -> dict[str, Any]:
+    config = ConfigFunction(session)
     profile = str(session.project.document.get("profile") or session.project.name)
 
-    def ref(*names: str, **named: Any) -> Relation:
+    def ref(*names: str, **named: Any) -> DbtRelation:
         version = named.get("version", named.get("v"))
-        return session.reference(names[-1], names[0] if len(names) > 1 else "", "" if version is None else str(version))
+        return session.resolve_ref(
+            names[-1], names[0] if len(names) > 1 else "", "" if version is None else str(version)
+        )
 
-    def source(name: str, table: str, database: str = "", **_named: Any) -> Relation:
-        found = session.source(str(name), str(table))
+    def source(name: str, table: str, database: str = "", **_named: Any) -> DbtRelation:
+        found = session.resolve_source(str(name), str(table))
         return found.incorporate(database=database) if database else found
 
     def env_var(name: str, default: Any = None) -> Any:
         given = session.wanted.variables.get(name, default)
-        return session.missing(f"env_var.{name}") if given is None else given
+        return session.missing_value(f"env_var.{name}") if given is None else given
 
     return {
         "ref": ref,
         "source": source,
         "config": config,
-        "var": Variables(session, package),
+        "var": VarFunction(session, package),
         "env_var": env_var,
-        "this": Current(session.this),
-        "model": Current(session.model),
-        "schema": Current(lambda: session.this().schema),
-        "database": Current(lambda: session.this().database),
-        "target": Partly(session.target.as_mapping(profile)),
+        "this": CurrentValue(session.this),
+        "model": CurrentValue(session.model),
+        "schema": CurrentValue(lambda: session.this().schema),
+        "database": CurrentValue(lambda: session.this().database),
+        "target": PartialMapping(session.target.as_mapping(profile)),
         "is_incremental": lambda: session.incremental,
         "should_full_refresh": lambda: not session.incremental,
     }
 
 
-def _database(session: "Session", package: str) -> dict[str, Any]:
-    def run_query(_sql: Any = "", **_named: Any) -> Table:
-        session.asked("run_query")
-        return Table()
+def _database_functions(session: "DbtSession", package: str) -> dict[str, Any]:
+    def run_query(_sql: Any = "", **_named: Any) -> UnknownTable:
+        session.note_database_query("run_query")
+        return UnknownTable()
 
     def statement(name: Any = None, fetch_result: bool = False, caller: Any = None, **_named: Any) -> str:
         if caller is not None and fetch_result:
-            session.asked(f"statement {name}")
+            session.note_database_query(f"statement {name}")
         return ""
 
     return {
         "run_query": run_query,
         "dbt_run_query": run_query,
         "statement": statement,
-        "load_result": lambda _name: Table(),
+        "load_result": lambda _name: UnknownTable(),
         "store_result": lambda *_arguments, **_named: "",
-        "adapter": AdapterStandIn(session, package),
-        "api": {"Relation": RelationStandIn(session), "Column": ColumnStandIn()},
+        "adapter": AdapterStub(session, package),
+        "api": {"Relation": RelationFactory(session), "Column": ColumnFactory()},
         "execute": True,
-        "graph": Graph(session),
+        "graph": GraphStub(session),
         "flags": {"FULL_REFRESH": False, "WHICH": "compile", "STORE_FAILURES": False, "EMPTY": False},
         "schemas": [],
         "selected_resources": [],
     }
 
 
-def _plain(session: "Session") -> dict[str, Any]:
+def _plain_functions(session: "DbtSession") -> dict[str, Any]:
     def give(value: Any = None) -> None:
-        raise Return(value)
+        raise MacroReturn(value)
 
     def silent(*_arguments: Any, **_named: Any) -> str:
         return ""
@@ -190,9 +267,9 @@ def _plain(session: "Session") -> dict[str, Any]:
         "print": silent,
         "debug": silent,
         "doc": silent,
-        "exceptions": Complaints(),
-        "modules": safe_modules(session.environment),
-        "run_started_at": STARTED,
+        "exceptions": ExceptionsStub(),
+        "modules": build_template_modules(session.environment),
+        "run_started_at": FIXED_NOW,
         "invocation_id": "0",
         "dbt_version": "1.11.0",
         "project_name": session.project.name,
@@ -204,8 +281,8 @@ def _plain(session: "Session") -> dict[str, Any]:
         "fromjson": lambda text, default=None: json.loads(text),
         "toyaml": lambda value, default=None, sort_keys=False: yaml.safe_dump(value, sort_keys=sort_keys),
         "fromyaml": lambda text, default=None: load_yaml(str(text)),
-        "set": lambda items, default=None: set(session.environment.budget.turns(items)),
-        "set_strict": lambda items: set(session.environment.budget.turns(items)),
+        "set": lambda items, default=None: set(session.environment.budget.count_iterations(items)),
+        "set_strict": lambda items: set(session.environment.budget.count_iterations(items)),
         "zip": lambda *items, **_named: list(zip(*items, strict=False)),
         "zip_strict": lambda *items: list(zip(*items, strict=False)),
         "local_md5": lambda text: hashlib.md5(str(text).encode(), usedforsecurity=False).hexdigest(),

@@ -1,4 +1,4 @@
-"""dbt's own word: a manifest that lies there, or one that dbt makes where the repository is trusted."""
+"""dbt's `manifest.json`: the one in the repository, or one that dbt builds where the repository is trusted."""
 
 import hashlib
 import json
@@ -13,23 +13,23 @@ from typing import Any
 
 import msgspec
 
-from lineage_pipeline.discover.dbt.project import Project
+from lineage_pipeline.discover.dbt.project import DbtProject
 from lineage_pipeline.discover.templating.protocol import Library
 
-PLACE = "target/manifest.json"
-SECONDS = 300
-"""How long dbt may take."""
+MANIFEST_PATH = "target/manifest.json"
+MAX_DBT_SECONDS = 300
+"""How long dbt may run."""
 
-SHOWN = 300
-"""How much of what dbt says about a project that it cannot read is told."""
+MAX_ERROR_LENGTH = 300
+"""How many characters of dbt's error are shown."""
 
 
-Key = tuple[str, str, str]
+NodeKey = tuple[str, str, str]
 """A node by its package, the path of its file in there, and its name."""
 
 
-class Known(msgspec.Struct, frozen=True):
-    """What a manifest says of a node: its name in parts, and its SQL where the file is still the one it was made of."""
+class ManifestNode(msgspec.Struct, frozen=True):
+    """A node of a manifest: its name in parts, and its compiled SQL where the file is unchanged."""
 
     database: str
     schema: str
@@ -37,51 +37,51 @@ class Known(msgspec.Struct, frozen=True):
     compiled: str = ""
 
 
-class Manifest:
+class DbtManifest:
     """The nodes of a manifest by package, file and name."""
 
     def __init__(self, document: Mapping[str, Any] | None = None, problem: str = "") -> None:
-        """Take the document; without one nothing is known, and a `problem` says why."""
+        """Store the document; without one no node is known, and `problem` says why."""
         self.problem = problem
-        self._nodes: dict[Key, Mapping[str, Any]] = {}
+        self._nodes: dict[NodeKey, Mapping[str, Any]] = {}
         nodes = (document or {}).get("nodes")
         for unique, node in nodes.items() if isinstance(nodes, Mapping) else ():
             if isinstance(node, Mapping) and node.get("resource_type") in ("model", "seed", "snapshot"):
                 package = "".join(str(unique).split(".")[1:2])  # model.<package>.<name>
                 self._nodes[package, str(node.get("original_file_path")), str(node.get("name"))] = node
 
-    def find(self, key: Key, text: str) -> Known | None:
-        """Give what is known of a node; compiled SQL counts for unchanged files alone."""
+    def find(self, key: NodeKey, text: str) -> ManifestNode | None:
+        """Return a node; its compiled SQL is used for unchanged files only."""
         node = self._nodes.get(key)
         if node is None:
             return None
         checksum = node.get("checksum")
-        same = isinstance(checksum, Mapping) and checksum.get("checksum") == _checksum(text)
+        same = isinstance(checksum, Mapping) and checksum.get("checksum") == _file_checksum(text)
         compiled = node.get("compiled_code") or node.get("compiled_sql")
         parts = (str(node.get(key) or "") for key in ("database", "schema", "alias"))
         database, schema, alias = parts
-        return Known(database, schema, alias or key[2], str(compiled) if compiled and same else "")
+        return ManifestNode(database, schema, alias or key[2], str(compiled) if compiled and same else "")
 
 
-def _checksum(text: str) -> str:
+def _file_checksum(text: str) -> str:
     return hashlib.sha256(text.strip().encode()).hexdigest()
 
 
-def find_manifest(project: Project, library: Library, place: str, trust: bool) -> Manifest:
-    """Read the manifest of a project; where settings trust it and there is none, dbt makes one."""
-    for path in (place, posixpath.join(project.root, PLACE)):
+def find_manifest(project: DbtProject, library: Library, place: str, trust: bool) -> DbtManifest:
+    """Read the manifest of a project; where the settings trust it and there is none, dbt builds one."""
+    for path in (place, posixpath.join(project.root, MANIFEST_PATH)):
         text = library.read(path) if path else None
         if text is not None:
-            document = _document(text)
-            return Manifest(document, f"{path} is no JSON document" if document is None else "")
+            document = _parse_document(text)
+            return DbtManifest(document, f"{path} is no JSON document" if document is None else "")
     folder = getattr(library, "folder", None)
     if trust and isinstance(folder, Path):
-        text, problem = parsed_by_dbt(folder / project.root)
-        return Manifest(_document(text), problem)
-    return Manifest()
+        text, problem = run_dbt_parse(folder / project.root)
+        return DbtManifest(_parse_document(text), problem)
+    return DbtManifest()
 
 
-def _document(text: str) -> Mapping[str, Any] | None:
+def _parse_document(text: str) -> Mapping[str, Any] | None:
     try:
         document = json.loads(text) if text else None
     except (ValueError, RecursionError):
@@ -89,8 +89,8 @@ def _document(text: str) -> Mapping[str, Any] | None:
     return document if isinstance(document, Mapping) else None
 
 
-def parsed_by_dbt(folder: Path) -> tuple[str, str]:
-    """Let dbt read a project in a process with nothing of our environment; give its manifest, or why there is none."""
+def run_dbt_parse(folder: Path) -> tuple[str, str]:
+    """Run `dbt parse` in a process without our environment; return its manifest, or why there is none."""
     told = ""
     with tempfile.TemporaryDirectory(prefix="lineage-dbt-") as scratch:
         options = ["--project-dir", folder, "--profiles-dir", folder, "--target-path", scratch, "--log-path", scratch]
@@ -101,12 +101,17 @@ def parsed_by_dbt(folder: Path) -> tuple[str, str]:
             command = [sys.executable, "-c", code, *quiet, *verb, *map(str, options)]
             try:
                 done = subprocess.run(
-                    command, cwd=scratch, env=environ, capture_output=True, stdin=subprocess.DEVNULL, timeout=SECONDS
+                    command,
+                    cwd=scratch,
+                    env=environ,
+                    capture_output=True,
+                    stdin=subprocess.DEVNULL,
+                    timeout=MAX_DBT_SECONDS,
                 )
             except subprocess.TimeoutExpired:
-                return "", f"dbt took more than {SECONDS} seconds"
+                return "", f"dbt took more than {MAX_DBT_SECONDS} seconds"
             manifest = Path(scratch, "manifest.json")
             if manifest.is_file():
                 return manifest.read_text(encoding="utf-8"), ""
             told = " ".join((done.stdout + done.stderr).decode("utf-8", "replace").split())
-    return "", f"dbt could not read the project: {told[-SHOWN:]}"
+    return "", f"dbt could not read the project: {told[-MAX_ERROR_LENGTH:]}"

@@ -1,4 +1,4 @@
-"""The target of a project: what profiles in the repository and settings say of the database, as templates see it."""
+"""The dbt target: database, schema and adapter from the profiles in the repository and the settings."""
 
 import posixpath
 import re
@@ -7,28 +7,28 @@ from typing import Any
 
 import msgspec
 
-from lineage_pipeline.discover.dbt.adapters import Adapter, adapter_of
-from lineage_pipeline.discover.dbt.documents import Documents, mapping
-from lineage_pipeline.discover.dbt.project import Project
+from lineage_pipeline.discover.dbt.adapters import DbtAdapter, find_adapter
+from lineage_pipeline.discover.dbt.project import DbtProject
+from lineage_pipeline.discover.dbt.yaml_files import YamlFiles, as_mapping
 
-PLACES = ("", "profile", "profiles", ".dbt", "config")
-EXAMPLES = (
+PROFILE_FOLDERS = ("", "profile", "profiles", ".dbt", "config")
+EXAMPLE_PROFILES = (
     *(f"profiles.yml.{word}" for word in ("template", "example", "sample", "dist")),
     *(f"profiles.{word}.yml" for word in ("template", "example", "sample")),
     *(f"{word}{sign}profiles.yml" for word in ("example", "sample", "ci") for sign in "._"),
 )
-"""What a profile is called that everybody is to copy: it tells the adapter, and nothing of a real target."""
+"""File names of profile templates: they give the adapter, and nothing of a real target."""
 
-EXAMPLE = "example"
+EXAMPLE_KEY = "example"
 
-ENVIRONMENT = re.compile(r"\{\{\s*env_var\(\s*['\"](\w+)['\"]\s*(?:,\s*['\"]([^'\"]*)['\"]\s*)?\)[^}]*\}\}")
+ENV_VAR_CALL = re.compile(r"\{\{\s*env_var\(\s*['\"](\w+)['\"]\s*(?:,\s*['\"]([^'\"]*)['\"]\s*)?\)[^}]*\}\}")
 
-PRODUCTION = "prod"
-"""The name of a target that nobody names: most projects call the real one so."""
+DEFAULT_TARGET = "prod"
+"""The target name where none is configured: most projects name the real one so."""
 
 
-class Wanted(msgspec.Struct, frozen=True):
-    """What settings say of the target, and the variables that are given."""
+class TargetOptions(msgspec.Struct, frozen=True):
+    """The target that the settings configure, and the variables given."""
 
     target: str = ""
     adapter: str = ""
@@ -40,17 +40,17 @@ class Wanted(msgspec.Struct, frozen=True):
     trust: bool = False
 
 
-class Target(msgspec.Struct, frozen=True):
-    """Where a project would be built; what nobody says is empty."""
+class DbtTarget(msgspec.Struct, frozen=True):
+    """Where a project would be built; unknown parts are empty."""
 
     name: str
-    adapter: Adapter
+    adapter: DbtAdapter
     database: str
     schema: str
     values: Mapping[str, Any]
 
     def as_mapping(self, profile: str) -> dict[str, Any]:
-        """Give the target as templates see it."""
+        """Return the target as templates see it."""
         return {
             **self.values,
             "name": self.name,
@@ -67,52 +67,55 @@ class Target(msgspec.Struct, frozen=True):
         }
 
 
-def find_target(project: Project, documents: Documents, wanted: Wanted) -> Target:
-    """Find the target that settings name, or else the one that the profile calls its own."""
-    name, output = _output(project, documents, wanted)
-    output = {key: _resolved(value, wanted.variables) for key, value in output.items()}
+def find_target(project: DbtProject, documents: YamlFiles, wanted: TargetOptions) -> DbtTarget:
+    """Return the target that the settings name, or else the default of the profile."""
+    name, output = _find_output(project, documents, wanted)
+    output = {key: _resolve_env_var(value, wanted.variables) for key, value in output.items()}
     kind = wanted.adapter or str(output.get("type") or "")
-    adapter = adapter_of(kind, wanted.dialect)
+    adapter = find_adapter(kind, wanted.dialect)
     database = next((str(output[key]) for key in ("database", "dbname", "project", "catalog") if output.get(key)), "")
-    real = bool(output.get("type")) and not output.get(EXAMPLE)
+    real = bool(output.get("type")) and not output.get(EXAMPLE_KEY)
     if adapter.name == "duckdb" and not database:
         database = posixpath.basename(str(output.get("path") or "")).split(".")[0].replace(":memory:", "") or "memory"
     schema = str(output.get("schema") or output.get("dataset") or (adapter.schema if real else ""))
     safe = {key: value for key, value in output.items() if key not in ("password", "pass", "token", "private_key")}
-    return Target(name, adapter, wanted.database or database, wanted.schema or schema, safe)
+    return DbtTarget(name, adapter, wanted.database or database, wanted.schema or schema, safe)
 
 
-def _output(project: Project, documents: Documents, wanted: Wanted) -> tuple[str, dict[str, Any]]:
-    found = _named(project, documents, wanted, ("profiles.yml",))
+def _find_output(project: DbtProject, documents: YamlFiles, wanted: TargetOptions) -> tuple[str, dict[str, Any]]:
+    found = _find_profile_output(project, documents, wanted, ("profiles.yml",))
     if found is not None:
         return found
-    example = _named(project, documents, wanted, EXAMPLES)
-    return wanted.target or PRODUCTION, {"type": example[1].get("type"), EXAMPLE: True} if example is not None else {}
+    example = _find_profile_output(project, documents, wanted, EXAMPLE_PROFILES)
+    return wanted.target or DEFAULT_TARGET, {
+        "type": example[1].get("type"),
+        EXAMPLE_KEY: True,
+    } if example is not None else {}
 
 
-def _named(
-    project: Project, documents: Documents, wanted: Wanted, names: Sequence[str]
+def _find_profile_output(
+    project: DbtProject, documents: YamlFiles, wanted: TargetOptions, names: Sequence[str]
 ) -> tuple[str, dict[str, Any]] | None:
-    """Give the target of the first profile of that name that is the project's."""
+    """Return the target of the first profile file with the profile of the project."""
     profile = str(project.document.get("profile") or project.name)
-    for place in _profiles(project, names):
-        found = mapping(documents.read(place).get(profile))
-        outputs = mapping(found.get("outputs"))
+    for place in _profile_paths(project, names):
+        found = as_mapping(documents.read(place).get(profile))
+        outputs = as_mapping(found.get("outputs"))
         if outputs:
-            default = str(_resolved(found.get("target") or "", wanted.variables))
+            default = str(_resolve_env_var(found.get("target") or "", wanted.variables))
             name = next((item for item in (wanted.target, default, *outputs) if item in outputs), "")
-            return name, mapping(outputs[name])
+            return name, as_mapping(outputs[name])
     return None
 
 
-def _profiles(project: Project, names: Sequence[str]) -> Iterator[str]:
+def _profile_paths(project: DbtProject, names: Sequence[str]) -> Iterator[str]:
     for base in dict.fromkeys((project.root, posixpath.dirname(project.root), "")):
-        for place in PLACES:
+        for place in PROFILE_FOLDERS:
             yield from (posixpath.normpath(posixpath.join(base, place, name)) for name in names)
 
 
-def _resolved(value: Any, variables: Mapping[str, Any]) -> Any:
-    """Give a value of a profile with what its environment would say: a variable that is given, or the default."""
+def _resolve_env_var(value: Any, variables: Mapping[str, Any]) -> Any:
+    """Return a profile value with `env_var` calls replaced: by a variable given, or by the default."""
     if not isinstance(value, str) or "{{" not in value:
         return value
-    return ENVIRONMENT.sub(lambda match: str(variables.get(match.group(1), match.group(2) or "")), value)
+    return ENV_VAR_CALL.sub(lambda match: str(variables.get(match.group(1), match.group(2) or "")), value)

@@ -1,4 +1,4 @@
-"""Schemas that are known from elsewhere: files, dumps, dbt artefacts and live catalogs → what the engine imports.
+"""Imported schemas: files, dumps, dbt artifacts and live catalogs → the schemas that the engine imports.
 
-A reader gives tables as they are called where they come from; `folding` gives them the names that the analysis uses.
+A reader returns tables under the names of their source; `normalize` gives them the object ids of the analysis.
 """

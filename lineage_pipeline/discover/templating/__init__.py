@@ -1,4 +1,4 @@
-"""Templates → the SQL they stand for: variables go in, texts, what of them was copied, and findings come out.
+"""Templates → the SQL they render to: variables go in; texts, their source maps and findings come out.
 
-`protocol` is what a templater is, ours or a plug-in's; `choosing` says which one a file needs.
+`protocol` defines a templater, ours or a plug-in's; `templaters` chooses the one a file needs.
 """

@@ -1,4 +1,4 @@
-"""Plain Jinja: no list can be changed, and only files of the repository are included or imported."""
+"""Plain Jinja: lists are immutable, and only files of the repository are included or imported."""
 
 import posixpath
 from collections.abc import Callable, Mapping
@@ -7,23 +7,23 @@ from typing import Any
 from jinja2 import BaseLoader, Environment, nodes
 from jinja2.exceptions import TemplateNotFound
 
+from lineage_pipeline.discover.templating.jinja_sandbox import ImmutableEnvironment
+from lineage_pipeline.discover.templating.jinja_source_map import render_jinja
 from lineage_pipeline.discover.templating.protocol import Library, Rendered, Template
-from lineage_pipeline.discover.templating.sandbox import Immutable
-from lineage_pipeline.discover.templating.tracing import render
-from lineage_pipeline.discover.templating.undefined import Missing, Report
+from lineage_pipeline.discover.templating.undefined import TemplateReport, UndefinedName
 
-EXTENSIONS = ("jinja2.ext.do", "jinja2.ext.loopcontrols")
+JINJA_EXTENSIONS = ("jinja2.ext.do", "jinja2.ext.loopcontrols")
 
 
 class LibraryLoader(BaseLoader):
     """Loads templates from the files of a repository."""
 
     def __init__(self, library: Library) -> None:
-        """Take the files."""
+        """Store the files."""
         self.library = library
 
     def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
-        """Give a file by its path from the top."""
+        """Return a file by its path from the top."""
         path = posixpath.normpath(template.lstrip("/"))
         text = None if path.startswith("..") else self.library.read(path)
         if text is None:
@@ -31,40 +31,44 @@ class LibraryLoader(BaseLoader):
         return text, path, lambda: True
 
 
-class JinjaEnvironment(Immutable):
+class JinjaEnvironment(ImmutableEnvironment):
     """An environment in which a path is relative to the file that names it, or else to the top."""
 
     def __init__(self, library: Library) -> None:
         """Open the files of a repository."""
-        super().__init__(loader=LibraryLoader(library), extensions=EXTENSIONS)
+        super().__init__(loader=LibraryLoader(library), extensions=JINJA_EXTENSIONS)
         self.library = library
         self.variables: Mapping[str, Any] = {}
-        self.globals.update(outside(self))
+        self.globals.update(dbt_fallbacks(self))
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-        """Read a template; a file that it includes and that is not there is a finding, and costs nothing else."""
+        """Parse a template; an included file that does not exist is a finding, and nothing more."""
         tree = super()._parse(source, name, filename)
         for include in tree.find_all(nodes.Include):
             path = include.template.value if isinstance(include.template, nodes.Const) else None
-            if not include.ignore_missing and isinstance(path, str) and not self._has(self.join_path(path, name or "")):
+            if (
+                not include.ignore_missing
+                and isinstance(path, str)
+                and not self._has_template(self.join_path(path, name or ""))
+            ):
                 include.ignore_missing = True
                 reason = f"{path} is not a file of the repository"
                 self.report.add_at(include.lineno if name == self.report.file else -1, "TEMPLATE_ERROR", reason)
         return tree
 
-    def _has(self, template: str) -> bool:
+    def _has_template(self, template: str) -> bool:
         path = posixpath.normpath(template.lstrip("/"))
         return not path.startswith("..") and self.library.read(path) is not None
 
     def join_path(self, template: str, parent: str) -> str:
-        """Give the path from the top."""
+        """Return the path from the top."""
         beside = posixpath.normpath(posixpath.join(posixpath.dirname(parent), template))
         found = not beside.startswith("..") and self.library.read(beside) is not None
         return beside if found else template
 
 
-def outside(environment: JinjaEnvironment) -> dict[str, Callable[..., Any]]:
-    """Give dbt's words for files that no project of dbt reads: nobody knows the names, and yet two are not the same."""
+def dbt_fallbacks(environment: JinjaEnvironment) -> dict[str, Callable[..., Any]]:
+    """Return `ref`, `source` and the like for files outside of dbt projects: distinct unknown names."""
 
     def ref(*names: Any, **_named: Any) -> str:
         environment.report.undefined("ref")
@@ -76,7 +80,7 @@ def outside(environment: JinjaEnvironment) -> dict[str, Callable[..., Any]]:
 
     def var(name: str = "", default: Any = None) -> Any:
         given = environment.variables.get(name, default)
-        return Missing(environment, f"var.{name}") if given is None else given
+        return UndefinedName(environment, f"var.{name}") if given is None else given
 
     return {
         "ref": ref,
@@ -88,7 +92,7 @@ def outside(environment: JinjaEnvironment) -> dict[str, Callable[..., Any]]:
 
 
 class JinjaTemplater:
-    """Renders Jinja; the environment is made once a repository."""
+    """Renders Jinja; the environment is created once per repository."""
 
     def __init__(self) -> None:
         """Start without a repository."""
@@ -100,4 +104,4 @@ class JinjaTemplater:
         if environment is None or environment.library is not template.library:
             environment = self._environment = JinjaEnvironment(template.library)
         environment.variables = template.variables
-        return render(environment, template, template.variables, Report(template.path))
+        return render_jinja(environment, template, template.variables, TemplateReport(template.path))

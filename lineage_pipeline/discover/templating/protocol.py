@@ -1,52 +1,52 @@
-"""What a templater takes and gives; those of others plug in by entry point, see docs/templating.md."""
+"""What a templater takes and returns; plug-ins are found by entry point, see docs/templating.md."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
-ENTRY_POINTS = "lineage_pipeline.templaters"
-"""The group of entry points that templaters are found in, by name."""
+TEMPLATER_ENTRY_POINTS = "lineage_pipeline.templaters"
+"""The entry point group of templater plug-ins."""
 
 
 class Library(Protocol):
     """The files of a repository, whether they are SQL or not; nothing outside it can be read."""
 
     def paths(self) -> Sequence[str]:
-        """Give the paths of all files, in order."""
+        """Return the paths of all files, in order."""
 
     def read(self, path: str) -> str | None:
-        """Give the text of a file, or None where there is none."""
+        """Return the text of a file, or None where there is none."""
 
     def locate(self, path: str) -> str:
-        """Give the path from the top of a file that was named in another way."""
+        """Return the path from the top of a file that was named in another way."""
 
 
 class NoLibrary(msgspec.Struct, frozen=True):
-    """A text that lies nowhere."""
+    """The library of a text without a repository."""
 
     def paths(self) -> Sequence[str]:
-        """Give nothing."""
+        """Return nothing."""
         return ()
 
     def read(self, path: str) -> str | None:
-        """Give nothing."""
+        """Return nothing."""
         return None
 
     def locate(self, path: str) -> str:
-        """Give the path as it is."""
+        """Return the path unchanged."""
         return path
 
 
 class RenderLimits(msgspec.Struct, frozen=True):
-    """What a template may cost: steps are turns of loops and calls, output is counted in characters."""
+    """What a template may cost: steps are loop iterations and calls, output is counted in characters."""
 
     steps: int = 1_000_000
     output: int = 10_000_000
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """What is to be told of a template: the code of a finding, its values, and the offset in the file as written."""
+    """A finding about a template: its code, its values, and the offset in the file as written."""
 
     code: str
     values: Mapping[str, str]
@@ -54,7 +54,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class DbtOptions(msgspec.Struct, frozen=True):
-    """What settings say of dbt projects: the target, and whether dbt itself may run what they hold."""
+    """Settings of dbt projects: the target, and whether dbt itself may run their code."""
 
     target: str = ""
     adapter: str = ""
@@ -65,7 +65,7 @@ class DbtOptions(msgspec.Struct, frozen=True):
 
 
 class Templating(msgspec.Struct, frozen=True):
-    """How settings want a file to be rendered: by whom, with which variables, and at what cost."""
+    """How a file is rendered: by which templater, with which variables, and within which limits."""
 
     templater: str = "auto"
     variables: Mapping[str, Any] = {}
@@ -74,7 +74,7 @@ class Templating(msgspec.Struct, frozen=True):
 
 
 class Template(msgspec.Struct, frozen=True):
-    """A file to be rendered: its path and text, the variables, the dialect if it is known, and what lies around it."""
+    """A file to be rendered: path, text, variables, dialect if known, and the files around it."""
 
     path: str
     text: str
@@ -85,9 +85,9 @@ class Template(msgspec.Struct, frozen=True):
 
 
 class Rendered(msgspec.Struct, frozen=True):
-    """The SQL that a template stands for, and what of it was copied from the file, as `pieces.Pieces` puts it together.
+    """The SQL that a template renders to, and its source map as `pieces.Pieces` builds it.
 
-    Without copies, they are found by comparing the lines of both texts. A templater may know the dialect, too.
+    Without a source map the lines of both texts are compared. A templater may also know the dialect.
     """
 
     text: str
@@ -98,7 +98,7 @@ class Rendered(msgspec.Struct, frozen=True):
 
 @runtime_checkable
 class Templater(Protocol):
-    """Whoever turns templates into SQL."""
+    """Renders templates into SQL."""
 
     def render(self, template: Template) -> Rendered:
-        """Render one file; what goes wrong is a problem of the result, and an exception costs this file alone."""
+        """Render one file; errors are problems of the result, and an exception only affects this file."""

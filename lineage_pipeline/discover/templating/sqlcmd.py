@@ -1,4 +1,4 @@
-"""Scripts that sqlcmd puts together: `:r other.sql` runs another file, with the variables that are set by then."""
+"""sqlcmd scripts: `:r other.sql` includes another file, with the variables set so far."""
 
 import posixpath
 import re
@@ -7,35 +7,37 @@ from typing import NamedTuple
 
 from lineage_pipeline.discover.templating.protocol import Library
 
-INCLUDE = re.compile(r"^[ \t]*:r[ \t]+(\"[^\"\n]+\"|[^\s\"]+)", re.MULTILINE | re.IGNORECASE)
-SETTING = re.compile(r"^[ \t]*:setvar[ \t]+([\w-]+)(?:[ \t]+(\"[^\"\n]*\"|[^\s\"]+))?", re.MULTILINE | re.IGNORECASE)
-VARIABLE = re.compile(r"\$\(([\w-]+)\)")
-DEEPEST = 10
-"""How deep scripts that run each other are followed."""
+INCLUDE_COMMAND = re.compile(r"^[ \t]*:r[ \t]+(\"[^\"\n]+\"|[^\s\"]+)", re.MULTILINE | re.IGNORECASE)
+SETVAR_COMMAND = re.compile(
+    r"^[ \t]*:setvar[ \t]+([\w-]+)(?:[ \t]+(\"[^\"\n]*\"|[^\s\"]+))?", re.MULTILINE | re.IGNORECASE
+)
+SQLCMD_VARIABLE = re.compile(r"\$\(([\w-]+)\)")
+MAX_INCLUDE_DEPTH = 10
+"""How deep nested includes are followed."""
 
 
-class Included(NamedTuple):
-    """A file that a script runs: as it is written, where, and the variables by then."""
+class IncludedScript(NamedTuple):
+    """A file that a script includes: its name as written, the offset, and the variables set so far."""
 
     name: str
     at: int
     variables: Mapping[str, str]
 
 
-def included_in(text: str, variables: Mapping[str, str]) -> Iterator[Included]:
-    """Give the files that a script runs."""
+def find_includes(text: str, variables: Mapping[str, str]) -> Iterator[IncludedScript]:
+    """Yield the files that a script includes."""
     known = {name.lower(): value for name, value in variables.items()}
-    found = [*SETTING.finditer(text), *INCLUDE.finditer(text)]
+    found = [*SETVAR_COMMAND.finditer(text), *INCLUDE_COMMAND.finditer(text)]
     for match in sorted(found, key=lambda match: match.start()):
-        if match.re is SETTING:
+        if match.re is SETVAR_COMMAND:
             known[match[1].lower()] = (match[2] or "").strip('"')
         else:
-            written = VARIABLE.sub(lambda name: known.get(name[1].lower(), name[0]), match[1].strip('"'))
-            yield Included(written.replace("\\", "/"), match.start(), dict(known))
+            written = SQLCMD_VARIABLE.sub(lambda name: known.get(name[1].lower(), name[0]), match[1].strip('"'))
+            yield IncludedScript(written.replace("\\", "/"), match.start(), dict(known))
 
 
-def place_of(name: str, path: str, library: Library) -> str | None:
-    """Give the path of a file that a script names: beside it, or from the top."""
+def locate_script(name: str, path: str, library: Library) -> str | None:
+    """Return the path of a file that a script names: beside it, or from the top."""
     for folder in (posixpath.dirname(path), ""):
         place = posixpath.normpath(posixpath.join(folder, name))
         if not place.startswith(("..", "/")) and library.read(place) is not None:
@@ -43,16 +45,16 @@ def place_of(name: str, path: str, library: Library) -> str | None:
     return None
 
 
-def inherited(library: Library) -> dict[str, dict[str, str]]:
-    """Give the variables that files get from the scripts that run them; one that two set differently has no value."""
+def inherit_variables(library: Library) -> dict[str, dict[str, str]]:
+    """Return the variables that files get from the scripts that include them; conflicting values are dropped."""
     texts = {path: library.read(path) or "" for path in library.paths() if path.lower().endswith(".sql")}
-    scripts = {path: text for path, text in texts.items() if INCLUDE.search(text)}
+    scripts = {path: text for path, text in texts.items() if INCLUDE_COMMAND.search(text)}
     found: dict[str, dict[str, str]] = {}
     unsure: set[tuple[str, str]] = set()
 
     def follow(path: str, variables: Mapping[str, str], depth: int) -> None:
-        for one in included_in(scripts.get(path, ""), variables) if depth < DEEPEST else ():
-            place = place_of(one.name, path, library)
+        for one in find_includes(scripts.get(path, ""), variables) if depth < MAX_INCLUDE_DEPTH else ():
+            place = locate_script(one.name, path, library)
             if place is None:
                 continue
             known = found.setdefault(place, {})

@@ -1,30 +1,34 @@
-"""SQLMesh models: the MODEL block names the object, the last query makes it, `@macros` become values."""
+"""SQLMesh models: the MODEL block names the object, the last query defines it, `@macros` become values."""
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from lineage_pipeline.discover.templating.pieces import Pieces, cut
+from lineage_pipeline.discover.templating.pieces import Pieces, slice_copies
 from lineage_pipeline.discover.templating.protocol import Problem, Rendered, Template, Templater
-from lineage_pipeline.discover.templating.sqlmesh_project import SqlmeshProject, SqlmeshProjects, seed_columns
-from lineage_pipeline.discover.templating.undefined import placeholder
+from lineage_pipeline.discover.templating.sqlmesh_project import SqlmeshProject, SqlmeshProjects, read_seed_columns
+from lineage_pipeline.discover.templating.undefined import placeholder_identifier
 
-HEAD = re.compile(r"(?>\s+|--[^\n]*\n|/\*.*?\*/)*+MODEL\s*\(", re.IGNORECASE | re.DOTALL)
-PROPERTY = re.compile(r"(?:\A|,)\s*(name|kind|dialect)\s+(?:'([^']+)'|([\w.\"`@{}-]+))", re.IGNORECASE)
-NAMED = re.compile(r"(?:name|dialect)\s+\Z", re.IGNORECASE)
-LISTED = re.compile(r"\bcolumns\s*\(", re.IGNORECASE)
-SEED = re.compile(r"\bpath\s+['\"]([^'\"]+)['\"]", re.IGNORECASE)
-JINJA = re.compile(r"\bJINJA_(QUERY|STATEMENT)_BEGIN\s*;?(.*?)(?:\bJINJA_END\b\s*;?|\Z)", re.IGNORECASE | re.DOTALL)
-MARKS = re.compile(r"\s*ON_VIRTUAL_UPDATE_(?:BEGIN|END)\s*\Z", re.IGNORECASE)
-PARTS = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^']|'')*'|\"[^\"]*\"|@@?\{?\w+\}?|[();]|[^-/'\"@();]+|.", re.DOTALL)
-QUERY = re.compile(r"(?>\s+|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*+(?:with|select|from|\()\b", re.IGNORECASE | re.DOTALL)
-COMMENT = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-VIEWS = frozenset({"VIEW"})
-SILENT = frozenset({"EMBEDDED", "EXTERNAL"})
-TIMES = re.compile(r"(?:start|end|latest|execution)_(ds|dt|date|ts|tstz|epoch|millis|hour)\Z")
-BLANK = re.compile(r"[^\r\n]")
-BOUNDS = ("start", "end", "execution")
-VALUES = {
+MODEL_HEAD = re.compile(r"(?>\s+|--[^\n]*\n|/\*.*?\*/)*+MODEL\s*\(", re.IGNORECASE | re.DOTALL)
+MODEL_PROPERTY = re.compile(r"(?:\A|,)\s*(name|kind|dialect)\s+(?:'([^']+)'|([\w.\"`@{}-]+))", re.IGNORECASE)
+NAME_KEYWORD = re.compile(r"(?:name|dialect)\s+\Z", re.IGNORECASE)
+COLUMNS_LIST = re.compile(r"\bcolumns\s*\(", re.IGNORECASE)
+SEED_PATH = re.compile(r"\bpath\s+['\"]([^'\"]+)['\"]", re.IGNORECASE)
+JINJA_BLOCK = re.compile(
+    r"\bJINJA_(QUERY|STATEMENT)_BEGIN\s*;?(.*?)(?:\bJINJA_END\b\s*;?|\Z)", re.IGNORECASE | re.DOTALL
+)
+VIRTUAL_UPDATE_MARK = re.compile(r"\s*ON_VIRTUAL_UPDATE_(?:BEGIN|END)\s*\Z", re.IGNORECASE)
+MODEL_TOKENS = re.compile(
+    r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^']|'')*'|\"[^\"]*\"|@@?\{?\w+\}?|[();]|[^-/'\"@();]+|.", re.DOTALL
+)
+QUERY_START = re.compile(r"(?>\s+|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*+(?:with|select|from|\()\b", re.IGNORECASE | re.DOTALL)
+MODEL_COMMENT = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+VIEW_KINDS = frozenset({"VIEW"})
+OBJECTLESS_MODEL_KINDS = frozenset({"EMBEDDED", "EXTERNAL"})
+TIME_MACRO = re.compile(r"(?:start|end|latest|execution)_(ds|dt|date|ts|tstz|epoch|millis|hour)\Z")
+NON_NEWLINE = re.compile(r"[^\r\n]")
+INTERVAL_BOUNDS = ("start", "end", "execution")
+TIME_VALUES = {
     "ds": "'2000-01-01'",
     "ts": "'2000-01-01 00:00:00'",
     "tstz": "'2000-01-01 00:00:00+00:00'",
@@ -34,16 +38,16 @@ VALUES = {
     "date": "cast('2000-01-01' as date)",
     "dt": "cast('2000-01-01' as timestamp)",
 }
-"""What stands for the bounds of an interval, by unit."""
+"""Values of the interval bounds by unit."""
 
 
-def is_model(text: str) -> bool:
-    """Say whether a text begins with a MODEL block."""
-    return HEAD.match(text) is not None
+def is_sqlmesh_model(text: str) -> bool:
+    """Return whether a text begins with a MODEL block."""
+    return MODEL_HEAD.match(text) is not None
 
 
-class Span(NamedTuple):
-    """A statement of a model: where it stands, and whether it is a template and the query of the model."""
+class ModelStatement(NamedTuple):
+    """A statement of a model: its span, whether it is Jinja, and whether it is the query of the model."""
 
     start: int
     end: int
@@ -52,7 +56,7 @@ class Span(NamedTuple):
 
 
 class SqlmeshTemplater:
-    """Renders SQLMesh models as far as their SQL."""
+    """Renders the SQL of SQLMesh models."""
 
     def __init__(self) -> None:
         """Start without a repository."""
@@ -62,31 +66,31 @@ class SqlmeshTemplater:
     def render(self, template: Template) -> Rendered:
         """Render one file."""
         text = template.text
-        head = HEAD.match(text)
+        head = MODEL_HEAD.match(text)
         if head is None:
             return Rendered(text, (0, 0, len(text)))
-        start = _closing(text, head.end())
-        block = COMMENT.sub(lambda match: " " * len(match.group()), text[head.end() : start])
-        said = {key.lower(): one or two for key, one, two in PROPERTY.findall(_own(block))}
+        start = _find_block_end(text, head.end())
+        block = MODEL_COMMENT.sub(lambda match: " " * len(match.group()), text[head.end() : start])
+        said = {key.lower(): one or two for key, one, two in MODEL_PROPERTY.findall(_own_properties(block))}
         project = self._project(template)
-        kind, name = said.get("kind", "VIEW").upper(), said.get("name") or project.name_of(template.path)
+        kind, name = said.get("kind", "VIEW").upper(), said.get("name") or project.default_name(template.path)
         pieces, problems = Pieces(), list[Problem]()
         values = {**project.variables, **template.variables, "this_model": name}
-        for span in _spans(text, text.find(";", start - 1) + 1 or start):
+        for span in _find_statements(text, text.find(";", start - 1) + 1 or start):
             if text[span.start : span.end].lstrip().upper().startswith("@DEF"):
-                _define(text[span.start : span.end], values)
+                _apply_def(text[span.start : span.end], values)
                 continue
-            if span.is_query and kind in SILENT:
+            if span.is_query and kind in OBJECTLESS_MODEL_KINDS:
                 continue
             if span.is_query:
-                pieces.add(f"create {'view' if kind in VIEWS else 'table'} {name} as\n")
+                pieces.add(f"create {'view' if kind in VIEW_KINDS else 'table'} {name} as\n")
             if span.is_jinja:
-                problems.extend(self._rendered(template, span, values, pieces))
+                problems.extend(self._render_jinja_block(template, span, values, pieces))
             else:
-                _fill(text, span.start, span.end, values, (pieces, problems))
+                _fill_macros(text, span.start, span.end, values, (pieces, problems))
             pieces.add("\n;\n")
         if kind == "SEED":
-            self._seed(template, (name, block, head.end()), project, pieces)
+            self._render_seed(template, (name, block, head.end()), project, pieces)
         return Rendered(*pieces.done(), tuple(problems), dialect=said.get("dialect", "") or project.dialect)
 
     def _project(self, template: Template) -> SqlmeshProject:
@@ -94,100 +98,108 @@ class SqlmeshTemplater:
             self._projects = SqlmeshProjects(template.library)
         return self._projects.of(template.path)
 
-    def _rendered(self, template: Template, span: Span, values: Mapping[str, Any], into: Pieces) -> Iterator[Problem]:
-        """Render a block of Jinja; all around it is blank, so that its places are those of the file."""
+    def _render_jinja_block(
+        self, template: Template, span: ModelStatement, values: Mapping[str, Any], into: Pieces
+    ) -> Iterator[Problem]:
+        """Render a Jinja block; the text around it is blanked, so that offsets stay valid."""
         if self._jinja is None:
             from lineage_pipeline.discover.templating.jinja import JinjaTemplater  # only those who need it pay for it
 
             self._jinja = JinjaTemplater()
-        blank = BLANK.sub(" ", template.text[: span.start]) + template.text[span.start : span.end]
-        times = {f"{bound}_{unit}": value.strip("'") for bound in BOUNDS for unit, value in VALUES.items()}
+        blank = NON_NEWLINE.sub(" ", template.text[: span.start]) + template.text[span.start : span.end]
+        times = {
+            f"{bound}_{unit}": value.strip("'") for bound in INTERVAL_BOUNDS for unit, value in TIME_VALUES.items()
+        }
         known = {**times, **values, "var": lambda name, default=None: values.get(str(name).lower(), default)}
         result = self._jinja.render(Template(template.path, blank, known, "", template.library, template.limits))
         start = len(result.text) - len(result.text.lstrip())
         end = len(result.text.rstrip().rstrip(";"))
-        into.add(result.text[start:end], cut(result.copies, start, end))
+        into.add(result.text[start:end], slice_copies(result.copies, start, end))
         yield from result.problems
 
-    def _seed(self, template: Template, model: tuple[str, str, int], project: SqlmeshProject, pieces: Pieces) -> None:
-        """Add the table that a seed becomes: of the columns that the model lists, or those of the file."""
+    def _render_seed(
+        self, template: Template, model: tuple[str, str, int], project: SqlmeshProject, pieces: Pieces
+    ) -> None:
+        """Add the table of a seed, with the columns listed in the model or in the file."""
         name, block, at = model
-        listed, seed = LISTED.search(block), SEED.search(block)
+        listed, seed = COLUMNS_LIST.search(block), SEED_PATH.search(block)
         pieces.add(f"create table {name} (")
         if listed is not None:
-            end = _closing(block, listed.end()) - 1
+            end = _find_block_end(block, listed.end()) - 1
             pieces.copy(template.text[at + listed.end() : at + end], at + listed.end())
         elif seed is not None:
-            columns = seed_columns(template.library, project, template.path, seed.group(1))
+            columns = read_seed_columns(template.library, project, template.path, seed.group(1))
             said = ", ".join(f"{column} {kind}" for column, kind in columns)
             pieces.make(said, at + seed.start(1), len(seed.group(1)))
         pieces.add(")\n;\n")
 
 
-def _own(block: str) -> str:
-    """Give what a block says itself: no columns, arguments or descriptions, which may be called as anything."""
+def _own_properties(block: str) -> str:
+    """Return the block without nested columns, arguments or descriptions, whose names may be anything."""
     depth, kept = 0, ""
-    for match in PARTS.finditer(block):
+    for match in MODEL_TOKENS.finditer(block):
         part = match.group()
         depth += (part in "([") - (part in ")]")
-        said = part[0] in "'\"" and not (NAMED.search(kept) or kept.endswith("."))
+        said = part[0] in "'\"" and not (NAME_KEYWORD.search(kept) or kept.endswith("."))
         kept += " " if depth or said else part
     return kept
 
 
-def _spans(text: str, at: int) -> Iterator[Span]:
-    """Give the statements behind the block; the query is the one of Jinja that says so, or else the last of SQL."""
-    spans: list[Span] = []
-    for match in JINJA.finditer(text, at):
-        spans.extend(Span(*one) for one in _statements(text, at, match.start()))
+def _find_statements(text: str, at: int) -> Iterator[ModelStatement]:
+    """Return the statements behind the block; the query is the one marked by Jinja, or else the last SQL one."""
+    spans: list[ModelStatement] = []
+    for match in JINJA_BLOCK.finditer(text, at):
+        spans.extend(ModelStatement(*one) for one in _split_statements(text, at, match.start()))
         if match.group(2).strip():
-            spans.append(Span(match.start(2), match.end(2), True, match.group(1).upper() == "QUERY"))
+            spans.append(ModelStatement(match.start(2), match.end(2), True, match.group(1).upper() == "QUERY"))
         at = match.end()
-    spans.extend(Span(*one) for one in _statements(text, at, len(text)))
-    kept = [span for span in spans if not MARKS.match(text[span.start : span.end])]
+    spans.extend(ModelStatement(*one) for one in _split_statements(text, at, len(text)))
+    kept = [span for span in spans if not VIRTUAL_UPDATE_MARK.match(text[span.start : span.end])]
     last = next((span for span in reversed(kept) if span.is_query), None)
     if last is None:
-        last = next((span for span in reversed(kept) if QUERY.match(text[span.start : span.end])), None)
+        last = next((span for span in reversed(kept) if QUERY_START.match(text[span.start : span.end])), None)
     return (span._replace(is_query=span is last) for span in kept)
 
 
-def _fill(text: str, start: int, end: int, values: Mapping[str, Any], into: tuple[Pieces, list[Problem]]) -> None:
-    """Add a statement with values in the place of its macros."""
+def _fill_macros(
+    text: str, start: int, end: int, values: Mapping[str, Any], into: tuple[Pieces, list[Problem]]
+) -> None:
+    """Add a statement with its macros replaced by values."""
     pieces, problems = into
-    for match in PARTS.finditer(text, start, end):
+    for match in MODEL_TOKENS.finditer(text, start, end):
         part = match.group()
         if not part.startswith("@") or len(part) < 2:
             pieces.copy(part, match.start())
             continue
         name = part.strip("@{}")
-        value = _value(name, values)
+        value = _macro_value(name, values)
         if value is None and text[match.end() : match.end() + 1] == "(":
             value = name  # a call stays one: its arguments are what matters
         if value is None:
             problems.append(Problem("UNDEFINED_VARIABLE", {"name": name}, match.start()))
-        pieces.make(placeholder(name) if value is None else value, match.start(), len(part))
+        pieces.make(placeholder_identifier(name) if value is None else value, match.start(), len(part))
 
 
-def _value(name: str, values: Mapping[str, Any]) -> str | None:
+def _macro_value(name: str, values: Mapping[str, Any]) -> str | None:
     found = values.get(name, values.get(name.lower()))
     if found is not None:
         return str(found)
-    time = TIMES.match(name.lower())
+    time = TIME_MACRO.match(name.lower())
     if time is None:
         return None
-    return VALUES[time.group(1)]
+    return TIME_VALUES[time.group(1)]
 
 
-def _define(text: str, values: dict[str, Any]) -> None:
+def _apply_def(text: str, values: dict[str, Any]) -> None:
     inner = text[text.find("(") + 1 : text.rfind(")")]
     name, _, value = inner.partition(",")
     values[name.strip().lstrip("@")] = value.strip()
 
 
-def _statements(text: str, at: int, stop: int) -> Iterator[tuple[int, int]]:
-    """Give where the statements of a part of the text stand."""
+def _split_statements(text: str, at: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Return the spans of the statements in a part of the text."""
     start = at
-    for match in PARTS.finditer(text, at, stop):
+    for match in MODEL_TOKENS.finditer(text, at, stop):
         if match.group() == ";":
             if text[start : match.start()].strip():
                 yield start, match.start()
@@ -196,10 +208,10 @@ def _statements(text: str, at: int, stop: int) -> Iterator[tuple[int, int]]:
         yield start, stop
 
 
-def _closing(text: str, at: int) -> int:
-    """Give the offset behind the bracket that closes the block."""
+def _find_block_end(text: str, at: int) -> int:
+    """Return the offset behind the bracket that closes the block."""
     depth = 1
-    for match in PARTS.finditer(text, at):
+    for match in MODEL_TOKENS.finditer(text, at):
         depth += (match.group() == "(") - (match.group() == ")")
         if not depth:
             return match.end()

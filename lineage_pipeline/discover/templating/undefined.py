@@ -1,4 +1,4 @@
-"""Names without a value: they stand for themselves in the text, say no where a condition asks, and are reported."""
+"""Undefined names in templates: they print as placeholders, are false in conditions, and are reported."""
 
 import re
 import sys
@@ -10,126 +10,126 @@ from jinja2 import Undefined
 
 from lineage_pipeline.discover.templating.protocol import Problem
 
-PREFIX = "undefined_"
-"""What a placeholder begins with: no real object may look like one."""
+PLACEHOLDER_PREFIX = "undefined_"
+"""Prefix of placeholder identifiers: no real object should have one."""
 
 
-ASKED = frozenset({"unsafe_callable", "alters_data", "jinja_pass_arg"})
-"""What Jinja asks of whatever is called."""
+JINJA_CALL_ATTRIBUTES = frozenset({"unsafe_callable", "alters_data", "jinja_pass_arg"})
+"""Attributes that Jinja looks up on whatever is called."""
 
 
-def placeholder(name: str) -> str:
-    """Give an identifier that stands for a name without a value."""
-    return PREFIX + re.sub(r"\W+", "_", name).strip("_")
+def placeholder_identifier(name: str) -> str:
+    """Return an identifier for a name without a value."""
+    return PLACEHOLDER_PREFIX + re.sub(r"\W+", "_", name).strip("_")
 
 
-class Report:
-    """What is to be told of a file: names without a value, questions to the database, each once a place."""
+class TemplateReport:
+    """Findings of one template: undefined names and database queries, each once per location."""
 
     def __init__(self, file: str) -> None:
-        """Start with none."""
+        """Start without findings."""
         self.file = file
         self.found: dict[tuple[int, str, str, str], None] = {}
 
     def undefined(self, name: str) -> None:
-        """Remember a name, at the place in the file that the rendering has come to."""
+        """Record an undefined name at the current location."""
         self.add("UNDEFINED_VARIABLE", "name", name)
 
     def add(self, code: str, key: str, value: str) -> None:
-        """Remember a finding with one value, at the place in the file that the rendering has come to."""
-        self.found[self.here(), code, key, value] = None
+        """Record a finding with one value at the current location."""
+        self.found[self.current_offset(), code, key, value] = None
 
     def add_at(self, offset: int, code: str, reason: str) -> None:
-        """Remember a finding with a reason, at a place that is known."""
+        """Record a finding with a reason at a known offset."""
         self.found[offset, code, "reason", reason] = None
 
-    def here(self) -> int:
-        """Give the offset of the tag that is rendered now, or -1 where it is not known."""
+    def current_offset(self) -> int:
+        """Return the offset of the tag being rendered, or -1 where it is unknown."""
         frame: FrameType | None = sys._getframe(1)
         offset = -1
         while frame is not None:
-            offset = offset_in(frame, frame.f_lineno, self.file, offset)
+            offset = frame_offset(frame, frame.f_lineno, self.file, offset)
             frame = frame.f_back
         return offset
 
     def problems(self) -> Iterator[Problem]:
-        """Give the findings in the order of their places."""
+        """Return the findings in order of their offsets."""
         for offset, code, key, value in sorted(self.found):
             yield Problem(code, {key: value}, offset)
 
 
-def offset_in(frame: FrameType, line: int, file: str, otherwise: int) -> int:
-    """Give the offset of a line of a compiled template, if it is the template of that file."""
+def frame_offset(frame: FrameType, line: int, file: str, otherwise: int) -> int:
+    """Return the template offset of a line of compiled code, if it is from that template file."""
     template = frame.f_globals.get("__jinja_template__")
     if template is None or template.name != file:
         return otherwise
     return int(template.get_corresponding_lineno(line))
 
 
-class Reporting(Protocol):
-    """Whoever has a report."""
+class HasReport(Protocol):
+    """An object with a report."""
 
-    report: Report
+    report: TemplateReport
 
 
-class Missing(Undefined):
-    """A name without a value; whatever is done with it gives another one."""
+class UndefinedName(Undefined):
+    """A name without a value; every operation on it returns another one."""
 
     __slots__ = ("_lineage", "_quiet", "path")
 
-    def __init__(self, owner: Reporting, path: str, *, quiet: bool = False) -> None:
-        """Remember the name as it was written, and who has the report; a quiet one is reported only when it prints."""
+    def __init__(self, owner: HasReport, path: str, *, quiet: bool = False) -> None:
+        """Store the name as written, and the owner of the report; a quiet one is reported only when printed."""
         super().__init__(name=path)
         self._lineage, self._quiet = owner, quiet
         self.path = path
 
     def __str__(self) -> str:
-        """Stand in the text."""
+        """Print the placeholder."""
         self._lineage.report.undefined(self.path)
-        return placeholder(self.path)
+        return placeholder_identifier(self.path)
 
     def __bool__(self) -> bool:
-        """Say no."""
-        self._asked()
+        """Return false."""
+        self._report_use()
         return False
 
     def __iter__(self) -> Iterator[Any]:
-        """Have nothing inside."""
-        self._asked()
+        """Iterate over nothing."""
+        self._report_use()
         return iter(())
 
     def __len__(self) -> int:
-        """Have nothing inside."""
+        """Return zero."""
         return 0
 
-    def __getattr__(self, name: str) -> "Missing":
-        """Give a part of what is not there."""
-        if name[:2] == "__" or name in ASKED:
+    def __getattr__(self, name: str) -> "UndefinedName":
+        """Return an undefined part."""
+        if name[:2] == "__" or name in JINJA_CALL_ATTRIBUTES:
             raise AttributeError(name)
-        return Missing(self._lineage, f"{self.path}.{name}")
+        return UndefinedName(self._lineage, f"{self.path}.{name}")
 
-    def __getitem__(self, key: Any) -> "Missing":  # type: ignore[override]
-        """Give a part of what is not there."""
-        return Missing(self._lineage, f"{self.path}.{key}")
+    def __getitem__(self, key: Any) -> "UndefinedName":  # type: ignore[override]
+        """Return an undefined part."""
+        return UndefinedName(self._lineage, f"{self.path}.{key}")
 
-    def __call__(self, *_arguments: Any, **_named: Any) -> "Missing":  # type: ignore[override]
-        """Give what it would have given."""
-        return Missing(self._lineage, self.path) if self._quiet else self
+    def __call__(self, *_arguments: Any, **_named: Any) -> "UndefinedName":  # type: ignore[override]
+        """Return an undefined result."""
+        return UndefinedName(self._lineage, self.path) if self._quiet else self
 
-    def parts(self, count: int) -> list["Missing"]:
-        """Give as many parts as a template takes it apart into."""
-        self._asked()
+    def parts(self, count: int) -> list["UndefinedName"]:
+        """Return as many undefined parts as a template unpacks it into."""
+        self._report_use()
         return [self] * count
 
-    def _asked(self) -> None:
+    def _report_use(self) -> None:
         if not self._quiet:
             self._lineage.report.undefined(self.path)
 
-    def _itself(self, _other: Any = None) -> "Missing":
+    def _itself(self, _other: Any = None) -> "UndefinedName":
         return self
 
     def _unlike(self, _other: Any) -> bool:
-        self._asked()
+        self._report_use()
         return False
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _itself  # type: ignore[assignment]
@@ -137,48 +137,48 @@ class Missing(Undefined):
     __lt__ = __le__ = __gt__ = __ge__ = _unlike  # type: ignore[assignment]
 
     def __eq__(self, other: object) -> bool:
-        """Be like another one alone."""
+        """Return whether the other one is undefined under the same name."""
         return isinstance(other, Undefined)
 
     def __ne__(self, other: object) -> bool:
-        """Be unlike all that is there."""
+        """Return whether the other value differs."""
         return not isinstance(other, Undefined)
 
     def __hash__(self) -> int:
-        """Be one thing."""
+        """Hash the name."""
         return hash(type(self))
 
     def __int__(self) -> int:  # type: ignore[override]
-        """Be nothing."""
-        self._asked()
+        """Return zero."""
+        self._report_use()
         return 0
 
     __index__ = __int__
 
     def __float__(self) -> float:  # type: ignore[override]
-        """Be nothing."""
+        """Return zero."""
         return 0.0
 
 
-class Absent(Missing):
-    """What a value that is known has not got, such as a key of a mapping: it prints nothing, as for dbt."""
+class AbsentKey(UndefinedName):
+    """A key that a known mapping does not have: it prints nothing, as in dbt."""
 
     __slots__ = ()
 
-    def __init__(self, owner: Reporting, path: str) -> None:
-        """Remember the name; nobody is told of it."""
+    def __init__(self, owner: HasReport, path: str) -> None:
+        """Store the name; it is not reported."""
         super().__init__(owner, path, quiet=True)
 
     def __str__(self) -> str:
-        """Stand for nothing."""
+        """Print nothing."""
         return ""
 
-    def __getattr__(self, name: str) -> "Absent":
-        """Give a part of what is not there."""
-        if name[:2] == "__" or name in ASKED:
+    def __getattr__(self, name: str) -> "AbsentKey":
+        """Return an absent part."""
+        if name[:2] == "__" or name in JINJA_CALL_ATTRIBUTES:
             raise AttributeError(name)
         return self
 
-    def __getitem__(self, key: Any) -> "Absent":  # type: ignore[override]
-        """Give a part of what is not there."""
+    def __getitem__(self, key: Any) -> "AbsentKey":  # type: ignore[override]
+        """Return an absent part."""
         return self

@@ -1,1 +1,1 @@
-"""Text in, IR out: the only room that knows sqlglot, and no tree of its leaves it."""
+"""Compiles SQL text to IR. Only this package knows sqlglot; none of sqlglot's trees leave it."""

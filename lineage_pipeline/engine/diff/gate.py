@@ -1,22 +1,22 @@
-"""The gate: which changes are too serious to pass, and by what number a command says so."""
+"""The gate: which changes fail a check, and its exit code."""
 
 from collections.abc import Iterable
 from enum import StrEnum
 
-from lineage_pipeline.engine.diff.policy import rank
-from lineage_pipeline.vocabulary.sets import Severity
-from lineage_pipeline.vocabulary.tables import Change
+from lineage_pipeline.engine.diff.policy import rank_severity
+from lineage_pipeline.model.enums import Severity
+from lineage_pipeline.model.tables import Change
 
 
 class FailOn(StrEnum):
-    """From which severity on a change does not pass."""
+    """The severity from which a change fails the check."""
 
     BREAKING = "breaking"
     POTENTIALLY = "potentially"
     ANY = "any"
 
 
-LIMITS: dict[FailOn, Severity] = {
+FAIL_SEVERITIES: dict[FailOn, Severity] = {
     FailOn.BREAKING: Severity.BREAKING,
     FailOn.POTENTIALLY: Severity.POTENTIALLY_BREAKING,
     FailOn.ANY: Severity.INFO,
@@ -24,24 +24,26 @@ LIMITS: dict[FailOn, Severity] = {
 
 
 class ExitStyle(StrEnum):
-    """What the number means at the end: 1 is "does not pass", or InfoTracker's 1 "changes" and 2 "breaking ones"."""
+    """Meaning of the exit code: 1 is "failed", or InfoTracker's 1 "changes" and 2 "breaking changes"."""
 
     PLAIN = "plain"
     INFOTRACKER = "infotracker"
 
 
-def stopped(changes: Iterable[Change], limit: Severity) -> list[Change]:
-    """List the causes at or above a severity that no waiver covers."""
+def list_failing_changes(changes: Iterable[Change], limit: Severity) -> list[Change]:
+    """The root changes at or above a severity that no waiver covers."""
     return [
-        change for change in changes if change.root and change.waiver is None and rank(change.effective) >= rank(limit)
+        change
+        for change in changes
+        if change.root and change.waiver is None and rank_severity(change.effective) >= rank_severity(limit)
     ]
 
 
-def exit_code(changes: Iterable[Change], fail_on: FailOn, style: ExitStyle) -> int:
-    """Give the number by which a command says whether changes pass."""
+def compute_exit_code(changes: Iterable[Change], fail_on: FailOn, style: ExitStyle) -> int:
+    """The exit code of a check."""
     listed = list(changes)
     if style is ExitStyle.PLAIN:
-        return 1 if stopped(listed, LIMITS[fail_on]) else 0
-    if stopped(listed, Severity.BREAKING):
+        return 1 if list_failing_changes(listed, FAIL_SEVERITIES[fail_on]) else 0
+    if list_failing_changes(listed, Severity.BREAKING):
         return 2
-    return 1 if stopped(listed, Severity.INFO) else 0
+    return 1 if list_failing_changes(listed, Severity.INFO) else 0

@@ -1,4 +1,4 @@
-"""What a project says about its own changes: who may read from outside, and how loud each rule is."""
+"""Policy: who may read an object from outside, and the level of each rule."""
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from lineage_pipeline.vocabulary.sets import Severity
+from lineage_pipeline.model.enums import Severity
 
 Exposure = Literal["public", "unknown", "private", "internal"]
 
@@ -19,15 +19,15 @@ LEVELS: dict[str, Severity] = {
     "info": Severity.INFO,
     **{severity.value: severity for severity in SEVERITIES},
 }
-"""What a rule's level may be, besides `off`."""
+"""The levels that a rule may have, besides `off`."""
 
 OFF = "off"
 
 
 class Policy(msgspec.Struct, frozen=True):
-    """Who reads an object that nobody in the repository reads, and the levels of rules that differ from the default.
+    """Who reads an object that has no reader in the repository, and the rule levels that differ from the default.
 
-    `public` and `private` are globs of object ids, `sensitive` of tags; `hops` is how far a change of rows is followed.
+    `public` and `private` are globs of object ids, `sensitive` of tags; `hops` is how far row changes are followed.
     """
 
     leaf: Literal["unknown", "public", "private"] = "unknown"
@@ -39,74 +39,74 @@ class Policy(msgspec.Struct, frozen=True):
 
 
 EXPOSURE = "exposure"
-"""The tag of what stands for a dashboard or another reader outside."""
+"""The tag of an object that represents a dashboard or another external reader."""
 
 PUBLIC_TAGS = frozenset({"public", "contract", EXPOSURE})
-"""Tags by which an object is promised to readers that we do not see; a value may stand behind them."""
+"""Tags that promise an object to external readers; they may have a value."""
 
 DEFAULT = Policy()
 
 
-def rank(severity: Severity) -> int:
-    """Give a number that grows with the severity."""
+def rank_severity(severity: Severity) -> int:
+    """A number that grows with the severity."""
     return SEVERITIES.index(severity)
 
 
-def worst(*severities: Severity) -> Severity:
-    """Give the most serious of some severities."""
-    return max(severities, key=rank)
+def max_severity(*severities: Severity) -> Severity:
+    """The most serious of some severities."""
+    return max(severities, key=rank_severity)
 
 
-def at_most(severity: Severity, limit: Severity) -> Severity:
-    """Lower a severity to a limit."""
-    return min(severity, limit, key=rank)
+def cap_severity(severity: Severity, limit: Severity) -> Severity:
+    """A severity, lowered to a limit."""
+    return min(severity, limit, key=rank_severity)
 
 
-def is_public(tags: Iterable[str]) -> bool:
-    """Say whether tags promise an object to others; one that is set to false does not."""
+def has_public_tag(tags: Iterable[str]) -> bool:
+    """Say whether tags promise an object to others; one set to false does not."""
     parts = (tag.lower().replace(":", "=").partition("=") for tag in tags)
     return any(key in PUBLIC_TAGS and value not in ("false", "no", "private") for key, _, value in parts)
 
 
-def fits(word: str, globs: Iterable[str]) -> bool:
-    """Say whether a word fits one of some patterns."""
+def matches_any_glob(word: str, globs: Iterable[str]) -> bool:
+    """Say whether a word matches one of some globs."""
     return any(fnmatchcase(word, glob) for glob in globs)
 
 
-def exposure(policy: Policy, name: str, tags: Iterable[str], has_readers: bool) -> Exposure:
-    """Say who may read an object beyond the readers that we see."""
-    if fits(name, policy.public):
+def classify_exposure(policy: Policy, name: str, tags: Iterable[str], has_readers: bool) -> Exposure:
+    """Who may read an object beyond the readers in the repository."""
+    if matches_any_glob(name, policy.public):
         return "public"
-    if fits(name, policy.private):
+    if matches_any_glob(name, policy.private):
         return "private"
-    if is_public(tags):
+    if has_public_tag(tags):
         return "public"
     return "internal" if has_readers else policy.leaf
 
 
-OUTSIDE: dict[Exposure, Severity] = {
+EXTERNAL_SEVERITIES: dict[Exposure, Severity] = {
     "public": Severity.BREAKING,
     "unknown": Severity.POTENTIALLY_BREAKING,
     "private": Severity.NON_BREAKING,
     "internal": Severity.NON_BREAKING,
 }
-"""How serious a change can be where no reader in the repository feels it."""
+"""How serious a change can be where no reader in the repository is affected."""
 
 
-QUIET: dict[str, str] = {"OBJ007": OFF}
-"""Rules with a level of their own where the policy gives none."""
+DEFAULT_LEVELS: dict[str, str] = {"OBJ007": OFF}
+"""Default levels of rules where the policy sets none."""
 
 
-def level_of(policy: Policy, rule: str) -> str:
-    """Give the level of a rule, empty where it is as serious as what it finds."""
-    return policy.levels.get(rule, QUIET.get(rule, ""))
+def rule_level(policy: Policy, rule: str) -> str:
+    """The level of a rule, empty where the severity it finds applies."""
+    return policy.levels.get(rule, DEFAULT_LEVELS.get(rule, ""))
 
 
-def is_on(policy: Policy, rule: str) -> bool:
+def is_rule_enabled(policy: Policy, rule: str) -> bool:
     """Say whether a rule reports at all."""
-    return level_of(policy, rule) != OFF
+    return rule_level(policy, rule) != OFF
 
 
-def levelled(policy: Policy, rule: str, severity: Severity) -> Severity:
-    """Give the severity that the policy wants for a rule, else the one that was found."""
-    return LEVELS.get(level_of(policy, rule), severity)
+def apply_rule_level(policy: Policy, rule: str, severity: Severity) -> Severity:
+    """The severity that the policy sets for a rule, else the one that was found."""
+    return LEVELS.get(rule_level(policy, rule), severity)

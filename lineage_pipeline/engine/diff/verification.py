@@ -1,17 +1,21 @@
-"""Our columns against those of the user's own engine: the objects that the repository defines, name by name."""
+"""Verification: the columns of defined objects compared with those of the user's engine."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from lineage_pipeline.dialects.typing.sameness import same
-from lineage_pipeline.vocabulary.analysis import Lineage, SchemaColumn, TableSchema
-from lineage_pipeline.vocabulary.sets import ObjectKind, Origin
-from lineage_pipeline.vocabulary.tables import Column, ObjectRow
+from lineage_pipeline.dialects.types.coercion import same_type
+from lineage_pipeline.model.analysis import LineageTables, SchemaColumn, TableSchema
+from lineage_pipeline.model.enums import ObjectKind, Origin
+from lineage_pipeline.model.tables import Column, ObjectRow
 
-COMPARED = frozenset({ObjectKind.TABLE, ObjectKind.VIEW, ObjectKind.MATERIALIZED_VIEW, ObjectKind.EXTERNAL})
-STRANGE = {"UNKNOWN_TABLE": "unknown table", "UNKNOWN_COLUMN": "unknown column", "PARSE_ERROR": "unknown statement"}
+COMPARED_KINDS = frozenset({ObjectKind.TABLE, ObjectKind.VIEW, ObjectKind.MATERIALIZED_VIEW, ObjectKind.EXTERNAL})
+REPORTED_CODES = {
+    "UNKNOWN_TABLE": "unknown table",
+    "UNKNOWN_COLUMN": "unknown column",
+    "PARSE_ERROR": "unknown statement",
+}
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -35,41 +39,43 @@ class Verification(msgspec.Struct, frozen=True):
     differences: tuple[Difference, ...]
 
 
-def defined(lineage: Lineage, gone: frozenset[str]) -> tuple[ObjectRow, ...]:
-    """The lasting objects that statements define."""
+def list_verified_objects(lineage: LineageTables, gone: frozenset[str]) -> tuple[ObjectRow, ...]:
+    """The persistent objects that statements define."""
     return tuple(
         row
         for row in lineage.objects
-        if row.kind in COMPARED and row.path is not None and not row.temporary and row.object not in gone
+        if row.kind in COMPARED_KINDS and row.path is not None and not row.temporary and row.object not in gone
     )
 
 
-def verify(
-    lineage: Lineage, theirs: Mapping[str, TableSchema], family: str, gone: frozenset[str] = frozenset()
+def verify_schemas(
+    lineage: LineageTables, theirs: Mapping[str, TableSchema], family: str, gone: frozenset[str] = frozenset()
 ) -> Verification:
-    """Compare the objects of a lineage with what an engine says of them; `theirs` goes by our own ids."""
+    """Compare the objects of a lineage with an engine's schemas; `theirs` is keyed by our ids."""
     columns: dict[str, list[Column]] = defaultdict(list)
     for column in lineage.columns:
         if column.origin is not Origin.INFERRED:
             columns[column.object].append(column)
-    rows = defined(lineage, gone)
-    found = [item for row in rows for item in _object(row, columns[row.object], theirs.get(row.object), family)]
+    rows = list_verified_objects(lineage, gone)
+    found = [item for row in rows for item in _compare_object(row, columns[row.object], theirs.get(row.object), family)]
     found.extend(
-        Difference(row.object or "?", None, STRANGE[row.code], row.message, None, row.path, row.line)
+        Difference(row.object or "?", None, REPORTED_CODES[row.code], row.message, None, row.path, row.line)
         for row in lineage.diagnostics
-        if row.code in STRANGE
+        if row.code in REPORTED_CODES
     )
     known = [column for row in rows if row.object in theirs for column in columns[row.object]]
     return Verification(
-        len(rows), len(known), sum(column.type is None for column in known), tuple(sorted(found, key=_order))
+        len(rows), len(known), sum(column.type is None for column in known), tuple(sorted(found, key=_difference_order))
     )
 
 
-def _order(item: Difference) -> tuple[str, str, str, int]:
+def _difference_order(item: Difference) -> tuple[str, str, str, int]:
     return item.object, item.kind, item.column or "", item.line or 0
 
 
-def _object(row: ObjectRow, ours: Sequence[Column], theirs: TableSchema | None, family: str) -> Iterator[Difference]:
+def _compare_object(
+    row: ObjectRow, ours: Sequence[Column], theirs: TableSchema | None, family: str
+) -> Iterator[Difference]:
     if theirs is None:
         yield _difference(row, None, "missing object", row.kind.value, None)
         return
@@ -81,19 +87,19 @@ def _object(row: ObjectRow, ours: Sequence[Column], theirs: TableSchema | None, 
     for name, other in given.items():
         if name not in known and not row.open:
             yield _difference(row, name, "further column", None, other.type)
-    yield from _types(row, known, given, family)
+    yield from _compare_column_types(row, known, given, family)
     shared = [name for name in known if name in given]
     order = [name for name in given if name in known]
     if shared != order:
         yield _difference(row, None, "order", ", ".join(shared), ", ".join(order))
 
 
-def _types(
+def _compare_column_types(
     row: ObjectRow, ours: Mapping[str, Column], theirs: Mapping[str, SchemaColumn], family: str
 ) -> Iterator[Difference]:
     for name, column in ours.items():
         other = theirs.get(name)
-        if other is None or not column.type or not other.type or same(column.type, other.type, family):
+        if other is None or not column.type or not other.type or same_type(column.type, other.type, family):
             continue
         yield _difference(row, name, "type", column.type, other.type)
 

@@ -1,1 +1,1 @@
-"""Scripts seen from outside in, the object graph out: every name resolved once, definitions folded, cycles found."""
+"""Object graph: script interfaces in; every name resolved once, definitions ordered, dependency cycles found."""

@@ -1,1 +1,1 @@
-"""IR and the schemas of what it reads in, columns, types, edges and facets out."""
+"""Linking: the IR of a script and the schemas it reads in; columns, types, column edges and facets out."""

@@ -1,96 +1,130 @@
-"""How much one statement may come to: a few words can ask for more columns than any machine holds."""
+"""Budget: limits on the edges and steps that linking one statement or one file may take."""
 
-from lineage_pipeline.engine.link.model import Linked
-from lineage_pipeline.vocabulary.analysis import Limits
+from functools import lru_cache
 
-FEW = 10_000
-"""As long as a statement has fewer columns in all, the edges of its relations are not added up."""
+from lineage_pipeline.engine.link.model import BoundRelation
+from lineage_pipeline.model.analysis import Limits
 
-MANY = 50
-"""Ways into one value from which they are counted: few values have more than a handful."""
+EDGE_COUNT_THRESHOLD = 10_000
+"""Below this many columns in a statement, the edges of its relations are not added up."""
 
-TURNS = 50
-"""How often each of the edges that a statement may have may be taken up while it is linked: a few seconds in all."""
+FLOW_COUNT_THRESHOLD = 50
+"""Flows into one value from which they are counted; few values have more than a handful."""
 
-
-SOURCES = 16
-"""How many sources can be asked for a column in the time of one step."""
-
-TEXTS = 4
-"""How many steps a way counts for whose text is put together with others."""
+STEPS_PER_EDGE = 50
+"""Steps that linking may take for each edge that a statement may have: a few seconds in total."""
 
 
-USUAL = Limits().edges
-"""The limit of one statement where nothing else is set."""
+SOURCES_PER_STEP = 16
+"""Sources that can be searched for a column in the time of one step."""
+
+STEPS_PER_TEXT = 4
+"""Steps that a flow costs when its text is combined with others."""
 
 
-class TooMuch(Exception):
-    """A statement comes to more than it may; it is caught where the statement is linked."""
+DEFAULT_EDGE_LIMIT = Limits().edges
+"""The edge limit of a statement where none is configured."""
+
+
+class BudgetExceeded(Exception):
+    """A statement needs more than its limit; caught where the statement is linked."""
 
     def __init__(self, limit: str, turns: int) -> None:
-        """Say what it may have, and what it took until then."""
+        """Take the limit as text, and the steps used so far."""
         super().__init__(limit)
         self.turns = turns
 
 
-STATEMENTS = 5
-"""As many of the largest statements that there may be are the most that one file may come to."""
+FILE_LIMIT_FACTOR = 5
+"""The limit of a file, as a multiple of the limit of one statement."""
 
 
-class Tally:
-    """What the statements of one file have come to: views of views of wide tables are many columns in few words."""
+class FileTally:
+    """Edges and steps used by the statements of one file: views over views of wide tables add up quickly."""
 
     def __init__(self) -> None:
         """Start with nothing."""
         self.edges = 0
         self.turns = 0
 
-    def excess(self, edges: int) -> str:
-        """The limit of a file that is reached, if it is."""
-        limit = STATEMENTS * (edges or USUAL)
+    def exceeded_limit(self, edges: int) -> str:
+        """The limit of the file that is exceeded, or an empty text."""
+        limit = FILE_LIMIT_FACTOR * (edges or DEFAULT_EDGE_LIMIT)
         if self.edges > limit:
             return f"{limit} column edges"
-        return _steps(limit) if self.turns > TURNS * limit else ""
+        return _describe_step_limit(limit) if self.turns > STEPS_PER_EDGE * limit else ""
 
 
-def _steps(edges: int) -> str:
-    return f"{TURNS * edges} steps on the ways of columns"
+def _describe_step_limit(edges: int) -> str:
+    return f"{STEPS_PER_EDGE * edges} steps on the ways of columns"
 
 
-class Budget:
-    """What the relations of one statement have come to, and what it took: the same on every machine, unlike a clock."""
+class LinkBudget:
+    """Edges and steps used by the relations of one statement; deterministic, unlike a clock."""
 
     def __init__(self, edges: int = 0) -> None:
-        """Start with nothing; without a limit, the usual one holds."""
-        self.limit = edges or USUAL
+        """Start at zero; without a limit, the default applies."""
+        self.limit = edges or DEFAULT_EDGE_LIMIT
         self.columns = 0
         self.edges = 0
         self.turns = 0
 
-    def hold(self, columns: int) -> None:
-        """Refuse a select list that alone is too long."""
+    def check_column_count(self, columns: int) -> None:
+        """Refuse a select list that alone exceeds the limit."""
         if columns > self.limit:
-            raise TooMuch(f"{self.limit} column edges", self.turns)
+            raise BudgetExceeded(f"{self.limit} column edges", self.turns)
 
-    def pay(self, linked: Linked) -> None:
-        """Count one more relation; its edges are added up as soon as there are many columns."""
+    def charge_relation(self, linked: BoundRelation) -> None:
+        """Count one relation; its edges are added up once there are many columns."""
         ways = sum([len(column.value.flows) or 1 for column in linked.columns])
-        self.hold(ways)
+        self.check_column_count(ways)
         self.columns += len(linked.columns)
-        if self.columns > FEW or self.columns > self.limit:
+        if self.columns > EDGE_COUNT_THRESHOLD or self.columns > self.limit:
             self.edges += ways + len(linked.indirect)
-            self.hold(self.edges)
-        elif ways + len(linked.indirect) > MANY:
-            self.turn(ways + len(linked.indirect))
+            self.check_column_count(self.edges)
+        elif ways + len(linked.indirect) > FLOW_COUNT_THRESHOLD:
+            self.charge_steps(ways + len(linked.indirect))
 
-    def turn(self, ways: int) -> None:
-        """Count ways that were taken up once more, on the way to whatever becomes of them."""
+    def charge_steps(self, ways: int) -> None:
+        """Count flows that are processed once more."""
         self.turns += ways
-        if self.turns > TURNS * self.limit:
-            raise TooMuch(_steps(self.limit), self.turns)
+        if self.turns > STEPS_PER_EDGE * self.limit:
+            raise BudgetExceeded(_describe_step_limit(self.limit), self.turns)
 
-    def foresee(self, ways: int) -> None:
-        """Count what may come; what would be too much is not begun, and costs nothing else its share."""
-        if self.turns + ways > TURNS * self.limit:
-            raise TooMuch(_steps(self.limit), self.turns)
+    def reserve_steps(self, ways: int) -> None:
+        """Count expected steps; a computation that would exceed the limit is not started."""
+        if self.turns + ways > STEPS_PER_EDGE * self.limit:
+            raise BudgetExceeded(_describe_step_limit(self.limit), self.turns)
         self.turns += ways
+
+
+MAX_EXPONENT = 60
+"""The exponent above which the estimate is cut off."""
+
+
+def estimate_match_steps(pattern: str, length: int) -> int:
+    """Worst-case steps of matching a regular expression against a name of this length."""
+    repeats, nested = _count_repeats(pattern)
+    return 1 << min(length, MAX_EXPONENT) if nested else int(length ** min(repeats, MAX_EXPONENT))
+
+
+@lru_cache(maxsize=256)
+def _count_repeats(pattern: str) -> tuple[int, bool]:
+    """The number of repeated parts of a pattern, and whether a repeated group contains a choice or a repeat."""
+    found, nested, groups, skip = 0, False, [False], False
+    for place, sign in enumerate(pattern):
+        if skip or sign == "\\":
+            skip = not skip
+            continue
+        behind = pattern[place + 1 : place + 2]
+        match sign:
+            case "(":
+                groups.append(False)
+            case ")" if len(groups) > 1:
+                choice = groups.pop()
+                nested |= choice and behind in ("*", "+", "{")
+                groups[-1] |= choice
+            case "*" | "+" | "{" | "|":
+                found += sign != "|"
+                groups[-1] = True
+    return found, nested

@@ -1,24 +1,28 @@
-"""Rows: linked statements at their places in a file become edges, facets and findings."""
+"""Table rows: edges, facets, findings, columns and constraints of linked statements and schemas."""
 
-from collections.abc import Iterator, Sequence
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 
 import msgspec
 
-from lineage_pipeline.engine.link.canonical import fingerprint
-from lineage_pipeline.engine.link.flows import Flow
-from lineage_pipeline.engine.link.model import Opening, Out
-from lineage_pipeline.engine.link.statement import LinkedStatement, Written
-from lineage_pipeline.vocabulary import ir
-from lineage_pipeline.vocabulary.codes import diagnose
-from lineage_pipeline.vocabulary.places import Text
-from lineage_pipeline.vocabulary.plan import Bound
-from lineage_pipeline.vocabulary.sets import Stage
-from lineage_pipeline.vocabulary.tables import DECLARATION, ColumnEdge, Diagnostic, Facet, Span, Use
+from lineage_pipeline.dialects.identifier_folding import matches_name_pattern
+from lineage_pipeline.dialects.statement_words import CONSTRAINT_SUFFIXES
+from lineage_pipeline.engine.link.canonical import fingerprint_text
+from lineage_pipeline.engine.link.model import ColumnFlow, OutputColumn, UnexpandedStar
+from lineage_pipeline.engine.link.statement import LinkedStatement, WriteResult
+from lineage_pipeline.engine.link.table_schema import list_declared_constraints
+from lineage_pipeline.model import ir
+from lineage_pipeline.model.analysis import TableSchema
+from lineage_pipeline.model.enums import Origin, Stage
+from lineage_pipeline.model.findings import build_diagnostic
+from lineage_pipeline.model.plan import NameBindings, ObjectEntry
+from lineage_pipeline.model.source_map import SourceText
+from lineage_pipeline.model.tables import DECLARATION, Column, ColumnEdge, Constraint, Diagnostic, Facet, Span, Use
 
 
-class Passing(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A star through which columns of an open object pass into another one."""
+class StarEdge(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """An unexpanded star through which columns of an open object pass into another one."""
 
     target: str
     source: str
@@ -31,18 +35,18 @@ class Passing(msgspec.Struct, frozen=True, array_like=True, gc=False):
     expression: str = ""
 
 
-class Places:
-    """The places of one statement in its file, each worked out once: many inputs share one expression."""
+class StatementSpans:
+    """The spans of one statement in its file, each computed once: many inputs share one expression."""
 
-    def __init__(self, text: Text, origin: int) -> None:
-        """Start at a statement."""
+    def __init__(self, text: SourceText, origin: int) -> None:
+        """Start at the offset of a statement."""
         self.text = text
         self.origin = origin
         self.known: dict[tuple[int, int], Span | None] = {}
         self.said: dict[tuple[int, int], str] = {}
 
     def span(self, start: int, end: int) -> Span | None:
-        """A place of the statement, or None where it is not known."""
+        """A span of the statement in its file, or None where it is unknown."""
         if start < 0:
             return None
         key = (start, end)
@@ -51,15 +55,15 @@ class Places:
             found = self.known[key] = self.text.span(self.origin + start, self.origin + end)
         return found
 
-    def use(self, flow: Flow, out: Out | None) -> tuple[str, Span | None, Span | None]:
+    def describe_use(self, flow: ColumnFlow, out: OutputColumn | None) -> tuple[str, Span | None, Span | None]:
         """One use of an input: the expression it goes into, or itself where it only decides about rows."""
         from_span = self.span(flow.start, flow.end)
         if out is None:
-            return self.words(flow.start, flow.end), None, from_span
-        return self.words(out.start, out.end), self.span(out.start, out.end), from_span
+            return self.text_at(flow.start, flow.end), None, from_span
+        return self.text_at(out.start, out.end), self.span(out.start, out.end), from_span
 
-    def words(self, start: int, end: int) -> str:
-        """What is said at a place."""
+    def text_at(self, start: int, end: int) -> str:
+        """The text at a position."""
         if start < 0:
             return ""
         found = self.said.get((start, end))
@@ -71,9 +75,9 @@ class Places:
 _UNSEEN = Span(0, 0, 0, 0, 0, 0)
 
 
-def edge_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStatement) -> list[ColumnEdge]:
-    """The edges of one statement; several uses of one input are one row."""
-    grouped: dict[tuple[str, ...], list[tuple[Flow, Out | None, bool]]] = {}
+def build_edge_rows(text: SourceText, placed: ir.Placed, ordinal: int, linked: LinkedStatement) -> list[ColumnEdge]:
+    """The column edges of one statement; several uses of one input are one row."""
+    grouped: dict[tuple[str, ...], list[tuple[ColumnFlow, OutputColumn | None, bool]]] = {}
     key: tuple[str, ...]
     for written in linked.writes:
         target, conditional = written.target, written.conditional
@@ -84,28 +88,32 @@ def edge_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStateme
         for flow in written.indirect:
             key = (flow.object, flow.column, flow.path, target, "*", flow.type, flow.subtype)
             grouped.setdefault(key, []).append((flow, None, conditional))
-        for opening in written.openings:  # the columns that nobody lists
-            flow = Flow(opening.object, "*", approximate=True, start=opening.start, end=opening.end)
+        for opening in written.unexpanded:  # the columns that nobody lists
+            flow = ColumnFlow(opening.object, "*", approximate=True, start=opening.start, end=opening.end)
             key = (flow.object, "*", "", target, "*", flow.type, flow.subtype)
             grouped.setdefault(key, []).append((flow, None, conditional))
-    places = Places(text, placed.start)
-    return [_edge(places, ordinal, key, uses) for key, uses in sorted(grouped.items(), key=_FIRST)]
+    places = StatementSpans(text, placed.start)
+    return [_build_edge(places, ordinal, key, uses) for key, uses in sorted(grouped.items(), key=_FIRST)]
 
 
 _FIRST = itemgetter(0)
 
 
-def _edge(places: Places, ordinal: int, key: tuple[str, ...], uses: list[tuple[Flow, Out | None, bool]]) -> ColumnEdge:
+def _build_edge(
+    places: StatementSpans, ordinal: int, key: tuple[str, ...], uses: list[tuple[ColumnFlow, OutputColumn | None, bool]]
+) -> ColumnEdge:
     if len(uses) > 1:
         uses = sorted(uses, key=lambda use: (use[0].start < 0, use[0].start, use[1].start if use[1] else 0))
     first, out, conditional = uses[0]
-    expression, span, from_span = places.use(first, out)
+    expression, span, from_span = places.describe_use(first, out)
     masking, approximate, others = first.masking, first.approximate, tuple[Use, ...]()
     if len(uses) > 1:  # few inputs are used twice, and there are many edges
         masking = all(flow.masking for flow, _, _ in uses)
         approximate = any(flow.approximate for flow, _, _ in uses)
         conditional = all(guarded for _, _, guarded in uses)
-        others = tuple([Use(*use) for use in dict.fromkeys(places.use(flow, out) for flow, out, _ in uses)][1:])
+        others = tuple(
+            [Use(*use) for use in dict.fromkeys(places.describe_use(flow, out) for flow, out, _ in uses)][1:]
+        )
     from_object, from_column, path, to_object, to_column, _, _ = key
     return ColumnEdge(  # in the order of its fields: names take twice as long
         places.text.path,
@@ -128,45 +136,45 @@ def _edge(places: Places, ordinal: int, key: tuple[str, ...], uses: list[tuple[F
     )
 
 
-def facet_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStatement) -> Iterator[Facet]:
-    """The sides of what a statement does to each object, in canonical form."""
-    places = Places(text, placed.start)
-    for written in _merged(linked.writes):
+def build_facet_rows(text: SourceText, placed: ir.Placed, ordinal: int, linked: LinkedStatement) -> Iterator[Facet]:
+    """The facets of what a statement does to each object, in canonical form."""
+    places = StatementSpans(text, placed.start)
+    for written in _merge_writes(linked.writes):
         for name, out in written.columns:
             span = places.span(out.start, out.end)
             canonical = out.value.text
-            words = places.words(out.start, out.end)
-            mark = fingerprint(canonical)
+            words = places.text_at(out.start, out.end)
+            mark = fingerprint_text(canonical)
             yield Facet(written.target, name, "projection", text.path, ordinal, mark, canonical, words, span)
         for facet, lines in written.facets:
-            yield Facet(written.target, "*", facet, text.path, ordinal, fingerprint(lines), lines, "", None)
+            yield Facet(written.target, "*", facet, text.path, ordinal, fingerprint_text(lines), lines, "", None)
 
 
-def declaration_rows(text: Text, placed: ir.Placed, names: Bound) -> Iterator[Facet]:
-    """Where the columns stand that a CREATE TABLE lists."""
+def build_declaration_rows(text: SourceText, placed: ir.Placed, names: NameBindings) -> Iterator[Facet]:
+    """Facets with the positions of the columns that a CREATE TABLE lists."""
     definition = placed.statement.definition
     if definition is None or definition.relation != ir.NOWHERE or not definition.columns:
         return
-    target, places = dict(names.names).get(definition.name.parts, ""), Places(text, placed.start)
+    target, places = dict(names.names).get(definition.name.parts, ""), StatementSpans(text, placed.start)
     first = {column.name: column for column in reversed(definition.columns)}
     for column in first.values() if target else ():
         span = places.span(column.start, column.end)
         if span is not None:
             place = (text.path, names.ordinal)
-            words = places.words(column.start, column.end)
+            words = places.text_at(column.start, column.end)
             yield Facet(target, column.name, DECLARATION, *place, "", "", words, span)
 
 
-def _merged(writes: Sequence[Written]) -> Iterator[Written]:
-    """The writes into one object as one, names once: the arms of a MERGE together say what happens to a column."""
-    grouped: dict[str, list[Written]] = {}
+def _merge_writes(writes: Sequence[WriteResult]) -> Iterator[WriteResult]:
+    """The writes to one object as one, each column once: the arms of a MERGE belong together."""
+    grouped: dict[str, list[WriteResult]] = {}
     for written in writes:
         grouped.setdefault(written.target, []).append(written)
     for group in grouped.values():
         if len(group) == 1 and len({name for name, _ in group[0].columns}) == len(group[0].columns):
             yield group[0]
             continue
-        columns: dict[str, Out] = {}
+        columns: dict[str, OutputColumn] = {}
         facets: dict[str, str] = {}
         for written in group:
             for name, out in written.columns:
@@ -181,24 +189,125 @@ def _merged(writes: Sequence[Written]) -> Iterator[Written]:
         yield msgspec.structs.replace(group[0], columns=tuple(columns.items()), facets=tuple(facets.items()))
 
 
-def finding_rows(text: Text, placed: ir.Placed, findings: Sequence[ir.Finding], stage: Stage) -> Iterator[Diagnostic]:
-    """Findings at their places in the file."""
+def build_finding_rows(
+    text: SourceText, placed: ir.Placed, findings: Sequence[ir.Finding], stage: Stage
+) -> Iterator[Diagnostic]:
+    """Findings at their positions in the file."""
     for finding in findings:
         offset = placed.start + max(finding.start, 0)
-        yield diagnose(finding.code, dict(finding.values), text, offset, stage)
+        yield build_diagnostic(finding.code, dict(finding.values), text, offset, stage)
 
 
-def passing_rows(text: Text, placed: ir.Placed, ordinal: int, linked: LinkedStatement) -> Iterator[Passing]:
-    """The stars of a statement through which unknown columns pass."""
+def build_star_edges(text: SourceText, placed: ir.Placed, ordinal: int, linked: LinkedStatement) -> Iterator[StarEdge]:
+    """The unexpanded stars of a statement."""
     for written in linked.writes:
-        for opening in written.openings:
-            yield _passing(text, placed.start, ordinal, written, opening)
+        for opening in written.unexpanded:
+            yield _build_star_edge(text, placed.start, ordinal, written, opening)
 
 
-def _passing(text: Text, origin: int, ordinal: int, written: Written, opening: Opening) -> Passing:
+def _build_star_edge(
+    text: SourceText, origin: int, ordinal: int, written: WriteResult, opening: UnexpandedStar
+) -> StarEdge:
     span = text.span(origin + opening.start, origin + opening.end) if opening.start >= 0 else None
     expression = text.text[origin + opening.start : origin + opening.end] if opening.start >= 0 else ""
     listed = (*opening.exclude, *(name for name, _ in written.columns))  # these have edges of their own
-    uncertain = len(written.openings) > 1 or written.lists
+    uncertain = len(written.unexpanded) > 1 or written.lists
     guarded = written.conditional
-    return Passing(written.target, opening.object, listed, text.path, ordinal, span, uncertain, guarded, expression)
+    return StarEdge(written.target, opening.object, listed, text.path, ordinal, span, uncertain, guarded, expression)
+
+
+def build_column_rows(schemas: Mapping[str, TableSchema], objects: Mapping[str, ObjectEntry]) -> Iterator[Column]:
+    """The columns of definitions and imports."""
+    for name, schema in sorted(schemas.items()):
+        shapers = objects[name].shapers
+        first = (shapers[0].path, shapers[0].ordinal) if shapers else (None, None)
+        labels = objects[name].labels
+        usual = Origin.INFERRED if schema.origin is Origin.UNKNOWN else schema.origin
+        for ordinal, column in enumerate((*schema.columns, *schema.parameters), 1):
+            origin = column.origin or usual
+            source = (column.path, column.statement) if column.path is not None else first
+            yield Column(
+                object=name,
+                ordinal=ordinal,
+                name=column.name,
+                written=column.written,
+                type=column.type,
+                nullable=column.nullable,
+                origin=origin,
+                approximate=column.approximate,
+                path=source[0] if origin is not Origin.IMPORTED else None,
+                statement=source[1] if origin is not Origin.IMPORTED else None,
+                tags=match_column_tags(column.name, column.tags, labels) if labels else column.tags,
+                description=column.description,
+            )
+
+
+def match_column_tags(name: str, own: Sequence[str], labels: Sequence[tuple[str, tuple[str, ...]]]) -> tuple[str, ...]:
+    """The tags of a column: its own, and those of the patterns that its name matches."""
+    return tuple(
+        sorted({*own, *(tag for pattern, tags in labels if matches_name_pattern(name, pattern) for tag in tags)})
+    )
+
+
+def build_inferred_rows(
+    requests: set[tuple[str, str]], schemas: Mapping[str, TableSchema], objects: Mapping[str, ObjectEntry]
+) -> Iterator[Column]:
+    """The columns that are known only because a statement reads them, numbered after the known ones."""
+    grouped: dict[str, list[str]] = {}
+    for name, column in sorted(requests):
+        grouped.setdefault(name, []).append(column)
+    for name, columns in grouped.items():
+        known = schemas[name]
+        for ordinal, column in enumerate(columns, len(known.columns) + len(known.parameters) + 1):
+            tags = match_column_tags(column, (), objects[name].labels) if objects[name].labels else ()
+            yield Column(name, ordinal, column, column, None, True, Origin.INFERRED, True, None, None, tags, None)
+
+
+def build_constraint_rows(
+    objects: Mapping[str, ObjectEntry],
+    scripts: Mapping[str, ir.Script],
+    imported: Mapping[str, TableSchema] | None = None,
+) -> Iterator[Constraint]:
+    """The constraints of definitions, alterations and imports."""
+    rows = {}
+    for name, known in objects.items():
+        for given in imported[known.imported].constraints if imported and known.imported in imported else ():
+            rows[name, given.id] = msgspec.structs.replace(given, object=name)
+        for event in known.shapers:
+            statement = scripts[event.path].statements[event.ordinal].statement
+            for item in list_declared_constraints(statement.definition) if statement.definition is not None else ():
+                row = _build_constraint(name, item)
+                rows[row.object, row.id] = row
+            for change in statement.alterations:
+                _apply_constraint_change(rows, name, change)
+    yield from (row for _, row in sorted(rows.items()))
+
+
+def _apply_constraint_change(rows: dict[tuple[str, str], Constraint], name: str, change: ir.Alteration) -> None:
+    """Add the constraint that an alteration declares, and remove the one it drops or replaces."""
+    added = change.constraint
+    if change.action.startswith("release") or (added is not None and added.kind == "default"):
+        for key in [key for key, row in rows.items() if key[0] == name and _is_dropped_constraint(row, change)]:
+            del rows[key]
+    if added is not None:
+        row = _build_constraint(name, added)
+        rows[name, row.id] = row
+
+
+def _is_dropped_constraint(row: Constraint, change: ir.Alteration) -> bool:
+    if change.constraint is not None:  # a column has one default
+        return row.kind == "default" and row.columns == change.constraint.columns
+    if change.action == "release default":
+        return row.kind == "default" and row.columns == (change.column,)
+    if row.name is not None:
+        return row.name.casefold() == change.column.casefold()
+    columns = () if row.kind == "primary key" else row.columns
+    given = "_".join(["", *columns, CONSTRAINT_SUFFIXES.get(row.kind, row.kind)])
+    return row.kind == change.column or (row.kind in CONSTRAINT_SUFFIXES and change.column.endswith(given))
+
+
+def _build_constraint(name: str, item: ir.ConstraintDef) -> Constraint:
+    expression = ".".join(item.references.parts) if item.references is not None else item.expression
+    text = "\0".join((item.kind, item.name, *item.columns, expression))
+    identity = hashlib.sha256(text.encode()).hexdigest()[:12]
+    return Constraint(name, identity, item.kind, item.name or None, item.columns, expression or None)

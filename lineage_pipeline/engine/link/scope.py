@@ -1,257 +1,558 @@
-"""Scopes: which source owns a column that an expression names."""
+"""Scopes: the sources of a select, and which of them owns a column reference."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from lineage_pipeline.dialects import pseudo
-from lineage_pipeline.dialects.families import VARIABLE_FIRST, VARIABLE_MARKED
-from lineage_pipeline.dialects.traits import Traits
-from lineage_pipeline.dialects.typing.families import Family
-from lineage_pipeline.dialects.typing.rules import typing_of
-from lineage_pipeline.dialects.typing.widening import common_type
-from lineage_pipeline.engine.link.canonical import shortened
-from lineage_pipeline.engine.link.flows import NONE, Flow, approximated, united
-from lineage_pipeline.engine.link.members import member
-from lineage_pipeline.engine.link.model import Value, Variables
-from lineage_pipeline.engine.link.shapes import is_plain
-from lineage_pipeline.engine.link.source import Source, Sources
-from lineage_pipeline.engine.link.types import struct_type
-from lineage_pipeline.engine.link.variables import decided, held
-from lineage_pipeline.vocabulary import ir
+from lineage_pipeline.dialects import pseudo_columns
+from lineage_pipeline.dialects.dialect import SHORT_LISTS, DialectTraits
+from lineage_pipeline.dialects.number_literals import parse_whole_number
+from lineage_pipeline.dialects.procedural_languages import VARIABLE_FIRST, VARIABLE_MARKED
+from lineage_pipeline.dialects.types.coercion import common_type
+from lineage_pipeline.dialects.types.families import TypeFamily
+from lineage_pipeline.dialects.types.inference import inference_for
+from lineage_pipeline.engine.link.canonical import shorten_text
+from lineage_pipeline.engine.link.model import (
+    DIRECT,
+    IDENTITY,
+    NO_FLOWS,
+    WHOLE_ROW,
+    BoundRelation,
+    ColumnFlow,
+    ExprResult,
+    FindingReporter,
+    Flows,
+    OutputColumn,
+    TableInput,
+    UnexpandedStar,
+    VariableValues,
+    enter_statement,
+    index_names,
+    is_scalar_type,
+    map_member_flows,
+    mark_approximate,
+    resolve_member,
+    union_flows,
+    with_hop,
+)
+from lineage_pipeline.engine.link.positional import rename_by_position
+from lineage_pipeline.engine.link.type_inference import build_struct_type
+from lineage_pipeline.engine.link.variables import read_value_at, with_record_conditions
+from lineage_pipeline.model import ir
+from lineage_pipeline.model.tables import Hop
 
-Report = Callable[..., None]
-_NOBODY: frozenset[str] = frozenset()
-_POSITIONS = ("$", "#")
-"""What stands before the number of a column; behind the second, only a table whose columns are known has one."""
+
+def describe_unexpanded_star(name: str, known: bool = False) -> dict[str, str]:
+    """Message values of the finding for a star whose columns are not all known."""
+    if known:
+        return {"columns": "some columns", "name": name, "outcome": "gives only the others"}
+    return {"columns": "the columns", "name": name, "outcome": "is not expanded"}
+
+
+def _written_column_name(column: OutputColumn) -> str:
+    """A column's name as written, unless it has been renamed since."""
+    return column.written if column.written.lower() == column.name.lower() else column.name
+
+
+class ScopeSource(msgspec.Struct):
+    """One source of a select: an object or a bound relation; the rows of a table function are a relation, too.
+
+    Where the alias names an `element` of an array, it hides columns of that name; `text` is the canonical text of a
+    function. A source that occurs again in a select has a `mark` that distinguishes its values. `reach` says that a
+    bare name never means a column of it, or only as a last resort. Columns that USING or NATURAL combined with those
+    of another source are `merged`.
+    """
+
+    alias: str
+    parts: tuple[str, ...]
+    input: TableInput | None = None
+    linked: BoundRelation | None = None
+    columns: tuple[str, ...] = ()
+    nullable: bool = False
+    element: bool = False
+    text: str = ""
+    mark: str = ""
+    reach: str = ""
+    merged: frozenset[str] = frozenset()
+    positions: dict[str, int] = {}
+    passed: dict[tuple[int, bool], ExprResult] = {}
+
+    def __post_init__(self) -> None:
+        """Index the known columns; of equal names the first counts."""
+        if self.input is not None and not self.columns:
+            self.positions = self.input.positions
+        else:
+            self.positions = index_names(self.names())
+
+    def names(self) -> list[str]:
+        """The known columns, in order."""
+        if self.input is not None:
+            own = [column.name for column in self.input.columns]
+        else:
+            own = [column.name for column in self.linked.columns] if self.linked is not None else []
+        return [*self.columns, *own[len(self.columns) :]] if self.columns else own
+
+    def written_names(self) -> list[str]:
+        """The known columns as written, in order; column aliases keep their spelling."""
+        if self.input is not None:
+            own = [column.written or column.name for column in self.input.columns]
+        else:
+            own = [_written_column_name(column) for column in self.linked.columns] if self.linked is not None else []
+        return [*self.columns, *own[len(self.columns) :]] if self.columns else own
+
+    def is_open(self) -> bool:
+        """Say whether the source may have unknown columns."""
+        if self.input is not None:
+            return self.input.open
+        return bool(self.linked.unexpanded) if self.linked is not None else False
+
+    def is_uncertain(self) -> bool:
+        """Say whether it is disputed, or only partly known, which columns a star over the source has."""
+        return self.input is not None and self.input.disputed
+
+    def has_catch_all(self) -> bool:
+        """Say whether any column requested from the source comes from one and the same value."""
+        return self.linked is not None and self.linked.catch_all is not None
+
+    def is_unnamed_catch_all(self) -> bool:
+        """Say whether the source has a catch-all value and no alias."""
+        return not self.alias and self.has_catch_all()
+
+    def is_renamed(self) -> bool:
+        """Say whether the alias differs from the object's own name."""
+        return not self.parts or self.parts[-1] != self.alias
+
+    def unexpanded_stars(self, star: ir.Star) -> tuple[UnexpandedStar, ...]:
+        """The unexpanded stars that a star over this source passes on."""
+        if self.input is not None:
+            own = (UnexpandedStar(self.input.object, star.start, star.end, star.exclude),) if self.input.open else ()
+            return self.input.passes or own
+        return self.linked.unexpanded if self.linked is not None else ()
+
+    def display_name(self) -> str:
+        """The id of the source's object, `(subquery)` for a query, empty for a function."""
+        if self.input is not None:
+            return self.input.object
+        return "(subquery)" if self.linked is not None and not self.text and not self.element else ""
+
+    @property
+    def identity(self) -> str | int:
+        """A key that is equal for sources over the same object or relation; unknown objects are never equal."""
+        if self.input is not None:
+            return self.input.object or id(self)
+        return id(self if self.linked is None else self.linked)
+
+    def has(self, name: str) -> bool:
+        """Say whether a column of this name is known."""
+        return name in self.positions
+
+    def candidates(self, lowered: str) -> Sequence[str]:
+        """The columns whose lowercase name is the given one."""
+        if self.input is not None and not self.columns:
+            return self.input.names_by_lowercase.get(lowered, ())
+        return [own for own in self.positions if own.lower() == lowered]
+
+    def column(self, name: str, start: int, end: int) -> ExprResult | None:
+        """The value of a column, or None where the source cannot have it."""
+        position = self.positions.get(name)
+        if position is None and name[:1] == "$" and name[1:].isdecimal():
+            number = parse_whole_number(name[1:])
+            position = number - 1 if 0 < number <= len(self.positions) else None
+        if position is not None:
+            return self.column_at(position, name, start, end)
+        if self.linked is not None and self.linked.catch_all is not None:
+            return resolve_member(self.linked.catch_all, (name,))
+        if not self.is_open():
+            return None
+        if self.input is not None and not self.input.passes:
+            return self.unlisted_column(name, start, end)
+        openings = self.input.passes if self.input is not None else self.linked.unexpanded if self.linked else ()
+        flows = tuple(
+            ColumnFlow(item.object, name, start=start, end=end) for item in openings if name not in item.exclude
+        )
+        flows = mark_approximate(flows) if len(flows) > 1 else flows
+        hop = Hop(self.alias, name)
+        return ExprResult(with_hop(flows, hop), None, True, "|".join(f"{flow.object}.{flow.column}" for flow in flows))
+
+    def unlisted_column(self, name: str, start: int, end: int) -> ExprResult:
+        """The value of a column of the object that its schema does not list."""
+        owner = self.input.object if self.input is not None else "?"
+        return ExprResult((ColumnFlow(owner, name, start=start, end=end),), None, True, f"{owner}.{name}{self.mark}")
+
+    def column_at(self, position: int, name: str, start: int, end: int) -> ExprResult:
+        """The value of the column at a position."""
+        if self.columns and self._is_position_only(position):
+            return self._position_only_column(name, start, end)
+        if self.input is not None:
+            column, owner = self.input.columns[position], self.input.object
+            name = column.name
+            if column.flows is None:
+                own = self.input.final_name(name)
+                flows: Flows = (ColumnFlow(owner, own, "", DIRECT, IDENTITY, False, column.approximate, start, end),)
+            elif owner:
+                flows = enter_statement(column.flows, start, end, Hop(owner, name))
+            else:  # rows of any of several tables
+                flows = tuple(msgspec.structs.replace(flow, start=start, end=end) for flow in column.flows)
+            text = (column.text or f"{owner}.{name}") + self.mark
+            members = map_member_flows(column.members, lambda own: enter_statement(own, start, end, Hop(owner, name)))
+            return ExprResult(flows, column.type, column.nullable or self.nullable, text, members)
+        known = self.passed.get((position, self.nullable))
+        if known is None:
+            known = self.passed[position, self.nullable] = self._relation_column(position, name)
+        return known
+
+    def _is_position_only(self, position: int) -> bool:
+        """Say whether a column alias names a column that is known only by its position."""
+        if self.input is not None and self.input.open:  # its columns are known by their names only
+            return True
+        own = self.input.columns if self.input is not None else self.linked.columns if self.linked is not None else None
+        return own is not None and position >= len(own)
+
+    def _position_only_column(self, name: str, start: int, end: int) -> ExprResult:
+        """The value of an unlisted column: a flow from the whole row, marked as approximate."""
+        openings = self.unexpanded_stars(ir.Star((), start, end))
+        flows = tuple(ColumnFlow(item.object, WHOLE_ROW, approximate=True, start=start, end=end) for item in openings)
+        return ExprResult(with_hop(flows, Hop(self.alias, name)), None, True, f"{self.alias}.{name}")
+
+    def _relation_column(self, position: int, name: str) -> ExprResult:
+        """The value of a relation's column, seen from outside."""
+        assert self.linked is not None
+        value = self.linked.columns[position].value
+        if not self.alias:
+            return value if not self.nullable else msgspec.structs.replace(value, nullable=True)
+        hop = Hop(self.alias, name)
+        members = (
+            map_member_flows(value.members, lambda flows: with_hop(flows, hop)) if value.members is not None else None
+        )
+        text = value.text + self.mark
+        return ExprResult(with_hop(value.flows, hop), value.type, value.nullable or self.nullable, text, members)
+
+    def row_value(self, start: int, end: int, report: Callable[..., None], exclude: Sequence[str] = ()) -> ExprResult:
+        """All columns as one value; unknown ones are reported."""
+        if self.element and self.linked is not None:
+            return self.column_at(0, self.alias, start, end)
+        openings = self.unexpanded_stars(ir.Star((), start, end))
+        for opening in openings:
+            report("APPROXIMATE_LINEAGE", start, end, **describe_unexpanded_star(opening.object))
+        members = tuple(
+            (name, self.column_at(position, name, start, end))
+            for position, name in enumerate(self.names())
+            if name not in exclude
+        )
+        made = (self.linked.catch_all.flows,) if self.linked is not None and self.linked.catch_all is not None else ()
+        rows = tuple(
+            ColumnFlow(opening.object, WHOLE_ROW, approximate=True, start=start, end=end) for opening in openings
+        )
+        flows = union_flows([*(value.flows for _, value in members), *made, rows])
+        return ExprResult(flows, None, True, f"{self.alias}.*", members if not rows and not made else None)
+
+    def matches(self, qualifier: Sequence[str]) -> bool:
+        """Say whether a qualifier names this source: by its alias, or by the end of its unaliased name."""
+        if len(qualifier) == 1 and qualifier[0] == self.alias:
+            return True
+        parts = self.parts
+        return bool(parts) and parts[-1] == self.alias and parts[-len(qualifier) :] == tuple(qualifier)
+
+
+def build_relation_source(source: ir.Source, linked: BoundRelation, traits: DialectTraits) -> ScopeSource:
+    """The source for a relation with an alias that may rename its columns."""
+    if linked.unknown_range is not None and source.columns:
+        return ScopeSource(
+            source.alias, (), linked=rename_by_position(linked, source.columns, traits.family in SHORT_LISTS)
+        )
+    return ScopeSource(source.alias, (), linked=linked, columns=source.columns)
+
+
+def build_excluded_source(alias: str, rows: BoundRelation, table: TableInput) -> ScopeSource:
+    """The source for the rows an upsert could not insert (EXCLUDED, VALUES), named after the table's columns."""
+    if not table.open:
+        return ScopeSource(alias, (), linked=rows, columns=tuple(column.name for column in table.columns))
+    flows = mark_approximate(union_flows(column.value.flows for column in rows.columns))
+    anything = ExprResult(tuple(msgspec.structs.replace(flow, keeps=False) for flow in flows))
+    return ScopeSource(alias, (), linked=msgspec.structs.replace(rows, catch_all=anything))
+
+
+class ScopeSources(list[ScopeSource]):
+    """The sources of one select, in order and by alias: a select may join thousands."""
+
+    def __init__(self, sources: Iterable[ScopeSource] = ()) -> None:
+        """Start with some sources; appended ones are indexed on the next lookup."""
+        super().__init__(sources)
+        self._indexed = 0
+        self._by_alias: dict[str, list[ScopeSource]] = {}
+        self._same_counts: dict[str | int, int] = {}
+
+    def with_alias(self, alias: str) -> Sequence[ScopeSource]:
+        """The sources with an alias; a qualifier that ends with it can name no other."""
+        self._update_index()
+        return self._by_alias.get(alias, ())
+
+    def matching(self, qualifier: Sequence[str]) -> list[ScopeSource]:
+        """The sources that a qualifier names."""
+        return [source for source in self.with_alias(qualifier[-1]) if source.matches(qualifier)]
+
+    def count_same(self, source: ScopeSource) -> int:
+        """How many sources have the same identity as another one."""
+        self._update_index()
+        return self._same_counts.get(source.identity, 0)
+
+    def _update_index(self) -> None:
+        for source in self[self._indexed :] if self._indexed < len(self) else ():
+            self._by_alias.setdefault(source.alias, []).append(source)
+            self._same_counts[source.identity] = self._same_counts.get(source.identity, 0) + 1
+        self._indexed = len(self)
+
+
+_NO_NAMES: frozenset[str] = frozenset()
+_POSITION_PREFIXES = ("$", "#")
+"""Prefixes of a column number (`$1`, `#1`); `#` needs a source whose columns are all known."""
 
 
 class Scope:
-    """The sources of one select, the columns it names itself, and the scope around it."""
+    """The sources of one select, the aliases of its select list, and the outer scope."""
 
-    def __init__(self, traits: Traits, outer: "Scope | None", report: Report, variables: Variables) -> None:
-        """Start without sources; `variables` answer to names that no column has."""
+    def __init__(
+        self, traits: DialectTraits, outer: "Scope | None", report: FindingReporter, variables: VariableValues
+    ) -> None:
+        """Start without sources; a name that matches no column may be one of the `variables`."""
         self.variables = variables
         self.traits = traits
         self.outer = outer
         self.report = report
-        self.sources = Sources()
-        self.merged: dict[str, tuple[Source, ...]] = {}
+        self.sources = ScopeSources()
+        self.merged: dict[str, tuple[ScopeSource, ...]] = {}
         self.merged_types: dict[str, str | None] = {}
-        self.aliases: dict[str, Value] = {}
-        self.hidden: dict[str, Value] = {}
-        self.typing = typing_of(traits.family)
-        self.hole: Value | None = None
+        self.aliases: dict[str, ExprResult] = {}
+        self.hidden: dict[str, ExprResult] = {}
+        self.typing = inference_for(traits.family)
+        self.hole: ExprResult | None = None
         self.sees_aliases = traits.lateral_alias
 
-    def resolve(self, ref: ir.Ref) -> Value:
-        """The value of a reference; what cannot be found is reported and comes from nowhere."""
+    def resolve(self, ref: ir.Ref) -> ExprResult:
+        """The value of a reference; one that cannot be resolved is reported and flows from an unknown object."""
         found = self.lookup(ref)
         if found is not None:
             return found
         name = self.traits.name
-        if len(ref.parts) == 1 and ref.parts[0].upper() in pseudo.VALUES.get(name, pseudo.VALUES[""]):
-            return Value(NONE, self._said(ref.parts[0]), True, ref.parts[0].lower())
-        self._missing(ref)
-        likely = self._spelt_otherwise(ref)
+        if len(ref.parts) == 1 and ref.parts[0].upper() in pseudo_columns.VALUE_KEYWORDS.get(
+            name, pseudo_columns.VALUE_KEYWORDS[""]
+        ):
+            return ExprResult(NO_FLOWS, self._engine_type(ref.parts[0]), True, ref.parts[0].lower())
+        self._report_missing(ref)
+        likely = self._resolve_ignoring_case(ref)
         if likely is not None:
-            return Value(approximated(likely.flows), likely.type, True, likely.text)
+            return ExprResult(mark_approximate(likely.flows), likely.type, True, likely.text)
         if not ref.parts[-1]:  # "" is a name in no engine
-            return Value()
-        return Value(
-            (Flow("?", ref.parts[-1], approximate=True, start=ref.start, end=ref.end),),
+            return ExprResult()
+        return ExprResult(
+            (ColumnFlow("?", ref.parts[-1], approximate=True, start=ref.start, end=ref.end),),
             None,
             True,
             f"?.{ref.parts[-1]}",
         )
 
-    def lookup(self, ref: ir.Ref) -> Value | None:
-        """The value of a reference here or in the scopes around, or None."""
+    def lookup(self, ref: ir.Ref) -> ExprResult | None:
+        """The value of a reference in this scope or an outer one, or None."""
         if self.hidden and ref.parts[0] in self.hidden:
-            return member(self.hidden[ref.parts[0]], ref.parts[1:])
+            return resolve_member(self.hidden[ref.parts[0]], ref.parts[1:])
         if len(ref.parts) == 1:
-            if ref is ir.HOLE or ref.parts[0] == "*":
+            if ref is ir.STAR_COLUMN or ref.parts[0] == "*":
                 return self.hole
             if ref.parts[0] in self.variables.scalars and self.traits.name in VARIABLE_FIRST:
-                return held(self.variables.scalars[ref.parts[0]], ref.start, ref.end)
-            found = self._unqualified(ref)
+                return read_value_at(self.variables.scalars[ref.parts[0]], ref.start, ref.end)
+            found = self._resolve_unqualified(ref)
             return self.outer.lookup(ref) if found is None and self.outer is not None else found
         scope: Scope | None = self
         while scope is not None:  # a qualifier that somebody answers to comes before a guess at a struct
-            found = scope._qualified(ref)
+            found = scope._resolve_qualified(ref)
             if found is not None:
                 return found
             scope = scope.outer
-        return self._record(ref) or self._sequenced(ref) or self._struct(ref)
+        return self._resolve_record_field(ref) or self._resolve_sequence(ref) or self._resolve_struct_member(ref)
 
     # ── a name alone ─────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _unqualified(self, ref: ir.Ref) -> Value | None:
+    def _resolve_unqualified(self, ref: ir.Ref) -> ExprResult | None:
         name = ref.parts[0]
         if name in self.merged:
             values = [
                 value for source in self.merged[name] if (value := source.column(name, ref.start, ref.end)) is not None
             ]
-            found = _merged(values, self.typing.family)
+            found = _merge_using_columns(values, self.typing.family)
             kind = self.merged_types.get(name)
             return found if kind is None or kind == found.type else msgspec.structs.replace(found, type=kind)
         owners = [source for source in self.sources if source.has(name) and not source.reach]
         if len(owners) > 1:  # the element of an array hides the column of its name
             owners = [source for source in owners if source.element] or owners
         if len(owners) > 1:
-            return self._ambiguous(ref, owners)
+            return self._resolve_ambiguous(ref, owners)
         if owners:
             return owners[0].column(name, ref.start, ref.end)
         if self.sees_aliases and name in self.aliases:
             return self.aliases[name]
-        return self._variable(ref, name) or self._undeclared(ref, name) or self._last(ref, name)
+        return (
+            self._resolve_variable(ref, name) or self._resolve_undeclared(ref, name) or self._resolve_in_last(ref, name)
+        )
 
-    def _variable(self, ref: ir.Ref, name: str) -> Value | None:
-        """What a variable of that name holds; a record is a whole row."""
+    def _resolve_variable(self, ref: ir.Ref, name: str) -> ExprResult | None:
+        """The value of a variable of that name; a record is a whole row."""
         variables = self.variables
         if self.traits.name in VARIABLE_MARKED and not variables.plain:
             return None
         if name in variables.scalars:
-            return held(variables.scalars[name], ref.start, ref.end)
+            return read_value_at(variables.scalars[name], ref.start, ref.end)
         if name not in variables.records:
             return None
         record = variables.records[name]
-        whole = Source(name, (), linked=record).whole(ref.start, ref.end, self.report)
-        return held(decided(whole, record), ref.start, ref.end)
+        whole = ScopeSource(name, (), linked=record).row_value(ref.start, ref.end, self.report)
+        return read_value_at(with_record_conditions(whole, record), ref.start, ref.end)
 
-    def _undeclared(self, ref: ir.Ref, name: str) -> Value | None:
-        """A name that no source is known to have: a word of the engine, a whole row, or a column all the same."""
-        if name[:1] in _POSITIONS and name[1:].isdigit() and self.sources:
+    def _resolve_undeclared(self, ref: ir.Ref, name: str) -> ExprResult | None:
+        """A name no source is known to have: a column number, an engine value, a row, or an unlisted column."""
+        if name[:1] in _POSITION_PREFIXES and name[1:].isdigit() and self.sources:
             source = self.sources[0]
             return source.column(f"${name[1:]}", ref.start, ref.end) if name[0] == "$" or not source.is_open() else None
-        if name.upper() in pseudo.RESERVED.get(self.traits.name, _NOBODY):
-            return Value(NONE, self._said(name), True, name.lower())
-        rows = self.sources.called(name)
+        if name.upper() in pseudo_columns.RESERVED_VALUES.get(self.traits.name, _NO_NAMES):
+            return ExprResult(NO_FLOWS, self._engine_type(name), True, name.lower())
+        rows = self.sources.with_alias(name)
         if rows and self.traits.row_values and (rows[0].is_renamed() or not rows[0].is_open()):
-            row = rows[0].whole(ref.start, ref.end, self.report)
-            kind = struct_type(row.members or (), self.typing.family)
+            row = rows[0].row_value(ref.start, ref.end, self.report)
+            kind = build_struct_type(row.members or (), self.typing.family)
             return row if kind is None else msgspec.structs.replace(row, type=kind)
-        stored = [source for source in self.sources if self._stores(source, name)]
-        opened = [source for source in self.sources if (source.is_open() or source.is_bare()) and not source.reach]
+        stored = [source for source in self.sources if self._has_engine_column(source, name)]
+        opened = [
+            source
+            for source in self.sources
+            if (source.is_open() or source.is_unnamed_catch_all()) and not source.reach
+        ]
         candidates = stored or opened
         if len(candidates) > 1:
-            return self._ambiguous(ref, candidates)
+            return self._resolve_ambiguous(ref, candidates)
         if candidates:
-            return candidates[0].column(name, ref.start, ref.end) or self._stored(candidates[0], name, ref)
+            return candidates[0].column(name, ref.start, ref.end) or self._resolve_engine_column(
+                candidates[0], name, ref
+            )
         if rows:
-            return rows[0].whole(ref.start, ref.end, self.report)
-        makers = [source for source in self.sources if source.makes_anything() and not source.reach]
+            return rows[0].row_value(ref.start, ref.end, self.report)
+        makers = [source for source in self.sources if source.has_catch_all() and not source.reach]
         return makers[0].column(name, ref.start, ref.end) if makers else None
 
-    def _last(self, ref: ir.Ref, name: str) -> Value | None:
-        """A column of a source that is asked when no other has it."""
+    def _resolve_in_last(self, ref: ir.Ref, name: str) -> ExprResult | None:
+        """A column of a source that is searched only when no other source has it."""
         owners = [source for source in self.sources if source.reach == "last"]
         owners = [source for source in owners if source.has(name)] or [item for item in owners if item.is_open()]
         return owners[0].column(name, ref.start, ref.end) if len(owners) == 1 else None
 
-    def _stores(self, source: Source, name: str) -> bool:
-        """Whether a source is a table that has such a column beside those of its schema."""
+    def _has_engine_column(self, source: ScopeSource, name: str) -> bool:
+        """Say whether a table has such a column beside its schema: a dropped one, or one that the engine adds."""
         own = source.input
-        return own is not None and (name in own.left or name.upper() in pseudo.STORED.get(self.traits.name, _NOBODY))
+        return own is not None and (
+            name in own.dropped_columns
+            or name.upper() in pseudo_columns.TABLE_PSEUDO_COLUMNS.get(self.traits.name, _NO_NAMES)
+        )
 
-    def _stored(self, source: Source, name: str, ref: ir.Ref) -> Value:
-        """A column that a table has beside those of its schema, of the type that the engine gives it."""
-        return msgspec.structs.replace(source.stored(name, ref.start, ref.end), type=self._said(name))
+    def _resolve_engine_column(self, source: ScopeSource, name: str, ref: ir.Ref) -> ExprResult:
+        """The value of a column that a table has beside its schema, with the type that the engine gives it."""
+        return msgspec.structs.replace(source.unlisted_column(name, ref.start, ref.end), type=self._engine_type(name))
 
-    def _said(self, name: str) -> str | None:
-        """The type of a column or a value that the engine itself says."""
-        return pseudo.TYPES.get(self.traits.name, {}).get(name.upper())
+    def _engine_type(self, name: str) -> str | None:
+        """The type of a column or value that the engine itself provides."""
+        return pseudo_columns.PSEUDO_COLUMN_TYPES.get(self.traits.name, {}).get(name.upper())
 
     # ── a name with a qualifier ──────────────────────────────────────────────────────────────────────────────────
 
-    def _qualified(self, ref: ir.Ref) -> Value | None:
+    def _resolve_qualified(self, ref: ir.Ref) -> ExprResult | None:
         parts = ref.parts
         if len(parts) == 2:  # only an alias answers to one word
-            for source in self.sources.called(parts[0]):
+            for source in self.sources.with_alias(parts[0]):
                 position = source.positions.get(parts[1])
                 if position is not None:
-                    return source.at(position, parts[1], ref.start, ref.end)
+                    return source.column_at(position, parts[1], ref.start, ref.end)
         for size in range(len(parts) - 1, 0, -1):
-            for source in self.sources.answering(parts[:size]):
+            for source in self.sources.matching(parts[:size]):
                 value = source.column(parts[size], ref.start, ref.end)
-                if value is None and self._stores(source, parts[size]):
-                    value = self._stored(source, parts[size], ref)
-                found = _inside(value, parts[size + 1 :]) if value is not None else None
+                if value is None and self._has_engine_column(source, parts[size]):
+                    value = self._resolve_engine_column(source, parts[size], ref)
+                found = _resolve_member_or_none(value, parts[size + 1 :]) if value is not None else None
                 if found is not None:
                     return found
         return None
 
-    def _record(self, ref: ir.Ref) -> Value | None:
-        """A column of a record or cursor variable."""
+    def _resolve_record_field(self, ref: ir.Ref) -> ExprResult | None:
+        """A field of a record or cursor variable, or a variable qualified with its module."""
         variables = self.variables
         record = variables.records.get(ref.parts[0])
         if record is None and ref.parts[0] == variables.module and ref.parts[1] in variables.scalars:
-            return member(held(variables.scalars[ref.parts[1]], ref.start, ref.end), ref.parts[2:])
+            return resolve_member(read_value_at(variables.scalars[ref.parts[1]], ref.start, ref.end), ref.parts[2:])
         if record is None:
             return None
-        value = Source(ref.parts[0], (), linked=record).column(ref.parts[1], ref.start, ref.end)
-        return member(held(decided(value, record), ref.start, ref.end), ref.parts[2:]) if value is not None else None
+        value = ScopeSource(ref.parts[0], (), linked=record).column(ref.parts[1], ref.start, ref.end)
+        return (
+            resolve_member(read_value_at(with_record_conditions(value, record), ref.start, ref.end), ref.parts[2:])
+            if value is not None
+            else None
+        )
 
-    def _sequenced(self, ref: ir.Ref) -> Value | None:
-        """The number that a sequence hands out: it comes from no column."""
-        words = pseudo.SEQUENCED.get(self.traits.name, _NOBODY)
+    def _resolve_sequence(self, ref: ir.Ref) -> ExprResult | None:
+        """The next or current value of a sequence, which flows from no column."""
+        words = pseudo_columns.SEQUENCE_COLUMNS.get(self.traits.name, _NO_NAMES)
         if ref.parts[-1].upper() not in words or any(source.has(ref.parts[0]) for source in self.sources):
             return None
-        return Value(NONE, self._said(ref.parts[-1]), False, ".".join(ref.parts).lower())
+        return ExprResult(NO_FLOWS, self._engine_type(ref.parts[-1]), False, ".".join(ref.parts).lower())
 
-    def _struct(self, ref: ir.Ref) -> Value | None:
-        """A member of a struct column: of the source that has it, or of the one that may have it."""
+    def _resolve_struct_member(self, ref: ir.Ref) -> ExprResult | None:
+        """A member of a struct column: of the source that has the column, or of the one that may have it."""
         name = ref.parts[0]
         owners = [source for source in self.sources if source.has(name)]
         owners = [source for source in owners if source.element] or owners
         if not owners and self.sees_aliases and name in self.aliases:
-            return member(self.aliases[name], ref.parts[1:])
-        stored = [source for source in self.sources if self._stores(source, name)] if not owners else []
+            return resolve_member(self.aliases[name], ref.parts[1:])
+        stored = [source for source in self.sources if self._has_engine_column(source, name)] if not owners else []
         if stored:
-            return member(stored[0].stored(name, ref.start, ref.end), ref.parts[1:])
-        if not owners and (not self.traits.dotted_members or self._is_answered(ref)):
+            return resolve_member(stored[0].unlisted_column(name, ref.start, ref.end), ref.parts[1:])
+        if not owners and (not self.traits.dotted_members or self._is_known_qualifier(ref)):
             return None  # a source of that name is known, and has no such column, or a column could have no members
         if not owners:
-            owners = [source for source in self.sources if source.is_open() or source.is_bare()]
+            owners = [source for source in self.sources if source.is_open() or source.is_unnamed_catch_all()]
             if len(owners) > 1:
-                return self._ambiguous(ref, owners)
+                return self._resolve_ambiguous(ref, owners)
         if not owners:
-            owners = [source for source in self.sources if source.makes_anything()]
+            owners = [source for source in self.sources if source.has_catch_all()]
         if not owners:
-            return self.outer._struct(ref) if self.outer is not None else None
+            return self.outer._resolve_struct_member(ref) if self.outer is not None else None
         value = owners[0].column(name, ref.start, ref.end)
-        return _inside(value, ref.parts[1:]) if value is not None else None
+        return _resolve_member_or_none(value, ref.parts[1:]) if value is not None else None
 
-    def _is_answered(self, ref: ir.Ref) -> bool:
-        """Whether a source here or around, of which all is known, answers to the qualifier of a reference."""
+    def _is_known_qualifier(self, ref: ir.Ref) -> bool:
+        """Say whether the qualifier names a fully known source in this scope or an outer one."""
         scope: Scope | None = self
         while scope is not None:
-            if any(not source.is_open() for source in scope.sources.called(ref.parts[0])):
+            if any(not source.is_open() for source in scope.sources.with_alias(ref.parts[0])):
                 return True
             scope = scope.outer
         return False
 
     # ── what cannot be decided ───────────────────────────────────────────────────────────────────────────────────
 
-    def _ambiguous(self, ref: ir.Ref, owners: Sequence[Source]) -> Value:
+    def _resolve_ambiguous(self, ref: ir.Ref, owners: Sequence[ScopeSource]) -> ExprResult:
         name = ref.parts[0]
         values = [value for source in owners if (value := source.column(name, ref.start, ref.end)) is not None]
         names = [source.alias or "a subquery" for source in owners]
         self.report("AMBIGUOUS_COLUMN", ref.start, ref.end, column=name, candidates=", ".join(names))
-        flows = approximated(united(value.flows for value in values))
-        value = Value(flows, None, True, "|".join(value.text for value in values))
-        return member(value, ref.parts[1:]) if len(ref.parts) > 1 else value
+        flows = mark_approximate(union_flows(value.flows for value in values))
+        value = ExprResult(flows, None, True, "|".join(value.text for value in values))
+        return resolve_member(value, ref.parts[1:]) if len(ref.parts) > 1 else value
 
-    def _spelt_otherwise(self, ref: ir.Ref) -> Value | None:
-        """The one column that differs from a reference in letter case alone: the engine would refuse it."""
+    def _resolve_ignoring_case(self, ref: ir.Ref) -> ExprResult | None:
+        """The only column that differs from a reference in letter case alone; the engine would reject it."""
         name = ref.parts[-1].lower()
-        sources = self.sources if len(ref.parts) == 1 else self.sources.answering(ref.parts[:-1])
-        near = [(source, own) for source in sources for own in source.spelt(name)]
+        sources = self.sources if len(ref.parts) == 1 else self.sources.matching(ref.parts[:-1])
+        near = [(source, own) for source in sources for own in source.candidates(name)]
         return near[0][0].column(near[0][1], ref.start, ref.end) if len(near) == 1 else None
 
-    def _missing(self, ref: ir.Ref) -> None:
+    def _report_missing(self, ref: ir.Ref) -> None:
         written = ".".join(ref.parts)
-        known = self._answering(ref.parts[:-1]) if len(ref.parts) > 1 else []
+        known = self._matching_sources(ref.parts[:-1]) if len(ref.parts) > 1 else []
         if len(ref.parts) == 2 and not known and ref.parts[0] in self.variables.records:
             self.report("UNKNOWN_COLUMN", ref.start, ref.end, column=written, candidates=ref.parts[0])
             return
@@ -261,27 +562,27 @@ class Scope:
         candidates = ", ".join(source.alias or "a subquery" for source in known or self.sources) or "any source"
         self.report("UNKNOWN_COLUMN", ref.start, ref.end, column=written, candidates=candidates)
 
-    def _answering(self, qualifier: tuple[str, ...]) -> list[Source]:
-        """The sources, here or around, that answer to a qualifier."""
-        found = self.sources.answering(qualifier)
-        return found if found or self.outer is None else self.outer._answering(qualifier)
+    def _matching_sources(self, qualifier: tuple[str, ...]) -> list[ScopeSource]:
+        """The sources that a qualifier names, in this scope or an outer one."""
+        found = self.sources.matching(qualifier)
+        return found if found or self.outer is None else self.outer._matching_sources(qualifier)
 
 
-def _inside(value: Value, path: Sequence[str]) -> Value | None:
-    """A member of a value, or None where its type can have none."""
+def _resolve_member_or_none(value: ExprResult, path: Sequence[str]) -> ExprResult | None:
+    """A member of a value, or None where its type cannot have any."""
     if not path:
         return value
-    return member(value, path) if not is_plain(value.type) else None
+    return resolve_member(value, path) if not is_scalar_type(value.type) else None
 
 
-def _merged(values: Sequence[Value], family: Family) -> Value:
-    """The one column that USING makes of several."""
+def _merge_using_columns(values: Sequence[ExprResult], family: TypeFamily) -> ExprResult:
+    """The single column that USING makes of several."""
     if len(values) == 1:
         return values[0]
-    flows = united(value.flows for value in values)
-    return Value(
+    flows = union_flows(value.flows for value in values)
+    return ExprResult(
         flows,
         common_type([value.type for value in values], family),
         all(value.nullable for value in values),
-        shortened(f"coalesce({', '.join(sorted(value.text for value in values))})"),
+        shorten_text(f"coalesce({', '.join(sorted(value.text for value in values))})"),
     )

@@ -1,4 +1,4 @@
-"""Questions to the column graph: the rows of one lineage go in, neighbours, paths and reach come out.
+"""Queries over the column graph: the rows of one lineage in; neighbors, paths and reach counts out.
 
-`graph` builds the compact graph once, `walk` follows it from a few columns, `reach` measures it for all of them.
+`column_graph` builds the compact graph once, `walk` follows it from a few columns, `reach` measures it for all.
 """

@@ -1,4 +1,4 @@
-"""The expression of a column from end to end: definitions written into each other down to what nobody defines."""
+"""End-to-end formulas: the expression of a column with its inputs' definitions inlined down to the sources."""
 
 import re
 from collections import defaultdict
@@ -7,22 +7,22 @@ from enum import StrEnum
 
 import msgspec
 
-from lineage_pipeline.engine.trace.facts import Facts
-from lineage_pipeline.engine.trace.graph import ALL, ColumnRef
-from lineage_pipeline.engine.trace.impact import line_of
-from lineage_pipeline.engine.trace.walk import upstream
-from lineage_pipeline.vocabulary.sets import EdgeType, Subtype
-from lineage_pipeline.vocabulary.tables import ColumnEdge, Facet
+from lineage_pipeline.engine.trace.column_graph import ALL, ColumnRef
+from lineage_pipeline.engine.trace.facts import LineageFacts
+from lineage_pipeline.engine.trace.impact import edge_line
+from lineage_pipeline.engine.trace.walk import find_upstream
+from lineage_pipeline.model.enums import EdgeType, Subtype
+from lineage_pipeline.model.tables import ColumnEdge, Facet
 
-LONGEST, DEEPEST = 20_000, 200
-"""Over these a definition is not written into another any more: its name stays."""
+MAX_FORMULA_LENGTH, MAX_FORMULA_DEPTH = 20_000, 200
+"""Limits on length and nesting; beyond them a definition is not inlined and its name stays."""
 
 _STRING = r"'(?:[^']|'')*'"
 PROJECTION = "projection"
 
 
-class Change(StrEnum):
-    """What becomes of a value on its way from the sources to a column."""
+class ValueChange(StrEnum):
+    """What happens to a value on its way from the sources to a column."""
 
     SOURCE = "source"
     PASSTHROUGH = "passthrough"
@@ -32,11 +32,11 @@ class Change(StrEnum):
 
 
 class Formula(msgspec.Struct, frozen=True):
-    """One way in which a column gets its value; `exact` is false where a part of the expression is not known."""
+    """One way in which a column gets its value; `exact` is false where part of the expression is unknown."""
 
     object: str
     column: str
-    change: Change
+    change: ValueChange
     formula: str
     sources: tuple[ColumnRef, ...]
     expression: str
@@ -46,30 +46,32 @@ class Formula(msgspec.Struct, frozen=True):
     exact: bool
 
 
-class _Text(msgspec.Struct, frozen=True):
-    """A text, the sources named in it, and whether it says everything."""
+class _InlinedText(msgspec.Struct, frozen=True):
+    """A text, the sources named in it, and whether it is complete."""
 
     text: str
     sources: tuple[ColumnRef, ...] = ()
     exact: bool = True
 
 
-def formulas(facts: Facts, ref: ColumnRef) -> tuple[Formula, ...]:
-    """Give the formula of a column for each statement that writes it."""
-    objects = {ref.object, *(found.object for found in upstream(facts.graph(), [ref]))}
-    writer = _Writer(facts.facets(objects), facts.edges_into(objects))
-    made = tuple(writer.formula(facet) for facet in writer.definitions.get(ref, ()))
-    nothing = Formula(ref.object, ref.column, Change.SOURCE, name_of(ref), (ref,), "", None, None, None, True)
+def build_formulas(facts: LineageFacts, ref: ColumnRef) -> tuple[Formula, ...]:
+    """The formula of a column for each statement that writes it."""
+    objects = {ref.object, *(found.object for found in find_upstream(facts.graph(), [ref]))}
+    writer = _FormulaWriter(facts.facets(objects), facts.edges_into(objects))
+    made = tuple(writer.build_formula(facet) for facet in writer.definitions.get(ref, ()))
+    nothing = Formula(
+        ref.object, ref.column, ValueChange.SOURCE, canonical_column_name(ref), (ref,), "", None, None, None, True
+    )
     return made or (nothing,)
 
 
-def name_of(ref: ColumnRef) -> str:
-    """Write a column as the canonical texts do."""
+def canonical_column_name(ref: ColumnRef) -> str:
+    """A column as canonical texts write it."""
     return f"{ref.object}.{ref.column}"
 
 
-class _Writer:
-    """Writes definitions into each other."""
+class _FormulaWriter:
+    """Inlines definitions into each other."""
 
     def __init__(self, facets: Iterable[Facet], edges: Iterable[ColumnEdge]) -> None:
         self.definitions: dict[ColumnRef, list[Facet]] = defaultdict(list)
@@ -81,33 +83,33 @@ class _Writer:
             if edge.to_column != ALL:
                 target = ColumnRef(edge.to_object, edge.to_column)
                 self.edges[edge.path, edge.statement, target].append(edge)
-        self.done: dict[ColumnRef, _Text] = {}
+        self.done: dict[ColumnRef, _InlinedText] = {}
 
-    def formula(self, facet: Facet) -> Formula:
-        """Give the formula that one statement makes."""
+    def build_formula(self, facet: Facet) -> Formula:
+        """The formula of one statement."""
         ref = ColumnRef(facet.object, facet.column)
-        written = self._expanded(facet, (ref,))
+        written = self._inline_definitions(facet, (ref,))
         return Formula(
             ref.object,
             ref.column,
-            _change(ref, written),
+            _classify_change(ref, written),
             written.text,
             written.sources,
             facet.expression,
             facet.path,
             facet.statement,
-            facet.span.line if facet.span else next(map(line_of, self._edges(facet)), None),
+            facet.span.line if facet.span else next(map(edge_line, self._edges_of(facet)), None),
             written.exact,
         )
 
-    def _edges(self, facet: Facet) -> list[ColumnEdge]:
+    def _edges_of(self, facet: Facet) -> list[ColumnEdge]:
         return self.edges.get((facet.path, facet.statement, ColumnRef(facet.object, facet.column)), [])
 
-    def _expanded(self, facet: Facet, active: tuple[ColumnRef, ...]) -> _Text:
-        """Write the definitions of what a text names into it."""
-        edges = self._edges(facet)
-        names = {name_of(source): self._text(source, active) for source in map(source_of, edges)}
-        names = _hop_names(edges, names) | names
+    def _inline_definitions(self, facet: Facet, active: tuple[ColumnRef, ...]) -> _InlinedText:
+        """The text of a facet with the definitions of the columns it names inlined."""
+        edges = self._edges_of(facet)
+        names = {canonical_column_name(source): self._column_text(source, active) for source in map(edge_source, edges)}
+        names = _temp_column_texts(edges, names) | names
         found: dict[ColumnRef, None] = {}
         exact = "…#" not in facet.text  # a long text is cut short
 
@@ -118,38 +120,38 @@ class _Writer:
             inner = names[match[0]]
             found.update(dict.fromkeys(inner.sources))
             exact = exact and inner.exact
-            return f"{{{inner.text}}}" if _is_choice(inner.text) else inner.text
+            return f"{{{inner.text}}}" if _is_alternative(inner.text) else inner.text
 
         choice = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
         pattern = rf'{_STRING}|(?<![\w.$#@"])(?:{choice})(?![\w$#@"])' if choice else _STRING
         text = re.sub(pattern, replaced, facet.text)
         if not exact:  # a shortened text does not name all that flows in
             found.update(dict.fromkeys(one for name in names.values() for one in name.sources))
-        return _Text(text, tuple(sorted(found)), exact)
+        return _InlinedText(text, tuple(sorted(found)), exact)
 
-    def _text(self, ref: ColumnRef, active: tuple[ColumnRef, ...]) -> _Text:
-        """Give the text of a column, all its definitions side by side; its name where it has none or names itself."""
+    def _column_text(self, ref: ColumnRef, active: tuple[ColumnRef, ...]) -> _InlinedText:
+        """The text of a column: all its definitions, or its name where it has none or refers to itself."""
         if ref in self.done:
             return self.done[ref]
-        own = _Text(name_of(ref), (ref,))
+        own = _InlinedText(canonical_column_name(ref), (ref,))
         facets = self.definitions.get(ref, ())
         if not facets:
             return own
-        if ref in active or len(active) > DEEPEST:
+        if ref in active or len(active) > MAX_FORMULA_DEPTH:
             return msgspec.structs.replace(own, exact=ref in active)
-        texts = [self._expanded(facet, (*active, ref)) for facet in facets]
+        texts = [self._inline_definitions(facet, (*active, ref)) for facet in facets]
         joint = " | ".join(dict.fromkeys(one.text for one in texts))
         sources = tuple(sorted({source for one in texts for source in one.sources}))
-        made = _Text(joint, sources, all(one.exact for one in texts))
-        if len(joint) > LONGEST:
-            made = _Text(name_of(ref), sources, False)
+        made = _InlinedText(joint, sources, all(one.exact for one in texts))
+        if len(joint) > MAX_FORMULA_LENGTH:
+            made = _InlinedText(canonical_column_name(ref), sources, False)
         if not active or not any(source in active for source in sources):  # in a cycle it depends on where one starts
             self.done[ref] = made
         return made
 
 
-def _is_choice(text: str) -> bool:
-    """Say whether a text is several alternatives side by side, not inside brackets."""
+def _is_alternative(text: str) -> bool:
+    """Say whether a text consists of alternatives (` | `) outside of brackets."""
     depth = 0
     for piece in re.findall(rf"{_STRING}|[({{\[]|[)}}\]]| \| ", text):
         if piece == " | " and not depth:
@@ -158,12 +160,14 @@ def _is_choice(text: str) -> bool:
     return False
 
 
-def _hop_names(edges: Iterable[ColumnEdge], sources: Mapping[str, _Text]) -> dict[str, _Text]:
-    """Give what is known of the columns of temporary tables: what flows into them, and how, but not the text."""
+def _temp_column_texts(edges: Iterable[ColumnEdge], sources: Mapping[str, _InlinedText]) -> dict[str, _InlinedText]:
+    """Texts for columns of temporary tables: their inputs and subtype, without the expression."""
     through: dict[str, dict[str, ColumnEdge]] = defaultdict(dict)
     for edge in edges:
         if edge.hops:
-            through[name_of(ColumnRef(edge.hops[-1].object, edge.hops[-1].column))][name_of(source_of(edge))] = edge
+            through[canonical_column_name(ColumnRef(edge.hops[-1].object, edge.hops[-1].column))][
+                canonical_column_name(edge_source(edge))
+            ] = edge
     found = {}
     for name, feeds in through.items():
         texts = [sources[source] for source in feeds]
@@ -172,19 +176,19 @@ def _hop_names(edges: Iterable[ColumnEdge], sources: Mapping[str, _Text]) -> dic
         copied = kinds == {Subtype.IDENTITY} and len(feeds) == 1
         shown = inner if copied else f"{'/'.join(sorted(kinds)).lower() or 'from'}({inner})"
         named = tuple(sorted({source for text in texts for source in text.sources}))
-        found[name] = _Text(shown, named, copied and all(text.exact for text in texts))
+        found[name] = _InlinedText(shown, named, copied and all(text.exact for text in texts))
     return found
 
 
-def source_of(edge: ColumnEdge) -> ColumnRef:
-    """Give the column that an edge starts from."""
+def edge_source(edge: ColumnEdge) -> ColumnRef:
+    """The column that an edge starts from."""
     return ColumnRef(edge.from_object, edge.from_column)
 
 
-def _change(ref: ColumnRef, written: _Text) -> Change:
+def _classify_change(ref: ColumnRef, written: _InlinedText) -> ValueChange:
     if not written.sources:
-        return Change.CONSTANT
+        return ValueChange.CONSTANT
     (first, *others) = written.sources
-    if others or written.text != name_of(first):
-        return Change.TRANSFORMED
-    return Change.PASSTHROUGH if first.column == ref.column else Change.RENAMED
+    if others or written.text != canonical_column_name(first):
+        return ValueChange.TRANSFORMED
+    return ValueChange.PASSTHROUGH if first.column == ref.column else ValueChange.RENAMED

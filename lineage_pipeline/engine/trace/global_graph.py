@@ -1,37 +1,37 @@
-"""The graph of all statements: their own graphs laid over each other, and who reads what another one produced."""
+"""The graph of all statements: their own graphs combined, and edges from producers to readers."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from lineage_pipeline.engine.trace.statement_graph import identity_of
-from lineage_pipeline.vocabulary.graph import Graph, GraphEdge, GraphNode
-from lineage_pipeline.vocabulary.sets import GraphEdgeType, NodeType, Role
-from lineage_pipeline.vocabulary.tables import ObjectStatement, StatementRef
+from lineage_pipeline.engine.trace.statement_graph import hash_node_identity
+from lineage_pipeline.model.enums import GraphEdgeType, NodeType, Role
+from lineage_pipeline.model.graph import Graph, GraphEdge, GraphNode
+from lineage_pipeline.model.tables import ObjectStatement, StatementRef
 
 
-def global_graph(graphs: Iterable[Graph], parts: Iterable[ObjectStatement]) -> Graph:
+def build_global_graph(graphs: Iterable[Graph], parts: Iterable[ObjectStatement]) -> Graph:
     """One graph of many; `parts` says which statement produces and which one reads an object."""
     nodes: dict[str, GraphNode] = {}
     edges: dict[str, GraphEdge] = {}
     for graph in graphs:
         for node in graph.nodes:
             known = nodes.get(node.id)
-            nodes[node.id] = node if known is None else _joint(known, node)
+            nodes[node.id] = node if known is None else _merge_nodes(known, node)
         for edge in graph.edges:
             before = edges.get(edge.id)
-            edges[edge.id] = edge if before is None else _both(before, edge)
-    crossings = {edge.id: edge for edge in _crossings(nodes, list(parts))}
+            edges[edge.id] = edge if before is None else _merge_edges(before, edge)
+    crossings = {edge.id: edge for edge in _iter_crossings(nodes, list(parts))}
     return Graph(None, None, tuple(nodes.values()), (*edges.values(), *crossings.values()))
 
 
-def _joint(known: GraphNode, node: GraphNode) -> GraphNode:
-    """One thing in several statements."""
+def _merge_nodes(known: GraphNode, node: GraphNode) -> GraphNode:
+    """One node that occurs in several statements."""
     refs = (*known.statement_refs, *node.statement_refs)
     return msgspec.structs.replace(known, statement_refs=refs, expression=known.expression or node.expression)
 
 
-def _both(known: GraphEdge, edge: GraphEdge) -> GraphEdge:
+def _merge_edges(known: GraphEdge, edge: GraphEdge) -> GraphEdge:
     """One edge that several statements make."""
     return msgspec.structs.replace(
         known,
@@ -41,12 +41,12 @@ def _both(known: GraphEdge, edge: GraphEdge) -> GraphEdge:
     )
 
 
-Places = dict[str, list[StatementRef]]
+StatementPlaces = dict[str, list[StatementRef]]
 
 
-def _crossings(nodes: Mapping[str, GraphNode], parts: Sequence[ObjectStatement]) -> Iterator[GraphEdge]:
-    """From what some statements produce to what others make of it: producers first, then readers."""
-    producers = _places(parts, (Role.DEFINE, Role.WRITE))
+def _iter_crossings(nodes: Mapping[str, GraphNode], parts: Sequence[ObjectStatement]) -> Iterator[GraphEdge]:
+    """Edges from what some statements produce to what others make of it."""
+    producers = _places_by_object(parts, (Role.DEFINE, Role.WRITE))
     written: dict[StatementRef, list[str]] = {}
     for name, places in producers.items():
         for place in places:
@@ -56,19 +56,19 @@ def _crossings(nodes: Mapping[str, GraphNode], parts: Sequence[ObjectStatement])
         for node in nodes.values()
         if node.resolution_source is not None and node.type is not NodeType.COLUMN
     }
-    for source, places in _places(parts, (Role.READ,)).items():
-        readers: Places = {}
+    for source, places in _places_by_object(parts, (Role.READ,)).items():
+        readers: StatementPlaces = {}
         for place in places:
             for target in written.get(place, ()):
                 readers.setdefault(target, []).append(place)
         for target, own in sorted(readers.items()):
             others = [place for place in producers.get(source, ()) if place not in set(own)]
             if others and target != source and source in ids and target in ids:
-                yield _crossing(ids[source], ids[target], (*others, *own))
+                yield _build_crossing(ids[source], ids[target], (*others, *own))
 
 
-def _places(parts: Iterable[ObjectStatement], roles: Sequence[Role]) -> Places:
-    found: Places = {}
+def _places_by_object(parts: Iterable[ObjectStatement], roles: Sequence[Role]) -> StatementPlaces:
+    found: StatementPlaces = {}
     for part in sorted(parts, key=lambda item: (item.object, item.path, item.ordinal)):
         place = StatementRef(part.path, part.ordinal)
         if part.role in roles and place not in found.setdefault(part.object, [])[-1:]:
@@ -76,6 +76,6 @@ def _places(parts: Iterable[ObjectStatement], roles: Sequence[Role]) -> Places:
     return {name: places for name, places in found.items() if places}
 
 
-def _crossing(source: str, target: str, statements: tuple[StatementRef, ...]) -> GraphEdge:
+def _build_crossing(source: str, target: str, statements: tuple[StatementRef, ...]) -> GraphEdge:
     kind = GraphEdgeType.CROSS_STATEMENT
-    return GraphEdge(identity_of(source, target, kind), source, target, kind, None, None, False, statements)
+    return GraphEdge(hash_node_identity(source, target, kind), source, target, kind, None, None, False, statements)

@@ -1,4 +1,4 @@
-"""How far something reaches: every column or object that feeds some columns or is fed by them, and over what."""
+"""Impact: every column that feeds some columns or is fed by them, with distance and last hop."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -6,23 +6,23 @@ from enum import StrEnum
 
 import msgspec
 
-from lineage_pipeline.engine.trace.facts import Facts
-from lineage_pipeline.engine.trace.graph import ALL, ColumnRef
-from lineage_pipeline.engine.trace.selectors import FAR
-from lineage_pipeline.engine.trace.walk import hops
-from lineage_pipeline.vocabulary.sets import EdgeType, Subtype
-from lineage_pipeline.vocabulary.tables import ColumnEdge
+from lineage_pipeline.engine.trace.column_graph import ALL, ColumnRef
+from lineage_pipeline.engine.trace.facts import LineageFacts
+from lineage_pipeline.engine.trace.selectors import UNLIMITED_DEPTH
+from lineage_pipeline.engine.trace.walk import measure_hops
+from lineage_pipeline.model.enums import EdgeType, Subtype
+from lineage_pipeline.model.tables import ColumnEdge
 
 
 class Direction(StrEnum):
-    """Where a walk goes: to what feeds the start, or to what it feeds."""
+    """The direction of a walk: to what feeds the start, or to what it feeds."""
 
     UPSTREAM = "upstream"
     DOWNSTREAM = "downstream"
 
 
 class Follow(StrEnum):
-    """Which columns count: those that values reach, those that only decisions reach, or all."""
+    """Which columns count: those that values reach, those that only conditions reach, or all."""
 
     ALL = "all"
     DIRECT = "direct"
@@ -30,7 +30,7 @@ class Follow(StrEnum):
 
 
 class Via(msgspec.Struct, frozen=True):
-    """The hop that leads to something reached: the neighbour towards the start, and how one feeds the other."""
+    """The hop that leads to a reached column or object: its neighbor towards the start, and the edge between them."""
 
     object: str
     column: str | None
@@ -42,7 +42,7 @@ class Via(msgspec.Struct, frozen=True):
 
 
 class Reached(msgspec.Struct, frozen=True):
-    """A column or object within reach; a root is fed by nothing that is known, a leaf feeds nothing."""
+    """A column or object within reach; a root has no known input, a leaf feeds nothing."""
 
     direction: Direction
     hops: int
@@ -54,21 +54,25 @@ class Reached(msgspec.Struct, frozen=True):
 
 
 def reach_columns(
-    facts: Facts, starts: Collection[ColumnRef], direction: Direction, depth: int = FAR, follow: Follow = Follow.ALL
+    facts: LineageFacts,
+    starts: Collection[ColumnRef],
+    direction: Direction,
+    depth: int = UNLIMITED_DEPTH,
+    follow: Follow = Follow.ALL,
 ) -> tuple[Reached, ...]:
-    """Give the columns within reach in one direction, the nearest first, then by name; it ends on cycles."""
+    """The columns within reach in one direction, the nearest first, then by name; cycles end."""
     graph = facts.graph()
     up = direction is Direction.UPSTREAM
     numbers = sorted({graph.index[ref] for ref in starts if ref in graph.index})
     links = graph.links(follow is Follow.DIRECT)
-    distances = hops(graph, numbers, links.up if up else links.down, depth=depth, up=up)
+    distances = measure_hops(graph, numbers, links.up if up else links.down, depth=depth, up=up)
     by_value: Collection[int] = ()
     if follow is Follow.INDIRECT:
         values = graph.links(direct_only=True)
-        by_value = hops(graph, numbers, values.up if up else values.down, up=up)
+        by_value = measure_hops(graph, numbers, values.up if up else values.down, up=up)
     near = {graph.refs[node]: distance for node, distance in distances.items() if node < graph.columns}
     shown = sorted((distance, node) for node, distance in distances.items() if distance and node < graph.columns)
-    edges = _edges(facts, near, direction, follow)
+    edges = _read_edges(facts, near, direction, follow)
     return tuple(
         Reached(
             direction,
@@ -77,25 +81,27 @@ def reach_columns(
             graph.refs[node].column,
             root=not links.up.of(node),
             leaf=not links.down.of(node),
-            via=edges.via(graph.refs[node], distance, near),
+            via=edges.find_via(graph.refs[node], distance, near),
         )
         for distance, node in shown
         if node not in by_value
     )
 
 
-def _edges(facts: Facts, near: Mapping[ColumnRef, int], direction: Direction, follow: Follow) -> "_Edges":
-    """Read the edges between the columns of a walk."""
+def _read_edges(
+    facts: LineageFacts, near: Mapping[ColumnRef, int], direction: Direction, follow: Follow
+) -> "_WalkEdges":
+    """The edges between the columns of a walk."""
     up = direction is Direction.UPSTREAM
     objects = {ref.object for ref, distance in near.items() if up or distance}
     rows = facts.edges_into(objects) if len(near) > 1 else ()
     if follow is Follow.DIRECT:
         rows = [row for row in rows if row.type is EdgeType.DIRECT]
-    return _Edges(rows, near, up)
+    return _WalkEdges(rows, near, up)
 
 
-class _Edges:
-    """Column edges by the end that is further from the start; only those between columns of the walk count."""
+class _WalkEdges:
+    """Column edges by the end that is further from the start, between columns of the walk only."""
 
     def __init__(self, edges: Iterable[ColumnEdge], columns: Collection[ColumnRef], up: bool) -> None:
         self.members: dict[str, set[str]] = defaultdict(set)
@@ -111,17 +117,17 @@ class _Edges:
             else:
                 self.exact[ColumnRef(name, column)].append(edge)
 
-    def via(self, ref: ColumnRef, distance: int, near: Mapping[ColumnRef, int]) -> Via | None:
-        """Give the best edge between a column and one that is a hop nearer to the start."""
+    def find_via(self, ref: ColumnRef, distance: int, near: Mapping[ColumnRef, int]) -> Via | None:
+        """The best edge between a column and one that is a hop nearer to the start."""
         edges = (*self.exact.get(ref, ()), *self.wide.get(ref.object, ()))
-        found = [(other, edge) for edge in edges for other in self._others(edge) if near[other] == distance - 1]
+        found = [(other, edge) for edge in edges for other in self._nearer_columns(edge) if near[other] == distance - 1]
         if not found:
             return None
-        other, edge = min(found, key=lambda pair: _rank(*pair))
-        return Via(other.object, other.column, edge.type, edge.subtype, edge.expression, edge.path, line_of(edge))
+        other, edge = min(found, key=lambda pair: _via_order(*pair))
+        return Via(other.object, other.column, edge.type, edge.subtype, edge.expression, edge.path, edge_line(edge))
 
-    def _others(self, edge: ColumnEdge) -> Iterator[ColumnRef]:
-        """Give the nearer ends of an edge."""
+    def _nearer_columns(self, edge: ColumnEdge) -> Iterator[ColumnRef]:
+        """The nearer ends of an edge."""
         name, column = (edge.to_object, edge.to_column) if self.up else (edge.from_object, edge.from_column)
         known = self.members.get(name, ())
         if column == ALL:
@@ -130,13 +136,13 @@ class _Edges:
             yield ColumnRef(name, column)
 
 
-def _rank(other: ColumnRef, edge: ColumnEdge) -> tuple[bool, str, int, int, ColumnRef, str]:
-    """Put edges that carry values first, then the order of the text."""
+def _via_order(other: ColumnRef, edge: ColumnEdge) -> tuple[bool, str, int, int, ColumnRef, str]:
+    """Sort key: edges that carry values first, then text order."""
     start = edge.span.start if edge.span else -1
     return edge.type is not EdgeType.DIRECT, edge.path, edge.statement, start, other, edge.subtype
 
 
-def line_of(edge: ColumnEdge) -> int | None:
-    """Give the line where an edge is made, if it is known."""
+def edge_line(edge: ColumnEdge) -> int | None:
+    """The line of an edge's expression, or None where it is unknown."""
     place = edge.span or edge.from_span
     return place.line if place else None

@@ -1,6 +1,6 @@
-"""How far every column reaches, exactly or, where there are very many, by a sample.
+"""Reach of every column, counted exactly or, for very many columns, from a sample.
 
-Cycles are folded into components, and components are taken sinks first, each after all that it leads to.
+Cycles are condensed into components, and each component is processed after all that it leads to.
 """
 
 import zlib
@@ -9,23 +9,23 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from lineage_pipeline.engine.trace.closures import PIECE, Labels, count_labels
-from lineage_pipeline.engine.trace.components import Costs, Flow, flows
-from lineage_pipeline.engine.trace.graph import Adjacency, ColumnGraph, ColumnRef, Links, column_graph
-from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline.vocabulary.tables import Column, ColumnReach
+from lineage_pipeline.engine.trace.closures import PIECE, NodeLabels, count_labels
+from lineage_pipeline.engine.trace.column_graph import Adjacency, ColumnGraph, ColumnRef, GraphLinks, build_column_graph
+from lineage_pipeline.engine.trace.condensation import Condensation, HopCosts, condense_graph
+from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.model.tables import Column, ColumnReach
 
 EXACT_COLUMNS = 262_144
-"""Up to so many columns every count is exact."""
+"""Up to this many columns every count is exact."""
 
 SAMPLE = 32_768
-"""Beyond, so many columns are swept, and stand for all."""
+"""Beyond that, this many columns are swept and represent all."""
 
 EXACT_SET = 64
-"""Beyond, a column that reaches no more nodes than this is still counted exactly."""
+"""In a sampled graph, a column that reaches at most this many nodes is still counted exactly."""
 
 
-class Counts(msgspec.Struct, frozen=True):
+class ReachCounts(msgspec.Struct, frozen=True):
     """For each column: columns, objects, leaves and depth in one direction; `estimated` lists the inexact ones."""
 
     columns: Sequence[int]
@@ -35,89 +35,91 @@ class Counts(msgspec.Struct, frozen=True):
     estimated: set[int]
 
 
-class Net(msgspec.Struct, frozen=True):
-    """A graph of columns as counting takes it: numbers alone.
+class CountingGraph(msgspec.Struct, frozen=True):
+    """A column graph as numbers only, as counting needs it.
 
     Nodes are numbered as in a graph, columns first, each with its object among the `owners`, in their order; `spread`
-    gives numbers that choose a sample of them, and depend on names alone.
+    gives the numbers by which a sample is chosen, which depend on names alone.
     """
 
     columns: int
     into: int
-    links: Links
+    links: GraphLinks
     owners: Sequence[int]
     spread: Callable[[], Sequence[int]]
 
 
-def column_reach(lineage: Lineage, exact_columns: int = EXACT_COLUMNS) -> tuple[ColumnReach, ...]:
-    """Give one row for each column of the lineage, in the order of its columns."""
-    graph = column_graph(lineage)
-    nets = (net_of(graph, direct_only) for direct_only in (True, False))
-    direct, every = (count_ways(net, exact_columns) for net in nets)
+def build_column_reach(lineage: LineageTables, exact_columns: int = EXACT_COLUMNS) -> tuple[ColumnReach, ...]:
+    """One row for each column of the lineage, in the order of its columns."""
+    graph = build_column_graph(lineage)
+    nets = (build_counting_graph(graph, direct_only) for direct_only in (True, False))
+    direct, every = (count_both_directions(net, exact_columns) for net in nets)
     nodes = ((column, graph.index[ColumnRef(column.object, column.name)]) for column in lineage.columns)
-    return tuple(_row(column, node, (*direct, *every)) for column, node in nodes)
+    return tuple(_build_row(column, node, (*direct, *every)) for column, node in nodes)
 
 
-def net_of(graph: ColumnGraph, direct_only: bool) -> Net:
-    """Give the edges of a graph that carry values, or all of them, to be counted."""
+def build_counting_graph(graph: ColumnGraph, direct_only: bool) -> CountingGraph:
+    """The edges of a graph that carry values, or all of them, for counting."""
     numbers: dict[str, int] = {}
     owners = [numbers.setdefault(ref.object, len(numbers)) for ref in graph.refs]
     links = graph.links(direct_only)
-    return Net(graph.columns, graph.into, links, owners, lambda: [spread(ref.object, ref.column) for ref in graph.refs])
+    return CountingGraph(
+        graph.columns, graph.into, links, owners, lambda: [sampling_hash(ref.object, ref.column) for ref in graph.refs]
+    )
 
 
-def count_ways(net: Net, exact_columns: int = EXACT_COLUMNS) -> tuple[Counts, Counts]:
+def count_both_directions(net: CountingGraph, exact_columns: int = EXACT_COLUMNS) -> tuple[ReachCounts, ReachCounts]:
     """Count what each column reaches upstream and downstream."""
-    labels = _labels(net, exact_columns)
-    up, down = flows(net.links, _costs(net))
-    return _count(net, net.links.up, up, labels), _count(net, net.links.down, down, labels)
+    labels = _choose_labels(net, exact_columns)
+    up, down = condense_graph(net.links, _hop_costs(net))
+    return _count_direction(net, net.links.up, up, labels), _count_direction(net, net.links.down, down, labels)
 
 
-def _costs(net: Net) -> Costs:
-    """Say which ends of an edge make it a hop: a way through a hidden node is one, not two."""
+def _hop_costs(net: CountingGraph) -> HopCosts:
+    """Which ends of an edge make it a hop: a path through a hidden node is one hop, not two."""
     into, out_of = net.into - net.columns, len(net.links.down.offsets) - 1 - net.into
     return b"\1" * net.columns + bytes(into) + b"\1" * out_of, b"\1" * net.into + bytes(out_of)
 
 
-def _labels(net: Net, exact_columns: int) -> Sequence[int]:
-    """Choose the columns that are looked for: all, or a sample that depends on their names alone."""
+def _choose_labels(net: CountingGraph, exact_columns: int) -> Sequence[int]:
+    """The columns that are counted: all, or a sample that depends on their names alone."""
     if net.columns <= exact_columns:
         return range(net.columns)
     numbers = net.spread()
     return sorted(range(net.columns), key=lambda node: (numbers[node], node))[:SAMPLE]
 
 
-def spread(name: str, column: str) -> int:
-    """Give a number that tells nothing of a column but its name."""
+def sampling_hash(name: str, column: str) -> int:
+    """A number that depends only on the name of a column."""
     return zlib.crc32(f"{name}.{column}".encode())
 
 
-def _count(net: Net, links: Adjacency, way: Flow, labels: Sequence[int]) -> Counts:
+def _count_direction(net: CountingGraph, links: Adjacency, way: Condensation, labels: Sequence[int]) -> ReachCounts:
     """Count what each column reaches in one direction."""
-    found = count_labels(way, _labelled(net, links, way, labels), net.columns)
+    found = count_labels(way, _assign_labels(net, links, way, labels), net.columns)
     columns, leaves = found.columns, found.leaves
     estimated: set[int] = set()
     if len(labels) < net.columns:
-        for node, (count, ends, inexact) in _estimated(net, links, columns, leaves, net.columns / len(labels)):
+        for node, (count, ends, inexact) in _estimate_counts(net, links, columns, leaves, net.columns / len(labels)):
             columns[node], leaves[node] = count, ends
             if inexact:
                 estimated.add(node)
-    return Counts(columns, found.objects, leaves, way.depth, estimated)
+    return ReachCounts(columns, found.objects, leaves, way.depth, estimated)
 
 
 def _is_leaf(links: Adjacency, node: int) -> bool:
     return links.offsets[node] == links.offsets[node + 1]
 
 
-def _labelled(net: Net, links: Adjacency, way: Flow, chosen: Iterable[int]) -> Labels:
-    """Give each chosen column that is reached a label of its own, and the columns of one object one in common.
+def _assign_labels(net: CountingGraph, links: Adjacency, way: Condensation, chosen: Iterable[int]) -> NodeLabels:
+    """Give each chosen column that is reached a label, and the columns of one object a common one.
 
-    In the order of components: what is reached together has labels that lie together.
+    Labels follow the order of components: what is reached together has neighboring labels.
     """
     own, object = array("i", [-1]) * net.columns, array("i", [-1]) * net.columns
     leaves = objects = 0
     met = set(links.targets)  # nobody reaches the others, and they may be most
-    nodes = way.ordered(node for node in chosen if node in met)
+    nodes = way.sort_nodes(node for node in chosen if node in met)
     for leaves, node in enumerate((node for node in nodes if not _is_leaf(links, node)), start=1):
         own[node] = leaves - 1
     leaves = objects = -(-leaves // PIECE) * PIECE
@@ -125,25 +127,25 @@ def _labelled(net: Net, links: Adjacency, way: Flow, chosen: Iterable[int]) -> L
         own[node] = objects - 1
     objects = -(-objects // PIECE) * PIECE
     numbers: dict[int, int] = {}
-    for node in way.ordered(node for node in range(net.columns) if node in met):
+    for node in way.sort_nodes(node for node in range(net.columns) if node in met):
         object[node] = numbers.setdefault(net.owners[node], objects + len(numbers))
-    return Labels(own, object, leaves, objects, objects + len(numbers))
+    return NodeLabels(own, object, leaves, objects, objects + len(numbers))
 
 
-def _estimated(
-    net: Net, links: Adjacency, columns: Sequence[int], leaves: Sequence[int], scale: float
+def _estimate_counts(
+    net: CountingGraph, links: Adjacency, columns: Sequence[int], leaves: Sequence[int], scale: float
 ) -> Iterator[tuple[int, tuple[int, int, bool]]]:
-    """Give exact counts where a column reaches little, and the scaled ones of the sample where it reaches much."""
+    """Exact counts for columns that reach little, scaled counts of the sample for the others."""
     for node in range(net.columns):
-        reached = _reached(net, links, node)
+        reached = _reached_columns(net, links, node)
         if reached is None:
             yield node, (max(EXACT_SET, round(columns[node] * scale)), round(leaves[node] * scale), True)
         else:
             yield node, (len(reached), sum(_is_leaf(links, other) for other in reached), False)
 
 
-def _reached(net: Net, links: Adjacency, node: int) -> list[int] | None:
-    """List the columns that a node reaches, or None when there are too many to look at."""
+def _reached_columns(net: CountingGraph, links: Adjacency, node: int) -> list[int] | None:
+    """The columns that a node reaches, or None when there are too many."""
     seen = {node}
     waiting = [node]
     while waiting:
@@ -155,7 +157,9 @@ def _reached(net: Net, links: Adjacency, node: int) -> list[int] | None:
     return [other for other in seen if other != node and other < net.columns]
 
 
-def _row(column: Column, node: int, counts: tuple[Counts, Counts, Counts, Counts]) -> ColumnReach:
+def _build_row(
+    column: Column, node: int, counts: tuple[ReachCounts, ReachCounts, ReachCounts, ReachCounts]
+) -> ColumnReach:
     direct_up, direct_down, all_up, all_down = counts
     return ColumnReach(
         object=column.object,

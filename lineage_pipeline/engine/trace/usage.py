@@ -1,13 +1,13 @@
-"""How statements use tables: as input, as output or as both, and what kind of thing each is."""
+"""Table usage: as input, as output or both, and the kind of each table."""
 
 from collections.abc import Iterable
 from enum import StrEnum
 
 import msgspec
 
-from lineage_pipeline.vocabulary.analysis import Lineage
-from lineage_pipeline.vocabulary.sets import ObjectKind, Role
-from lineage_pipeline.vocabulary.tables import ObjectRow
+from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.model.enums import ObjectKind, Role
+from lineage_pipeline.model.tables import ObjectRow
 
 
 class Usage(StrEnum):
@@ -18,8 +18,8 @@ class Usage(StrEnum):
     BOTH = "BOTH"
 
 
-class Used(msgspec.Struct, frozen=True):
-    """A table that statements use; `columns` are those that are known."""
+class TableUse(msgspec.Struct, frozen=True):
+    """A table that statements use; `columns` counts the known ones."""
 
     object: str
     usage: Usage
@@ -28,20 +28,20 @@ class Used(msgspec.Struct, frozen=True):
     columns: int
 
 
-READING = frozenset({Role.READ})
-WRITING = frozenset({Role.DEFINE, Role.WRITE, Role.ALTER, Role.DROP})
-TYPES = {
+READ_ROLES = frozenset({Role.READ})
+WRITE_ROLES = frozenset({Role.DEFINE, Role.WRITE, Role.ALTER, Role.DROP})
+TABLE_TYPES = {
     ObjectKind.TABLE: "TABLE",
     ObjectKind.TEMP_TABLE: "TABLE",
     ObjectKind.EXTERNAL: "TABLE",
     ObjectKind.VIEW: "VIEW",
     ObjectKind.MATERIALIZED_VIEW: "VIEW",
 }
-LEFT_OUT = frozenset({ObjectKind.QUERY, ObjectKind.PROCEDURE, ObjectKind.FUNCTION, ObjectKind.TRIGGER})
+EXCLUDED_KINDS = frozenset({ObjectKind.QUERY, ObjectKind.PROCEDURE, ObjectKind.FUNCTION, ObjectKind.TRIGGER})
 
 
-def table_usage(lineage: Lineage, ctes: Iterable[str] = ()) -> tuple[Used, ...]:
-    """Give every table with how it is used; CTEs are inputs of their own statements."""
+def list_table_usage(lineage: LineageTables, ctes: Iterable[str] = ()) -> tuple[TableUse, ...]:
+    """Every table with its usage; CTEs are inputs of their own statements."""
     columns: dict[str, int] = {}
     for column in lineage.columns:
         columns[column.object] = columns.get(column.object, 0) + 1
@@ -51,18 +51,24 @@ def table_usage(lineage: Lineage, ctes: Iterable[str] = ()) -> tuple[Used, ...]:
         roles.setdefault(part.object, set()).add(part.role)
         places.setdefault(part.object, set()).add((part.path, part.ordinal))
     found = [
-        Used(row.object, _usage(roles[row.object]), _type(row), len(places[row.object]), columns.get(row.object, 0))
+        TableUse(
+            row.object,
+            _classify_usage(roles[row.object]),
+            _table_type(row),
+            len(places[row.object]),
+            columns.get(row.object, 0),
+        )
         for row in lineage.objects
-        if row.kind not in LEFT_OUT and roles.get(row.object, set()) & (READING | WRITING)
+        if row.kind not in EXCLUDED_KINDS and roles.get(row.object, set()) & (READ_ROLES | WRITE_ROLES)
     ]
-    found += [Used(name, Usage.INPUT, "CTE", 1, 0) for name in sorted(set(ctes))]
+    found += [TableUse(name, Usage.INPUT, "CTE", 1, 0) for name in sorted(set(ctes))]
     return tuple(sorted(found, key=lambda used: (used.object, used.type)))
 
 
-def _usage(roles: set[Role]) -> Usage:
-    read, written = bool(roles & READING), bool(roles & WRITING)
+def _classify_usage(roles: set[Role]) -> Usage:
+    read, written = bool(roles & READ_ROLES), bool(roles & WRITE_ROLES)
     return Usage.BOTH if read and written else Usage.OUTPUT if written else Usage.INPUT
 
 
-def _type(row: ObjectRow) -> str:
-    return TYPES.get(row.kind, "UNKNOWN")
+def _table_type(row: ObjectRow) -> str:
+    return TABLE_TYPES.get(row.kind, "UNKNOWN")

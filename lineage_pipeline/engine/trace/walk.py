@@ -1,45 +1,49 @@
-"""From a few columns through the graph: what feeds them, what they feed, and by which ways."""
+"""Walks through the column graph from a few columns: what feeds them, what they feed, and along which paths."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator
 
-from lineage_pipeline.engine.trace.graph import Adjacency, ColumnGraph, ColumnRef
+from lineage_pipeline.engine.trace.column_graph import Adjacency, ColumnGraph, ColumnRef
 
 
-def upstream(
+def find_upstream(
     graph: ColumnGraph, columns: Iterable[ColumnRef], depth: int | None = None, direct_only: bool = False
 ) -> dict[ColumnRef, int]:
-    """Map every column that feeds the given ones to its distance in hops, nearest first."""
-    return _named(graph, hops(graph, _numbers(graph, columns), graph.links(direct_only).up, depth=depth, up=True))
+    """The columns that feed the given ones, with their distance in hops, nearest first."""
+    return _column_distances(
+        graph, measure_hops(graph, _column_numbers(graph, columns), graph.links(direct_only).up, depth=depth, up=True)
+    )
 
 
-def downstream(
+def find_downstream(
     graph: ColumnGraph, columns: Iterable[ColumnRef], depth: int | None = None, direct_only: bool = False
 ) -> dict[ColumnRef, int]:
-    """Map every column that the given ones feed to its distance in hops, nearest first."""
-    return _named(graph, hops(graph, _numbers(graph, columns), graph.links(direct_only).down, depth=depth))
+    """The columns that the given ones feed, with their distance in hops, nearest first."""
+    return _column_distances(
+        graph, measure_hops(graph, _column_numbers(graph, columns), graph.links(direct_only).down, depth=depth)
+    )
 
 
-def paths(
+def find_simple_paths(
     graph: ColumnGraph, start: ColumnRef, end: ColumnRef, max_paths: int = 100, direct_only: bool = False
 ) -> tuple[tuple[ColumnRef, ...], ...]:
-    """Give ways from one column to another that pass no column twice, short ones first."""
+    """The paths from one column to another that pass no column twice, short ones first."""
     if start not in graph.index or end not in graph.index or max_paths < 1:
         return ()
     links = graph.links(direct_only)
-    near = hops(graph, (graph.index[end],), links.up, up=True)
+    near = measure_hops(graph, (graph.index[end],), links.up, up=True)
     found = []
-    for path in _simple_paths(graph, links.down, graph.index[start], graph.index[end], near):
+    for path in _iter_simple_paths(graph, links.down, graph.index[start], graph.index[end], near):
         found.append(tuple(graph.refs[node] for node in path))
         if len(found) == max_paths:
             break
     return tuple(sorted(found, key=lambda path: (len(path), path)))
 
 
-def hops(
+def measure_hops(
     graph: ColumnGraph, starts: Iterable[int], links: Adjacency, *, depth: int | None = None, up: bool = False
 ) -> dict[int, int]:
-    """Map every node within reach, the starts and hidden ones included, to its distance."""
+    """The distance of every node within reach, including the starts and hidden nodes."""
     distances = dict.fromkeys(starts, 0)
     queue = deque(distances)
     while queue:
@@ -57,24 +61,24 @@ def hops(
     return distances
 
 
-def _numbers(graph: ColumnGraph, columns: Iterable[ColumnRef]) -> list[int]:
+def _column_numbers(graph: ColumnGraph, columns: Iterable[ColumnRef]) -> list[int]:
     return sorted({graph.index[column] for column in columns if column in graph.index})
 
 
-def _named(graph: ColumnGraph, distances: dict[int, int]) -> dict[ColumnRef, int]:
-    """Name the columns of a walk without its starts; only they are at distance 0, since hidden nodes have no name."""
+def _column_distances(graph: ColumnGraph, distances: dict[int, int]) -> dict[ColumnRef, int]:
+    """The columns of a walk with their distances, without its starts."""
     shown = sorted((distance, node) for node, distance in distances.items() if distance and node < graph.columns)
     return {graph.refs[node]: distance for distance, node in shown}
 
 
-def _simple_paths(
+def _iter_simple_paths(
     graph: ColumnGraph, links: Adjacency, start: int, end: int, near: dict[int, int]
 ) -> Iterator[tuple[int, ...]]:
-    """Walk in depth through nodes that lead to the end; those that are nearest to it go first."""
+    """Depth-first walk through nodes that lead to the end; those nearest to it go first."""
     if start == end or start not in near:
         return
     path = [start]
-    waiting = [iter(_steps(graph, links, start, near))]
+    waiting = [iter(_next_columns(graph, links, start, near))]
     while waiting:
         node = next(waiting[-1], None)
         if node is None:
@@ -84,11 +88,11 @@ def _simple_paths(
             yield (*path, end)
         elif node not in path:
             path.append(node)
-            waiting.append(iter(_steps(graph, links, node, near)))
+            waiting.append(iter(_next_columns(graph, links, node, near)))
 
 
-def neighbours(graph: ColumnGraph, links: Adjacency, node: int) -> set[int]:
-    """Give the columns one hop away, hidden nodes passed through."""
+def find_neighbors(graph: ColumnGraph, links: Adjacency, node: int) -> set[int]:
+    """The columns one hop away, through hidden nodes."""
     found: set[int] = set()
     hidden = [node]
     while hidden:
@@ -100,7 +104,7 @@ def neighbours(graph: ColumnGraph, links: Adjacency, node: int) -> set[int]:
     return found
 
 
-def _steps(graph: ColumnGraph, links: Adjacency, node: int, near: dict[int, int]) -> list[int]:
-    """List the columns one hop away that lead to the end, the nearest to it first."""
-    found = neighbours(graph, links, node)
+def _next_columns(graph: ColumnGraph, links: Adjacency, node: int, near: dict[int, int]) -> list[int]:
+    """The columns one hop away that lead to the end, the nearest to it first."""
+    found = find_neighbors(graph, links, node)
     return sorted((other for other in found if other in near), key=lambda other: (near[other], other))

@@ -1,4 +1,4 @@
-"""Changes → what reviewers and their machines read: a `Comparison` and a `Style` go in, a text comes out.
+"""Reports of changes for reviewers and CI: a `Comparison` and a `ReportStyle` go in, a text comes out.
 
-A format is a file here and a row of `REPORTERS`; `reading` says what all of them tell, `escapes` keeps names harmless.
+A format is a module here and a row of `REPORTERS`; `causes` has what all of them show.
 """

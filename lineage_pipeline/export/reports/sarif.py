@@ -1,57 +1,57 @@
-"""Changes as SARIF 2.1.0, which code scanners and editors read: rules, results, related places, suppressions."""
+"""Changes as SARIF 2.1.0 for code scanners and editors: rules, results, related locations, suppressions."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from lineage_pipeline import __version__
-from lineage_pipeline.engine.diff import RULES
-from lineage_pipeline.export.json import dump
-from lineage_pipeline.export.reports.escapes import address, message, plain
-from lineage_pipeline.export.reports.reading import Cause, causes
-from lineage_pipeline.export.reports.singleline import sentence
-from lineage_pipeline.export.subject import PLAIN, Comparison, Style
-from lineage_pipeline.vocabulary.sets import Level, Severity
-from lineage_pipeline.vocabulary.tables import Diagnostic
+from lineage_pipeline.engine.diff.rules.registry import RULES
+from lineage_pipeline.export.documents.lineage_json import dump_json
+from lineage_pipeline.export.escaping import escape_one_line, escape_sarif_message, quote_path
+from lineage_pipeline.export.reports.causes import RootCause, collect_causes
+from lineage_pipeline.export.reports.singleline import describe_cause
+from lineage_pipeline.export.subject import PLAIN_STYLE, Comparison, ReportStyle
+from lineage_pipeline.model.enums import Level, Severity
+from lineage_pipeline.model.tables import Diagnostic
 
 Row = dict[str, Any]
 
-ROOT = "%SRCROOT%"
-"""The name by which scanners know the top of the repository."""
+SOURCE_ROOT = "%SRCROOT%"
+"""The name of the repository root in SARIF."""
 
-LEVELS = {
+RESULT_LEVELS = {
     Severity.BREAKING: "error",
     Severity.POTENTIALLY_BREAKING: "warning",
     Severity.NON_BREAKING: "note",
     Severity.INFO: "note",
 }
-NOTICES = {Level.ERROR: "error", Level.WARNING: "warning", Level.INFO: "note"}
+NOTIFICATION_LEVELS = {Level.ERROR: "error", Level.WARNING: "warning", Level.INFO: "note"}
 
 MOST_PLACES = 100
-FINGERPRINT = "lineageChange/v1"
+FINGERPRINT_KEY = "lineageChange/v1"
 
 
-def write_sarif(comparison: Comparison, style: Style = PLAIN) -> str:
-    """Give one run with a result for each cause."""
+def write_sarif(comparison: Comparison, style: ReportStyle = PLAIN_STYLE) -> str:
+    """Return one run with a result for each cause."""
     run: Row = {
-        "tool": {"driver": {"name": "lineage-pipeline", "semanticVersion": __version__, "rules": _rules()}},
+        "tool": {"driver": {"name": "lineage-pipeline", "semanticVersion": __version__, "rules": _rule_descriptors()}},
         "invocations": [
             {
                 "executionSuccessful": True,
                 "toolExecutionNotifications": [
-                    _notification(finding) for finding in (*comparison.findings, *comparison.unanalysed)
+                    _build_notification(finding) for finding in (*comparison.findings, *comparison.unanalysed)
                 ],
             }
         ],
-        "originalUriBaseIds": {ROOT: {"description": {"text": "The top of the repository."}}},
+        "originalUriBaseIds": {SOURCE_ROOT: {"description": {"text": "The top of the repository."}}},
         "columnKind": "unicodeCodePoints",
-        "results": [_result(cause) for cause in causes(comparison)],
+        "results": [_build_result(cause) for cause in collect_causes(comparison)],
         "properties": {"base": comparison.base, "head": comparison.head},
     }
     schema = "https://json.schemastore.org/sarif-2.1.0.json"
-    return dump({"$schema": schema, "version": "2.1.0", "runs": [run]})
+    return dump_json({"$schema": schema, "version": "2.1.0", "runs": [run]})
 
 
-def _rules() -> list[Row]:
+def _rule_descriptors() -> list[Row]:
     return [
         {
             "id": rule.id,
@@ -66,20 +66,22 @@ def _rules() -> list[Row]:
     ]
 
 
-_INDEX = {rule.id: index for index, rule in enumerate(RULES)}
+_RULE_INDEXES = {rule.id: index for index, rule in enumerate(RULES)}
 
 
-def _result(cause: Cause) -> Row:
+def _build_result(cause: RootCause) -> Row:
     change = cause.change
     logical = {"fullyQualifiedName": cause.name, "kind": "object" if change.column is None else "member"}
     result: Row = {
         "ruleId": change.rule,
-        **({"ruleIndex": _INDEX[change.rule]} if change.rule in _INDEX else {}),
-        "level": LEVELS[change.effective],
-        "message": {"text": message(sentence(cause)) + (f". {cause.remedy}" if cause.is_harmful else "")},
-        "locations": [{**_physical(change.path, change.line), "logicalLocations": [logical]}],
-        "relatedLocations": list(_related(cause)),
-        "partialFingerprints": {FINGERPRINT: change.fingerprint},
+        **({"ruleIndex": _RULE_INDEXES[change.rule]} if change.rule in _RULE_INDEXES else {}),
+        "level": RESULT_LEVELS[change.effective],
+        "message": {
+            "text": escape_sarif_message(describe_cause(cause)) + (f". {cause.remedy}" if cause.is_harmful else "")
+        },
+        "locations": [{**_physical_location(change.path, change.line), "logicalLocations": [logical]}],
+        "relatedLocations": list(_related_locations(cause)),
+        "partialFingerprints": {FINGERPRINT_KEY: change.fingerprint},
         "properties": {
             "effective": change.effective.value,
             "intrinsic": change.intrinsic.value,
@@ -94,28 +96,28 @@ def _result(cause: Cause) -> Row:
     return result
 
 
-def _related(cause: Cause) -> Iterator[Row]:
-    placed = [reader for reader in cause.felt if reader.path is not None]
+def _related_locations(cause: RootCause) -> Iterator[Row]:
+    placed = [reader for reader in cause.affected_readers if reader.path is not None]
     for number, reader in enumerate(placed[:MOST_PLACES], 1):
-        owners = f" ({', '.join(map(plain, reader.owners))})" if reader.owners else ""
-        told = message(f"{plain(reader.name)}: {plain(reader.fortune)}{owners}")
-        yield {"id": number, **_physical(reader.path, reader.line), "message": {"text": told}}
+        owners = f" ({', '.join(map(escape_one_line, reader.owners))})" if reader.owners else ""
+        told = escape_sarif_message(f"{escape_one_line(reader.name)}: {escape_one_line(reader.effect)}{owners}")
+        yield {"id": number, **_physical_location(reader.path, reader.line), "message": {"text": told}}
 
 
-def _notification(finding: Diagnostic) -> Row:
-    physical = _physical(finding.path, finding.line)
+def _build_notification(finding: Diagnostic) -> Row:
+    physical = _physical_location(finding.path, finding.line)
     return {
         "descriptor": {"id": finding.code},
-        "level": NOTICES[finding.severity],
-        "message": {"text": message(finding.message)},
+        "level": NOTIFICATION_LEVELS[finding.severity],
+        "message": {"text": escape_sarif_message(finding.message)},
         **({"locations": [physical]} if physical else {}),
     }
 
 
-def _physical(path: str | None, line: int | None) -> Row:
-    """Give a place, relative to the top of the repository."""
+def _physical_location(path: str | None, line: int | None) -> Row:
+    """Return a location relative to the repository root."""
     if path is None:
         return {}
-    artifact = {"uri": address(path), "uriBaseId": ROOT}
+    artifact = {"uri": quote_path(path), "uriBaseId": SOURCE_ROOT}
     region = {"region": {"startLine": line}} if line is not None else {}
     return {"physicalLocation": {"artifactLocation": artifact, **region}}

@@ -1,62 +1,69 @@
-"""Changes one a line, as compilers write them: what editors jump to and what `grep` finds."""
+"""Changes one a line, as compilers print them, for editors and `grep`."""
 
-from lineage_pipeline.export.report import place
-from lineage_pipeline.export.reports.escapes import plain
-from lineage_pipeline.export.reports.reading import TITLES, Cause, shown
-from lineage_pipeline.export.subject import PLAIN, Comparison, Style
-from lineage_pipeline.vocabulary.tables import Change, Diagnostic
+from lineage_pipeline.export.escaping import escape_one_line
+from lineage_pipeline.export.reports.causes import SEVERITY_TITLES, RootCause, listed_causes
+from lineage_pipeline.export.subject import PLAIN_STYLE, Comparison, ReportStyle
+from lineage_pipeline.export.text_fragments import format_location
+from lineage_pipeline.model.tables import Change, Diagnostic
 
 MOST_READERS, LONGEST = 3, 80
 
-MESSAGES = ("SRC002", "ANL")
-"""Rules of which what is now is a sentence."""
+MESSAGE_RULES = ("SRC002", "ANL")
+"""Prefixes of rules whose `after` is a sentence."""
 
-ONE_SIDED = ("ROW", "CON", "SRC", "NUL", "COL008")
-"""Rules that find what came or went, without a name of its own."""
-
-
-def write_lines(comparison: Comparison, style: Style = PLAIN) -> str:
-    """Give a line for each cause, the gravest first, then what is wrong with waivers."""
-    return "".join(f"{text}\n" for text in (*map(line, shown(comparison)), *map(_warning, comparison.findings)))
+ONE_SIDED_RULES = ("ROW", "CON", "SRC", "NUL", "COL008")
+"""Prefixes of rules about something unnamed that was added or removed."""
 
 
-def _warning(finding: Diagnostic) -> str:
-    where = plain(place(finding.path or "-", finding.line))
-    return f"{where}: warning: {plain(finding.message, 300)} [{finding.code}]"
+def write_singleline(comparison: Comparison, style: ReportStyle = PLAIN_STYLE) -> str:
+    """Return a line for each cause, the gravest first, then the findings about waivers."""
+    return "".join(
+        f"{text}\n"
+        for text in (*map(format_cause_line, listed_causes(comparison)), *map(_finding_line, comparison.findings))
+    )
 
 
-def line(cause: Cause) -> str:
-    """Give a cause with its place, severity, rule, name and the first of its readers."""
+def _finding_line(finding: Diagnostic) -> str:
+    where = escape_one_line(format_location(finding.path or "-", finding.line))
+    return f"{where}: warning: {escape_one_line(finding.message, 300)} [{finding.code}]"
+
+
+def format_cause_line(cause: RootCause) -> str:
+    """Format a cause with location, severity, rule, name and the first affected objects."""
     change = cause.change
-    where = plain(place(change.path or "-", change.line))
-    severity = TITLES[change.effective].lower() + (" (waived)" if cause.waived is not None else "")
-    return f"{where}: {severity}: {sentence(cause)} [{change.rule}]"
+    where = escape_one_line(format_location(change.path or "-", change.line))
+    severity = SEVERITY_TITLES[change.effective].lower() + (" (waived)" if cause.waived is not None else "")
+    return f"{where}: {severity}: {describe_cause(cause)} [{change.rule}]"
 
 
-def sentence(cause: Cause) -> str:
-    """Say what changed, how, and who feels it."""
-    return f"{cause.title}: {subject(cause)}" if cause.title else subject(cause)
+def describe_cause(cause: RootCause) -> str:
+    """Describe what changed, how, and who is affected."""
+    return f"{cause.title}: {describe_changed_object(cause)}" if cause.title else describe_changed_object(cause)
 
 
-def subject(cause: Cause) -> str:
-    """Name what changed and who feels it."""
-    said = plain(cause.name)
+def describe_changed_object(cause: RootCause) -> str:
+    """Describe what changed and who is affected, without the title of the rule."""
+    said = escape_one_line(cause.name)
     change = cause.change
-    said += f" ({how})" if (how := _how(change)) else ""
-    names = [plain(name, 80) for name in cause.feeling]
+    said += f" ({how})" if (how := _describe_difference(change)) else ""
+    names = [escape_one_line(name, 80) for name in cause.affected_objects]
     if names:
         rest = f" and {len(names) - MOST_READERS} more" if len(names) > MOST_READERS else ""
         said += f"; felt by {', '.join(names[:MOST_READERS])}{rest}"
     return said
 
 
-def _how(change: Change) -> str:
-    """Give what was and what is, where it is short; one of them alone where the rule does not say it."""
+def _describe_difference(change: Change) -> str:
+    """Return before and after where they are short; only one of them where the rule does not say which."""
     before, after = ((text or "").replace("\n", "; ") for text in (change.before, change.after))
     if len(before) + len(after) >= LONGEST:
         return ""
     if before and after:
-        return f"{plain(before)} → {plain(after)}"
-    if change.rule.startswith(MESSAGES):
-        return plain(after)
-    return plain(f"+ {after}" if after else before and f"- {before}") if change.rule.startswith(ONE_SIDED) else ""
+        return f"{escape_one_line(before)} → {escape_one_line(after)}"
+    if change.rule.startswith(MESSAGE_RULES):
+        return escape_one_line(after)
+    return (
+        escape_one_line(f"+ {after}" if after else before and f"- {before}")
+        if change.rule.startswith(ONE_SIDED_RULES)
+        else ""
+    )

@@ -1,1 +1,1 @@
-"""The rules: a pair of lineages goes in, findings come out, one small function for one kind of change."""
+"""Rules: a pair of lineages in, findings out; one small function for each kind of change."""

@@ -1,35 +1,35 @@
-"""Columns that went, came, changed their names or their places."""
+"""Columns that were removed, renamed or added."""
 
 import re
 from collections.abc import Iterator
 
-from lineage_pipeline.engine.diff.finding import Finding, Rule
-from lineage_pipeline.engine.diff.pair import Pair
-from lineage_pipeline.engine.diff.readers import natural_readers, positional_sinks, star_readers
-from lineage_pipeline.vocabulary.sets import Confidence, Origin, Scope, Severity
-from lineage_pipeline.vocabulary.tables import Column
+from lineage_pipeline.engine.diff.consumers import find_natural_joins, find_positional_sinks, find_star_readers
+from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule
+from lineage_pipeline.engine.diff.match import LineagePair
+from lineage_pipeline.model.enums import Confidence, Origin, Scope, Severity
+from lineage_pipeline.model.tables import Column
 
 
-def column_removed(pair: Pair) -> Iterator[Finding]:
-    """Whoever names a removed column will fail."""
+def column_removed(pair: LineagePair) -> Iterator[ChangeFinding]:
+    """Readers that name a removed column fail."""
     for name in pair.common:
-        for column in _missing(pair, name):
+        for column in _removed_columns(pair, name):
             candidates = pair.renames.candidates.get((name, column.name), ())
-            confidence = _certainty(pair, column)
+            confidence = _removal_confidence(pair, column)
             unsure = confidence is Confidence.UNKNOWN
-            yield Finding(
+            yield ChangeFinding(
                 "COL001",
                 name,
                 column.name,
                 Severity.POTENTIALLY_BREAKING if unsure else Severity.BREAKING,
-                before=describe(column),
+                before=describe_column(column),
                 after=f"candidates: {', '.join(candidates)}" if candidates else None,
                 confidence=confidence,
             )
 
 
-def _certainty(pair: Pair, column: Column) -> Confidence:
-    """Say how sure it is that a column is gone: a star that cannot be expanded may still bring it."""
+def _removal_confidence(pair: LineagePair, column: Column) -> Confidence:
+    """The confidence that a column is gone: an unexpanded star may still provide it."""
     row = pair.head.objects[column.object]
     if not row.open:
         return Confidence.CERTAIN
@@ -37,19 +37,19 @@ def _certainty(pair: Pair, column: Column) -> Confidence:
     return Confidence.INFERRED if listed else Confidence.UNKNOWN
 
 
-def column_renamed(pair: Pair) -> Iterator[Finding]:
-    """Whoever uses the old name will fail; those who moved on will not."""
+def column_renamed(pair: LineagePair) -> Iterator[ChangeFinding]:
+    """Readers of the old name fail; those that were adapted do not."""
     for (name, old), new in sorted(pair.renames.names.columns.items()):
         if old.casefold() == new.casefold():
             continue
-        certain = bool(pair.base.inputs(name, old)) or is_said(pair, name, old, new)
+        certain = bool(pair.base.inputs(name, old)) or is_stated_rename(pair, name, old, new)
         confidence = Confidence.CERTAIN if certain else Confidence.INFERRED
-        yield Finding("COL002", name, old, Severity.BREAKING, before=old, after=new, confidence=confidence)
+        yield ChangeFinding("COL002", name, old, Severity.BREAKING, before=old, after=new, confidence=confidence)
 
 
-def is_said(pair: Pair, name: str, old: str, new: str) -> bool:
-    """Say whether a new statement that alters the object names a column before and after."""
-    places = [place for place in pair.head.changers.get(name, ()) if not pair.is_kept(place)]
+def is_stated_rename(pair: LineagePair, name: str, old: str, new: str) -> bool:
+    """Say whether a new ALTER statement names both the old and the new column."""
+    places = [place for place in pair.head.changers.get(name, ()) if not pair.is_unchanged(place)]
     words = {place: set(_WORDS.findall(pair.head.statements[place].preview.casefold())) for place in places}
     return any({old.casefold(), new.casefold()} <= found for found in words.values())
 
@@ -57,8 +57,8 @@ def is_said(pair: Pair, name: str, old: str, new: str) -> bool:
 _WORDS = re.compile(r"\w+")
 
 
-def column_added(pair: Pair) -> Iterator[Finding]:
-    """A new column harms nobody who lists columns, and reaches everybody who does not."""
+def column_added(pair: LineagePair) -> Iterator[ChangeFinding]:
+    """A new column is harmless for column lists, and reaches everything that has a star."""
     for name in pair.common:
         known = {new.name for _, new in pair.columns(name)}
         for column in pair.head.columns.get(name, {}).values():
@@ -66,27 +66,27 @@ def column_added(pair: Pair) -> Iterator[Finding]:
                 continue
             origins = pair.renames.origins.get((name, column.name), ())
             spreads = bool(
-                star_readers(pair, name, column.name)
-                or positional_sinks(pair, name)
-                or natural_readers(pair, name, column.name)
+                find_star_readers(pair, name, column.name)
+                or find_positional_sinks(pair, name)
+                or find_natural_joins(pair, name, column.name)
             )
-            yield Finding(
+            yield ChangeFinding(
                 "COL004" if spreads else "COL003",
                 name,
                 column.name,
                 Severity.POTENTIALLY_BREAKING if spreads else Severity.NON_BREAKING,
                 before=f"candidates: {', '.join(origins)}" if origins else None,
-                after=describe(column),
+                after=describe_column(column),
             )
 
 
-def describe(column: Column) -> str:
-    """Say in one line what a column is."""
+def describe_column(column: Column) -> str:
+    """A column in one line."""
     return " ".join(filter(None, (column.name, column.type, "" if column.nullable else "NOT NULL")))
 
 
-def _missing(pair: Pair, name: str) -> list[Column]:
-    """List the columns that an object lost and did not rename."""
+def _removed_columns(pair: LineagePair, name: str) -> list[Column]:
+    """The columns that an object lost and did not rename."""
     after, renamed = pair.head.columns.get(name, {}), pair.renames.names.columns
     columns = pair.base.columns.get(name, {}).values()
     return [column for column in columns if column.name not in after and (name, column.name) not in renamed]

@@ -1,4 +1,4 @@
-"""Columns that keep their names and mean something else."""
+"""Columns that keep their names and get other expressions."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -6,23 +6,22 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from lineage_pipeline.dialects import functions
-from lineage_pipeline.engine.diff.finding import Finding, Rule, at
-from lineage_pipeline.engine.diff.index import ADDING
-from lineage_pipeline.engine.diff.pair import Pair, Rewrite
-from lineage_pipeline.engine.diff.policy import fits
-from lineage_pipeline.engine.diff.renames import PROJECTION
-from lineage_pipeline.engine.diff.rules.positions import misplaced
-from lineage_pipeline.vocabulary.sets import Confidence, Scope, Severity, Subtype
-from lineage_pipeline.vocabulary.tables import Column, ColumnEdge
+from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule, at_edit
+from lineage_pipeline.engine.diff.index import INSERT_KINDS, PROJECTION_FACET
+from lineage_pipeline.engine.diff.match import LineagePair, StatementEdit
+from lineage_pipeline.engine.diff.policy import matches_any_glob
+from lineage_pipeline.engine.diff.rules.column_order import find_misplaced_columns
+from lineage_pipeline.model.enums import Confidence, Scope, Severity, Subtype
+from lineage_pipeline.model.tables import Column, ColumnEdge
 
 _CALLS = re.compile(r"([A-Za-z_]\w*)\s*\(")
 
-_AGGREGATES = re.compile(
+_AGGREGATE_NAMES = re.compile(
     r"\b(?:distinct|(?:count|sum|avg|min|max|std|var|median|mode|first|last|any_value|approx|percentile|quantile)\w*"
     r"|\w*agg|\w*concat|bool_and|bool_or|logical_?and|logical_?or)\b",
     re.IGNORECASE,
 )
-"""Names by which two ways of putting many rows into one value can be told apart."""
+"""Names of aggregates, by which two aggregations can be distinguished."""
 
 _COUNT = re.compile(r"\bcount[\w:]*\s*\(", re.IGNORECASE)
 
@@ -33,14 +32,14 @@ _CAST = re.compile(r"(?:try_)?cast\((.*) as [\w ]+(?:\([\d, ]*\))?\)", re.IGNORE
 _OVER = re.compile(r"\bover\b", re.IGNORECASE)
 
 
-VOLATILE = re.compile(rf"\b({'|'.join(sorted(functions.VOLATILE))})\(", re.IGNORECASE)
+VOLATILE_CALLS = re.compile(rf"\b({'|'.join(sorted(functions.VOLATILE_FUNCTIONS))})\(", re.IGNORECASE)
 
-CLOCKS = ("current", "get", "sys", "now")
-"""How functions begin that tell the time."""
+CLOCK_PREFIXES = ("current", "get", "sys", "now")
+"""Prefixes of functions that give the current time."""
 
 
-class Edit(msgspec.Struct, frozen=True):
-    """One column of one rewritten statement: its text and its inputs on both sides."""
+class ExpressionEdit(msgspec.Struct, frozen=True):
+    """One column of one edited statement: its text and its inputs on both sides."""
 
     column: Column
     before: str
@@ -54,79 +53,79 @@ class Edit(msgspec.Struct, frozen=True):
     confidence: Confidence
 
 
-def expression_changed(pair: Pair) -> Iterator[Finding]:
-    """Report each edited expression by the most telling rule that it meets."""
+def expression_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
+    """Report each edited expression by the most specific rule that applies."""
     for name in pair.common:
         for rewrite in pair.writers[name].rewrites:
-            for edit in _edits(pair, rewrite):
+            for edit in _find_edits(pair, rewrite):
                 verdict = next(filter(None, (judge(edit) for judge in JUDGES)), None)
                 if verdict:
                     told = edit.before or None, edit.after or None, edit.confidence
-                    yield at(Finding(verdict[0], name, edit.column.name, verdict[1], *told), pair, rewrite)
-            yield from _unfilled(pair, rewrite)
+                    yield at_edit(ChangeFinding(verdict[0], name, edit.column.name, verdict[1], *told), pair, rewrite)
+            yield from _find_unfilled(pair, rewrite)
 
 
-def _unfilled(pair: Pair, rewrite: Rewrite) -> Iterator[Finding]:
-    """Look at the columns that a statement filled and no longer fills, or the other way round."""
+def _find_unfilled(pair: LineagePair, rewrite: StatementEdit) -> Iterator[ChangeFinding]:
+    """Columns that a statement filled and no longer fills, or the other way round."""
     if not rewrite.head.kind or rewrite.base.kind != rewrite.head.kind:
         return
-    emptied = rewrite.head.kind in ADDING
+    emptied = rewrite.head.kind in INSERT_KINDS
     for _, new in pair.columns(rewrite.object):
-        before, after = rewrite.text(PROJECTION, new.name)
+        before, after = rewrite.text(PROJECTION_FACET, new.name)
         if before and not after:
-            supplied = new.name in pair.head.supplied(new.object)
+            supplied = new.name in pair.head.supplied_values(new.object)
             severity = Severity.BREAKING if emptied and not supplied else Severity.POTENTIALLY_BREAKING
             rule = "EXP004" if emptied else "EXP002"
-            yield at(Finding(rule, new.object, new.name, severity, before, None), pair, rewrite)
+            yield at_edit(ChangeFinding(rule, new.object, new.name, severity, before, None), pair, rewrite)
         elif after and not before:
-            found = Finding("EXP002", new.object, new.name, Severity.POTENTIALLY_BREAKING, None, after)
-            yield at(found, pair, rewrite)
+            found = ChangeFinding("EXP002", new.object, new.name, Severity.POTENTIALLY_BREAKING, None, after)
+            yield at_edit(found, pair, rewrite)
 
 
-def _edits(pair: Pair, rewrite: Rewrite) -> Iterator[Edit]:
-    """Give the columns whose canonical text differs; what only the head could not resolve is reported elsewhere."""
-    elsewhere = misplaced(pair, rewrite)
+def _find_edits(pair: LineagePair, rewrite: StatementEdit) -> Iterator[ExpressionEdit]:
+    """The columns whose canonical text differs; what only the head cannot resolve is reported elsewhere."""
+    elsewhere = find_misplaced_columns(pair, rewrite)
     for old, new in pair.columns(rewrite.object):
-        before, after = rewrite.text(PROJECTION, new.name)
+        before, after = rewrite.text(PROJECTION_FACET, new.name)
         lost = new.approximate and not old.approximate
         if before == after or not before or not after or lost or new.name in elsewhere:
             continue
         base = pair.base.inputs(old.object, old.name, rewrite.base.place)
         head = pair.head.inputs(new.object, new.name, rewrite.head.place)
         names, swap = pair.renames.names, dict([rewrite.swap] if rewrite.swap else [])
-        inputs = (names.column(edge.from_object, edge.from_column) for edge in base)
-        yield Edit(
+        inputs = (names.head_column(edge.from_object, edge.from_column) for edge in base)
+        yield ExpressionEdit(
             column=new,
             before=before,
             after=after,
             old=frozenset((swap.get(source, source), column) for source, column in inputs),
             new=frozenset((edge.from_object, edge.from_column) for edge in head),
             aggregated=(_is_aggregated(base, before), _is_aggregated(head, after)),
-            masked=(_masked(base), _masked(head)),
+            masked=(_masked_inputs(base), _masked_inputs(head)),
             retyped=old.type != new.type,
             sensitive=any(_is_sensitive(pair, edge) for edge in base),
             confidence=Confidence.APPROXIMATE if new.approximate else Confidence.CERTAIN,
         )
 
 
-def _masked(inputs: list[ColumnEdge]) -> frozenset[tuple[str, str]]:
-    """List the inputs of which only a hash or a mask arrives; a count hides values, but is not made to."""
+def _masked_inputs(inputs: list[ColumnEdge]) -> frozenset[tuple[str, str]]:
+    """The inputs of which only a hash or a mask arrives; aggregates do not count."""
     masked = (edge for edge in inputs if edge.masking and edge.subtype is not Subtype.AGGREGATION)
     return frozenset((edge.from_object, edge.from_column) for edge in masked)
 
 
-def _is_sensitive(pair: Pair, edge: ColumnEdge) -> bool:
+def _is_sensitive(pair: LineagePair, edge: ColumnEdge) -> bool:
     source = pair.base.columns.get(edge.from_object, {}).get(edge.from_column)
-    return source is not None and any(fits(tag, pair.sensitive) for tag in source.tags)
+    return source is not None and any(matches_any_glob(tag, pair.sensitive) for tag in source.tags)
 
 
 def _is_aggregated(inputs: list[ColumnEdge], text: str) -> bool:
-    """Say whether many rows go into one value; COUNT(*) does it without any input."""
+    """Say whether many rows go into one value; COUNT(*) does so without any input."""
     return any(edge.subtype is Subtype.AGGREGATION for edge in inputs) or bool(not inputs and _COUNT.search(text))
 
 
-def _masking(edit: Edit) -> tuple[str, Severity] | None:
-    """A value that was hidden can be read, or one that was read is hidden."""
+def _judge_masking(edit: ExpressionEdit) -> tuple[str, Severity] | None:
+    """A masked value becomes readable, or a readable one is masked."""
     shown = edit.masked[0] & edit.new - edit.masked[1]
     hidden = edit.masked[1] & edit.old - edit.masked[0]
     if not (shown or hidden) or edit.aggregated[0] != edit.aggregated[1]:
@@ -134,7 +133,7 @@ def _masking(edit: Edit) -> tuple[str, Severity] | None:
     return "EXP005", Severity.BREAKING if shown and edit.sensitive else Severity.POTENTIALLY_BREAKING
 
 
-def _constant(edit: Edit) -> tuple[str, Severity] | None:
+def _judge_constant(edit: ExpressionEdit) -> tuple[str, Severity] | None:
     """A column without inputs is a constant; one that became NULL is emptied."""
     emptied = bool(_NULL.match(edit.after))
     if edit.new or (_CALLS.search(edit.after.removeprefix("values")) and not emptied):
@@ -142,57 +141,57 @@ def _constant(edit: Edit) -> tuple[str, Severity] | None:
     return "EXP004", Severity.BREAKING if emptied else Severity.POTENTIALLY_BREAKING
 
 
-def _aggregate(edit: Edit) -> tuple[str, Severity] | None:
-    """One value of many rows and the value of one row are not the same thing."""
+def _judge_aggregate(edit: ExpressionEdit) -> tuple[str, Severity] | None:
+    """A value of many rows differs from the value of one row."""
     if edit.aggregated[0] != edit.aggregated[1]:
         return "EXP003", Severity.BREAKING
-    before, after = (sorted(_AGGREGATES.findall(text)) for text in (edit.before, edit.after))
+    before, after = (sorted(_AGGREGATE_NAMES.findall(text)) for text in (edit.before, edit.after))
     windowed = bool(_OVER.search(edit.before) or _OVER.search(edit.after))
     if windowed or (all(edit.aggregated) and before != after):
         return "EXP003", Severity.POTENTIALLY_BREAKING
     return None
 
 
-def _inputs(edit: Edit) -> tuple[str, Severity] | None:
-    """A column with other inputs; one that shares none with before is another column under the same name."""
+def _judge_inputs(edit: ExpressionEdit) -> tuple[str, Severity] | None:
+    """Other inputs; without a common one it is another column under the same name."""
     if edit.old == edit.new:
         return None
     replaced = bool(edit.old and edit.new) and not edit.old & edit.new
     return "EXP002", Severity.BREAKING if replaced else Severity.POTENTIALLY_BREAKING
 
 
-def _volatile(edit: Edit) -> tuple[str, Severity] | None:
-    """A value that is another one at every run cannot be checked; a mere stamp of the time is for information."""
-    before, after = (set(VOLATILE.findall(text)) for text in (edit.before, edit.after))
+def _judge_volatility(edit: ExpressionEdit) -> tuple[str, Severity] | None:
+    """A value that differs at every run cannot be checked; a mere timestamp is for information."""
+    before, after = (set(VOLATILE_CALLS.findall(text)) for text in (edit.before, edit.after))
     if not after - before:
         return None
-    stamp = not (edit.old or edit.new) and all(word.startswith(CLOCKS) for word in after)
+    stamp = not (edit.old or edit.new) and all(word.startswith(CLOCK_PREFIXES) for word in after)
     return "EXP006", Severity.INFO if stamp and before else Severity.POTENTIALLY_BREAKING
 
 
-def _expression(edit: Edit) -> tuple[str, Severity] | None:
-    """The same inputs, another formula; where a cast alone came or went, or no type is known, the type says all."""
-    if edit.retyped and (edit.column.type is None or uncast(edit.before) == uncast(edit.after)):
+def _judge_expression(edit: ExpressionEdit) -> tuple[str, Severity] | None:
+    """The same inputs, another formula; where only a cast changed, the type rules report it."""
+    if edit.retyped and (edit.column.type is None or strip_casts(edit.before) == strip_casts(edit.after)):
         return None
     return "EXP001", Severity.POTENTIALLY_BREAKING
 
 
-def uncast(text: str) -> str:
-    """Give a canonical text without the casts around all of it."""
+def strip_casts(text: str) -> str:
+    """A canonical text without the casts around all of it."""
     while found := _CAST.fullmatch(text):
         text = found[1]
     return text
 
 
-JUDGES: tuple[Callable[[Edit], tuple[str, Severity] | None], ...] = (
-    _masking,
-    _constant,
-    _aggregate,
-    _inputs,
-    _volatile,
-    _expression,
+JUDGES: tuple[Callable[[ExpressionEdit], tuple[str, Severity] | None], ...] = (
+    _judge_masking,
+    _judge_constant,
+    _judge_aggregate,
+    _judge_inputs,
+    _judge_volatility,
+    _judge_expression,
 )
-"""What an edited expression is told as: the first that fits."""
+"""The checks of an edited expression: the first that applies is reported."""
 
 RULES: tuple[Rule, ...] = (
     Rule(

@@ -1,61 +1,61 @@
-"""Objects that went, came, moved, or are made in another way."""
+"""Objects that were removed, renamed, added, or are made in another way."""
 
 from collections.abc import Iterator
 
-from lineage_pipeline.engine.diff.finding import Finding, Rule, at_body
-from lineage_pipeline.engine.diff.index import CONDITION, EMPTYING
-from lineage_pipeline.engine.diff.pair import Pair
-from lineage_pipeline.engine.diff.rules.analysis import lost_objects
-from lineage_pipeline.engine.diff.rules.moves import relocations, retargeted
-from lineage_pipeline.vocabulary.sets import Confidence, ObjectKind, Scope, Severity
+from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule, at_body
+from lineage_pipeline.engine.diff.index import CONDITION_KIND, DELETE_KINDS
+from lineage_pipeline.engine.diff.match import LineagePair
+from lineage_pipeline.engine.diff.rules.analyzability import find_lost_objects
+from lineage_pipeline.engine.diff.rules.relocation import find_relocations, find_retargeted_writes
+from lineage_pipeline.model.enums import Confidence, ObjectKind, Scope, Severity
 
 KINDS_UNKNOWN = frozenset({ObjectKind.UNKNOWN, ObjectKind.EXTERNAL})
 
-FILLING_NOTHING = EMPTYING | {CONDITION}
+NON_FILLING_KINDS = DELETE_KINDS | {CONDITION_KIND}
 
 VIEWS = frozenset({ObjectKind.VIEW, ObjectKind.MATERIALIZED_VIEW})
 
 
-def object_removed(pair: Pair) -> Iterator[Finding]:
-    """Whoever reads a removed object will fail; one that is only unreadable is reported as that."""
-    lost = {name for name, _ in lost_objects(pair)} | relocations(pair).keys()
+def object_removed(pair: LineagePair) -> Iterator[ChangeFinding]:
+    """Readers of a removed object fail; one that is only unreadable is reported as such."""
+    lost = {name for name, _ in find_lost_objects(pair)} | find_relocations(pair).keys()
     for name in pair.removed:
         if name not in pair.renames.names.objects and name not in lost:
-            yield Finding("OBJ001", name, None, Severity.BREAKING, before=pair.base.objects[name].kind.value)
+            yield ChangeFinding("OBJ001", name, None, Severity.BREAKING, before=pair.base.objects[name].kind.value)
 
 
-def object_renamed(pair: Pair) -> Iterator[Finding]:
+def object_renamed(pair: LineagePair) -> Iterator[ChangeFinding]:
     """An object with the same columns and the same body has another name."""
     for old, new in sorted(pair.renames.names.objects.items()):
         sure = bool(pair.base.bodies.get(old)) or old.rpartition(".")[2] == new.rpartition(".")[2]
         confidence = Confidence.CERTAIN if sure else Confidence.INFERRED
-        yield Finding("OBJ002", old, None, Severity.BREAKING, before=old, after=new, confidence=confidence)
+        yield ChangeFinding("OBJ002", old, None, Severity.BREAKING, before=old, after=new, confidence=confidence)
     for old, new in sorted(pair.covered.items()):
         severity = Severity.BREAKING if pair.head.writers.get(old) else Severity.NON_BREAKING
-        yield Finding("OBJ002", old, None, severity, before=old, after=f"{new}, and a view of the old name")
+        yield ChangeFinding("OBJ002", old, None, severity, before=old, after=f"{new}, and a view of the old name")
 
 
-def object_added(pair: Pair) -> Iterator[Finding]:
-    """A new object disturbs nobody, unless an untouched statement now reads it instead of another."""
-    moved = {*pair.renames.names.objects.values(), *(one.to for one in relocations(pair).values())}
+def object_added(pair: LineagePair) -> Iterator[ChangeFinding]:
+    """A new object is harmless, unless an unedited statement now reads it instead of another."""
+    moved = {*pair.renames.names.objects.values(), *(one.to for one in find_relocations(pair).values())}
     for name in pair.added:
         if name in moved:
             continue
-        shadowed = _shadowed(pair, name)
+        shadowed = _find_shadowed(pair, name)
         severity = Severity.POTENTIALLY_BREAKING if shadowed else Severity.NON_BREAKING
-        yield Finding("OBJ003", name, None, severity, before=shadowed, after=pair.head.objects[name].kind.value)
+        yield ChangeFinding("OBJ003", name, None, severity, before=shadowed, after=pair.head.objects[name].kind.value)
 
 
-def _shadowed(pair: Pair, name: str) -> str | None:
-    """Find an object of the same last name that untouched readers read before."""
+def _find_shadowed(pair: LineagePair, name: str) -> str | None:
+    """An object of the same last name that unedited readers read before."""
     last = pair.head.objects[name].name
     readers = (pair.head.fingerprint(place) for _, place in pair.head.readers.get(name, ()))
-    places = [pair.kept[reader][0] for reader in readers if reader in pair.kept]
+    places = [pair.unchanged[reader][0] for reader in readers if reader in pair.unchanged]
     reads = {read for place in places for read in pair.base.reads(place)} - {name}
     return next((read for read in sorted(reads) if read in pair.common and pair.base.objects[read].name == last), None)
 
 
-def kind_changed(pair: Pair) -> Iterator[Finding]:
+def kind_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
     """A view that becomes a table is as fresh as its last load; a table that becomes a view takes no writes."""
     for name in pair.common:
         before, after = pair.base.objects[name].kind, pair.head.objects[name].kind
@@ -63,23 +63,23 @@ def kind_changed(pair: Pair) -> Iterator[Finding]:
             continue
         refuses = after in VIEWS and bool(pair.head.writers.get(name))
         severity = Severity.BREAKING if refuses else Severity.POTENTIALLY_BREAKING
-        yield Finding("OBJ004", name, None, severity, before=before.value, after=after.value)
+        yield ChangeFinding("OBJ004", name, None, severity, before=before.value, after=after.value)
 
 
-def producers_changed(pair: Pair) -> Iterator[Finding]:
+def producers_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
     """Two statements may fill an object twice; none leaves it stale."""
-    told = {one.name for one in retargeted(pair)} | {one.to for one in retargeted(pair)}
+    told = {one.name for one in find_retargeted_writes(pair)} | {one.to for one in find_retargeted_writes(pair)}
     for name in pair.common:
         writers = pair.writers[name]
         before, after = (
-            sum(body.kind not in FILLING_NOTHING for body in side.bodies.get(name, ()))
+            sum(body.kind not in NON_FILLING_KINDS for body in side.bodies.get(name, ()))
             for side in (pair.base, pair.head)
         )
         if before == after or not (writers.gone or writers.new) or name in told:
             continue
         if max(before, after) > 1 or after == 0:
             texts = [f"{count} writer{'s' * (count != 1)}" for count in (before, after)]
-            found = Finding("OBJ005", name, None, Severity.POTENTIALLY_BREAKING, before=texts[0], after=texts[1])
+            found = ChangeFinding("OBJ005", name, None, Severity.POTENTIALLY_BREAKING, before=texts[0], after=texts[1])
             side, bodies = (pair.head, writers.new) if writers.new else (pair.base, writers.gone)
             yield at_body(found, side, bodies[-1])
 

@@ -1,0 +1,218 @@
+"""Inputs of commands: a folder, files, a revision, a lineage file or a snapshot of a warehouse."""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lineage_pipeline.cli.named_files import NamedFileRules, read_flag_schemas
+from lineage_pipeline.cli.options import parse_variables, resolve_schema_places
+from lineage_pipeline.cli.output import print_note
+from lineage_pipeline.model.errors import LineageError
+
+if TYPE_CHECKING:
+    from lineage_pipeline.cli.local_analysis import ComparisonSide
+    from lineage_pipeline.config.load import Settings
+    from lineage_pipeline.discover.discovery import Discovery, DiscoveryRules
+    from lineage_pipeline.discover.raw_file import RawFile
+    from lineage_pipeline.discover.schemas.imported_tables import SchemaImports
+    from lineage_pipeline.export.subject import Subject
+    from lineage_pipeline.queries.lineage import Lineage
+
+CURRENT_FOLDER = "."
+
+
+class ReadingFlags(NamedTuple):
+    """The flags that affect how SQL is read."""
+
+    dialect: str | None = None
+    schema: Sequence[str] | None = None
+    allow_implied: bool | None = None
+    variables: Sequence[str] | None = None
+    cache: bool | None = None
+
+    def flags(self, *, schemas: bool = True) -> "dict[str, object]":
+        """Return the flags as a layer of settings."""
+        said: dict[str, object] = {"dialect": self.dialect, "allow_implied": self.allow_implied}
+        analysis = said | ({"schemas": resolve_schema_places(list(self.schema or ()))} if schemas else {})
+        told = {"variables": parse_variables(list(self.variables or ()))}
+        return {"analysis": analysis, "templating": told, "cache": self.cache}
+
+
+class DiscoveredInputs(NamedTuple):
+    """Discovered files, with the rules, settings and imported schemas they are read with."""
+
+    discovery: "Discovery"
+    rules: "DiscoveryRules"
+    settings: "Settings"
+    imports: "SchemaImports"
+
+
+def load_inputs(places: Sequence[str] | None, reading: ReadingFlags) -> "Lineage":
+    """Load or analyze the inputs of a query; several inputs are merged into one lineage."""
+    from lineage_pipeline.cli.lineage_cache import load_or_analyze
+
+    loaded: list[Lineage] = []
+    to_read: list[str] = []
+    for place in places or (CURRENT_FOLDER,):
+        kept = open_stored_lineage(place)
+        if kept is None:
+            to_read.append(place)
+        else:
+            loaded.append(kept)
+    if to_read:
+        loaded.append(load_or_analyze(to_read, reading))
+    return loaded[0].merge(*loaded[1:]) if len(loaded) > 1 else loaded[0]
+
+
+def analyze_inputs(found: DiscoveredInputs, *, reach: bool = False) -> "Subject":
+    """Analyze discovered files."""
+    from lineage_pipeline.cli.local_analysis import analyze_subject
+
+    return analyze_subject(found.discovery, found.rules, found.settings, found.imports, reach=reach)
+
+
+def open_stored_lineage(place: str) -> "Lineage | None":
+    """Open a lineage file or a snapshot; None where the input is SQL that must be analyzed."""
+    from lineage_pipeline.queries.lineage import Lineage
+    from lineage_pipeline.queries.loading import is_lineage_file, is_warehouse, load_snapshot
+
+    path = Path(place)
+    if is_lineage_file(path):
+        return Lineage.load(path)
+    if path.is_dir():
+        return Lineage(load_snapshot(path)) if is_warehouse(path) else None
+    if "@" not in place or path.exists() or _is_remote_place(place):
+        return None
+    words = place.split("@")
+    for end in range(1, len(words)):  # a key has an @ of its own
+        before, behind = "@".join(words[:end]), "@".join(words[end:])
+        if is_warehouse(Path(before)):
+            return Lineage(load_snapshot(before, behind))
+        if Path(before or CURRENT_FOLDER).is_dir():
+            return None
+    return Lineage(load_snapshot(_configured_warehouse(place), place))
+
+
+def _configured_warehouse(place: str) -> str:
+    """Return the warehouse of the settings, in which to look up the key of a snapshot."""
+    from lineage_pipeline.config.load import load_settings
+    from lineage_pipeline.queries.loading import is_warehouse
+
+    warehouse = load_settings(Path.cwd(), {}, os.environ).warehouse
+    if "://" not in warehouse and not is_warehouse(Path(warehouse)):
+        raise LineageError(f"{place}: there is neither such a folder or file nor a warehouse at {warehouse}")
+    return warehouse
+
+
+def discover_inputs(places: Sequence[str], reading: ReadingFlags) -> DiscoveredInputs:
+    """Discover the files of a folder or a revision, or named files; `-` is standard input."""
+    if len(places) == 1 and _is_folder_or_revision(places[0]):
+        return _discover_single_side(places[0], reading)
+    if any(_is_revision_place(place) for place in places):
+        return _discover_several_sides(places, reading)
+    return _discover_named_files(places, reading)
+
+
+def _is_revision_place(place: str) -> bool:
+    return place != "-" and not Path(place).exists() and _is_folder_or_revision(place)
+
+
+def _discover_several_sides(places: Sequence[str], reading: ReadingFlags) -> DiscoveredInputs:
+    """Discover several repositories, some of them at a revision, each with its own settings."""
+    from lineage_pipeline.cli.merge_inputs import merge_sides
+    from lineage_pipeline.cli.revisions import discover_side
+
+    single = next((place for place in places if place == "-" or Path(place).is_file()), None)
+    if single is not None:
+        raise LineageError(f"{single}: beside REPO@REV, name folders and other revisions, not files")
+    discovery, rules, imports = merge_sides({place: discover_side(place, reading.flags()) for place in places})
+    return DiscoveredInputs(discovery, rules, rules.settings[places[0]], imports)
+
+
+def _is_folder_or_revision(place: str) -> bool:
+    """Tell whether an input is a folder or a revision of a repository, and not a file."""
+    from lineage_pipeline.discover.git.mirror import split_revision
+
+    repo, _ = split_revision(place)
+    if Path(place).exists() or "@" not in place:
+        return Path(place).is_dir() or _is_remote_place(place)
+    if not _is_remote_place(place) and not Path(repo or CURRENT_FOLDER).is_dir():
+        raise LineageError(f"{place} is neither a folder nor a file nor REPO@REV: {repo} is not a folder")
+    return True
+
+
+def _is_remote_place(place: str) -> bool:
+    """Tell whether an input is a remote repository, or a revision of one."""
+    from lineage_pipeline.discover.git.mirror import is_remote_address, split_revision
+
+    return is_remote_address(place) or is_remote_address(split_revision(place)[0])
+
+
+def _discover_single_side(place: str, reading: ReadingFlags) -> DiscoveredInputs:
+    from lineage_pipeline.cli.revisions import discover_side
+
+    discovery, settings = discover_side(place, reading.flags())
+    return DiscoveredInputs(discovery, settings, settings, settings.imported_schemas())
+
+
+def _discover_named_files(places: Sequence[str], reading: ReadingFlags) -> DiscoveredInputs:
+    from lineage_pipeline.config.load import load_settings
+    from lineage_pipeline.discover.discovery import DiscoveryReader
+    from lineage_pipeline.discover.single_files import (
+        STDIN,
+        find_surrounding_library,
+        keep_named_files,
+        read_single_files,
+    )
+    from lineage_pipeline.engine.graph.script_scopes import natural_path_key
+    from lineage_pipeline.model.tables import Snapshot
+
+    named = [Path(place).resolve() for place in places if place != STDIN]
+    folders = [path if path.is_dir() else path.parent for path in named]
+    start = Path(os.path.commonpath(folders)) if folders else Path.cwd()
+    settings = load_settings(start, reading.flags(schemas=False), os.environ)
+    rules, imports = read_flag_schemas(reading.schema or (), places[0], NamedFileRules(settings, start))
+    stdin = sys.stdin.buffer.read() if STDIN in places else b""
+    files = [place for place in places if not Path(place).is_dir()]
+    raws = [
+        *read_single_files(files, stdin),
+        *(raw for place in places if place not in files for raw in _read_folder_files(place)),
+    ]
+    snapshot = Snapshot("files", (), "", (), None, "none", None, None, 0, "")
+    raws.sort(key=lambda raw: natural_path_key(raw.path))
+    found = DiscoveryReader(snapshot, raws, rules, find_surrounding_library(places)).whole()
+    return DiscoveredInputs(keep_named_files(found, [raw.path for raw in raws]), rules, settings, imports)
+
+
+def _read_folder_files(folder: str) -> "Iterator[RawFile]":
+    """Yield the selected files of one of several folders, with the folder in their paths."""
+    import msgspec
+
+    from lineage_pipeline.config.load import load_settings
+    from lineage_pipeline.discover.folder import read_folder
+
+    own = load_settings(Path(folder), {}, os.environ)
+    for raw in read_folder(Path(folder), own):
+        yield msgspec.structs.replace(raw, path=(Path(folder) / raw.path).as_posix())
+
+
+def discover_base_and_head(
+    path: Path, revisions: tuple[str, str], flags: Mapping[str, Any], *, exact_base: bool = False
+) -> "tuple[ComparisonSide, ComparisonSide]":
+    """Discover base and head of a repository, both with the settings here, and report the base commit."""
+    from lineage_pipeline.config.load import find_settings_file, load_settings
+    from lineage_pipeline.discover.git.base_commit import find_base_commit
+    from lineage_pipeline.discover.git.repository import discover_revision, find_toplevel
+
+    base, head = revisions
+    top = find_toplevel(path)
+    settings = load_settings(top, flags, os.environ)
+    found = find_base_commit(top, base, head, os.environ, exact=exact_base)
+    print_note(f"lineage: the base is {found.commit[:12]}: {found.why}")
+    nearer = find_settings_file(path.resolve())
+    if nearer is not None and nearer.is_relative_to(top.resolve()) and settings.file != nearer:
+        print_note(f"lineage: the whole repository is compared, and {nearer} is not read: its settings lie at the top")
+    before, after = (discover_revision(top, revision, settings) for revision in (found.commit, head))
+    return (before, settings), (after, settings)

@@ -1,0 +1,82 @@
+"""Several repositories, some of them at a revision, merged into one input; each is read with its own settings."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from lineage_pipeline.discover.discovery import Discovery
+from lineage_pipeline.discover.schemas.imported_tables import SchemaImports
+from lineage_pipeline.model.tables import Diagnostic, Snapshot
+
+if TYPE_CHECKING:
+    from lineage_pipeline.cli.local_analysis import ComparisonSide
+    from lineage_pipeline.config.load import Settings
+    from lineage_pipeline.discover.templating.protocol import Templating
+    from lineage_pipeline.model.analysis import Options
+
+
+class MergedRules(NamedTuple):
+    """Settings of several repositories, looked up with paths that begin with a repository's name."""
+
+    settings: "Mapping[str, Settings]"
+
+    def _find_settings(self, path: str) -> "tuple[Settings, str]":
+        """Return the settings of the repository that a path is in, and the path inside it."""
+        name = max((name for name in self.settings if path.startswith(f"{name}/")), key=len)
+        return self.settings[name], path.removeprefix(f"{name}/")
+
+    def selects(self, path: str) -> bool:
+        """Tell whether a file is selected."""
+        settings, inner = self._find_settings(path)
+        return settings.selects(inner)
+
+    def leaves_out(self, path: str) -> bool:
+        """Tell whether a file is excluded."""
+        settings, inner = self._find_settings(path)
+        return settings.leaves_out(inner)
+
+    def options_for(self, path: str) -> "Options":
+        """Return the options of the system that a file belongs to."""
+        settings, inner = self._find_settings(path)
+        return settings.options_for(inner)
+
+    def templating_for(self, path: str) -> "Templating":
+        """Return how a file is rendered."""
+        settings, inner = self._find_settings(path)
+        return settings.templating_for(inner)
+
+    def listed(self) -> tuple[str, ...]:
+        """Return no required files: each repository has checked its own."""
+        return ()
+
+    def analysis_key(self) -> str:
+        """Return the key of everything that affects results."""
+        return "\0".join(f"{name}={settings.analysis_key()}" for name, settings in self.settings.items())
+
+
+def merge_sides(sides: "Mapping[str, ComparisonSide]") -> tuple[Discovery, MergedRules, SchemaImports]:
+    """Merge the files of several repositories into one discovery, with the repository's name in each path."""
+    files, findings = [], []
+    for name, (found, _) in sides.items():
+        files += [msgspec.structs.replace(file, path=f"{name}/{file.path}") for file in found.files]
+        findings += [_prefix_finding(name, finding) for finding in found.diagnostics]
+    sources = {source.source_hash: source for found, _ in sides.values() for source in found.sources}
+    rules = MergedRules({name: settings for name, (_, settings) in sides.items()})
+    commit = hashlib.sha256("\0".join(found.key for found, _ in sides.values()).encode()).hexdigest()[:40]
+    snapshot = Snapshot("files", (), f"tree-{commit}", (), None, "none", None, None, len(files), rules.analysis_key())
+    imports = _merge_imports([settings.imported_schemas() for _, settings in sides.values()])
+    return Discovery(snapshot, tuple(files), tuple(sources.values()), tuple(findings)), rules, imports
+
+
+def _prefix_finding(name: str, finding: Diagnostic) -> Diagnostic:
+    identity = hashlib.sha256(f"{name}\0{finding.id}".encode()).hexdigest()[:16]
+    path = f"{name}/{finding.path}" if finding.path is not None else None
+    return msgspec.structs.replace(finding, id=identity, path=path)
+
+
+def _merge_imports(given: Sequence[SchemaImports]) -> SchemaImports:
+    """Merge imported schemas; the first that defines an object wins."""
+    schemas = {name: schema for one in reversed(given) for name, schema in one.schemas.items()}
+    return SchemaImports(schemas, tuple(dict.fromkeys(finding for one in given for finding in one.findings)))

@@ -1,0 +1,89 @@
+"""Comparison of two sides, for every command that compares: changes, judged by the policy, with their waivers."""
+
+import os
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from lineage_pipeline.cli.local_analysis import ComparisonSide, analyze_pair, read_side_imports
+from lineage_pipeline.config.relaxed_settings import report_relaxed_since
+from lineage_pipeline.discover.git.repository import find_toplevel
+from lineage_pipeline.export.subject import Comparison, with_head
+from lineage_pipeline.model.tables import Diagnostic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lineage_pipeline.discover.discovery import Discovery
+    from lineage_pipeline.model.analysis import LineageTables
+    from lineage_pipeline.model.tables import Change
+    from lineage_pipeline.model.waivers import Waiver
+
+
+def compare_sides(
+    base: ComparisonSide,
+    head: ComparisonSide,
+    today: str,
+    *,
+    show_waived: bool = False,
+    told: "Iterable[Diagnostic]" = (),
+) -> Comparison:
+    """Compare two sides with the policy and the waivers of the head; `told` are further findings."""
+    from lineage_pipeline.config.diff_policy import build_policy
+    from lineage_pipeline.engine.diff.compare import diff
+    from lineage_pipeline.engine.diff.waivers import apply_waivers
+
+    policy = build_policy(head[1])
+    before, after = analyze_pair(base, head)
+    waivers, problems = find_waivers(head[0], after)
+    waived = apply_waivers(fill_change_paths(diff(before, after, policy), (head, base)), waivers, today)
+    found = (*told, *problems, *waived.findings)
+    comparison = Comparison(base[0].key, head[0].key, waived.changes, waived.waivers, found, show_waived)
+    return with_head(comparison, after, head[0].files)
+
+
+def fill_change_paths(
+    changes: "tuple[Change, ...]", sides: "tuple[ComparisonSide, ComparisonSide]"
+) -> "tuple[Change, ...]":
+    """Add the describing file (such as dbt's sources) to changes of objects that no SQL defines."""
+    if all(change.path for change in changes):
+        return changes
+    described: dict[str, str] = {}
+    for side in sides:
+        schemas = read_side_imports(side).schemas.values()
+        described = {one.object: one.source for one in schemas if _is_repository_file(one.source)} | described
+    return tuple(one if one.path else replace(one, path=described.get(one.object)) for one in changes)
+
+
+def _is_repository_file(source: str) -> bool:
+    """Tell whether a schema was read from a file of the repository."""
+    return bool(source) and "://" not in source and not source.startswith(("/", ".."))
+
+
+def find_waivers(head: "Discovery", lineage: "LineageTables") -> "tuple[tuple[Waiver, ...], tuple[Diagnostic, ...]]":
+    """Return the waivers of the head, from its file and from comments, and problems with the comments."""
+    from lineage_pipeline.discover import waiver_file
+
+    return waiver_file.collect_waivers(head.waivers, head.files, head.sources, lineage.statements)
+
+
+def parse_today(today: str | None) -> str:
+    """Return the day of --today, else the current one."""
+    from lineage_pipeline.model.errors import LineageError
+
+    try:
+        return date.fromisoformat(today).isoformat() if today else date.today().isoformat()
+    except ValueError:
+        raise LineageError(f"{today} is not a day; write it as 2026-12-31") from None
+
+
+def find_milder_settings(path: Path, sides: tuple[ComparisonSide, ComparisonSide]) -> tuple[Diagnostic, ...]:
+    """Return a finding for each setting that is milder than at the base of the repository."""
+    top, commit, settings = find_toplevel(path).resolve(), sides[0][0].snapshot.commit, sides[1][1]
+    folder = settings.root if settings.file is not None else top
+    if not folder.is_relative_to(top):
+        return ()  # the settings are none of the repository's
+    place = "".join(f"{part}/" for part in folder.relative_to(top).parts)
+    return report_relaxed_since(top, commit, settings, os.environ, place)

@@ -1,0 +1,55 @@
+"""`lineage diff`: what changed between two folders or revisions, and whom it breaks."""
+
+from typing import Annotated
+
+import typer
+
+from lineage_pipeline.cli.change_reports import (
+    LinkBaseOption,
+    ReportColor,
+    ReportColorOption,
+    ReportFormat,
+    ReportFormatOption,
+    ReportOutputsOption,
+    build_style,
+    parse_targets,
+    write_reports,
+)
+from lineage_pipeline.cli.inputs import ReadingFlags
+from lineage_pipeline.cli.options import (
+    AllowImpliedOption,
+    DialectOption,
+    SchemaOption,
+    ShowWaivedOption,
+    TodayOption,
+    VariablesOption,
+)
+
+SIDE_HELP = "A folder or file, a revision of the repository here, or REPO@REVISION."
+
+
+def diff(
+    base: Annotated[str, typer.Argument(help=SIDE_HELP, metavar="BASE")],
+    head: Annotated[str, typer.Argument(help=SIDE_HELP + " WORKTREE: its files as they are.", metavar="HEAD")],
+    dialect: DialectOption = None,
+    schema: SchemaOption = None,
+    allow_implied: AllowImpliedOption = None,
+    var: VariablesOption = None,
+    show_waived: ShowWaivedOption = False,
+    today: TodayOption = None,
+    format: ReportFormatOption = ReportFormat.TEXT,
+    output: ReportOutputsOption = None,
+    color: ReportColorOption = ReportColor.AUTO,
+    link_base: LinkBaseOption = None,
+) -> None:
+    """Show what changed between two revisions, and who feels it.
+
+    Example: lineage diff main WORKTREE --format markdown
+    """
+    from lineage_pipeline.cli.revisions import discover_side
+    from lineage_pipeline.cli.side_comparison import compare_sides, parse_today
+
+    style, targets, on = build_style(link_base), parse_targets(output), parse_today(today)
+    flags = ReadingFlags(dialect, schema, allow_implied, var).flags()
+    before, after = (discover_side(side, flags) for side in (base, head))
+    write_reports(compare_sides(before, after, on, show_waived=show_waived), format, targets, color, style)

@@ -1,0 +1,63 @@
+"""Schemas from snapshots of other repositories: `snapshot:repo@commit`, pinned by their keys."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lineage_pipeline.discover.schemas.imported_tables import SchemaMetadata
+from lineage_pipeline.discover.schemas.snapshot_tables import tables_from_snapshot
+from lineage_pipeline.model.errors import LineageError
+
+SNAPSHOT_PREFIX = "snapshot:"
+"""Prefix of a snapshot place: `snapshot:repo@commit`, `snapshot:path/of/warehouse#repo@commit`."""
+
+LINEAGE_SUFFIX = ".lineage"
+
+
+class SnapshotReader:
+    """Reads snapshot places; other warehouses are relative to `root`."""
+
+    def __init__(self, root: Path, warehouse: str) -> None:
+        """Store where paths start, and the default warehouse."""
+        self.root = root
+        self.warehouse = warehouse
+
+    def __call__(self, place: str) -> SchemaMetadata | None:
+        """Return the tables of a snapshot, or None where a place is something else."""
+        if place.startswith(SNAPSHOT_PREFIX):
+            where, _, key = place.removeprefix(SNAPSHOT_PREFIX).rpartition("#")
+            return self._read_warehouse(str(self.root / where) if where and "://" not in where else where, key)
+        return self._read_lineage_file(place) if place.endswith(LINEAGE_SUFFIX) else None
+
+    def _read_warehouse(self, where: str, key: str) -> SchemaMetadata:
+        from lineage_pipeline.store.warehouse import Warehouse
+
+        store = Warehouse(where or self.warehouse)
+        known = [manifest.key[0] for manifest in store.snapshots()]
+        if key not in known:
+            shown = ", ".join(known) or "none"
+            raise LineageError(f"{key} is not a snapshot of {where or self.warehouse}; there are: {shown}")
+        return _build_metadata(store.tables(key), key)
+
+    def _read_lineage_file(self, place: str) -> SchemaMetadata:
+        from lineage_pipeline.store.lineage_file import LineageFileTables
+
+        path = self.root / place
+        if not path.is_file():
+            raise LineageError(f"{path}: No such file or directory")
+        tables = LineageFileTables(path)
+        return _build_metadata(tables, tables.key[0])
+
+
+def _build_metadata(tables: Any, key: str) -> SchemaMetadata:
+    from lineage_pipeline.model.tables import Column, ObjectRow
+    from lineage_pipeline.store.table_reader import read_columns
+
+    def rows(table: str, kind: type[msgspec.Struct]) -> list[Mapping[str, Any]]:
+        found: list[Mapping[str, Any]] = read_columns(tables, table, kind.__struct_fields__).to_pylist()
+        return found
+
+    found = tables_from_snapshot(rows("objects", ObjectRow), rows("columns", Column), key)
+    return SchemaMetadata(tuple(sorted(found, key=lambda table: table.parts)))

@@ -1,0 +1,1 @@
+"""Dagster sensors and schedules: watched repositories, alerts about checks, the marts and the nightly retention."""

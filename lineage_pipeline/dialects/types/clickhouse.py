@@ -1,0 +1,461 @@
+"""ClickHouse: result types of its operators and functions, by its manual's rules for the widths of numbers."""
+
+from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule
+from lineage_pipeline.dialects.types.clickhouse_widening import (
+    IntegerWidth,
+    decimal_digits,
+    decimal_type,
+    integer_type,
+    integer_width,
+    propagate_nullability,
+    unwrap_type,
+    widen_clickhouse,
+    wrap_nullable,
+)
+from lineage_pipeline.dialects.types.common_rules import (
+    argument_rule,
+    fixed_rule,
+    infer_map_from_arrays,
+    infer_map_keys,
+    infer_map_values,
+    split_names,
+)
+from lineage_pipeline.dialects.types.families import TypeFamily
+from lineage_pipeline.dialects.types.shapes import member_type, parse_type_shape
+
+_CONVERSION_FUNCTIONS = {
+    **{f"{sign}INT{bits}": f"TO{sign}INT{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64, 128, 256)},
+    **{f"FLOAT{bits}": f"TOFLOAT{bits}" for bits in (32, 64)},
+    **{kind: f"TO{kind}" for kind in ("BOOL", "UUID", "IPV4", "IPV6", "DATE32")},
+}
+_PARSING_FUNCTIONS = {
+    **{kind: name for kind, name in _CONVERSION_FUNCTIONS.items() if kind != "BOOL"},
+    **{"DATE": "TODATE", "DATETIME": "TODATETIME PARSEDATETIMEBESTEFFORT"},
+}
+
+
+def _with_suffix(suffix: str) -> dict[str, str]:
+    return {kind: " ".join(f"{name}{suffix}" for name in names.split()) for kind, names in _PARSING_FUNCTIONS.items()}
+
+
+def _merge_tables(*tables: dict[str, str]) -> dict[str, str]:
+    kinds = {kind: None for table in tables for kind in table}
+    return {kind: " ".join(table[kind] for table in tables if kind in table) for kind in kinds}
+
+
+FIXED_TYPES: dict[str, str] = _merge_tables(
+    _CONVERSION_FUNCTIONS,
+    _with_suffix("ORZERO"),
+    {
+        "FLOAT64": (
+            "SQRT CBRT POW POWER EXP LN LOG LOG2 LOG10 SIN COS TAN ASIN ACOS ATAN RANDCANONICAL PI E JSONEXTRACTFLOAT "
+            "MAX2 MIN2 VISITPARAMEXTRACTFLOAT"
+        ),
+        "UINT64": (
+            "LENGTH STRPOSITION POSITIONCASEINSENSITIVE LOCATE LENGTHUTF8 ARRAYPOSITION INDEXOF COUNTEQUAL CITYHASH64 "
+            "SIPHASH64 FARMHASH64 FARMFINGERPRINT XXHASH64 MURMURHASH3_64 HALFMD5 RAND64 JSONEXTRACTUINT JSONLENGTH "
+            "VISITPARAMEXTRACTUINT TOYYYYMMDDHHMMSS ARRAYSIZE"
+        ),
+        "STRING": (
+            "TOSTRING CONCAT UPPER LOWER SUBSTRING LEFT RIGHT REPLACE REPLACEALL REPLACEONE REGEXPREPLACE "
+            "REPLACEREGEXPONE REPLACEREGEXPALL TOCHAR TIMETOSTR FORMATDATETIME HEX LOWERHEX DPIPE REVERSE TRIM "
+            "JSONEXTRACTSCALAR JSONEXTRACTSTRING JSONEXTRACTRAW JSON_VALUE JSON_QUERY SIMPLEJSONEXTRACTSTRING "
+            "VISITPARAMEXTRACTSTRING VISITPARAMEXTRACTRAW DOMAIN DOMAINWITHOUTWWW PATH PROTOCOL CUTQUERYSTRING "
+            "EXTRACTURLPARAMETER ARRAYSTRINGCONCAT ARRAYTOSTRING BASE64ENCODE TOBASE64 BASE64DECODE FROMBASE64 "
+            "LEFTPAD RIGHTPAD PAD LOWERUTF8 UPPERUTF8 TOJSONSTRING FORMAT FORMATREADABLESIZE FORMATREADABLEQUANTITY "
+            "CONCATWITHSEPARATOR CONCATWS MONTHNAME DATENAME IPV4NUMTOSTRING EXTRACT() REGEXPEXTRACT SUBSTRINGUTF8 "
+            "REVERSEUTF8 INITCAP REPEAT CHAR"
+        ),
+        "DATE": (
+            "TODATE TOSTARTOFMONTH TOSTARTOFYEAR TOSTARTOFQUARTER TOSTARTOFWEEK TOMONDAY TODAY YESTERDAY MAKEDATE "
+            "LASTDAY TOLASTDAYOFMONTH CURRENTDATE"
+        ),
+        "DATETIME": (
+            "NOW TODATETIME TOSTARTOFHOUR TOSTARTOFDAY TOSTARTOFMINUTE TOSTARTOFFIVEMINUTES TOSTARTOFTENMINUTES "
+            "TOSTARTOFFIFTEENMINUTES PARSEDATETIMEBESTEFFORT FROMUNIXTIMESTAMP TIMESLOT MAKEDATETIME CURRENTTIMESTAMP"
+        ),
+        "UINT16": "TOYEAR YEAR TODAYOFYEAR DAYOFYEAR TOISOYEAR TOMILLISECOND",
+        "UINT8": (
+            "TOMONTH MONTH TODAYOFMONTH DAYOFMONTH DAY TODAYOFWEEK DAYOFWEEK TOHOUR HOUR TOMINUTE MINUTE TOSECOND "
+            "SECOND TOWEEK TOISOWEEK WEEKOFYEAR TOQUARTER QUARTER DAYOFWEEKISO ARRAYCONTAINS HAS HASANY HASALL EMPTY "
+            "NOTEMPTY ARRAYCONTAINSALL ARRAYOVERLAPS EQ NEQ GT GTE LT LTE IN LIKE ILIKE BETWEEN REGEXPLIKE MATCH "
+            "STARTSWITH ENDSWITH ISNAN ISFINITE ISINFINITE BITCOUNT BITWISECOUNT BITTEST GETBIT JSONHAS ISVALIDJSON "
+            "JSONEXTRACTBOOL MULTISEARCHANY ARRAYEXISTS ARRAYALL ARRAYANY MAPCONTAINS MAPCONTAINSKEY MAP_CONTAINS_KEY "
+            "EXISTS"
+        ),
+        "INT8": "SIGN",
+        "UINT32": (
+            "TOYYYYMM TOYYYYMMDD TOUNIXTIMESTAMP TIMETOUNIX RAND TOYEARWEEK XXHASH32 ARRAYCOUNT ARRAYUNIQ "
+            "ARRAYFIRSTINDEX TORELATIVEDAYNUM REINTERPRETASUINT32"
+        ),
+        "INT64": "DATEDIFF AGE TIMESTAMPDIFF JSONEXTRACTINT VISITPARAMEXTRACTINT TOUNIXTIMESTAMP64MILLI",
+        "DATETIME64(3)": "FROMUNIXTIMESTAMP64MILLI",
+        "FIXEDSTRING(16)": "MD5 MD5DIGEST",
+        "FIXEDSTRING(32)": "SHA256 SHA2DIGEST",
+        "ARRAY(STRING)": (
+            "SPLIT SPLITBYCHAR SPLITBYSTRING SPLITBYREGEXP EXTRACTALL REGEXPEXTRACTALL EXTRACTGROUPS JSONEXTRACTKEYS "
+            "JSONEXTRACTARRAYRAW STRINGTOARRAY"
+        ),
+        "ARRAY(UINT32)": "ARRAYENUMERATE",
+        "UUID": "GENERATEUUIDV4 UUID",
+    },
+)
+"""Types, and the functions that always return them; nullable where an argument is."""
+
+UNCONDITIONAL_TYPES: dict[str, str] = _merge_tables(
+    {kind.join(("NULLABLE(", ")")): names for kind, names in _with_suffix("ORNULL").items()},
+    {
+        "UINT64": (
+            "COUNT COUNTIF COUNTDISTINCT APPROXDISTINCT UNIQ UNIQIF UNIQEXACT UNIQEXACTIF UNIQCOMBINED UNIQCOMBINED64 "
+            "UNIQHLL12 UNIQTHETA ROWNUMBER RANK DENSERANK NTILE"
+        ),
+        "UINT8": "IS ISNULL ISNOTNULL NULLSAFEEQ NULLSAFENEQ GROUPING",
+        "STRING": "TYPEOF TOTYPENAME VERSION CURRENTVERSION HOSTNAME CURRENTDATABASE CURRENTUSER USER",
+        "FLOAT64": "PERCENTRANK CUMEDIST ARRAYAVG ARRAYPRODUCT",
+    },
+)
+"""Types, and the functions that always return them, whatever argument is nullable."""
+
+AGGREGATE_TYPES: dict[str, str] = {
+    "FLOAT64": (
+        "AVG AVGIF AVGORDEFAULT STDDEV STDDEVPOP STDDEVSAMP VARIANCE VARIANCEPOP VARPOP VARSAMP CORR COVARPOP "
+        "COVARSAMP ENTROPY SKEWPOP SKEWSAMP KURTPOP KURTSAMP EXPONENTIALMOVINGAVERAGE"
+    ),
+    "FLOAT32": "QUANTILETIMING",
+    "ARRAY(FLOAT64)": "QUANTILES",
+}
+"""Types, and the aggregates that return them; nullable where the values are."""
+
+SAME_TYPE_FUNCTIONS = (
+    "FLOOR CEIL ROUND ROUNDBANKERS TRUNC TRUNCATE ANYVALUE ANY ANYLAST ANYHEAVY MIN MAX MINIF MAXIF ANYIF ANYLASTIF "
+    "ARGMAX ARGMIN ARGMAXIF ARGMINIF LAGINFRAME LEADINFRAME LAG LEAD BITWISENOT BITWISEANDAGG BITWISEORAGG "
+    "BITWISEXORAGG BITNOT BITSHIFTLEFT BITSHIFTRIGHT BITWISELEFTSHIFT BITWISERIGHTSHIFT GROUPBITAND GROUPBITOR "
+    "GROUPBITXOR QUANTILEEXACT ARRAYREVERSE ARRAYSLICE ARRAYPOPBACK ARRAYPOPFRONT ARRAYRESIZE MINMAP MAXMAP "
+    "MATERIALIZE IDENTITY DELTASUM"
+)
+"""Functions that return the type of their first argument."""
+
+ELEMENT_FUNCTIONS = "ARRAYMAX ARRAYMIN ARRAYFIRST ARRAYLAST ARRAYFLATTEN FLATTEN"
+"""Functions that return an element of their last argument."""
+
+
+_SUBDAY_UNITS = split_names("HOUR MINUTE SECOND MILLISECOND MICROSECOND")
+"""Units that turn a date into a moment."""
+
+
+def moment_operator_type(op: str, types: ArgumentTypes) -> str | None:
+    """A moved moment stays one; two of a kind differ by a number of days or seconds."""
+    names = [unwrap_type(kind) for kind in types]
+    moments = [name for name in names if name.startswith("DATE")]
+    if len(moments) == 2:
+        return "INT32" if op == "SUB" and names[0] == names[1] and names[0] in ("DATE", "DATETIME") else None
+    other = next((name for name in names if not name.startswith("DATE")), "")
+    if len(moments) != 1 or not (integer_width(other) or other.startswith("INTERVAL")):
+        return None
+    return "DATETIME" if moments[0] == "DATE" and other.removeprefix("INTERVAL") in _SUBDAY_UNITS else moments[0]
+
+
+def infer_to_start_of(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """toStartOf…: a date for days and longer, else a moment."""
+    unit = next((text.strip("'").lower() for text in texts if text), "")
+    long = any(unwrap_type(kind).startswith("DATETIME64") for kind in types)
+    return None if long or not unit else "DATE" if unit in ("week", "month", "quarter", "year") else "DATETIME"
+
+
+def moment_shift_rule(unit: str) -> TypeRule:
+    """add… and subtract…: a moment stays one, and a date becomes one where hours or less are added."""
+
+    def rule(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+        name = unwrap_type(types[0]) if types else ""
+        return (
+            propagate_nullability(types[:1], "DATETIME" if name == "DATE" and unit in _SUBDAY_UNITS else name)
+            if name
+            else None
+        )
+
+    return rule
+
+
+def infer_datetime64(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """now64 and toDateTime64: the requested digits of a second."""
+    said = next((text for text in texts if text.isdigit()), "3")
+    return f"DATETIME64({said})" if len(texts) < 3 else None
+
+
+def _operand_integers(types: ArgumentTypes, texts: ConstantTexts) -> list[IntegerWidth | None]:
+    return [integer_width(kind, text) for kind, text in zip(types, texts or [""] * len(types), strict=True)]
+
+
+def nullable_rule(kind: str) -> TypeRule:
+    """Build the rule of a function that returns one type, nullable where an argument is."""
+    return lambda family, types, texts: propagate_nullability(types, kind)
+
+
+def clickhouse_operator_rule(op: str) -> TypeRule:
+    """A sum, difference or product: integers grow to the next width, up to 64 bits."""
+
+    def rule(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+        if len(types) != 2:
+            return None
+        first, second = _operand_integers(types, texts)
+        if first and second:
+            bits = max(first[1], second[1])
+            signed = first[0] or second[0] or op == "SUB"
+            return propagate_nullability(types, integer_type((signed, bits * 2 if bits < 64 else bits)))
+        return propagate_nullability(
+            types,
+            _fraction_result(op, [unwrap_type(kind) for kind in types], [first, second])
+            or moment_operator_type(op, types),
+        )
+
+    return rule
+
+
+def _fraction_result(op: str, names: list[str], sides: list[IntegerWidth | None]) -> str | None:
+    """Floating numbers stay floating; decimals have the digits of the wider one."""
+    exact = [decimal_digits(name) for name in names]
+    floating = [name.startswith("FLOAT") for name in names]
+    known = zip(floating, exact, sides, strict=True)
+    if not all(is_float or one or side for is_float, one, side in known) or not (any(floating) or any(exact)):
+        return None
+    if any(floating):
+        return "FLOAT64"
+    scales = [one[1] if one else 0 for one in exact]
+    most = max(one[0] for one in exact if one)
+    if any(sides):  # beside an integer, a decimal stays as it is
+        return next(name for name, one in zip(names, exact, strict=True) if one)
+    scale = {"MUL": sum(scales), "DIV": scales[0]}.get(op, max(scales))
+    return decimal_type(most, scale)
+
+
+def infer_quotient(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """A quotient: floating, but of decimals."""
+    names = [unwrap_type(kind) for kind in types]
+    if any(decimal_digits(name) for name in names):
+        return propagate_nullability(types, _fraction_result("DIV", names, _operand_integers(types, texts)))
+    return propagate_nullability(types, "FLOAT64")
+
+
+def infer_modulo(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """MODULO: as wide as what is divided by, and wider where what is divided has a sign."""
+    first, second = _operand_integers(types, texts) if len(types) == 2 else (None, None)
+    if first and second:
+        bits = second[1] * 2 if first[0] and second[1] < 64 else second[1]
+        return propagate_nullability(types, integer_type((first[0], bits)))
+    return (
+        propagate_nullability(types, "FLOAT64")
+        if any(unwrap_type(kind).startswith("FLOAT") for kind in types)
+        else None
+    )
+
+
+def infer_int_div(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """INTDIV: as wide as what is divided."""
+    first, second = _operand_integers(types, texts) if len(types) == 2 else (None, None)
+    return propagate_nullability(types, integer_type((first[0] or second[0], first[1]))) if first and second else None
+
+
+def infer_negate(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """A negated number: an unsigned one grows, a literal is as short as possible."""
+    if texts and texts[0].isdigit():
+        return integer_type(integer_width(None, f"neg({texts[0]})") or (True, 64))
+    number = integer_width(types[0]) if types else None
+    if number is None:
+        return types[0] if types else None
+    return propagate_nullability(
+        types, integer_type((True, number[1] if number[0] or number[1] > 32 else number[1] * 2))
+    )
+
+
+def infer_abs(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """ABS: an integer without a sign."""
+    number = integer_width(types[0]) if types else None
+    return propagate_nullability(types, integer_type((False, number[1]))) if number else types[0] if types else None
+
+
+def infer_bit_operation(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """An operator of bits: as wide as the wider number."""
+    first, second = _operand_integers(types, texts) if len(types) == 2 else (None, None)
+    return (
+        propagate_nullability(types, integer_type((first[0] or second[0], max(first[1], second[1]))))
+        if first and second
+        else None
+    )
+
+
+def infer_condition(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """AND, OR and NOT: Bool where one of the conditions is, else UInt8."""
+    return propagate_nullability(types, "BOOL" if "BOOL" in {unwrap_type(kind) for kind in types} else "UINT8")
+
+
+def infer_least_common(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """The least type that holds several values."""
+    found = types[0] if types else None
+    for kind in types[1:]:
+        found = found if found == kind else widen_clickhouse(found, kind) if found and kind else None
+    return found
+
+
+def infer_coalesce(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """COALESCE: nullable where all values are."""
+    known = tuple(kind for kind in types if kind != family.nothing)
+    found = infer_least_common(family, known, ())
+    certain = any(kind and not kind.startswith("NULLABLE(") for kind in known)
+    return unwrap_type(found) or None if certain and found and found.startswith("NULLABLE(") else found
+
+
+def infer_sum(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """SUM: a machine word, a long floating number, or a decimal of many digits."""
+    number, name = integer_width(types[0]) if types else None, unwrap_type(types[0]) if types else ""
+    if number is not None:
+        return propagate_nullability(types[:1], integer_type((number[0], max(number[1], 64))))
+    exact = decimal_digits(name)
+    if exact is not None:
+        return propagate_nullability(types[:1], f"DECIMAL({38 if exact[0] <= 38 else 76},{exact[1]})")
+    if name.startswith("MAP("):
+        inner = infer_sum(family, (member_type(name, ""),), ())
+        return f"MAP({parse_type_shape(name).members[0][1]},{inner})" if inner else None
+    return propagate_nullability(types[:1], "FLOAT64") if name.startswith("FLOAT") else None
+
+
+def array_aggregate_rule(rule: TypeRule) -> TypeRule:
+    """A function of the elements of an array, which may follow a lambda."""
+
+    def found(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+        last = types[-1] if types else None
+        return rule(family, (member_type(last, ""),), ()) if (last or "").startswith("ARRAY(") else None
+
+    return found
+
+
+def infer_quantile(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """QUANTILE: floating, but of moments and decimals."""
+    name = unwrap_type(types[0]) if types else ""
+    return propagate_nullability(types[:1], name if name.startswith(("DATE", "DECIMAL")) else "FLOAT64")
+
+
+def infer_group_array(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """GROUPARRAY: the values as an array, without nulls."""
+    return f"ARRAY({unwrap_type(types[0])})" if types and types[0] else None
+
+
+def infer_array_map(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """ARRAYMAP: an array of what the function gives."""
+    return f"ARRAY({types[-1]})" if types and types[-1] else None
+
+
+def infer_array_filter(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """ARRAYFILTER: the first of the arrays, which may stand behind the function."""
+    return next((kind for kind in types if (kind or "").startswith("ARRAY")), None)
+
+
+def infer_array_element(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """An element of an array."""
+    return member_type(types[0], "") if types else None
+
+
+def infer_array_push_back(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """ARRAYPUSHBACK: the array that holds the element, too."""
+    kind = member_type(types[0], "") if types else None
+    inner = widen_clickhouse(kind, types[1]) if kind and len(types) > 1 and types[1] and kind != types[1] else kind
+    return f"ARRAY({inner})" if inner else None
+
+
+def infer_tuple(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """A tuple of values."""
+    return f"TUPLE({','.join(str(kind) for kind in types)})" if types and all(types) else None
+
+
+def infer_array_zip(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """ARRAYZIP: an array of tuples of elements."""
+    inner = infer_tuple(family, tuple(member_type(kind, "") for kind in types), ())
+    return f"ARRAY({inner})" if inner else None
+
+
+def infer_map(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """MAP: keys and values in turn."""
+    keys, held = infer_least_common(family, types[::2], ()), infer_least_common(family, types[1::2], ())
+    return f"MAP({keys},{held})" if keys and held else None
+
+
+def to_decimal_rule(most: int) -> TypeRule:
+    """TODECIMAL…: a decimal with as many digits behind the point as are asked for."""
+    return lambda family, types, texts: (
+        propagate_nullability(types[:1], f"DECIMAL({most},{texts[1]})")
+        if len(texts) > 1 and texts[1].isdigit()
+        else None
+    )
+
+
+def infer_named_type(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """CAST(x, 'type') and JSONExtract(…, 'type'): the type given as text."""
+    text = texts[-1].strip("'").upper().replace(", ", ",") if texts else ""
+    return text if texts and texts[-1].startswith("'") and len(texts) > 1 else None
+
+
+_TIME_UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND")
+
+CLICKHOUSE_RULES: dict[str, TypeRule] = {
+    **{op: nullable_rule(kind) for kind, names in FIXED_TYPES.items() for op in names.split()},
+    **{op: fixed_rule(kind) for kind, names in UNCONDITIONAL_TYPES.items() for op in names.split()},
+    **{op: nullable_rule(kind) for kind, names in AGGREGATE_TYPES.items() for op in names.split()},
+    **{op: clickhouse_operator_rule(op) for op in ("ADD", "SUB", "MUL")},
+    **{name: clickhouse_operator_rule(op) for name, op in (("PLUS", "ADD"), ("MINUS", "SUB"), ("MULTIPLY", "MUL"))},
+    **{f"{way}{unit}S": moment_shift_rule(unit) for way in ("ADD", "SUBTRACT") for unit in _TIME_UNITS},
+    **dict.fromkeys(split_names(SAME_TYPE_FUNCTIONS), argument_rule(0)),
+    **dict.fromkeys(split_names(ELEMENT_FUNCTIONS), array_aggregate_rule(argument_rule(0))),
+    **dict.fromkeys(split_names("DIV DIVIDE SAFEDIVIDE"), infer_quotient),
+    **dict.fromkeys(split_names("MOD MODULO MODULOORZERO"), infer_modulo),
+    **dict.fromkeys(split_names("INTDIV INTDIVORZERO"), infer_int_div),
+    **dict.fromkeys(split_names("NEG NEGATE"), infer_negate),
+    **dict.fromkeys(split_names("AND OR NOT XOR"), infer_condition),
+    **dict.fromkeys(split_names("BITWISEAND BITWISEOR BITWISEXOR BITAND BITOR BITXOR GCD"), infer_bit_operation),
+    **dict.fromkeys(split_names("GREATEST LEAST"), infer_least_common),
+    **dict.fromkeys(split_names("COALESCE IFNULL"), infer_coalesce),
+    **dict.fromkeys(
+        split_names("GROUPARRAY GROUPUNIQARRAY GROUPARRAYIF GROUPARRAYDISTINCT ARRAYAGG TOPK"), infer_group_array
+    ),
+    **dict.fromkeys(split_names("EXPLODE ARRAYELEMENT ARRAYJOIN"), infer_array_element),
+    **dict.fromkeys(split_names("SUM SUMIF SUMMAP SUMORDEFAULT SUMMERGE"), infer_sum),
+    **dict.fromkeys(split_names("QUANTILE MEDIAN QUANTILEIF QUANTILETDIGEST"), infer_quantile),
+    **dict.fromkeys(
+        split_names("ARRAYFILTER ARRAYSORT ARRAYREVERSESORT ARRAYDISTINCT ARRAYCOMPACT"), infer_array_filter
+    ),
+    **dict.fromkeys(split_names("ARRAYCONCAT ARRAYINTERSECT"), infer_least_common),
+    **dict.fromkeys(split_names("ARRAYPUSHBACK ARRAYPUSHFRONT ARRAYAPPEND ARRAYPREPEND"), infer_array_push_back),
+    **dict.fromkeys(split_names("TUPLE"), infer_tuple),
+    **dict.fromkeys(split_names("MAPKEYS MAP_KEYS"), infer_map_keys),
+    **dict.fromkeys(split_names("MAPVALUES MAP_VALUES"), infer_map_values),
+    **dict.fromkeys(split_names("MAPFROMARRAYS"), infer_map_from_arrays),
+    **dict.fromkeys(
+        split_names("TONULLABLE NULLIF"), lambda family, types, texts: wrap_nullable(types[0]) if types else None
+    ),
+    **dict.fromkeys(split_names("CASTTOSTRTYPE JSONEXTRACT JSON_EXTRACT"), infer_named_type),
+    **dict.fromkeys(split_names("NOW64 TODATETIME64"), infer_datetime64),
+    "ABS": infer_abs,
+    "SUMORNULL": lambda family, types, texts: wrap_nullable(infer_sum(family, types, texts)),
+    "AVGORNULL": fixed_rule("NULLABLE(FLOAT64)"),
+    "MULTIIF": lambda family, types, texts: infer_least_common(family, (*types[1:-1:2], *types[-1:]), ()),
+    "TOLOWCARDINALITY": lambda family, types, texts: f"LOWCARDINALITY({types[0]})" if types and types[0] else None,
+    "TOFIXEDSTRING": lambda family, types, texts: f"FIXEDSTRING({texts[1]})" if len(texts) > 1 else None,
+    "ARRAYZIP": infer_array_zip,
+    "EXTRACT": lambda family, types, texts: "STRING" if types and unwrap_type(types[0]) == "STRING" else None,
+    "DATEADD": lambda family, types, texts: types[0] if types and "DATETIME" in (types[0] or "") else None,
+    "ARRAYSUM": array_aggregate_rule(infer_sum),
+    "TRANSFORM": infer_array_map,
+    "MAP": infer_map,
+    "TIMESTAMPTRUNC": infer_to_start_of,
+    "DATETRUNC": infer_to_start_of,
+    "TODECIMAL32": to_decimal_rule(9),
+    "TODECIMAL64": to_decimal_rule(18),
+    "TODECIMAL128": to_decimal_rule(38),
+    "ACCURATECASTORNULL": lambda family, types, texts: wrap_nullable(infer_named_type(family, types, texts)),
+    "ASSUMENOTNULL": lambda family, types, texts: unwrap_type(types[0]) or None if types else None,
+}
+"""Rules of ClickHouse's functions; the common rules hold for the rest."""
+
+CLICKHOUSE_CONSTANT_OPERATORS = split_names(
+    "TIMESTAMPTRUNC DATETRUNC TODECIMAL32 TODECIMAL64 TODECIMAL128 CAST JSONEXTRACT ACCURATECASTORNULL NOW64 "
+    "TODATETIME64 NEGATE TOFIXEDSTRING CASTTOSTRTYPE"
+)
+"""Operators whose type also depends on the values of constants."""

@@ -1,1 +1,0 @@
-"""Types: how each family of dialects spells them, widens them, and what its operators and functions give."""

@@ -1,0 +1,151 @@
+"""Names of dbt nodes: database, schema and alias, by the `generate_…_name` macros or dbt's defaults."""
+
+from typing import TYPE_CHECKING, Any
+
+from jinja2.exceptions import TemplateError
+
+from lineage_pipeline.dialects.dialect import GENERIC, find_traits
+from lineage_pipeline.dialects.identifier_folding import IdentifierFolding, fold_identifier
+from lineage_pipeline.discover.dbt.nodes import DbtNode
+from lineage_pipeline.discover.dbt.relation import DbtRelation
+from lineage_pipeline.discover.dbt.yaml_files import named_entries
+
+if TYPE_CHECKING:
+    from lineage_pipeline.discover.dbt.session import DbtSession
+
+CASE_FOLDING = frozenset({IdentifierFolding.LOWER, IdentifierFolding.UPPER})
+"""Identifier foldings under which the database stores and returns names in one case."""
+
+MATERIALIZATION_KINDS = {"view": "view", "materialized_view": "materialized view", "dynamic_table": "materialized view"}
+
+
+class NodeNaming:
+    """The relations of a project, each named once."""
+
+    def __init__(self, session: "DbtSession") -> None:
+        """Store the session."""
+        self._session = session
+        self._known: dict[tuple[str, str], DbtRelation] = {}
+        self._listed: dict[str, list[tuple[str, str]]] | None = None
+        self._nodes: dict[str, DbtNode] | None = None
+
+    def relation_of(self, node: DbtNode) -> DbtRelation:
+        """Return the relation of a node."""
+        key = (node.path, node.name)
+        if key not in self._known:
+            self._known[key] = self._build_relation(node)
+        return self._known[key]
+
+    def _build_relation(self, node: DbtNode) -> DbtRelation:
+        session = self._session
+        config = session.node_config(node)
+        kind = MATERIALIZATION_KINDS.get(
+            str(config.get("materialized") or ("view" if node.kind == "model" else "table")), "table"
+        )
+        quoting = session.quoting(config.get("quoting"))
+        known = session.manifest_node(node)
+        if known is not None:
+            return DbtRelation(session.target.adapter, known.database, known.schema, known.alias, kind, quoting)
+        custom = config.get("target_schema") or config.get("schema")
+        database = (
+            config.get("target_database") or config.get("database") or config.get("project") or config.get("catalog")
+        )
+        schema = self._call_naming_macro("generate_schema_name", custom, node)
+        if schema is None:
+            schema = _default_schema_name(session.target.schema, custom)
+        if config.get("target_schema"):
+            schema = str(config["target_schema"])
+        catalog = self._call_naming_macro("generate_database_name", database, node)
+        alias = self._call_naming_macro("generate_alias_name", config.get("alias"), node)
+        name = f"{node.name}_v{node.version.replace('.', '_')}" if node.version else node.name
+        return DbtRelation(
+            session.target.adapter,
+            str(catalog if catalog is not None else database or session.target.database).strip(),
+            str(schema).strip() if session.target.schema else str(schema).strip().lstrip("_"),
+            str(alias if alias is not None else config.get("alias") or name).strip(),
+            kind,
+            quoting,
+        )
+
+    def _call_naming_macro(self, macro: str, custom: Any, node: DbtNode) -> Any:
+        """Call the naming macro of the project, if it has one."""
+        session = self._session
+        found = session.macros.find(macro, [session.project.name])
+        if found is None:
+            return None
+        before, session.current = session.current, None
+        try:
+            return str(found(custom, self.describe_node(node)))
+        except (TemplateError, TypeError, ValueError, AttributeError, KeyError):
+            return None
+        finally:
+            session.current = before
+
+    def describe_node(self, node: DbtNode) -> dict[str, Any]:
+        """Describe a node as templates see it."""
+        config = self._session.node_config(node)
+        known = self._known.get((node.path, node.name))
+        return {
+            "name": node.name,
+            "alias": known.identifier if known else config.get("alias") or node.name,
+            "schema": known.schema if known else "",
+            "database": known.database if known else "",
+            "resource_type": node.kind,
+            "package_name": node.package,
+            "path": node.path,
+            "original_file_path": node.path,
+            "fqn": list(node.fqn),
+            "unique_id": f"{node.kind}.{node.package}.{node.name}",
+            "config": {"materialized": "view", **config},
+            "tags": config.get("tags") or [],
+            "meta": config.get("meta") or {},
+            "columns": {str(column["name"]): dict(column) for column in named_entries(node.entry, "columns")},
+            "description": node.entry.get("description") or "",
+            "version": node.version or None,
+            "refs": [],
+            "sources": [],
+            "depends_on": {"nodes": [], "macros": []},
+        }
+
+    def find_node(self, relation: str) -> DbtNode | None:
+        """Return the node that builds a relation, by its printed name."""
+        if self._nodes is None:
+            listed = self._session.nodes.models.values()
+            self._nodes = {str(self.relation_of(node)): node for found in listed for node in found}
+        return self._nodes.get(relation)
+
+    def listed_columns(self, relation: str) -> list[tuple[str, str]]:
+        """Return the columns that YAML lists for a relation."""
+        if self._listed is None:
+            self._listed = dict(self._iter_listed_columns())
+        return self._listed.get(relation, [])
+
+    def _iter_listed_columns(self) -> Any:
+        session = self._session
+        for found in session.nodes.models.values():
+            for node in found:
+                yield str(self.relation_of(node)), self._entry_columns(node.entry)
+        for name, table in session.nodes.sources:
+            yield (
+                str(session.resolve_source(name, table)),
+                self._entry_columns(session.nodes.sources[name, table].table),
+            )
+
+    def _entry_columns(self, entry: Any) -> list[tuple[str, str]]:
+        """Return the columns that an entry lists, with names as the database returns them."""
+        folding = (find_traits(self._session.target.adapter.dialect) or GENERIC).columns
+        return [
+            (
+                fold_identifier(str(column["name"]), bool(column.get("quote")), folding)
+                if folding in CASE_FOLDING
+                else str(column["name"]),
+                str(column.get("data_type") or ""),
+            )
+            for column in named_entries(entry, "columns")
+        ]
+
+
+def _default_schema_name(default: str, custom: Any) -> str:
+    if custom in (None, ""):
+        return default
+    return f"{default}_{str(custom).strip()}" if default else str(custom).strip()

@@ -1,0 +1,309 @@
+"""Raw files → the rows of discovery. Folders and revisions differ only in where the bytes come from."""
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from lineage_pipeline.dialects.detect import DialectGuess
+from lineage_pipeline.discover.code_owners import CodeOwners
+from lineage_pipeline.discover.embedded_sql.extractor import extract_sql
+from lineage_pipeline.discover.embedded_sql.repository_modules import RepositoryModules
+from lineage_pipeline.discover.encoding import decode_content, replace_surrogates
+from lineage_pipeline.discover.file_options import (
+    HEADER_KEYS,
+    assign_dialects,
+    assign_project_dialect,
+    find_unknown_header_words,
+    guess_file_dialect,
+    options_of_row,
+    resolve_file_options,
+)
+from lineage_pipeline.discover.raw_file import OptionsLookup, RawFile, RecalledFile
+from lineage_pipeline.discover.rendered_rows import SCHEMA_TEMPLATER, FileRows, render_project_rows, render_rows
+from lineage_pipeline.discover.templating.protocol import Library, NoLibrary, Templating
+from lineage_pipeline.discover.templating.templaters import RepositoryTemplaters
+from lineage_pipeline.engine.graph.script_scopes import natural_path_key
+from lineage_pipeline.model.analysis import InputFile
+from lineage_pipeline.model.enums import Stage, Status
+from lineage_pipeline.model.findings import CODES, build_diagnostic
+from lineage_pipeline.model.source_map import SourceMap, SourceText, find_line_starts
+from lineage_pipeline.model.tables import Diagnostic, Snapshot, Source, SqlFile
+
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+"""First bytes of a Git LFS pointer file, which only names where its content is."""
+
+
+class DiscoveryRules(OptionsLookup, Protocol):
+    """The settings that discovery needs."""
+
+    def selects(self, path: str) -> bool:
+        """Return whether the file at this path is read."""
+
+    def leaves_out(self, path: str) -> bool:
+        """Return whether the file at this path is excluded, whatever kind of file it is."""
+
+    def listed(self) -> Collection[str]:
+        """Return the paths of files that must exist."""
+
+    def templating_for(self, path: str) -> Templating:
+        """Return how the file at this path is rendered."""
+
+    def analysis_key(self) -> str:
+        """Return a hash of everything besides the files that affects the results."""
+
+
+class FileSurroundings(NamedTuple):
+    """What surrounds the files: their owners, and the files that templates may load."""
+
+    owners: CodeOwners | None = None
+    library: Library = NoLibrary()
+
+
+class Discovery(msgspec.Struct, frozen=True):
+    """One repository at one moment: files in natural path order, and each distinct content once.
+
+    `waivers` is the text of its waiver file, empty where there is none.
+    """
+
+    snapshot: Snapshot
+    files: tuple[SqlFile, ...]
+    sources: tuple[Source, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+    waivers: str = ""
+
+    @property
+    def key(self) -> str:
+        """Return the key of the snapshot: `<repo>@<commit>`."""
+        return f"{self.snapshot.repo}@{self.snapshot.commit}"
+
+
+class DiscoveryReader:
+    """Reads raw files into rows one by one, in natural path order, without keeping their contents.
+
+    With `detect`, files without a configured dialect get the one that their text suggests.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        raw_files: Iterable[RawFile],
+        rules: DiscoveryRules,
+        around: FileSurroundings | None = None,
+        **said: Any,
+    ) -> None:
+        """Store what is to be read; nothing is read yet.
+
+        `said`: `findings`, `waivers`, a callable for the `positions` of files, whether to `detect` dialects, and what
+        is known with the first file: paths of database `projects`, and nested repositories, `modules`.
+        """
+        self.snapshot = snapshot
+        self.raw_files = raw_files
+        self.rules = rules
+        self.around = around or FileSurroundings()
+        self.detect = bool(said.get("detect"))
+        self.waivers: str = said.get("waivers", "")
+        self.diagnostics: list[Diagnostic] = list(said.get("findings", ()))
+        self.positions: Callable[[], Mapping[str, int]] = said.get("positions", dict)
+        self.projects: Sequence[str] = said.get("projects", ())
+        self.modules: Sequence[str] = said.get("modules", ())
+        self.files: list[SqlFile] = []
+        self.guesses: dict[str, DialectGuess] = {}
+        self._told: dict[str, tuple[Diagnostic, ...]] = {}
+
+    def sources(self) -> Iterator[Source]:
+        """Read all files and yield each distinct content once."""
+        seen: set[str] = set()
+        for file, source, told in _iter_rows(self._to_read(), self.rules, self.around):
+            guess = guess_file_dialect(file, source) if self.detect and file.templater != SCHEMA_TEMPLATER else None
+            self._add_rows(RecalledFile(file, guess, tuple(told)))
+            if source.source_hash not in seen:
+                seen.add(source.source_hash)
+                yield source
+
+    def _to_read(self) -> Iterator[RawFile]:
+        """Yield the files whose rows are not recalled; recalled rows are added in their turn."""
+        for raw in self.raw_files:
+            if raw.recalled is None:
+                yield raw
+            else:
+                self._add_rows(raw.recalled)
+
+    def _add_rows(self, found: RecalledFile) -> None:
+        file = found.file
+        self.files.append(file)
+        self.diagnostics.extend(found.findings)
+        if found.guess is not None:
+            self.guesses[file.path] = found.guess
+        if found.findings:
+            self._told[file.path] = found.findings
+
+    def to_recall(self) -> dict[str, RecalledFile]:
+        """Return what was found about each file; call it after all sources are consumed."""
+        return {
+            file.path: RecalledFile(file, self.guesses.get(file.path), self._told.get(file.path, ()))
+            for file in self.files
+        }
+
+    def done(self, sources: Iterable[Source] = ()) -> Discovery:
+        """Return the discovery after all sources are consumed; without a commit, its name is a hash of the files."""
+        ordered = sorted(self.files, key=lambda file: natural_path_key(file.path))
+        guesses = self.guesses | assign_project_dialect(ordered, self.projects)
+        files = _set_positions(assign_dialects(ordered, guesses), self.positions())
+        found = {file.path for file in files}
+        modules = [build_file_finding("SUBMODULE", path) for path in sorted(self.modules)]
+        missing = [build_file_finding("FILE_MISSING", path) for path in self.rules.listed() if path not in found]
+        named = msgspec.structs.replace(
+            self.snapshot,
+            commit=self.snapshot.commit or f"tree-{_hash_tree(files)}",
+            files=len(files),
+            analysis_key=self.rules.analysis_key(),
+        )
+        told = (*modules, *self.diagnostics, *missing)
+        return Discovery(named, tuple(files), tuple(sources), told, self.waivers)
+
+    def whole(self) -> Discovery:
+        """Read all files and keep their contents."""
+        sources = sorted(self.sources(), key=lambda source: source.source_hash)
+        return self.done(sources)
+
+    def key(self) -> str:
+        """Read all files only to compute the key of the snapshot."""
+        for _ in self.sources():
+            pass
+        return self.done().key
+
+
+def _set_positions(files: Sequence[SqlFile], positions: Mapping[str, int]) -> Sequence[SqlFile]:
+    """Set the position of files that run before or after all others."""
+    if not positions:
+        return files
+    return [msgspec.structs.replace(file, position=positions.get(file.path)) for file in files]
+
+
+def _iter_rows(raw_files: Iterable[RawFile], rules: DiscoveryRules, around: FileSurroundings) -> Iterator[FileRows]:
+    """Yield the rows of each file, decoded and rendered, and of files that projects around them add."""
+    templates, modules, known = RepositoryTemplaters(around.library), RepositoryModules(around.library), set[str]()
+    for raw in raw_files:
+        file, source, problems = _read_raw_file(raw, rules, templates, modules)
+        if file is None:
+            continue
+        known.add(file.path)
+        owned = msgspec.structs.replace(file, owners=around.owners.of(raw.path)) if around.owners else file
+        row, source, told = render_rows(owned, source, templates, rules)
+        yield row, source, [_encodable_finding(one) for one in (*problems, *told)]
+    yield from render_project_rows(templates, rules, known)
+
+
+def build_input_files(discovery: Discovery, rules: DiscoveryRules) -> Iterator[InputFile]:
+    """Return the files as engine inputs, in natural path order; unreadable files only have a finding."""
+    yield from build_inputs_from_rows(discovery.files, discovery.sources, rules)
+
+
+def is_analyzable(file: SqlFile) -> bool:
+    """Return whether a file could be read and holds SQL."""
+    return file.status is not Status.FAILED and file.templater != SCHEMA_TEMPLATER
+
+
+def build_inputs_from_rows(
+    files: Iterable[SqlFile], sources: Iterable[Source], rules: OptionsLookup
+) -> Iterator[InputFile]:
+    """Return the readable files among the given rows as engine inputs."""
+    known = {source.source_hash: source for source in sources}
+    for file in files:
+        if is_analyzable(file):
+            source = known[file.source_hash]
+            written = SourceMap.from_copies(source.text, source.source_map)
+            options = options_of_row(file, rules.options_for(file.path))
+            yield InputFile(
+                file.path, source.rendered, options, file.owners, written, file.source_hash, file.position or 0
+            )
+
+
+def build_file_finding(code: str, path: str | None, **values: str) -> Diagnostic:
+    """Build a discovery finding about a whole file."""
+    message = CODES[code].message.format(**values)
+    identity = hash_text("\0".join((code, path or "", message)))[:16]
+    return Diagnostic(identity, code, CODES[code].severity, message, path, None, None, None, Stage.DISCOVERY)
+
+
+def hash_text(text: str) -> str:
+    """Return the SHA-256 of a text in hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _read_raw_file(
+    raw: RawFile, rules: DiscoveryRules, templates: RepositoryTemplaters, modules: RepositoryModules
+) -> tuple[SqlFile | None, Source, list[Diagnostic]]:
+    """Decode one file, extract SQL from a host language, and report problems; a host file without SQL is dropped."""
+    decoded = decode_content(raw.content)
+    problem, findings = _describe_problem(raw, decoded.problem)
+    given = rules.options_for(raw.path)
+    reading = resolve_file_options(decoded.text, given)
+    findings += _report_header_words(raw.path, decoded.text)
+    options = reading.options
+    taken = templates.takes_program(raw.path, decoded.text, options.dialect, rules.templating_for(raw.path))
+    host = extract_sql(raw.path, decoded.text, options.dialect, modules) if not problem and not taken else None
+    rendered, copies = (replace_surrogates(host.text), host.copies) if host is not None else (decoded.text, ())
+    content_hash = hashlib.sha256(raw.content).hexdigest()
+    made = f"{host.host} {hash_text(rendered)}" if host is not None else ""
+    source = Source(hash_text("\0".join((content_hash, made))), content_hash, decoded.text, rendered, copies)
+    if host is not None:
+        text = SourceText(raw.path, find_line_starts(decoded.text))
+        findings += [
+            build_diagnostic(one.code, dict(one.values), text, one.at, Stage.DISCOVERY) for one in host.problems
+        ]
+        if not rendered and not findings:
+            return None, source, []
+    file = SqlFile(
+        path=raw.path,
+        system=options.system,
+        dialect=options.dialect,
+        source_hash=source.source_hash,
+        bytes=len(raw.content),
+        encoding=decoded.encoding,
+        templater=host.host if host is not None else "",
+        status=Status.FAILED if problem else Status.ANALYSED,
+        owners=(),
+        default_catalog=options.default_catalog if options is not given else None,
+        default_schema=options.default_schema if options is not given else None,
+        evidence=reading.evidence or None,
+    )
+    return file, source, findings
+
+
+def _encodable_finding(finding: Diagnostic) -> Diagnostic:
+    """Return the finding with texts that can be encoded, whatever program text it quotes."""
+    message = replace_surrogates(finding.message)
+    return finding if message == finding.message else msgspec.structs.replace(finding, message=message)
+
+
+def _describe_problem(raw: RawFile, undecoded: str) -> tuple[str, list[Diagnostic]]:
+    """Return why a file cannot be read, and its findings."""
+    if raw.content.startswith(LFS_POINTER):
+        return "a pointer", [build_file_finding("LFS_POINTER", raw.path)]
+    if raw.excess:
+        return "too large", [build_file_finding("LIMIT_EXCEEDED", raw.path, what="the file", limit=raw.excess)]
+    if raw.absent:
+        return "absent", [build_file_finding("CONTENT_MISSING", raw.path)]
+    problem = raw.problem or undecoded
+    return problem, [build_file_finding("ENCODING_ERROR", raw.path, reason=problem)] if problem else []
+
+
+def _report_header_words(path: str, text: str) -> list[Diagnostic]:
+    """Report unknown words in the `-- lineage:` header comment."""
+    found = find_unknown_header_words(text)
+    place = SourceText(path, find_line_starts(text)) if found else None
+    known = ", ".join(sorted(HEADER_KEYS))
+    return [
+        build_diagnostic("HEADER_UNKNOWN", {"word": word, "known": known}, place, at, Stage.DISCOVERY)
+        for word, at in found
+        if place is not None
+    ]
+
+
+def _hash_tree(files: Iterable[SqlFile]) -> str:
+    """Hash a set of files by path, content and deployment position."""
+    placed = ((file, f"\0{file.position}" if file.position else "") for file in files)
+    return hash_text("".join(f"{file.path}\0{file.source_hash}{place}\n" for file, place in placed))[:40]

@@ -1,0 +1,141 @@
+"""Schema documents in JSON or YAML: a mapping of tables to columns, or a list of tables with hints."""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from lineage_pipeline.discover.schemas.imported_tables import ImportedColumn, ImportedTable, SchemaMetadata
+from lineage_pipeline.model.enums import ObjectKind
+from lineage_pipeline.model.errors import LineageError
+
+NAME_PARTS = re.compile(r'"(?:[^"]|"")*"|\[[^\]]*\]|`[^`]*`|[^.]+')
+OPENING_QUOTES = '"[`'
+
+
+class _DocumentSection(BaseModel):
+    """A section of the document; its keys may be snake or camel case."""
+
+    model_config = ConfigDict(extra="ignore", alias_generator=to_camel, populate_by_name=True)
+
+
+def _column_from_text(value: object) -> object:
+    return {"name": value} if isinstance(value, str) else value
+
+
+class _DocumentColumn(_DocumentSection):
+    name: str
+    type: str | None = Field(None, validation_alias=AliasChoices("type", "data_type", "dataType"))
+    nullable: bool | None = None
+    description: str | None = None
+    tags: tuple[str, ...] = ()
+    generated: bool = False
+
+
+class _DocumentTable(_DocumentSection):
+    name: str
+    catalog: str = ""
+    table_schema: str = Field("", validation_alias=AliasChoices("schema", "table_schema"))
+    columns: tuple[Annotated[_DocumentColumn, BeforeValidator(_column_from_text)], ...] = ()
+    kind: ObjectKind = ObjectKind.TABLE
+    partial: bool = False
+    description: str | None = None
+    tags: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
+
+
+def _search_path_entry(value: object) -> object:
+    """Return the schema of a search path entry: a text, or `{"catalog": …, "schema": …}`."""
+    return value.get("schema", "") if isinstance(value, Mapping) else value
+
+
+class _SchemaDocument(_DocumentSection):
+    tables: tuple[_DocumentTable, ...]
+    default_catalog: str | None = None
+    default_schema: str | None = None
+    search_path: tuple[Annotated[str, BeforeValidator(_search_path_entry)], ...] = ()
+    case_sensitivity: str = "dialect"
+    allow_implied: bool = True
+
+
+def parse_schema_document(document: object, source: str = "") -> SchemaMetadata:
+    """Return the tables of a document, and its hints."""
+    if not isinstance(document, Mapping):
+        raise LineageError(f"{source or 'schema'}: Expected tables by name, got {type(document).__name__}")
+    tables = document.get("tables")
+    if isinstance(tables, list) and all(isinstance(item, Mapping) for item in tables):
+        return _parse_table_list(document, source)
+    return SchemaMetadata(tuple(_table_from_mapping(str(name), columns, source) for name, columns in document.items()))
+
+
+def _parse_table_list(document: Mapping[str, Any], source: str) -> SchemaMetadata:
+    try:
+        found = _SchemaDocument.model_validate(document)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        where = ".".join(str(part) for part in problem["loc"])
+        raise LineageError(f"{source or 'schema'}: {where}: {problem['msg']}") from None
+    return SchemaMetadata(
+        tuple(_table_from_document(item, source) for item in found.tables),
+        found.default_catalog or "",
+        found.default_schema or "",
+        found.search_path,
+        found.case_sensitivity,
+        found.allow_implied,
+    )
+
+
+def _table_from_document(item: _DocumentTable, source: str) -> ImportedTable:
+    above = tuple((part, False) for part in (item.catalog, item.table_schema) if part)
+    columns = tuple(
+        ImportedColumn(
+            strip_quotes(column.name),
+            column.type,
+            column.nullable,
+            column.description,
+            column.tags,
+            column.generated,
+            column.name[:1] in OPENING_QUOTES,
+        )
+        for column in item.columns
+    )
+    return ImportedTable(
+        (*above, *split_quoted_name(item.name)),
+        columns,
+        item.kind,
+        partial=item.partial or not columns,
+        description=item.description,
+        tags=item.tags,
+        owners=item.owners,
+        source=source,
+    )
+
+
+def _table_from_mapping(name: str, columns: object, source: str) -> ImportedTable:
+    """Return one table of a mapping; types follow the columns, or are left out."""
+    match columns:
+        case list() if all(isinstance(column, str) for column in columns):
+            pairs = [(column, None) for column in columns]
+        case Mapping() if all(isinstance(kind, str | None) for kind in columns.values()):
+            pairs = [(str(column), kind) for column, kind in columns.items()]
+        case _:
+            raise LineageError(f"{source or 'schema'}: Expected the columns of {name}, got {type(columns).__name__}")
+    rows = tuple(
+        ImportedColumn(strip_quotes(column), kind, quoted=column[:1] in OPENING_QUOTES) for column, kind in pairs
+    )
+    return ImportedTable(split_quoted_name(name), rows, source=source)
+
+
+def split_quoted_name(name: str) -> tuple[tuple[str, bool], ...]:
+    """Return the parts of a dotted name, and whether each is quoted."""
+    parts = NAME_PARTS.findall(name)
+    if not parts:
+        raise LineageError(f"{name!r} is not the name of a table")
+    return tuple((strip_quotes(part), part[0] in OPENING_QUOTES) for part in parts)
+
+
+def strip_quotes(part: str) -> str:
+    """Return a part without its quotes."""
+    return part[1:-1].replace('""', '"') if part[:1] and part[0] in OPENING_QUOTES else part

@@ -1,0 +1,1 @@
+"""Names that engines give to columns without an alias."""

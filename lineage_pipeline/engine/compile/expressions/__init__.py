@@ -1,0 +1,1 @@
+"""Expression compilers: from sqlglot's expression trees to IR expressions."""

@@ -1,0 +1,326 @@
+"""DDL: definitions reduced to what matters for lineage (name, columns, keys, query), and rewrites of CREATE and ALTER.
+How and where a table is stored does not affect lineage, and every engine has its own clauses for it. A definition
+that sqlglot cannot parse is parsed again without them.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot.parser import Parser
+from sqlglot.tokens import Token, TokenType
+
+from lineage_pipeline.dialects.statement_words import (
+    BEFORE_COLUMN_LIST,
+    BEFORE_QUERY,
+    BEHIND_QUERY,
+    CREATE_MODIFIERS,
+    KEPT_CLAUSES,
+    KEPT_COLUMN_WORDS,
+    TABLE_CONSTRAINT_WORDS,
+    TYPE_ENDS,
+)
+from lineage_pipeline.engine.compile.tokens import (
+    find_top_level_keyword,
+    keyword,
+    retype_token,
+    skip_brackets,
+    skip_name,
+    synthetic_token,
+)
+
+
+def rewrite_modify_query(tokens: list[Token]) -> list[Token]:
+    """ClickHouse: `ALTER TABLE v MODIFY QUERY …` as CREATE OR REPLACE VIEW."""
+    at = next((at for at in range(3, len(tokens)) if keyword(tokens[at]) == "QUERY"), 0)
+    if keyword(tokens[at - 1]) != "MODIFY":
+        return tokens
+    name = tokens[2 : find_top_level_keyword(tokens, "ON", "MODIFY")]
+    view = [synthetic_token(word, tokens[0]) for word in ("CREATE", "OR", "REPLACE", "VIEW")]
+    return [*view, *name, synthetic_token("AS", tokens[at]), *tokens[at + 1 :]]
+
+
+def shorten_format_class(tokens: list[Token]) -> list[Token]:
+    """Spark: `USING org.apache.spark.sql.jdbc` by its last name."""
+    at = find_top_level_keyword(tokens, "USING") + 1
+    end = skip_name(tokens, at) if at else 0
+    return [*tokens[:at], *tokens[end - 1 :]] if end > at + 1 else tokens
+
+
+def rewrite_alter_view(tokens: list[Token]) -> list[Token]:
+    """ALTER VIEW … AS query as CREATE OR REPLACE VIEW."""
+    view = find_top_level_keyword(tokens[:4], "VIEW")
+    if view < 0 or find_top_level_keyword(tokens, "AS") < 0:
+        return tokens
+    return [*(synthetic_token(word, tokens[0]) for word in ("CREATE", "OR", "REPLACE")), *tokens[1:]]
+
+
+def drop_table_kind(tokens: Sequence[Token]) -> list[Token]:
+    """ALTER and DROP of a foreign, external, dynamic or hybrid table as those of a table."""
+    if keyword(tokens[0]) in ("ALTER", "DROP") and keyword(tokens[1]) in ("FOREIGN", "EXTERNAL", "DYNAMIC", "HYBRID"):
+        return [tokens[0], *tokens[2:]]
+    return list(tokens)
+
+
+def rewrite_set_schema(tokens: Sequence[Token]) -> list[Token]:
+    """`ALTER TABLE a.t SET SCHEMA s` as `ALTER TABLE a.t RENAME TO s.t`."""
+    words = [keyword(token) for token in tokens]
+    if words[0] != "ALTER" or words[-3:-1] != ["SET", "SCHEMA"]:
+        return list(tokens)
+    at, last = len(tokens) - 3, tokens[-4]
+    dot = retype_token(tokens[-1], TokenType.DOT, ".")
+    return [
+        *tokens[:at],
+        synthetic_token("RENAME", tokens[at]),
+        synthetic_token("TO", tokens[at]),
+        tokens[-1],
+        dot,
+        last,
+    ]
+
+
+_OPEN_PAREN, _CLOSE_PAREN, _COMMA_TOKEN = TokenType.L_PAREN, TokenType.R_PAREN, TokenType.COMMA
+
+
+def reduce_definition(tokens: Sequence[Token]) -> list[Token] | None:
+    """The tokens of a CREATE TABLE or VIEW that matter for lineage, or None for another statement."""
+    if keyword(tokens[0]) not in ("CREATE", "REPLACE"):
+        return None
+    kind = next((at for at, token in enumerate(tokens[:24]) if keyword(token) in ("TABLE", "VIEW")), 0)
+    begin = _skip_words(tokens, kind + 1, "IF", "NOT", "EXISTS")
+    end = skip_name(tokens, begin)
+    if not kind or end == begin:
+        return None
+    head = [
+        synthetic_token("CREATE", tokens[0]),
+        *(token for token in tokens[1:kind] if keyword(token) in CREATE_MODIFIERS),
+    ]
+    listed = end
+    while (
+        listed < len(tokens)
+        and tokens[listed].token_type is not _OPEN_PAREN
+        and keyword(tokens[listed]) in BEFORE_COLUMN_LIST
+    ):
+        listed += 1
+    body, tail = _find_query(tokens, end), [*head, *tokens[kind:end]]
+    opened = listed < len(tokens) and tokens[listed].token_type is _OPEN_PAREN and listed < body
+    if body == len(tokens) and (keyword(tokens[kind]) == "VIEW" or (not opened and _starts_with_as(tokens[end:]))):
+        return None  # what should be a query is none
+    if opened:
+        closed = skip_brackets(tokens, listed)
+        tail.extend(_reduce_column_list(tokens, listed, closed))
+        end = closed
+    return [*tail, *_keep_clauses(tokens, end, body), *_cut_query(tokens, body)]
+
+
+def _starts_with_as(tokens: Sequence[Token]) -> bool:
+    """Whether an AS stands where a query should follow."""
+    return bool(tokens) and keyword(tokens[0]) == "AS"
+
+
+def _skip_words(tokens: Sequence[Token], index: int, *words: str) -> int:
+    """The index after some keywords, if they come next."""
+    found = [keyword(token) for token in tokens[index : index + len(words)]]
+    return index + len(words) if found == list(words) else index
+
+
+def _find_query(tokens: Sequence[Token], index: int) -> int:
+    """The index of the AS before a query, or the end."""
+    depth = 0
+    while index < len(tokens):
+        kind = tokens[index].token_type
+        depth += (kind is _OPEN_PAREN) - (kind is _CLOSE_PAREN)
+        if depth == 0 and keyword(tokens[index]) == "AS" and index + 1 < len(tokens):
+            following = tokens[index + 1]
+            if keyword(following) in BEFORE_QUERY or following.token_type is _OPEN_PAREN:
+                return index
+        index += 1
+    return index
+
+
+def _cut_query(tokens: Sequence[Token], index: int) -> Sequence[Token]:
+    """The query with its AS, without trailing clauses."""
+    depth = 0
+    for at in range(index + 1, len(tokens)):
+        kind = tokens[at].token_type
+        depth += (kind is _OPEN_PAREN) - (kind is _CLOSE_PAREN)
+        words = tuple(keyword(token) for token in tokens[at : at + 3])
+        if depth == 0 and any(words[: len(ending)] == ending for ending in BEHIND_QUERY):
+            return tokens[index:at]
+    return tokens[index:]
+
+
+def _keep_clauses(tokens: Sequence[Token], index: int, end: int) -> Iterator[Token]:
+    """The clauses that name columns or another table."""
+    while index < end:
+        words = tuple(keyword(token) for token in tokens[index : index + 2])
+        clause = next((item for item in KEPT_CLAUSES if words[: len(item)] == item), None)
+        after = index + len(clause) if clause else index
+        if clause and after < end:
+            stop = skip_brackets(tokens, after) if tokens[after].token_type is _OPEN_PAREN else skip_name(tokens, after)
+            yield from tokens[index:stop]
+            index = max(stop, index + 1)
+        else:
+            index = skip_brackets(tokens, index) if tokens[index].token_type is _OPEN_PAREN else index + 1
+
+
+def _reduce_column_list(tokens: Sequence[Token], begin: int, end: int) -> list[Token]:
+    """The column list in its parentheses."""
+    kept: list[Token] = []
+    opened = tokens[begin]
+    comma = Token(_COMMA_TOKEN, ",", opened.line, opened.col, opened.start, opened.end)
+    for item in _split_columns(tokens[begin + 1 : end - 1]):
+        words = list(_reduce_column(item))
+        if words:
+            kept.extend([comma, *words] if kept else words)
+    return [opened, *kept, tokens[end - 1]] if kept else []
+
+
+def _split_columns(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
+    depth, begin = 0, 0
+    for index, token in enumerate(tokens):
+        kind = token.token_type
+        depth += (kind in (_OPEN_PAREN, TokenType.LT)) - (kind in (_CLOSE_PAREN, TokenType.GT))
+        if depth == 0 and kind is _COMMA_TOKEN:
+            if index > begin:
+                yield tokens[begin:index]
+            begin = index + 1
+    if begin < len(tokens):
+        yield tokens[begin:]
+
+
+def _reduce_column(tokens: Sequence[Token]) -> Iterator[Token]:
+    """A column with its type, nullability and keys; or a key of the table."""
+    first = keyword(tokens[0])
+    if first in TABLE_CONSTRAINT_WORDS and not _is_typed_column(tokens):
+        yield from _reduce_table_key(tokens)
+        return
+    yield tokens[0]
+    words = [keyword(token) for token in tokens]
+    if words[1:2] == ["AS"] and words[2:3] != ["("]:  # `total AS price * quantity COMMENT '…'`
+        yield from tokens[1 : words.index("COMMENT") if "COMMENT" in words else None]
+        return
+    end = next((at for at in range(1, len(tokens)) if _is_type_end(tokens, at)), len(tokens))
+    yield from tokens[1:end]
+    for phrase in KEPT_COLUMN_WORDS:
+        for at in range(end, len(tokens)):
+            after = at + len(phrase)
+            if tuple(words[at:after]) == phrase:
+                opened = after < len(tokens) and words[after] == "("
+                yield from tokens[at : skip_brackets(tokens, after) if opened else after]
+                break
+    computed = next((at for at in range(end, len(tokens) - 1) if words[at] == "AS" and words[at + 1] == "("), -1)
+    if computed >= 0:
+        yield from tokens[computed : skip_brackets(tokens, computed + 1)]
+    elif "METADATA" in words[end:] and "VIRTUAL" in words[end:]:  # Flink: what the source says, and nobody writes
+        yield from (synthetic_token(word, tokens[-1]) for word in ("AS", "(", "NULL", ")"))
+
+
+def _is_typed_column(tokens: Sequence[Token]) -> bool:
+    """Whether a type follows the first word: the word is a column name then."""
+    return len(tokens) > 1 and tokens[1].token_type in Parser.TYPE_TOKENS
+
+
+def _is_type_end(tokens: Sequence[Token], index: int) -> bool:
+    word = keyword(tokens[index])
+    following = keyword(tokens[index + 1]) if index + 1 < len(tokens) else ""
+    if word in ("WITH", "WITHOUT"):
+        return following not in ("TIME", "LOCAL", "TIMEZONE")
+    return word in TYPE_ENDS
+
+
+def _reduce_table_key(tokens: Sequence[Token]) -> Iterator[Token]:
+    """A primary or foreign key without its name and options."""
+    words = [keyword(token) for token in tokens]
+    if "DISABLE" in words:  # a key that nobody checks says nothing of nulls
+        return
+    for kind in ("PRIMARY KEY", "FOREIGN KEY"):
+        at = words.index(kind) if kind in words else -1
+        opened = at >= 0 and at + 1 < len(tokens) and words[at + 1] == "("
+        if not opened:
+            continue
+        end = skip_brackets(tokens, at + 1)
+        if kind == "FOREIGN KEY" and end < len(tokens) and words[end] == "REFERENCES":
+            end = skip_name(tokens, end + 1)
+            end = skip_brackets(tokens, end) if end < len(tokens) and words[end] == "(" else end
+        yield from tokens[at:end]
+        return
+    if words[0] == "LIKE":
+        yield from tokens[: skip_name(tokens, 1)]
+
+
+def rewrite_recursive_view(tokens: list[Token]) -> list[Token]:
+    """`CREATE RECURSIVE VIEW v (a) AS query` with the query as a recursive CTE of the view's name."""
+    at = next((index for index, token in enumerate(tokens[:6]) if keyword(token) == "RECURSIVE"), 0)
+    if not at or len(tokens) < at + 5 or keyword(tokens[at + 1]) != "VIEW":
+        return tokens
+    begin = at + (5 if keyword(tokens[at + 2]) == "IF" else 2)
+    end = skip_name(tokens, begin)
+    listed = end < len(tokens) and tokens[end].token_type is TokenType.L_PAREN
+    body = skip_brackets(tokens, end) if listed else end
+    if body >= len(tokens) or keyword(tokens[body]) != "AS":
+        return tokens
+    name, close = tokens[end - 1], tokens[-1]
+    opened = Token(TokenType.L_PAREN, "(", name.line, name.col, name.start, name.end)
+    closed = Token(TokenType.R_PAREN, ")", close.line, close.col, close.start, close.end)
+    star = Token(TokenType.STAR, "*", close.line, close.col, close.start, close.end)
+    cte = [
+        synthetic_token("WITH", name),
+        synthetic_token("RECURSIVE", name),
+        name,
+        *tokens[end : body + 1],
+        opened,
+        *_strip_own_qualifiers(tokens[body + 1 :], [token.text.lower() for token in tokens[begin:end]]),
+        closed,
+    ]
+    all_of = [synthetic_token("SELECT", close), star, synthetic_token("FROM", close), name]
+    return [*tokens[:at], *tokens[at + 1 : end], tokens[body], *cte, *all_of]
+
+
+def _strip_own_qualifiers(tokens: list[Token], parts: list[str]) -> list[Token]:
+    """The tokens with only the last part of each occurrence of a dotted name."""
+    kept: list[Token] = []
+    for token in tokens:
+        kept.append(token)
+        if len(parts) > 1 and [item.text.lower() for item in kept[-len(parts) :]] == parts:
+            kept[-len(parts) :] = [token]
+    return kept
+
+
+def drop_masks(tokens: Sequence[Token]) -> list[Token]:
+    """Databricks: a column definition without its MASK function."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        behind = skip_name(tokens, index + 1)
+        if keyword(tokens[index]) != "MASK" or behind == index + 1 or not kept:
+            kept.append(tokens[index])
+            index += 1
+            continue
+        columns = [keyword(token) for token in tokens[behind : behind + 3]] == ["USING", "COLUMNS", "("]
+        index = skip_brackets(tokens, behind + 2) if columns else behind
+    return kept
+
+
+def rewrite_table_from_source(tokens: Sequence[Token]) -> list[Token]:
+    """Materialize, RisingWave: `CREATE TABLE t FROM SOURCE s …` and `CREATE TABLE t (*) FROM s TABLE …` as CTAS."""
+    words = [keyword(token) for token in tokens[:24]]
+    if "FROM" not in words or "TABLE" not in words[:3] or "AS" in words[: words.index("FROM")]:
+        return list(tokens)
+    at = words.index("FROM")
+    begin = at + 2 if words[at + 1 : at + 2] == ["SOURCE"] else at + 1
+    end = skip_name(tokens, begin)
+    told = begin == at + 2 or words[end : end + 1] == ["TABLE"]
+    if end == begin or not told or not _is_without_columns(words[:at]):
+        return list(tokens)
+    head = [token for token in tokens[:at] if token.text not in ("(", "*", ")")]
+    query = [
+        synthetic_token("AS", tokens[at]),
+        synthetic_token("SELECT", tokens[at]),
+        synthetic_token("*", tokens[at]),
+        tokens[at],
+    ]
+    return [*head, *query, *tokens[begin:end]]
+
+
+def _is_without_columns(words: Sequence[str]) -> bool:
+    """Whether a table does not say which columns it has."""
+    return "(" not in words or words[-3:] == ["(", "*", ")"]

@@ -1,0 +1,314 @@
+"""DML: rewrites of INSERT, UPDATE, DELETE and MERGE, and the OUTPUT clause of T-SQL."""
+
+from collections.abc import Sequence
+
+from sqlglot.tokens import Token, TokenType
+
+from lineage_pipeline.dialects.dialect import DialectTraits
+from lineage_pipeline.engine.compile.grammar.table_sources import rewrite_extern
+from lineage_pipeline.engine.compile.tokens import (
+    find_top_level_keyword,
+    is_name_at,
+    keyword,
+    skip_brackets,
+    skip_name,
+    synthetic_token,
+)
+
+
+def drop_top(tokens: list[Token]) -> list[Token]:
+    """T-SQL: UPDATE, INSERT and DELETE without TOP (n)."""
+    if len(tokens) < 3 or keyword(tokens[1]) != "TOP":
+        return tokens
+    end = skip_brackets(tokens, 2) if tokens[2].token_type is TokenType.L_PAREN else 3
+    end += end < len(tokens) and keyword(tokens[end]) == "PERCENT"
+    return [tokens[0], *tokens[end:]]
+
+
+def drop_first_from(tokens: list[Token]) -> list[Token]:
+    """T-SQL: `DELETE FROM alias FROM table AS alias` as `DELETE alias FROM …`."""
+    if (
+        keyword(tokens[1] if len(tokens) > 1 else tokens[0]) == "FROM"
+        and find_top_level_keyword(tokens, "FROM", start=2) > 0
+    ):
+        return [tokens[0], *tokens[2:]]
+    return tokens
+
+
+_PRIORITIES = ("LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED", "QUICK")
+
+
+def drop_priority(tokens: list[Token]) -> list[Token]:
+    """MySQL: a statement without LOW_PRIORITY, DELAYED, QUICK and IGNORE."""
+    end = 1
+    ignored = ("IGNORE",) if keyword(tokens[0]) != "INSERT" else ()
+    while end < len(tokens) and keyword(tokens[end]) in (*_PRIORITIES, *ignored):
+        end += 1
+    return [tokens[0], *tokens[end:]]
+
+
+def rewrite_replace(tokens: list[Token]) -> list[Token]:
+    """MySQL and SQLite: REPLACE as an INSERT."""
+    return [synthetic_token("INSERT", tokens[0]), *drop_priority(tokens)[1:]]
+
+
+def rewrite_mutation(tokens: list[Token]) -> list[Token]:
+    """ClickHouse: `ALTER TABLE t UPDATE …` and `ALTER TABLE t DELETE WHERE …` as plain statements."""
+    at = find_top_level_keyword(tokens, "UPDATE", "DELETE")
+    if len(tokens) < 4 or keyword(tokens[1]) != "TABLE" or at < 0 or keyword(tokens[at - 1]) in ("ON", "TTL"):
+        return tokens
+    end = 3
+    while end < at and tokens[end].token_type is TokenType.DOT:
+        end += 2
+    rest = tokens[at + 1 :]
+    in_partition = find_top_level_keyword(rest, "IN")
+    where = find_top_level_keyword(rest, "WHERE")
+    settings = find_top_level_keyword(rest, "SETTINGS")
+    rest = rest[:settings] if settings >= 0 else rest
+    if 0 <= in_partition < where and keyword(rest[in_partition + 1]) == "PARTITION":
+        rest = [*rest[:in_partition], *rest[where:]]
+    if keyword(tokens[at]) == "UPDATE":
+        return [tokens[at], *tokens[2:end], synthetic_token("SET", tokens[at]), *rest]
+    return [tokens[at], synthetic_token("FROM", tokens[at]), *tokens[2:end], *rest]
+
+
+def alias_last_source(tokens: list[Token]) -> list[Token]:
+    """Teradata: adds an alias before SET in `UPDATE x FROM t AS x, s SET …`, or sqlglot takes SET for one."""
+    first, set_ = find_top_level_keyword(tokens, "FROM"), find_top_level_keyword(tokens, "SET")
+    if not 0 < first < set_ - 1:
+        return tokens
+    before = tokens[set_ - 2].token_type
+    if before in (TokenType.FROM, TokenType.COMMA, TokenType.DOT):
+        return [*tokens[:set_], synthetic_token("AS", tokens[set_ - 1]), tokens[set_ - 1], *tokens[set_:]]
+    return tokens
+
+
+def rewrite_inline_target(tokens: list[Token]) -> list[Token]:
+    """Oracle: `UPDATE (query) alias SET …` with the query as a CTE."""
+    if len(tokens) < 3 or tokens[1].token_type is not TokenType.L_PAREN:
+        return tokens
+    end = skip_brackets(tokens, 1)
+    named = end < len(tokens) and keyword(tokens[end]) != "SET"
+    name = [tokens[end]] if named else [synthetic_token("inline_view", tokens[1])]
+    rest = tokens[end + named :]
+    return [
+        synthetic_token("WITH", tokens[0]),
+        *name,
+        synthetic_token("AS", tokens[0]),
+        *tokens[1:end],
+        tokens[0],
+        *name,
+        *rest,
+    ]
+
+
+def rewrite_merge_delete(tokens: list[Token]) -> list[Token]:
+    """Oracle: `UPDATE SET … DELETE WHERE c` of a MERGE as an arm of its own."""
+    at = find_top_level_keyword(tokens, "DELETE")
+    if at < 0 or at + 1 >= len(tokens) or keyword(tokens[at + 1]) != "WHERE":
+        return tokens
+    end = find_top_level_keyword(tokens, "WHEN", "LOG", start=at)
+    end = end if end > 0 else len(tokens)
+    arm = [synthetic_token(word, tokens[at]) for word in ("WHEN", "MATCHED", "AND")]
+    return [*tokens[:at], *arm, *tokens[at + 2 : end], synthetic_token("THEN", tokens[at]), tokens[at], *tokens[end:]]
+
+
+def rewrite_remove_duplicates(tokens: list[Token]) -> list[Token]:
+    """Redshift: `MERGE … REMOVE DUPLICATES` as an arm that inserts the source row."""
+    if [keyword(token) for token in tokens[-2:]] != ["REMOVE", "DUPLICATES"]:
+        return tokens
+    words = ("WHEN", "NOT", "MATCHED", "THEN", "INSERT", "ROW")
+    return [*tokens[:-2], *(synthetic_token(word, tokens[-2]) for word in words)]
+
+
+def drop_schema_evolution(tokens: list[Token]) -> list[Token]:
+    """Spark: `MERGE WITH SCHEMA EVOLUTION INTO …` without that option."""
+    if [keyword(token) for token in tokens[1:4]] == ["WITH", "SCHEMA", "EVOLUTION"]:
+        return [tokens[0], *tokens[4:]]
+    return tokens
+
+
+def rewrite_apply_changes(tokens: list[Token]) -> list[Token]:
+    """Databricks: `APPLY CHANGES INTO t FROM s … COLUMNS * EXCEPT (…)` as an INSERT by name."""
+    into, source = find_top_level_keyword(tokens, "INTO"), find_top_level_keyword(tokens, "FROM")
+    keys = find_top_level_keyword(tokens, "KEYS")
+    if not 0 < into < source < keys:
+        return tokens
+    columns = find_top_level_keyword(tokens, "COLUMNS", start=keys)
+    stored = find_top_level_keyword(tokens, "STORED", "TRACK", start=columns) if columns > 0 else -1
+    listed = tokens[columns + 1 : stored if stored > 0 else len(tokens)] if columns > 0 else []
+    chosen = listed if listed and listed[0].token_type is not TokenType.L_PAREN else listed[1:-1]
+    first = tokens[0]
+    named = [synthetic_token("BY", first), synthetic_token("NAME", first), synthetic_token("SELECT", first)]
+    star = [Token(TokenType.STAR, "*", first.line, first.col, first.start, first.end)]
+    return [synthetic_token("INSERT", first), *tokens[into:source], *named, *(chosen or star), *tokens[source:keys]]
+
+
+def rewrite_flow(tokens: list[Token]) -> list[Token]:
+    """Databricks: CREATE FLOW as the statement that it runs."""
+    if keyword(tokens[1] if len(tokens) > 1 else tokens[0]) != "FLOW":
+        return tokens
+    begin = find_top_level_keyword(tokens, "INSERT", "AUTO")
+    if begin < 0:
+        return tokens
+    return tokens[begin:] if keyword(tokens[begin]) == "INSERT" else rewrite_apply_changes(tokens[begin:])
+
+
+def move_directory_path(tokens: list[Token]) -> list[Token]:
+    """Spark: `INSERT OVERWRITE DIRECTORY USING f OPTIONS (path '…')` with the path after DIRECTORY."""
+    at = find_top_level_keyword(tokens, "DIRECTORY")
+    if at < 0 or keyword(tokens[min(at + 1, len(tokens) - 1)]) != "USING":
+        return tokens
+    path = next((index for index, token in enumerate(tokens) if token.text.lower() == "path"), -1)
+    strings = [token for token in tokens[path : path + 3] if token.token_type is TokenType.STRING] if path > 0 else []
+    return [*tokens[: at + 1], *strings[:1], *tokens[at + 1 :]]
+
+
+def rewrite_format_rows(tokens: list[Token]) -> list[Token]:
+    """ClickHouse: rows after FORMAT, in any format, as DEFAULT VALUES."""
+    at = find_top_level_keyword(tokens, "FORMAT", "SELECT", "VALUES", "WITH", "FROM")
+    if at < 0 or keyword(tokens[at]) != "FORMAT" or keyword(tokens[min(at + 1, len(tokens) - 1)]) == "VALUES":
+        return tokens
+    return [*tokens[:at], synthetic_token("DEFAULT", tokens[at]), synthetic_token("VALUES", tokens[at])]
+
+
+_OUTPUT_STATEMENTS = ("INSERT", "UPDATE", "DELETE", "MERGE", "WITH")
+_OUTPUT_ENDS = frozenset("FROM WHERE VALUES SELECT DEFAULT OPTION OUTPUT EXEC EXECUTE".split())
+
+
+def extract_outputs(tokens: list[Token], traits: DialectTraits) -> tuple[list[Token], list[list[Token]]]:
+    """T-SQL: a statement without its OUTPUT clauses, and those clauses as statements."""
+    if (
+        not traits.batches
+        or keyword(tokens[0]) not in _OUTPUT_STATEMENTS
+        or not any(_is_output(token) for token in tokens)
+    ):
+        return tokens, []
+    kept: list[Token] = []
+    clauses: list[list[Token]] = []
+    index, depth = 0, 0
+    while index < len(tokens):
+        depth += _paren_step(tokens[index])
+        if depth == 0 and index and _is_output(tokens[index]):
+            end = _find_output_end(tokens, index + 1)
+            clauses.append(_build_output_statement(tokens[index], tokens[index + 1 : end]))
+            index = end
+        else:
+            kept.append(tokens[index])
+            index += 1
+    return kept, clauses
+
+
+def _is_output(token: Token) -> bool:
+    return keyword(token) == "OUTPUT"
+
+
+def _paren_step(token: Token) -> int:
+    return (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
+
+
+def _find_output_end(tokens: Sequence[Token], index: int) -> int:
+    depth = 0
+    while index < len(tokens):
+        depth += _paren_step(tokens[index])
+        if depth == 0 and keyword(tokens[index]) in _OUTPUT_ENDS:
+            break
+        index += 1
+    return index
+
+
+def _build_output_statement(output: Token, clause: Sequence[Token]) -> list[Token]:
+    """`a, b INTO t (x, y)` as `INSERT INTO t (x, y) SELECT a, b`."""
+    into = next((index for index, token in enumerate(clause) if keyword(token) == "INTO"), len(clause))
+    selected = [synthetic_token("SELECT", output), *clause[:into]]
+    return [synthetic_token("INSERT", output), *clause[into:], *selected] if into < len(clause) else selected
+
+
+def drop_current_of(tokens: Sequence[Token]) -> list[Token]:
+    """UPDATE and DELETE without `WHERE CURRENT OF c`, which is not a condition on columns."""
+    words = [keyword(token) for token in tokens]
+    at = next((at for at in range(len(words) - 3) if words[at : at + 3] == ["WHERE", "CURRENT", "OF"]), len(words))
+    behind = at + (5 if words[at + 3 : at + 4] in (["GLOBAL"], ["@"], [":"]) else 4)
+    return [*tokens[:at], *tokens[behind:]]
+
+
+_ASSIGNMENT_ENDS = frozenset(", WHERE ORDER LIMIT )".split())
+
+
+def bracket_assignments(tokens: Sequence[Token]) -> list[Token]:
+    """MySQL: `SET c = @v := x` with parentheses around the nested assignment."""
+    if not any(token.token_type is TokenType.COLON_EQ for token in tokens):
+        return list(tokens)
+    kept: list[Token] = []
+    ends: list[int] = []
+    for index, token in enumerate(tokens):
+        if ends and index == ends[-1]:
+            kept.append(synthetic_token(")", tokens[ends.pop() - 1]))
+        kept.append(token)
+        assigned = tokens[index + 1 : index + 4]
+        if token.token_type is TokenType.EQ and [part.text for part in assigned[::2]] == ["@", ":="]:
+            kept.append(synthetic_token("(", assigned[0]))
+            ends.append(_find_value_end(tokens, index + 4))
+    return [*kept, *(synthetic_token(")", tokens[-1]) for _ in ends)]
+
+
+def _find_value_end(tokens: Sequence[Token], index: int) -> int:
+    """The index after a value: what ends it outside its parentheses."""
+    while index < len(tokens) and keyword(tokens[index]) not in _ASSIGNMENT_ENDS:
+        index = skip_brackets(tokens, index) if tokens[index].token_type is TokenType.L_PAREN else index + 1
+    return index
+
+
+def drop_error_log(tokens: Sequence[Token]) -> list[Token]:
+    """Oracle: drops `LOG ERRORS …` at the end of a statement."""
+    words = [keyword(token) for token in tokens]
+    pairs = zip(words, words[1:], strict=False)
+    return list(tokens[: next((at for at, pair in enumerate(pairs) if pair == ("LOG", "ERRORS")), len(tokens))])
+
+
+def rewrite_delete_stars(tokens: Sequence[Token]) -> list[Token]:
+    """MySQL: `DELETE t.*, u.* FROM …` as `DELETE t, u FROM …`."""
+    end = next((at for at, token in enumerate(tokens) if keyword(token) in ("USING", "WHERE", "JOIN")), len(tokens))
+    kinds = [token.token_type for token in tokens]
+    stars = {at for at in range(1, end) if kinds[at - 1 : at + 1] == [TokenType.DOT, TokenType.STAR]}
+    dropped = stars | {at - 1 for at in stars}
+    return [token for at, token in enumerate(tokens) if keyword(tokens[0]) != "DELETE" or at not in dropped]
+
+
+def rewrite_inline_insert_target(tokens: Sequence[Token]) -> list[Token]:
+    """Oracle: `INSERT INTO (SELECT a, b FROM t …) …` as `INSERT INTO t (a, b) …`."""
+    words = [keyword(token) for token in tokens[:4]]
+    if words != ["INSERT", "INTO", "(", "SELECT"]:
+        return list(tokens)
+    end = skip_brackets(tokens, 2)
+    source = next((at for at in range(4, end) if keyword(tokens[at]) == "FROM"), end)
+    behind = skip_name(tokens, source + 1)
+    columns = tokens[4:source]
+    if behind == source + 1 or not all(is_name_at([token], 0) or keyword(token) in (",", ".") for token in columns):
+        return list(tokens)
+    return [*tokens[:2], *tokens[source + 1 : behind], tokens[2], *columns, tokens[end - 1], *tokens[end:]]
+
+
+def drop_bound_returning(tokens: Sequence[Token]) -> list[Token]:
+    """Oracle: RETURNING … INTO client variables, without those."""
+    words = [keyword(token) for token in tokens]
+    returning = next((at for at, word in enumerate(words) if word in ("RETURNING", "RETURN")), len(words))
+    into = next((at for at in range(returning, len(words)) if words[at] == "INTO"), len(words))
+    bound = into + 1 < len(tokens) and tokens[into + 1].token_type is TokenType.COLON
+    return list(tokens[:into] if bound else tokens)
+
+
+def rewrite_druid_ingestion(tokens: Sequence[Token]) -> list[Token]:
+    """Druid: `REPLACE INTO t OVERWRITE … query` as an INSERT, without `PARTITIONED BY …`."""
+    words = [keyword(token) for token in tokens]
+    if words[:2] not in (["INSERT", "INTO"], ["REPLACE", "INTO"]):
+        return list(tokens)
+    end = skip_name(tokens, 2)
+    query = end
+    if words[end : end + 1] == ["OVERWRITE"]:
+        query = next((at for at in range(end, len(words)) if words[at] in ("SELECT", "WITH")), end)
+    kept = next((at for at in range(query, len(words)) if words[at] in _INGESTION_CLAUSES), len(words))
+    return [synthetic_token("INSERT", tokens[0]), *tokens[1:end], *rewrite_extern(tokens[query:kept])]
+
+
+_INGESTION_CLAUSES = frozenset({"PARTITIONED", "PARTITIONED BY", "CLUSTERED", "CLUSTERED BY"})

@@ -1,0 +1,256 @@
+"""Functions: calls with keywords among their arguments, and functions whose names sqlglot reserves."""
+
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp, parser
+from sqlglot.dialects.clickhouse import ClickHouse
+from sqlglot.tokens import Token, TokenType
+
+from lineage_pipeline.dialects.functions import CALLABLE_KEYWORDS, JSON_TEXT_GRAMMARS
+from lineage_pipeline.dialects.spellings import JSON_CLAUSES, SCORING_PREFIXES
+from lineage_pipeline.engine.compile.tokens import (
+    OPERAND_END_TOKENS,
+    is_open_paren_at,
+    keyword,
+    retype_token,
+    skip_brackets,
+    split_list,
+    synthetic_token,
+    token_type_at,
+)
+
+
+def merge_call_parameters(tokens: Sequence[Token]) -> list[Token]:
+    """ClickHouse: `f('x')(a, b)` as `f('x', a, b)`."""
+    kept = list(tokens)
+    for index in range(len(kept) - 2):
+        named = token_type_at(kept, index) is TokenType.VAR and kept[index].text not in _PARAMETRIC_AGGREGATES
+        if named and token_type_at(kept, index + 1) is TokenType.L_PAREN:
+            end = skip_brackets(kept, index + 1)
+            called = token_type_at(kept, end) is TokenType.L_PAREN and token_type_at(kept, end + 1) not in _QUERY_TOKENS
+            if called and end - index > 3:
+                kept[end - 1 : end + 1] = [retype_token(kept[end], TokenType.COMMA, ",")]
+    return kept
+
+
+_PARAMETRIC_AGGREGATES = frozenset(getattr(ClickHouse.parser_class, "AGG_FUNC_MAPPING", ()))
+"""Functions that sqlglot already reads with two argument lists."""
+
+_QUERY_TOKENS = (TokenType.SELECT, TokenType.WITH, TokenType.VALUES, TokenType.R_PAREN)
+
+
+def rewrite_is_function(tokens: Sequence[Token]) -> list[Token]:
+    """`IS(…)` where a value begins as a user-defined function."""
+    begins = (TokenType.SELECT, TokenType.L_PAREN, TokenType.COMMA)
+    return [
+        Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end)
+        if keyword(token) == "IS"
+        and is_open_paren_at(tokens, index + 1)
+        and index
+        and tokens[index - 1].token_type in begins
+        else token
+        for index, token in enumerate(tokens)
+    ]
+
+
+def drop_json_clauses(tokens: Sequence[Token]) -> list[Token]:
+    """JSON functions without ON ERROR, ON EMPTY, RETURNING and WRAPPER clauses."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        kept.append(tokens[index])
+        index += 1
+        if not keyword(tokens[index - 1]).startswith("JSON_") or not is_open_paren_at(tokens, index):
+            continue
+        end, depth = skip_brackets(tokens, index), 0
+        for at in range(index, end):
+            kind = tokens[at].token_type
+            depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+            words = tuple(keyword(token) for token in tokens[at : at + 2])
+            if depth == 1 and at > index and any(words[: len(clause)] == clause for clause in JSON_CLAUSES):
+                kept.extend([*drop_json_clauses(tokens[index:at]), tokens[end - 1]])
+                index = end
+                break
+    return kept
+
+
+def drop_json_column_clauses(tokens: Sequence[Token]) -> list[Token]:
+    """The columns of a JSON_TABLE without ON EMPTY and ON ERROR."""
+    kept: list[Token] = []
+    for token in tokens:
+        kept.append(token)
+        words = [keyword(item) for item in kept[-4:]]
+        if words[-2:-1] == ["ON"] and words[-1] in ("EMPTY", "ERROR"):
+            del kept[-4 if words[0] == "DEFAULT" else -3 :]
+    return kept
+
+
+def rewrite_transform(tokens: Sequence[Token]) -> list[Token]:
+    """Hive: `MAP a, b USING` and `REDUCE a, b USING` as `SELECT TRANSFORM(a, b) USING`."""
+    kept: list[Token] = []
+    pending = False
+    for index, token in enumerate(tokens):
+        following = tokens[index + 1].token_type if index + 1 < len(tokens) else TokenType.L_PAREN
+        place = (token.line, token.col, token.start, token.end)
+        if keyword(token) in ("MAP", "REDUCE") and following not in (TokenType.L_PAREN, TokenType.LT):
+            kept.extend([synthetic_token("SELECT", token), Token(TokenType.VAR, "TRANSFORM", *place)])
+            kept.append(Token(TokenType.L_PAREN, "(", *place))
+            pending = True
+            continue
+        if pending and keyword(token) == "USING":
+            kept.append(Token(TokenType.R_PAREN, ")", *place))
+            pending = False
+        kept.append(token)
+    return kept
+
+
+FunctionParser = Callable[[parser.Parser], exp.Expr | None]
+
+
+def build_function_tokens(name: str, known: set[TokenType]) -> set[TokenType]:
+    """The keywords that may be called as functions in a grammar."""
+    return {*known, *(TokenType[word] for word in CALLABLE_KEYWORDS.get(name, ()))}
+
+
+def build_function_parsers(name: str, known: dict[str, FunctionParser]) -> dict[str, FunctionParser]:
+    """The parsers of functions with keywords among their arguments."""
+    own: dict[str, FunctionParser] = {
+        "XMLPARSE": _xml_function_parser("XMLPARSE"),
+        "XMLSERIALIZE": _xml_function_parser("XMLSERIALIZE"),
+    }
+    if name in JSON_TEXT_GRAMMARS:
+        own["JSON_OBJECT"] = _json_object_parser(known["JSON_OBJECT"])
+    return {**known, **own}
+
+
+def _json_object_parser(with_keys: FunctionParser) -> FunctionParser:
+    """JSON_OBJECT of texts that hold keys and values, or of pairs of them."""
+
+    def parse(self: parser.Parser) -> exp.Expr | None:
+        first = self._index
+        texts = self._try_parse(lambda: self._parse_csv(self._parse_bitwise))
+        if texts and len(texts) <= 2 and self._curr and self._curr.token_type is TokenType.R_PAREN:
+            return exp.Anonymous(this="JSON_OBJECT", expressions=texts)
+        self._retreat(first)
+        return with_keys(self)
+
+    return parse
+
+
+def _xml_function_parser(name: str) -> FunctionParser:
+    """XMLPARSE(CONTENT x) and XMLSERIALIZE(DOCUMENT x AS type)."""
+
+    def parse(self: parser.Parser) -> exp.Expr | None:
+        if not self._match_text_seq("CONTENT"):
+            self._match_text_seq("DOCUMENT")
+        value = self._parse_bitwise()
+        if value is not None and self._match_text_seq("AS"):
+            value = exp.Cast(this=value, to=self._parse_types())
+        while self._curr and self._curr.text.upper() in _XML_OPTIONS:
+            self._advance()
+        return exp.Anonymous(this=name, expressions=[value])
+
+    return parse
+
+
+_XML_OPTIONS = ("PRESERVE", "STRIP", "WHITESPACE", "WELLFORMED", "NO", "INDENT")
+
+
+def rewrite_prediction(tokens: Sequence[Token]) -> list[Token]:
+    """Oracle: `PREDICTION(model COST MODEL USING a AS x, b)` as `PREDICTION(a, b)`; the model is not data."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        kept.append(tokens[index])
+        index += 1
+        opened = index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN
+        if not opened or not keyword(tokens[index - 1]).startswith(SCORING_PREFIXES):
+            continue
+        end = skip_brackets(tokens, index)
+        words = [keyword(token) for token in tokens[index:end]]
+        if "USING" in words:
+            kept.append(tokens[index])
+            kept.extend(_strip_aliases(rewrite_prediction(tokens[index + words.index("USING") + 1 : end - 1])))
+            kept.append(tokens[end - 1])
+            index = end
+    return kept
+
+
+def _strip_aliases(tokens: Sequence[Token]) -> list[Token]:
+    """The items of a list without their aliases."""
+    kept: list[Token] = []
+    for item in split_list(tokens):
+        named = len(item) > 2 and keyword(item[-2]) == "AS"
+        if kept:
+            kept.append(Token(TokenType.COMMA, ",", item[0].line, item[0].col, item[0].start, item[0].start))
+        kept.extend(item[:-2] if named else item)
+    return kept
+
+
+def rewrite_json_row(tokens: Sequence[Token]) -> list[Token]:
+    """`JSON_OBJECT(t.*)` as a function that takes any arguments."""
+    kept: list[Token] = []
+    for index, token in enumerate(tokens):
+        inner = tokens[index + 2 : index + 5]
+        starred = any(item.token_type is TokenType.STAR for item in inner[: 1 if len(inner) < 3 else 3])
+        opened = keyword(token) == "JSON_OBJECT" and keyword(tokens[min(index + 1, len(tokens) - 1)]) == "("
+        if opened and starred:
+            token = Token(TokenType.VAR, "JSON_ROW", token.line, token.col, token.start, token.end, token.comments)
+        kept.append(token)
+    return kept
+
+
+def alias_struct_members(tokens: Sequence[Token]) -> list[Token]:
+    """Spark: `struct(1 a, x b)` with AS before the names of members."""
+    kept: list[Token] = []
+    around: list[str] = []  # what stands before each bracket that is open
+    for index, token in enumerate(tokens):
+        before = tokens[index - 1] if index else token
+        if token.token_type is TokenType.L_PAREN:
+            around.append(keyword(before))
+        elif token.token_type is TokenType.R_PAREN and around:
+            around.pop()
+        named = before.token_type in OPERAND_END_TOKENS and token.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+        ended = index + 1 < len(tokens) and tokens[index + 1].token_type in (TokenType.COMMA, TokenType.R_PAREN)
+        if named and ended and around[-1:] == ["STRUCT"]:
+            kept.append(synthetic_token("AS", token))
+        kept.append(token)
+    return kept
+
+
+def rewrite_window_functions(tokens: Sequence[Token]) -> list[Token]:
+    """`window(time, '5 minutes')` and `session(time, …)` are functions, not clauses."""
+    return [
+        Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end, token.comments)
+        if keyword(token) in ("WINDOW", "SESSION") and _is_call_at(tokens, index + 1)
+        else token
+        for index, token in enumerate(tokens)
+    ]
+
+
+def _is_call_at(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a parenthesis opens at a token."""
+    return index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN
+
+
+def drop_call_distinct(tokens: Sequence[Token]) -> list[Token]:
+    """`f(DISTINCT x, y)` without DISTINCT: sqlglot takes both arguments for one."""
+    kept: list[Token] = []
+    for index, token in enumerate(tokens):
+        before = tokens[index - 1].token_type if index else None
+        called = index > 1 and tokens[index - 2].token_type is not TokenType.IN
+        if not (keyword(token) == "DISTINCT" and before is TokenType.L_PAREN and called):
+            kept.append(token)
+    return kept
+
+
+def rewrite_rows(tokens: Sequence[Token]) -> list[Token]:
+    """Flink: `ROW<a INT>` and `ROW(a, b)` as STRUCT, and drops ON CONFLICT DO."""
+    kept: list[Token] = []
+    for index, token in enumerate(tokens):
+        following = tokens[index + 1].token_type if index + 1 < len(tokens) else None
+        if keyword(token) == "ON" and [keyword(item) for item in tokens[index + 1 : index + 3]] == ["CONFLICT", "DO"]:
+            return kept if index + 4 == len(tokens) else list(tokens)
+        row = keyword(token) == "ROW" and following in (TokenType.LT, TokenType.L_PAREN)
+        kept.append(synthetic_token("STRUCT", token) if row else token)
+    return kept

@@ -1,0 +1,198 @@
+"""Query clauses: rewrites of joins, time travel, GROUP BY, ORDER BY and recursive CTEs."""
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot.tokens import Token, TokenType
+
+from lineage_pipeline.dialects.spellings import GROUP_ENDS
+from lineage_pipeline.engine.compile.tokens import is_name_at, keyword, skip_brackets, synthetic_token
+
+
+def bracket_using(tokens: Sequence[Token]) -> list[Token]:
+    """`JOIN … USING a, b` with parentheses around the columns."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        kept.append(token)
+        index += 1
+        cycle = index > 2 and keyword(tokens[index - 3]) in ("SET", "DEFAULT")  # of a recursion: USING names a column
+        if keyword(token) != "USING" or cycle or not is_name_at(tokens, index):
+            continue
+        place = (token.line, token.col, token.start, token.end)
+        kept.append(Token(TokenType.L_PAREN, "(", *place))
+        kept.append(tokens[index])
+        index += 1
+        while index + 1 < len(tokens) and tokens[index].token_type is TokenType.COMMA and is_name_at(tokens, index + 1):
+            kept.extend(tokens[index : index + 2])
+            index += 2
+        kept.append(Token(TokenType.R_PAREN, ")", *place))
+    return kept
+
+
+def alias_lateral_views(tokens: Sequence[Token]) -> list[Token]:
+    """Hive: `LATERAL VIEW f(x) t c` with AS before its columns."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        if keyword(tokens[index]) != "VIEW" or not index or keyword(tokens[index - 1]) != "LATERAL":
+            kept.append(tokens[index])
+            index += 1
+            continue
+        opened = index + 1
+        while opened < len(tokens) and tokens[opened].token_type is not TokenType.L_PAREN:
+            opened += 1
+        alias = skip_brackets(tokens, opened)
+        kept.extend(tokens[index : alias + 1])
+        index = alias + 1
+        if is_name_at(tokens, alias) and is_name_at(tokens, index) and tokens[index].token_type is TokenType.VAR:
+            kept.append(synthetic_token("AS", tokens[alias]))
+    return kept
+
+
+def drop_group_order(tokens: Sequence[Token]) -> list[Token]:
+    """MySQL: `GROUP BY a DESC` without the order."""
+    kept: list[Token] = []
+    grouping = False
+    for token in tokens:
+        word = keyword(token)
+        grouping = (grouping or word == "GROUP BY") and word not in GROUP_ENDS
+        if not (grouping and word in ("ASC", "DESC")):
+            kept.append(token)
+    return kept
+
+
+def rewrite_nearest_joins(tokens: Sequence[Token]) -> list[Token]:
+    """Spark: `JOIN t APPROX NEAREST 3 BY DISTANCE x` as `JOIN t ON x`."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        end = _skip_nearest(tokens, index)
+        kept.append(synthetic_token("ON", tokens[index]) if end > index else tokens[index])
+        index = max(end, index + 1)
+    return kept
+
+
+def _skip_nearest(tokens: Sequence[Token], index: int) -> int:
+    """The index after the keywords of a nearest join that begin at a token, or that index."""
+    words = [keyword(token) for token in tokens[index : index + 5]]
+    if words[:2] not in (["APPROX", "NEAREST"], ["EXACT", "NEAREST"]):
+        return index
+    by = next((at for at in (2, 3) if words[at : at + 1] == ["BY"]), 0)
+    return index + by + 2 if by and words[by + 1 : by + 2] in (["DISTANCE"], ["SIMILARITY"]) else index
+
+
+def keep_first_search_key(tokens: Sequence[Token]) -> list[Token]:
+    """`SEARCH DEPTH FIRST BY a, b SET …` and `CYCLE a, b SET …` with their first column: sqlglot reads one."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        kept.append(tokens[index])
+        words = [keyword(token) for token in tokens[max(index - 1, 0) : index + 1]]
+        index += 1
+        if words[-1] == "CYCLE" or words == ["FIRST", "BY"]:
+            kept.extend(tokens[index : index + 1])
+            index += 1
+            while index < len(tokens) and tokens[index].token_type is TokenType.COMMA:
+                index += 2
+    return kept
+
+
+def drop_order_operator(tokens: Sequence[Token]) -> list[Token]:
+    """PostgreSQL: `ORDER BY a USING <` without the operator."""
+    kept: list[Token] = []
+    index, ordering = 0, False
+    while index < len(tokens):
+        word = keyword(tokens[index])
+        ordering = (ordering or word == "ORDER BY") and word not in ("LIMIT", "OFFSET", "FETCH", ";")
+        if not ordering or word != "USING":
+            kept.append(tokens[index])
+            index += 1
+            continue
+        named = keyword(tokens[min(index + 1, len(tokens) - 1)]) == "OPERATOR"
+        index = skip_brackets(tokens, index + 2) if named else index + 2
+    return kept
+
+
+def strip_join_aliases(tokens: Sequence[Token]) -> list[Token]:
+    """PostgreSQL: `JOIN t USING (a) AS j` without the alias of the join."""
+    kept: list[Token] = []
+    merged: dict[str, Sequence[Token]] = {}
+    index = 0
+    while index < len(tokens):
+        kept.append(tokens[index])
+        index += 1
+        columns = _read_using_columns(tokens, index) if keyword(tokens[index - 1]) == "USING" else ()
+        behind = index + len(columns) + 2
+        if columns and behind + 1 < len(tokens) and keyword(tokens[behind]) == "AS":
+            kept.extend(tokens[index:behind])
+            merged[tokens[behind + 1].text] = columns
+            index = behind + 2
+    return _replace_join_qualifiers(kept, merged)
+
+
+def _read_using_columns(tokens: Sequence[Token], index: int) -> Sequence[Token]:
+    """The columns of USING in parentheses, with their commas; empty if it is no such list."""
+    if index >= len(tokens) or tokens[index].token_type is not TokenType.L_PAREN:
+        return ()
+    columns = tokens[index + 1 : skip_brackets(tokens, index) - 1]
+    is_list = all(is_name_at(columns, at) if at % 2 == 0 else token.text == "," for at, token in enumerate(columns))
+    return columns if is_list else ()
+
+
+def _replace_join_qualifiers(tokens: Sequence[Token], merged: Mapping[str, Sequence[Token]]) -> list[Token]:
+    """The tokens without join aliases: `j.a` is `a`, and `j.*` the columns of USING."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        columns = merged.get(tokens[index].text)
+        if columns is None or index + 2 >= len(tokens) or tokens[index + 1].token_type is not TokenType.DOT:
+            kept.append(tokens[index])
+            index += 1
+            continue
+        kept.extend(columns if tokens[index + 2].token_type is TokenType.STAR else tokens[index + 2 : index + 3])
+        index += 3
+    return kept
+
+
+_TIME_TRAVEL_ENDS = frozenset(
+    "AS JOIN INNER LEFT RIGHT FULL CROSS NATURAL WHERE GROUP ORDER HAVING QUALIFY LIMIT ON USING UNION EXCEPT "
+    "INTERSECT MINUS WINDOW TABLESAMPLE PIVOT UNPIVOT MATCH_RECOGNIZE CONNECT START , ) ;".split()
+) | {"GROUP BY", "ORDER BY", "|>"}
+"""Keywords and signs that may follow the time of a table."""
+
+
+def drop_system_time(tokens: Sequence[Token]) -> list[Token]:
+    """`t FOR SYSTEM_TIME AS OF x AS a` as `t AS a`."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        words = " ".join(keyword(token) for token in tokens[index : index + 4])
+        if not words.startswith("FOR SYSTEM_TIME AS OF"):
+            kept.append(tokens[index])
+            index += 1
+            continue
+        index = _skip_time(tokens, index + words[: len("FOR SYSTEM_TIME AS OF")].count(" ") + 1)
+    return kept
+
+
+def drop_versions(tokens: Sequence[Token]) -> list[Token]:
+    """Oracle: `t VERSIONS BETWEEN SCN x AND y` as `t`."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        opened = keyword(tokens[index]) == "VERSIONS" and keyword(tokens[min(index + 1, len(tokens) - 1)]) == "BETWEEN"
+        if not opened:
+            kept.append(tokens[index])
+            index += 1
+            continue
+        index = _skip_time(tokens, index + 2)
+    return kept
+
+
+def _skip_time(tokens: Sequence[Token], index: int) -> int:
+    """The index after an expression that gives a time."""
+    while index < len(tokens) and keyword(tokens[index]) not in _TIME_TRAVEL_ENDS:
+        opened = tokens[index].token_type is TokenType.L_PAREN
+        index = skip_brackets(tokens, index) if opened else index + 1
+    return index

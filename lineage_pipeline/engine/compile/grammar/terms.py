@@ -1,0 +1,345 @@
+"""Terms of expressions: rewrites of literals, signs, operators, casts and intervals, and parsers of prefix signs."""
+
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp, parser
+from sqlglot.tokens import Token, TokenType
+
+from lineage_pipeline.dialects.spellings import (
+    INTERVAL_SUFFIX_UNITS,
+    LITERAL_FORMATS,
+    PREFIX_OPERATOR_GRAMMARS,
+    TEXT_TYPES,
+    VALUE_TYPES,
+)
+from lineage_pipeline.engine.compile.tokens import (
+    OPERAND_END_TOKENS,
+    UNARY_PLUS,
+    is_open_paren_at,
+    keyword,
+    skip_brackets,
+    synthetic_token,
+)
+
+_JOINABLE_STRINGS = frozenset(
+    {
+        TokenType.STRING,
+        TokenType.RAW_STRING,
+        TokenType.BYTE_STRING,
+        TokenType.BIT_STRING,
+        TokenType.HEX_STRING,
+        TokenType.NATIONAL_STRING,
+        TokenType.UNICODE_STRING,
+    }
+)
+_SHIFTED_OPERANDS = frozenset({TokenType.NUMBER, TokenType.VAR, TokenType.IDENTIFIER, TokenType.PARAMETER})
+"""Token types after `>>>` where it shifts bits; after the `>>>` of nested types none of these can follow."""
+
+_OPERATOR_CHARACTERS = set("+-*/<>=~!@#%^&|?")
+_SPECIAL_CHARACTERS = set("~!@#%^&|?")
+
+
+def join_strings(tokens: Sequence[Token]) -> list[Token]:
+    """Adjacent string literals as one."""
+    kept: list[Token] = []
+    for token in tokens:
+        if not (kept and kept[-1].token_type in _JOINABLE_STRINGS and token.token_type in _JOINABLE_STRINGS):
+            kept.append(token)
+    return kept
+
+
+def join_numbers(tokens: Sequence[Token]) -> list[Token]:
+    """`10_000` as one number."""
+    kept: list[Token] = []
+    for token in tokens:
+        before = kept[-1] if kept else None
+        digits = token.text[:1] == "_" and token.text.replace("_", "").isdigit()
+        if digits and before is not None and before.token_type is TokenType.NUMBER and before.end + 1 == token.start:
+            text = before.text + token.text.replace("_", "")
+            kept[-1] = Token(TokenType.NUMBER, text, before.line, before.col, before.start, token.end)
+        else:
+            kept.append(token)
+    return kept
+
+
+def rewrite_custom_operators(tokens: Sequence[Token]) -> list[Token]:
+    """PostgreSQL: a user-defined operator, `a <->> b`, as `a OPERATOR(<->>) b`."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        end = index
+        while end < len(tokens) and set(tokens[end].text) <= _OPERATOR_CHARACTERS and _is_adjacent(tokens, index, end):
+            end += 1
+        written = "".join(token.text for token in tokens[index:end])
+        alone = written == "@" and index > 0 and tokens[index - 1].end + 1 < tokens[index].start
+        own = end - index > 1 and written != "<<" and set(written) != {">"}  # which may close types
+        if written == ">>>" and end < len(tokens) and tokens[end].token_type in _SHIFTED_OPERANDS:
+            kept.extend(tokens[index : index + 2])  # the parser knows the other one that moves bits
+        elif (own and (written[-1] not in "+-" or set(written) & _SPECIAL_CHARACTERS)) or alone:
+            opened = synthetic_token("OPERATOR", tokens[index])
+            place = (opened.line, opened.col, opened.start, opened.end)
+            kept.append(Token(TokenType.OPERATOR, "OPERATOR", *place))
+            kept.extend([Token(TokenType.L_PAREN, "(", *place), *tokens[index:end]])
+            kept.append(Token(TokenType.R_PAREN, ")", *place))
+        else:
+            kept.extend(tokens[index : max(end, index + 1)])
+        index = max(end, index + 1)
+    return kept
+
+
+def _is_adjacent(tokens: Sequence[Token], begin: int, index: int) -> bool:
+    return index == begin or bool(tokens[index - 1].end + 1 == tokens[index].start)
+
+
+def rewrite_teradata_formats(tokens: Sequence[Token]) -> list[Token]:
+    """Teradata: drops `x (FORMAT 'YYYY')` and `x (NOT CASESPECIFIC)`, and rewrites `x (DATE)` as a cast."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        said = _read_format_keyword(tokens, index, kept[-1]) if kept and is_open_paren_at(tokens, index) else ""
+        if (
+            kept
+            and keyword(tokens[index]) in _CHARACTER_SET_KEYWORDS
+            and (behind := _skip_character_set(tokens, index)) > index
+        ):
+            index = behind
+            continue
+        if not said:
+            kept.append(tokens[index])
+            index += 1
+            continue
+        end = skip_brackets(tokens, index)
+        if said in VALUE_TYPES:
+            ends = (at for at in range(index, end) if keyword(tokens[at]) in (",", "FORMAT"))
+            comma = next(ends, end - 1)
+            sized = skip_brackets(tokens, index + 2) if is_open_paren_at(tokens, index + 2) else comma
+            place = tokens[index]
+            if said == "NAMED":
+                kept.extend([synthetic_token("AS", place), *tokens[index + 2 : sized]])
+            else:
+                kept.append(Token(TokenType.DCOLON, "::", place.line, place.col, place.start, place.end))
+                kept.extend(tokens[index + 1 : sized])
+        index = end
+    return kept
+
+
+_CHARACTER_SET_KEYWORDS = ("CHARACTER", "NOT")
+
+
+def _skip_character_set(tokens: Sequence[Token], index: int) -> int:
+    """The index after `CHARACTER SET LATIN NOT CASESPECIFIC` of a cast."""
+    words = [keyword(token) for token in tokens[index : index + 3]]
+    if words[:2] == ["CHARACTER", "SET"] and len(words) == 3:
+        return _skip_character_set(tokens, index + 3)
+    if words[:2] in (["NOT", "CASESPECIFIC"], ["NOT", "CS"]):
+        return index + 2
+    return index
+
+
+_VALUE_ENDS = (TokenType.VAR, TokenType.IDENTIFIER, TokenType.STRING, TokenType.NUMBER, TokenType.R_PAREN)
+
+
+def _read_format_keyword(tokens: Sequence[Token], index: int, before: Token) -> str:
+    """The keyword in parentheses after a value that sets its format or type; a call has no blank before them."""
+    words = [keyword(token) for token in tokens[index + 1 : index + 3]]
+    said = next(iter(words[1:] if words[:1] == ["NOT"] else words), "")
+    apart = before.token_type in _VALUE_ENDS and before.end + 1 < tokens[index].start
+    return said if said in LITERAL_FORMATS or (apart and said in VALUE_TYPES) else ""
+
+
+SignParser = Callable[[parser.Parser], exp.Expr | None]
+
+
+def build_sign_parsers(name: str, known: dict[TokenType, SignParser]) -> dict[TokenType, SignParser]:
+    """The parsers of prefix signs of a grammar."""
+    if name not in PREFIX_OPERATOR_GRAMMARS:
+        return {**known, TokenType.PLUS: _parse_unary_plus}
+    return {
+        **known,
+        TokenType.PLUS: _parse_unary_plus,
+        TokenType.PARAMETER: _parse_absolute,
+        TokenType.PIPE_SLASH: _build_sign_function("DSQRT"),
+        TokenType.DPIPE_SLASH: _build_sign_function("DCBRT"),
+    }
+
+
+def _parse_unary_plus(self: parser.Parser) -> exp.Expr | None:
+    """An operand with a unary plus, which sqlglot drops although engines name columns after it."""
+    operand = self._parse_unary()
+    if operand is None:
+        return None
+    found = exp.Paren(this=operand)
+    found.meta[UNARY_PLUS] = True
+    return found
+
+
+def _parse_absolute(self: parser.Parser) -> exp.Expr | None:
+    """PostgreSQL: `@ x`, the absolute value; a name that touches the sign is a client variable."""
+    sign, following = self._prev, self._curr
+    touches = following.start == sign.end + 1
+    if sign.text != "@" or (touches and following.token_type not in _ABSOLUTE_OPERANDS):
+        self._retreat(self._index - 1)
+        return self._parse_type()
+    return self.expression(exp.Abs(this=self._parse_term()))  # which is an error where no operand follows
+
+
+_ABSOLUTE_OPERANDS = (TokenType.L_PAREN, TokenType.DASH, TokenType.PLUS)
+
+
+def _build_sign_function(name: str) -> SignParser:
+    """A sign that is a function of its operand, which includes sums and products."""
+    return lambda self: exp.Anonymous(this=name, expressions=[self._parse_term()])
+
+
+def rewrite_intervals(tokens: list[Token]) -> list[Token]:
+    """PostgreSQL: `INTERVAL '1' DAY` as `'1'::INTERVAL DAY`, which sqlglot keeps apart from `INTERVAL '1 day'`."""
+    starts = [index for index, token in enumerate(tokens) if token.token_type is TokenType.INTERVAL]
+    kept: list[Token] = []
+    begin = 0
+    for index in starts:
+        digits = skip_brackets(tokens, index + 1) if _type_at(tokens, index + 1) is TokenType.L_PAREN else index + 1
+        unit = digits + 1
+        if _type_at(tokens, digits) is not TokenType.STRING or (
+            digits == index + 1 and not _is_interval_unit(tokens, unit)
+        ):
+            continue
+        text, word = tokens[digits], tokens[index]
+        sign = Token(TokenType.DCOLON, "::", word.line, word.col, word.start, word.end)
+        kept += [*tokens[begin:index], text, sign, synthetic_token("INTERVAL", word), *tokens[index + 1 : digits]]
+        begin = unit
+        while _is_interval_unit(tokens, begin):
+            kept.append(tokens[begin])
+            begin += 1
+            begin = skip_brackets(tokens, begin) if _type_at(tokens, begin) is TokenType.L_PAREN else begin
+            if begin < len(tokens) and keyword(tokens[begin]) == "TO" and _is_interval_unit(tokens, begin + 1):
+                kept.append(tokens[begin])
+                begin += 1
+    return [*kept, *tokens[begin:]] if begin else tokens
+
+
+def _is_interval_unit(tokens: Sequence[Token], index: int) -> bool:
+    return index < len(tokens) and keyword(tokens[index]) in INTERVAL_SUFFIX_UNITS
+
+
+def _type_at(tokens: Sequence[Token], index: int) -> TokenType | None:
+    return tokens[index].token_type if index < len(tokens) else None
+
+
+def rewrite_typed_texts(tokens: Sequence[Token]) -> list[Token]:
+    """`cidr '10.0.0.0/8'`, a typed literal, as `'10.0.0.0/8'::cidr`."""
+    kept: list[Token] = []
+    index = 0
+    listed = any(keyword(token) == "COLUMNS" for token in tokens)  # of a document: there PATH says where they are
+    types = TEXT_TYPES - {"PATH"} if listed else TEXT_TYPES
+    while index < len(tokens):
+        word = tokens[index]
+        if keyword(word) in types and _type_at(tokens, index + 1) is TokenType.STRING:
+            sign = Token(TokenType.DCOLON, "::", word.line, word.col, word.start, word.end)
+            kept += [tokens[index + 1], sign, word]
+            index += 2
+            continue
+        kept.append(word)
+        index += 1
+    return kept
+
+
+def rewrite_factorials(tokens: Sequence[Token]) -> list[Token]:
+    """PostgreSQL: `5!`, `n!` and `(n + 1)!` as a call of FACTORIAL."""
+    kept: list[Token] = []
+    for index, token in enumerate(tokens):
+        follows = _type_at(tokens, index + 1)
+        if keyword(token) != "!" or not kept or follows in (TokenType.EQ, TokenType.TILDE):
+            kept.append(token)
+            continue
+        begin = _find_operand(kept)
+        opened = [synthetic_token("factorial", kept[begin]), synthetic_token("(", kept[begin])]
+        kept = [*kept[:begin], *opened, *kept[begin:], synthetic_token(")", kept[-1])]
+    return kept
+
+
+def _find_operand(tokens: Sequence[Token]) -> int:
+    """The index where the operand begins that ends with the last token."""
+    begin, depth = len(tokens) - 1, 0
+    while begin > 0:
+        depth += (tokens[begin].token_type is TokenType.R_PAREN) - (tokens[begin].token_type is TokenType.L_PAREN)
+        before = tokens[begin - 1]
+        called = tokens[begin].token_type is TokenType.L_PAREN and before.token_type is TokenType.VAR
+        dotted = TokenType.DOT in (before.token_type, tokens[begin].token_type)
+        if depth == 0 and not called and not dotted:
+            break
+        begin -= 1
+    return begin
+
+
+def read_bound_texts(tokens: Sequence[Token]) -> list[Token]:
+    """psql: `:'v'` is a client variable as a text."""
+    return [token for index, token in enumerate(tokens) if not _is_bound_text(tokens, index)]
+
+
+def _is_bound_text(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a colon begins a client variable: a text follows, and nothing precedes that it could belong to."""
+    before, following = tokens[max(index - 1, 0)], tokens[min(index + 1, len(tokens) - 1)]
+    text = following.token_type is TokenType.STRING and before.token_type not in OPERAND_END_TOKENS
+    return tokens[index].token_type is TokenType.COLON and text
+
+
+_COMPARISONS = {"<": TokenType.LTE, ">": TokenType.GTE, "!": TokenType.NEQ}
+
+
+def join_comparisons(tokens: Sequence[Token]) -> list[Token]:
+    """Oracle and T-SQL: `a < = b` with one comparison sign."""
+    kept: list[Token] = []
+    for token in tokens:
+        sign = kept[-1] if kept else None
+        kind = _COMPARISONS.get(sign.text) if sign is not None and token.token_type is TokenType.EQ else None
+        if sign is not None and kind is not None:
+            kept[-1] = Token(kind, f"{sign.text}=", sign.line, sign.col, sign.start, token.end)
+        else:
+            kept.append(token)
+    return kept
+
+
+def rewrite_multisets(tokens: Sequence[Token]) -> list[Token]:
+    """Oracle: `a MULTISET UNION ALL b` as a user-defined operator of two values."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        index += 1
+        if keyword(token) != "MULTISET" or keyword(tokens[min(index, len(tokens) - 1)]) not in _MULTISET_OPERATORS:
+            kept.append(token)
+            continue
+        index += 1 + (index + 1 < len(tokens) and keyword(tokens[index + 1]) in ("ALL", "DISTINCT"))
+        place = (token.line, token.col, token.start, token.end)
+        kept += [
+            Token(TokenType.OPERATOR, "OPERATOR", *place),
+            synthetic_token("(", token),
+            synthetic_token("+", token),
+            synthetic_token(")", token),
+        ]
+    return kept
+
+
+_MULTISET_OPERATORS = ("UNION", "EXCEPT", "INTERSECT")
+
+
+def drop_interval_precision(tokens: Sequence[Token]) -> list[Token]:
+    """`INTERVAL DAY(2) TO SECOND(6)` without the precisions."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        kept.append(tokens[index])
+        index += 1
+        words = [keyword(token) for token in kept[-2:]]
+        unit = words[0] == "INTERVAL" or words in (["TO", "SECOND"], ["TO", "MONTH"])
+        if (
+            unit
+            and words[-1] in _PRECISION_UNITS
+            and index < len(tokens)
+            and tokens[index].token_type is TokenType.L_PAREN
+        ):
+            index = skip_brackets(tokens, index)
+    return kept
+
+
+_PRECISION_UNITS = frozenset("YEAR MONTH DAY HOUR MINUTE SECOND".split())

@@ -1,0 +1,1 @@
+"""Relation compilers: queries, FROM clauses, table functions, pivots and select lists."""

@@ -1,0 +1,1 @@
+"""Statement compilers: what each kind of statement defines, writes, reads, alters and drops."""

@@ -1,0 +1,252 @@
+"""Analyzability: where the analysis knows less than before; an unreadable change is never "no change"."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule
+from lineage_pipeline.engine.diff.index import WRITE_KINDS, LineageIndex
+from lineage_pipeline.engine.diff.match import LineagePair
+from lineage_pipeline.engine.diff.rules.struct_fields import find_missing_fields
+from lineage_pipeline.model.enums import Confidence, Scope, Severity
+from lineage_pipeline.model.tables import Diagnostic, Span, StatementRow
+
+AMBIGUOUS, GUESSED = "AMBIGUOUS_COLUMN", "guessed"
+
+APPROXIMATE_CODES = frozenset(
+    {"APPROXIMATE_LINEAGE", "UNKNOWN_COLUMN", "UNRESOLVED_REFERENCE", AMBIGUOUS, "DYNAMIC_SQL", "LIMIT_EXCEEDED"}
+)
+
+MISSING_CODES = frozenset({"UNKNOWN_COLUMN", "UNRESOLVED_REFERENCE"})
+"""Codes of unresolved names where all candidates are known."""
+
+UNREADABLE_CODES = frozenset({"PARSE_ERROR", "TEMPLATE_ERROR", "ENCODING_ERROR"})
+
+LOSING_CODES = UNREADABLE_CODES | {"UNSUPPORTED_SYNTAX", "INTERNAL_ERROR", "LIMIT_EXCEEDED"}
+"""Codes that explain why what a file defined is gone."""
+
+CYCLE_CODES = frozenset({"DEPENDENCY_CYCLE"})
+
+COUNTED_CODES = frozenset({"DUPLICATE_DEFINITION"})
+"""Codes whose message names positions, so that only their number can be compared."""
+
+_NUMBER = re.compile(r"\d+")
+
+
+def became_approximate(pair: LineagePair) -> Iterator[ChangeFinding]:
+    """Known lineage became approximate, or an expanded star is no longer expanded."""
+    told = set()
+    for one in find_new_diagnostics(pair, APPROXIMATE_CODES):
+        name = _diagnostic_subject(pair.head, one)
+        if one.code in MISSING_CODES and not is_in_partial_sql(pair, one):
+            continue  # told as a missing source
+        if one.code == AMBIGUOUS and find_new_owners(pair, one):
+            continue  # told as the addition of a column
+        if name not in pair.added and not _names_removed_column(pair, one, name):
+            told.add(name)
+            yield _unknown_finding("ANL001", name, one.message, one)
+    for name in pair.common:
+        if pair.head.objects[name].open and not pair.base.objects[name].open and name not in told:
+            yield _unknown_finding("ANL001", name, "some of its columns are not known", None)
+
+
+def name_missing(pair: LineagePair) -> Iterator[ChangeFinding]:
+    """A statement names something that does not exist; what was removed is reported with its readers."""
+    for one in find_new_diagnostics(pair, MISSING_CODES):
+        name = _diagnostic_subject(pair.head, one)
+        if not is_in_partial_sql(pair, one) and not _names_removed_column(pair, one, name):
+            path, line = one.path, one.line
+            yield ChangeFinding("SRC002", name, None, Severity.BREAKING, after=one.message, path=path, line=line)
+    yield from find_missing_fields(pair)
+
+
+def is_in_partial_sql(pair: LineagePair, one: Diagnostic) -> bool:
+    """Say whether a finding is in SQL whose text is only partly known."""
+    row = find_statement_at(pair.head, one)
+    return row is None or GUESSED in row.features or row.span is None
+
+
+def no_longer_parses(pair: LineagePair) -> Iterator[ChangeFinding]:
+    """The definitions of a file are lost to the analysis, and perhaps to the database."""
+    lost = find_lost_objects(pair)
+    for name, one in lost:
+        severity = Severity.BREAKING if pair.head.readers.get(name) else Severity.POTENTIALLY_BREAKING
+        yield ChangeFinding("ANL002", name, None, severity, after=one.message, path=one.path, line=one.line)
+    paths = {one.path for _, one in lost}
+    for one in find_new_diagnostics(pair, UNREADABLE_CODES):
+        if one.path not in paths:
+            yield _unknown_finding("ANL002", _diagnostic_subject(pair.head, one), one.message, one)
+
+
+def cycle_introduced(pair: LineagePair) -> Iterator[ChangeFinding]:
+    """Objects that need each other cannot be created."""
+    for one in find_new_diagnostics(pair, CYCLE_CODES):
+        name = _diagnostic_subject(pair.head, one)
+        yield ChangeFinding("ANL003", name, None, Severity.BREAKING, after=one.message, path=one.path, line=one.line)
+
+
+def defined_twice(pair: LineagePair) -> Iterator[ChangeFinding]:
+    """Which of two definitions holds depends on the order in which they run."""
+    seen = set()
+    for one in find_new_diagnostics(pair, COUNTED_CODES):
+        name = _diagnostic_subject(pair.head, one)
+        if name not in seen:
+            seen.add(name)
+            yield ChangeFinding("ANL004", name, None, Severity.POTENTIALLY_BREAKING, path=one.path, line=one.line)
+
+
+def find_lost_objects(pair: LineagePair) -> list[tuple[str, Diagnostic]]:
+    """The objects that are gone because their file no longer parses."""
+    errors: dict[str | None, Diagnostic] = {}
+    for one in find_new_diagnostics(pair, LOSING_CODES):
+        errors.setdefault(one.path, one)
+    gone = (name for name in pair.removed if name not in pair.renames.names.objects)
+    return [(name, errors[path]) for name in gone if (path := pair.base.objects[name].path) and path in errors]
+
+
+def find_new_diagnostics(pair: LineagePair, codes: frozenset[str]) -> Iterator[Diagnostic]:
+    """The diagnostics of the head that the base did not have; a moved file keeps its own."""
+    paths = {row.path for row in pair.head.lineage.statements}
+    before = [one for one in pair.base.lineage.diagnostics if one.code in codes]
+    after = sorted((one for one in pair.head.lineage.diagnostics if one.code in codes), key=_diagnostic_order)
+    here = Counter((*_diagnostic_key(one), one.path) for one in before)
+    moved = Counter(_diagnostic_key(one) for one in before if one.path not in paths)
+    for one in _drop_known(after, here):
+        if moved[_diagnostic_key(one)] > 0:
+            moved[_diagnostic_key(one)] -= 1
+        else:
+            yield one
+
+
+def _drop_known(after: Sequence[Diagnostic], here: Counter[tuple[str | None, ...]]) -> Iterator[Diagnostic]:
+    for one in after:
+        here[(*_diagnostic_key(one), one.path)] -= 1
+        if here[(*_diagnostic_key(one), one.path)] < 0:
+            yield one
+
+
+def _diagnostic_key(one: Diagnostic) -> tuple[str | None, ...]:
+    """The key of a diagnostic without line numbers and qualifiers."""
+    if one.code in COUNTED_CODES:
+        return one.code, one.object, ""
+    column = parse_unknown_column(one) or (parse_ambiguous_column(one) if one.code == AMBIGUOUS else "")
+    return one.code, one.object, column or _NUMBER.sub("#", one.message)
+
+
+def _diagnostic_order(one: Diagnostic) -> tuple[str, str, str, int, int]:
+    return one.code, one.message, one.path or "", one.line or 0, one.column or 0
+
+
+def _diagnostic_subject(side: LineageIndex, one: Diagnostic) -> str:
+    """The object of a diagnostic, else what its statement makes, else its file."""
+    if one.object and one.object in side.objects:
+        return one.object
+    row = find_statement_at(side, one)
+    return (row.target if row else None) or one.object or one.path or ""
+
+
+def find_statement_at(side: LineageIndex, one: Diagnostic) -> StatementRow | None:
+    """The statement that contains a diagnostic, the innermost one with a target."""
+    if one.line is None:
+        return None
+    place = (one.line, one.column or 0)
+    around = [
+        row
+        for row in side.statements_in(one.path or "")
+        if row.target and row.span and _contains_position(row.span, place)
+    ]
+    return max(around, key=lambda row: (row.span.line, row.span.column) if row.span else (0, 0), default=None)
+
+
+def _contains_position(span: Span, place: tuple[int, int]) -> bool:
+    begins = (span.line, span.column if place[1] else 0)
+    return begins <= place <= (span.end_line, span.end_column if place[1] else 0)
+
+
+def _names_removed_column(pair: LineagePair, one: Diagnostic, name: str) -> bool:
+    """Say whether an unknown column was removed or renamed, which is reported with its readers."""
+    column = parse_unknown_column(one)
+    if not column:
+        return False
+    # SQL inside a string has no place of its own: whatever its file reads may be meant.
+    near = {read for row in pair.head.lineage.statements if row.path == one.path for read in row.reads}
+    # An INSERT, an UPDATE or a MERGE may name a column of what it fills, by whatever alias.
+    row = find_statement_at(pair.head, one)
+    filled = {name} if row is not None and row.kind in WRITE_KINDS else set()
+    gone = (
+        source
+        for source in {*pair.head.sources(name), *pair.base.sources(name), *near, *filled}
+        if column not in pair.head.columns.get(source, {}) and not pair.base.is_temporary(source)
+    )
+    return any(column in pair.base.columns.get(source, {}) for source in gone)
+
+
+def parse_unknown_column(one: Diagnostic) -> str:
+    """The missing column in the message of a diagnostic; a missing source may be a column with fields."""
+    name, found, _ = one.message.partition(" is not a column of ")
+    if found:
+        return name.rpartition(".")[2].strip('"')
+    source, found, _ = one.message.partition(" is not a source of ")
+    return source.partition(".")[0].strip('"') if found else ""
+
+
+def parse_ambiguous_column(one: Diagnostic) -> str:
+    """The column in the message of an ambiguity."""
+    return one.message.partition(" could come from ")[0].rpartition(".")[2].strip('"')
+
+
+def find_new_owners(pair: LineagePair, one: Diagnostic) -> list[str]:
+    """The sources that have an ambiguous column, where there are several and one is new."""
+    row, column = find_statement_at(pair.head, one), parse_ambiguous_column(one)
+    owners = [name for name in (row.reads if row else ()) if column in pair.head.columns.get(name, {})]
+    before = [name for name in owners if column in pair.base.columns.get(name, {})]
+    return owners if len(owners) > 1 and len(before) < len(owners) else []
+
+
+def _unknown_finding(rule: str, name: str, message: str, one: Diagnostic | None) -> ChangeFinding:
+    return ChangeFinding(
+        rule,
+        name,
+        None,
+        Severity.POTENTIALLY_BREAKING,
+        after=message,
+        confidence=Confidence.UNKNOWN,
+        path=one.path if one else None,
+        line=one.line if one else None,
+    )
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "ANL001",
+        "lineage became approximate",
+        Scope.ANALYSIS,
+        became_approximate,
+        "Something that was known is guessed: a change may hide here.",
+        "Import the missing schema, or name the columns.",
+    ),
+    Rule(
+        "ANL002",
+        "no longer parses",
+        Scope.ANALYSIS,
+        no_longer_parses,
+        "The definition cannot be read any more, so that nobody can say what it gives.",
+        "Correct the SQL, or its dialect.",
+    ),
+    Rule(
+        "ANL003",
+        "cycle introduced",
+        Scope.ANALYSIS,
+        cycle_introduced,
+        "Definitions need each other and cannot be created in any order.",
+        "Break the circle.",
+    ),
+    Rule(
+        "ANL004",
+        "defined twice",
+        Scope.ANALYSIS,
+        defined_twice,
+        "Two statements create the object; which one holds depends on their order.",
+        "Remove one of them.",
+    ),
+)

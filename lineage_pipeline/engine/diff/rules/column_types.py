@@ -1,0 +1,267 @@
+"""Types, nullability, defaults and constraints of columns."""
+
+from collections.abc import Iterator
+
+from lineage_pipeline.engine.diff.consumers import find_omitting_writers
+from lineage_pipeline.engine.diff.equivalence import excludes_null
+from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule
+from lineage_pipeline.engine.diff.index import PROJECTION_FACET, LineageIndex, StatementBody
+from lineage_pipeline.engine.diff.match import LineagePair, replace_names
+from lineage_pipeline.engine.diff.rules.struct_fields import compare_fields
+from lineage_pipeline.engine.diff.type_comparison import compare_types
+from lineage_pipeline.model.enums import Confidence, ObjectKind, Scope, Severity
+from lineage_pipeline.model.tables import Column
+
+UNKNOWN_TYPES = frozenset({None, "", "UNKNOWN", "NULL"})
+
+COLLATIONS = frozenset({"collation"})
+
+GUARANTEE_KINDS = frozenset({"primary key", "unique", "foreign key", "check"})
+"""Constraints that readers rely on; a default is none."""
+
+
+def type_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
+    """Readers and writers of a column whose type changed may overflow, truncate or fail."""
+    for old, new in _iter_changed_columns(pair):
+        if (old.type or "").upper() == (new.type or "").upper() or compare_fields(old, new):
+            continue
+        known = not {old.type, new.type} & UNKNOWN_TYPES
+        verdict = (
+            compare_types(old.type or "", new.type or "")
+            if known
+            else ("TYP006", _unknown_type_severity(pair, old, new))
+        )
+        if verdict is None or {old.type, new.type} <= UNKNOWN_TYPES:
+            continue
+        confidence = _column_confidence(old, new) if known else Confidence.UNKNOWN
+        yield ChangeFinding(verdict[0], new.object, new.name, verdict[1], old.type, new.type, confidence)
+    yield from _find_collation_changes(pair)
+
+
+def _unknown_type_severity(pair: LineagePair, old: Column, new: Column) -> Severity:
+    """The severity of an unknown type; on an unedited object it is only known better now."""
+    learnt = old.type in UNKNOWN_TYPES and new.type not in UNKNOWN_TYPES and pair.is_unedited(new.object)
+    return Severity.NON_BREAKING if learnt else Severity.POTENTIALLY_BREAKING
+
+
+def _find_collation_changes(pair: LineagePair) -> Iterator[ChangeFinding]:
+    """The same texts compare and sort differently."""
+    for name in pair.common:
+        before, after = pair.base.supplied_values(name, COLLATIONS), pair.head.supplied_values(name, COLLATIONS)
+        for old, new in pair.columns(name) if before != after else ():
+            texts = before.get(old.name), after.get(new.name)
+            if texts[0] != texts[1]:
+                yield ChangeFinding("TYP005", name, new.name, Severity.POTENTIALLY_BREAKING, *texts)
+
+
+def nullability_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
+    """A new NULL surprises readers; a new NOT NULL surprises writers."""
+    for old, new in _iter_changed_columns(pair):
+        if old.nullable == new.nullable or is_null_filtered(pair.base, old) and is_null_filtered(pair.head, new):
+            continue
+        if new.nullable:
+            rule, severity = "NUL001", Severity.POTENTIALLY_BREAKING
+        elif _is_stored(pair, new):
+            rule, severity = "NUL003", Severity.BREAKING
+        else:
+            rule, severity = "NUL002", Severity.NON_BREAKING
+        texts = ("NOT NULL", "NULL") if new.nullable else ("NULL", "NOT NULL")
+        yield ChangeFinding(rule, new.object, new.name, severity, *texts, _column_confidence(old, new))
+    for column in _iter_new_columns(pair):
+        if not column.nullable and find_omitting_writers(pair.head, column.object, column.name):
+            yield ChangeFinding("NUL003", column.object, column.name, Severity.BREAKING, after="NOT NULL")
+
+
+def _iter_new_columns(pair: LineagePair) -> Iterator[Column]:
+    for name in pair.common:
+        if pair.head.columns.get(name, {}).keys() - pair.base.columns.get(name, {}).keys():
+            known = {new.name for _, new in pair.columns(name)}
+            yield from (one for one in pair.head.columns[name].values() if one.name not in known)
+
+
+def is_null_filtered(side: LineageIndex, column: Column, seen: tuple[str, ...] = ()) -> bool:
+    """Say whether a filter keeps NULL out of a column, here or upstream."""
+    bodies = [body for body in side.bodies.get(column.object, ()) if (PROJECTION_FACET, column.name) in body.facets]
+    return bool(bodies) and all(_excludes_null(side, body, column, seen) for body in bodies)
+
+
+def _excludes_null(side: LineageIndex, body: StatementBody, column: Column, seen: tuple[str, ...]) -> bool:
+    text = body.facets[PROJECTION_FACET, column.name].text
+    told = body.facets.get(("filter", "*"))
+    if told is not None and excludes_null(told.text, text):
+        return True
+    source, _, name = text.rpartition(".")
+    above = side.columns.get(source, {}).get(name)
+    return above is not None and source not in seen and is_null_filtered(side, above, (*seen, source))
+
+
+def constraint_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
+    """A removed constraint affects readers, a new one writers, a replaced one both."""
+    for name in pair.common:
+        before, after = _list_guarantees(pair, name, at_base=True), _list_guarantees(pair, name)
+        gone, came = sorted(before.items() - after.items()), sorted(after.items() - before.items())
+        for old, new in _pair_guarantees(gone, came):
+            yield ChangeFinding("CON001", name, None, Severity.POTENTIALLY_BREAKING, old, new)
+
+
+GuaranteeTexts = list[tuple[str, tuple[str, ...]]]
+"""Guarantees as texts, each with its kind and columns."""
+
+
+def _pair_guarantees(gone: GuaranteeTexts, came: GuaranteeTexts) -> Iterator[tuple[str | None, str | None]]:
+    """Pair removed and added guarantees: over the same columns, else the only one of its kind."""
+    left = dict(came)
+    for text, subject in gone:
+        alike = [one for one, other in left.items() if other == subject]
+        kinds = [[one for one, (kind, *_) in side if kind == subject[0]] for side in (gone, left.items())]
+        alike = alike or (kinds[1] if len(kinds[0]) == len(kinds[1]) == 1 else [])
+        new = alike[0] if alike else None
+        left.pop(new or "", None)
+        yield text, new
+    yield from ((None, text) for text in left)
+
+
+def supply_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
+    """A column gets another value, or none, where a writer omits it."""
+    for name in pair.common:
+        before, after = pair.base.supplied_values(name), pair.head.supplied_values(name)
+        for old, new in pair.columns(name) if before != after else ():
+            texts = before.get(old.name), after.get(new.name)
+            if texts[0] != texts[1]:
+                yield ChangeFinding("COL008", name, new.name, Severity.POTENTIALLY_BREAKING, *texts)
+
+
+def _iter_changed_columns(pair: LineagePair) -> Iterator[tuple[Column, Column]]:
+    for name in (*pair.common, *_declared_temporaries(pair)):
+        for old, new in pair.columns(name):
+            if (old.type, old.nullable) != (new.type, new.nullable):
+                yield old, new
+
+
+def _declared_temporaries(pair: LineagePair) -> list[str]:
+    """The temporary tables whose columns both sides declare: stored values are cut to fit."""
+    both = pair.base.declared.keys() & pair.head.declared.keys()
+    return sorted({name for name, _ in both if pair.base.is_temporary(name) and pair.head.is_temporary(name)})
+
+
+def _column_confidence(old: Column, new: Column) -> Confidence:
+    return Confidence.APPROXIMATE if old.approximate or new.approximate else Confidence.CERTAIN
+
+
+def _is_stored(pair: LineagePair, column: Column) -> bool:
+    """Say whether rows are written to a column, so that it is not only the output of its definition."""
+    row = pair.head.objects[column.object]
+    if row.kind is not ObjectKind.TABLE:
+        return False
+    bodies = pair.head.bodies.get(column.object, ())
+    made = (body for body in bodies if body.place == (column.path, column.statement))
+    return not any((PROJECTION_FACET, column.name) in body.facets for body in made)
+
+
+def _list_guarantees(pair: LineagePair, name: str, *, at_base: bool = False) -> dict[str, tuple[str, ...]]:
+    """The guarantees of an object, without constraint names, each with its kind and columns.
+
+    A guarantee over a removed column does not count: its readers fail by the column.
+    """
+    left, found = pair.head.columns.get(name, {}), {}
+    words = {old: new for (owner, old), new in pair.renames.names.columns.items() if owner == name} if at_base else {}
+    for constraint in (pair.base if at_base else pair.head).constraints.get(name, ()):
+        kind = constraint.kind.lower().replace("_", " ")
+        columns = [words.get(column, column) for column in constraint.columns]
+        if kind in GUARANTEE_KINDS and all(column in left for column in columns):
+            listed = f"({', '.join(columns)})" if columns else ""
+            said = replace_names(constraint.expression or "", pair.renames.names.objects | words if at_base else {})
+            found[" ".join(filter(None, (kind, listed, said)))] = (kind, *columns)
+    return found
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "TYP001",
+        "type widened",
+        Scope.INTERFACE,
+        type_changed,
+        "The column holds all that it held, and more.",
+        "Widen the columns that it is stored in as well.",
+    ),
+    Rule(
+        "TYP002",
+        "type narrowed",
+        Scope.INTERFACE,
+        type_changed,
+        "Values that fitted may overflow or be cut.",
+        "Check the values that are there; keep the type or cast with care.",
+    ),
+    Rule(
+        "TYP003",
+        "type of another family",
+        Scope.INTERFACE,
+        type_changed,
+        "Comparisons, functions and clients that expect the old type may fail.",
+        "Cast in the readers, or give the value under a new name.",
+    ),
+    Rule(
+        "TYP004",
+        "precision or scale changed",
+        Scope.INTERFACE,
+        type_changed,
+        "Digits before or after the point come or go.",
+        "Check the rounding, and the digits that values need.",
+    ),
+    Rule(
+        "TYP005",
+        "sign, zone, charset or exactness changed",
+        Scope.INTERFACE,
+        type_changed,
+        "The same values compare, sort or round in another way.",
+        "Check joins and comparisons on the column.",
+    ),
+    Rule(
+        "TYP006",
+        "type unknown",
+        Scope.ANALYSIS,
+        type_changed,
+        "The type could be told on one side only.",
+        "Import the schema of its sources.",
+    ),
+    Rule(
+        "NUL001",
+        "may now be null",
+        Scope.INTERFACE,
+        nullability_changed,
+        "Readers that never met a null may now: joins drop it, NOT IN empties, NOT NULL targets refuse it.",
+        "Give a default, or handle the null in the readers that are listed.",
+    ),
+    Rule(
+        "NUL002",
+        "no longer null",
+        Scope.INTERFACE,
+        nullability_changed,
+        "A result that could be null no longer is.",
+        "Nothing.",
+    ),
+    Rule(
+        "NUL003",
+        "must no longer be null",
+        Scope.INTERFACE,
+        nullability_changed,
+        "Writers that leave the column out, or write null, fail.",
+        "Give a default, or change the writers first.",
+    ),
+    Rule(
+        "CON001",
+        "constraint changed",
+        Scope.INTERFACE,
+        constraint_changed,
+        "A key, reference or check that readers counted on is gone, or a new one binds writers.",
+        "Check for duplicates and orphans, or for writers that break it.",
+    ),
+    Rule(
+        "COL008",
+        "default, identity or computation changed",
+        Scope.INTERFACE,
+        supply_changed,
+        "A column gets something else, or nothing, where a writer leaves it out; or a writer may no longer name it.",
+        "Check the writers that leave the column out, and those that name it.",
+    ),
+)

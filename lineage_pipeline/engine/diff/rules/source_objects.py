@@ -1,0 +1,82 @@
+"""Source objects: objects that are read instead of others, or from another database."""
+
+from collections.abc import Iterator
+
+from lineage_pipeline.engine.diff.equivalence import JOIN_FACET, SET_OPERATION_FACET
+from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule, at_edit
+from lineage_pipeline.engine.diff.index import NAMED, LineageIndex
+from lineage_pipeline.engine.diff.match import LineagePair, StatementEdit, list_sources
+from lineage_pipeline.engine.diff.rules.analyzability import name_missing
+from lineage_pipeline.engine.diff.rules.row_set import iter_edits
+from lineage_pipeline.model.enums import Scope, Severity
+
+
+def source_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
+    """Another object replaced a source; what joins and set operations report is not repeated."""
+    for rewrite in iter_edits(pair):
+        before, after = list_sources(rewrite.before), list_sources(rewrite.after)
+        gone = [name for name in before if name not in after]
+        came = [name for name in after if name not in before]
+        unresolved = [name for name in came if pair.head.definition_level(name) == NAMED]
+        resolved = any(pair.base.definition_level(name) != NAMED for name in gone)
+        texts = ", ".join(gone) or None, ", ".join(came) or None
+        if unresolved and resolved:
+            yield at_edit(ChangeFinding("SRC002", rewrite.object, None, Severity.BREAKING, *texts), pair, rewrite)
+        elif rewrite.swap or (gone and came and not _is_reported(rewrite)):
+            yield at_edit(
+                ChangeFinding("SRC001", rewrite.object, None, Severity.POTENTIALLY_BREAKING, *texts), pair, rewrite
+            )
+
+
+def _is_reported(rewrite: StatementEdit) -> bool:
+    """Say whether another rule reports that the sources differ."""
+    return any(before != after for before, after in (rewrite.text(JOIN_FACET), rewrite.text(SET_OPERATION_FACET)))
+
+
+def reads_further_away(pair: LineagePair) -> Iterator[ChangeFinding]:
+    """An object reads another database than its own, which it did not before."""
+    for name in pair.common:
+        before, after = _foreign_sources(pair.base, name), _foreign_sources(pair.head, name)
+        for place in sorted(after.keys() - before.keys()):
+            known = all(pair.head.definition_level(source) != NAMED for source in after[place])
+            severity = Severity.INFO if known else Severity.POTENTIALLY_BREAKING
+            yield ChangeFinding("SRC003", name, None, severity, after=", ".join(after[place]))
+
+
+def _foreign_sources(side: LineageIndex, name: str) -> dict[str, list[str]]:
+    """The sources of an object in another system or database, by location."""
+    home = side.objects[name]
+    found: dict[str, list[str]] = {}
+    for source in side.sources(name):
+        row = side.objects.get(source)
+        if row and (row.system, row.catalog) != (home.system, home.catalog):
+            found.setdefault(".".join(filter(None, (row.system, row.catalog))), []).append(source)
+    return found
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "SRC001",
+        "source swapped",
+        Scope.ROW_SET,
+        source_changed,
+        "The same columns come from another object.",
+        "Check that both hold the same rows.",
+    ),
+    Rule(
+        "SRC002",
+        "source missing",
+        Scope.INTERFACE,
+        name_missing,
+        "The object reads a source that nothing defines, where it read a known one, or a column that no source has.",
+        "Correct the name, or add the definition or its schema.",
+    ),
+    Rule(
+        "SRC003",
+        "reads another database",
+        Scope.INTERFACE,
+        reads_further_away,
+        "The object now reads across databases: it needs rights there, and another server may refuse it.",
+        "Check the rights and the place; copy the table where it has to be near.",
+    ),
+)

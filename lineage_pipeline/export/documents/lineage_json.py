@@ -1,0 +1,211 @@
+"""The JSON of `lineage analyze` and `lineage scan`; within a `schema_version`, keys are only added."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import Any
+
+import msgspec
+
+from lineage_pipeline.engine.diff.index import is_reference_only
+from lineage_pipeline.engine.graph.drops import find_dropped
+from lineage_pipeline.export.subject import Subject
+from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.model.enums import EdgeType, Level, ObjectKind, Origin, Role, Status
+from lineage_pipeline.model.graph import Graph
+from lineage_pipeline.model.tables import ColumnEdge, ObjectEdge, SqlFile
+
+SCHEMA_VERSION = 1
+
+STATEMENT_KEYS = (
+    *("path", "ordinal", "kind", "target", "targets", "parent", "reads", "preview"),
+    *("span", "status", "complexity", "features"),
+)
+OBJECT_KEYS = (
+    *("object", "kind", "origin", "level", "temporary", "open", "tags", "owners", "description"),
+    *("system", "catalog", "schema", "name", "written", "path", "line"),
+)
+COLUMN_KEYS = (
+    *("object", "ordinal", "name", "type", "nullable", "origin", "approximate", "path", "statement", "tags"),
+    *("description", "written"),
+)
+EDGE_KEYS = (
+    *("from_object", "from_column", "to_object", "to_column", "type", "subtype", "masking", "approximate"),
+    *("conditional", "expression", "path", "statement", "span", "from_span", "from_path", "hops"),
+)
+PART_KEYS = ("object", "path", "ordinal", "role")
+FACET_KEYS = ("object", "column", "name", "path", "statement", "fingerprint", "text", "expression", "span")
+FILE_KEYS = ("path", "system", "dialect", "bytes", "encoding", "templater", "status", "owners")
+DIAGNOSTIC_KEYS = ("id", "code", "severity", "message", "path", "line", "column", "object", "stage")
+GRAPH_KEYS = ("nodes", "edges")
+SCHEMA_COLUMN_KEYS = ("ordinal", "name", "type", "nullable", "origin")
+CONSTRAINT_KEYS = ("kind", "name", "columns", "expression")
+
+WITHOUT_SCHEMA = frozenset({ObjectKind.QUERY, ObjectKind.PROCEDURE, ObjectKind.TRIGGER})
+
+Row = dict[str, Any]
+
+
+CHUNK = 2_000
+"""Rows that are converted at a time: a million rows of plain values take gigabytes."""
+
+
+def write_lineage_json(subject: Subject) -> Iterator[str]:
+    """Yield the document as text in parts, so that it is never in memory as a whole."""
+    before = "{\n"
+    for key, value in _document_members(subject.lineage, subject.files):
+        yield before
+        yield from _dump_rows(key, value) if isinstance(value, Iterator) else (dump_json({key: value})[2:-3],)
+        before = ",\n"
+    yield "\n}\n"
+
+
+def _dump_rows(key: str, rows: Iterator[Row]) -> Iterator[str]:
+    """Yield a list of rows as text of the document."""
+    opening, closing = f'  "{key}": [\n', "\n  ]"
+    before = opening
+    while some := list(islice(rows, CHUNK)):
+        yield before
+        yield dump_json({key: some})[2 + len(opening) : -len(closing) - 3]
+        before = ",\n"
+    yield f'  "{key}": []' if before is opening else closing
+
+
+def build_lineage_document(lineage: LineageTables, files: Sequence[SqlFile] = ()) -> Row:
+    """Return the document as plain values; `files` add unreadable files to the summary."""
+    members = _document_members(lineage, files)
+    return {key: list(value) if isinstance(value, Iterator) else value for key, value in members}
+
+
+def _document_members(lineage: LineageTables, files: Sequence[SqlFile]) -> Iterator[tuple[str, Any]]:
+    """Yield the members of the document in order; long tables as iterators of rows."""
+    yield "schema_version", SCHEMA_VERSION
+    yield "statements", _iterate_fields(lineage.statements, STATEMENT_KEYS)
+    yield "objects", _iterate_fields(lineage.objects, OBJECT_KEYS)
+    yield "columns", _iterate_fields(lineage.columns, COLUMN_KEYS)
+    yield "column_edges", _column_edge_rows(lineage)
+    yield "object_edges", chain.from_iterable(map(_object_edge_rows, lineage.object_edges))
+    yield "diagnostics", _iterate_fields(lineage.diagnostics, DIAGNOSTIC_KEYS)
+    yield "resolved_schema", _resolved_schema_rows(lineage)
+    yield "object_statements", _iterate_fields(lineage.object_statements, PART_KEYS)
+    yield "facets", _iterate_fields(lineage.facets, FACET_KEYS)
+    yield "files", _iterate_fields(files, FILE_KEYS)
+    yield "summary", summarize_lineage(lineage, files)
+
+
+def build_graphs_document(graphs: Iterable[Graph]) -> Row:
+    """Return the graphs of statements as plain values."""
+    return {"schema_version": SCHEMA_VERSION, "graphs": [msgspec.to_builtins(graph) for graph in graphs]}
+
+
+def build_graph_document(graph: Graph) -> Row:
+    """Return the graph of all statements as plain values."""
+    return {"schema_version": SCHEMA_VERSION, **{key: msgspec.to_builtins(getattr(graph, key)) for key in GRAPH_KEYS}}
+
+
+def expand_edges(lineage: LineageTables) -> Iterator[ColumnEdge]:
+    """Yield every column edge; an edge of the whole statement goes into each column that the statement writes."""
+    return (edge for edge, _ in _expand_wide_edges(lineage))
+
+
+def _expand_wide_edges(lineage: LineageTables) -> Iterator[tuple[ColumnEdge, bool]]:
+    """Yield every column edge, expanded, and whether it is one of the whole statement."""
+    written: dict[tuple[str, int, str], list[str]] = defaultdict(list)
+    for facet in lineage.facets:
+        if facet.name == "projection":
+            written[facet.path, facet.statement, facet.object].append(facet.column)
+    columns: dict[str, list[str]] = defaultdict(list)
+    for column in lineage.columns:
+        columns[column.object].append(column.name)
+    for edge in lineage.column_edges:
+        if edge.to_column != "*" or edge.type is EdgeType.DIRECT:
+            yield edge, False
+            continue
+        targets = written.get((edge.path, edge.statement, edge.to_object)) or columns.get(edge.to_object) or ["*"]
+        yield from ((msgspec.structs.replace(edge, to_column=column), True) for column in dict.fromkeys(targets))
+
+
+def summarize_lineage(lineage: LineageTables, files: Sequence[SqlFile] = ()) -> Row:
+    """Count what was found, and what was not analyzed."""
+    statements = Counter(statement.status for statement in lineage.statements)
+    sizes = Counter({Status.FAILED: sum(file.bytes for file in files if file.status is Status.FAILED)})
+    for statement in lineage.statements:
+        sizes[statement.status] += statement.bytes
+    findings = Counter(diagnostic.severity for diagnostic in lineage.diagnostics)
+    approximate = any(row.approximate for row in lineage.columns) or any(e.approximate for e in lineage.column_edges)
+    return {
+        "statements": {status.value: statements[status] for status in Status},
+        "bytes": {status.value: sizes[status] for status in Status},
+        "dropped_bytes": sum(statement.dropped or 0 for statement in lineage.statements),
+        "objects": len(lineage.objects),
+        "columns": len(lineage.columns),
+        "column_edges": len(lineage.column_edges),
+        "diagnostics": {level.value: findings[level] for level in Level},
+        "has_errors": findings[Level.ERROR] > 0,
+        "has_approximations": approximate or any(row.open for row in lineage.objects),
+    }
+
+
+def pick_fields(rows: Iterable[msgspec.Struct], keys: Sequence[str]) -> list[Row]:
+    """Return the named fields of each row, in this order."""
+    return list(_iterate_fields(rows, keys))
+
+
+def _iterate_fields(rows: Iterable[msgspec.Struct], keys: Sequence[str]) -> Iterator[Row]:
+    return ({key: msgspec.to_builtins(getattr(row, key)) for key in keys} for row in rows)
+
+
+def dump_json(document: object) -> str:
+    """Encode a document as indented JSON with a final line feed."""
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+
+
+def _column_edge_rows(lineage: LineageTables) -> Iterator[Row]:
+    """Yield the expanded edges; `wide` marks those of the whole statement, so that a reader can merge them."""
+    for edge, wide in _expand_wide_edges(lineage):
+        row = {key: msgspec.to_builtins(getattr(edge, key)) for key in EDGE_KEYS}
+        row["wide"] = wide
+        yield row
+
+
+def _object_edge_rows(edge: ObjectEdge) -> Iterator[Row]:
+    """Yield an object edge once for each statement that connects the two objects."""
+    for place in edge.statements:
+        yield {
+            "from_object": edge.from_object,
+            "to_object": edge.to_object,
+            "kind": edge.kind.value,
+            "path": place.path,
+            "statement": place.statement,
+        }
+
+
+def _resolved_schema_rows(lineage: LineageTables) -> Iterator[Row]:
+    """Return the schema of each object that has one, and where it is known from."""
+    columns: dict[str, list[msgspec.Struct]] = defaultdict(list)
+    constraints: dict[str, list[msgspec.Struct]] = defaultdict(list)
+    owners = {row.object: row for row in lineage.objects}
+    for column in lineage.columns:
+        if not is_reference_only(column, owners.get(column.object)):
+            columns[column.object].append(column)
+    for constraint in lineage.constraints:
+        constraints[constraint.object].append(constraint)
+    gone = find_dropped(lineage.object_statements)
+    definers = {
+        row.object: {"path": row.path, "statement": row.ordinal}
+        for row in reversed(lineage.object_statements)
+        if row.role is Role.DEFINE
+    }
+    return (
+        {
+            "object": row.object,
+            "origin": row.origin.value,
+            "source_statement": definers.get(row.object) if row.origin is not Origin.IMPORTED else None,
+            "updated_at": None,
+            "temporary": row.temporary,
+            "constraints": pick_fields(constraints[row.object], CONSTRAINT_KEYS),
+            "columns": pick_fields(columns[row.object], SCHEMA_COLUMN_KEYS),
+        }
+        for row in lineage.objects
+        if row.kind not in WITHOUT_SCHEMA and row.object not in gone
+    )

@@ -1,0 +1,1 @@
+"""OpenLineage: the jobs and datasets of a snapshot as events, their facets, and delivery over HTTP."""

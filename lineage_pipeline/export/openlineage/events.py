@@ -1,0 +1,143 @@
+"""OpenLineage events for each statement that writes, as newline-delimited JSON.
+
+A JobEvent describes a job, which is what static analysis knows. The run profile writes the same as a run
+that started and completed, for consumers that read nothing else. A dataset that a comparison found dropped or
+changed, and that no job fills, is a DatasetEvent.
+"""
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from lineage_pipeline import __version__
+from lineage_pipeline.export.openlineage import facets
+from lineage_pipeline.export.openlineage.facets import OPENLINEAGE_SPEC, DatasetName, Json
+from lineage_pipeline.export.openlineage.jobs import JobIndex, name_dataset, spread_to_columns, statement_key
+from lineage_pipeline.export.openlineage.lifecycle import LifecycleChange
+from lineage_pipeline.export.subject import Subject
+from lineage_pipeline.model.enums import EdgeType, Indirect, Profile, Status
+from lineage_pipeline.model.tables import ObjectRow, StatementRow
+
+RUN_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:lineage-pipeline:runs")
+"""The UUID namespace of run ids, so that the same snapshot gives the same ids."""
+
+
+class EmissionOptions(msgspec.Struct, frozen=True):
+    """How events are written, and the lifecycle change of each object since the base."""
+
+    profile: Profile = Profile.JOB
+    indirect: Indirect = Indirect.DATASET
+    turns: Mapping[str, LifecycleChange] = {}
+
+
+def write_events(subject: Subject, emission: EmissionOptions = EmissionOptions()) -> Iterator[str]:  # noqa: B008 - it is frozen
+    """Yield the events as lines of JSON."""
+    for event in build_events(subject, emission):
+        yield encode_event(event)
+
+
+def encode_event(event: Json) -> str:
+    """Encode an event as a line of JSON."""
+    return msgspec.json.encode(event).decode() + "\n"
+
+
+def build_events(subject: Subject, emission: EmissionOptions = EmissionOptions()) -> Iterator[Json]:  # noqa: B008 - it is frozen
+    """Yield the events as plain values: jobs in the order of statements, then datasets that no job fills."""
+    writer = _EventBuilder(subject, emission)
+    filled: set[str] = set()
+    for statement in subject.lineage.statements:
+        outputs = writer.jobs.outputs(statement)
+        if outputs:
+            filled |= {row.object for row in outputs}
+            yield from writer.job_events(statement, outputs)
+    for name in sorted(emission.turns.keys() - filled):
+        yield writer.dataset_event(emission.turns[name])
+
+
+class _EventBuilder:
+    """Builds the events of one subject."""
+
+    def __init__(self, subject: Subject, emission: EmissionOptions) -> None:
+        self.subject, self.emission = subject, emission
+        self.jobs = JobIndex(subject)
+        self.producer = subject.naming.producer
+
+    def job_events(self, statement: StatementRow, outputs: Sequence[ObjectRow]) -> Iterator[Json]:
+        """Yield the event of a job, or the two of its run."""
+        job = {"namespace": self.jobs.namespace, "name": self.jobs.names[statement_key(statement)]}
+        body = {
+            "job": job | {"facets": self._job_facets(statement)},
+            "inputs": [self._dataset(row) for row in self.jobs.inputs(statement)],
+            "outputs": [self._dataset(row, self._output_facets(statement, row)) for row in outputs],
+        }
+        if self.emission.profile is Profile.JOB:
+            yield self._event("JobEvent", body)
+            return
+        run = {"runId": self._run_id(job)}
+        yield self._event("RunEvent", {"eventType": "START", "run": run, "job": job, "inputs": [], "outputs": []})
+        told = {"run": run | {"facets": self._run_facets(statement)}}
+        yield self._event("RunEvent", {"eventType": "COMPLETE"} | told | body)
+
+    def dataset_event(self, turn: LifecycleChange) -> Json:
+        """Return the event of a dataset that no job fills."""
+        namespace, name = self.jobs.dataset_name(turn.row)
+        told = facets.build_dataset_type_facet(turn.row, self.producer) | self._lifecycle_facet(turn)
+        if turn.row.object in self.jobs.objects:
+            told = self._dataset(turn.row)["facets"] | told
+        return self._event("DatasetEvent", {"dataset": {"namespace": namespace, "name": name, "facets": told}})
+
+    def _event(self, kind: str, body: Json) -> Json:
+        snapshot = self.subject.snapshot
+        time = (snapshot.committed_at if snapshot else None) or self.subject.naming.event_time
+        return {"eventTime": time, "producer": self.producer, "schemaURL": f"{OPENLINEAGE_SPEC}#/$defs/{kind}"} | body
+
+    def _job_facets(self, statement: StatementRow) -> Json:
+        file, producer = self.jobs.files.get(statement.path), self.producer
+        return (
+            facets.build_sql_facet(self.jobs.statement_text(statement), file.dialect if file else "", producer)
+            | facets.build_location_facet(statement, self.subject.snapshot, self.subject.naming.source_url, producer)
+            | facets.build_job_type_facet(producer)
+            | facets.build_ownership_facet(file.owners if file else (), producer, "job ownership")
+        )
+
+    def _run_facets(self, statement: StatementRow) -> Json:
+        told = facets.build_engine_facet(__version__, self.producer)
+        if statement.status is Status.ANALYSED:
+            return told
+        messages = self.jobs.statement_messages(statement) or [f"the statement is {statement.status.value}"]
+        return told | facets.build_error_facet(statement, self.jobs.statement_text(statement), messages, self.producer)
+
+    def _run_id(self, job: Mapping[str, str]) -> str:
+        snapshot = self.subject.snapshot
+        key = f"{snapshot.repo}@{snapshot.commit}" if snapshot else ""
+        return str(uuid.uuid5(RUN_NAMESPACE, "\n".join((key, job["namespace"], job["name"]))))
+
+    def _dataset(self, row: ObjectRow, more: Json | None = None) -> Json:
+        name, producer, columns = self.jobs.dataset_name(row), self.producer, self.jobs.columns[row.object]
+        told = (
+            facets.build_schema_facet(columns, producer)
+            | facets.build_dataset_type_facet(row, producer)
+            | facets.build_version_facet(columns, self.jobs.bodies[row.object], producer)
+            | facets.build_hierarchy_facet(row, producer)
+            | facets.build_symlinks_facet(row, name, producer)
+            | facets.build_tags_facet(row, columns, producer)
+            | facets.build_documentation_facet(row, producer)
+            | facets.build_ownership_facet(row.owners, producer)
+        )
+        return {"namespace": name[0], "name": name[1], "facets": told | (more or {})}
+
+    def _output_facets(self, statement: StatementRow, row: ObjectRow) -> Json:
+        order = [column.name for column in self.jobs.columns[row.object]]
+        edges = self.jobs.column_edges(statement, row)
+        if self.emission.indirect is Indirect.FIELDS:
+            edges = spread_to_columns(edges, order)
+        elif self.emission.indirect is Indirect.NONE:
+            edges = [(name, edge) for name, edge in edges if edge.type is EdgeType.DIRECT]
+        told = facets.build_column_lineage_facet(edges, order, self.producer)
+        turn = self.emission.turns.get(row.object)
+        return told | self._lifecycle_facet(turn) if turn else told
+
+    def _lifecycle_facet(self, turn: LifecycleChange) -> Json:
+        previous: DatasetName | None = name_dataset(turn.previous, self.subject.naming) if turn.previous else None
+        return facets.build_lifecycle_facet(turn.state, previous, self.producer)

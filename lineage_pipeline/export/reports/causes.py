@@ -1,0 +1,294 @@
+"""The root causes that every report shows, by severity and number of affected objects, each with its readers."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+
+import msgspec
+
+from lineage_pipeline.engine.diff.rules.registry import RULES
+from lineage_pipeline.export.escaping import escape_lines, quote_path
+from lineage_pipeline.export.subject import Comparison, ReportStyle
+from lineage_pipeline.model.enums import Confidence, Scope, Severity
+from lineage_pipeline.model.tables import Change, Consumer
+from lineage_pipeline.model.waivers import Waiver
+
+SEVERITY_TITLES = {
+    Severity.BREAKING: "Breaking",
+    Severity.POTENTIALLY_BREAKING: "Potentially breaking",
+    Severity.NON_BREAKING: "Not breaking",
+    Severity.INFO: "For information",
+}
+
+READER_EFFECTS = {
+    Scope.INTERFACE: "reads it",
+    Scope.POSITIONAL: "takes every column",
+    Scope.COLUMN_SEMANTICS: "gets other values",
+    Scope.ROW_SET: "gets other rows",
+    Scope.ANALYSIS: "reads it",
+}
+"""The effect on a reader that still works, by scope of the change."""
+
+LOST_NAME_RULES = frozenset({"OBJ001", "OBJ002", "COL001", "COL002"})
+"""Rules whose readers still name what no longer exists."""
+
+HARMFUL_SEVERITIES = (Severity.BREAKING, Severity.POTENTIALLY_BREAKING)
+
+SEVERITY_RANKS = {severity: index for index, severity in enumerate(Severity)}
+
+CONFIDENCE_NOTES = {
+    Confidence.INFERRED: "inferred",
+    Confidence.APPROXIMATE: "approximate: the lineage here is not certain",
+    Confidence.UNKNOWN: "not known: this could not be analysed",
+}
+"""The note on a change that is not certain, by confidence."""
+
+LONGEST_PATH = 500
+"""Longer paths get no link: it would fill a comment."""
+
+NO_WAIVERS: Mapping[str, Waiver] = {}
+
+_RULES_BY_ID = {rule.id: rule for rule in RULES}
+
+
+class AffectedReader(msgspec.Struct, frozen=True):
+    """One that is affected by a cause: directly, further down, or (`alongside`) a part of the changed object."""
+
+    object: str
+    column: str | None
+    path: str | None
+    line: int | None
+    owners: tuple[str, ...] = ()
+    effective: Severity | None = None
+    fate: str = ""
+    becomes: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the qualified column where there is one, else the object."""
+        return qualify_column(self.object, self.column)
+
+    @property
+    def effect(self) -> str:
+        """Return the effect on this reader in a few words."""
+        return ": ".join(part for part in (self.fate, self.becomes) if part)
+
+
+class RootCause(msgspec.Struct, frozen=True):
+    """A root change with what follows from it."""
+
+    change: Change
+    title: str
+    meaning: str
+    remedy: str
+    alongside: tuple[AffectedReader, ...]
+    readers: tuple[AffectedReader, ...]
+    further: tuple[AffectedReader, ...]
+    unhurt: int
+    waived: str | None
+
+    @property
+    def name(self) -> str:
+        """Return the changed column or object."""
+        return qualify_column(self.change.object, self.change.column)
+
+    @property
+    def affected_objects(self) -> tuple[str, ...]:
+        """Return the affected objects besides the changed one."""
+        return tuple(
+            dict.fromkeys(reader.object for reader in self.affected_readers if reader.object != self.change.object)
+        )
+
+    @property
+    def affected_readers(self) -> tuple[AffectedReader, ...]:
+        """Return the affected readers, direct ones and those further down."""
+        return (*self.readers, *self.further)
+
+    @property
+    def is_harmful(self) -> bool:
+        """Return whether somebody has to act on it."""
+        return self.waived is None and self.change.effective in HARMFUL_SEVERITIES
+
+    @property
+    def confidence_note(self) -> str | None:
+        """Return why the finding is not certain, or None."""
+        return CONFIDENCE_NOTES.get(self.change.confidence)
+
+
+def collect_causes(comparison: Comparison) -> list[RootCause]:
+    """Return the root causes, the gravest first, then those that affect most objects."""
+    following: dict[str, list[Change]] = defaultdict(list)
+    for change in comparison.changes:
+        if not change.root:
+            following[change.root_id].append(change)
+    waivers = {waiver.id: waiver for waiver in comparison.waivers}
+    found = [build_cause(root, following[root.id], waivers) for root in comparison.changes if root.root]
+    found = [_with_owners(cause, comparison.owners) for cause in found] if comparison.owners else found
+    return sorted(found, key=lambda cause: (SEVERITY_RANKS[cause.change.effective], -len(cause.affected_objects)))
+
+
+def _with_owners(cause: RootCause, owners: Mapping[str, tuple[str, ...]]) -> RootCause:
+    """Add the owners of readers that have none yet."""
+
+    def told(readers: Iterable[AffectedReader]) -> tuple[AffectedReader, ...]:
+        return tuple(
+            one if one.owners else msgspec.structs.replace(one, owners=owners.get(one.object, ())) for one in readers
+        )
+
+    return msgspec.structs.replace(cause, readers=told(cause.readers), further=told(cause.further))
+
+
+def diff_lines(change: Change, most: int, length: int = 400) -> list[tuple[str, str]]:
+    """Return the lines of before and after, each with its sign: `-`, `+`, or a blank for common ones."""
+    before, after = (escape_lines(text or "", most, length) for text in (change.before, change.after))
+    shown: list[tuple[str, str]] = []
+    for kind, first, last, start, end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind == "equal":
+            shown += [(" ", line) for line in before[first:last]]
+        else:
+            shown += [*(("-", line) for line in before[first:last]), *(("+", line) for line in after[start:end])]
+    return shown
+
+
+def rank_owners(found: Iterable[RootCause]) -> list[str]:
+    """Return the owners of what harmful causes affect, those with most affected objects first."""
+    felt = (reader for cause in found if cause.is_harmful for reader in cause.affected_readers)
+    owned = {(owner, reader.object) for reader in felt for owner in reader.owners}
+    counts = Counter(owner for owner, _ in owned)
+    return sorted(counts, key=lambda owner: (-counts[owner], owner))
+
+
+def qualify_column(object: str, column: str | None) -> str:
+    """Return `object.column`, or the object where there is no column."""
+    return object if column is None else f"{object}.{column}"
+
+
+def build_link(comparison: Comparison, style: ReportStyle, path: str, line: int | None) -> str | None:
+    """Return the address of a location, where links are on and head still has the file; else None."""
+    if not style.link or (comparison.files and path not in comparison.files) or len(path) > LONGEST_PATH:
+        return None
+    return f"{style.link.rstrip('/')}/{quote_path(path)}" + ("" if line is None else f"#L{line}")
+
+
+def format_number_of(number: int, noun: str) -> str:
+    """Format a number with its noun."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def format_affected_count(number: int) -> str:
+    """Format how many objects are affected."""
+    return f"{format_number_of(number, 'object')} {'feels' if number == 1 else 'feel'} it"
+
+
+def shorten_snapshot_key(key: str) -> str:
+    """Shorten the hash in the key of a snapshot to 12 digits."""
+    repo, at, commit = key.rpartition("@")
+    prefix, dash, digest = commit.rpartition("-")
+    return f"{repo}{at}{prefix}{dash}{digest[:12]}" if all(sign in "0123456789abcdef" for sign in digest) else key
+
+
+def listed_causes(comparison: Comparison) -> list[RootCause]:
+    """Return the causes that a list shows: waived ones only with `show_waived`."""
+    return [cause for cause in collect_causes(comparison) if cause.waived is None or comparison.show_waived]
+
+
+def format_severity_counts(found: Iterable[RootCause]) -> str:
+    """Format the counts of causes by severity; zero counts are omitted."""
+    counts = dict.fromkeys(Severity, 0)
+    waived = 0
+    for cause in found:
+        if cause.waived is None:
+            counts[cause.change.effective] += 1
+        else:
+            waived += 1
+    told = [f"{count} {SEVERITY_TITLES[severity].lower()}" for severity, count in counts.items() if count]
+    return ", ".join([*told, *([f"{waived} waived"] if waived else [])])
+
+
+def build_cause(
+    root: Change, following: Sequence[Change] = (), waivers: Mapping[str, Waiver] = NO_WAIVERS
+) -> RootCause:
+    """Build the cause of a root change and the changes that follow from it."""
+    rule = _RULES_BY_ID.get(root.rule)
+    known = _gravest_by_column(following)
+    readers = [
+        _build_reader(root, consumer, known.get((consumer.object, consumer.column))) for consumer in root.consumers
+    ]
+    direct = {(reader.object, reader.column) for reader in readers}
+    own = [one for one in following if one.object == root.object and (one.object, one.column) not in direct]
+    further = [
+        reader
+        for reader in _indirect_readers(list(known.values()))
+        if reader.object != root.object and (reader.object, reader.column) not in direct
+    ]
+    hurt = [reader for reader in further if reader.effective is None or reader.effective in HARMFUL_SEVERITIES]
+    return RootCause(
+        root,
+        rule.title if rule else "",
+        rule.meaning if rule else "",
+        rule.remedy if rule else "",
+        tuple(map(_reader_of_change, own)),
+        tuple(readers),
+        tuple(sorted(hurt, key=lambda reader: SEVERITY_RANKS[reader.effective or Severity.INFO])),
+        len(further) - len(hurt),
+        _describe_waiver(root.waiver, waivers),
+    )
+
+
+def _gravest_by_column(following: Sequence[Change]) -> dict[tuple[str, str | None], Change]:
+    """Give one change for each place: the gravest of what happens there."""
+    found: dict[tuple[str, str | None], Change] = {}
+    for change in following:
+        known = found.setdefault((change.object, change.column), change)
+        if SEVERITY_RANKS[change.effective] < SEVERITY_RANKS[known.effective]:
+            found[change.object, change.column] = change
+    return found
+
+
+def _describe_waiver(waiver: str | None, waivers: Mapping[str, Waiver]) -> str | None:
+    """Return why a cause is waived, by whom and until when."""
+    if waiver is None or waiver not in waivers:
+        return waiver
+    known = waivers[waiver]
+    ticket = f", {known.ticket}" if known.ticket else ""
+    return f"{known.reason} ({known.owner or 'nobody'}, until {known.expires}{ticket})"
+
+
+def _build_reader(change: Change, consumer: Consumer, own: Change | None) -> AffectedReader:
+    """Build a reader of a change; `own` is the change at the reader itself."""
+    if own is not None:
+        found = _reader_of_change(own)
+        return msgspec.structs.replace(found, path=consumer.path, line=consumer.line, owners=consumer.owners)
+    # A column that is read without being selected decides about rows: a filter, a join, a grouping.
+    scope = Scope.ROW_SET if change.column is not None and consumer.column is None else change.scope
+    own_writer = consumer.object == change.object
+    broken = (change.rule in LOST_NAME_RULES or own_writer) and change.effective is Severity.BREAKING
+    felt = "fills it" if own_writer else READER_EFFECTS[scope]
+    effective, fate = (Severity.BREAKING, "breaks") if broken else (None, felt)
+    return AffectedReader(
+        consumer.object, consumer.column, consumer.path, consumer.line, consumer.owners, effective, fate
+    )
+
+
+def _reader_of_change(change: Change) -> AffectedReader:
+    becomes = _describe_transition(change)
+    fate = "breaks" if change.effective is Severity.BREAKING else "" if becomes else READER_EFFECTS[change.scope]
+    return AffectedReader(change.object, change.column, change.path, change.line, (), change.effective, fate, becomes)
+
+
+def _indirect_readers(following: Sequence[Change]) -> Iterator[AffectedReader]:
+    """Yield indirect readers once each, by their own change rather than as readers of another."""
+    owners = {consumer.object: consumer.owners for change in following for consumer in change.consumers}
+    seen = {(change.object, change.column) for change in following}
+    for change in following:
+        yield msgspec.structs.replace(_reader_of_change(change), owners=owners.get(change.object, ()))
+    for change in following:
+        for consumer in change.consumers:
+            if (consumer.object, consumer.column) not in seen:
+                seen.add((consumer.object, consumer.column))
+                yield _build_reader(change, consumer, None)
+
+
+def _describe_transition(change: Change) -> str | None:
+    """Return `before → after` of a change that has both."""
+    return f"{change.before} → {change.after}" if change.before and change.after else None

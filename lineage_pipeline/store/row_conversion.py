@@ -1,0 +1,142 @@
+"""Converts row structs to Arrow columns and back."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, chain
+from operator import attrgetter
+from typing import Any, TypeVar
+
+import msgspec
+import pyarrow as pa
+from msgspec import inspect
+
+from lineage_pipeline.model.errors import LineageError
+from lineage_pipeline.store.arrow_arrays import build_array, repeat_text
+from lineage_pipeline.store.table_schemas import (
+    address_columns,
+    arrow_schema,
+    arrow_type,
+    row_fields,
+    row_type,
+    strip_optional,
+)
+
+RowT = TypeVar("RowT", bound=msgspec.Struct)
+
+
+def rows_to_arrow(table: str, key: Sequence[str], rows: Sequence[msgspec.Struct]) -> pa.Table:
+    """Convert rows of one snapshot or diff to an Arrow table, the parts of its key as the first columns."""
+    columns = [*(repeat_text(part, len(rows)) for part in key), *_iter_columns(table, rows)]
+    return check_nulls(table, pa.Table.from_arrays(columns, schema=arrow_schema(table)))
+
+
+def rows_to_plain_arrow(table: str, rows: Sequence[msgspec.Struct]) -> pa.Table:
+    """Convert rows to an Arrow table of their own fields alone, without a key."""
+    schema = pa.schema(list(arrow_schema(table))[len(address_columns(table)) :])
+    return check_nulls(table, pa.Table.from_arrays(list(_iter_columns(table, rows)), schema=schema))
+
+
+def _iter_columns(table: str, rows: Sequence[msgspec.Struct]) -> Iterator[pa.Array]:
+    for field in row_fields(row_type(table)):
+        yield _build_typed_array(list(map(attrgetter(field.name), rows)), strip_optional(field.type))
+
+
+def check_nulls(table: str, content: pa.Table) -> pa.Table:
+    """Return the table if no required column holds null, else fail."""
+    for field, column in zip(content.schema, content.columns, strict=True):
+        if not field.nullable and column.null_count:
+            raise LineageError(f"{table}.{field.name} holds null in {column.null_count} of {len(column)} rows")
+    return content
+
+
+def conform_table(table: str, key: Sequence[str], content: pa.Table) -> pa.Table:
+    """Bring an Arrow table into the schema of `table`: order, types, and the key where it is missing."""
+    own = dict(zip(address_columns(table), key, strict=True))
+    columns = []
+    for field in arrow_schema(table):
+        if field.name in own:
+            columns.append(repeat_text(own[field.name], content.num_rows))
+        else:
+            columns.append(_conform_column(table, content, field))
+    return check_nulls(table, pa.Table.from_arrays(columns, schema=arrow_schema(table)))
+
+
+def arrow_to_rows(table: str, content: pa.Table, row: type[RowT]) -> tuple[RowT, ...]:
+    """Convert an Arrow table back into rows."""
+    columns = []
+    for field in row_fields(row):
+        column = _conform_column(table, content, arrow_schema(table).field(field.name))
+        chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+        columns.append(list(chain.from_iterable(_array_values(chunk, strip_optional(field.type)) for chunk in chunks)))
+    return tuple(map(row, *columns))
+
+
+def _conform_column(table: str, content: pa.Table, field: pa.Field) -> pa.ChunkedArray | pa.Array:
+    if field.name not in content.column_names:
+        if field.nullable:
+            return pa.nulls(content.num_rows, field.type)
+        raise LineageError(f"{table} has no column {field.name}: it was written by another version, analyse it again")
+    column = content.column(field.name)
+    if column.type == field.type:
+        return column
+    try:
+        return column.cast(field.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise LineageError(f"{table}.{field.name} is {column.type}, not {field.type}") from error
+
+
+def _build_typed_array(values: Sequence[Any], kind: inspect.Type) -> pa.Array:
+    match kind:
+        case inspect.StructType():
+            return _build_struct_array(values, kind)
+        case inspect.VarTupleType() | inspect.ListType():
+            lengths = [0 if value is None else len(value) for value in values]
+            offsets: list[int | None] = list(accumulate(lengths, initial=0))
+            for index, value in enumerate(values):
+                if value is None:
+                    offsets[index] = None
+            flat = list(chain.from_iterable(value for value in values if value is not None))
+            items = _build_typed_array(flat, strip_optional(kind.item_type))
+            return pa.ListArray.from_arrays(build_array(offsets, pa.int32()), items).cast(arrow_type(kind))
+        case _:
+            return build_array(values, arrow_type(kind))
+
+
+def _build_struct_array(values: Sequence[Any], kind: inspect.StructType) -> pa.Array:
+    missing = build_array([value is None for value in values], pa.bool_())
+    children = []
+    for field in kind.fields:
+        read = attrgetter(field.name)
+        inner = [None if value is None else read(value) for value in values]
+        children.append(_build_typed_array(inner, strip_optional(field.type)))
+    return pa.StructArray.from_arrays(children, fields=list(arrow_type(kind)), mask=missing)
+
+
+def _array_values(array: pa.Array, kind: inspect.Type) -> Iterable[Any]:
+    match kind:
+        case inspect.StructType():
+            children = zip(array.flatten(), kind.fields, strict=True)
+            made: list[Any] = list(
+                map(kind.cls, *(_array_values(child, strip_optional(field.type)) for child, field in children))
+            )
+            return made if not array.null_count else _mask_nulls(made, array)
+        case inspect.VarTupleType() | inspect.ListType():
+            items = list(_array_values(array.flatten(), strip_optional(kind.item_type)))
+            ends = list(accumulate((length or 0 for length in array.value_lengths().to_pylist()), initial=0))
+            made = [tuple(items[start:end]) for start, end in zip(ends, ends[1:], strict=False)]
+            return made if not array.null_count else _mask_nulls(made, array)
+        case inspect.EnumType():
+            return map(_enum_members(array, kind).get, array.to_pylist())
+        case _:
+            values: list[Any] = array.to_pylist()
+            return values
+
+
+def _enum_members(array: pa.Array, kind: inspect.EnumType) -> dict[str, Any]:
+    try:
+        return {word: kind.cls(word) for word in array.unique().to_pylist() if word is not None}
+    except ValueError as error:
+        raise LineageError(f"{error}: it was written by another version, analyse it again") from error
+
+
+def _mask_nulls(values: Sequence[Any], array: pa.Array) -> list[Any]:
+    return [value if valid else None for value, valid in zip(values, array.is_valid().to_pylist(), strict=True)]
