@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
@@ -39,6 +40,98 @@ def test_imports_go_downwards_only() -> None:
     command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache", "--no-logo"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+ROWS = (
+    "cli/verbs", "dialects", "dialects/types", "discover/embedded_sql", "discover/schemas", "engine/diff/rules",
+    "engine/compile/statements", "export/answers", "export/formats", "export/reports",
+)  # fmt: skip
+"""Packages of rows: one module a verb, dialect, reader, rule, statement or format, however small."""
+
+SMALL_APART = {
+    "cli/command_tree.py": "the tree of commands has nothing to do with the shells that complete them",
+    "cli/statement_flows.py": "the rows of a flow are no part of reading arguments",
+    "config/file_manifest.py": "a manifest of files is a format of its own",
+    "config/origins.py": "where a setting came from is asked by a layer above",
+    "defs/runs/history.py": "a walk over past commits, used by a layer above",
+    "defs/runs/run_summary.py": "the summary of a run is data, running it is not",
+    "discover/cjk_encodings.py": "a table of byte ranges",
+    "engine/compile/relations/match_recognize.py": "a clause with a grammar of its own",
+    "engine/trace/object_reach.py": "pure, used by a layer above",
+    "export/drawing/statement_picture.py": "used by a layer above",
+    "export/focus.py": "used by a layer above",
+    "spark/shared_temp_tables.py": "the counterpart of engine/link/shared_temp_tables.py",
+    "spark/tag_propagation.py": "the counterpart of engine/trace/tags.py",
+    "web/diff_overlay.py": "what a comparison adds to a drawing",
+}
+"""Small modules with one importer that stand apart all the same, and why."""
+
+SAME_IDEA = {
+    "Scope": "of a name in a query, and of a rule",
+    "Source": "of a relation, and a row of the table `sources`",
+}
+"""Class names that are used twice: each is the established word of two fields."""
+
+ENDINGS = "s es ed d ing er ers ion ions ation ations ment ments al ly".split()
+CROWDED = 26
+
+
+def test_no_two_modules_of_a_package_differ_by_an_ending() -> None:
+    stems: dict[tuple[Path, str], list[str]] = {}
+    for file in MODULES:
+        stems.setdefault((file.parent, _stem(file.stem)), []).append(file.name)
+    assert [names for names in stems.values() if len(names) > 1] == []
+
+
+def _stem(word: str) -> str:
+    for ending in sorted(ENDINGS, key=len, reverse=True):
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            return word.removesuffix(ending).rstrip("e")
+    return word.rstrip("e")
+
+
+def test_a_small_module_has_more_than_one_importer() -> None:
+    importers = _importers()
+    found = {
+        name(file)
+        for file in MODULES
+        if file.name != "__init__.py"
+        and len(file.read_text(encoding="utf-8").splitlines()) < 80
+        and len(importers.get(_module(file), ())) == 1
+        and name(file.parent) not in ROWS
+    }
+    assert found == set(SMALL_APART)
+
+
+def _module(file: Path) -> str:
+    parts = file.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _importers() -> dict[str, set[str]]:
+    known = {_module(file) for file in MODULES}
+    found: dict[str, set[str]] = {}
+    for file in MODULES:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            for alias in node.names if isinstance(node, ast.ImportFrom) and node.module else ():
+                full = f"{node.module}.{alias.name}"  # type: ignore[union-attr]
+                target = full if full in known else str(node.module)  # type: ignore[union-attr]
+                found.setdefault(target, set()).add(_module(file))
+    return found
+
+
+def test_no_folder_is_crowded() -> None:
+    folders = Counter(name(file.parent) for file in MODULES if file.name != "__init__.py")
+    assert {folder for folder, count in folders.items() if count > CROWDED and folder not in ROWS} == set()
+
+
+def test_a_class_name_means_one_thing() -> None:
+    classes: dict[str, set[str]] = {}
+    for file in MODULES:
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                classes.setdefault(node.name, set()).add(name(file))
+    assert {one for one, files in classes.items() if len(files) > 1} == set(SAME_IDEA)
 
 
 def name(file: Path) -> str:

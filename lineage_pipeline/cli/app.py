@@ -82,7 +82,6 @@ EXTRAS = {
     "psycopg": "catalog",
     "pyarrow": "export",
     "pyspark": "pipeline",
-    "rustworkx": "pipeline",
     "sqlalchemy": "catalog",
     "starlette": "web",
     "uvicorn": "web",

@@ -23,9 +23,9 @@ BUNDLE_SUFFIX, DOCUMENT_SUFFIX = ".lineage", ".json"
 def write_analysis_file(output: Path, found: "DiscoveredInputs", subject: "Subject") -> None:
     """Write an analysis to a lineage file; the suffix selects the kind."""
     if _is_document_file(output):
-        from lineage_pipeline.export import EXPORTERS
+        from lineage_pipeline.export.formats.lineage_formats import write_text_parts
 
-        write_output(EXPORTERS["json"].write(subject), output)
+        write_output(write_text_parts("json", subject), output)
     else:
         write_bundle_file(output, found, subject)
 

@@ -21,8 +21,8 @@ from lineage_pipeline.config.load import Settings, load_settings
 from lineage_pipeline.discover.openlineage_events import read_openlineage_events
 from lineage_pipeline.engine.diff.compare import diff
 from lineage_pipeline.engine.diff.runtime import DatasetResolver, compare_runs, list_datasets, overlay_runtime
-from lineage_pipeline.export import EXPORTERS
 from lineage_pipeline.export.answers.runtime_comparison import write_runtime_json, write_runtime_text
+from lineage_pipeline.export.formats.lineage_formats import write_text_parts
 from lineage_pipeline.export.openlineage.delivery import parse_target, send_with_backlog
 from lineage_pipeline.export.openlineage.events import EmissionOptions, build_events, encode_event
 from lineage_pipeline.export.openlineage.lifecycle import LifecycleChange, find_lifecycle_changes
@@ -133,7 +133,7 @@ def merge_runs(runs: RuntimeEvents, word: str | None, flags: Mapping[str, Any], 
     subject = _analyze_or_empty(word, flags)
     lineage = overlay_runtime(subject.lineage, runs.jobs, runs.datasets(subject), runs.path)
     lineage = msgspec.structs.replace(lineage, diagnostics=(*lineage.diagnostics, *runs.findings))
-    return EXPORTERS[format].write(msgspec.structs.replace(subject, lineage=lineage))
+    return write_text_parts(format, msgspec.structs.replace(subject, lineage=lineage))
 
 
 def compare_with_runs(runs: RuntimeEvents, word: str | None, flags: Mapping[str, Any], format: ResultFormat) -> str:

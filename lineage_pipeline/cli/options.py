@@ -95,7 +95,7 @@ def parse_variables(given: list[str] | None) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-EXPORT_FORMATS = "openlineage csv xlsx duckdb parquet mermaid dot graphml json html markdown".split()
+EXPORT_FORMATS = "openlineage csv xlsx duckdb parquet mermaid dot graphml json text html markdown".split()
 
 
 GrainOption = Annotated[

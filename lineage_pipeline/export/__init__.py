@@ -3,13 +3,11 @@
 An exporter takes a `Subject` and yields its text in pieces; a reporter takes a `Comparison` and returns its text.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from lineage_pipeline.export.documents import json_schemas, lineage_json
+from lineage_pipeline.export.documents import json_schemas
 from lineage_pipeline.export.documents.changes_json import build_changes_schema, write_changes_json
-from lineage_pipeline.export.formats import lineage_text
-from lineage_pipeline.export.openlineage import events
 from lineage_pipeline.export.reports.comment import write_comment
 from lineage_pipeline.export.reports.github import write_github_commands
 from lineage_pipeline.export.reports.gitlab import write_gitlab_issues
@@ -21,24 +19,15 @@ from lineage_pipeline.export.reports.text_report import write_text_report
 from lineage_pipeline.export.subject import PLAIN_STYLE, Comparison, OpenLineageNaming, ReportStyle, Subject, with_head
 
 __all__ = [
-    "EXPORTERS",
     "REPORTERS",
     "SCHEMAS",
     "Comparison",
-    "Exporter",
     "OpenLineageNaming",
     "Reporter",
     "ReportStyle",
     "Subject",
     "with_head",
 ]
-
-
-class Exporter(NamedTuple):
-    """A format for the lineage of one snapshot."""
-
-    suffix: str
-    write: Callable[[Subject], Iterator[str]]
 
 
 class ReportWriter(Protocol):
@@ -54,12 +43,6 @@ class Reporter(NamedTuple):
     suffix: str
     write: ReportWriter
 
-
-EXPORTERS: Mapping[str, Exporter] = {
-    "json": Exporter(".json", lineage_json.write_lineage_json),
-    "openlineage": Exporter(".ndjson", events.write_events),
-    "text": Exporter(".txt", lineage_text.write_lineage_text),
-}
 
 REPORTERS: Mapping[str, Reporter] = {
     "text": Reporter(".txt", write_text_report),

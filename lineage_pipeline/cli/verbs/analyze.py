@@ -111,12 +111,12 @@ def _write_lineage(
     """Return the whole lineage, or the flows within its statements."""
     from lineage_pipeline.cli.inputs import analyze_inputs
     from lineage_pipeline.cli.statement_flows import write_flows
-    from lineage_pipeline.export import EXPORTERS
+    from lineage_pipeline.export.formats.lineage_formats import write_text_parts
 
     subject = analyze_inputs(found)
     if asked is not None:
         return subject.lineage, write_flows(subject, asked, format)
-    return subject.lineage, EXPORTERS[format].write(subject)
+    return subject.lineage, write_text_parts(format, subject)
 
 
 def _write_graphs(found: "DiscoveredInputs", graph: GraphScope) -> "tuple[LineageTables, str]":

@@ -83,13 +83,13 @@ def scan(
 
 def _write_scan(found: "DiscoveredInputs", subject: "Subject", chosen: ScanFormat, output: Path | None) -> None:
     """Write the result; for a file, also print a summary."""
-    from lineage_pipeline.export import EXPORTERS
+    from lineage_pipeline.export.formats.lineage_formats import write_text_parts
     from lineage_pipeline.export.formats.lineage_text import format_summary
 
     if chosen is ScanFormat.LINEAGE and output is not None:
         write_bundle_file(output, found, subject)
     else:
-        write_output(EXPORTERS[chosen].write(subject), output)
+        write_output(write_text_parts(chosen, subject), output)
     if output is not None:
         print_note(f"lineage: {format_summary(subject)}; in {output}")
 

@@ -28,9 +28,10 @@ from lineage_pipeline.defs.specs import SPARK_POOL, build_specs, snapshot_partit
 from lineage_pipeline.discover.discovery import build_file_finding
 from lineage_pipeline.engine.diff.compare import diff
 from lineage_pipeline.engine.diff.waivers import INLINE_MARK, WaivedChanges
-from lineage_pipeline.export import EXPORTERS, REPORTERS
+from lineage_pipeline.export import REPORTERS
 from lineage_pipeline.export.documents.changes_json import count_by_severity
 from lineage_pipeline.export.escaping import format_fenced
+from lineage_pipeline.export.formats.lineage_formats import write_text_parts
 from lineage_pipeline.model.enums import Stage
 from lineage_pipeline.model.tables import Diagnostic
 from lineage_pipeline.model.waivers import Waiver
@@ -119,7 +120,7 @@ def events(context: dg.AssetExecutionContext, project: ProjectParam, store: Stor
     started, snapshot = time.monotonic(), context.partition_key
     settings = project.settings_for(snapshot)
     file = project.home.events_of(snapshot)
-    lines = list(EXPORTERS["openlineage"].write(read_subject(store.warehouse(settings), settings, snapshot)))
+    lines = list(write_text_parts("openlineage", read_subject(store.warehouse(settings), settings, snapshot)))
     write_text_atomically(file, "".join(lines))
     project.home.record(file, hash_event_inputs(settings))
     project.tell(f"{snapshot}: {len(lines)} OpenLineage events")

@@ -8,7 +8,18 @@ import msgspec
 
 from lineage_pipeline.export.documents import lineage_json
 from lineage_pipeline.export.drawing.picture import Picture, draw_lineage
-from lineage_pipeline.export.formats import csv, dot, duckdb, graphml, html, markdown, mermaid, parquet, xlsx
+from lineage_pipeline.export.formats import (
+    csv,
+    dot,
+    duckdb,
+    graphml,
+    html,
+    lineage_text,
+    markdown,
+    mermaid,
+    parquet,
+    xlsx,
+)
 from lineage_pipeline.export.openlineage import events
 from lineage_pipeline.export.subject import Subject
 from lineage_pipeline.model.enums import Grain
@@ -85,6 +96,14 @@ FORMATS: Mapping[str, LineageFormat] = {
     "dot": LineageFormat(".dot", _drawing_writer(dot.render_dot), grains=ALL_GRAINS, most=2000),
     "graphml": LineageFormat(".graphml", _drawing_writer(graphml.render_graphml), grains=ALL_GRAINS, most=1_000_000),
     "json": LineageFormat(".json", parts=lineage_json.write_lineage_json),
+    "text": LineageFormat(".txt", parts=lineage_text.write_lineage_text),
     "html": LineageFormat(".html", _write_html_page, grains=(Grain.COLUMN, Grain.TABLE, Grain.SCRIPT), most=400),
     "markdown": LineageFormat(".md", _write_markdown_page, grains=(Grain.TABLE, Grain.SCRIPT), most=60),
 }
+
+
+def write_text_parts(name: str, subject: Subject) -> Iterator[str]:
+    """Write lineage in a format that is a text given in parts: json, openlineage or text."""
+    write = FORMATS[name].parts
+    assert write is not None, name
+    return write(subject)

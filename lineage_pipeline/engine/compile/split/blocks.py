@@ -19,7 +19,7 @@ _CASE_ENDS = frozenset({"WHEN", "ELSE", "END"})
 _HANDLER_ENDS = frozenset({"WHEN", "END"})
 _REPEAT_ENDS = frozenset({"UNTIL", "END"})
 
-_WALKED_KEYWORDS = BLOCK_STARTS | frozenset(
+WALKED_KEYWORDS = BLOCK_STARTS | frozenset(
     "CREATE REPLACE ALTER CALL EXECUTE EXEC DO LET RETURN ASSERT SET PREPARE".split()
 )
 """Keywords that begin a statement which the walker reads before the parser, outside routines."""
@@ -35,7 +35,7 @@ class BlockWalker(InlineFunctionWalker):
             if self.tokens[before].token_type is SEMICOLON or self.is_terminator(before):
                 self.index += 1
             elif (
-                parent >= 0 or keyword(self.tokens[before]) in _WALKED_KEYWORDS or self.label_end() or self.needs_walk()
+                parent >= 0 or keyword(self.tokens[before]) in WALKED_KEYWORDS or self.label_end() or self.needs_walk()
             ):
                 self.walk_statement(parent)
             else:

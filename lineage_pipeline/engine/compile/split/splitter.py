@@ -5,8 +5,13 @@ from collections.abc import Iterator, Sequence
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.dialect import DialectTraits
-from lineage_pipeline.dialects.procedural_languages import PROCEDURAL_LANGUAGES
-from lineage_pipeline.engine.compile.split.blocks import BlockWalker
+from lineage_pipeline.dialects.procedural_languages import (
+    MODULE_KINDS,
+    PROCEDURAL_LANGUAGES,
+    STATEMENT_RUNNERS,
+    ProceduralLanguage,
+)
+from lineage_pipeline.engine.compile.split.blocks import WALKED_KEYWORDS, BlockWalker
 from lineage_pipeline.engine.compile.split.procedural_tokens import normalize_tokens
 from lineage_pipeline.engine.compile.split.raw_statements import (
     RawStatement,
@@ -15,7 +20,7 @@ from lineage_pipeline.engine.compile.split.raw_statements import (
     split_multi_insert,
 )
 from lineage_pipeline.engine.compile.split.tsql import BatchSplitter
-from lineage_pipeline.engine.compile.tokens import keywords_of
+from lineage_pipeline.engine.compile.tokens import keyword, keywords_of
 from lineage_pipeline.engine.faults import contain
 from lineage_pipeline.model import ir
 
@@ -35,17 +40,53 @@ def split_statements(
 
 def _split_by_dialect(tokens: Sequence[Token], traits: DialectTraits, text: str) -> Iterator[RawStatement]:
     """The raw statements of a script in text order."""
+    if traits.batches:
+        yield from _split_batches(tokens, traits)
+        return
     family = PROCEDURAL_LANGUAGES.get(traits.name)
     if family is not None:
-        pieces: list[RawStatement] = []
-        BlockWalker(normalize_tokens(tokens, text, family), text, traits, family, pieces).walk_script(-1)
-        yield from pieces
-        return
-    if not traits.batches:
-        for statement in split_at_semicolons(tokens):
-            yield from split_multi_insert(statement)
-        return
-    yield from _split_batches(tokens, traits)
+        tokens = normalize_tokens(tokens, text, family)
+        if not is_plain_script(tokens, family):
+            pieces: list[RawStatement] = []
+            BlockWalker(tokens, text, traits, family, pieces).walk_script(-1)
+            yield from pieces
+            return
+    for statement in split_at_semicolons(tokens):
+        yield from split_multi_insert(statement)
+
+
+_CREATED_BODIES = frozenset({*MODULE_KINDS, *STATEMENT_RUNNERS, "TYPE", "RULE", "DEFINER"})
+"""Words near CREATE that may mean a body of statements."""
+
+_LOOKAHEAD = 10
+"""How many words behind CREATE are looked at; what is plain there is a view or a table."""
+
+
+def is_plain_script(tokens: Sequence[Token], family: ProceduralLanguage) -> bool:
+    """Whether a script is SQL alone, without blocks, routines or client variables, so that semicolons split it.
+
+    Most files are one query or one view: they need not be walked statement by statement.
+    """
+    if family.result_word or (family.variable_first and any(token.token_type is _PARAMETER for token in tokens)):
+        return False  # PL/SQL has terminators and inline functions; MySQL assigns session variables in queries
+    for statement in split_at_semicolons(tokens):
+        word = keyword(statement[0])
+        if word in ("CREATE", "ALTER"):
+            following = keywords_of(statement[1 : _LOOKAHEAD + 1])
+            if not _CREATED_BODIES.isdisjoint(following) or not "".join(following[:1]).isalpha():
+                return False  # a body, or no definition at all: `create = x` assigns
+        elif word in WALKED_KEYWORDS or _may_be_label(statement):
+            return False
+    return True
+
+
+_PARAMETER = TokenType.PARAMETER
+
+
+def _may_be_label(statement: Sequence[Token]) -> bool:
+    """Whether a statement may begin with a label, `<<name>>` or `name:`."""
+    first = statement[0].token_type
+    return first is TokenType.LT or (len(statement) > 1 and statement[1].token_type is TokenType.COLON)
 
 
 def _split_batches(tokens: Sequence[Token], traits: DialectTraits) -> Iterator[RawStatement]:
