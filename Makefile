@@ -46,12 +46,12 @@ soak: setup ## the tests that take many minutes
 	$(PYTEST) -m soak
 
 fuzz: setup ## two hundred thousand mutated fixtures (fewer, or others: make fuzz COUNT=5000 FIRST=200000)
-	$(PY) -m lineage_pipeline_tests.fuzzing --count $(or $(COUNT),200000) --first $(or $(FIRST),0)
+	$(PY) -m lineage_pipeline_tests.support.fuzzing --count $(or $(COUNT),200000) --first $(or $(FIRST),0)
 
 faults: setup ## kill writers at counted points, a hundred of them and five whole runs at moments drawn by chance
-	$(PY) -m lineage_pipeline_tests.faults points $(or $(STEP),20)
-	$(PY) -m lineage_pipeline_tests.faults kill $(or $(ROUNDS),100)
-	$(PY) -m lineage_pipeline_tests.faults runs $(or $(RUNS),5)
+	$(PY) -m lineage_pipeline_tests.support.fault_injection points $(or $(STEP),20)
+	$(PY) -m lineage_pipeline_tests.support.fault_injection kill $(or $(ROUNDS),100)
+	$(PY) -m lineage_pipeline_tests.support.fault_injection runs $(or $(RUNS),5)
 
 audit: setup ## look every pinned dependency up in the list of known vulnerabilities (needs the network)
 	@$(PY) scripts/audit.py
@@ -63,10 +63,10 @@ accept: setup ## rewrite the expected lines of the fixtures; read the diff befor
 	$(PYTEST) -m "$(FAST)" --accept
 
 freeze: setup ## write the hashes of all results that a change without new behavior must keep (and the results: make freeze OUT=folder)
-	$(PY) -m lineage_pipeline_tests.freeze write $(OUT)
+	$(PY) -m lineage_pipeline_tests.support.freeze write $(OUT)
 
 frozen: setup ## compare the results with those hashes (and keep the results: make frozen OUT=folder)
-	$(PY) -m lineage_pipeline_tests.freeze compare $(OUT)
+	$(PY) -m lineage_pipeline_tests.support.freeze compare $(OUT)
 
 bench: setup ## measure all that we owe into .lineage/bench (other files: make bench FILES="folder=dialect …")
 	@$(PY) -m benchmarks --parts all --out .lineage/bench $(FILES)
@@ -76,7 +76,7 @@ peers: setup ## install the tools that `make bench` compares us with, each for i
 
 .PHONY: pictures
 pictures: setup ## take the pictures of the explorer anew
-	$(PY) -m lineage_pipeline_tests.browsing
+	$(PY) -m lineage_pipeline_tests.support.explorer_browser
 
 format: setup ## put the code into shape
 	$(PY) -m ruff check --fix

@@ -21,8 +21,8 @@ from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline.web import mart_queries
 from lineage_pipeline.web.marts import Marts
 from lineage_pipeline.web.neighborhood import NeighborhoodView, build_drawing, find_neighborhood
-from lineage_pipeline_tests.history import publish
-from lineage_pipeline_tests.test_dbt import build
+from lineage_pipeline_tests.support.dbt_builds import run_dbt
+from lineage_pipeline_tests.support.example_history import publish_snapshot
 
 OWED = {"search": 0.300, "neighbourhood": 0.050}
 """Seconds at the 95th percentile."""
@@ -44,9 +44,10 @@ def make_marts(folder: Path, statements: int, dialect: str = "postgres") -> tupl
     rules = load_settings(folder / "repository", {"analysis": {"dialect": dialect}}, {})
     found = discover_folder(folder / "repository", rules, name="synthetic")
     warehouse = Warehouse(folder / "warehouse")
-    publish(warehouse, found, analyze_files(list(build_input_files(found, rules))).lineage, rules.analysis_key())
+    lineage = analyze_files(list(build_input_files(found, rules))).lineage
+    publish_snapshot(warehouse, found, lineage, rules.analysis_key())
     started = time.monotonic()
-    built = build(folder, warehouse)
+    built = run_dbt(folder, warehouse)
     if built.failed or built.message != "None":
         raise SystemExit(f"dbt failed: {sorted(built.failed)} {built.message}")
     return built.marts, time.monotonic() - started

@@ -99,10 +99,10 @@ def _made(lineage: LineageTables, given: Mapping[str, TableSchema]) -> Iterator[
 
 def fixtures() -> Iterator[tuple[str, list[InputFile], Mapping[str, TableSchema]]]:
     """The cases of the tests by dialect."""
-    from lineage_pipeline_tests.cases import cases, inputs_of
+    from lineage_pipeline_tests.support.cases import case_inputs, load_cases
 
-    for case in cases("link"):
-        yield (case.setting("dialect") or "generic", *inputs_of(case))
+    for case in load_cases("link"):
+        yield (case.setting("dialect") or "generic", *case_inputs(case))
 
 
 def folder(dialect: str, path: Path) -> list[InputFile]:

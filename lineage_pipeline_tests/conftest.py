@@ -1,4 +1,4 @@
-"""What all tests share: `--accept`, groups for those that must not run side by side, and the figures they print."""
+"""Shared by all tests: `--accept`, groups of tests that must not run side by side, and figures that tests print."""
 
 import os
 import signal
@@ -7,7 +7,7 @@ import pytest
 
 from lineage_pipeline.engine import faults
 from lineage_pipeline.model import ir
-from lineage_pipeline_tests.offline import ATTEMPTS, refuse_strangers
+from lineage_pipeline_tests.support.network_guard import REFUSED_CONNECTIONS, refuse_remote_connections
 
 os.environ.setdefault("LINEAGE_CACHE", "false")  # tests of one folder must not find what others left there
 
@@ -18,14 +18,14 @@ INTERNAL_ERRORS: list[str] = []
 
 
 def pytest_configure() -> None:
-    refuse_strangers()
-    _watch_internal_errors()
+    refuse_remote_connections()
+    _record_internal_errors()
     # Behind `&` a shell ignores SIGINT; Dagster gives SIGTERM the same fate, and then no child can be asked to end.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _watch_internal_errors() -> None:
+def _record_internal_errors() -> None:
     build = faults.internal_error
 
     def record(error: BaseException, construct: str, start: int, end: int) -> ir.Finding:
@@ -49,8 +49,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """Hold every test to it that nobody was asked, even where whoever asked took no for an answer."""
-    asked = [ATTEMPTS.pop() for _ in list(ATTEMPTS)]
+    """Fail a test that tried to reach another machine or met an internal error."""
+    asked = [REFUSED_CONNECTIONS.pop() for _ in list(REFUSED_CONNECTIONS)]
     assert asked == [], f"another machine was asked: {asked}"
     met = [INTERNAL_ERRORS.pop() for _ in list(INTERNAL_ERRORS)]
     assert met == [] or item.get_closest_marker("internal_error"), f"internal errors: {met}"

@@ -14,19 +14,19 @@ from lineage_pipeline.engine.compile.split.raw_statements import (
     split_multi_insert,
 )
 from lineage_pipeline.engine.compile.split.splitter import is_plain_script
-from lineage_pipeline_tests.cases import cases
-from lineage_pipeline_tests.fuzzing import corpus, mutant
+from lineage_pipeline_tests.support.cases import load_cases
+from lineage_pipeline_tests.support.fuzzing import load_corpus, make_mutant
 
 MUTANTS = 3_000
 
 
 def texts() -> Iterator[tuple[str, str]]:
     """Every fixture in every dialect with blocks, and fixtures damaged by chance."""
-    for case in cases("link"):
+    for case in load_cases("link"):
         for dialect in PROCEDURAL_LANGUAGES:
             yield dialect, case.sql
-    known = corpus()
-    yield from (mutant(seed, known) for seed in range(MUTANTS))
+    known = load_corpus()
+    yield from (make_mutant(seed, known) for seed in range(MUTANTS))
 
 
 def test_plain_scripts_are_split_as_if_they_were_walked() -> None:

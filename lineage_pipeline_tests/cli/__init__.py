@@ -1,0 +1,1 @@
+"""Every command: arguments, exit codes, output formats, messages and documented behavior."""

@@ -1,0 +1,1 @@
+"""The Dagster assets, checks, sensors, retention and UI of a deployed project."""

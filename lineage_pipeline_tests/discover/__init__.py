@@ -1,0 +1,1 @@
+"""Discovery: files, templates, programs and schemas of folders, git revisions and remotes, hostile ones included."""

@@ -1,0 +1,70 @@
+"""Every dialect that the parser knows comes through: a view, a join, an insert, quotes; an unknown one falls back."""
+
+import pytest
+from sqlglot.dialects.dialect import Dialect
+
+from lineage_pipeline.api import analyze
+from lineage_pipeline.dialects.dialect import TRAITS
+from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
+
+NOT_SQL = {"prql", "dax"}
+"""Languages of their own among sqlglot's dialects."""
+
+SCRIPT = """create table t (a int, b int);
+create table u (a int, c int);
+create view v as select t.a, u.c + 1 as d from t join u on u.a = t.a where t.b > 0;
+insert into u (a, c) select b, a from t;
+"""
+
+
+def names() -> list[str]:
+    return sorted(name for name in Dialect.classes if name not in NOT_SQL)
+
+
+def test_every_dialect_of_the_parser_has_rules() -> None:
+    assert set(names()) <= set(TRAITS)
+
+
+@pytest.mark.parametrize("dialect", names())
+def test_a_script_that_all_dialects_share_comes_through_whole(dialect: str) -> None:
+    lineage = analyze(SCRIPT, dialect=dialect).lineage
+    assert [row.status.value for row in lineage.statements] == ["analysed"] * 4
+    assert not lineage.diagnostics
+    edges = {
+        (edge.from_object, edge.from_column, edge.to_object, edge.to_column, edge.subtype.value)
+        for edge in lineage.column_edges
+    }
+    assert {
+        tuple(part.lower() for part in edge[:4]) for edge in edges if edge[4] in ("IDENTITY", "TRANSFORMATION")
+    } == {
+        ("t", "a", "v", "a"),
+        ("u", "c", "v", "d"),
+        ("t", "b", "u", "a"),
+        ("t", "a", "u", "c"),
+    }
+    assert {edge[4] for edge in edges} == {"IDENTITY", "TRANSFORMATION", "JOIN", "FILTER"}
+
+
+@pytest.mark.parametrize("dialect", names())
+def test_quotes_of_the_dialect_name_one_object(dialect: str) -> None:
+    quote = Dialect.get_or_raise(dialect or None).tokenizer_class.IDENTIFIERS[0]
+    opened, closed = (quote, quote) if isinstance(quote, str) else quote
+    upper = TRAITS[dialect].tables is IdentifierFolding.UPPER
+    table, column = ("T", "A") if upper else ("t", "a")
+    sql = f"create table t (a int);\ncreate view v as select {opened}{column}{closed} from {opened}{table}{closed};\n"
+    lineage = analyze(sql, dialect=dialect).lineage
+    assert [(edge.from_object, edge.from_column) for edge in lineage.column_edges] == [(table, column)]
+
+
+def test_an_unknown_dialect_is_read_as_generic_sql_with_a_finding() -> None:
+    lineage = analyze(SCRIPT, dialect="postgras").lineage
+    assert [row.code for row in lineage.diagnostics] == ["DIALECT_FALLBACK"]
+    assert len([edge for edge in lineage.column_edges if edge.to_column != "*"]) == 4
+
+
+def test_a_quoted_psql_variable_is_a_value_and_does_not_end_the_statement() -> None:
+    text = "create view v as select :'month' as m, a from t where d = :'month' and b::text = 'x';"
+    lineage = analyze(text, dialect="postgres").lineage
+    assert {row.status for row in lineage.statements} == {"analysed"}
+    direct = {(row.from_column, row.to_column) for row in lineage.column_edges if row.type == "DIRECT"}
+    assert direct == {("a", "a")}

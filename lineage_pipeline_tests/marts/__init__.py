@@ -1,0 +1,1 @@
+"""Our own dbt project: the marts show what is published, on DuckDB and on Spark, and the Superset bundle fits them."""

@@ -1,0 +1,1 @@
+"""The project itself: import contracts, documentation, CI templates, dependencies, benchmarks, regular expressions."""

@@ -1,0 +1,1 @@
+"""The Great Expectations suites name the property that a broken table breaks."""

@@ -1,0 +1,1 @@
+"""Questions about a lineage get the same answer from a folder, a file, a warehouse and a graph."""

@@ -1,0 +1,1 @@
+"""Spark gives the rows of a single process, with a bounded number of jobs and after losing workers."""

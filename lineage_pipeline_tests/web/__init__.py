@@ -1,0 +1,1 @@
+"""The explorer: its pages, its API and its behavior in a browser and under load."""
