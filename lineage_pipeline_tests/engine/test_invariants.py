@@ -84,7 +84,7 @@ def assert_round_trips(value: object, kind: object) -> None:
 
 
 def test_hash_seeds_do_not_matter() -> None:
-    code = "from lineage_pipeline_tests.engine.test_invariants import documents; print(documents(), end='')"
+    code = "from lineage_pipeline_tests.engine.test_invariants import render_all_documents; print(render_all_documents(), end='')"
     environment = {**os.environ, "PYTHONHASHSEED": "4711"}
     command = [sys.executable, "-c", code]
     done = subprocess.run(
