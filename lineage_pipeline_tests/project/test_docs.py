@@ -15,7 +15,8 @@ import pytest
 import yaml
 from msgspec import inspect
 
-from lineage_pipeline import __version__
+from benchmarks.walk import PACKAGE, VIEW, recorded
+from lineage_pipeline import __version__, analyze
 from lineage_pipeline.cli import command_tree, main
 from lineage_pipeline.cli.app import VERBS
 from lineage_pipeline.config.load import Settings
@@ -43,6 +44,7 @@ PAGES = (
     "docs/exports.md",
     "docs/findings.md",
     "docs/formats.md",
+    "docs/glossary.md",
     "docs/graphs.md",
     "docs/migration.md",
     "docs/openlineage.md",
@@ -316,22 +318,70 @@ def test_the_changelog_knows_this_version() -> None:
     )
 
 
-def test_the_architecture_names_places_that_exist() -> None:
-    table = read_page("ARCHITECTURE.md").partition("<!-- where -->")[2].partition("<!-- /where -->")[0]
-    rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in table.strip().splitlines()[2:]]
+def table_rows(page: str, mark: str) -> list[list[str]]:
+    """The rows of the table between two marks of a page, cell by cell."""
+    table = read_page(page).partition(f"<!-- {mark} -->")[2].partition(f"<!-- /{mark} -->")[0]
+    return [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in table.strip().splitlines()[2:]]
+
+
+def test_the_architecture_names_files_and_tables_that_exist() -> None:
+    rows = table_rows("ARCHITECTURE.md", "where")
+    assert len(rows) > 100
     for wish, file, name in rows:
         assert (ROOT / file).is_file(), wish
-        assert not name or re.search(rf"^{name}\b.*=", read_page(file), flags=re.MULTILINE), wish
+        text = read_page(file)
+        assert not name or re.search(rf"^{name}\b.*=", text, flags=re.MULTILINE), wish
+        bracketed = " ".join(re.findall(r"\(([^()]*)\)", wish))
+        assert [word for word in re.findall(r"`(\w+)`", bracketed) if word not in text] == [], wish
 
 
 def test_the_architecture_mirrors_the_import_contract() -> None:
     contracts = tomllib.loads(read_page("pyproject.toml"))["tool"]["importlinter"]["contracts"]
-    layers = next(contract["layers"] for contract in contracts if contract["id"] == "rooms")
+    layers = next(contract["layers"] for contract in contracts if contract["id"] == "packages")
     assert "\n".join(layers) + "\n" in find_blocks("ARCHITECTURE.md", "")
 
 
-def test_the_architecture_names_every_room() -> None:
+def test_the_architecture_names_every_package() -> None:
     package = ROOT / "lineage_pipeline"
-    rooms = {place.stem for place in package.iterdir() if (place / "__init__.py").exists() or place.suffix == ".py"}
-    section = read_page("ARCHITECTURE.md").partition("## The rooms")[2].partition("## ")[0]
-    assert set(re.findall(r"^\| `(\w+)` ", section, flags=re.MULTILINE)) == rooms - {"__init__"}
+    names = {place.stem for place in package.iterdir() if (place / "__init__.py").exists() or place.suffix == ".py"}
+    section = read_page("ARCHITECTURE.md").partition("## Packages\n")[2].partition("\n## ")[0]
+    assert set(re.findall(r"^\| `(\w+)` ", section, flags=re.MULTILINE)) == names - {"__init__"}
+
+
+def test_every_module_that_the_pages_for_developers_name_exists() -> None:
+    for page in ("ARCHITECTURE.md", "CONTRIBUTING.md", "docs/glossary.md"):
+        named = re.findall(r"`([a-z]\w*/[\w/]+(?:\.py)?)`", read_page(page))
+        found = {name for name in named for top in (ROOT, ROOT / "lineage_pipeline") if (top / name).exists()}
+        assert [name for name in named if name not in found] == [], page
+
+
+def test_the_walks_of_the_architecture_are_those_of_the_tracer() -> None:
+    view, procedure = find_blocks("ARCHITECTURE.md", "sql")
+    stops = {stop for stop, _ in table_rows("ARCHITECTURE.md", "view")}
+    others = {stop for stop, _ in table_rows("ARCHITECTURE.md", "procedure")}
+    assert view.strip() == VIEW
+    assert stops == walked_modules(view, "snowflake"), "python -m benchmarks.walk prints the stops"
+    walked = walked_modules(procedure, "tsql")
+    assert (others - walked, walked - stops - others) == (set(), set())
+
+
+def walked_modules(text: str, dialect: str) -> set[str]:
+    """The modules that a text passes through, as paths."""
+    analyze(text, dialect=dialect)  # what is imported and made once does not count
+    with recorded() as walk:
+        analyze(text, dialect=dialect)
+    return {name.removeprefix(PACKAGE).replace(".", "/") + ".py" for name in walk.modules}
+
+
+def test_the_glossary_is_sorted_and_short_and_names_what_exists() -> None:
+    lines = [line for line in read_page("docs/glossary.md").splitlines() if line.startswith("| ")][1:]
+    rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+    terms = [term for term, _, _ in rows]
+    assert terms == sorted(terms, key=str.lower)
+    assert 30 <= len(terms) <= 50
+    for term, _, where in rows:
+        places = [name for name in re.findall(r"`([^`]+)`", where) if "/" in name or name.endswith(".py")]
+        listed = re.search(r"\btables? (`.*)", where)
+        tables = re.findall(r"`(\w+)`", listed[1]) if listed else []
+        assert [name for name in tables if name not in TABLES] == [], term
+        assert places or tables, term
