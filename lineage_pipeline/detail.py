@@ -91,7 +91,9 @@ def _statement_positions(item: CompiledFile, workings: AnalysisResult) -> Iterat
             parent = statements[parent].parent
         definition = statements[parent].statement.definition if parent >= 0 else None
         module = dict(bound[parent].names)[definition.name.parts] if definition is not None else ""
-        yield StatementPosition(item.text, ordinal, placed.start, identities, module)
+        yield StatementPosition(
+            text=item.text, statement=ordinal, start=placed.start, identities=identities, module=module
+        )
 
 
 def _statement_identities(item: CompiledFile) -> Iterator[str]:

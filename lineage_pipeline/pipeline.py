@@ -155,7 +155,13 @@ def link_all(
 ) -> AnalysisResult:
     """Everything after compilation: plan, schemas, edges and tables."""
     files = [
-        PlanFile(item.file.path, item.face, item.file.options, item.file.owners, item.file.position)
+        PlanFile(
+            path=item.file.path,
+            face=item.face,
+            options=item.file.options,
+            owners=item.file.owners,
+            position=item.file.position,
+        )
         for item in compiled
     ]
     plan = build_plan(files, imported)
@@ -163,7 +169,13 @@ def link_all(
     linked = (
         link_files(compiled, plan, registry) if memory is None else _link_with_cache(compiled, plan, registry, memory)
     )
-    return AnalysisResult(tuple(compiled), plan, registry, assemble_tables(compiled, plan, registry, linked), imported)
+    return AnalysisResult(
+        compiled=tuple(compiled),
+        plan=plan,
+        registry=registry,
+        lineage=assemble_tables(compiled, plan, registry, linked),
+        imported=imported,
+    )
 
 
 def _link_with_cache(
@@ -249,7 +261,7 @@ def compile_file(file: InputFile) -> CompiledFile:
 def build_compiled_file(file: InputFile, script: ir.Script, face: ScriptInterface) -> CompiledFile:
     """A file with its script and interface."""
     traits = find_traits(file.options.dialect, file.options.case_sensitivity) or GENERIC
-    return CompiledFile(file, script, face, face.text(file.path, file.text), traits)
+    return CompiledFile(file=file, script=script, face=face, text=face.text(file.path, file.text), traits=traits)
 
 
 def resolve_schemas(

@@ -342,7 +342,9 @@ def _edit_star(
 
 def _build_cast_output(star: ir.Star, edit: HypotheticalEdit) -> ir.Output:
     column = ir.Ref((*star.qualifier[-1:], edit.column), star.start, star.end)
-    return ir.Output(edit.column, edit.column, ir.Cast(column, edit.to), star.start, star.end)
+    return ir.Output(
+        name=edit.column, written=edit.column, expr=ir.Cast(column, edit.to), start=star.start, end=star.end
+    )
 
 
 def _replace_relation(relations: StatementRelations, index: int, relation: ir.Relation) -> StatementRelations:

@@ -66,12 +66,24 @@ def _find_thread(one: CheckEvaluation, standing: Mapping[str, OpenFailure]) -> s
 def _extend_failure(one: CheckEvaluation, last: OpenFailure | None) -> OpenFailure:
     """Add a failure to an open one: everybody alerted about it is alerted of the recovery."""
     if last is None:
-        return OpenFailure(one.partition, one.fingerprint, one.gravity, one.owners, one.gravity, (one.identity,))
+        return OpenFailure(
+            partition=one.partition,
+            fingerprint=one.fingerprint,
+            gravity=one.gravity,
+            owners=one.owners,
+            gravest=one.gravity,
+            told=(one.identity,),
+        )
     owners = tuple(dict.fromkeys([*last.owners, *one.owners]))
     told = tuple(dict.fromkeys([*last.told, one.identity]))[-MAX_REMEMBERED:]
     grave = AlertSeverity.ERROR in (one.gravity, last.gravity, last.gravest)
     return OpenFailure(
-        one.partition, one.fingerprint, one.gravity, owners, AlertSeverity.ERROR if grave else AlertSeverity.WARN, told
+        partition=one.partition,
+        fingerprint=one.fingerprint,
+        gravity=one.gravity,
+        owners=owners,
+        gravest=AlertSeverity.ERROR if grave else AlertSeverity.WARN,
+        told=told,
     )
 
 

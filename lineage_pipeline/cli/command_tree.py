@@ -64,10 +64,10 @@ def _argument_metavar(param: Any) -> str:
 def _describe_flag(param: Any) -> CommandFlag:
     names = (*param.opts, *param.secondary_opts)
     if param.is_flag:
-        return CommandFlag(names, "", (), param.help or "", param.required)
+        return CommandFlag(names=names, takes="", choices=(), help=param.help or "", required=param.required)
     choices = _list_choices(param)
     takes = param.metavar or ("|".join(choices) if choices else param.name.upper())
-    return CommandFlag(names, takes, choices, param.help or "", param.required)
+    return CommandFlag(names=names, takes=takes, choices=choices, help=param.help or "", required=param.required)
 
 
 def _list_choices(param: Any) -> tuple[str, ...]:

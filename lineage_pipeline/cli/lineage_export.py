@@ -85,7 +85,13 @@ class ExportSource(NamedTuple):
             side = discover_side(self.word, self.flags)
             return analyze_subject(*side, side[1])
         snapshot = found.facts.snapshot() if isinstance(found.facts, StoredTexts) else None
-        return Subject(found.rows, snapshot, tuple(found.facts.files()), {}, build_naming(self.settings()))
+        return Subject(
+            lineage=found.rows,
+            snapshot=snapshot,
+            files=tuple(found.facts.files()),
+            texts={},
+            naming=build_naming(self.settings()),
+        )
 
 
 def write_export(name: str, source: ExportSource, output: Path | None, options: Mapping[str, Any]) -> None:

@@ -40,7 +40,9 @@ def analyze_subject(
     lineage = _add_findings(discovery, given, found)
     written = {source.source_hash: source.text for source in discovery.sources}
     texts = {file.path: written[file.source_hash] for file in discovery.files}
-    return Subject(lineage, discovery.snapshot, discovery.files, texts, build_naming(settings))
+    return Subject(
+        lineage=lineage, snapshot=discovery.snapshot, files=discovery.files, texts=texts, naming=build_naming(settings)
+    )
 
 
 def build_compiler(settings: Settings) -> "pipeline.CompileAll":

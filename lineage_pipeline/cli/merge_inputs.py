@@ -65,7 +65,18 @@ def merge_sides(sides: "Mapping[str, ComparisonSide]") -> tuple[Discovery, Merge
     sources = {source.source_hash: source for found, _ in sides.values() for source in found.sources}
     rules = MergedRules({name: settings for name, (_, settings) in sides.items()})
     commit = hashlib.sha256("\0".join(found.key for found, _ in sides.values()).encode()).hexdigest()[:40]
-    snapshot = Snapshot("files", (), f"tree-{commit}", (), None, "none", None, None, len(files), rules.analysis_key())
+    snapshot = Snapshot(
+        repo="files",
+        refs=(),
+        commit=f"tree-{commit}",
+        parents=(),
+        base=None,
+        base_rule="none",
+        committed_at=None,
+        author=None,
+        files=len(files),
+        analysis_key=rules.analysis_key(),
+    )
     imports = _merge_imports([settings.imported_schemas() for _, settings in sides.values()])
     return Discovery(snapshot, tuple(files), tuple(sources.values()), tuple(findings)), rules, imports
 

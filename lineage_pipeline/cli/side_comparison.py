@@ -40,7 +40,14 @@ def compare_sides(
     waivers, problems = find_waivers(head[0], after)
     waived = apply_waivers(fill_change_paths(diff(before, after, policy), (head, base)), waivers, today)
     found = (*told, *problems, *waived.findings)
-    comparison = Comparison(base[0].key, head[0].key, waived.changes, waived.waivers, found, show_waived)
+    comparison = Comparison(
+        base=base[0].key,
+        head=head[0].key,
+        changes=waived.changes,
+        waivers=waived.waivers,
+        findings=found,
+        show_waived=show_waived,
+    )
     return with_head(comparison, after, head[0].files)
 
 

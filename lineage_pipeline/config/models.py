@@ -330,7 +330,9 @@ class AlertSettings(SettingsSection):
 
     def retry_policy(self) -> RetryPolicy:
         """Return the retry policy of sinks."""
-        return RetryPolicy(self.timeout, self.pause, self.longest, self.budget, self.days)
+        return RetryPolicy(
+            timeout=self.timeout, pause=self.pause, longest=self.longest, budget=self.budget, days=self.days
+        )
 
 
 class RepositorySettings(SettingsSection):

@@ -161,7 +161,9 @@ class DiscoveryReader:
             analysis_key=self.rules.analysis_key(),
         )
         told = (*modules, *self.diagnostics, *missing)
-        return Discovery(named, tuple(files), tuple(sources), told, self.waivers)
+        return Discovery(
+            snapshot=named, files=tuple(files), sources=tuple(sources), diagnostics=told, waivers=self.waivers
+        )
 
     def whole(self) -> Discovery:
         """Read all files and keep their contents."""
@@ -217,7 +219,13 @@ def build_inputs_from_rows(
             written = SourceMap.from_copies(source.text, source.source_map)
             options = options_of_row(file, rules.options_for(file.path))
             yield InputFile(
-                file.path, source.rendered, options, file.owners, written, file.source_hash, file.position or 0
+                path=file.path,
+                text=source.rendered,
+                options=options,
+                owners=file.owners,
+                written=written,
+                source=file.source_hash,
+                position=file.position or 0,
             )
 
 
@@ -225,7 +233,17 @@ def build_file_finding(code: str, path: str | None, **values: str) -> Diagnostic
     """Build a discovery finding about a whole file."""
     message = CODES[code].message.format(**values)
     identity = hash_text("\0".join((code, path or "", message)))[:16]
-    return Diagnostic(identity, code, CODES[code].severity, message, path, None, None, None, Stage.DISCOVERY)
+    return Diagnostic(
+        id=identity,
+        code=code,
+        severity=CODES[code].severity,
+        message=message,
+        path=path,
+        line=None,
+        column=None,
+        object=None,
+        stage=Stage.DISCOVERY,
+    )
 
 
 def hash_text(text: str) -> str:
@@ -248,7 +266,13 @@ def _read_raw_file(
     rendered, copies = (replace_surrogates(host.text), host.copies) if host is not None else (decoded.text, ())
     content_hash = hashlib.sha256(raw.content).hexdigest()
     made = f"{host.host} {hash_text(rendered)}" if host is not None else ""
-    source = Source(hash_text("\0".join((content_hash, made))), content_hash, decoded.text, rendered, copies)
+    source = Source(
+        source_hash=hash_text("\0".join((content_hash, made))),
+        content_hash=content_hash,
+        text=decoded.text,
+        rendered=rendered,
+        source_map=copies,
+    )
     if host is not None:
         text = SourceText(raw.path, find_line_starts(decoded.text))
         findings += [

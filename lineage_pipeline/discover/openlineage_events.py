@@ -137,7 +137,9 @@ def _merge_job_events(namespace: str, name: str, events: Iterable[_RunEvent]) ->
                 known = (dataset.namespace, dataset.name)
                 flows[known] = tuple(_iter_flows(known, dataset.facets.columnLineage))
     joined = tuple(flow for known in sorted(flows) for flow in flows[known])
-    return RuntimeJob(namespace, name, _sort_datasets(inputs), _sort_datasets(outputs), joined)
+    return RuntimeJob(
+        namespace=namespace, name=name, inputs=_sort_datasets(inputs), outputs=_sort_datasets(outputs), flows=joined
+    )
 
 
 def _sort_datasets(datasets: Mapping[DatasetName, RuntimeDataset]) -> tuple[RuntimeDataset, ...]:
@@ -179,7 +181,16 @@ def _iter_field_flows(
         kind, subtype = _map_transformation(use)
         masking = use.masking or use.subtype == "MASKED"
         source = (field.namespace, field.name)
-        yield RuntimeFlow(source, field.field, target, output, kind, subtype, masking, use.description)
+        yield RuntimeFlow(
+            source=source,
+            field=field.field,
+            target=target,
+            output=output,
+            type=kind,
+            subtype=subtype,
+            masking=masking,
+            description=use.description,
+        )
 
 
 def _map_transformation(use: _TransformationFacet) -> tuple[EdgeType, Subtype]:

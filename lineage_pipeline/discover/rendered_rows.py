@@ -84,7 +84,13 @@ def render_project_rows(
             continue
         options = rules.options_for(further.path)
         content = _hash_source_text(further.text)
-        source = Source(content, content, further.text, further.rendered.text, further.rendered.copies)
+        source = Source(
+            source_hash=content,
+            content_hash=content,
+            text=further.text,
+            rendered=further.rendered.text,
+            source_map=further.rendered.copies,
+        )
         row = SqlFile(
             path=further.path,
             system=options.system,
@@ -113,7 +119,13 @@ def _is_selected(path: str, templater: str, rules: RenderingRules) -> bool:
 def _build_rows(file: SqlFile, source: Source, rendering: Rendered) -> FileRows:
     rendered = replace_surrogates(rendering.text)
     identity = "\0".join((source.content_hash, file.templater, rendered, *map(str, rendering.copies)))
-    row = Source(_hash_source_text(identity), source.content_hash, source.text, rendered, rendering.copies)
+    row = Source(
+        source_hash=_hash_source_text(identity),
+        content_hash=source.content_hash,
+        text=source.text,
+        rendered=rendered,
+        source_map=rendering.copies,
+    )
     text = SourceText(file.path, find_line_starts(source.text))
     found = [build_diagnostic(one.code, one.values, text, one.offset, Stage.DISCOVERY) for one in rendering.problems]
     return msgspec.structs.replace(file, source_hash=row.source_hash), row, found

@@ -30,7 +30,18 @@ STDIN = "-"
 
 def discover_single_files(paths: Sequence[str], stdin: bytes, rules: DiscoveryRules) -> Discovery:
     """Read the named files, each once, under the paths given."""
-    snapshot = Snapshot("files", (), "", (), None, "none", None, None, 0, "")
+    snapshot = Snapshot(
+        repo="files",
+        refs=(),
+        commit="",
+        parents=(),
+        base=None,
+        base_rule="none",
+        committed_at=None,
+        author=None,
+        files=0,
+        analysis_key="",
+    )
     named = sorted(dict.fromkeys(paths), key=natural_path_key)
     return keep_named_files(
         DiscoveryReader(snapshot, read_single_files(named, stdin), rules, find_surrounding_library(paths)).whole(),

@@ -90,7 +90,7 @@ class OpenedFiles:
         for path, entry in self.entries.items():
             item = self._files.get(path)
             face = item.face if item is not None else self.before.files[path].face
-            yield PlanFile(path, face, entry.options, entry.owners, entry.position)
+            yield PlanFile(path=path, face=face, options=entry.options, owners=entry.owners, position=entry.position)
 
     def file(self, path: str) -> CompiledFile:
         """One file compiled."""

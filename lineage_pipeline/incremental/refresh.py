@@ -71,11 +71,11 @@ def refresh_lineage(
         kept, before = EMPTY_SHELF, AnalysisState()
     entries = [
         FileEntry(
-            file.path,
-            file.source_hash,
-            options_of_row(file, rules.options_for(file.path)),
-            file.owners,
-            file.position or 0,
+            path=file.path,
+            source=file.source_hash,
+            options=options_of_row(file, rules.options_for(file.path)),
+            owners=file.owners,
+            position=file.position or 0,
         )
         for file in discovery.files
         if is_analyzable(file)

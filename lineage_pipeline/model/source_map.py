@@ -67,7 +67,14 @@ class SourceText(msgspec.Struct, frozen=True):
         line = end_line = bisect_right(lines, start)
         if line < len(lines) and end >= lines[line]:  # most spans end on the line where they start
             end_line = bisect_right(lines, end)
-        return Span(line, start - lines[line - 1] + 1, end_line, end - lines[end_line - 1] + 1, start, end)
+        return Span(
+            line=line,
+            column=start - lines[line - 1] + 1,
+            end_line=end_line,
+            end_column=end - lines[end_line - 1] + 1,
+            start=start,
+            end=end,
+        )
 
     def _map_ends(self, start: int, end: int) -> tuple[int, int]:
         """The file offsets of a rendered range; -1 for an end that has no exact position."""

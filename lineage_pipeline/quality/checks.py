@@ -73,14 +73,32 @@ def _run_validation(batch: Any, checks: Iterable[TableCheck], result_format: dic
 
 def _build_result(table: str, check: TableCheck, failure: Any) -> CheckResult:
     if failure is None:
-        return CheckResult(table, check.name, True, check.severity, check.blocking, "holds in every row", 0, "[]")
+        return CheckResult(
+            table=table,
+            check=check.name,
+            passed=True,
+            severity=check.severity,
+            blocking=check.blocking,
+            observed="holds in every row",
+            unexpected=0,
+            sample="[]",
+        )
     found = failure.result
     count, total = int(found.get("unexpected_count", 0)), int(found.get("element_count", 0))
     observed = (
         f"fails in {count} of {total} rows" if count else f"cannot be checked: {_find_reason(failure.exception_info)}"
     )
     sample = _encode_rows(found.get("partial_unexpected_index_list") or [])
-    return CheckResult(table, check.name, False, check.severity, check.blocking, observed, count, sample)
+    return CheckResult(
+        table=table,
+        check=check.name,
+        passed=False,
+        severity=check.severity,
+        blocking=check.blocking,
+        observed=observed,
+        unexpected=count,
+        sample=sample,
+    )
 
 
 def _find_reason(exception: Any) -> str:

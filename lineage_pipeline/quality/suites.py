@@ -31,7 +31,13 @@ class TableCheck(msgspec.Struct, frozen=True):
 
 def expect_true(name: str, column: str, severity: Level = Level.ERROR, blocking: bool = True) -> TableCheck:
     """Build the check that a prepared column is true in every row."""
-    return TableCheck(name, "ColumnValuesToBeInSet", {"column": column, "value_set": [True]}, severity, blocking)
+    return TableCheck(
+        name=name,
+        expectation="ColumnValuesToBeInSet",
+        arguments={"column": column, "value_set": [True]},
+        severity=severity,
+        blocking=blocking,
+    )
 
 
 def expect_minimum(column: str, minimum: int) -> TableCheck:

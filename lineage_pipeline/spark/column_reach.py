@@ -95,7 +95,9 @@ def _build_reach_net(laid: GraphLayout, direct_only: bool) -> CountingGraph:
             found.extend(map(sampling_hash, some["object"].to_pylist(), some["column"].to_pylist()))
         return found
 
-    return CountingGraph(laid.columns, laid.into, laid.links(direct_only), laid.owners(), spreads)
+    return CountingGraph(
+        columns=laid.columns, into=laid.into, links=laid.links(direct_only), owners=laid.owners(), spread=spreads
+    )
 
 
 def _count_series(up: ReachCounts, down: ReachCounts, nodes: list[int]) -> list[list[int]]:

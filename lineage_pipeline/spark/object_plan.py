@@ -73,7 +73,9 @@ def _build_plan_result(work: Workspace) -> PlanResult:
     for row in read_scripts(work, "face", "findings").drop("dialect").toArrow().to_pylist():
         face = msgspec.msgpack.decode(row["face"], type=ScriptInterface)
         entry = entries[row["path"]]
-        files.append(PlanFile(entry.path, face, entry.options, entry.owners, entry.position))
+        files.append(
+            PlanFile(path=entry.path, face=face, options=entry.options, owners=entry.owners, position=entry.position)
+        )
         text = face.text(row["path"])
         for placed in msgspec.msgpack.decode(row["findings"], type=list[ir.Placed]):
             findings.extend(build_finding_rows(text, placed, placed.statement.findings, Stage.PARSING))

@@ -182,5 +182,10 @@ def encode_parquet(content: pa.Table) -> bytes:
 
 def _snapshot_file(file: SqlFile, options: Options) -> SnapshotFile:
     return SnapshotFile(
-        file.path, file.source_hash, compile_key(file.source_hash, options), options, file.owners, file.position or 0
+        path=file.path,
+        source=file.source_hash,
+        key=compile_key(file.source_hash, options),
+        options=options,
+        owners=file.owners,
+        position=file.position or 0,
     )

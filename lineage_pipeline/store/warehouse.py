@@ -132,10 +132,14 @@ class Warehouse:
     def _next_manifest(self, key: tuple[str, ...], run: str, analysis_key: str | None) -> Manifest:
         last = run_catalog.read_published(self._files, key)
         older = [*([last] if last else []), *run_catalog.read_runs(self._files, key)]
-        parent = max(older, key=lambda manifest: manifest.sequence, default=Manifest(key, "", 0, "", {}))
+        parent = max(
+            older,
+            key=lambda manifest: manifest.sequence,
+            default=Manifest(key=key, run="", sequence=0, analysis_key="", tables={}),
+        )
         analysis = parent.analysis_key if analysis_key is None else analysis_key
         tables = parent.tables if analysis == parent.analysis_key else {}
-        return Manifest(key, run, parent.sequence + 1, analysis, tables)
+        return Manifest(key=key, run=run, sequence=parent.sequence + 1, analysis_key=analysis, tables=tables)
 
     def _require_published(self, key: ManifestKey) -> Manifest:
         manifest = self.manifest(key)

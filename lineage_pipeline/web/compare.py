@@ -70,11 +70,11 @@ def align_lines(before: str, after: str) -> Iterator[LinePair]:
             right = j + step if j + step < j_end else None
             kind = "same" if tag == "equal" else "added" if left is None else "removed" if right is None else "changed"
             yield LinePair(
-                kind,
-                None if left is None else left + 1,
-                "" if left is None else old[left],
-                None if right is None else right + 1,
-                "" if right is None else new[right],
+                kind=kind,
+                before_number=None if left is None else left + 1,
+                before="" if left is None else old[left],
+                after_number=None if right is None else right + 1,
+                after="" if right is None else new[right],
             )
 
 
@@ -90,10 +90,18 @@ def _skip_unchanged(pairs: Sequence[LinePair]) -> Iterator[LinePair]:
     for place, pair in enumerate(pairs):
         if place in near or not near:
             if skipped:
-                yield LinePair("skipped", None, f"{skipped} lines are the same", None, "")
+                yield LinePair(
+                    kind="skipped",
+                    before_number=None,
+                    before=f"{skipped} lines are the same",
+                    after_number=None,
+                    after="",
+                )
             skipped = 0
             yield pair
         else:
             skipped += 1
     if skipped:
-        yield LinePair("skipped", None, f"{skipped} lines are the same", None, "")
+        yield LinePair(
+            kind="skipped", before_number=None, before=f"{skipped} lines are the same", after_number=None, after=""
+        )

@@ -28,7 +28,7 @@ def show_neighborhood(request: Request) -> Response:
     if not focus:
         return render_page(request, "search.html", snapshot, words="", hits=[], most=0)
     up, down = (parse_number(name, given.get(name, ""), (0, MOST_STEPS, 1)) for name in ("up", "down"))
-    view = NeighborhoodView(snapshot, focus, up, down, tuple(given.getlist("open"))[:20])
+    view = NeighborhoodView(snapshot=snapshot, focus=focus, up=up, down=down, opened=tuple(given.getlist("open"))[:20])
     against = choose_snapshot(marts, given["against"]) if given.get("against") else ""
     around = find_diff_neighborhood(marts, view, against) if against else find_neighborhood(marts, view)
     if not any(box.id == focus for box in around.picture.boxes):

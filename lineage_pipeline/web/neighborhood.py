@@ -166,7 +166,9 @@ def _build_flow(ends: tuple[str, ...], how: set[str]) -> Arrow:
     source, source_column, target, target_column, kind = ends
     told = (*sorted(how - {APPROXIMATE}), *({APPROXIMATE} & how))
     first, last = (None if name == ALL_COLUMNS else name for name in (source_column, target_column))
-    return Arrow(source, target, told, kind == EdgeType.DIRECT, first, last)
+    return Arrow(
+        source=source, target=target, how=told, direct=kind == EdgeType.DIRECT, source_column=first, target_column=last
+    )
 
 
 def drop_unused_columns(boxes: Iterable[Box], focus: str, flows: Iterable[Arrow]) -> list[Box]:

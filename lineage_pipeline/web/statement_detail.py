@@ -80,7 +80,9 @@ def load_file_detail(marts: Marts, snapshot: str, path: str) -> FileDetail | Non
         snapshot,
         path,
     )
-    return FileDetail(path, str(about["text"]), about, tuple(statements), AnalysisGraphs(workings))
+    return FileDetail(
+        path=path, text=str(about["text"]), about=about, statements=tuple(statements), graphs=AnalysisGraphs(workings)
+    )
 
 
 class _FixedOptions:
@@ -129,14 +131,14 @@ def _imported_schemas(known: list[Row], path: str) -> dict[str, TableSchema]:
     """Return the schemas of the objects that the file uses, but does not define itself."""
     return {
         row["object"]: TableSchema(
-            row["object"],
-            ObjectKind(row["kind"]),
-            Origin.IMPORTED,
-            tuple(
+            object=row["object"],
+            kind=ObjectKind(row["kind"]),
+            origin=Origin.IMPORTED,
+            columns=tuple(
                 SchemaColumn(column["name"], column["name"], column["type"], bool(column["nullable"]))
                 for column in row["columns"] or ()
             ),
-            bool(row["is_open"]),
+            open=bool(row["is_open"]),
             yields=True,
         )
         for row in known

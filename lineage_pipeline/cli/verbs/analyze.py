@@ -96,7 +96,13 @@ def analyze(
     if sum(one is not None for one in (column, source_column, source_table)) > 1:
         raise LineageError("--column, --source-column and --source-table are different questions: ask one at a time")
     found = discover_inputs(files, ReadingFlags(dialect, schema, allow_implied, var))
-    asked = FlowQuery(level == FlowLevel.TABLE, column, source_column, source_table, table)
+    asked = FlowQuery(
+        tables=level == FlowLevel.TABLE,
+        column=column,
+        source_column=source_column,
+        source_table=source_table,
+        table=table,
+    )
     listed = level is not None or asked.narrows or format is TableFormat.CSV
     lineage, written = (
         _write_graphs(found, graph) if graph else _write_lineage(found, format, asked if listed else None)

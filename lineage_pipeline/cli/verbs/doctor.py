@@ -86,7 +86,7 @@ def check_parts() -> list[MachineCheck]:
     return [
         MachineCheck(name, found=version)
         if version
-        else MachineCheck(name, "", "it is not installed", PIPELINE_REMEDY, needed)
+        else MachineCheck(name=name, found="", problem="it is not installed", remedy=PIPELINE_REMEDY, needed=needed)
         for name, version in versions.items()
     ]
 
@@ -99,7 +99,11 @@ def check_java() -> list[MachineCheck]:
     if java.problem:
         return [
             MachineCheck(
-                "Java", "", java.problem, "see the lines above", bool(_package_version(PIPELINE_PACKAGES["Spark"]))
+                name="Java",
+                found="",
+                problem=java.problem,
+                remedy="see the lines above",
+                needed=bool(_package_version(PIPELINE_PACKAGES["Spark"])),
             )
         ]
     passed_over = "".join(f"; passed over: {reason}" for reason in java.passed_over)

@@ -146,7 +146,7 @@ def impact(
         write_output(_write_what_if(selector or (subject or ["."])[0], reading.flags(), wanted, format), output)
         return
 
-    asked = ImpactQuery(level, direction, depth, kind, roots, leaves)
+    asked = ImpactQuery(level=level, direction=direction, depth=depth, kind=kind, roots=roots, leaves=leaves)
     write_output(_list_impact(selector, subject, reading, asked, format), output)
 
 

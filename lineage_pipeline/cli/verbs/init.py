@@ -68,7 +68,13 @@ def survey_folder(path: Path) -> FolderSurvey:
     manifest = next((name for name in ("target/manifest.json", "manifest.json") if (path / name).is_file()), "")
     listed = tuple(sorted(folders.items(), key=lambda item: (-item[1], item[0])))
     return FolderSurvey(
-        len(found), listed, dialect, signs, (path / "dbt_project.yml").is_file(), manifest, is_repository(path)
+        files=len(found),
+        folders=listed,
+        dialect=dialect,
+        signs=signs,
+        dbt=(path / "dbt_project.yml").is_file(),
+        manifest=manifest,
+        git=is_repository(path),
     )
 
 

@@ -70,7 +70,8 @@ def _collect_objects(repository: str, facts: StoredFacts) -> Iterable[tuple[dg.A
     for column in facts.columns(list(lasting)):
         columns[column.object].append(column)
     shown = {
-        name: ShownObject(row, repository, set(), columns[name], defaultdict(list)) for name, row in lasting.items()
+        name: ShownObject(row=row, repository=repository, deps=set(), columns=columns[name], lineage=defaultdict(list))
+        for name, row in lasting.items()
     }
     for read in facts.object_edges():
         if read.from_object in keys and read.to_object in shown and read.from_object != read.to_object:

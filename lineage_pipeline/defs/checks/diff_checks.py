@@ -193,7 +193,16 @@ def _judge_share(
             **({"share_before": before.value} if before and before.value is not None else {}),
         },
     )
-    return CheckResult(table, name, verdict.passed, level, False, verdict.told, 0, "[]"), told
+    return CheckResult(
+        table=table,
+        check=name,
+        passed=verdict.passed,
+        severity=level,
+        blocking=False,
+        observed=verdict.told,
+        unexpected=0,
+        sample="[]",
+    ), told
 
 
 def _read_base_share(warehouse: Warehouse, settings: Settings, run: WarehouseRun, name: str) -> Share | None:

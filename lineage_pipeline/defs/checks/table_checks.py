@@ -89,7 +89,19 @@ def _frames(run: WarehouseRun, table: str, spark: SparkResource, settings: Setti
 
 def _empty_results(table: str) -> tuple[CheckResult, ...]:
     told = "there are no rows"
-    return tuple(CheckResult(table, row.name, True, row.severity, row.blocking, told, 0, "[]") for row in SUITES[table])
+    return tuple(
+        CheckResult(
+            table=table,
+            check=row.name,
+            passed=True,
+            severity=row.severity,
+            blocking=row.blocking,
+            observed=told,
+            unexpected=0,
+            sample="[]",
+        )
+        for row in SUITES[table]
+    )
 
 
 def save_results(project: Project, snapshot: str, table: str, results: tuple[CheckResult, ...]) -> None:

@@ -73,7 +73,9 @@ def read_comparison(warehouse: Warehouse, head: str) -> Comparison | None:
     )
     files = arrow_to_rows("sql_files", warehouse.read(head, "sql_files"), SqlFile)
     told = tuple(one for one in lineage.diagnostics if one.code in COMPARISON_FINDINGS)
-    return with_head(Comparison(base, head, changes, tuple(waivers), told), lineage, files)
+    return with_head(
+        Comparison(base=base, head=head, changes=changes, waivers=tuple(waivers), findings=told), lineage, files
+    )
 
 
 def read_subject(warehouse: Warehouse, settings: Settings, snapshot: str) -> Subject:
@@ -85,7 +87,7 @@ def read_subject(warehouse: Warehouse, settings: Settings, snapshot: str) -> Sub
     configured = settings.openlineage
     named = (settings.namespaces(), configured.job_namespace, configured.producer)
     naming = OpenLineageNaming(*named, source_url=configured.source_url)
-    return Subject(warehouse.load(snapshot), row, files, texts, naming)
+    return Subject(lineage=warehouse.load(snapshot), snapshot=row, files=files, texts=texts, naming=naming)
 
 
 def relink_contested(

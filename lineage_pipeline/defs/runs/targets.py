@@ -110,7 +110,13 @@ def find_missing(target: SnapshotTarget, settings: Settings, warehouse: Warehous
     snapshot = snapshot or _has_other_base(target, warehouse)
     events = snapshot or not home.is_made(home.events_of(target.snapshot), hash_event_inputs(settings))
     changes = snapshot or _lacks_changes(target, settings, warehouse)
-    return MissingOutputs(target, snapshot, changes, changes or _lacks_report(target, settings, home), events)
+    return MissingOutputs(
+        target=target,
+        snapshot=snapshot,
+        changes=changes,
+        report=changes or _lacks_report(target, settings, home),
+        events=events,
+    )
 
 
 def _has_other_base(target: SnapshotTarget, warehouse: Warehouse) -> bool:

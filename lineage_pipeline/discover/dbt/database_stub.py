@@ -203,7 +203,12 @@ class RelationFactory:
         first, second, third = (str(part or "") for part in (database, schema, identifier))
         quoting = self._session.quoting(named.get("quote_policy"))
         return DbtRelation(
-            self._session.target.adapter, first, second, third, str(named.get("type") or "table"), quoting
+            adapter=self._session.target.adapter,
+            database=first,
+            schema=second,
+            identifier=third,
+            kind=str(named.get("type") or "table"),
+            quoting=quoting,
         )
 
 

@@ -62,7 +62,9 @@ class InferredColumns:
     def _link_node(self, node: DbtNode) -> TableSchema | None:
         text = self._render_node(node)
         script = compile_text(text, self._options)
-        file = PlanFile(node.path, interface_of(script, text, None), self._options, (), 0)
+        file = PlanFile(
+            path=node.path, face=interface_of(script, text, None), options=self._options, owners=(), position=0
+        )
         nodes = self._nodes_by_id()
         imported = {}
         for name in build_plan([file], {}).objects:

@@ -45,7 +45,14 @@ class NodeNaming:
         quoting = session.quoting(config.get("quoting"))
         known = session.manifest_node(node)
         if known is not None:
-            return DbtRelation(session.target.adapter, known.database, known.schema, known.alias, kind, quoting)
+            return DbtRelation(
+                adapter=session.target.adapter,
+                database=known.database,
+                schema=known.schema,
+                identifier=known.alias,
+                kind=kind,
+                quoting=quoting,
+            )
         custom = config.get("target_schema") or config.get("schema")
         database = (
             config.get("target_database") or config.get("database") or config.get("project") or config.get("catalog")
@@ -59,12 +66,12 @@ class NodeNaming:
         alias = self._call_naming_macro("generate_alias_name", config.get("alias"), node)
         name = f"{node.name}_v{node.version.replace('.', '_')}" if node.version else node.name
         return DbtRelation(
-            session.target.adapter,
-            str(catalog if catalog is not None else database or session.target.database).strip(),
-            str(schema).strip() if session.target.schema else str(schema).strip().lstrip("_"),
-            str(alias if alias is not None else config.get("alias") or name).strip(),
-            kind,
-            quoting,
+            adapter=session.target.adapter,
+            database=str(catalog if catalog is not None else database or session.target.database).strip(),
+            schema=str(schema).strip() if session.target.schema else str(schema).strip().lstrip("_"),
+            identifier=str(alias if alias is not None else config.get("alias") or name).strip(),
+            kind=kind,
+            quoting=quoting,
         )
 
     def _call_naming_macro(self, macro: str, custom: Any, node: DbtNode) -> Any:

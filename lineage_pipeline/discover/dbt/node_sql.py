@@ -39,7 +39,14 @@ def render_node_file(session: DbtSession, template: Template, nodes: Sequence[Db
 
 
 def _with_text(template: Template, text: str) -> Template:
-    return Template(template.path, text, template.variables, template.dialect, template.library, template.limits)
+    return Template(
+        path=template.path,
+        text=text,
+        variables=template.variables,
+        dialect=template.dialect,
+        library=template.library,
+        limits=template.limits,
+    )
 
 
 def _render_node(session: DbtSession, node: DbtNode, template: Template, pieces: Pieces) -> list[Problem]:

@@ -145,7 +145,14 @@ class DbtNodes:
             settings = merge_settings(settings, entry_settings(said))
         number = str(version.get("v", "")) if version else ""
         return DbtNode(
-            kind, known, package.name, path, folders, number, {**entry, **version} if version else entry, settings
+            kind=kind,
+            name=known,
+            package=package.name,
+            path=path,
+            folders=folders,
+            version=number,
+            entry={**entry, **version} if version else entry,
+            settings=settings,
         )
 
     def _add(self, node: DbtNode) -> None:

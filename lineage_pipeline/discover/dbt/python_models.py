@@ -62,7 +62,15 @@ def parse_python_model(text: str) -> PythonModel:
             config |= {given.arg: _literal_value(given.value) for given in call.keywords if given.arg}
         elif name in REFERENCE_METHODS:
             written, at = source.source_text(call)
-            calls.append(ReferenceCall(name, _text_arguments(call), _version_argument(call), at, len(written)))
+            calls.append(
+                ReferenceCall(
+                    name=name,
+                    arguments=_text_arguments(call),
+                    version=_version_argument(call),
+                    at=at,
+                    length=len(written),
+                )
+            )
     return PythonModel(config, tuple(sorted(calls, key=lambda call: call.at)))
 
 

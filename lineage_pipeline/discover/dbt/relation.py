@@ -113,12 +113,21 @@ class DbtRelation(Mapping[str, Any]):
         """Return the relation with some parts left out."""
         parts = zip((self.database, self.schema, self.identifier), (database, schema, identifier), strict=True)
         first, second, third = (part if kept else "" for part, kept in parts)
-        return DbtRelation(self.adapter, first, second, third, self.type, self.quoting)
+        return DbtRelation(
+            adapter=self.adapter, database=first, schema=second, identifier=third, kind=self.type, quoting=self.quoting
+        )
 
     def quote(self, **parts: bool) -> "DbtRelation":
         """Return the relation with other parts quoted."""
         quoting = {**self.quoting, **merge_quoting(parts)}
-        return DbtRelation(self.adapter, self.database, self.schema, self.identifier, self.type, quoting)
+        return DbtRelation(
+            adapter=self.adapter,
+            database=self.database,
+            schema=self.schema,
+            identifier=self.identifier,
+            kind=self.type,
+            quoting=quoting,
+        )
 
     def incorporate(self, **changes: Any) -> "DbtRelation":
         """Return the relation with some parts replaced."""
@@ -128,7 +137,14 @@ class DbtRelation(Mapping[str, Any]):
             for part in ("database", "schema", "identifier")
         }
         quoting = {**self.quoting, **merge_quoting(changes.get("quote_policy"))}
-        return DbtRelation(self.adapter, parts["database"], parts["schema"], parts["identifier"], self.type, quoting)
+        return DbtRelation(
+            adapter=self.adapter,
+            database=parts["database"],
+            schema=parts["schema"],
+            identifier=parts["identifier"],
+            kind=self.type,
+            quoting=quoting,
+        )
 
     replace_path = incorporate
 

@@ -100,11 +100,22 @@ class DbtSession:
         node = self.nodes.find(name, package, version, near)
         if node is None:
             unknown = f"{name}_v{version}" if version else name
-            return DbtRelation(self.target.adapter, "", "", unknown, "table", self.quoting())
+            return DbtRelation(
+                adapter=self.target.adapter,
+                database="",
+                schema="",
+                identifier=unknown,
+                kind="table",
+                quoting=self.quoting(),
+            )
         if self.node_config(node).get("materialized") == "ephemeral":
             self.ctes[node.path] = node
             return DbtRelation(
-                self.target.adapter, "", "", CTE_PREFIX + self.naming.relation_of(node).identifier, "cte"
+                adapter=self.target.adapter,
+                database="",
+                schema="",
+                identifier=CTE_PREFIX + self.naming.relation_of(node).identifier,
+                kind="cte",
             )
         return self.naming.relation_of(node)
 
@@ -112,7 +123,14 @@ class DbtSession:
         """Resolve `source`."""
         found = self.nodes.sources.get((name, table))
         if found is None:
-            return DbtRelation(self.target.adapter, "", name, table, "table", self.quoting())
+            return DbtRelation(
+                adapter=self.target.adapter,
+                database="",
+                schema=name,
+                identifier=table,
+                kind="table",
+                quoting=self.quoting(),
+            )
         quoting = self.quoting(found.source.get("quoting"), found.table.get("quoting"))
         parts = (
             found.part("database"),
@@ -122,7 +140,16 @@ class DbtSession:
         said = [self.render_text(part, found.package).strip() if "{" in part else part.strip() for part in parts]
         home = said[0] or self.target.database
         return apply_external_location(
-            DbtRelation(self.target.adapter, home, said[1], said[2], "table", quoting), found, table
+            DbtRelation(
+                adapter=self.target.adapter,
+                database=home,
+                schema=said[1],
+                identifier=said[2],
+                kind="table",
+                quoting=quoting,
+            ),
+            found,
+            table,
         )
 
     def quoting(self, *own: Any) -> dict[str, bool]:
@@ -131,7 +158,9 @@ class DbtSession:
 
     def exposure_relation(self, entry: Mapping[str, Any]) -> DbtRelation:
         """Return the relation of an exposure."""
-        return DbtRelation(self.target.adapter, "", "exposure", str(entry["name"]), "view")
+        return DbtRelation(
+            adapter=self.target.adapter, database="", schema="exposure", identifier=str(entry["name"]), kind="view"
+        )
 
     def manifest_node(self, node: DbtNode) -> ManifestNode | None:
         """Return the manifest entry of a node, if there is one."""

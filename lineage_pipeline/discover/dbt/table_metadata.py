@@ -66,7 +66,7 @@ def _entry_keys(entry: PropertyEntry, own: list[str]) -> Iterator[Constraint]:
 
 def _build_constraint(kind: str, columns: list[str]) -> Constraint:
     identity = hashlib.sha256("\0".join((kind, *columns)).encode()).hexdigest()[:12]
-    return Constraint("", identity, kind, None, tuple(columns), None)
+    return Constraint(object="", id=identity, kind=kind, name=None, columns=tuple(columns), expression=None)
 
 
 NOT_NULL_CONSTRAINTS = frozenset({"not_null", "primary_key"})
@@ -138,10 +138,10 @@ def _build_column(entry: PropertyEntry) -> ImportedColumn:
     meta = {**as_mapping(settings.get("meta")), **as_mapping(entry.get("meta"))}
     kinds = {str(item.get("type")) for item in as_list(entry.get("constraints")) if isinstance(item, Mapping)}
     return ImportedColumn(
-        str(entry["name"]),
-        str(entry["data_type"]) if entry.get("data_type") else None,
-        False if kinds & NOT_NULL_CONSTRAINTS else None,
-        str(entry.get("description") or "").strip() or None,
-        collect_tags([*as_words(entry.get("tags")), *as_words(settings.get("tags"))], meta),
+        name=str(entry["name"]),
+        type=str(entry["data_type"]) if entry.get("data_type") else None,
+        nullable=False if kinds & NOT_NULL_CONSTRAINTS else None,
+        description=str(entry.get("description") or "").strip() or None,
+        tags=collect_tags([*as_words(entry.get("tags")), *as_words(settings.get("tags"))], meta),
         quoted=bool(entry.get("quote")),
     )

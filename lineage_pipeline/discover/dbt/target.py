@@ -79,7 +79,9 @@ def find_target(project: DbtProject, documents: YamlFiles, wanted: TargetOptions
         database = posixpath.basename(str(output.get("path") or "")).split(".")[0].replace(":memory:", "") or "memory"
     schema = str(output.get("schema") or output.get("dataset") or (adapter.schema if real else ""))
     safe = {key: value for key, value in output.items() if key not in ("password", "pass", "token", "private_key")}
-    return DbtTarget(name, adapter, wanted.database or database, wanted.schema or schema, safe)
+    return DbtTarget(
+        name=name, adapter=adapter, database=wanted.database or database, schema=wanted.schema or schema, values=safe
+    )
 
 
 def _find_output(project: DbtProject, documents: YamlFiles, wanted: TargetOptions) -> tuple[str, dict[str, Any]]:

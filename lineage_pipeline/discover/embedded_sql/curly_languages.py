@@ -102,29 +102,31 @@ TEXT_BLOCK = QuoteStyle('"""', r'(?:(?!""")(?:[^\\]|\\.))*', '"""', CURLY_ESCAPE
 QUOTE_STYLES: Mapping[str, tuple[QuoteStyle, ...]] = {
     "java": (TEXT_BLOCK, DOUBLE_QUOTED, CHARACTER_LITERAL),
     "kotlin": (
-        QuoteStyle('"""', MANY_LINES, '"""', None, DOLLAR_FIELD_PATTERN),
-        QuoteStyle('"', ONE_LINE, '"', CURLY_ESCAPES, DOLLAR_FIELD_PATTERN),
+        QuoteStyle(opens='"""', inside=MANY_LINES, closes='"""', escapes=None, fields=DOLLAR_FIELD_PATTERN),
+        QuoteStyle(opens='"', inside=ONE_LINE, closes='"', escapes=CURLY_ESCAPES, fields=DOLLAR_FIELD_PATTERN),
         CHARACTER_LITERAL,
     ),
     "scala": (
-        QuoteStyle('[sf]"""', MANY_LINES, '"""', None, DOLLAR_FIELD_PATTERN),
-        QuoteStyle('[sf]"', ONE_LINE, '"', CURLY_ESCAPES, DOLLAR_FIELD_PATTERN),
+        QuoteStyle(opens='[sf]"""', inside=MANY_LINES, closes='"""', escapes=None, fields=DOLLAR_FIELD_PATTERN),
+        QuoteStyle(opens='[sf]"', inside=ONE_LINE, closes='"', escapes=CURLY_ESCAPES, fields=DOLLAR_FIELD_PATTERN),
         QuoteStyle('"""', MANY_LINES, '"""'),
         DOUBLE_QUOTED,
         CHARACTER_LITERAL,
     ),
     "csharp": (
-        QuoteStyle(r'\$"""', MANY_LINES, '"""', None, CURLY_FIELD),
+        QuoteStyle(opens=r'\$"""', inside=MANY_LINES, closes='"""', escapes=None, fields=CURLY_FIELD),
         QuoteStyle('"""', MANY_LINES, '"""'),
-        QuoteStyle(r'(?:\$@|@\$)"', r'(?:[^"]|"")*', '"', DOUBLED_QUOTE, CURLY_FIELD),
+        QuoteStyle(
+            opens=r'(?:\$@|@\$)"', inside=r'(?:[^"]|"")*', closes='"', escapes=DOUBLED_QUOTE, fields=CURLY_FIELD
+        ),
         QuoteStyle('@"', r'(?:[^"]|"")*', '"', DOUBLED_QUOTE),
-        QuoteStyle(r'\$"', ONE_LINE, '"', CURLY_ESCAPES, CURLY_FIELD),
+        QuoteStyle(opens=r'\$"', inside=ONE_LINE, closes='"', escapes=CURLY_ESCAPES, fields=CURLY_FIELD),
         DOUBLE_QUOTED,
         CHARACTER_LITERAL,
     ),
     "go": (QuoteStyle("`", "[^`]*", "`"), DOUBLE_QUOTED, CHARACTER_LITERAL),
     "javascript": (
-        QuoteStyle("`", _template_pattern(3), "`", CURLY_ESCAPES, BRACED_FIELD),
+        QuoteStyle(opens="`", inside=_template_pattern(3), closes="`", escapes=CURLY_ESCAPES, fields=BRACED_FIELD),
         DOUBLE_QUOTED,
         SINGLE_QUOTED,
     ),

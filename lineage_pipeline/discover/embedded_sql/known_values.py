@@ -178,7 +178,13 @@ class ProgramScope(msgspec.Struct):
 
     def copy(self) -> "ProgramScope":
         """Return a copy for a branch."""
-        return ProgramScope(dict(self.known), self.functions, self.numbers, self.depth, self.imported)
+        return ProgramScope(
+            known=dict(self.known),
+            functions=self.functions,
+            numbers=self.numbers,
+            depth=self.depth,
+            imported=self.imported,
+        )
 
     def new_choice(self) -> int:
         """Return the number of a new choice."""

@@ -95,11 +95,11 @@ def _column_from_manifest(column: ArtifactNode) -> ImportedColumn:
     meta = {**((column.get("config") or {}).get("meta") or {}), **(column.get("meta") or {})}
     constraints = {item.get("type") for item in column.get("constraints") or ()}
     return ImportedColumn(
-        column["name"],
-        column.get("data_type") or None,
-        False if constraints & {"not_null", "primary_key"} else None,
-        column.get("description") or None,
-        collect_tags(column.get("tags") or (), meta),
+        name=column["name"],
+        type=column.get("data_type") or None,
+        nullable=False if constraints & {"not_null", "primary_key"} else None,
+        description=column.get("description") or None,
+        tags=collect_tags(column.get("tags") or (), meta),
         quoted=bool(column.get("quote")),
     )
 

@@ -66,24 +66,24 @@ def _table_from_ddl(known: ObjectEntry, schema: TableSchema, source: str, traits
     row = known.row
     columns = tuple(
         ImportedColumn(
-            _display_column_name(column, traits),
-            column.type,
-            column.nullable,
-            column.description,
-            column.tags,
-            column.generated,
+            name=_display_column_name(column, traits),
+            type=column.type,
+            nullable=column.nullable,
+            description=column.description,
+            tags=column.tags,
+            generated=column.generated,
             quoted=True,
         )
         for column in schema.columns
     )
     parts = tuple((part, True) for part in (row.catalog, row.schema, row.name) if part)
     return ImportedTable(
-        parts,
-        columns,
-        schema.kind,
-        schema.open,
-        schema.description or row.description,
-        schema.tags,
-        schema.owners,
-        source,
+        parts=parts,
+        columns=columns,
+        kind=schema.kind,
+        partial=schema.open,
+        description=schema.description or row.description,
+        tags=schema.tags,
+        owners=schema.owners,
+        source=source,
     )

@@ -70,11 +70,11 @@ def _normalize_table(
         else:
             columns[name] = _normalize_column(name, column, traits)
     return TableSchema(
-        identity,
-        table.kind,
-        Origin.IMPORTED,
-        tuple(columns.values()),
-        table.partial,
+        object=identity,
+        kind=table.kind,
+        origin=Origin.IMPORTED,
+        columns=tuple(columns.values()),
+        open=table.partial,
         description=table.description,
         tags=table.tags,
         owners=table.owners,

@@ -78,12 +78,12 @@ def _parse_table_list(document: Mapping[str, Any], source: str) -> SchemaMetadat
         where = ".".join(str(part) for part in problem["loc"])
         raise LineageError(f"{source or 'schema'}: {where}: {problem['msg']}") from None
     return SchemaMetadata(
-        tuple(_table_from_document(item, source) for item in found.tables),
-        found.default_catalog or "",
-        found.default_schema or "",
-        found.search_path,
-        found.case_sensitivity,
-        found.allow_implied,
+        tables=tuple(_table_from_document(item, source) for item in found.tables),
+        default_catalog=found.default_catalog or "",
+        default_schema=found.default_schema or "",
+        search_path=found.search_path,
+        case_sensitivity=found.case_sensitivity,
+        allow_implied=found.allow_implied,
     )
 
 
@@ -91,13 +91,13 @@ def _table_from_document(item: _DocumentTable, source: str) -> ImportedTable:
     above = tuple((part, False) for part in (item.catalog, item.table_schema) if part)
     columns = tuple(
         ImportedColumn(
-            strip_quotes(column.name),
-            column.type,
-            column.nullable,
-            column.description,
-            column.tags,
-            column.generated,
-            column.name[:1] in OPENING_QUOTES,
+            name=strip_quotes(column.name),
+            type=column.type,
+            nullable=column.nullable,
+            description=column.description,
+            tags=column.tags,
+            generated=column.generated,
+            quoted=column.name[:1] in OPENING_QUOTES,
         )
         for column in item.columns
     )

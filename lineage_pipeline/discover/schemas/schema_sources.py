@@ -51,13 +51,13 @@ def read_schemas(
     for place in places:
         found = (special(place) if special is not None else None) or read_schema_source(place, options, root, environ)
         joint = SchemaMetadata(
-            (*joint.tables, *found.tables),
-            joint.default_catalog or found.default_catalog,
-            joint.default_schema or found.default_schema,
-            joint.search_path or found.search_path,
-            joint.case_sensitivity if joint.case_sensitivity != "dialect" else found.case_sensitivity,
-            joint.allow_implied and found.allow_implied,
-            (*joint.findings, *found.findings),
+            tables=(*joint.tables, *found.tables),
+            default_catalog=joint.default_catalog or found.default_catalog,
+            default_schema=joint.default_schema or found.default_schema,
+            search_path=joint.search_path or found.search_path,
+            case_sensitivity=joint.case_sensitivity if joint.case_sensitivity != "dialect" else found.case_sensitivity,
+            allow_implied=joint.allow_implied and found.allow_implied,
+            findings=(*joint.findings, *found.findings),
         )
     return joint
 

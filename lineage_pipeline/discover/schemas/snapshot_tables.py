@@ -51,10 +51,10 @@ def _name_parts(row: SnapshotRow) -> tuple[tuple[str, bool], ...]:
 
 def _column_from_snapshot(column: SnapshotRow) -> ImportedColumn:
     return ImportedColumn(
-        column["name"],
-        column["type"],
-        bool(column["nullable"]),
-        column.get("description"),
-        tuple(column.get("tags") or ()),
+        name=column["name"],
+        type=column["type"],
+        nullable=bool(column["nullable"]),
+        description=column.get("description"),
+        tags=tuple(column.get("tags") or ()),
         quoted=True,
     )

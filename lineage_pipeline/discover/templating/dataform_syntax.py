@@ -57,7 +57,11 @@ def find_action_calls(text: str) -> Iterator[ActionCall]:
             elif method[1] in CONFIG_METHODS:
                 said.append((method[1], inside))
         yield ActionCall(
-            match[1], match.start(), tuple(split_arguments(masked, match.end(), end - 1)), tuple(said), tuple(queries)
+            word=match[1],
+            at=match.start(),
+            arguments=tuple(split_arguments(masked, match.end(), end - 1)),
+            said=tuple(said),
+            queries=tuple(queries),
         )
 
 

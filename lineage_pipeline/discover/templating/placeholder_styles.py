@@ -31,11 +31,11 @@ class PlaceholderStyle(msgspec.Struct, frozen=True):
 
 PLACEHOLDER_STYLES: Mapping[str, PlaceholderStyle] = {
     "sqlcmd": PlaceholderStyle(
-        re.compile(r"\$\((?P<name>[\w-]+)\)"),
-        True,
-        True,
-        SETVAR_COMMAND,
-        frozenset("databasename defaultfileprefix defaultdatapath defaultlogpath __issqlcmdenabled".split()),
+        pattern=re.compile(r"\$\((?P<name>[\w-]+)\)"),
+        stays=True,
+        folds=True,
+        given=SETVAR_COMMAND,
+        built_in=frozenset("databasename defaultfileprefix defaultdatapath defaultlogpath __issqlcmdenabled".split()),
         includes=True,
     ),
     "dollar": PlaceholderStyle(

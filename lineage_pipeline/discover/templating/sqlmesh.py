@@ -111,7 +111,16 @@ class SqlmeshTemplater:
             f"{bound}_{unit}": value.strip("'") for bound in INTERVAL_BOUNDS for unit, value in TIME_VALUES.items()
         }
         known = {**times, **values, "var": lambda name, default=None: values.get(str(name).lower(), default)}
-        result = self._jinja.render(Template(template.path, blank, known, "", template.library, template.limits))
+        result = self._jinja.render(
+            Template(
+                path=template.path,
+                text=blank,
+                variables=known,
+                dialect="",
+                library=template.library,
+                limits=template.limits,
+            )
+        )
         start = len(result.text) - len(result.text.lstrip())
         end = len(result.text.rstrip().rstrip(";"))
         into.add(result.text[start:end], slice_copies(result.copies, start, end))

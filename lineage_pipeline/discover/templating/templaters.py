@@ -78,7 +78,9 @@ class RepositoryTemplaters:
         variables = wanted.variables
         if name == SQLCMD:
             variables = {**self._project_variables(place), **self._inherited_variables(place), **variables}
-        template = Template(place, text, variables, dialect, self.library, wanted.limits)
+        template = Template(
+            path=place, text=text, variables=variables, dialect=dialect, library=self.library, limits=wanted.limits
+        )
         if name == DBT:
             return name, render_template(self._dbt_templater(dialect, wanted), template)
         return name, render_template(self._templater(name), template)

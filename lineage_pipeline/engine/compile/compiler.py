@@ -180,7 +180,9 @@ def _compile_raw_statement(
             piece.start, piece.end, piece.parent, _build_ignored_statement(kind.split(" ")[0], piece, text)
         )
     if first in TOKEN_STATEMENTS:
-        context = CompileContext(text, piece, SpanRecorder(piece.tokens), traits, _CONTEXT_COMPILERS)
+        context = CompileContext(
+            text=text, piece=piece, items=SpanRecorder(piece.tokens), traits=traits, compilers=_CONTEXT_COMPILERS
+        )
         parts = _run_compiler(context, piece, read_statement)
         if parts is not None:
             return ir.Placed(piece.start, piece.end, piece.parent, _build_statement(context, parts, piece))
@@ -189,7 +191,9 @@ def _compile_raw_statement(
     if unparsed is not None:
         return unparsed
     if isinstance(parsed, ParseFailure):
-        context = CompileContext(text, piece, SpanRecorder(piece.tokens), traits, _CONTEXT_COMPILERS)
+        context = CompileContext(
+            text=text, piece=piece, items=SpanRecorder(piece.tokens), traits=traits, compilers=_CONTEXT_COMPILERS
+        )
         parts = _run_compiler(context, piece, read_unparsed_statement)
         if parts is not None:
             return ir.Placed(piece.start, piece.end, piece.parent, _build_statement(context, parts, piece))
@@ -200,7 +204,7 @@ def _compile_raw_statement(
             piece.start, piece.end, _build_finding("PARSE_ERROR", start, end, reason=parsed.reason), kind, piece.parent
         )
     tree, items = parsed
-    context = CompileContext(text, piece, items, traits, _CONTEXT_COMPILERS)
+    context = CompileContext(text=text, piece=piece, items=items, traits=traits, compilers=_CONTEXT_COMPILERS)
     context.declared = declared
     return ir.Placed(piece.start, piece.end, piece.parent, _compile_tree(piece, tree, context))
 
@@ -209,7 +213,9 @@ def _compile_unparsed_expression(
     piece: RawStatement, text: str, traits: DialectTraits, parsed: tuple[exp.Expr, SpanRecorder] | ParseFailure
 ) -> ir.Placed | None:
     """A procedural expression that is not SQL: its value depends on the names in it."""
-    context = CompileContext(text, piece, SpanRecorder(piece.tokens), traits, _CONTEXT_COMPILERS)
+    context = CompileContext(
+        text=text, piece=piece, items=SpanRecorder(piece.tokens), traits=traits, compilers=_CONTEXT_COMPILERS
+    )
     failed = isinstance(parsed, ParseFailure) or isinstance(parsed[0], exp.Command)
     parts = compile_unparsed_expression(piece, context) if failed else None
     if parts is None or piece.use is None:
@@ -307,7 +313,9 @@ def _build_statement(context: CompileContext, parts: dict[str, object], piece: R
 
 def _build_presplit_statement(piece: RawStatement, text: str, traits: DialectTraits) -> ir.Statement:
     """A statement that the splitter recognized without the parser: GO, a block, a routine header."""
-    context = CompileContext(text, piece, SpanRecorder(piece.tokens), traits, _CONTEXT_COMPILERS)
+    context = CompileContext(
+        text=text, piece=piece, items=SpanRecorder(piece.tokens), traits=traits, compilers=_CONTEXT_COMPILERS
+    )
     return _build_statement(context, {"kind": piece.kind, **dict(piece.parts)}, piece)
 
 

@@ -159,7 +159,9 @@ class StatementOutline:
                     break
                 start += 1
         body = TokenRange(start, part.end)
-        return QuerySection(whole, tuple(ctes), body, recursive, tuple(self.read_branches(body)))
+        return QuerySection(
+            whole=whole, ctes=tuple(ctes), body=body, recursive=recursive, branches=tuple(self.read_branches(body))
+        )
 
     def _read_cte(self, start: int, end: int) -> CteSection | None:
         """`name [(columns)] AS [hint] (query)`, if one begins here."""
@@ -299,7 +301,9 @@ def dissect_source(file: InputFile) -> Iterator[Dissection]:
         cutter = _StatementDissector(places, placed, tokens)
         components = tuple(cutter.dissect())
         preview = " ".join(text[placed.start : placed.end].split())[:PREVIEW_LENGTH]
-        yield Dissection(path, ordinal, placed.statement.kind, preview, components)
+        yield Dissection(
+            path=path, statement=ordinal, kind=placed.statement.kind, preview=preview, components=components
+        )
 
 
 class _SectionScope(msgspec.Struct, frozen=True):

@@ -172,7 +172,14 @@ def _match_writers(base: LineageIndex, head: LineageIndex, name: str, names: Ren
         swap = _find_swap(base, head, name, old, new)
         before_texts = _adopt_branches(_adopt_joins(_adopt_reordered(old, new[1]), new[1]), new[1])
         rewrites.append(
-            StatementEdit(name, old[0], new[0], join_comma_sources(before_texts), join_comma_sources(new[1]), swap)
+            StatementEdit(
+                object=name,
+                base=old[0],
+                head=new[0],
+                before=join_comma_sources(before_texts),
+                after=join_comma_sources(new[1]),
+                swap=swap,
+            )
         )
     return WriterChanges(tuple(rewrites), tuple(body for body, _ in before), tuple(body for body, _ in after))
 

@@ -128,12 +128,12 @@ def _build_stale(side: LineageIndex, name: str, why: dict[str, set[str]]) -> Sta
     reason = next(word for word in ("new", "edited", "reads") if word in why)
     makers = [f"{path}:{side.line((path, ordinal)) or 1}" for path, ordinal in side.makers.get(name, ())]
     return StaleObject(
-        name,
-        row.kind,
-        row.level,
-        reason,
-        tuple(sorted(why.get("reads", ()))),
-        row.path,
-        row.line,
-        tuple(dict.fromkeys(makers)),
+        object=name,
+        kind=row.kind,
+        level=row.level,
+        reason=reason,
+        because=tuple(sorted(why.get("reads", ()))),
+        path=row.path,
+        line=row.line,
+        makers=tuple(dict.fromkeys(makers)),
     )

@@ -94,9 +94,22 @@ class DatasetResolver:
         *before, last = parts
         catalog, schema = (["", ""] + before)[-2:]
         self.strangers[identity] = ObjectRow(
-            identity, system if system is not None else namespace, catalog, schema, last, last,
-            DATASET_KINDS.get(dataset.kind, ObjectKind.EXTERNAL), Origin.RUNTIME, 0, False, False, None, None, (), (),
-        )  # fmt: skip
+            object=identity,
+            system=system if system is not None else namespace,
+            catalog=catalog,
+            schema=schema,
+            name=last,
+            written=last,
+            kind=DATASET_KINDS.get(dataset.kind, ObjectKind.EXTERNAL),
+            origin=Origin.RUNTIME,
+            level=0,
+            temporary=False,
+            open=False,
+            path=None,
+            line=None,
+            tags=(),
+            owners=(),
+        )
         return identity
 
 
@@ -250,9 +263,22 @@ def _build_new_edges(
                 continue
             seen.add((ends, flow.subtype))
             yield ColumnEdge(
-                path, ordinal, *source, None, *target, flow.type, flow.subtype, flow.masking, False, False,
-                flow.description, None, None, (), (),
-            )  # fmt: skip
+                path,
+                ordinal,
+                *source,
+                None,
+                *target,
+                flow.type,
+                flow.subtype,
+                flow.masking,
+                False,
+                False,
+                flow.description,
+                None,
+                None,
+                (),
+                (),
+            )
 
 
 def _build_columns(
@@ -270,7 +296,22 @@ def _build_columns(
         found.append(column)
     for name, fields in seen.items():
         for place, (field, kind) in enumerate(fields.items(), last[name] + 1):
-            found.append(Column(name, place, field, field, kind, True, Origin.RUNTIME, False, None, None, (), None))
+            found.append(
+                Column(
+                    object=name,
+                    ordinal=place,
+                    name=field,
+                    written=field,
+                    type=kind,
+                    nullable=True,
+                    origin=Origin.RUNTIME,
+                    approximate=False,
+                    path=None,
+                    statement=None,
+                    tags=(),
+                    description=None,
+                )
+            )
     return iter(sorted(found, key=lambda row: (row.object, row.ordinal)))
 
 
@@ -313,9 +354,21 @@ def _build_statement(job: RuntimeJob, datasets: DatasetResolver, path: str, ordi
     target = targets[0] if len(targets) == 1 else None
     fingerprint = hashlib.sha256(msgspec.json.encode(job)).hexdigest()[:16]
     return StatementRow(
-        path, ordinal, None, RUNTIME_KIND, target, targets, reads, name[:100], fingerprint, None, 0, Status.ANALYSED, 1,
-        (Origin.RUNTIME.value,),
-    )  # fmt: skip
+        path=path,
+        ordinal=ordinal,
+        parent=None,
+        kind=RUNTIME_KIND,
+        target=target,
+        targets=targets,
+        reads=reads,
+        preview=name[:100],
+        fingerprint=fingerprint,
+        span=None,
+        bytes=0,
+        status=Status.ANALYSED,
+        complexity=1,
+        features=(Origin.RUNTIME.value,),
+    )
 
 
 def _object_ids(found: Iterable[RuntimeDataset], datasets: DatasetResolver) -> tuple[str, ...]:

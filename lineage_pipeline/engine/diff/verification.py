@@ -59,7 +59,15 @@ def verify_schemas(
     rows = list_verified_objects(lineage, gone)
     found = [item for row in rows for item in _compare_object(row, columns[row.object], theirs.get(row.object), family)]
     found.extend(
-        Difference(row.object or "?", None, REPORTED_CODES[row.code], row.message, None, row.path, row.line)
+        Difference(
+            object=row.object or "?",
+            column=None,
+            kind=REPORTED_CODES[row.code],
+            ours=row.message,
+            theirs=None,
+            path=row.path,
+            line=row.line,
+        )
         for row in lineage.diagnostics
         if row.code in REPORTED_CODES
     )
@@ -105,4 +113,6 @@ def _compare_column_types(
 
 
 def _difference(row: ObjectRow, column: str | None, kind: str, ours: str | None, theirs: str | None) -> Difference:
-    return Difference(row.object, column, kind, ours, theirs, row.path, row.line)
+    return Difference(
+        object=row.object, column=column, kind=kind, ours=ours, theirs=theirs, path=row.path, line=row.line
+    )

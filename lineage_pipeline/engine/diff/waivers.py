@@ -107,7 +107,17 @@ def report_waiver_problem(code: str, path: str, line: int | None, values: Mappin
     row = CODES[code]
     message = row.message.format_map(values)
     identity = sha256("\0".join((code, path, str(line), message)).encode()).hexdigest()[:16]
-    return Diagnostic(identity, code, row.severity, message, path, line, None, None, Stage.DIFF)
+    return Diagnostic(
+        id=identity,
+        code=code,
+        severity=row.severity,
+        message=message,
+        path=path,
+        line=line,
+        column=None,
+        object=None,
+        stage=Stage.DIFF,
+    )
 
 
 INLINE_MARK = r"(?i)lineage\s*+:?\s*+ignore\b"

@@ -124,13 +124,13 @@ def build_namespace(options: Options) -> Namespace:
     """The namespace at the start of a file."""
     traits = find_traits(options.dialect, options.case_sensitivity) or GENERIC
     return Namespace(
-        traits,
-        options.system,
-        _fold_default(options.default_catalog, traits),
-        _fold_default(options.default_schema, traits),
-        tuple(_fold_default(item, traits) for item in options.search_path),
-        options.allow_implied,
-        options.labels,
+        traits=traits,
+        system=options.system,
+        catalog=_fold_default(options.default_catalog, traits),
+        schema=_fold_default(options.default_schema, traits),
+        path=tuple(_fold_default(item, traits) for item in options.search_path),
+        implied=options.allow_implied,
+        labels=options.labels,
     )
 
 

@@ -493,7 +493,15 @@ class ObjectBuilder:
             description=label.description,
             **parts,
         )
-        return ObjectEntry(row, kind, origin, shapers, tuple(dict.fromkeys(needs)), imported, label.columns)
+        return ObjectEntry(
+            row=row,
+            kind=kind,
+            origin=origin,
+            shapers=shapers,
+            needs=tuple(dict.fromkeys(needs)),
+            imported=imported,
+            labels=label.columns,
+        )
 
     @staticmethod
     def _find_origin(draft: ObjectDraft) -> Origin:

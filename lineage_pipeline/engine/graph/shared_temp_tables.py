@@ -61,7 +61,9 @@ def _iter_uses(
             if last in used:
                 module = drafts.enclosing_scope(space, scopes)
                 homes = tuple(_possible_tables(module, last, name, (space, scopes), drafts))
-                yield SharedTempUse(path, ordinal, name, module, homes, last in written)
+                yield SharedTempUse(
+                    path=path, ordinal=ordinal, object=name, module=module, homes=homes, fills=last in written
+                )
 
 
 def _possible_tables(

@@ -199,7 +199,9 @@ class DetailScriptLinker(ScriptLinker):
         environment.statement, environment.assigned = index, {}
         statement = self.script.statements[index].statement
         seen = self.states.switch_states(self.state, self.bound[index]) if self.states.of else self.bound[index]
-        linker = DetailStatementLinker(statement, seen, self.state, self.traits, environment)
+        linker = DetailStatementLinker(
+            statement=statement, bound=seen, inputs=self.state, traits=self.traits, environment=environment
+        )
         sources = linker.relations
         assert isinstance(sources, DetailRelationLinker)
         writes: tuple[WriteResult, ...] = ()
@@ -215,7 +217,7 @@ def link_script_steps(
     script: ir.Script, bound: Sequence[NameBindings], inputs: Mapping[str, TableInput], traits: DialectTraits
 ) -> dict[int, StatementSteps]:
     """All statements of a script, linked step by step."""
-    linking = DetailScriptLinker(script, bound, inputs, traits, {})
+    linking = DetailScriptLinker(script=script, bound=bound, inputs=inputs, traits=traits, done={})
     linking.environment = DetailEnvironment()
     for name in linking.temporary:
         rows = (ColumnFlow(name, ROWS_COLUMN, type=INDIRECT),)
@@ -304,7 +306,15 @@ class _DetailBuilder:
             if variable is not None:
                 name = variable[1]
                 deciders, readings = _split_deciders(linked.indirect, tuple(self._assigned_readings(name)))
-                yield DetailScope(inner, "", NodeType.VARIABLE, name, self._columns(inner, linked), deciders, readings)
+                yield DetailScope(
+                    inner=inner,
+                    object="",
+                    type=NodeType.VARIABLE,
+                    label=name,
+                    columns=self._columns(inner, linked),
+                    deciders=deciders,
+                    readings=readings,
+                )
 
     def _assigned_readings(self, name: str) -> Iterator[RowReading]:
         for assignment in self.statement.assigns:
@@ -313,7 +323,9 @@ class _DetailBuilder:
 
     def _columns(self, inner: str, linked: BoundRelation) -> tuple[DetailColumn, ...]:
         columns = [
-            DetailColumn(key, out.name or key, out.start, out.end, _make_feeds(out.value.flows))
+            DetailColumn(
+                key=key, label=out.name or key, start=out.start, end=out.end, feeds=_make_feeds(out.value.flows)
+            )
             for key, out in zip(number_column_keys(linked.columns), linked.columns, strict=True)
         ]
         return (*columns, *self._unlisted_columns(INNER_PREFIX + inner))
@@ -326,7 +338,8 @@ class _DetailBuilder:
         statement, definition = self.statement, self.statement.definition
         if definition is not None:
             columns = tuple(
-                DetailColumn(item.name, item.written, item.start, item.end, ()) for item in definition.columns
+                DetailColumn(key=item.name, label=item.written, start=item.start, end=item.end, feeds=())
+                for item in definition.columns
             )
             model = self.names.get(definition.like.parts) if definition.like is not None else None
             like = (RowReading("", model, Operation.CREATE),) if model else ()
@@ -358,18 +371,29 @@ class _DetailBuilder:
         if any(item.inner and item.inner not in inner for item in found):  # not linked: what is read is all there is
             reads = (self.names[parts] for parts in self.bound.reads if parts in self.names)
             readings = (*readings, *(RowReading("", name, operation) for name in reads))
-        return DetailScope("", target, None, "", columns, (), readings)
+        return DetailScope(
+            inner="", object=target, type=None, label="", columns=columns, deciders=(), readings=readings
+        )
 
     def write_columns(self, written: WriteResult) -> DetailScope:
         """The columns of one write, and what decides about its rows."""
         columns = [
-            DetailColumn(name, name, out.start, out.end, _make_feeds(out.value.flows)) for name, out in written.columns
+            DetailColumn(key=name, label=name, start=out.start, end=out.end, feeds=_make_feeds(out.value.flows))
+            for name, out in written.columns
         ]
         columns.extend(self._unlisted_columns(written.target))
         deciders, taken = _split_deciders(written.indirect, ())
         # The others say of themselves what they take rows from, but for those that take the row of a variable.
         asked = taken if written.mode == CONDITION or self._takes_record() else ()
-        return DetailScope("", written.target, None, "", tuple(columns), deciders, asked)
+        return DetailScope(
+            inner="",
+            object=written.target,
+            type=None,
+            label="",
+            columns=tuple(columns),
+            deciders=deciders,
+            readings=asked,
+        )
 
     def _takes_record(self) -> bool:
         selects = [relation for relation in self.statement.relations if isinstance(relation, ir.Select)]

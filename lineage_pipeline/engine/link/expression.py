@@ -115,7 +115,7 @@ def _evaluate_plain_call(expr: ir.Call, op: str, scope: Scope, links: RelationRe
                 merge_members(args if op in ANY_ARGUMENT_FUNCTIONS else args[:1]),
                 lambda own: transform_flows(own, subtype, False, True),
             )
-    return ExprResult(flows, kind, nullable, text, members)
+    return ExprResult(flows=flows, type=kind, nullable=nullable, text=text, members=members)
 
 
 def _evaluate_arguments(op: str, expr: ir.Call, scope: Scope, links: RelationResolver) -> list[ExprResult]:
@@ -156,7 +156,7 @@ def _evaluate_struct(expr: ir.Call, scope: Scope, links: RelationResolver) -> Ex
     text = render_call(expr.op, [value.text for value in values])
     known = known and is_within_member_limit(tuple(members))
     kind = expr.result or (build_struct_type(members, scope.typing.family) if known else None)
-    return ExprResult(flows, kind, nullable, text, tuple(members) if known else None)
+    return ExprResult(flows=flows, type=kind, nullable=nullable, text=text, members=tuple(members) if known else None)
 
 
 GENERATOR_ROW = "PARTS"
@@ -178,7 +178,13 @@ def _evaluate_generator_column(expr: ir.Call, scope: Scope, links: RelationResol
         return made[at].value
     if made and at == wanted - 1:  # EXPLODE of a map, INLINE: the last name stands for all that are left
         members = tuple((column.name, column.value) for column in made[at:])
-        return ExprResult(union_flows(item.flows for _, item in members), GENERATOR_ROW, True, value.text, members)
+        return ExprResult(
+            flows=union_flows(item.flows for _, item in members),
+            type=GENERATOR_ROW,
+            nullable=True,
+            text=value.text,
+            members=members,
+        )
     return ExprResult(transform_flows(value.flows, Subtype.TRANSFORMATION), None, True, value.text)
 
 
@@ -190,7 +196,7 @@ def _evaluate_cast(expr: ir.Cast, scope: Scope, links: RelationResolver) -> Expr
     idle = kind is not None and kind == inner.type and type(expr.arg) is not ir.Literal
     text = inner.text if idle else render_cast(expr, inner.text)
     nullable = inner.nullable or is_cast_nullable(expr, inner.type, scope.typing)
-    return ExprResult(flows, kind, nullable, text, members)
+    return ExprResult(flows=flows, type=kind, nullable=nullable, text=text, members=members)
 
 
 def _evaluate_case(expr: ir.Case, scope: Scope, links: RelationResolver) -> ExprResult:
@@ -217,7 +223,7 @@ def _evaluate_case(expr: ir.Case, scope: Scope, links: RelationResolver) -> Expr
         merge_members(values),
         lambda own: union_flows([transform_flows(own, Subtype.TRANSFORMATION, keeping=True), decided]),
     )
-    return ExprResult(flows, kind, nullable, text, members)
+    return ExprResult(flows=flows, type=kind, nullable=nullable, text=text, members=members)
 
 
 def _evaluate_window(expr: ir.Over, scope: Scope, links: RelationResolver) -> ExprResult:
@@ -229,7 +235,7 @@ def _evaluate_window(expr: ir.Over, scope: Scope, links: RelationResolver) -> Ex
     text = f"{inner.text} over (partition by {by} order by {then} {expr.frame.lower()})"
     keys = union_flows(mark_indirect(key.flows, Subtype.WINDOW) for key in (*partition, *order))
     members = map_member_flows(inner.members, lambda own: union_flows([own, keys]))
-    return ExprResult(flows, inner.type, inner.nullable, shorten_text(text), members)
+    return ExprResult(flows=flows, type=inner.type, nullable=inner.nullable, text=shorten_text(text), members=members)
 
 
 def _evaluate_subquery(expr: ir.Sub, scope: Scope, links: RelationResolver) -> ExprResult:
@@ -250,14 +256,18 @@ def _evaluate_subquery(expr: ir.Sub, scope: Scope, links: RelationResolver) -> E
         members = map_member_flows(body.members, lambda own: union_flows([own, inside]))
         nullable = body.nullable or scope.typing.lenient or not linked.single
         kind = infer_subquery_type(body.type, expr.mode, scope.typing)
-        return ExprResult(union_flows([body.flows, inside]), kind, nullable, text, members)
+        return ExprResult(
+            flows=union_flows([body.flows, inside]), type=kind, nullable=nullable, text=text, members=members
+        )
     if expr.mode.startswith("array"):
         made = collect_into_array(body)
         members = map_member_flows(made.members, lambda own: union_flows([own, inside]))
         family = scope.typing.family
         inner = body.type or (build_struct_type(body.members, family) if body.members else None)
         kind = family.array(inner) if inner and family.notation[0] else None
-        return ExprResult(union_flows([made.flows, inside]), kind, False, text, members)
+        return ExprResult(
+            flows=union_flows([made.flows, inside]), type=kind, nullable=False, text=text, members=members
+        )
     lefts = (transform_flows(arg.flows, Subtype.TRANSFORMATION) for arg in args)
     flows = union_flows([*lefts, transform_flows(body.flows, Subtype.TRANSFORMATION), inside])
     nullable = is_subquery_test_nullable(expr.mode, [*args, body], scope.typing)
@@ -410,7 +420,9 @@ def relation_row_value(linked: BoundRelation) -> ExprResult:
     flows = transform_flows(
         union_flows([*(item.flows for _, item in members), rows]), Subtype.TRANSFORMATION, keeping=True
     )
-    return ExprResult(flows, None, True, "", members if not linked.unexpanded else None)
+    return ExprResult(
+        flows=flows, type=None, nullable=True, text="", members=members if not linked.unexpanded else None
+    )
 
 
 def collect_into_array(value: ExprResult) -> ExprResult:
@@ -419,7 +431,13 @@ def collect_into_array(value: ExprResult) -> ExprResult:
     def gather(own: Flows) -> Flows:
         return transform_flows(own, Subtype.AGGREGATION, keeping=True)
 
-    return ExprResult(gather(value.flows), None, False, value.text, map_member_flows(value.members, gather))
+    return ExprResult(
+        flows=gather(value.flows),
+        type=None,
+        nullable=False,
+        text=value.text,
+        members=map_member_flows(value.members, gather),
+    )
 
 
 def evaluate_whole_row(expr: ir.Whole, scope: Scope) -> ExprResult:
@@ -430,7 +448,9 @@ def evaluate_whole_row(expr: ir.Whole, scope: Scope) -> ExprResult:
     values = [source.row_value(expr.start, expr.end, scope.report, expr.exclude) for source in sources]
     known = all(value.members is not None for value in values)
     members = tuple(item for value in values for item in value.members or ()) if known else None
-    return ExprResult(union_flows(value.flows for value in values), None, True, "*", members)
+    return ExprResult(
+        flows=union_flows(value.flows for value in values), type=None, nullable=True, text="*", members=members
+    )
 
 
 def _evaluate_outer_row(expr: ir.Whole, scope: Scope) -> ExprResult:

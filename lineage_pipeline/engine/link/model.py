@@ -77,17 +77,17 @@ def mark_as_condition(flows: Flows) -> Flows:
 
 def _replace_effect(flow: ColumnFlow, kind: EdgeType, subtype: Subtype, masking: bool, keeps: bool) -> ColumnFlow:
     return ColumnFlow(
-        flow.object,
-        flow.column,
-        flow.path,
-        kind,
-        subtype,
-        masking,
-        flow.approximate,
-        flow.start,
-        flow.end,
-        flow.hops,
-        keeps,
+        object=flow.object,
+        column=flow.column,
+        path=flow.path,
+        type=kind,
+        subtype=subtype,
+        masking=masking,
+        approximate=flow.approximate,
+        start=flow.start,
+        end=flow.end,
+        hops=flow.hops,
+        keeps=keeps,
     )
 
 
@@ -101,17 +101,17 @@ def with_hop(flows: Flows, hop: Hop) -> Flows:
     return tuple(
         [
             ColumnFlow(
-                flow.object,
-                flow.column,
-                flow.path,
-                flow.type,
-                flow.subtype,
-                flow.masking,
-                flow.approximate,
-                flow.start,
-                flow.end,
-                (*flow.hops, hop),
-                flow.keeps,
+                object=flow.object,
+                column=flow.column,
+                path=flow.path,
+                type=flow.type,
+                subtype=flow.subtype,
+                masking=flow.masking,
+                approximate=flow.approximate,
+                start=flow.start,
+                end=flow.end,
+                hops=(*flow.hops, hop),
+                keeps=flow.keeps,
             )
             for flow in flows
         ]
@@ -465,7 +465,13 @@ def map_member_flows(members: Members | None, change: Callable[[Flows], Flows]) 
     return tuple(
         (
             name,
-            ExprResult(change(item.flows), item.type, item.nullable, item.text, map_member_flows(item.members, change)),
+            ExprResult(
+                flows=change(item.flows),
+                type=item.type,
+                nullable=item.nullable,
+                text=item.text,
+                members=map_member_flows(item.members, change),
+            ),
         )
         for name, item in members
     )
@@ -483,7 +489,13 @@ def merge_members(values: Sequence[ExprResult]) -> Members | None:
 def _merge_member_values(values: Sequence[ExprResult]) -> ExprResult:
     """A member that is one of several values."""
     first = values[0]
-    return ExprResult(union_flows(value.flows for value in values), first.type, True, first.text, merge_members(values))
+    return ExprResult(
+        flows=union_flows(value.flows for value in values),
+        type=first.type,
+        nullable=True,
+        text=first.text,
+        members=merge_members(values),
+    )
 
 
 FindingReporter = Callable[..., None]

@@ -48,7 +48,10 @@ def link_pivot(links: RelationResolver, body: ir.Pivot, index: int, outer: Scope
     rest = _dynamic_column(links, body, scope, decided, used)
     if body.group is not None:
         kept = [
-            OutputColumn(ref.parts[-1], ref.parts[-1], scope.resolve(ref), ref.start, ref.end) for ref in body.group
+            OutputColumn(
+                name=ref.parts[-1], written=ref.parts[-1], value=scope.resolve(ref), start=ref.start, end=ref.end
+            )
+            for ref in body.group
         ]
     else:
         kept = _kept_columns(inner, used)
@@ -56,7 +59,12 @@ def link_pivot(links: RelationResolver, body: ir.Pivot, index: int, outer: Scope
     openings = inner.unexpanded if body.group is None else ()
     gap = _shift_unknown_range(inner, used, len(columns)) if openings else None
     return BoundRelation(
-        (*kept, *columns), openings, union_flows([inner.indirect, grouped]), inner.facets, rest, unknown_range=gap
+        columns=(*kept, *columns),
+        unexpanded=openings,
+        indirect=union_flows([inner.indirect, grouped]),
+        facets=inner.facets,
+        catch_all=rest,
+        unknown_range=gap,
     )
 
 

@@ -119,11 +119,11 @@ def merge_trigger_rows(inputs: Sequence[TableInput]) -> TableInput:
             own = (ColumnFlow(table.object, column.name, approximate=column.approximate),)
             before = columns.get(column.name)
             columns[column.name] = InputColumn(
-                column.name,
-                column.written,
-                column.type if before is None or before.type == column.type else None,
-                column.nullable or (before is not None and before.nullable),
-                union_flows([before.flows or (), own]) if before is not None else own,
+                name=column.name,
+                written=column.written,
+                type=column.type if before is None or before.type == column.type else None,
+                nullable=column.nullable or (before is not None and before.nullable),
+                flows=union_flows([before.flows or (), own]) if before is not None else own,
             )
     passes = tuple(UnexpandedStar(table.object, ir.NOWHERE, ir.NOWHERE) for table in inputs if table.open)
     return TableInput("", tuple(columns.values()), bool(passes), passes=passes)

@@ -72,7 +72,7 @@ class StatementSpans:
         return found
 
 
-_UNSEEN = Span(0, 0, 0, 0, 0, 0)
+_UNSEEN = Span(line=0, column=0, end_line=0, end_column=0, start=0, end=0)
 
 
 def build_edge_rows(text: SourceText, placed: ir.Placed, ordinal: int, linked: LinkedStatement) -> list[ColumnEdge]:
@@ -145,9 +145,29 @@ def build_facet_rows(text: SourceText, placed: ir.Placed, ordinal: int, linked: 
             canonical = out.value.text
             words = places.text_at(out.start, out.end)
             mark = fingerprint_text(canonical)
-            yield Facet(written.target, name, "projection", text.path, ordinal, mark, canonical, words, span)
+            yield Facet(
+                object=written.target,
+                column=name,
+                name="projection",
+                path=text.path,
+                statement=ordinal,
+                fingerprint=mark,
+                text=canonical,
+                expression=words,
+                span=span,
+            )
         for facet, lines in written.facets:
-            yield Facet(written.target, "*", facet, text.path, ordinal, fingerprint_text(lines), lines, "", None)
+            yield Facet(
+                object=written.target,
+                column="*",
+                name=facet,
+                path=text.path,
+                statement=ordinal,
+                fingerprint=fingerprint_text(lines),
+                text=lines,
+                expression="",
+                span=None,
+            )
 
 
 def build_declaration_rows(text: SourceText, placed: ir.Placed, names: NameBindings) -> Iterator[Facet]:
@@ -213,7 +233,17 @@ def _build_star_edge(
     listed = (*opening.exclude, *(name for name, _ in written.columns))  # these have edges of their own
     uncertain = len(written.unexpanded) > 1 or written.lists
     guarded = written.conditional
-    return StarEdge(written.target, opening.object, listed, text.path, ordinal, span, uncertain, guarded, expression)
+    return StarEdge(
+        target=written.target,
+        source=opening.object,
+        exclude=listed,
+        path=text.path,
+        statement=ordinal,
+        span=span,
+        approximate=uncertain,
+        conditional=guarded,
+        expression=expression,
+    )
 
 
 def build_column_rows(schemas: Mapping[str, TableSchema], objects: Mapping[str, ObjectEntry]) -> Iterator[Column]:
@@ -260,7 +290,20 @@ def build_inferred_rows(
         known = schemas[name]
         for ordinal, column in enumerate(columns, len(known.columns) + len(known.parameters) + 1):
             tags = match_column_tags(column, (), objects[name].labels) if objects[name].labels else ()
-            yield Column(name, ordinal, column, column, None, True, Origin.INFERRED, True, None, None, tags, None)
+            yield Column(
+                object=name,
+                ordinal=ordinal,
+                name=column,
+                written=column,
+                type=None,
+                nullable=True,
+                origin=Origin.INFERRED,
+                approximate=True,
+                path=None,
+                statement=None,
+                tags=tags,
+                description=None,
+            )
 
 
 def build_constraint_rows(
@@ -310,4 +353,11 @@ def _build_constraint(name: str, item: ir.ConstraintDef) -> Constraint:
     expression = ".".join(item.references.parts) if item.references is not None else item.expression
     text = "\0".join((item.kind, item.name, *item.columns, expression))
     identity = hashlib.sha256(text.encode()).hexdigest()[:12]
-    return Constraint(name, identity, item.kind, item.name or None, item.columns, expression or None)
+    return Constraint(
+        object=name,
+        id=identity,
+        kind=item.kind,
+        name=item.name or None,
+        columns=item.columns,
+        expression=expression or None,
+    )

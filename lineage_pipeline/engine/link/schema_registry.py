@@ -144,7 +144,15 @@ class SchemaRegistry:
             for place in _shaping_statements(known):
                 self.linked.pop(place, None)
         opened, given = known.row.open or name in self.cut, tuple(dict.fromkeys(results))
-        return TableSchema(name, known.kind, known.origin, columns, opened, parameters, results=given)
+        return TableSchema(
+            object=name,
+            kind=known.kind,
+            origin=known.origin,
+            columns=columns,
+            open=opened,
+            parameters=parameters,
+            results=given,
+        )
 
     def _list_result_sets(self, name: str, event: ObjectEvent) -> Iterator[ResultSet]:
         """The result sets that a statement of a procedure returns: its own, or those of a procedure it calls."""
@@ -184,7 +192,9 @@ class SchemaRegistry:
         statement, _, traits = self.statement_at(first.path, first.ordinal)
         declares = not is_shaped_by_query(statement, first.role)
         opened = known.row.open or name in self.cut
-        return reconcile_schema(given, DefinedSchema(columns, last, declares, traits.family, opened))
+        return reconcile_schema(
+            given, DefinedSchema(columns=columns, event=last, declares=declares, family=traits.family, open=opened)
+        )
 
     def _parameter_columns(self, event: ObjectEvent) -> tuple[SchemaColumn, ...]:
         """The parameters of a module, as columns that only the module itself reads."""

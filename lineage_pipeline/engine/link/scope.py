@@ -188,14 +188,28 @@ class ScopeSource(msgspec.Struct):
             name = column.name
             if column.flows is None:
                 own = self.input.final_name(name)
-                flows: Flows = (ColumnFlow(owner, own, "", DIRECT, IDENTITY, False, column.approximate, start, end),)
+                flows: Flows = (
+                    ColumnFlow(
+                        object=owner,
+                        column=own,
+                        path="",
+                        type=DIRECT,
+                        subtype=IDENTITY,
+                        masking=False,
+                        approximate=column.approximate,
+                        start=start,
+                        end=end,
+                    ),
+                )
             elif owner:
                 flows = enter_statement(column.flows, start, end, Hop(owner, name))
             else:  # rows of any of several tables
                 flows = tuple(msgspec.structs.replace(flow, start=start, end=end) for flow in column.flows)
             text = (column.text or f"{owner}.{name}") + self.mark
             members = map_member_flows(column.members, lambda own: enter_statement(own, start, end, Hop(owner, name)))
-            return ExprResult(flows, column.type, column.nullable or self.nullable, text, members)
+            return ExprResult(
+                flows=flows, type=column.type, nullable=column.nullable or self.nullable, text=text, members=members
+            )
         known = self.passed.get((position, self.nullable))
         if known is None:
             known = self.passed[position, self.nullable] = self._relation_column(position, name)
@@ -225,7 +239,13 @@ class ScopeSource(msgspec.Struct):
             map_member_flows(value.members, lambda flows: with_hop(flows, hop)) if value.members is not None else None
         )
         text = value.text + self.mark
-        return ExprResult(with_hop(value.flows, hop), value.type, value.nullable or self.nullable, text, members)
+        return ExprResult(
+            flows=with_hop(value.flows, hop),
+            type=value.type,
+            nullable=value.nullable or self.nullable,
+            text=text,
+            members=members,
+        )
 
     def row_value(self, start: int, end: int, report: Callable[..., None], exclude: Sequence[str] = ()) -> ExprResult:
         """All columns as one value; unknown ones are reported."""
@@ -244,7 +264,13 @@ class ScopeSource(msgspec.Struct):
             ColumnFlow(opening.object, WHOLE_ROW, approximate=True, start=start, end=end) for opening in openings
         )
         flows = union_flows([*(value.flows for _, value in members), *made, rows])
-        return ExprResult(flows, None, True, f"{self.alias}.*", members if not rows and not made else None)
+        return ExprResult(
+            flows=flows,
+            type=None,
+            nullable=True,
+            text=f"{self.alias}.*",
+            members=members if not rows and not made else None,
+        )
 
     def matches(self, qualifier: Sequence[str]) -> bool:
         """Say whether a qualifier names this source: by its alias, or by the end of its unaliased name."""

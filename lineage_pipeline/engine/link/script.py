@@ -47,7 +47,7 @@ def link_script(
     done: Mapping[int, LinkedStatement],
 ) -> LinkedScript:
     """Link every statement that writes something; `done` are those that the schema registry linked already."""
-    linking = ScriptLinker(script, bound, inputs, traits, done)
+    linking = ScriptLinker(script=script, bound=bound, inputs=inputs, traits=traits, done=done)
     linking.follow(0, len(script.statements), kept=True)
     own = linking.temporary - linking.lending.objects  # nobody else may ask for what they hold
     return LinkedScript(_drop_collapsed_writes(linking.linked, own, linking.used & own, bound))
@@ -210,7 +210,15 @@ def _fill_temporary(before: TableInput, written: WriteResult, fresh: bool) -> Ta
     columns = tuple(_write_temporary_column(column, values.get(column.name), fresh) for column in before.columns)
     known = {column.name for column in columns}
     extra = tuple(
-        InputColumn(name, out.written, value.type, True, value.flows, text=value.text, members=value.members)
+        InputColumn(
+            name=name,
+            written=out.written,
+            type=value.type,
+            nullable=True,
+            flows=value.flows,
+            text=value.text,
+            members=value.members,
+        )
         for name, out in written.columns
         for value in (out.value,)
         if name not in known
@@ -220,12 +228,12 @@ def _fill_temporary(before: TableInput, written: WriteResult, fresh: bool) -> Ta
     passes = written.unexpanded if fresh else (*before.passes, *written.unexpanded)
     facets = written.facets if fresh else (*before.facets, *written.facets)
     return TableInput(
-        before.object,
-        (*columns, *extra),
-        bool(passes),
-        True,
-        indirect,
-        passes,
+        object=before.object,
+        columns=(*columns, *extra),
+        open=bool(passes),
+        temporary=True,
+        indirect=indirect,
+        passes=passes,
         renamed=before.renamed,
         facets=tuple(dict.fromkeys((name, line) for name, text in facets for line in text.split("\n"))),
         guessed=before.guessed,

@@ -89,13 +89,13 @@ def link_select(links: RelationResolver, body: ir.Select, outer: Scope | None) -
     if body.value_table and len(columns) == 1:
         columns, rest = _expand_value_table(columns[0])
     return BoundRelation(
-        tuple(columns),
-        drop_duplicates(openings),
-        union_flows(indirect),
-        drop_duplicates(facets),
-        rest,
-        _is_single_row(body),
-        gap,
+        columns=tuple(columns),
+        unexpanded=drop_duplicates(openings),
+        indirect=union_flows(indirect),
+        facets=drop_duplicates(facets),
+        catch_all=rest,
+        single=_is_single_row(body),
+        unknown_range=gap,
     )
 
 
@@ -127,7 +127,10 @@ def _expand_value_table(column: OutputColumn) -> tuple[list[OutputColumn], ExprR
     if not members:
         return [column], column.value if column.value.type is None else None
     return [
-        OutputColumn(name, name, value, column.start, column.end, column.approximate) for name, value in members
+        OutputColumn(
+            name=name, written=name, value=value, start=column.start, end=column.end, approximate=column.approximate
+        )
+        for name, value in members
     ], None
 
 

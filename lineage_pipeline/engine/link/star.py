@@ -28,7 +28,14 @@ from lineage_pipeline.model import ir
 
 def build_output_column(output: ir.Output, name: str, value: ExprResult) -> OutputColumn:
     """A column of a select list."""
-    return OutputColumn(name, output.written, value, output.start, output.end, has_approximate_flow(value))
+    return OutputColumn(
+        name=name,
+        written=output.written,
+        value=value,
+        start=output.start,
+        end=output.end,
+        approximate=has_approximate_flow(value),
+    )
 
 
 def has_approximate_flow(value: ExprResult) -> bool:
@@ -77,7 +84,12 @@ def expand_star(
         shown = _output_name(star, renamed.get(name, name), match)
         made = value if star.each is None else _apply_each(links, star.each, scope, value)
         yield OutputColumn(
-            shown, written if shown == name else shown, made, star.start, star.end, has_approximate_flow(made)
+            name=shown,
+            written=written if shown == name else shown,
+            value=made,
+            start=star.start,
+            end=star.end,
+            approximate=has_approximate_flow(made),
         )
     named = [name for name in (*star.exclude, *replaced, *renamed) if "." not in name and name not in met]
     if named and links.traits.name not in LENIENT_STARS:

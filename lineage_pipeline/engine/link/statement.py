@@ -79,7 +79,9 @@ def link_statement(
 
     def link() -> LinkedStatement:
         try:
-            return StatementLinker(statement, bound, inputs, traits, environment or Environment()).link()
+            return StatementLinker(
+                statement=statement, bound=bound, inputs=inputs, traits=traits, environment=environment or Environment()
+            ).link()
         except BudgetExceeded as excess:
             return _limit_exceeded("the statement", str(excess), excess.turns)
         except (RecursionError, MemoryError):
@@ -192,7 +194,15 @@ class StatementLinker:
     ) -> WriteResult:
         guarded = conditional or self.bound.conditional
         facets = tuple(group_facets(linked.facets).items())
-        return WriteResult(target, mode, tuple(pairs), linked.unexpanded, linked.indirect, facets, guarded)
+        return WriteResult(
+            target=target,
+            mode=mode,
+            columns=tuple(pairs),
+            unexpanded=linked.unexpanded,
+            indirect=linked.indirect,
+            facets=facets,
+            conditional=guarded,
+        )
 
     def _link_assignment(self, assignment: ir.Assignment) -> Iterator[WriteResult]:
         """Assign values to variables; an output variable is written to a column of its module."""
@@ -467,7 +477,7 @@ def _result_column(callee: TableInput, name: str, at: ir.Name) -> tuple[str, Out
     column = callee.columns[callee.positions[name]]
     flow = ColumnFlow(callee.object, name, start=at.start, end=at.end)
     value = ExprResult((flow,), column.type, column.nullable, f"{callee.object}.{name}")
-    return name, OutputColumn(name, column.written, value, at.start, at.end)
+    return name, OutputColumn(name=name, written=column.written, value=value, start=at.start, end=at.end)
 
 
 def name_columns(columns: Sequence[OutputColumn], header: Sequence[str]) -> list[tuple[str, OutputColumn]]:
@@ -525,4 +535,6 @@ def evaluate_computed_columns(
 def _evaluate_computed_column(column: ir.ColumnDef, scope: Scope, links: RelationResolver) -> tuple[str, OutputColumn]:
     assert column.computed is not None
     value = evaluate_expression(column.computed, scope, links)
-    return column.name, OutputColumn(column.name, column.written, value, column.start, column.end)
+    return column.name, OutputColumn(
+        name=column.name, written=column.written, value=value, start=column.start, end=column.end
+    )

@@ -130,7 +130,7 @@ def _as_decomposed(value: ExprResult) -> ExprResult:
 
 def _map_flows(value: ExprResult, change: Callable[[Flows], Flows]) -> ExprResult:
     members = map_member_flows(value.members, change)
-    return ExprResult(change(value.flows), value.type, True, value.text, members)
+    return ExprResult(flows=change(value.flows), type=value.type, nullable=True, text=value.text, members=members)
 
 
 def _as_opaque(value: ExprResult) -> ExprResult:

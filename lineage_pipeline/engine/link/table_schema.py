@@ -31,7 +31,17 @@ def build_schema_columns(
         kind = given.type if given is not None and given.type else out.value.type
         nullable = out.value.nullable or copied if given is None or given.nullable is None else given.nullable
         comment, tags = (given.comment or None, given.tags) if given is not None else (None, ())
-        columns.append(SchemaColumn(name, shown, kind, nullable, out.approximate, comment, tags=tags))
+        columns.append(
+            SchemaColumn(
+                name=name,
+                written=shown,
+                type=kind,
+                nullable=nullable,
+                approximate=out.approximate,
+                description=comment,
+                tags=tags,
+            )
+        )
     return tuple(columns)
 
 
@@ -39,13 +49,13 @@ def build_table_input(schema: TableSchema, temporary: bool = False) -> TableInpu
     """A schema as the input of a statement that reads the object."""
     columns = tuple(
         InputColumn(
-            column.name,
-            column.written,
-            column.type,
-            column.nullable,
-            None,
-            column.approximate,
-            column.generated,
+            name=column.name,
+            written=column.written,
+            type=column.type,
+            nullable=column.nullable,
+            flows=None,
+            approximate=column.approximate,
+            generated=column.generated,
             added=column.path is not None,
         )
         for column in schema.columns

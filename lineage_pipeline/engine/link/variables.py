@@ -221,7 +221,7 @@ class Environment:
 def read_value_at(value: ExprResult, start: int, end: int) -> ExprResult:
     """The value of a variable, seen from the position where a statement reads it."""
     flows = tuple(msgspec.structs.replace(flow, start=start, end=end) for flow in value.flows)
-    return ExprResult(flows, value.type, value.nullable, value.text, value.members)
+    return ExprResult(flows=flows, type=value.type, nullable=value.nullable, text=value.text, members=value.members)
 
 
 def with_record_field(record: BoundRelation | None, field: OutputColumn) -> BoundRelation:
@@ -253,7 +253,16 @@ def read_variable(variables: VariableValues, expr: ir.Variable) -> ExprResult:
 def _make_frame(
     kind: str, ordinal: int, owner: str, visible: VariableValues | None = None, types: dict[str, str] | None = None
 ) -> VariableFrame:
-    return VariableFrame(kind, ordinal, owner, visible or VariableValues({}, {}), types or {}, set(), set(), [])
+    return VariableFrame(
+        kind=kind,
+        ordinal=ordinal,
+        owner=owner,
+        visible=visible or VariableValues({}, {}),
+        types=types or {},
+        assigned=set(),
+        declared=set(),
+        arms=[],
+    )
 
 
 def _make_module_frame(ordinal: int, definition: ir.Definition, module: str, around: VariableValues) -> VariableFrame:
@@ -312,7 +321,7 @@ def evaluate_function_result(called: ExprResult, function: TableInput | None) ->
     whole = union_flows(value.flows for _, value in members)
     if len(members) == 1:
         return members[0][1]
-    return ExprResult(whole, None, True, called.text, members)
+    return ExprResult(flows=whole, type=None, nullable=True, text=called.text, members=members)
 
 
 def _function_column(called: ExprResult, function: TableInput, column: InputColumn) -> ExprResult:

@@ -111,12 +111,12 @@ def _close_component(node: int, open_nodes: list[int], folded: StrongComponents)
 def _condense_direction(links: Adjacency, folded: StrongComponents, order: range, costs: HopCosts) -> Condensation:
     count, component, several = len(order), folded.component, folded.several
     made = Condensation(
-        order,
-        component,
-        folded.only[:],
-        {},
-        ComponentLinks(_zeros(count), _zeros(count), array("i")),
-        _zeros(len(component)),
+        order=order,
+        component=component,
+        single=folded.only[:],
+        cycles={},
+        next=ComponentLinks(_zeros(count), _zeros(count), array("i")),
+        depth=_zeros(len(component)),
     )
     starts, ends, targets = made.next.starts, made.next.ends, made.next.targets
     offsets, neighbours, depth, (leaving, entering) = links.offsets, links.targets, made.depth, costs

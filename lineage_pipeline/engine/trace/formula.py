@@ -60,7 +60,16 @@ def build_formulas(facts: LineageFacts, ref: ColumnRef) -> tuple[Formula, ...]:
     writer = _FormulaWriter(facts.facets(objects), facts.edges_into(objects))
     made = tuple(writer.build_formula(facet) for facet in writer.definitions.get(ref, ()))
     nothing = Formula(
-        ref.object, ref.column, ValueChange.SOURCE, canonical_column_name(ref), (ref,), "", None, None, None, True
+        object=ref.object,
+        column=ref.column,
+        change=ValueChange.SOURCE,
+        formula=canonical_column_name(ref),
+        sources=(ref,),
+        expression="",
+        path=None,
+        statement=None,
+        line=None,
+        exact=True,
     )
     return made or (nothing,)
 
@@ -90,16 +99,16 @@ class _FormulaWriter:
         ref = ColumnRef(facet.object, facet.column)
         written = self._inline_definitions(facet, (ref,))
         return Formula(
-            ref.object,
-            ref.column,
-            _classify_change(ref, written),
-            written.text,
-            written.sources,
-            facet.expression,
-            facet.path,
-            facet.statement,
-            facet.span.line if facet.span else next(map(edge_line, self._edges_of(facet)), None),
-            written.exact,
+            object=ref.object,
+            column=ref.column,
+            change=_classify_change(ref, written),
+            formula=written.text,
+            sources=written.sources,
+            expression=facet.expression,
+            path=facet.path,
+            statement=facet.statement,
+            line=facet.span.line if facet.span else next(map(edge_line, self._edges_of(facet)), None),
+            exact=written.exact,
         )
 
     def _edges_of(self, facet: Facet) -> list[ColumnEdge]:

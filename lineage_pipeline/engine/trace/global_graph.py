@@ -78,4 +78,13 @@ def _places_by_object(parts: Iterable[ObjectStatement], roles: Sequence[Role]) -
 
 def _build_crossing(source: str, target: str, statements: tuple[StatementRef, ...]) -> GraphEdge:
     kind = GraphEdgeType.CROSS_STATEMENT
-    return GraphEdge(hash_node_identity(source, target, kind), source, target, kind, None, None, False, statements)
+    return GraphEdge(
+        id=hash_node_identity(source, target, kind),
+        source=source,
+        target=target,
+        type=kind,
+        operation=None,
+        expression=None,
+        approximate=False,
+        statements=statements,
+    )

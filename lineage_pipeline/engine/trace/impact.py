@@ -124,7 +124,15 @@ class _WalkEdges:
         if not found:
             return None
         other, edge = min(found, key=lambda pair: _via_order(*pair))
-        return Via(other.object, other.column, edge.type, edge.subtype, edge.expression, edge.path, edge_line(edge))
+        return Via(
+            object=other.object,
+            column=other.column,
+            type=edge.type,
+            subtype=edge.subtype,
+            expression=edge.expression,
+            path=edge.path,
+            line=edge_line(edge),
+        )
 
     def _nearer_columns(self, edge: ColumnEdge) -> Iterator[ColumnRef]:
         """The nearer ends of an edge."""

@@ -73,7 +73,7 @@ def reach_objects(
             None,
             root=not links.up.get(name),
             leaf=not links.down.get(name),
-            via=Via(nearer[name], None, None, None, None, None, None),
+            via=Via(object=nearer[name], column=None, type=None, subtype=None, expression=None, path=None, line=None),
         )
         for distance, name in shown
     )

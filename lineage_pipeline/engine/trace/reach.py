@@ -64,7 +64,11 @@ def build_counting_graph(graph: ColumnGraph, direct_only: bool) -> CountingGraph
     owners = [numbers.setdefault(ref.object, len(numbers)) for ref in graph.refs]
     links = graph.links(direct_only)
     return CountingGraph(
-        graph.columns, graph.into, links, owners, lambda: [sampling_hash(ref.object, ref.column) for ref in graph.refs]
+        columns=graph.columns,
+        into=graph.into,
+        links=links,
+        owners=owners,
+        spread=lambda: [sampling_hash(ref.object, ref.column) for ref in graph.refs],
     )
 
 
@@ -104,7 +108,7 @@ def _count_direction(net: CountingGraph, links: Adjacency, way: Condensation, la
             columns[node], leaves[node] = count, ends
             if inexact:
                 estimated.add(node)
-    return ReachCounts(columns, found.objects, leaves, way.depth, estimated)
+    return ReachCounts(columns=columns, objects=found.objects, leaves=leaves, depth=way.depth, estimated=estimated)
 
 
 def _is_leaf(links: Adjacency, node: int) -> bool:
@@ -129,7 +133,7 @@ def _assign_labels(net: CountingGraph, links: Adjacency, way: Condensation, chos
     numbers: dict[int, int] = {}
     for node in way.sort_nodes(node for node in range(net.columns) if node in met):
         object[node] = numbers.setdefault(net.owners[node], objects + len(numbers))
-    return NodeLabels(own, object, leaves, objects, objects + len(numbers))
+    return NodeLabels(own=own, object=object, leaves=leaves, objects=objects, count=objects + len(numbers))
 
 
 def _estimate_counts(

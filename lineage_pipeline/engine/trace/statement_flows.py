@@ -56,7 +56,18 @@ def list_table_flows(lineage: LineageTables, wanted: FlowFilter) -> tuple[Statem
     outputs = None if wanted.outputs is None else {ref.object for ref in wanted.outputs}
     sources = None if wanted.sources is None else {ref.object for ref in wanted.sources}
     found = {
-        StatementFlow(place.path, place.statement, edge.to_object, None, edge.from_object, None, None, None, None, None)
+        StatementFlow(
+            path=place.path,
+            statement=place.statement,
+            to_object=edge.to_object,
+            to_column=None,
+            from_object=edge.from_object,
+            from_column=None,
+            type=None,
+            subtype=None,
+            expression=None,
+            line=None,
+        )
         for edge in lineage.object_edges
         if edge.kind is not EdgeKind.CALL
         and (outputs is None or edge.to_object in outputs)

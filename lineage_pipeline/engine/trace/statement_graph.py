@@ -122,7 +122,18 @@ class _GraphDraft:
             label = name if row is None else row.name if row.temporary else row.written or row.name
             span = self.place.span(mention.start, mention.end) if mention is not None else None
             origin = row.origin if row is not None else Origin.UNKNOWN
-            self._add_node(GraphNode(identity, kind, label, name, None, span, origin, ()))
+            self._add_node(
+                GraphNode(
+                    id=identity,
+                    type=kind,
+                    label=label,
+                    qualified_name=name,
+                    expression=None,
+                    span=span,
+                    resolution_source=origin,
+                    statement_refs=(),
+                )
+            )
         return identity
 
     def scope_node(self, scope: DetailScope) -> str:
@@ -134,7 +145,18 @@ class _GraphDraft:
             self.labels[scope.inner] = scope.label
             span = self.place.span(scope.start, scope.end)
             label, name = scope.label or "subquery", scope.label or None
-            self._add_node(GraphNode(identity, scope.type, label, name, None, span, None, ()))
+            self._add_node(
+                GraphNode(
+                    id=identity,
+                    type=scope.type,
+                    label=label,
+                    qualified_name=name,
+                    expression=None,
+                    span=span,
+                    resolution_source=None,
+                    statement_refs=(),
+                )
+            )
         return identity
 
     def _inner_node(self, inner: str) -> str:
@@ -146,7 +168,18 @@ class _GraphDraft:
         identity = hash_node_identity("variable", self.place.identities[setter], name)
         if identity not in self.nodes:
             self.labels[inner] = name
-            self._add_node(GraphNode(identity, NodeType.VARIABLE, name, name, None, None, None, ()))
+            self._add_node(
+                GraphNode(
+                    id=identity,
+                    type=NodeType.VARIABLE,
+                    label=name,
+                    qualified_name=name,
+                    expression=None,
+                    span=None,
+                    resolution_source=None,
+                    statement_refs=(),
+                )
+            )
         return identity
 
     def column_node(
@@ -165,7 +198,18 @@ class _GraphDraft:
                 origin = row.origin if row is not None else Origin.UNKNOWN
             qualified = f"{qualifier}.{column}" if qualifier is not None else None
             span, expression = places
-            self._add_node(GraphNode(identity, NodeType.COLUMN, label, qualified, expression, span, origin, ()))
+            self._add_node(
+                GraphNode(
+                    id=identity,
+                    type=NodeType.COLUMN,
+                    label=label,
+                    qualified_name=qualified,
+                    expression=expression,
+                    span=span,
+                    resolution_source=origin,
+                    statement_refs=(),
+                )
+            )
             self._connect(_EdgeDraft(owner, identity, GraphEdgeType.OWNERSHIP))
         return identity
 
@@ -203,7 +247,17 @@ class _GraphDraft:
             span = None if feed.column == UNLISTED_COLUMNS else self.place.span(feed.start, feed.end)
             source = self.column_node(owner, feed.inner, feed.object, feed.column, (span, None))
         kind, operation = _edge_kind(feed)
-        self._connect(_EdgeDraft(source, target, kind, operation, expression, feed.approximate, feed.path))
+        self._connect(
+            _EdgeDraft(
+                source=source,
+                target=target,
+                type=kind,
+                operation=operation,
+                expression=expression,
+                approximate=feed.approximate,
+                path=feed.path,
+            )
+        )
 
     def _connect(self, link: "_EdgeDraft") -> None:
         identity = hash_node_identity(link.source, link.target, link.type, link.operation or "", link.path)
@@ -229,7 +283,18 @@ class _GraphDraft:
         path = self.place.text.path
         identity = hash_node_identity("script", path)
         if identity not in self.nodes:
-            self._add_node(GraphNode(identity, NodeType.SCRIPT, path, path, None, None, None, ()))
+            self._add_node(
+                GraphNode(
+                    id=identity,
+                    type=NodeType.SCRIPT,
+                    label=path,
+                    qualified_name=path,
+                    expression=None,
+                    span=None,
+                    resolution_source=None,
+                    statement_refs=(),
+                )
+            )
         yield identity
 
 

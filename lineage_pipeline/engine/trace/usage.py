@@ -52,16 +52,18 @@ def list_table_usage(lineage: LineageTables, ctes: Iterable[str] = ()) -> tuple[
         places.setdefault(part.object, set()).add((part.path, part.ordinal))
     found = [
         TableUse(
-            row.object,
-            _classify_usage(roles[row.object]),
-            _table_type(row),
-            len(places[row.object]),
-            columns.get(row.object, 0),
+            object=row.object,
+            usage=_classify_usage(roles[row.object]),
+            type=_table_type(row),
+            statements=len(places[row.object]),
+            columns=columns.get(row.object, 0),
         )
         for row in lineage.objects
         if row.kind not in EXCLUDED_KINDS and roles.get(row.object, set()) & (READ_ROLES | WRITE_ROLES)
     ]
-    found += [TableUse(name, Usage.INPUT, "CTE", 1, 0) for name in sorted(set(ctes))]
+    found += [
+        TableUse(object=name, usage=Usage.INPUT, type="CTE", statements=1, columns=0) for name in sorted(set(ctes))
+    ]
     return tuple(sorted(found, key=lambda used: (used.object, used.type)))
 
 

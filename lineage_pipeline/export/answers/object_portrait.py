@@ -43,15 +43,21 @@ def build_portrait(facts: LineageFacts, name: str) -> ObjectPortrait:
     }
     findings = [one for one in facts.findings() if one.object == name]
     return ObjectPortrait(
-        row,
-        facts.columns([name]),
-        facts.constraints([name]) if row.kind not in WITHOUT_SCHEMA else (),
-        facts.edges_into([name]),
-        _sorted_names(edge.from_object for edge in edges if edge.to_object == name and edge.kind is not EdgeKind.CALL),
-        _sorted_names(edge.to_object for edge in edges if edge.from_object == name and edge.kind is not EdgeKind.CALL),
-        _sorted_names(edge.to_object for edge in edges if edge.from_object == name and edge.kind is EdgeKind.CALL),
-        [(part, lines.get((part.path, part.ordinal))) for part in parts],
-        sorted(findings, key=lambda one: (one.path or "", one.line or 0, one.column or 0, one.id)),
+        row=row,
+        columns=facts.columns([name]),
+        constraints=facts.constraints([name]) if row.kind not in WITHOUT_SCHEMA else (),
+        edges=facts.edges_into([name]),
+        sources=_sorted_names(
+            edge.from_object for edge in edges if edge.to_object == name and edge.kind is not EdgeKind.CALL
+        ),
+        readers=_sorted_names(
+            edge.to_object for edge in edges if edge.from_object == name and edge.kind is not EdgeKind.CALL
+        ),
+        callers=_sorted_names(
+            edge.to_object for edge in edges if edge.from_object == name and edge.kind is EdgeKind.CALL
+        ),
+        parts=[(part, lines.get((part.path, part.ordinal))) for part in parts],
+        findings=sorted(findings, key=lambda one: (one.path or "", one.line or 0, one.column or 0, one.id)),
     )
 
 

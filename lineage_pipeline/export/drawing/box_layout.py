@@ -102,7 +102,14 @@ def _topological_order(after: Sequence[Sequence[int]]) -> list[int]:
 
 def _build_layer_graph(layers: Sequence[int], heights: Sequence[int], arrows: Sequence[tuple[int, int]]) -> _LayerGraph:
     """Route every long arrow through a waypoint in each layer between its ends."""
-    net = _LayerGraph(list(layers), list(heights), [[] for _ in layers], [[] for _ in layers], [], len(layers))
+    net = _LayerGraph(
+        layers=list(layers),
+        heights=list(heights),
+        before=[[] for _ in layers],
+        after=[[] for _ in layers],
+        chains=[],
+        boxes=len(layers),
+    )
     for source, target in arrows:
         low, high = (source, target) if net.layers[source] <= net.layers[target] else (target, source)
         chain = [low]

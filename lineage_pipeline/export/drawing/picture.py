@@ -103,7 +103,14 @@ def _draw_columns(lineage: LineageTables) -> Picture:
         words = {edge.subtype.value, APPROXIMATE} if edge.approximate else {edge.subtype.value}
         how[edge.from_object, edge.to_object, direct, ends[0], ends[1]] |= words
     arrows = [
-        Arrow(source, target, tuple(sorted(words)), direct, source_column, target_column)
+        Arrow(
+            source=source,
+            target=target,
+            how=tuple(sorted(words)),
+            direct=direct,
+            source_column=source_column,
+            target_column=target_column,
+        )
         for (source, target, direct, source_column, target_column), words in how.items()
     ]
     return Picture(boxes, _arrows_between(boxes, sorted(arrows, key=_arrow_order)))

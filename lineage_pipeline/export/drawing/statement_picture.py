@@ -59,10 +59,10 @@ def _touches_column(edge: GraphEdge, owners: Mapping[str, str]) -> bool:
 def _column_flow(graph: Graph, edge: GraphEdge, owners: Mapping[str, str], names: Mapping[str, str]) -> Arrow:
     how = (edge.operation.value,) if edge.operation else ()
     return Arrow(
-        names[owners.get(edge.source, edge.source)],
-        names[owners.get(edge.target, edge.target)],
-        (*how, APPROXIMATE) if edge.approximate else how,
-        edge.operation in VALUE_OPERATIONS,
-        graph.node(edge.source).label if edge.source in owners else None,
-        graph.node(edge.target).label if edge.target in owners else None,
+        source=names[owners.get(edge.source, edge.source)],
+        target=names[owners.get(edge.target, edge.target)],
+        how=(*how, APPROXIMATE) if edge.approximate else how,
+        direct=edge.operation in VALUE_OPERATIONS,
+        source_column=graph.node(edge.source).label if edge.source in owners else None,
+        target_column=graph.node(edge.target).label if edge.target in owners else None,
     )

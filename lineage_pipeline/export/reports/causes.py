@@ -223,15 +223,15 @@ def build_cause(
     ]
     hurt = [reader for reader in further if reader.effective is None or reader.effective in HARMFUL_SEVERITIES]
     return RootCause(
-        root,
-        rule.title if rule else "",
-        rule.meaning if rule else "",
-        rule.remedy if rule else "",
-        tuple(map(_reader_of_change, own)),
-        tuple(readers),
-        tuple(sorted(hurt, key=lambda reader: SEVERITY_RANKS[reader.effective or Severity.INFO])),
-        len(further) - len(hurt),
-        _describe_waiver(root.waiver, waivers),
+        change=root,
+        title=rule.title if rule else "",
+        meaning=rule.meaning if rule else "",
+        remedy=rule.remedy if rule else "",
+        alongside=tuple(map(_reader_of_change, own)),
+        readers=tuple(readers),
+        further=tuple(sorted(hurt, key=lambda reader: SEVERITY_RANKS[reader.effective or Severity.INFO])),
+        unhurt=len(further) - len(hurt),
+        waived=_describe_waiver(root.waiver, waivers),
     )
 
 
@@ -266,14 +266,29 @@ def _build_reader(change: Change, consumer: Consumer, own: Change | None) -> Aff
     felt = "fills it" if own_writer else READER_EFFECTS[scope]
     effective, fate = (Severity.BREAKING, "breaks") if broken else (None, felt)
     return AffectedReader(
-        consumer.object, consumer.column, consumer.path, consumer.line, consumer.owners, effective, fate
+        object=consumer.object,
+        column=consumer.column,
+        path=consumer.path,
+        line=consumer.line,
+        owners=consumer.owners,
+        effective=effective,
+        fate=fate,
     )
 
 
 def _reader_of_change(change: Change) -> AffectedReader:
     becomes = _describe_transition(change)
     fate = "breaks" if change.effective is Severity.BREAKING else "" if becomes else READER_EFFECTS[change.scope]
-    return AffectedReader(change.object, change.column, change.path, change.line, (), change.effective, fate, becomes)
+    return AffectedReader(
+        object=change.object,
+        column=change.column,
+        path=change.path,
+        line=change.line,
+        owners=(),
+        effective=change.effective,
+        fate=fate,
+        becomes=becomes,
+    )
 
 
 def _indirect_readers(following: Sequence[Change]) -> Iterator[AffectedReader]:

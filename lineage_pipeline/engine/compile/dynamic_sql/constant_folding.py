@@ -295,7 +295,7 @@ class VariableTexts:
         """Start before the first statement."""
         self.source = source
         self.traits = traits
-        self.branches = [_BranchState("", -1, {}, set(), [])]
+        self.branches = [_BranchState(kind="", ordinal=-1, known={}, assigned=set(), arms=[])]
         self.parents: list[int] = []
 
     @property
@@ -311,14 +311,21 @@ class VariableTexts:
             while len(self.branches) > 1 and self.branches[-1].ordinal not in ancestors:
                 self._leave_branch(self.branches.pop())
         if piece.kind == "GO":
-            self.branches = [_BranchState("", -1, {}, set(), [])]
+            self.branches = [_BranchState(kind="", ordinal=-1, known={}, assigned=set(), arms=[])]
         elif (piece.kind or "").startswith("CREATE "):
-            self.branches.append(_BranchState("CREATE", ordinal, {}, set(), []))
+            self.branches.append(_BranchState(kind="CREATE", ordinal=ordinal, known={}, assigned=set(), arms=[]))
         elif piece.kind in ir.BRANCH_KINDS:
             around = self.branches[-1]
             other = piece.kind in ir.ARM_KINDS and around.kind in ir.BRANCH_KINDS
             base = self.branches[-2] if other else around
-            branch = _BranchState(str(piece.kind), ordinal, dict(base.known), set(), [], dict(base.origins))
+            branch = _BranchState(
+                kind=str(piece.kind),
+                ordinal=ordinal,
+                known=dict(base.known),
+                assigned=set(),
+                arms=[],
+                origins=dict(base.origins),
+            )
             self.branches.append(branch)
 
     def _ancestors(self, parent: int) -> set[int]:

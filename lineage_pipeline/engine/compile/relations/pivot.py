@@ -62,7 +62,13 @@ def _compile_pivot(context: CompileContext, pivot: exp.Expr, inner: int) -> ir.P
     if any(isinstance(item, exp.PivotAny | exp.Query) for field in fields for item in field.expressions) or any(
         field.args.get("query") or field.args.get("field") for field in fields
     ):
-        return ir.Pivot(inner, tuple(keys), (), tuple(aggregates), _compile_pivot_group(context, pivot))
+        return ir.Pivot(
+            relation=inner,
+            keys=tuple(keys),
+            outputs=(),
+            open=tuple(aggregates),
+            group=_compile_pivot_group(context, pivot),
+        )
     values = [_pivot_value_name(item) for field in fields for item in field.expressions]
     outputs = []
     for position in range(len(names) or len(values) * max(len(aggregates), 1)):
@@ -71,8 +77,10 @@ def _compile_pivot(context: CompileContext, pivot: exp.Expr, inner: int) -> ir.P
         named = _NAME_COMMENT.sub("", identifier.name) if identifier is not None else ""  # sqlglot takes remarks over
         written = named or values[position // max(len(aggregates), 1)]
         name = (_NAME_COMMENT.sub("", context.column_name(identifier)) if identifier is not None else "") or written
-        outputs.append(ir.Output(name, written, aggregate, ir.NOWHERE, ir.NOWHERE))
-    return ir.Pivot(inner, tuple(keys), tuple(outputs), (), _compile_pivot_group(context, pivot))
+        outputs.append(ir.Output(name=name, written=written, expr=aggregate, start=ir.NOWHERE, end=ir.NOWHERE))
+    return ir.Pivot(
+        relation=inner, keys=tuple(keys), outputs=tuple(outputs), open=(), group=_compile_pivot_group(context, pivot)
+    )
 
 
 def _pivot_value_name(node: exp.Expr) -> str:
@@ -144,13 +152,15 @@ def _compile_pivot_on(context: CompileContext, node: exp.Expr, inner: int) -> ir
     ]
     kept = _compile_pivot_group(context, node)
     if not all(isinstance(item, exp.In) for item in node.expressions):
-        return ir.Pivot(inner, tuple(keys), (), tuple(value for value, _ in aggregates), kept)
+        return ir.Pivot(
+            relation=inner, keys=tuple(keys), outputs=(), open=tuple(value for value, _ in aggregates), group=kept
+        )
     lists = [[value.alias_or_name or value.name for value in item.expressions] for item in node.expressions]
     outputs = [
-        ir.Output(name, name, value, ir.NOWHERE, ir.NOWHERE)
+        ir.Output(name=name, written=name, expr=value, start=ir.NOWHERE, end=ir.NOWHERE)
         for name, value in _pivot_column_names(context, lists, aggregates)
     ]
-    return ir.Pivot(inner, tuple(keys), tuple(outputs), (), kept)
+    return ir.Pivot(relation=inner, keys=tuple(keys), outputs=tuple(outputs), open=(), group=kept)
 
 
 def _aggregate_name(context: CompileContext, node: exp.Expr) -> str:
@@ -181,6 +191,12 @@ def _compile_unpivot_on(context: CompileContext, node: exp.Expr, inner: int) -> 
     )
     every = next((item for item in node.expressions if isinstance(item, exp.Columns)), None)
     if every is not None:
-        return ir.Unpivot(inner, tuple(values), label, (), compile_star(context, every.this, exp.Select()))
+        return ir.Unpivot(
+            relation=inner,
+            values=tuple(values),
+            label=label,
+            inputs=(),
+            every=compile_star(context, every.this, exp.Select()),
+        )
     inputs = tuple(tuple(_references_of(compile_expression(context, _strip_alias(item)))) for item in node.expressions)
     return ir.Unpivot(inner, tuple(values), label, inputs)

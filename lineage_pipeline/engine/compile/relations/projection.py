@@ -30,7 +30,7 @@ def compile_transform(context: CompileContext, items: Sequence[exp.Expr]) -> Ite
     made_of = ir.Call("TRANSFORM", tuple(compile_expressions(context, node.expressions)))
     for name, written, kind in _transform_columns(context, node, items):
         value = ir.Cast(made_of, kind) if kind else made_of
-        yield ir.Output(name, written, value, ir.NOWHERE, ir.NOWHERE)
+        yield ir.Output(name=name, written=written, expr=value, start=ir.NOWHERE, end=ir.NOWHERE)
 
 
 def _transform_columns(
@@ -129,8 +129,8 @@ def _compile_simple_item(context: CompileContext, node: exp.Expr) -> ir.Output |
     if type(ref) is not ir.Ref or ref.start < 0:
         return None
     if alias is None:
-        return ir.Output(ref.parts[-1], name.name, ref, ref.start, ref.end)
-    return ir.Output(context.column_name(alias), alias.name, ref, ref.start, ref.end)
+        return ir.Output(name=ref.parts[-1], written=name.name, expr=ref, start=ref.start, end=ref.end)
+    return ir.Output(name=context.column_name(alias), written=alias.name, expr=ref, start=ref.start, end=ref.end)
 
 
 def _name_as_hive(context: CompileContext, found: ir.Output, node: exp.Expr, before: Sequence[exp.Expr]) -> ir.Output:
@@ -165,9 +165,9 @@ def compile_output(context: CompileContext, node: exp.Expr, position: int) -> ir
         if start == ir.NOWHERE and isinstance(compiled, ir.Ref):
             start, end = compiled.start, compiled.end
     if isinstance(alias, exp.Identifier):
-        return ir.Output(context.column_name(alias), alias.name, compiled, start, end)
+        return ir.Output(name=context.column_name(alias), written=alias.name, expr=compiled, start=start, end=end)
     name, written = _name_unaliased(context, shown, position, start, end)
-    return ir.Output(name, written, compiled, start, end)
+    return ir.Output(name=name, written=written, expr=compiled, start=start, end=end)
 
 
 def _is_string_alias(context: CompileContext, node: exp.Expr) -> bool:
@@ -189,7 +189,7 @@ def _compile_multi_alias(context: CompileContext, node: exp.Expr) -> Iterator[ir
     start, end = find_item_span(context, node, node.expressions[0] if node.expressions else None)
     for position, alias in enumerate(node.expressions):
         part = ir.Call("PART", (compiled, _number_literal(position), _number_literal(len(node.expressions))))
-        yield ir.Output(context.column_name(alias), alias.name, part, start, end)
+        yield ir.Output(name=context.column_name(alias), written=alias.name, expr=part, start=start, end=end)
 
 
 def _number_literal(number: int) -> ir.Literal:
@@ -205,7 +205,11 @@ def _expand_generator(made: ir.Output) -> list[ir.Output]:
     names = produced_column_names(op, call.args) or ("",) if op in functions.EXPANDING_FUNCTIONS else ()
     return [
         ir.Output(
-            name, name, ir.Call("PART", (call, _number_literal(at), _number_literal(len(names)))), made.start, made.end
+            name=name,
+            written=name,
+            expr=ir.Call("PART", (call, _number_literal(at), _number_literal(len(names)))),
+            start=made.start,
+            end=made.end,
         )
         for at, name in enumerate(names)
     ]

@@ -252,7 +252,13 @@ def _compile_describe(context: CompileContext, node: exp.Expr) -> int:
     rows = compile_query(context, given if isinstance(given, exp.Query) else exp.Subquery(this=given))
     whole = ir.Call("SUMMARIZE", (ir.Whole((), ir.NOWHERE, ir.NOWHERE),), ir.AGGREGATE)
     outputs = tuple(
-        ir.Output(name, name, whole if measured else ir.Literal("string", name), ir.NOWHERE, ir.NOWHERE)
+        ir.Output(
+            name=name,
+            written=name,
+            expr=whole if measured else ir.Literal("string", name),
+            start=ir.NOWHERE,
+            end=ir.NOWHERE,
+        )
         for name, measured in DESCRIBE_COLUMNS["SUMMARIZE" if isinstance(node, exp.Summarize) else "DESCRIBE"].items()
     )
     return context.add_relation(ir.Select((ir.Source("", relation=rows),), outputs))
@@ -266,7 +272,9 @@ def _compile_unknown_query(context: CompileContext, node: exp.Expr) -> int:
         return compile_set_operation(context, node)
     kind = type(node).__name__
     context.report("UNSUPPORTED_SYNTAX", context.origin, context.origin + 1, construct=kind)
-    return context.add_relation(ir.Select((), (ir.Output("", "", ir.Literal("other", kind), -1, -1),)))
+    return context.add_relation(
+        ir.Select((), (ir.Output(name="", written="", expr=ir.Literal("other", kind), start=-1, end=-1),))
+    )
 
 
 _QUERY_COMPILERS: dict[type[exp.Expr], Callable[[CompileContext, exp.Expr], int]] = {

@@ -77,7 +77,7 @@ def _compile_for_document(context: CompileContext, node: exp.Expr, index: int) -
         return index
     whole = ir.Whole((), ir.NOWHERE, ir.NOWHERE)
     made = ir.Call(f"FOR{kind}", (whole, *document_options_of(context, document)), ir.AGGREGATE)
-    output = ir.Output("", "", made, ir.NOWHERE, ir.NOWHERE)
+    output = ir.Output(name="", written="", expr=made, start=ir.NOWHERE, end=ir.NOWHERE)
     return context.add_relation(ir.Select((ir.Source("", relation=index),), (output,)))
 
 

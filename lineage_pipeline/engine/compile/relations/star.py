@@ -20,17 +20,19 @@ def compile_star(context: CompileContext, node: exp.Expr, select: exp.Expr) -> i
     if context.text[context.origin + end - 1] != "*":  # FROM without SELECT: nobody wrote the star
         start, end = ir.NOWHERE, ir.NOWHERE
     return ir.Star(
-        tuple(context.alias_name(part) for part in qualifiers),
-        start,
-        end,
-        tuple(_excluded_column(context, item) for item in excluded),
-        tuple(_compile_replacement(context, item) for item in inner.args.get("replace") or ()),
-        tuple(
+        qualifier=tuple(context.alias_name(part) for part in qualifiers),
+        start=start,
+        end=end,
+        exclude=tuple(_excluded_column(context, item) for item in excluded),
+        replace=tuple(_compile_replacement(context, item) for item in inner.args.get("replace") or ()),
+        rename=tuple(
             (context.column_name(_identifier_of(item)), context.column_name(item.args["alias"]))
             for item in inner.args.get("rename") or ()
             if item.args.get("alias") is not None
         ),
-        like_to_regex(inner.args["ilike"].name, ignoring_case=True) if inner.args.get("ilike") is not None else "",
+        pattern=like_to_regex(inner.args["ilike"].name, ignoring_case=True)
+        if inner.args.get("ilike") is not None
+        else "",
     )
 
 
@@ -53,7 +55,7 @@ def _compile_replacement(context: CompileContext, node: exp.Expr) -> ir.Output:
     name = alias if isinstance(alias, exp.Identifier) else _identifier_of(node)
     start, end = find_item_span(context, node, name) if alias is not None else (ir.NOWHERE, ir.NOWHERE)
     value = compile_expression(context, node.this if alias is not None else node)
-    return ir.Output(context.column_name(name), name.name, value, start, end)
+    return ir.Output(name=context.column_name(name), written=name.name, expr=value, start=start, end=end)
 
 
 # ── patterns ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -146,7 +148,15 @@ def compile_column_set(context: CompileContext, node: exp.Expr) -> ir.Star | Non
 def _extend_star(found: ir.Star, pattern: str | None = None, each: ir.Expr | None = None, naming: str = "") -> ir.Star:
     shown = found.pattern if pattern is None else pattern
     return ir.Star(
-        found.qualifier, found.start, found.end, found.exclude, found.replace, found.rename, shown, each, naming
+        qualifier=found.qualifier,
+        start=found.start,
+        end=found.end,
+        exclude=found.exclude,
+        replace=found.replace,
+        rename=found.rename,
+        pattern=shown,
+        each=each,
+        naming=naming,
     )
 
 

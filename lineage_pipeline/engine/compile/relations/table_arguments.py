@@ -77,7 +77,10 @@ def compile_string_table(context: CompileContext, node: exp.Expr) -> ir.Name | N
 
 def _add_columns(context: CompileContext, name: ir.Name, added: Sequence[str]) -> int:
     """All columns of a table and some more."""
-    more = (ir.Output(word, word, ir.Literal("other", word), ir.NOWHERE, ir.NOWHERE) for word in added)
+    more = (
+        ir.Output(name=word, written=word, expr=ir.Literal("other", word), start=ir.NOWHERE, end=ir.NOWHERE)
+        for word in added
+    )
     star = ir.Star((), ir.NOWHERE, ir.NOWHERE)
     return context.add_relation(ir.Select((ir.Source("", name=name),), (star, *more)))
 
@@ -203,7 +206,13 @@ def compile_lookup(context: CompileContext, node: exp.Expr) -> ir.Expr | None:
     values = []
     for item in columns:
         called = item.name if item is not None else ""
-        output = ir.Output(called, called, ir.Ref((called,), ir.NOWHERE, ir.NOWHERE), ir.NOWHERE, ir.NOWHERE)
+        output = ir.Output(
+            name=called,
+            written=called,
+            expr=ir.Ref((called,), ir.NOWHERE, ir.NOWHERE),
+            start=ir.NOWHERE,
+            end=ir.NOWHERE,
+        )
         values.append(
             ir.Sub(
                 "scalar lookup",

@@ -49,7 +49,10 @@ def compile_widening(context: CompileContext, function: ir.Expr) -> int:
     added = functions.TABLE_ARGUMENT_DIALECTS.get(context.traits.name, functions.WIDENING_FUNCTIONS[function.op])
     everything = ir.Star((), ir.NOWHERE, ir.NOWHERE, () if added else tuple(ref.parts[-1] for ref in described))
     made = ir.Call(function.op, described)
-    outputs = (ir.Output(context.fold_column(name), name, made, ir.NOWHERE, ir.NOWHERE) for name in added)
+    outputs = (
+        ir.Output(name=context.fold_column(name), written=name, expr=made, start=ir.NOWHERE, end=ir.NOWHERE)
+        for name in added
+    )
     return context.add_relation(ir.Select((ir.Source("", relation=tables[0]),), (everything, *outputs)))
 
 
@@ -100,7 +103,9 @@ def compile_vector_search(context: CompileContext, node: exp.Expr, table: exp.Ex
     column = ir.Ref(("base", context.fold_column(compared.name)), *context.span_of(compared))
     rows: dict[str, ir.Expr] = {name: ir.Whole((name,), ir.NOWHERE, ir.NOWHERE) for name in ("query", "base")}
     made: dict[str, ir.Expr] = {**rows, "distance": ir.Call("DISTANCE", (column,), 0, "FLOAT64")}
-    outputs = tuple(ir.Output(name, name, value, ir.NOWHERE, ir.NOWHERE) for name, value in made.items())
+    outputs = tuple(
+        ir.Output(name=name, written=name, expr=value, start=ir.NOWHERE, end=ir.NOWHERE) for name, value in made.items()
+    )
     return ir.Source("vector_search", relation=context.add_relation(ir.Select(sources, outputs)))
 
 

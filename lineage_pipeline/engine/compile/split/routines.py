@@ -125,7 +125,13 @@ class RoutineHeaderWalker(SimpleStatementWalker):
         if not self.family.equals or all(item.name.startswith("@") for item in parameters):
             return ()
         values = tuple(
-            ir.Output("", "", ir.Variable(item.name, ir.NOWHERE, ir.NOWHERE), ir.NOWHERE, ir.NOWHERE)
+            ir.Output(
+                name="",
+                written="",
+                expr=ir.Variable(item.name, ir.NOWHERE, ir.NOWHERE),
+                start=ir.NOWHERE,
+                end=ir.NOWHERE,
+            )
             for item in parameters
         )
         names = tuple(f"@{position}" for position in range(1, len(parameters) + 1))

@@ -48,7 +48,7 @@ def _split_by_dialect(tokens: Sequence[Token], traits: DialectTraits, text: str)
         tokens = normalize_tokens(tokens, text, family)
         if not is_plain_script(tokens, family):
             pieces: list[RawStatement] = []
-            BlockWalker(tokens, text, traits, family, pieces).walk_script(-1)
+            BlockWalker(tokens=tokens, text=text, traits=traits, family=family, pieces=pieces).walk_script(-1)
             yield from pieces
             return
     for statement in split_at_semicolons(tokens):

@@ -221,15 +221,15 @@ def read_routine_header(
         declares = Token(TokenType.DECLARE, "DECLARE", before.line, before.col, before.start, before.end)
         rows.append(RawStatement([declares, *tokens[returns:end]]))
     return RoutineHeader(
-        kind,
-        name,
-        tuple(_read_parameter(part, origin, traits) for part in parts),
-        tuple("@" + part[1].text.lower() for part in parts if _has_keyword(part, "OUT", "OUTPUT")),
-        words[returns : returns + 1] == ["TABLE"],
-        table,
-        _read_trigger_table(tokens, words, origin, traits) if kind == "TRIGGER" else None,
-        tuple(rows),
-        tuple(takewhile(lambda token: keyword(token) not in _HEADER_END_KEYWORDS, tokens[returns:])),
+        kind=kind,
+        name=name,
+        parameters=tuple(_read_parameter(part, origin, traits) for part in parts),
+        outputs=tuple("@" + part[1].text.lower() for part in parts if _has_keyword(part, "OUT", "OUTPUT")),
+        inline=words[returns : returns + 1] == ["TABLE"],
+        table=table,
+        watches=_read_trigger_table(tokens, words, origin, traits) if kind == "TRIGGER" else None,
+        rows=tuple(rows),
+        returns=tuple(takewhile(lambda token: keyword(token) not in _HEADER_END_KEYWORDS, tokens[returns:])),
     )
 
 

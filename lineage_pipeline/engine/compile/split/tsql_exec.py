@@ -142,11 +142,11 @@ def _read_execute_sql(
     declared = named.get("@params") or named.get("@parameters") or (arguments[1] if len(arguments) > 1 else None)
     given = tuple((item.name, item.value) for item in arguments if item not in (text, declared))
     return DynamicExecution(
-        text.tokens if text is not None else (),
-        declared.tokens if declared is not None else (),
-        given,
-        target,
-        columns,
+        text=text.tokens if text is not None else (),
+        declared=declared.tokens if declared is not None else (),
+        given=given,
+        target=target,
+        columns=columns,
     )
 
 

@@ -186,7 +186,11 @@ def _parse_declaration(
         context.report("UNSUPPORTED_SYNTAX", first.start, last.end + 1, construct="this declaration of a column")
         return (), ()
     inner = CompileContext(
-        context.text, piece, parsed[1], context.traits, (context.compile_query, context.compile_change)
+        text=context.text,
+        piece=piece,
+        items=parsed[1],
+        traits=context.traits,
+        compilers=(context.compile_query, context.compile_change),
     )
     inner.relations = context.relations
     definition = compile_create(inner, parsed[0]).get("definition")

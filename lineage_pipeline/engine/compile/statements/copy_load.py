@@ -24,7 +24,9 @@ _STANDARD_STREAMS = ("STDIN", "STDOUT")
 def select_everything(context: CompileContext, name: ir.Name, columns: tuple[str, ...] = ()) -> int:
     """A relation of all columns of an object, or of those that are listed."""
     source = ir.Source("", name=name)
-    listed = tuple(ir.Output(column, column, ir.Ref((column,), -1, -1), -1, -1) for column in columns)
+    listed = tuple(
+        ir.Output(name=column, written=column, expr=ir.Ref((column,), -1, -1), start=-1, end=-1) for column in columns
+    )
     return context.add_relation(ir.Select((source,), listed or (ir.Star((), ir.NOWHERE, ir.NOWHERE),)))
 
 

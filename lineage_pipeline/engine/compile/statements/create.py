@@ -147,7 +147,7 @@ def _compile_constraint(
     if kind in ("check", "default", "collation") and isinstance(node.args.get("this"), exp.Expr):
         text = node.this.sql(dialect=context.dialect or None, comments=False)
     references = compile_object_name(context, table) if isinstance(table, exp.Table) else None
-    return ir.ConstraintDef(kind, name, columns, text, references)
+    return ir.ConstraintDef(kind=kind, name=name, columns=columns, expression=text, references=references)
 
 
 ObjectLabel = tuple[str, tuple[str, ...]]
@@ -243,7 +243,11 @@ def compile_create_dictionary(
         return found
     outputs = tuple(
         ir.Output(
-            column.name, column.written, ir.Ref((column.name,), column.start, column.end), column.start, column.end
+            name=column.name,
+            written=column.written,
+            expr=ir.Ref((column.name,), column.start, column.end),
+            start=column.start,
+            end=column.end,
         )
         for column in columns
     )

@@ -42,11 +42,11 @@ def compile_insert(context: CompileContext, tree: exp.Expr) -> dict[str, Any]:
     if columns is None and not tree.args.get("by_name"):
         context.features.add("positional insert")
     write = ir.Write(
-        target,
-        relation,
-        mode,
-        columns,
-        bool(tree.args.get("by_name")),
+        target=target,
+        relation=relation,
+        mode=mode,
+        columns=columns,
+        by_name=bool(tree.args.get("by_name")),
         fixed=_fixed_columns(context, tree.this),
         starts=column_offsets_of(context, target_columns_of(tree.this)) if columns else (),
         rows=_find_first_row(context, body, columns),

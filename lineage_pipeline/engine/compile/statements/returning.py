@@ -66,5 +66,7 @@ def _compile_returned_rows(
 def _unquote_action(item: ir.Output | ir.Star) -> ir.Output | ir.Star:
     """T-SQL: `$action` is a keyword and not a column."""
     if isinstance(item, ir.Output) and isinstance(item.expr, ir.Ref) and item.expr.parts[0].startswith("$"):
-        return ir.Output(item.name, item.written, ir.Literal("other", item.name), item.start, item.end)
+        return ir.Output(
+            name=item.name, written=item.written, expr=ir.Literal("other", item.name), start=item.start, end=item.end
+        )
     return item

@@ -123,7 +123,9 @@ def _apply_call(context: CompileContext, tree: exp.Expr, parts: RoleFields, use:
     own = ir.Invocation(use.target, tuple(values), tuple(names))
     if use.variables:
         given = ir.Routine(use.target.parts, ir.Call("CALLED", ()))
-        index = context.add_relation(ir.Select((), (ir.Output("", "", given, ir.NOWHERE, ir.NOWHERE),)))
+        index = context.add_relation(
+            ir.Select((), (ir.Output(name="", written="", expr=given, start=ir.NOWHERE, end=ir.NOWHERE),))
+        )
         parts = {**parts, "assigns": (ir.Assignment(use.variables, index),)}
     return {**parts, "calls": (own, *(call for call in context.calls if call.name.written != "CALLED"))}
 

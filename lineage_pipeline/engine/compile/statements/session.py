@@ -163,7 +163,15 @@ def compile_update_variables(
             value = item.expression
             right = value.expression if isinstance(value, exp.EQ) and isinstance(value.this, exp.Column) else value
             names.append(_assigned_variable_name(context, item.this))
-            values.append(ir.Output(names[-1], names[-1], compile_expression(context, right), ir.NOWHERE, ir.NOWHERE))
+            values.append(
+                ir.Output(
+                    name=names[-1],
+                    written=names[-1],
+                    expr=compile_expression(context, right),
+                    start=ir.NOWHERE,
+                    end=ir.NOWHERE,
+                )
+            )
     if not names:
         return ()
     return (ir.Assignment(tuple(names), context.add_relation(ir.Select(sources, tuple(values), where))),)
@@ -180,7 +188,14 @@ def _assigned_variable_name(context: CompileContext, node: exp.Expr) -> str:
 def _compile_single_value(context: CompileContext, value: exp.Expr) -> int:
     """A relation of one value without sources."""
     return context.add_relation(
-        ir.Select((), (ir.Output("", "", compile_expression(context, value), ir.NOWHERE, ir.NOWHERE),))
+        ir.Select(
+            (),
+            (
+                ir.Output(
+                    name="", written="", expr=compile_expression(context, value), start=ir.NOWHERE, end=ir.NOWHERE
+                ),
+            ),
+        )
     )
 
 

@@ -24,7 +24,9 @@ def compile_create_stream(context: CompileContext, cursor: TokenReader) -> ReadF
         source = cursor.read_name() if cursor.take_any("TABLE", "VIEW") else None
     if name is None or source is None:
         return {"kind": "CREATE STREAM"}
-    added = [ir.Output(word, word, ir.Literal("other", word), -1, -1) for word in _STREAM_COLUMNS]
+    added = [
+        ir.Output(name=word, written=word, expr=ir.Literal("other", word), start=-1, end=-1) for word in _STREAM_COLUMNS
+    ]
     star = ir.Star((), ir.NOWHERE, ir.NOWHERE)
     relation = context.add_relation(ir.Select((ir.Source("", name=source),), (star, *added)))
     return {"kind": "CREATE STREAM", "definition": ir.Definition(name, "view", relation=relation, replace=True)}

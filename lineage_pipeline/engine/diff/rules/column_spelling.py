@@ -48,19 +48,20 @@ def spelling_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
 
 RULES: tuple[Rule, ...] = (
     Rule(
-        "COL005",
-        "name became ambiguous",
-        Scope.INTERFACE,
-        became_ambiguous,
-        "A column was added, and a name without a qualifier now fits two sources: the statement fails.",
-        "Qualify the name in the statement that is listed, first.",
+        id="COL005",
+        title="name became ambiguous",
+        scope=Scope.INTERFACE,
+        find=became_ambiguous,
+        meaning="A column was added, and a name without a qualifier now fits two sources: the statement fails.",
+        remedy="Qualify the name in the statement that is listed, first.",
     ),
     Rule(
-        "COL006",
-        "name written in other letters",
-        Scope.INTERFACE,
-        spelling_changed,
-        "Letter case or quotes of a name changed. Where letters count it is another name; clients may go by them.",
-        "Keep the spelling, or change whoever goes by it.",
+        id="COL006",
+        title="name written in other letters",
+        scope=Scope.INTERFACE,
+        find=spelling_changed,
+        meaning="Letter case or quotes of a name changed. Where letters count it is another name; clients may "
+        "go by them.",
+        remedy="Keep the spelling, or change whoever goes by it.",
     ),
 )

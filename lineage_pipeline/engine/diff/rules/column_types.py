@@ -34,7 +34,15 @@ def type_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
         if verdict is None or {old.type, new.type} <= UNKNOWN_TYPES:
             continue
         confidence = _column_confidence(old, new) if known else Confidence.UNKNOWN
-        yield ChangeFinding(verdict[0], new.object, new.name, verdict[1], old.type, new.type, confidence)
+        yield ChangeFinding(
+            rule=verdict[0],
+            object=new.object,
+            column=new.name,
+            severity=verdict[1],
+            before=old.type,
+            after=new.type,
+            confidence=confidence,
+        )
     yield from _find_collation_changes(pair)
 
 
@@ -101,7 +109,9 @@ def constraint_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
         before, after = _list_guarantees(pair, name, at_base=True), _list_guarantees(pair, name)
         gone, came = sorted(before.items() - after.items()), sorted(after.items() - before.items())
         for old, new in _pair_guarantees(gone, came):
-            yield ChangeFinding("CON001", name, None, Severity.POTENTIALLY_BREAKING, old, new)
+            yield ChangeFinding(
+                rule="CON001", object=name, column=None, severity=Severity.POTENTIALLY_BREAKING, before=old, after=new
+            )
 
 
 GuaranteeTexts = list[tuple[str, tuple[str, ...]]]
@@ -177,91 +187,92 @@ def _list_guarantees(pair: LineagePair, name: str, *, at_base: bool = False) -> 
 
 RULES: tuple[Rule, ...] = (
     Rule(
-        "TYP001",
-        "type widened",
-        Scope.INTERFACE,
-        type_changed,
-        "The column holds all that it held, and more.",
-        "Widen the columns that it is stored in as well.",
+        id="TYP001",
+        title="type widened",
+        scope=Scope.INTERFACE,
+        find=type_changed,
+        meaning="The column holds all that it held, and more.",
+        remedy="Widen the columns that it is stored in as well.",
     ),
     Rule(
-        "TYP002",
-        "type narrowed",
-        Scope.INTERFACE,
-        type_changed,
-        "Values that fitted may overflow or be cut.",
-        "Check the values that are there; keep the type or cast with care.",
+        id="TYP002",
+        title="type narrowed",
+        scope=Scope.INTERFACE,
+        find=type_changed,
+        meaning="Values that fitted may overflow or be cut.",
+        remedy="Check the values that are there; keep the type or cast with care.",
     ),
     Rule(
-        "TYP003",
-        "type of another family",
-        Scope.INTERFACE,
-        type_changed,
-        "Comparisons, functions and clients that expect the old type may fail.",
-        "Cast in the readers, or give the value under a new name.",
+        id="TYP003",
+        title="type of another family",
+        scope=Scope.INTERFACE,
+        find=type_changed,
+        meaning="Comparisons, functions and clients that expect the old type may fail.",
+        remedy="Cast in the readers, or give the value under a new name.",
     ),
     Rule(
-        "TYP004",
-        "precision or scale changed",
-        Scope.INTERFACE,
-        type_changed,
-        "Digits before or after the point come or go.",
-        "Check the rounding, and the digits that values need.",
+        id="TYP004",
+        title="precision or scale changed",
+        scope=Scope.INTERFACE,
+        find=type_changed,
+        meaning="Digits before or after the point come or go.",
+        remedy="Check the rounding, and the digits that values need.",
     ),
     Rule(
-        "TYP005",
-        "sign, zone, charset or exactness changed",
-        Scope.INTERFACE,
-        type_changed,
-        "The same values compare, sort or round in another way.",
-        "Check joins and comparisons on the column.",
+        id="TYP005",
+        title="sign, zone, charset or exactness changed",
+        scope=Scope.INTERFACE,
+        find=type_changed,
+        meaning="The same values compare, sort or round in another way.",
+        remedy="Check joins and comparisons on the column.",
     ),
     Rule(
-        "TYP006",
-        "type unknown",
-        Scope.ANALYSIS,
-        type_changed,
-        "The type could be told on one side only.",
-        "Import the schema of its sources.",
+        id="TYP006",
+        title="type unknown",
+        scope=Scope.ANALYSIS,
+        find=type_changed,
+        meaning="The type could be told on one side only.",
+        remedy="Import the schema of its sources.",
     ),
     Rule(
-        "NUL001",
-        "may now be null",
-        Scope.INTERFACE,
-        nullability_changed,
-        "Readers that never met a null may now: joins drop it, NOT IN empties, NOT NULL targets refuse it.",
-        "Give a default, or handle the null in the readers that are listed.",
+        id="NUL001",
+        title="may now be null",
+        scope=Scope.INTERFACE,
+        find=nullability_changed,
+        meaning="Readers that never met a null may now: joins drop it, NOT IN empties, NOT NULL targets refuse it.",
+        remedy="Give a default, or handle the null in the readers that are listed.",
     ),
     Rule(
-        "NUL002",
-        "no longer null",
-        Scope.INTERFACE,
-        nullability_changed,
-        "A result that could be null no longer is.",
-        "Nothing.",
+        id="NUL002",
+        title="no longer null",
+        scope=Scope.INTERFACE,
+        find=nullability_changed,
+        meaning="A result that could be null no longer is.",
+        remedy="Nothing.",
     ),
     Rule(
-        "NUL003",
-        "must no longer be null",
-        Scope.INTERFACE,
-        nullability_changed,
-        "Writers that leave the column out, or write null, fail.",
-        "Give a default, or change the writers first.",
+        id="NUL003",
+        title="must no longer be null",
+        scope=Scope.INTERFACE,
+        find=nullability_changed,
+        meaning="Writers that leave the column out, or write null, fail.",
+        remedy="Give a default, or change the writers first.",
     ),
     Rule(
-        "CON001",
-        "constraint changed",
-        Scope.INTERFACE,
-        constraint_changed,
-        "A key, reference or check that readers counted on is gone, or a new one binds writers.",
-        "Check for duplicates and orphans, or for writers that break it.",
+        id="CON001",
+        title="constraint changed",
+        scope=Scope.INTERFACE,
+        find=constraint_changed,
+        meaning="A key, reference or check that readers counted on is gone, or a new one binds writers.",
+        remedy="Check for duplicates and orphans, or for writers that break it.",
     ),
     Rule(
-        "COL008",
-        "default, identity or computation changed",
-        Scope.INTERFACE,
-        supply_changed,
-        "A column gets something else, or nothing, where a writer leaves it out; or a writer may no longer name it.",
-        "Check the writers that leave the column out, and those that name it.",
+        id="COL008",
+        title="default, identity or computation changed",
+        scope=Scope.INTERFACE,
+        find=supply_changed,
+        meaning="A column gets something else, or nothing, where a writer leaves it out; or a writer may no "
+        "longer name it.",
+        remedy="Check the writers that leave the column out, and those that name it.",
     ),
 )

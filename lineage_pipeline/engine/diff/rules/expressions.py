@@ -76,9 +76,22 @@ def _find_unfilled(pair: LineagePair, rewrite: StatementEdit) -> Iterator[Change
             supplied = new.name in pair.head.supplied_values(new.object)
             severity = Severity.BREAKING if emptied and not supplied else Severity.POTENTIALLY_BREAKING
             rule = "EXP004" if emptied else "EXP002"
-            yield at_edit(ChangeFinding(rule, new.object, new.name, severity, before, None), pair, rewrite)
+            yield at_edit(
+                ChangeFinding(
+                    rule=rule, object=new.object, column=new.name, severity=severity, before=before, after=None
+                ),
+                pair,
+                rewrite,
+            )
         elif after and not before:
-            found = ChangeFinding("EXP002", new.object, new.name, Severity.POTENTIALLY_BREAKING, None, after)
+            found = ChangeFinding(
+                rule="EXP002",
+                object=new.object,
+                column=new.name,
+                severity=Severity.POTENTIALLY_BREAKING,
+                before=None,
+                after=after,
+            )
             yield at_edit(found, pair, rewrite)
 
 
@@ -195,51 +208,51 @@ JUDGES: tuple[Callable[[ExpressionEdit], tuple[str, Severity] | None], ...] = (
 
 RULES: tuple[Rule, ...] = (
     Rule(
-        "EXP001",
-        "expression changed",
-        Scope.COLUMN_SEMANTICS,
-        expression_changed,
-        "The same inputs and the same type, another formula.",
-        "Tell the readers that the value means something else.",
+        id="EXP001",
+        title="expression changed",
+        scope=Scope.COLUMN_SEMANTICS,
+        find=expression_changed,
+        meaning="The same inputs and the same type, another formula.",
+        remedy="Tell the readers that the value means something else.",
     ),
     Rule(
-        "EXP002",
-        "inputs changed",
-        Scope.COLUMN_SEMANTICS,
-        expression_changed,
-        "The value comes from other columns than before.",
-        "Tell the readers; where every input is new, consider a new name.",
+        id="EXP002",
+        title="inputs changed",
+        scope=Scope.COLUMN_SEMANTICS,
+        find=expression_changed,
+        meaning="The value comes from other columns than before.",
+        remedy="Tell the readers; where every input is new, consider a new name.",
     ),
     Rule(
-        "EXP003",
-        "aggregate or window changed",
-        Scope.COLUMN_SEMANTICS,
-        expression_changed,
-        "Many rows are put into one value in another way, or no longer are.",
-        "Give the new figure a new name.",
+        id="EXP003",
+        title="aggregate or window changed",
+        scope=Scope.COLUMN_SEMANTICS,
+        find=expression_changed,
+        meaning="Many rows are put into one value in another way, or no longer are.",
+        remedy="Give the new figure a new name.",
     ),
     Rule(
-        "EXP004",
-        "constant changed",
-        Scope.COLUMN_SEMANTICS,
-        expression_changed,
-        "The value is another constant, or has become one; a NULL empties the column.",
-        "Remove the column instead of emptying it.",
+        id="EXP004",
+        title="constant changed",
+        scope=Scope.COLUMN_SEMANTICS,
+        find=expression_changed,
+        meaning="The value is another constant, or has become one; a NULL empties the column.",
+        remedy="Remove the column instead of emptying it.",
     ),
     Rule(
-        "EXP005",
-        "masking added or removed",
-        Scope.COLUMN_SEMANTICS,
-        expression_changed,
-        "A value that was hashed or masked can be read, or the other way round.",
-        "Put the mask back; where it is new, tell those who compare or join the value.",
+        id="EXP005",
+        title="masking added or removed",
+        scope=Scope.COLUMN_SEMANTICS,
+        find=expression_changed,
+        meaning="A value that was hashed or masked can be read, or the other way round.",
+        remedy="Put the mask back; where it is new, tell those who compare or join the value.",
     ),
     Rule(
-        "EXP006",
-        "another value at every run",
-        Scope.COLUMN_SEMANTICS,
-        expression_changed,
-        "The expression now asks the clock or chance: two runs over the same rows differ.",
-        "Hand the value in, or take it from the rows.",
+        id="EXP006",
+        title="another value at every run",
+        scope=Scope.COLUMN_SEMANTICS,
+        find=expression_changed,
+        meaning="The expression now asks the clock or chance: two runs over the same rows differ.",
+        remedy="Hand the value in, or take it from the rows.",
     ),
 )

@@ -57,19 +57,19 @@ def _carries_tag(side: LineageIndex, edge: ColumnEdge, tags: list[str]) -> bool:
 
 RULES: tuple[Rule, ...] = (
     Rule(
-        "CON002",
-        "contract, public flag or owner removed",
-        Scope.INTERFACE,
-        promise_removed,
-        "The object was promised to others, or somebody answered for it, and no longer.",
-        "Agree with its readers first; name an owner.",
+        id="CON002",
+        title="contract, public flag or owner removed",
+        scope=Scope.INTERFACE,
+        find=promise_removed,
+        meaning="The object was promised to others, or somebody answered for it, and no longer.",
+        remedy="Agree with its readers first; name an owner.",
     ),
     Rule(
-        "PII001",
-        "sensitive value reaches a new object",
-        Scope.COLUMN_SEMANTICS,
-        sensitive_spreads,
-        "A value with a sensitive tag arrives in an object that had none of the kind.",
-        "Mask it, leave it out, or make sure that whoever reads the object may see it.",
+        id="PII001",
+        title="sensitive value reaches a new object",
+        scope=Scope.COLUMN_SEMANTICS,
+        find=sensitive_spreads,
+        meaning="A value with a sensitive tag arrives in an object that had none of the kind.",
+        remedy="Mask it, leave it out, or make sure that whoever reads the object may see it.",
     ),
 )

@@ -30,7 +30,9 @@ def parameters_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
         old, new = list_parameters(pair.base, name), list_parameters(pair.head, name)
         if old != new:
             for severity, before, after in compare_parameters(old, new):
-                yield ChangeFinding("OBJ006", name, None, severity, before, after)
+                yield ChangeFinding(
+                    rule="OBJ006", object=name, column=None, severity=severity, before=before, after=after
+                )
 
 
 def list_parameters(side: LineageIndex, name: str) -> list[Parameter]:
@@ -75,11 +77,11 @@ def _parameter_severity(old: Parameter, new: Parameter) -> Severity:
 
 RULES: tuple[Rule, ...] = (
     Rule(
-        "OBJ006",
-        "parameters changed",
-        Scope.INTERFACE,
-        parameters_changed,
-        "A parameter went, came, moved or has another type: callers that were not changed along with it fail.",
-        "Put new parameters last and give them a default; change the callers that are listed.",
+        id="OBJ006",
+        title="parameters changed",
+        scope=Scope.INTERFACE,
+        find=parameters_changed,
+        meaning="A parameter went, came, moved or has another type: callers that were not changed along with it fail.",
+        remedy="Put new parameters last and give them a default; change the callers that are listed.",
     ),
 )

@@ -134,19 +134,20 @@ def _has_same_interface(pair: LineagePair, name: str) -> bool:
 
 RULES: tuple[Rule, ...] = (
     Rule(
-        "OBJ007",
-        "only reworded",
-        Scope.ANALYSIS,
-        only_reworded,
-        "Layout, comments or aliases changed, and nothing else. It is told where its level is turned on.",
-        "Nothing.",
+        id="OBJ007",
+        title="only reworded",
+        scope=Scope.ANALYSIS,
+        find=only_reworded,
+        meaning="Layout, comments or aliases changed, and nothing else. It is told where its level is turned on.",
+        remedy="Nothing.",
     ),
     Rule(
-        "OBJ008",
-        "lives somewhere else",
-        Scope.INTERFACE,
-        target_changed,
-        "A table became temporary or lasting, or its schema or database is another: names no longer lead to it.",
-        "Change those who read and fill it under the old name, or keep a view there.",
+        id="OBJ008",
+        title="lives somewhere else",
+        scope=Scope.INTERFACE,
+        find=target_changed,
+        meaning="A table became temporary or lasting, or its schema or database is another: names no longer "
+        "lead to it.",
+        remedy="Change those who read and fill it under the old name, or keep a view there.",
     ),
 )

@@ -42,7 +42,16 @@ def join_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
         for rule, old, new in match_joins(before, after):
             severity = _join_severity(pair, rewrite, old, new)
             yield at_edit(
-                ChangeFinding(rule, rewrite.object, None, severity, _render_join(old), _render_join(new)), pair, rewrite
+                ChangeFinding(
+                    rule=rule,
+                    object=rewrite.object,
+                    column=None,
+                    severity=severity,
+                    before=_render_join(old),
+                    after=_render_join(new),
+                ),
+                pair,
+                rewrite,
             )
 
 
@@ -73,7 +82,14 @@ def filter_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
     for name in pair.common:
         yield from _find_changed_conditions(pair, name)
     for one in find_guard_changes(pair):
-        found = ChangeFinding("ROW004", one.object, None, Severity.POTENTIALLY_BREAKING, one.before, one.after)
+        found = ChangeFinding(
+            rule="ROW004",
+            object=one.object,
+            column=None,
+            severity=Severity.POTENTIALLY_BREAKING,
+            before=one.before,
+            after=one.after,
+        )
         yield msgspec.structs.replace(found, path=one.path, line=one.line)
 
 
@@ -94,7 +110,14 @@ def grouping_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
     for rewrite in iter_edits(pair):
         before, after = rewrite.text(GROUPING)
         if before != after and _grouping_keys(before, rewrite.before) != _grouping_keys(after, rewrite.after):
-            found = ChangeFinding("ROW005", rewrite.object, None, Severity.BREAKING, before or None, after or None)
+            found = ChangeFinding(
+                rule="ROW005",
+                object=rewrite.object,
+                column=None,
+                severity=Severity.BREAKING,
+                before=before or None,
+                after=after or None,
+            )
             yield at_edit(found, pair, rewrite)
 
 
@@ -199,68 +222,68 @@ def _render_join(join: JoinLine | None) -> str | None:
 
 RULES: tuple[Rule, ...] = (
     Rule(
-        "ROW001",
-        "join type changed",
-        Scope.ROW_SET,
-        join_changed,
-        "Rows without a partner come or go.",
-        "Check counts, and nulls in the columns of the joined side.",
+        id="ROW001",
+        title="join type changed",
+        scope=Scope.ROW_SET,
+        find=join_changed,
+        meaning="Rows without a partner come or go.",
+        remedy="Check counts, and nulls in the columns of the joined side.",
     ),
     Rule(
-        "ROW002",
-        "join condition changed",
-        Scope.ROW_SET,
-        join_changed,
-        "Rows find other partners, perhaps several.",
-        "Check that the condition still finds one partner for each row.",
+        id="ROW002",
+        title="join condition changed",
+        scope=Scope.ROW_SET,
+        find=join_changed,
+        meaning="Rows find other partners, perhaps several.",
+        remedy="Check that the condition still finds one partner for each row.",
     ),
     Rule(
-        "ROW003",
-        "join added or removed",
-        Scope.ROW_SET,
-        join_changed,
-        "A further source may drop or multiply rows.",
-        "Check counts; join by a unique key.",
+        id="ROW003",
+        title="join added or removed",
+        scope=Scope.ROW_SET,
+        find=join_changed,
+        meaning="A further source may drop or multiply rows.",
+        remedy="Check counts; join by a unique key.",
     ),
     Rule(
-        "ROW004",
-        "filter changed",
-        Scope.ROW_SET,
-        filter_changed,
-        "Other rows pass.",
-        "Tell the readers which rows came or went.",
+        id="ROW004",
+        title="filter changed",
+        scope=Scope.ROW_SET,
+        find=filter_changed,
+        meaning="Other rows pass.",
+        remedy="Tell the readers which rows came or went.",
     ),
     Rule(
-        "ROW005",
-        "grain changed",
-        Scope.ROW_SET,
-        grouping_changed,
-        "A row stands for something else: sums and joins over it change.",
-        "Give the new grain a new name.",
+        id="ROW005",
+        title="grain changed",
+        scope=Scope.ROW_SET,
+        find=grouping_changed,
+        meaning="A row stands for something else: sums and joins over it change.",
+        remedy="Give the new grain a new name.",
     ),
     Rule(
-        "ROW006",
-        "set operation changed",
-        Scope.ROW_SET,
-        set_operation_changed,
-        "Duplicates are kept or dropped, or a branch came or went.",
-        "Check counts and keys.",
+        id="ROW006",
+        title="set operation changed",
+        scope=Scope.ROW_SET,
+        find=set_operation_changed,
+        meaning="Duplicates are kept or dropped, or a branch came or went.",
+        remedy="Check counts and keys.",
     ),
     Rule(
-        "ROW007",
-        "limit changed",
-        Scope.ROW_SET,
-        limit_changed,
-        "More rows, or fewer.",
-        "Tell the readers.",
+        id="ROW007",
+        title="limit changed",
+        scope=Scope.ROW_SET,
+        find=limit_changed,
+        meaning="More rows, or fewer.",
+        remedy="Tell the readers.",
     ),
     Rule(
-        "ROW008",
-        "order changed",
-        Scope.ROW_SET,
-        order_changed,
-        "The same rows in another order, which matters with a limit and to callers.",
-        "Sort where the order is needed.",
+        id="ROW008",
+        title="order changed",
+        scope=Scope.ROW_SET,
+        find=order_changed,
+        meaning="The same rows in another order, which matters with a limit and to callers.",
+        remedy="Sort where the order is needed.",
     ),
 )
 
@@ -302,7 +325,13 @@ def find_guard_changes(pair: LineagePair) -> Iterator[GuardChange]:
             before, after = _differing_conditions(_list_guards(pair.base, old), _list_guards(pair.head, new))
             if before or after:
                 line = after[-1].line if after else pair.head.line(new)
-                yield GuardChange(name, _render_conditions(before), _render_conditions(after), new[0], line)
+                yield GuardChange(
+                    object=name,
+                    before=_render_conditions(before),
+                    after=_render_conditions(after),
+                    path=new[0],
+                    line=line,
+                )
 
 
 def _differing_conditions(

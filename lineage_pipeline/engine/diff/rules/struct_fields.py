@@ -17,7 +17,9 @@ def fields_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
             both = compare_fields(old, new)
             if both:
                 for severity, before, after in _iter_field_differences(new.name, *both):
-                    yield ChangeFinding("COL007", name, new.name, severity, before, after)
+                    yield ChangeFinding(
+                        rule="COL007", object=name, column=new.name, severity=severity, before=before, after=after
+                    )
 
 
 def find_missing_fields(pair: LineagePair) -> Iterator[ChangeFinding]:
@@ -32,7 +34,14 @@ def find_missing_fields(pair: LineagePair) -> Iterator[ChangeFinding]:
             span = edge.from_span or edge.span
             place = edge.path, span.line if span else pair.head.line((edge.path, edge.statement))
             yield ChangeFinding(
-                "SRC002", edge.to_object, None, Severity.BREAKING, None, told, path=place[0], line=place[1]
+                rule="SRC002",
+                object=edge.to_object,
+                column=None,
+                severity=Severity.BREAKING,
+                before=None,
+                after=told,
+                path=place[0],
+                line=place[1],
             )
 
 
@@ -75,11 +84,12 @@ def _has_changed_parent(path: str, mine: Mapping[str, str], others: Mapping[str,
 
 RULES: tuple[Rule, ...] = (
     Rule(
-        "COL007",
-        "field of a column changed",
-        Scope.INTERFACE,
-        fields_changed,
-        "A field inside a struct went, came or has another type. Whoever names its path feels it as that of a column.",
-        "Change the readers of the path that are listed, or keep the field until they are.",
+        id="COL007",
+        title="field of a column changed",
+        scope=Scope.INTERFACE,
+        find=fields_changed,
+        meaning="A field inside a struct went, came or has another type. Whoever names its path feels it as "
+        "that of a column.",
+        remedy="Change the readers of the path that are listed, or keep the field until they are.",
     ),
 )

@@ -73,16 +73,16 @@ def _render_delete(text: str) -> str:
 
 def _write_finding(name: str, before: str | None, after: str | None, *, breaks: bool) -> ChangeFinding:
     severity = Severity.BREAKING if breaks else Severity.POTENTIALLY_BREAKING
-    return ChangeFinding("ROW009", name, None, severity, before, after)
+    return ChangeFinding(rule="ROW009", object=name, column=None, severity=severity, before=before, after=after)
 
 
 RULES: tuple[Rule, ...] = (
     Rule(
-        "ROW009",
-        "way of writing changed",
-        Scope.ROW_SET,
-        writing_changed,
-        "Rows are added, replaced or removed in another way: history may be lost, or rows come twice.",
-        "Check what a second run leaves behind; keep what others need of the history.",
+        id="ROW009",
+        title="way of writing changed",
+        scope=Scope.ROW_SET,
+        find=writing_changed,
+        meaning="Rows are added, replaced or removed in another way: history may be lost, or rows come twice.",
+        remedy="Check what a second run leaves behind; keep what others need of the history.",
     ),
 )
