@@ -6,20 +6,22 @@ import msgspec
 
 
 class ClientCommands(msgspec.Struct, frozen=True):
-    """What the command lines of one client look like.
-
-    `line` matches one at the start of a statement, its group `word` naming the command; `anywhere` are words that are
-    commands inside a statement too. `kinds` name commands that other clients have as well; `statement` are those that
-    are a SQL statement after their mark, and `ends` what ends a statement instead of a semicolon.
-    """
+    """What the command lines of one client look like."""
 
     line: re.Pattern[str]
+    """Matches a command at the start of a statement; its group `word` is the name of the command."""
     kinds: dict[str, str] = {}
+    """The statement kind of commands that several clients have, by word; others are CLIENT COMMAND."""
     statement: frozenset[str] = frozenset()
+    """Commands that are a SQL statement after their mark: `\\copy`."""
     anywhere: frozenset[str] = frozenset()
+    """Commands that count inside of an open statement too."""
     ends: re.Pattern[str] | None = None
+    """Matches what ends a statement instead of a semicolon: `\\g`."""
     data: re.Pattern[str] | None = None
+    """Matches a statement that rows of data follow: `COPY t FROM stdin;`."""
     data_end: re.Pattern[str] | None = None
+    """Matches the line that ends such rows; its group 1 is the mark."""
 
 
 _INCLUDE_WORDS = dict.fromkeys(("i", "ir", "include", "include_relative", "@", "@@", "start", "source"), "INCLUDE")

@@ -6,16 +6,18 @@ import msgspec
 
 
 class DialectSign(msgspec.Struct, frozen=True):
-    """One sign of a dialect: its name, pattern and weight; 3 is as good as certain.
-
-    A text without any of its `words` cannot match, which is quicker to test.
-    """
+    """One sign of a dialect in a text."""
 
     dialect: str
+    """The dialect that it speaks for."""
     name: str
+    """What it is called in the reasons for a detected dialect."""
     pattern: re.Pattern[str]
+    """The expression that finds it."""
     worth: int = 1
+    """Its weight; 3 is as good as certain."""
     words: tuple[str, ...] = ()
+    """A text without any of these cannot match, which is quicker to test; empty: always try."""
 
     def matches(self, text: str, lowered: str) -> bool:
         """Return whether a text has the sign."""

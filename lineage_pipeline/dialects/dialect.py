@@ -10,22 +10,30 @@ from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
 
 
 class UnaliasedNaming(StrEnum):
-    """How a column without an alias is named: by its text, as printed, by value or function, or a number.
-
-    `UPPER` is the text in upper case, `PACKED` without its spaces too.
-    """
+    """How the output column of an expression without an alias is named."""
 
     TEXT = "text"
+    """The text of the expression: `SELECT a + b` gives `a + b`."""
     UPPER = "upper"
+    """The text in upper case: `A + B` (Snowflake)."""
     PACKED = "packed"
+    """The text in upper case and without spaces: `A+B` (Oracle)."""
     VALUE = "value"
+    """The text, and for a string constant its value: `SELECT 'x'` gives `x` (MySQL)."""
     CAPTION = "caption"
+    """The expression as Spark prints it, `(a + b)`; a string constant is named by its value."""
     PRINTED = "printed"
+    """The expression as DuckDB prints it: `(a + b)`."""
     FUNCTION = "function"
+    """The name of the function or type, else `?column?` (PostgreSQL docs: Select Lists)."""
     NONE = "none"
+    """No name at all (T-SQL)."""
     COL0 = "_col{}"
+    """Its position in the select list, from 0: `_col0` (Trino)."""
     C0 = "_c{}"
+    """Its position in the select list, from 0: `_c0` (Hive)."""
     F0 = "f{}_"
+    """A number among the unnamed columns only, from 0: `f0_` (BigQuery)."""
 
 
 DEFAULT_SCHEMAS = {"tsql": "dbo"}
@@ -35,72 +43,103 @@ DEFAULT_SCHEMAS = {"tsql": "dbo"}
 class DialectTraits(msgspec.Struct, frozen=True):
     """The rules of one dialect that affect lineage.
 
-    * `aliases`: how aliases of sources are compared, where that differs from tables.
-    * `quotes`: quote characters of identifiers beside those of the grammar.
-    * `grammar`: the dialect whose grammar is used, if another; `definitions`: the one of CREATE, ALTER and DROP
-    without a query; `family`: the main dialect whose rules it follows.
-    * `alias_first`: an alias hides a column of the same name everywhere.
-    * `row_names`: the column names of VALUES, counted from 0 or from 1.
-    * `row_values`: the alias of a source as a value is its whole row.
-    * `unnest_expands`: UNNEST of rows and maps gives several columns.
-    * `alias_names_element`: the alias of a one-column table function is the name of its column.
-    * `label_first`: UNPIVOT puts the column name before its value.
-    * `generator_names`: row generators in a select list have column names of their own.
-    * `pattern_columns`: a quoted name may be a column pattern.
-    * `positions`: `$1` is the first column.
-    * `column_sets`: an item of a select list may be several columns.
-    * `decorators`: what follows this character in a table name is a partition or version of the table.
-    * `flattens`: EXPLODE is FLATTEN, with six columns.
-    * `copies_names`: COPY matches columns by name.
+    The page in parentheses is the manual of one engine that has the rule; other dialects may share it.
     """
 
     name: str
+    """The dialect's own name, as sqlglot calls it."""
     tables: IdentifierFolding = IdentifierFolding.INSENSITIVE
+    """How table names are compared (BigQuery docs: Lexical structure and syntax, on case sensitivity)."""
     columns: IdentifierFolding = IdentifierFolding.INSENSITIVE
+    """How column names are compared (PostgreSQL docs: Lexical Structure, on quoted identifiers)."""
     naming: UnaliasedNaming = UnaliasedNaming.TEXT
+    """How an output column without an alias is named: `SELECT a + b`."""
     parts: tuple[str, ...] = ("catalog", "schema", "name")
+    """The parts of a full table name; only two where names have no catalog (MySQL docs: Identifier Qualifiers)."""
     lateral_alias: bool = False
+    """A select list may use its earlier aliases: `SELECT a + 1 AS b, b * 2` (Databricks docs: Name resolution)."""
     alias_in_where: bool = False
+    """WHERE and HAVING may use aliases: `SELECT a + 1 AS b … WHERE b > 0` (DuckDB docs: Friendly SQL)."""
     alias_in_group: bool = True
+    """GROUP BY may use aliases: `SELECT a + 1 AS b … GROUP BY b` (MySQL docs: Problems with Column Aliases)."""
     alias_in_having: bool = False
+    """HAVING may use aliases: `COUNT(*) AS n … HAVING n > 1` (MySQL docs: Problems with Column Aliases)."""
     implicit_recursion: bool = False
+    """A CTE that unions with itself is recursive without the keyword RECURSIVE (Snowflake docs: WITH)."""
     implicit_unnest: bool = False
+    """FROM may name an array of an earlier source: `FROM t, t.items` (Redshift docs: Querying semi-structured data)."""
     batches: bool = False
+    """Scripts are T-SQL: GO ends a batch, semicolons are optional (docs: SQL Server Utilities Statements - GO)."""
     short_insert: bool = False
+    """INSERT may give fewer values than there are columns; the first columns take them (PostgreSQL docs: INSERT)."""
     dual: bool = False
+    """DUAL is a table of one row with the column DUMMY (Oracle docs: Selecting from the DUAL Table)."""
     query_adds_columns: bool = False
-    keeps_not_null: bool = False  # what a query never gives null for is not null in the table made of it
-    fixes_views: bool = False  # a view keeps the columns that its query gave when it was created
-    updates_joined: bool = False  # UPDATE sets columns of any table that it names
+    """`CREATE TABLE t (a INT) SELECT b …` has both columns (MySQL docs: CREATE TABLE ... SELECT Statement)."""
+    keeps_not_null: bool = False
+    """A table made from a query is NOT NULL where its values cannot be null (SQL Server docs: SELECT - INTO clause)."""
+    fixes_views: bool = False
+    """A view keeps the columns its query had when created, even of `*` (MySQL docs: CREATE VIEW Statement)."""
+    updates_joined: bool = False
+    """UPDATE may set columns of any table that it joins: `UPDATE a, b SET b.x = 1` (MySQL docs: UPDATE Statement)."""
     virtual: tuple[str, ...] = ()
+    """Schemas that are no part of a table's name: `LIVE.t` is `t` (Databricks docs: LIVE schema (legacy))."""
     file_tables: bool = False
+    """A table name may be a file or a path: `FROM "a.csv"` (Spark SQL guide: Run SQL on files directly)."""
     positions: bool = False
+    """`$1` is the first column of a source, not a parameter (Snowflake docs: Query data in staged files)."""
     as_table_is_like: bool = False
+    """`CREATE TABLE t AS s` copies the columns of `s`, not its rows (ClickHouse docs: CREATE TABLE)."""
     global_temporary_lasts: bool = False
+    """CREATE GLOBAL TEMPORARY TABLE outlives the session; only its rows do not (Oracle docs: CREATE TABLE)."""
     select_assigns: bool = False
+    """SELECT may assign variables: `SELECT @v = a FROM t` (SQL Server docs: SELECT @local_variable)."""
     count: str = "BIGINT"
+    """The type that COUNT returns (SQL Server docs: COUNT)."""
     quotes: str = ""
+    """More quote characters of identifiers than the grammar's (Athena docs: Escape reserved keywords in queries)."""
     grammar: str = ""
+    """The sqlglot dialect that parses it, where that is not the one of its own name."""
     definitions: str = ""
+    """The sqlglot dialect for CREATE, ALTER and DROP without a query; Athena's is Hive (Athena: CREATE TABLE)."""
     family: str = ""
+    """The main dialect whose rules it shares: `tsql` for `fabric`; types and functions are looked up by it."""
     alias_first: bool = False
+    """An alias hides a column everywhere: `SELECT a + 1 AS a, a * 2` (ClickHouse: prefer_column_name_to_alias)."""
     alias_first_in_group: bool = False
+    """A name that is all of a GROUP BY key is the alias even if a source has such a column (BigQuery: GROUP BY)."""
     row_names: str = "column{1}"
+    """The column names of VALUES; `{0}` counts from 0, `{1}` from 1 (PostgreSQL docs: VALUES)."""
     row_values: bool = False
+    """The alias of a source as a value is its row: `SELECT t FROM t` (PostgreSQL docs: Composite Types)."""
     unnest_expands: bool = False
+    """UNNEST of rows gives a column per field, UNNEST of a map gives key and value (Trino docs: SELECT)."""
     alias_names_element: bool = False
+    """The alias names the column too: `SELECT n FROM generate_series(1, 3) AS n` (PostgreSQL: SELECT)."""
     label_first: bool = True
+    """UNPIVOT gives the label, then the values; BigQuery and T-SQL the values first (BigQuery docs: Query syntax)."""
     generator_names: bool = False
+    """`SELECT EXPLODE(m)` names its columns itself: `key`, `value` (Hive docs: LanguageManual UDF)."""
     pattern_columns: bool = False
+    """A quoted select item may be a regular expression, as `a.*` (Hive docs: LanguageManual Select, REGEX columns)."""
     column_sets: bool = False
+    """One select item may stand for many columns: `COLUMNS('a.*')`, `* LIKE 'a%'` (DuckDB docs: Star Expression)."""
     decorators: str = ""
+    """The character before a partition or version: `t$20240101` (BigQuery docs: Load data into partitioned tables)."""
     flattens: bool = False
+    """What sqlglot parses as EXPLODE is FLATTEN, with six columns (Snowflake docs: FLATTEN)."""
     copies_names: bool = False
-    dotted_members: bool = True  # `a.b` may be a member of a column, not only a column of a source
-    numbers_doubles: bool = False  # columns of one name are numbered where a query becomes a table
-    alias_prefix: str = ""  # names of the select list are said behind this word, and hide columns then
-    uses_catalog: bool = False  # USE with one name changes the catalog, not the schema
+    """COPY INTO matches columns by name unless it says BY POSITION or lists them (Databricks docs: COPY INTO)."""
+    dotted_members: bool = True
+    """`a.b` may be a field of an unlisted column `a`; PostgreSQL needs `(a).b` (PostgreSQL docs: Composite Types)."""
+    numbers_doubles: bool = False
+    """Duplicate columns of a subquery or new table become `a`, `a_1` (DuckDB docs: Keywords and Identifiers)."""
+    alias_prefix: str = ""
+    """The word before a name that makes it an alias: `a + 1 AS b … WHERE LOCAL.b > 0` (Exasol: SELECT)."""
+    uses_catalog: bool = False
+    """USE with one name changes the catalog, not the schema (SQL Server docs: USE)."""
     aliases: IdentifierFolding | None = None
+    """How aliases of sources are compared; None: like tables (BigQuery docs: Lexical structure and syntax)."""
 
 
 _TWO_PARTS = ("schema", "name")

@@ -7,36 +7,38 @@ import msgspec
 
 
 class ProceduralLanguage(msgspec.Struct, frozen=True):
-    """One procedural language.
-
-    * `sections`: DECLARE opens a section of declarations up to BEGIN; without it, it is one statement.
-    * `marks`: words of a module's header behind which its body stands; `opens`: words that are the body's first.
-    * `languages`: those that are read where a header says LANGUAGE; `quoted`: bodies are strings.
-    * `result_word`: the header says RETURN, and not RETURNS, before the type of a function.
-    * `transactions`: what behind BEGIN says that it opens a transaction and no block.
-    * `scripts`: a script has variables, and SET assigns to them, outside of any block.
-    * `equals`: a bare `v = x` assigns. `marked`: queries name variables with a colon, everything else is a column.
-    * `variable_first`: a variable hides a column of the same name in a query.
-    * `dollars`: `$$` quotes bodies, which the parser's own tokenizer does not know.
-    * `identifiers`: IDENTIFIER('a.b') is a name.
-    * `rows`: the records of a trigger, new row first.
-    """
+    """One procedural language: how its routines, blocks and variables are written."""
 
     name: str
+    """What the vendor calls the language."""
     sections: bool = False
+    """DECLARE opens a section up to BEGIN, and is no statement of its own (PostgreSQL docs: Structure of PL/pgSQL)."""
     marks: frozenset[str] = frozenset({"AS"})
+    """Header words after which a routine's body starts: `IS`, `AS` (Oracle docs: CREATE PROCEDURE Statement)."""
     opens: frozenset[str] = frozenset({"BEGIN"})
+    """Words that end a routine's header because they begin its body: `CREATE PROCEDURE p() BEGIN …`."""
     languages: frozenset[str] = frozenset({"SQL"})
+    """Values of LANGUAGE whose quoted bodies are analyzed, not reported (PostgreSQL docs: CREATE FUNCTION)."""
     quoted: bool = False
+    """A routine's body may be a string: `AS $$ … $$` (PostgreSQL docs: CREATE FUNCTION)."""
     result_word: bool = False
+    """PL/SQL: RETURN, not RETURNS, comes before the result type (Oracle docs: CREATE FUNCTION Statement)."""
     transactions: frozenset[str] = frozenset("TRANSACTION WORK ; TRAN".split())
+    """Words after BEGIN that open a transaction, not a block: `BEGIN WORK`, `BEGIN;` (PostgreSQL docs: BEGIN)."""
     scripts: bool = False
+    """SET assigns script variables outside of any block: `SET x = 1;` (BigQuery docs: Procedural language)."""
     equals: bool = False
+    """PL/pgSQL: `v = x` assigns like `v := x` (PostgreSQL docs: Basic Statements)."""
     marked: bool = False
+    """A query marks variables with a colon: `WHERE id = :v` (Snowflake docs: Working with variables)."""
     variable_first: bool = False
+    """A variable hides a column of the same name in a query (MySQL docs: Local Variable Scope and Resolution)."""
     dollars: bool = False
+    """`$$` quotes bodies, unknown to sqlglot's tokenizer (Databricks docs: CREATE FUNCTION (SQL and Python))."""
     identifiers: bool = False
+    """`IDENTIFIER('a.b')` is the name `a.b` (Databricks docs: IDENTIFIER clause)."""
     rows: tuple[str, ...] = ("NEW", "OLD")
+    """The records of a trigger, the new row first: `NEW.id` (MySQL docs: Trigger Syntax and Examples)."""
 
 
 def _split_words(text: str) -> frozenset[str]:

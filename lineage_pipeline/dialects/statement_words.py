@@ -111,8 +111,6 @@ BEHIND_QUERY: tuple[tuple[str, ...], ...] = (
     ("WITH", "CHECK"),
     ("WITH", "CASCADED"),
     ("WITH", "LOCAL"),
-    ("WITH", "READ"),
-    ("WITH", "NO", "SCHEMA"),
     ("COMMENT", "IS"),
     ("DISTRIBUTED", "BY"),
     ("DISTRIBUTED", "RANDOMLY"),
@@ -120,7 +118,6 @@ BEHIND_QUERY: tuple[tuple[str, ...], ...] = (
 """Words that may follow that query and are no part of it."""
 
 KEPT_CLAUSES: tuple[tuple[str, ...], ...] = (
-    ("PARTITIONED", "BY"),
     ("PARTITIONED BY",),
     ("LIKE",),
     ("CLONE",),

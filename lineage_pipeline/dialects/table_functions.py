@@ -4,16 +4,16 @@ import msgspec
 
 
 class TableArgument(msgspec.Struct, frozen=True):
-    """Which arguments of a function name what it reads, by position.
-
-    `parts` name a table from the outermost part in, as texts or as a dotted name; `text` is a query; `server` says
-    where both are. A table with a `scheme` is an external object, known by its address.
-    """
+    """Which arguments of a function, by position, name what it reads."""
 
     parts: tuple[int, ...] = ()
+    """The arguments that name a table, outermost part first, as strings or as one dotted name; empty: none do."""
     text: int = -1
+    """The argument that is a query; -1: none is."""
     server: int = -1
+    """The argument that says where the table or query is; -1: none does."""
     scheme: str = ""
+    """The scheme of an external object's address, as `mysql`; empty: the table is not external."""
 
 
 def _scheme_functions(*parts: int, server: int = -1, schemes: str = "") -> dict[str, TableArgument]:

@@ -19,15 +19,16 @@ EXPECTED_WORDS: dict[str, frozenset[str]] = {
 
 
 class ContinuationRule(msgspec.Struct, frozen=True):
-    """Words that do not begin a statement: in one that begins with `first`, after some words and not before others.
-
-    An empty field allows any word.
-    """
+    """Words that do not begin a statement where they stand; an empty field allows any word."""
 
     first: frozenset[str]
+    """The first word of the statement that they may belong to."""
     before: frozenset[str]
+    """The word right before them."""
     words: frozenset[str]
+    """The words themselves."""
     unless: frozenset[str] = frozenset()
+    """Words right after them with which they begin a statement after all."""
 
 
 _OBJECT_KINDS = (

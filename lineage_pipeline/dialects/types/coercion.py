@@ -65,19 +65,22 @@ ALL_KINDS = ("number", "string", "boolean", "date", "time", "moment", "interval"
 
 
 class ImplicitConversions(msgspec.Struct, frozen=True):
-    """Pairs of kinds that an engine compares, unites in a set operation, or stores (from, to) without a cast.
-
-    Branches of a CASE unite like set operations, unless they have a row. `computes` has, by operator, the pairs that
-    can be calculated with; `refused` are types of one kind that are not stored all the same.
-    """
+    """Pairs of kinds of types that an engine accepts together without a cast; see `TYPE_KINDS`."""
 
     compares: KindPairs
+    """Pairs that can be compared: `WHERE a = b`."""
     unites: KindPairs
+    """Pairs that can be one column of a set operation: `SELECT a UNION SELECT b`."""
     stores: KindPairs
+    """Pairs (from, to) of a value and the column that it can be stored in: `INSERT INTO t SELECT a`."""
     names: dict[str, str] = {}
+    """Kinds of types by name where they differ from `TYPE_KINDS`; empty: it may be anything."""
     branches: KindPairs | None = None
+    """Pairs that can be branches of one CASE; None: the same as `unites`."""
     computes: dict[str, KindPairs] = {}
+    """By operator, the pairs that can be its operands; empty: unknown, nothing is refused."""
     refused: KindPairs = frozenset()
+    """Pairs (from, to) of type names that cannot be stored although they are of one kind: FLOAT64 into INT64."""
 
 
 def _uniform_conversions(text: str, **names: str) -> ImplicitConversions:

@@ -17,75 +17,98 @@ def _quote_member(name: str) -> str:
 
 
 class TypeFamily(msgspec.Struct, frozen=True):
-    """The types of one family, by what they are for.
-
-    `integers` go from narrow to wide; `digits` is how many digits each of them has. `cap` limits the digits of a
-    decimal (0: nothing does), `alone` is what types without parameters mean. `unsigned` are the integers without a
-    sign, with their digits. `notation` writes an array, a map, a struct and one of its members. `strings` are the
-    types that hold text; where `bare_strings`, a value that is read has the type without a length. `null` is the type
-    of NULL, and `literal` that of a string that is written out, which fits everywhere where it is not known;
-    `settled` says what becomes of such types in a result.
-
-    `sized`: what is computed has lengths and digits, too. `flat`: an array of arrays is an array. `adapts`: a whole
-    number that is written out takes the type of the integer beside it. `default_first`: ELSE comes before the
-    branches of a CASE where their types are compared. `exponents`: a number with one is floating. `using_widens`: the
-    column that USING makes of two holds both. `real_digits`: a FLOAT of no more binary digits is a short one.
-    `leading_zero`: a zero before the point is a digit. `results` are the words for types that the parser knows of
-    functions, `cast_alone` what types without parameters mean where a value is converted. `days` is
-    what two dates differ by, where that is no interval. `whole_days`: a date moved by whole days stays one.
-    `fraction` is the type of a number that is written out with a point, where it is no decimal.
-    `long_positions`: what a lambda is told of where an element stands is a long integer.
-    `numbered`: what comes with an element that is unnested is its number, and never the key of a member.
-    `adds_texts`: the sign that adds numbers puts texts together. `nothing` is the type of NULL where types say that
-    they may be null, and `shortest` says that a whole number that is written out has the shortest type that holds it;
-    `truth` is the type of TRUE where that of a condition is another one.
-    """
+    """The types of one dialect family, by what they are for, and how its expressions are typed."""
 
     name: str
+    """The dialect family."""
     integers: tuple[str, ...]
+    """The signed integer types, narrow to wide."""
     digits: tuple[int, ...]
+    """How many decimal digits each of `integers` has."""
     integer: str
+    """The type of an integer constant that fits into 32 bits."""
     bigint: str
+    """The type of an integer constant that fits into 64 bits."""
     decimal: str
+    """The exact type with precision and scale."""
     real: str
+    """The single-precision type, or the only floating one."""
     double: str
+    """The double-precision type."""
     string: str
+    """The type of text without a length."""
     boolean: str
+    """The type of a condition."""
     binary: str
+    """The type of bytes."""
     date: str = "DATE"
+    """The type of a day."""
     time: str = "TIME"
+    """The type of a time of day."""
     timestamp: str = "TIMESTAMP"
+    """The type of a date and time without a time zone."""
     zoned: str = "TIMESTAMP"
+    """The type of a date and time with a time zone."""
     interval: str = "INTERVAL"
+    """The type of a span of time."""
     aliases: dict[str, str] = {}
+    """Other names of types: `INTEGER` is `INT`."""
     cap: int = 38
+    """The highest precision of a decimal; 0: decimals are computed without precision and scale."""
     alone: dict[str, str] = {}
+    """What types without parameters mean: `DECIMAL` is `DECIMAL(18,3)` (DuckDB docs: Numeric Types)."""
     notation: tuple[str, str, str, str] = ("ARRAY<{}>", "MAP<{},{}>", "STRUCT<{}>", "{}:{}")
+    """How an array, a map, a struct and a member of a struct are written; empty: no such type."""
     strings: tuple[str, ...] = ("STRING", "VARCHAR", "CHAR", "TEXT")
+    """The types that hold text."""
     bare_strings: bool = False
+    """A value read from a VARCHAR(10) column has the type without a length (DuckDB docs: Text Types)."""
     null: str | None = None
+    """The type of NULL: VOID (Spark docs: Data Types); None: it has none."""
     literal: str = ""
+    """The type of a string constant, `{}` being its length; empty: `string`."""
     settled: dict[str, str] = {}
+    """What a type that is still open becomes in a result: TEXT (PostgreSQL docs: SELECT Output Columns)."""
     unsigned: dict[str, int] = {}
+    """The unsigned integer types and their decimal digits, narrow to wide."""
     sized: bool = True
+    """Computed values have lengths and precisions too; where not set, only columns and casts do (PostgreSQL)."""
     flat: bool = False
+    """An array of arrays has the type of an array: `int[][]` is `int[]` (PostgreSQL docs: Arrays)."""
     adapts: bool = False
+    """An integer constant takes the type of the integer beside it: `tiny + 1` (DuckDB docs: Literal Types)."""
     default_first: bool = False
+    """CASE takes its type from ELSE first (PostgreSQL docs: UNION, CASE, and Related Constructs)."""
     exponents: bool = True
+    """`1e3` is floating; where not set, it is a decimal (PostgreSQL docs: Lexical Structure)."""
     using_widens: bool = False
+    """The merged column of JOIN … USING has the common type of both sides (PostgreSQL: JOIN)."""
     real_digits: int = 0
+    """FLOAT(n) is `real` up to this n, then `double`; 0: n is kept (PostgreSQL docs: Numeric Types)."""
     leading_zero: bool = False
+    """A zero before the point counts as a digit: `0.5` is a DECIMAL(2,1) (DuckDB: numeric literals)."""
     results: dict[str, str] = {}
+    """What the parser's type of a function result means here; empty: nothing."""
     cast_alone: dict[str, str] = {}
+    """What types without parameters mean in a cast: VARCHAR(30) (SQL Server docs: char and varchar)."""
     days: str = ""
+    """The type of `date - date`, where it is no interval (PostgreSQL docs: Date/Time Functions and Operators)."""
     whole_days: bool = False
+    """A date plus whole days stays a date: `d + INTERVAL '1' DAY` (MySQL docs: Date and Time Functions)."""
     fraction: str = ""
+    """The type of `1.5`, where it is no decimal (BigQuery docs: Lexical structure and syntax)."""
     numbered: bool = True
+    """The column of WITH ORDINALITY is always a number; where not set, it may be the key of a member."""
     long_positions: bool = False
+    """The index that a lambda receives is a `bigint`, not an `integer` (DuckDB docs: Lambda Functions)."""
     adds_texts: bool = False
+    """`+` may concatenate operands of unknown type, so they keep their order (docs: + (String Concatenation))."""
     nothing: str = ""
+    """The type of NULL where types say if they are nullable: NULLABLE(NOTHING) (ClickHouse docs: Nothing)."""
     shortest: bool = False
+    """An integer constant has the narrowest type that holds it: 1 is a UINT8 (ClickHouse docs: Syntax)."""
     truth: str = ""
+    """The type of TRUE, where a condition has another: BOOL beside UINT8 (ClickHouse docs: Bool)."""
 
     def array(self, kind: str, size: str = "") -> str:
         """Return an array of a type; some have a size."""

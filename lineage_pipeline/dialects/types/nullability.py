@@ -6,26 +6,30 @@ from lineage_pipeline.dialects.types.common_rules import split_names
 
 
 class NullRules(msgspec.Struct, frozen=True):
-    """Operators that never give null, that do where every argument is null, and that do only where one is.
-
-    `reads` are those of the last that read their first argument as a type, which may fail, unless a format says how
-    (`formatted`); `fails_on` are the types that others cannot always read, and `parts` those operators that read their
-    second argument as a type that the first one tells; `converts` are those that may have to convert any of their
-    arguments. Some are of the last only where they work on intervals (`of_spans`). In some, certain arguments decide
-    alone (`by_argument`). Where `recursion`, whatever comes out of a recursion may be null.
-    """
+    """When the result of each operator may be null, in one family; an operator without a row always may be."""
 
     never: frozenset[str]
+    """Operators whose result is never null: COUNT."""
     where_all: frozenset[str]
+    """Operators whose result is null only where every argument is: COALESCE."""
     where_any: frozenset[str]
+    """Operators whose result is null only where an argument is, or a conversion fails: UPPER."""
     by_argument: dict[str, tuple[int, ...]] = {}
+    """Operators whose result is null only where one of these arguments, by position, is."""
     reads: dict[str, str] = {}
+    """Operators of `where_any` that convert their first argument to this type, which may fail and give null."""
     formatted: frozenset[str] = frozenset()
+    """Operators of `reads` whose conversion cannot give null where a second argument is the format."""
     fails_on: dict[str, frozenset[str]] = {}
+    """Operators of `where_any` that give null for some values of a first argument of these types."""
     parts: dict[str, dict[str, str]] = {}
+    """Operators of `where_any` that convert their second argument to the type that the unit in the first needs."""
     converts: frozenset[str] = frozenset()
+    """Operators of `where_any` that may have to convert any of their arguments."""
     of_spans: frozenset[str] = frozenset()
+    """Operators that belong to `where_any` only where their first argument is an interval."""
     recursion: bool = False
+    """Every column of a recursive CTE may be null."""
 
 
 _NEVER_NULL = split_names(

@@ -21,7 +21,6 @@ from lineage_pipeline.dialects.statement_words import (
 from lineage_pipeline.engine.compile.tokens import (
     find_top_level_keyword,
     keyword,
-    retype_token,
     skip_brackets,
     skip_name,
     synthetic_token,
@@ -51,30 +50,6 @@ def rewrite_alter_view(tokens: list[Token]) -> list[Token]:
     if view < 0 or find_top_level_keyword(tokens, "AS") < 0:
         return tokens
     return [*(synthetic_token(word, tokens[0]) for word in ("CREATE", "OR", "REPLACE")), *tokens[1:]]
-
-
-def drop_table_kind(tokens: Sequence[Token]) -> list[Token]:
-    """ALTER and DROP of a foreign, external, dynamic or hybrid table as those of a table."""
-    if keyword(tokens[0]) in ("ALTER", "DROP") and keyword(tokens[1]) in ("FOREIGN", "EXTERNAL", "DYNAMIC", "HYBRID"):
-        return [tokens[0], *tokens[2:]]
-    return list(tokens)
-
-
-def rewrite_set_schema(tokens: Sequence[Token]) -> list[Token]:
-    """`ALTER TABLE a.t SET SCHEMA s` as `ALTER TABLE a.t RENAME TO s.t`."""
-    words = [keyword(token) for token in tokens]
-    if words[0] != "ALTER" or words[-3:-1] != ["SET", "SCHEMA"]:
-        return list(tokens)
-    at, last = len(tokens) - 3, tokens[-4]
-    dot = retype_token(tokens[-1], TokenType.DOT, ".")
-    return [
-        *tokens[:at],
-        synthetic_token("RENAME", tokens[at]),
-        synthetic_token("TO", tokens[at]),
-        tokens[-1],
-        dot,
-        last,
-    ]
 
 
 _OPEN_PAREN, _CLOSE_PAREN, _COMMA_TOKEN = TokenType.L_PAREN, TokenType.R_PAREN, TokenType.COMMA
@@ -204,8 +179,7 @@ def _reduce_column(tokens: Sequence[Token]) -> Iterator[Token]:
         for at in range(end, len(tokens)):
             after = at + len(phrase)
             if tuple(words[at:after]) == phrase:
-                opened = after < len(tokens) and words[after] == "("
-                yield from tokens[at : skip_brackets(tokens, after) if opened else after]
+                yield from tokens[at:after]  # without options such as `(START WITH 1, NOCACHE)`: sqlglot reads few
                 break
     computed = next((at for at in range(end, len(tokens) - 1) if words[at] == "AS" and words[at + 1] == "("), -1)
     if computed >= 0:

@@ -47,6 +47,17 @@ def drop_priority(tokens: list[Token]) -> list[Token]:
     return [tokens[0], *tokens[end:]]
 
 
+def drop_query_cache(tokens: list[Token]) -> list[Token]:
+    """MySQL 5: `SELECT SQL_CACHE a` without the option, which sqlglot takes for a column with the alias `a`."""
+    words = [keyword(token) for token in tokens[1:3]]
+    is_option = words[:1] == ["SQL_CACHE"] and not _AFTER_COLUMN.issuperset(words[1:])
+    return [tokens[0], *tokens[2:]] if is_option else tokens
+
+
+_AFTER_COLUMN = frozenset(", . AS FROM".split())
+"""Keywords and signs after SQL_CACHE that show that it is the name of a column."""
+
+
 def rewrite_replace(tokens: list[Token]) -> list[Token]:
     """MySQL and SQLite: REPLACE as an INSERT."""
     return [synthetic_token("INSERT", tokens[0]), *drop_priority(tokens)[1:]]

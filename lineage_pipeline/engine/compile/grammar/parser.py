@@ -218,13 +218,12 @@ def _choose_grammar(tokens: Sequence[Token], traits: DialectTraits) -> str:
     return own if any(token.token_type is TokenType.SELECT for token in tokens) else traits.definitions
 
 
-# sqlglot keeps the positions of names and literals, not of whole expressions. The compiled parser passes the parsers
-# of list items on as values, so that overriding these two in a subclass is enough to learn where each item ends.
-# May go when sqlglot records the range of an expression itself.
-_ITEM_PARSERS = ("_parse_expression", "_parse_update_assignment")
-
-
 def _recording_item_parser(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Record the span of a list item."""
+    # sqlglot keeps the positions of names and literals, not of whole expressions. The compiled parser passes the
+    # parser of list items on as a value, so that overriding it in a subclass is enough to learn where each item ends.
+    # May go when sqlglot records the range of an expression itself.
+
     def parse_item(self: parser.Parser) -> Any:
         items = _RECORDERS.get(id(self))
         if items is None:
@@ -272,7 +271,8 @@ def _computing_pivot_parser(original: Callable[..., Any]) -> Callable[..., Any]:
 _PIVOT_OPERATORS = (TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.MOD, TokenType.DIV)
 
 
-_OVERRIDES = dict.fromkeys(_ITEM_PARSERS, _recording_item_parser) | {
+_OVERRIDES: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
+    "_parse_expression": _recording_item_parser,
     "_parse_parameter": _recording_parameter_parser,
     "_parse_pivot_aggregation": _computing_pivot_parser,
 }

@@ -7,57 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.dialects.spellings import PIPE_STARS
-from lineage_pipeline.engine.compile.tokens import keyword, skip_brackets, synthetic_token
-
-
-def rewrite_piped_stars(tokens: Sequence[Token]) -> list[Token]:
-    """`|> DROP a` as `|> SELECT * EXCEPT (a)`, `|> SET a = x` as REPLACE, and so on."""
-    kept: list[Token] = []
-    index = 0
-    while index < len(tokens):
-        token = tokens[index]
-        kept.append(token)
-        index += 1
-        word = keyword(tokens[index]) if index < len(tokens) else ""
-        if token.token_type is not TokenType.PIPE_GT or word not in PIPE_STARS:
-            continue
-        end = _skip_pipe_step(tokens, index + 1)
-        place = (token.line, token.col, token.start, token.end)
-        kept.append(Token(TokenType.SELECT, "SELECT", *place))
-        kept.append(Token(TokenType.STAR, "*", *place))
-        kept.extend([synthetic_token(PIPE_STARS[word], token), Token(TokenType.L_PAREN, "(", *place)])
-        kept.extend(_swap_assignments(tokens[index + 1 : end]) if word == "SET" else tokens[index + 1 : end])
-        kept.append(Token(TokenType.R_PAREN, ")", *place))
-        index = end
-    return kept
-
-
-def _skip_pipe_step(tokens: Sequence[Token], index: int) -> int:
-    depth = 0
-    while index < len(tokens):
-        kind = tokens[index].token_type
-        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
-        if depth < 0 or (depth == 0 and kind is TokenType.PIPE_GT):
-            break
-        index += 1
-    return index
-
-
-def _swap_assignments(tokens: Sequence[Token]) -> list[Token]:
-    """`a = x, b = y` as `x AS a, y AS b`."""
-    kept: list[Token] = []
-    depth, begin = 0, 0
-    for index in range(len(tokens) + 1):
-        kind = tokens[index].token_type if index < len(tokens) else TokenType.COMMA
-        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
-        if depth == 0 and kind is TokenType.COMMA:
-            item = tokens[begin:index]
-            swapped = [*item[2:], synthetic_token("AS", item[0]), item[0]] if item else []
-            kept.extend([*swapped, *tokens[index : index + 1]])
-            begin = index + 1
-    return kept
-
+from lineage_pipeline.engine.compile.tokens import keyword, skip_brackets
 
 TokenList = list[Token]
 

@@ -8,28 +8,6 @@ from lineage_pipeline.dialects.spellings import GROUP_ENDS
 from lineage_pipeline.engine.compile.tokens import is_name_at, keyword, skip_brackets, synthetic_token
 
 
-def bracket_using(tokens: Sequence[Token]) -> list[Token]:
-    """`JOIN … USING a, b` with parentheses around the columns."""
-    kept: list[Token] = []
-    index = 0
-    while index < len(tokens):
-        token = tokens[index]
-        kept.append(token)
-        index += 1
-        cycle = index > 2 and keyword(tokens[index - 3]) in ("SET", "DEFAULT")  # of a recursion: USING names a column
-        if keyword(token) != "USING" or cycle or not is_name_at(tokens, index):
-            continue
-        place = (token.line, token.col, token.start, token.end)
-        kept.append(Token(TokenType.L_PAREN, "(", *place))
-        kept.append(tokens[index])
-        index += 1
-        while index + 1 < len(tokens) and tokens[index].token_type is TokenType.COMMA and is_name_at(tokens, index + 1):
-            kept.extend(tokens[index : index + 2])
-            index += 2
-        kept.append(Token(TokenType.R_PAREN, ")", *place))
-    return kept
-
-
 def alias_lateral_views(tokens: Sequence[Token]) -> list[Token]:
     """Hive: `LATERAL VIEW f(x) t c` with AS before its columns."""
     kept: list[Token] = []

@@ -130,28 +130,6 @@ def _outside_parens(tokens: Sequence[Token]) -> Iterator[tuple[int, Token]]:
             yield index, token
 
 
-def rewrite_identifier_calls(tokens: Sequence[Token]) -> list[Token]:
-    """`IDENTIFIER('name')` as that name, since sqlglot reads it only in place of a table."""
-    kept: list[Token] = []
-    index = 0
-    while index < len(tokens):
-        inside = [token.token_type for token in tokens[index + 1 : index + 4]]
-        if keyword(tokens[index]) == "IDENTIFIER" and inside == [
-            TokenType.L_PAREN,
-            TokenType.STRING,
-            TokenType.R_PAREN,
-        ]:
-            named = tokens[index + 2]
-            simple = named.text.isidentifier()
-            kind = TokenType.VAR if simple else TokenType.IDENTIFIER
-            kept.append(Token(kind, named.text, named.line, named.col, -1, -1))
-            index += 4
-        else:
-            kept.append(tokens[index])
-            index += 1
-    return kept
-
-
 def rewrite_sample_names(tokens: Sequence[Token]) -> list[Token]:
     """ClickHouse: SAMPLE is a name if no number follows it."""
     return [
