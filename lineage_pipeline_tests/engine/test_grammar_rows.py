@@ -16,7 +16,7 @@ from sqlglot.tokens import Token
 from lineage_pipeline.dialects import functions as dialect_functions
 from lineage_pipeline.dialects.spellings import DroppedClause, Spelling
 from lineage_pipeline.engine.compile.compiler import compile_source
-from lineage_pipeline.engine.compile.grammar import ddl, functions, parser, pipe_syntax, rewrites, terms
+from lineage_pipeline.engine.compile.grammar import ddl, functions, overrides, parser, pipe_syntax, rewrites, terms
 from lineage_pipeline.engine.compile.grammar.rewrites import Repair
 from lineage_pipeline.model.analysis import InputFile
 from lineage_pipeline_tests.support.cases import case_inputs, load_cases
@@ -27,7 +27,8 @@ TABLES: tuple[tuple[ModuleType, str], ...] = (
     (rewrites, "SPELLINGS"),
     (rewrites, "DROPPED_CLAUSES"),
     (pipe_syntax, "PIPE_STEPS"),
-    (parser, "_OVERRIDES"),
+    (overrides, "OVERRIDES"),
+    (parser, "RECORDERS"),
     (parser, "TABLE_QUERIES"),
     (dialect_functions, "PLAIN_FUNCTIONS"),
     (functions, "CALLABLE_KEYWORDS"),
@@ -157,7 +158,7 @@ class CompiledFixtures(NamedTuple):
 WATCHED = frozenset({"REWRITES", "REPAIRS", "SPELLINGS", "DROPPED_CLAUSES", "PIPE_STEPS"})
 """Tables whose rows are watched while the fixtures are compiled."""
 
-PARSER_TABLES = frozenset({"_OVERRIDES", "TABLE_QUERIES", "JSON_TEXT_GRAMMARS", "PREFIX_OPERATOR_GRAMMARS"})
+PARSER_TABLES = frozenset({"OVERRIDES", "RECORDERS", "TABLE_QUERIES", "JSON_TEXT_GRAMMARS", "PREFIX_OPERATOR_GRAMMARS"})
 """Tables whose rows name methods or grammars of sqlglot, and no words of SQL."""
 
 

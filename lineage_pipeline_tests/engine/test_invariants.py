@@ -83,10 +83,15 @@ def assert_round_trips(value: object, kind: object) -> None:
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(value), type=kind) == value
 
 
+PRINT_DOCUMENTS = """
+from lineage_pipeline_tests.engine.test_invariants import render_all_documents
+print(render_all_documents(), end="")
+"""
+
+
 def test_hash_seeds_do_not_matter() -> None:
-    code = "from lineage_pipeline_tests.engine.test_invariants import render_all_documents; print(render_all_documents(), end='')"
     environment = {**os.environ, "PYTHONHASHSEED": "4711"}
-    command = [sys.executable, "-c", code]
+    command = [sys.executable, "-c", PRINT_DOCUMENTS]
     done = subprocess.run(
         command, capture_output=True, text=True, check=True, env=environment, cwd=ASSETS.parent, encoding="utf-8"
     )

@@ -16,37 +16,6 @@ from lineage_pipeline.engine.compile.tokens import (
 )
 
 
-def drop_top(tokens: list[Token]) -> list[Token]:
-    """T-SQL: UPDATE, INSERT and DELETE without TOP (n)."""
-    if len(tokens) < 3 or keyword(tokens[1]) != "TOP":
-        return tokens
-    end = skip_brackets(tokens, 2) if tokens[2].token_type is TokenType.L_PAREN else 3
-    end += end < len(tokens) and keyword(tokens[end]) == "PERCENT"
-    return [tokens[0], *tokens[end:]]
-
-
-def drop_first_from(tokens: list[Token]) -> list[Token]:
-    """T-SQL: `DELETE FROM alias FROM table AS alias` as `DELETE alias FROM …`."""
-    if (
-        keyword(tokens[1] if len(tokens) > 1 else tokens[0]) == "FROM"
-        and find_top_level_keyword(tokens, "FROM", start=2) > 0
-    ):
-        return [tokens[0], *tokens[2:]]
-    return tokens
-
-
-_PRIORITIES = ("LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED", "QUICK")
-
-
-def drop_priority(tokens: list[Token]) -> list[Token]:
-    """MySQL: a statement without LOW_PRIORITY, DELAYED, QUICK and IGNORE."""
-    end = 1
-    ignored = ("IGNORE",) if keyword(tokens[0]) != "INSERT" else ()
-    while end < len(tokens) and keyword(tokens[end]) in (*_PRIORITIES, *ignored):
-        end += 1
-    return [tokens[0], *tokens[end:]]
-
-
 def drop_query_cache(tokens: list[Token]) -> list[Token]:
     """MySQL 5: `SELECT SQL_CACHE a` without the option, which sqlglot takes for a column with the alias `a`."""
     words = [keyword(token) for token in tokens[1:3]]
@@ -60,7 +29,7 @@ _AFTER_COLUMN = frozenset(", . AS FROM".split())
 
 def rewrite_replace(tokens: list[Token]) -> list[Token]:
     """MySQL and SQLite: REPLACE as an INSERT."""
-    return [synthetic_token("INSERT", tokens[0]), *drop_priority(tokens)[1:]]
+    return [synthetic_token("INSERT", tokens[0]), *tokens[1:]]
 
 
 def rewrite_mutation(tokens: list[Token]) -> list[Token]:
@@ -130,13 +99,6 @@ def rewrite_remove_duplicates(tokens: list[Token]) -> list[Token]:
         return tokens
     words = ("WHEN", "NOT", "MATCHED", "THEN", "INSERT", "ROW")
     return [*tokens[:-2], *(synthetic_token(word, tokens[-2]) for word in words)]
-
-
-def drop_schema_evolution(tokens: list[Token]) -> list[Token]:
-    """Spark: `MERGE WITH SCHEMA EVOLUTION INTO …` without that option."""
-    if [keyword(token) for token in tokens[1:4]] == ["WITH", "SCHEMA", "EVOLUTION"]:
-        return [tokens[0], *tokens[4:]]
-    return tokens
 
 
 def rewrite_apply_changes(tokens: list[Token]) -> list[Token]:

@@ -1,7 +1,7 @@
 """Parser: tokens to sqlglot's tree, rewritten tokens where sqlglot fails, and the source spans of list items."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -12,12 +12,13 @@ from sqlglot.errors import ErrorLevel, ParseError, TokenError
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects import functions
-from lineage_pipeline.dialects.dialect import DialectTraits
+from lineage_pipeline.dialects.dialect import TRAITS, DialectTraits
 from lineage_pipeline.dialects.spellings import TABLE_QUERIES
 from lineage_pipeline.engine.compile.grammar.ddl import reduce_definition
 from lineage_pipeline.engine.compile.grammar.dml import extract_outputs
 from lineage_pipeline.engine.compile.grammar.functions import build_function_parsers, build_function_tokens
 from lineage_pipeline.engine.compile.grammar.isolation import Pool
+from lineage_pipeline.engine.compile.grammar.overrides import Override, overrides_for
 from lineage_pipeline.engine.compile.grammar.pipe_syntax import rewrite_pipes
 from lineage_pipeline.engine.compile.grammar.rewrites import (
     apply_repairs,
@@ -254,28 +255,11 @@ def _recording_parameter_parser(original: Callable[..., Any]) -> Callable[..., A
     return parse_parameter
 
 
-def _computing_pivot_parser(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Allow operators on the aggregates of a pivot: sqlglot reads only a function call."""
-
-    def parse_aggregation(self: parser.Parser) -> Any:
-        first = self._index
-        node = original(self)
-        if not self._curr or self._curr.token_type not in _PIVOT_OPERATORS:
-            return node
-        self._retreat(first)
-        return self._parse_alias(self._parse_term())
-
-    return parse_aggregation
-
-
-_PIVOT_OPERATORS = (TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.MOD, TokenType.DIV)
-
-
-_OVERRIDES: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
+RECORDERS: Mapping[str, Override] = {
     "_parse_expression": _recording_item_parser,
     "_parse_parameter": _recording_parameter_parser,
-    "_parse_pivot_aggregation": _computing_pivot_parser,
 }
+"""Overrides that record spans, of every grammar."""
 
 
 @cache
@@ -287,6 +271,7 @@ def _parser_class(grammar: str) -> type[parser.Parser]:
     that sqlglot passes on as values or looks up by name; methods that it calls directly are not.
     """
     base = Dialect.get_or_raise(grammar or None).parser_class
+    own = overrides_for(TRAITS[grammar].family if grammar in TRAITS else grammar)
     plain = functions.PLAIN_FUNCTIONS.get(grammar, frozenset())
     parsers = build_function_parsers(grammar, base.FUNCTION_PARSERS)
     changes: dict[str, Any] = {
@@ -297,7 +282,7 @@ def _parser_class(grammar: str) -> type[parser.Parser]:
         "FUNC_TOKENS": build_function_tokens(grammar, base.FUNC_TOKENS),
         "FUNCTION_PARSERS": {name: parse for name, parse in parsers.items() if name not in plain},
         "FUNCTIONS": {name: build for name, build in base.FUNCTIONS.items() if name not in plain},
-        **{name: override(getattr(base, name)) for name, override in _OVERRIDES.items() if hasattr(base, name)},
+        **{name: override(getattr(base, name)) for name, override in {**RECORDERS, **own}.items()},
     }
     return type(f"Lineage{base.__name__}", (base,), changes)
 

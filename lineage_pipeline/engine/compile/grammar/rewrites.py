@@ -23,11 +23,7 @@ from lineage_pipeline.engine.compile.grammar.dml import (
     drop_bound_returning,
     drop_current_of,
     drop_error_log,
-    drop_first_from,
-    drop_priority,
     drop_query_cache,
-    drop_schema_evolution,
-    drop_top,
     move_directory_path,
     rewrite_apply_changes,
     rewrite_delete_stars,
@@ -327,12 +323,9 @@ def _skip_spelling(tokens: Sequence[Token], index: int, spelling: Spelling) -> i
 
 REWRITES: dict[str, dict[str, tuple[TokenRewrite, ...]]] = {
     "": {"ALTER": (rewrite_alter_view,), "CREATE": (rewrite_recursive_view,)},
-    "tsql": {"INSERT": (drop_top,), "UPDATE": (drop_top,), "DELETE": (drop_top, drop_first_from)},
     "mysql": {
         "SELECT": (drop_query_cache,),
-        "INSERT": (drop_priority,),
-        "UPDATE": (drop_priority, bracket_assignments),
-        "DELETE": (drop_priority,),
+        "UPDATE": (bracket_assignments,),
         "REPLACE": (rewrite_replace,),
     },
     "clickhouse": {"ALTER": (rewrite_mutation, rewrite_modify_query), "INSERT": (rewrite_format_rows,)},
@@ -354,7 +347,6 @@ REWRITES: dict[str, dict[str, tuple[TokenRewrite, ...]]] = {
     },
     "redshift": {"MERGE": (rewrite_remove_duplicates,)},
     "spark": {
-        "MERGE": (drop_schema_evolution,),
         "APPLY": (rewrite_apply_changes,),
         "CREATE": (rewrite_flow, shorten_format_class),
         "INSERT": (move_directory_path,),

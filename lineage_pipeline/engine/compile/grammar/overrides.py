@@ -1,0 +1,124 @@
+"""Overrides of sqlglot's parser methods, by family of dialects: the first choice for SQL that sqlglot does not read.
+
+An override works where sqlglot passes a method on as a value or looks it up by name, as it does for statements, clauses
+and list items (`_parse_merge`, `_parse_group`, `_parse_expression` …); a method that its compiled code calls directly
+never gets here. Tokens stay as they are, so that every position is exact; rewrites of tokens are for what is left.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlglot import parser
+from sqlglot.tokens import TokenType
+
+from lineage_pipeline.engine.compile.tokens import find_top_level_keyword
+
+Parse = Callable[..., Any]
+"""A method of sqlglot's parser."""
+
+Override = Callable[[Parse], Parse]
+"""Makes of the original method the one that takes its place."""
+
+_PIVOT_OPERATORS = (TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.MOD, TokenType.DIV)
+
+
+def parse_computed_aggregates(original: Parse) -> Parse:
+    """PIVOT (sum(a) / 2 FOR …): sqlglot reads a function call alone."""
+
+    def parse(self: parser.Parser) -> Any:
+        first = self._index
+        node = original(self)
+        if not self._curr or self._curr.token_type not in _PIVOT_OPERATORS:
+            return node
+        self._retreat(first)
+        return self._parse_alias(self._parse_term())
+
+    return parse
+
+
+def skip_words(*words: str) -> Override:
+    """Skip words that stand in any number before the rest of a statement."""
+
+    def override(original: Parse) -> Parse:
+        def parse(self: parser.Parser) -> Any:
+            while self._match_texts(words):
+                pass
+            return original(self)
+
+        return parse
+
+    return override
+
+
+def skip_phrase(*words: str) -> Override:
+    """Skip a phrase that may stand before the rest of a statement."""
+
+    def override(original: Parse) -> Parse:
+        def parse(self: parser.Parser) -> Any:
+            self._match_text_seq(*words)
+            return original(self)
+
+        return parse
+
+    return override
+
+
+def skip_top(original: Parse) -> Parse:
+    """T-SQL: `UPDATE TOP (10) PERCENT t …`; how many rows are changed is no lineage. (docs: TOP, "DML statements")."""
+
+    def parse(self: parser.Parser) -> Any:
+        if self._match_text_seq("TOP"):
+            self._parse_primary()
+            self._match_text_seq("PERCENT")
+        return original(self)
+
+    return parse
+
+
+def parse_second_from(original: Parse) -> Parse:
+    """T-SQL: `DELETE FROM alias FROM table AS alias` as `DELETE alias FROM …`. (docs: DELETE, "FROM table_source")."""
+
+    def parse(self: parser.Parser) -> Any:
+        following = self._tokens[self._index :]
+        if self._curr.token_type is TokenType.FROM and find_top_level_keyword(following, "FROM", start=1) > 0:
+            self._advance()
+        return original(self)
+
+    return parse
+
+
+def chain_overrides(*overrides: Override) -> Override:
+    """Apply several overrides of one method; the first one reads first."""
+
+    def override(original: Parse) -> Parse:
+        for one in reversed(overrides):
+            original = one(original)
+        return original
+
+    return override
+
+
+_PRIORITIES = ("LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED", "QUICK")
+"""MySQL: when a statement is run and whether it waits. (docs: INSERT, UPDATE and DELETE statements)."""
+
+OVERRIDES: Mapping[str, Mapping[str, Override]] = {
+    "": {"_parse_pivot_aggregation": parse_computed_aggregates},
+    "mysql": {
+        "_parse_insert": skip_words(*_PRIORITIES),
+        "_parse_update": skip_words(*_PRIORITIES, "IGNORE"),
+        "_parse_delete": skip_words(*_PRIORITIES, "IGNORE"),
+    },
+    # docs: MERGE INTO, "WITH SCHEMA EVOLUTION": new columns of the source are added to the target
+    "spark": {"_parse_merge": skip_phrase("WITH", "SCHEMA", "EVOLUTION")},
+    "tsql": {
+        "_parse_insert": skip_top,
+        "_parse_update": skip_top,
+        "_parse_delete": chain_overrides(skip_top, parse_second_from),
+    },
+}
+"""Overrides by family of dialects and method; those under "" are for all."""
+
+
+def overrides_for(family: str) -> dict[str, Override]:
+    """The overrides of a family of dialects, with those for all."""
+    return {**OVERRIDES[""], **OVERRIDES.get(family, {})}
