@@ -54,9 +54,6 @@ DROPPED_CLAUSES: dict[str, tuple[DroppedClause, ...]] = {"tsql": TSQL_DROPPED_CL
 """Clauses to drop before parsing, by dialect family."""
 
 
-GROUP_ENDS = frozenset({"HAVING", "ORDER BY", "LIMIT", "WINDOW", "QUALIFY", "UNION", "INTO", "FOR", ")"})
-"""Words that end GROUP BY."""
-
 JSON_CLAUSES: tuple[tuple[str, ...], ...] = (
     ("RETURNING",),
     ("WITH",),

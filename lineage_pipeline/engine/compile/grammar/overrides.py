@@ -87,6 +87,20 @@ def parse_second_from(original: Parse) -> Parse:
     return parse
 
 
+def parse_group_order(original: Parse) -> Parse:
+    """MySQL 5: `GROUP BY a DESC, b WITH ROLLUP`; the order is no part of the groups. (docs: GROUP BY Modifiers)."""
+
+    def parse(self: parser.Parser, skip_group_by_token: bool = False) -> Any:
+        node = original(self, skip_group_by_token)
+        while node is not None and self._match_set((TokenType.ASC, TokenType.DESC)):
+            self._match(TokenType.COMMA)
+            for key, values in original(self, True).args.items():  # the rest of the list, or WITH ROLLUP alone
+                node.set(key, [*(node.args.get(key) or ()), *(values or ())])
+        return node
+
+    return parse
+
+
 def chain_overrides(*overrides: Override) -> Override:
     """Apply several overrides of one method; the first one reads first."""
 
@@ -102,7 +116,7 @@ _PRIORITIES = ("LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED", "QUICK")
 """MySQL: when a statement is run and whether it waits. (docs: INSERT, UPDATE and DELETE statements)."""
 
 OVERRIDES: Mapping[str, Mapping[str, Override]] = {
-    "": {"_parse_pivot_aggregation": parse_computed_aggregates},
+    "": {"_parse_group": parse_group_order, "_parse_pivot_aggregation": parse_computed_aggregates},
     "mysql": {
         "_parse_insert": skip_words(*_PRIORITIES),
         "_parse_update": skip_words(*_PRIORITIES, "IGNORE"),

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.dialects.spellings import GROUP_ENDS
 from lineage_pipeline.engine.compile.tokens import is_name_at, keyword, skip_brackets, synthetic_token
 
 
@@ -25,18 +24,6 @@ def alias_lateral_views(tokens: Sequence[Token]) -> list[Token]:
         index = alias + 1
         if is_name_at(tokens, alias) and is_name_at(tokens, index) and tokens[index].token_type is TokenType.VAR:
             kept.append(synthetic_token("AS", tokens[alias]))
-    return kept
-
-
-def drop_group_order(tokens: Sequence[Token]) -> list[Token]:
-    """MySQL: `GROUP BY a DESC` without the order."""
-    kept: list[Token] = []
-    grouping = False
-    for token in tokens:
-        word = keyword(token)
-        grouping = (grouping or word == "GROUP BY") and word not in GROUP_ENDS
-        if not (grouping and word in ("ASC", "DESC")):
-            kept.append(token)
     return kept
 
 

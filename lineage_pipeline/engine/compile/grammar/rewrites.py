@@ -52,7 +52,6 @@ from lineage_pipeline.engine.compile.grammar.functions import (
 )
 from lineage_pipeline.engine.compile.grammar.query_clauses import (
     alias_lateral_views,
-    drop_group_order,
     drop_order_operator,
     drop_system_time,
     drop_versions,
@@ -394,8 +393,6 @@ REPAIRS: tuple[Repair, ...] = (
     _build_repair("MAP USING", rewrite_transform),
     _build_repair("REDUCE USING", rewrite_transform),
     _build_repair("(", drop_json_clauses),
-    _build_repair("DESC", drop_group_order),
-    _build_repair("ASC", drop_group_order),
     _build_repair("USING (", rewrite_prediction),
     _build_repair("JSON_TABLE ON", drop_json_column_clauses),
     _build_repair("JSON_OBJECT *", rewrite_json_row),
