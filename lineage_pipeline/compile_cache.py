@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 
 from lineage_pipeline import pipeline
+from lineage_pipeline.files.fingerprints import hash_parts
 from lineage_pipeline.model import ir
 from lineage_pipeline.model.analysis import InputFile
 from lineage_pipeline.model.plan import ScriptInterface
-from lineage_pipeline.store.fingerprints import hash_parts
 from lineage_pipeline.store.packed_script import PackedScript, compile_key, pack_script
 
 PARALLEL_THRESHOLD = 4_000_000

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from lineage_pipeline.alerts.alert import Alert, AlertKind, AlertSeverity, CheckEvaluation, hash_identity
+from lineage_pipeline.alerts.alert import Alert, AlertKind, CheckEvaluation, hash_identity
+from lineage_pipeline.model.alerting import AlertSeverity
 
 MAX_REMEMBERED = 20_000
 """How many alerts are remembered; the oldest are dropped first."""

@@ -6,7 +6,8 @@ from email.message import EmailMessage
 from email.utils import format_datetime
 from typing import Any
 
-from lineage_pipeline.alerts.alert import Alert, AlertKind, AlertSeverity
+from lineage_pipeline.alerts.alert import Alert, AlertKind
+from lineage_pipeline.model.alerting import AlertSeverity
 
 LINE, TEXT, SLACK_TEXT, SLACK_MOST = 300, 20_000, 2_600, 3_000
 """How long a line, the findings of a mail and a block of Slack may be, and what Slack takes of one after escapes."""

@@ -18,8 +18,9 @@ from typing import IO, Any
 
 import msgspec
 
-from lineage_pipeline.alerts.alert import Alert, AlertKind, AlertSeverity, SinkOptions
+from lineage_pipeline.alerts.alert import Alert, AlertKind
 from lineage_pipeline.alerts.messages import format_document, format_mail, format_slack
+from lineage_pipeline.model.alerting import AlertSeverity, SinkOptions
 from lineage_pipeline.model.errors import LineageError
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lineage_pipeline import discover
+from lineage_pipeline import discover, files
 from lineage_pipeline.discover.embedded_sql.extractor import HOST_NAMES
 from lineage_pipeline.discover.folder import VERSION_CONTROL_FOLDERS
 from lineage_pipeline.discover.ignore_rules import FOLDER_IGNORE_FILES
@@ -24,6 +24,9 @@ from lineage_pipeline.store.integrity import prepend_digest, verify_digest
 
 if TYPE_CHECKING:
     from lineage_pipeline.config.load import Settings
+
+READING_PACKAGES = (Path(discover.__file__).parent, Path(files.__file__).parent)
+"""Our own packages that affect what is read from a folder; the engine is part of the analysis key."""
 
 MAX_STAMPED_FILES = 50_000
 """Files in a folder above which reading the relevant ones is as quick as stamping all."""
@@ -133,7 +136,7 @@ def is_self_contained(settings: "Settings") -> bool:
 
 
 def _stamp_files(folder: Path, skipped: Path) -> tuple[FileStamps, FileStamps]:
-    """Stamp a folder, the ignore files above it and our own discover package: all files, and those settled.
+    """Stamp a folder, the ignore files above it and our own reading packages: all files, and those settled.
 
     A file that was written just now is not settled. Both are empty where there are too many files.
     """
@@ -161,7 +164,8 @@ def _iterate_relevant_files(folder: Path, skipped: Path) -> Iterator[tuple[str, 
     for file in (*(place / name for place in above for name in FOLDER_IGNORE_FILES), top / ".git" / "info" / "exclude"):
         if file.is_file():
             yield str(file), file.stat()
-    yield from _walk_files(Path(discover.__file__).parent, skipped)  # the engine is part of the key
+    for package in READING_PACKAGES:
+        yield from _walk_files(package, skipped)
     yield from _walk_files(folder, skipped)
 
 

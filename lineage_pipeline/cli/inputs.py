@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from lineage_pipeline.config.load import Settings
     from lineage_pipeline.discover.discovery import Discovery, DiscoveryRules
     from lineage_pipeline.discover.raw_file import RawFile
-    from lineage_pipeline.discover.schemas.imported_tables import SchemaImports
     from lineage_pipeline.export.subject import Subject
+    from lineage_pipeline.model.schema_imports import SchemaImports
     from lineage_pipeline.queries.lineage import Lineage
 
 CURRENT_FOLDER = "."

@@ -125,7 +125,7 @@ def _analyze_incrementally(found: "DiscoveredInputs", before: "CachedLineage | N
 
 def _cache_file(found: "DiscoveredInputs") -> Path | None:
     """Return the cache file, keyed by all that the lineage depends on; None where it is not to be cached."""
-    from lineage_pipeline.store.fingerprints import hash_parts
+    from lineage_pipeline.files.fingerprints import hash_parts
 
     settings, discovery = found.settings, found.discovery
     usable = settings.cache and "://" not in settings.warehouse and found.rules is settings

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lineage_pipeline.cli.output import write_output
-from lineage_pipeline.discover.bounded_files import explain_csv_errors
+from lineage_pipeline.files.bounded_files import explain_csv_errors
 from lineage_pipeline.model.errors import LineageError
 
 if TYPE_CHECKING:

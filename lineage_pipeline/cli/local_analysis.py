@@ -8,11 +8,11 @@ from lineage_pipeline.cli.output import iterate_with_progress
 from lineage_pipeline.config.load import Settings
 from lineage_pipeline.discover.discovery import Discovery, DiscoveryRules, build_input_files
 from lineage_pipeline.discover.git.repository import refuse_missing_contents
-from lineage_pipeline.discover.schemas.imported_tables import SchemaImports
 from lineage_pipeline.discover.schemas.project_schemas import add_project_schemas
 from lineage_pipeline.export.subject import OpenLineageNaming, Subject, is_unanalyzed
 from lineage_pipeline.model.analysis import LineageTables
 from lineage_pipeline.model.enums import Status
+from lineage_pipeline.model.schema_imports import SchemaImports
 from lineage_pipeline.model.tables import Diagnostic
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from lineage_pipeline.discover.discovery import Discovery
-from lineage_pipeline.discover.schemas.imported_tables import SchemaImports
+from lineage_pipeline.model.schema_imports import SchemaImports
 from lineage_pipeline.model.tables import Diagnostic, Snapshot
 
 if TYPE_CHECKING:
     from lineage_pipeline.cli.local_analysis import ComparisonSide
     from lineage_pipeline.config.load import Settings
-    from lineage_pipeline.discover.templating.protocol import Templating
     from lineage_pipeline.model.analysis import Options
+    from lineage_pipeline.model.templating import Templating
 
 
 class MergedRules(NamedTuple):

@@ -9,9 +9,10 @@ import msgspec
 
 if TYPE_CHECKING:
     from lineage_pipeline.config.load import Settings
-    from lineage_pipeline.discover.schemas.imported_tables import SchemaImports, SchemaMetadata
-    from lineage_pipeline.discover.templating.protocol import Templating
+    from lineage_pipeline.discover.schemas.imported_tables import SchemaMetadata
     from lineage_pipeline.model.analysis import Options
+    from lineage_pipeline.model.schema_imports import SchemaImports
+    from lineage_pipeline.model.templating import Templating
 
 
 class NamedFileRules(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from lineage_pipeline.discover.bounded_files import explain_csv_errors
+from lineage_pipeline.files.bounded_files import explain_csv_errors
 from lineage_pipeline.model.analysis import Options
 from lineage_pipeline.model.errors import LineageError
 

@@ -46,14 +46,14 @@ from lineage_pipeline.config.repository_layer import (
 )
 from lineage_pipeline.config.snapshot_schemas import SnapshotReader
 from lineage_pipeline.config.toml_files import read_toml_file, suggest_word
-from lineage_pipeline.discover.bounded_files import LISTING, read_bounded_file
-from lineage_pipeline.discover.encoding import decode_content
-from lineage_pipeline.discover.path_patterns import matches_path
-from lineage_pipeline.discover.schemas.imported_tables import SECRET_VARIABLES, SchemaImports
-from lineage_pipeline.discover.templating.protocol import Templating
+from lineage_pipeline.files.bounded_files import LISTING, read_bounded_file
+from lineage_pipeline.files.encoding import decode_content
+from lineage_pipeline.files.fingerprints import engine_version
+from lineage_pipeline.files.path_patterns import matches_path
 from lineage_pipeline.model.analysis import Options
 from lineage_pipeline.model.errors import LineageError
-from lineage_pipeline.store.fingerprints import engine_version
+from lineage_pipeline.model.schema_imports import SECRET_VARIABLES, SchemaImports
+from lineage_pipeline.model.templating import Templating
 
 __all__ = [
     "DiffSettings",

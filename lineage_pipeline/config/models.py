@@ -10,14 +10,14 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from lineage_pipeline import __version__
-from lineage_pipeline.alerts.alert import AlertSeverity, RetryPolicy, SinkOptions
 from lineage_pipeline.config.layers import REPOSITORY_TABLES, SettingsLayer
-from lineage_pipeline.discover.bounded_files import SETTINGS, TOO_DEEP, parse_bounded_toml, read_bounded_file
-from lineage_pipeline.discover.path_patterns import matches_path
-from lineage_pipeline.discover.templating.protocol import DbtOptions, RenderLimits, Templating
+from lineage_pipeline.files.bounded_files import SETTINGS, TOO_DEEP, parse_bounded_toml, read_bounded_file
+from lineage_pipeline.files.path_patterns import matches_path
+from lineage_pipeline.model.alerting import AlertSeverity, RetryPolicy, SinkOptions
 from lineage_pipeline.model.analysis import Label, Limits, Options
 from lineage_pipeline.model.enums import Severity
 from lineage_pipeline.model.errors import LineageError
+from lineage_pipeline.model.templating import DbtOptions, RenderLimits, Templating
 
 
 class SettingsSection(BaseModel):
@@ -232,7 +232,7 @@ def read_variables_file(file: Path) -> dict[str, Any]:
 def _parse_yaml_variables(text: str, file: Path) -> object:
     import yaml
 
-    from lineage_pipeline.discover.bounded_yaml import load_yaml
+    from lineage_pipeline.files.bounded_yaml import load_yaml
 
     try:
         document: object = load_yaml(text)

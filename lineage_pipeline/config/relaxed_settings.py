@@ -9,7 +9,7 @@ from lineage_pipeline.config.environment import read_environment_layer
 from lineage_pipeline.config.load import FILE_NAME, PROJECT_NAME, Settings, merge_and_validate, select_own_table
 from lineage_pipeline.config.toml_files import parse_toml_text
 from lineage_pipeline.discover.discovery import build_file_finding
-from lineage_pipeline.discover.git.command import run_git
+from lineage_pipeline.files.git_command import run_git
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.model.tables import Diagnostic
 

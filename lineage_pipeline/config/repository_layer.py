@@ -6,7 +6,7 @@ from typing import Any
 
 from lineage_pipeline.config.layers import REPOSITORY_TABLES, SettingsLayer
 from lineage_pipeline.config.toml_files import parse_toml_text
-from lineage_pipeline.discover.git.command import run_git
+from lineage_pipeline.files.git_command import run_git
 from lineage_pipeline.model.errors import LineageError
 
 PATH_SETTINGS = (

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from lineage_pipeline.discover.bounded_files import SETTINGS, TOO_DEEP, parse_bounded_toml, read_bounded_file
+from lineage_pipeline.files.bounded_files import SETTINGS, TOO_DEEP, parse_bounded_toml, read_bounded_file
 from lineage_pipeline.model.errors import FileSyntaxError, LineageError
 
 _TOML_ERROR_LOCATION = re.compile(r"\s*\(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)")

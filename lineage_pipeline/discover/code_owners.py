@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from lineage_pipeline.discover.path_patterns import matches_path
+from lineage_pipeline.files.path_patterns import matches_path
 
 OWNER_FILES = ("CODEOWNERS", ".github/CODEOWNERS", ".gitlab/CODEOWNERS", "docs/CODEOWNERS")
 """Paths of the CODEOWNERS file; the first that exists counts."""

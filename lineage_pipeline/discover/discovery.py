@@ -10,7 +10,6 @@ from lineage_pipeline.dialects.detect import DialectGuess
 from lineage_pipeline.discover.code_owners import CodeOwners
 from lineage_pipeline.discover.embedded_sql.extractor import extract_sql
 from lineage_pipeline.discover.embedded_sql.repository_modules import RepositoryModules
-from lineage_pipeline.discover.encoding import decode_content, replace_surrogates
 from lineage_pipeline.discover.file_options import (
     HEADER_KEYS,
     assign_dialects,
@@ -22,14 +21,16 @@ from lineage_pipeline.discover.file_options import (
 )
 from lineage_pipeline.discover.raw_file import OptionsLookup, RawFile, RecalledFile
 from lineage_pipeline.discover.rendered_rows import SCHEMA_TEMPLATER, FileRows, render_project_rows, render_rows
-from lineage_pipeline.discover.templating.protocol import Library, NoLibrary, Templating
+from lineage_pipeline.discover.templating.protocol import Library, NoLibrary
 from lineage_pipeline.discover.templating.templaters import RepositoryTemplaters
 from lineage_pipeline.engine.graph.script_scopes import natural_path_key
+from lineage_pipeline.files.encoding import decode_content, replace_surrogates
 from lineage_pipeline.model.analysis import InputFile
 from lineage_pipeline.model.enums import Stage, Status
 from lineage_pipeline.model.findings import CODES, build_diagnostic
 from lineage_pipeline.model.source_map import SourceMap, SourceText, find_line_starts
 from lineage_pipeline.model.tables import Diagnostic, Snapshot, Source, SqlFile
+from lineage_pipeline.model.templating import Templating
 
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 """First bytes of a Git LFS pointer file, which only names where its content is."""

@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from lineage_pipeline.discover.bounded_files import SETTINGS, read_bounded_file
 from lineage_pipeline.discover.code_owners import OWNER_FILES, CodeOwners, parse_code_owners
 from lineage_pipeline.discover.discovery import Discovery, DiscoveryReader, DiscoveryRules, FileSurroundings
-from lineage_pipeline.discover.encoding import decode_content
 from lineage_pipeline.discover.git.boundary import GIT_FOLDER, find_worktree_top, links_inside, list_tracked_files
 from lineage_pipeline.discover.ignore_rules import FOLDER_IGNORE_FILES, REVISION_IGNORE_FILES, IgnoreRules
 from lineage_pipeline.discover.raw_file import RawFile, RecalledFile, max_file_bytes, oversized_file
@@ -17,6 +15,8 @@ from lineage_pipeline.discover.repository_files import FolderLibrary
 from lineage_pipeline.discover.sqlproj import SQLPROJ_SUFFIX, find_deployment_positions
 from lineage_pipeline.discover.waiver_file import WAIVER_FILE_NAME
 from lineage_pipeline.engine.graph.script_scopes import natural_path_key
+from lineage_pipeline.files.bounded_files import SETTINGS, read_bounded_file
+from lineage_pipeline.files.encoding import decode_content
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.model.tables import Snapshot
 

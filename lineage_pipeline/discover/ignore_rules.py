@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import msgspec
 
-from lineage_pipeline.discover.path_patterns import ACROSS, ALL, STAR, join_wildcards
+from lineage_pipeline.files.path_patterns import ACROSS, ALL, STAR, join_wildcards
 
 FOLDER_IGNORE_FILES = (".gitignore", ".lineageignore")
 """The ignore files of each folder on disk; the later one has the last word."""

@@ -7,16 +7,17 @@ from typing import Protocol
 
 import msgspec
 
-from lineage_pipeline.discover.encoding import replace_surrogates
 from lineage_pipeline.discover.file_options import parse_header
-from lineage_pipeline.discover.templating.protocol import Rendered, Templating
+from lineage_pipeline.discover.templating.protocol import Rendered
 from lineage_pipeline.discover.templating.templaters import RepositoryTemplaters
+from lineage_pipeline.files.encoding import replace_surrogates
 from lineage_pipeline.model.analysis import Options
 from lineage_pipeline.model.enums import Stage, Status
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.model.findings import build_diagnostic
 from lineage_pipeline.model.source_map import SourceText, find_line_starts
 from lineage_pipeline.model.tables import Diagnostic, Source, SqlFile
+from lineage_pipeline.model.templating import Templating
 
 SCHEMA_TEMPLATER = "schema"
 """Templater name of files that describe tables and hold no SQL; their rendered text is a list of tables."""

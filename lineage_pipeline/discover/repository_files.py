@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from lineage_pipeline.discover.bounded_files import DOCUMENT, read_bounded_file
-from lineage_pipeline.discover.encoding import decode_content
 from lineage_pipeline.discover.git.boundary import GIT_FOLDER, find_worktree_top
+from lineage_pipeline.files.bounded_files import DOCUMENT, read_bounded_file
+from lineage_pipeline.files.encoding import decode_content
 
 UNTEMPLATED_FOLDERS = frozenset({".git", ".hg", ".svn", ".venv", "node_modules", "__pycache__"})
 """Folders from which no template is loaded."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from lineage_pipeline.discover.bounded_files import TOO_DEEP, parse_bounded_toml
 from lineage_pipeline.engine.diff.waivers import assign_waiver_ids, matches_any_rule, read_inline_waivers
+from lineage_pipeline.files.bounded_files import TOO_DEEP, parse_bounded_toml
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.model.tables import Diagnostic, Source, SqlFile, StatementRow
 from lineage_pipeline.model.waivers import Waiver

@@ -8,16 +8,16 @@ import pyarrow.compute as pc
 
 from lineage_pipeline.discover.discovery import Discovery, DiscoveryRules, build_inputs_from_rows, is_analyzable
 from lineage_pipeline.discover.file_options import options_of_row
-from lineage_pipeline.discover.schemas.imported_tables import SchemaImports
+from lineage_pipeline.files.fingerprints import hash_parts
 from lineage_pipeline.incremental.analyze import FileEntry, update_analysis
 from lineage_pipeline.incremental.merge import merge_findings, merge_table, merge_tables
 from lineage_pipeline.incremental.state import AnalysisState
 from lineage_pipeline.model.analysis import InputFile
+from lineage_pipeline.model.schema_imports import SchemaImports
 from lineage_pipeline.model.tables import Diagnostic, Source
 from lineage_pipeline.pipeline import CompileAll, build_lineage, relax_garbage_collector
 from lineage_pipeline.store.arrow_arrays import build_array
 from lineage_pipeline.store.cached_lineage import CachedLineage
-from lineage_pipeline.store.fingerprints import hash_parts
 from lineage_pipeline.store.row_conversion import arrow_to_rows, rows_to_plain_arrow
 
 EMPTY_SHELF = CachedLineage("", {}, AnalysisState().pack())

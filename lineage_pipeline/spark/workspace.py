@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lineage_pipeline.discover.file_options import options_of_row
 from lineage_pipeline.discover.rendered_rows import SCHEMA_TEMPLATER
+from lineage_pipeline.files.fingerprints import hash_parts
 from lineage_pipeline.model.analysis import Options, TableSchema
 from lineage_pipeline.model.enums import Status
 from lineage_pipeline.model.tables import SqlFile
@@ -21,7 +22,6 @@ from lineage_pipeline.spark.frames import read_parquet_frame
 from lineage_pipeline.spark.session import default_parallelism
 from lineage_pipeline.store.compiled_scripts import SUCCESS_MARKER, list_finished_folders
 from lineage_pipeline.store.file_store import FileStore
-from lineage_pipeline.store.fingerprints import hash_parts
 from lineage_pipeline.store.integrity import (
     discard_markers,
     is_intact_file,

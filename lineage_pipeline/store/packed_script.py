@@ -2,10 +2,10 @@
 
 import msgspec
 
+from lineage_pipeline.files.fingerprints import engine_version, hash_parts
 from lineage_pipeline.model import ir
 from lineage_pipeline.model.analysis import Options
 from lineage_pipeline.model.plan import ScriptInterface
-from lineage_pipeline.store.fingerprints import engine_version, hash_parts
 
 
 class PackedScript(msgspec.Struct, frozen=True):

@@ -8,9 +8,9 @@ import pytest
 
 from lineage_pipeline.api import scan
 from lineage_pipeline.cli import main
-from lineage_pipeline.discover import bounded_files
 from lineage_pipeline.discover.dbt.manifest import DbtManifest, _parse_document
 from lineage_pipeline.discover.waiver_file import parse_waivers
+from lineage_pipeline.files import bounded_files
 from lineage_pipeline.model.errors import LineageError
 
 DEEP = "[" * 200_000

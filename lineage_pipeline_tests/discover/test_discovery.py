@@ -7,7 +7,6 @@ import pytest
 
 from lineage_pipeline.config.load import Settings, load_settings
 from lineage_pipeline.discover.discovery import build_input_files
-from lineage_pipeline.discover.encoding import decode_content
 from lineage_pipeline.discover.example.repository import build_example, merge_example_settings
 from lineage_pipeline.discover.folder import discover_folder, name_repository
 from lineage_pipeline.discover.git.repository import (
@@ -21,12 +20,13 @@ from lineage_pipeline.discover.git.repository import (
     read_commit,
     resolve_commit,
 )
-from lineage_pipeline.discover.path_patterns import matches_path
 from lineage_pipeline.discover.schemas.imported_tables import SchemaMapping
 from lineage_pipeline.discover.schemas.normalize import import_schema_input
 from lineage_pipeline.discover.schemas.schema_sources import read_schema_source
 from lineage_pipeline.discover.single_files import discover_single_files
 from lineage_pipeline.engine.graph.script_scopes import natural_path_key
+from lineage_pipeline.files.encoding import decode_content
+from lineage_pipeline.files.path_patterns import matches_path
 from lineage_pipeline.model.analysis import Options
 from lineage_pipeline.model.enums import Status
 from lineage_pipeline.model.errors import LineageError

@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from lineage_pipeline.api import scan
-from lineage_pipeline.discover.bounded_yaml import load_yaml
 from lineage_pipeline.discover.embedded_sql.python_program import extract_python
 from lineage_pipeline.discover.embedded_sql.text_parts import join_parts
+from lineage_pipeline.files.bounded_yaml import load_yaml
 
 GOOD = "create table t (a int);\ncreate view good as select a from t;\n"
 FIRST = "q = 'select a from t '\n"

@@ -8,7 +8,6 @@ import pytest
 
 from lineage_pipeline.config.load import Settings
 from lineage_pipeline.discover.folder import discover_folder
-from lineage_pipeline.discover.git import command
 from lineage_pipeline.discover.git.refs import list_refs
 from lineage_pipeline.discover.git.repository import (
     WORKTREE,
@@ -18,6 +17,7 @@ from lineage_pipeline.discover.git.repository import (
     read_commit,
     resolve_commit,
 )
+from lineage_pipeline.files import git_command
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline_tests.support.git_repositories import run_git, write_files
 
@@ -174,7 +174,7 @@ def test_an_own_git_folder_is_read_wherever_it_is(kind: object, repo: Path) -> N
 
 @pytest.mark.parametrize("name", ["HEAD", "config", "packed-refs", "objects/pack/pack-1.idx", "refs/heads/x"])
 def test_a_pipe_in_a_repository_is_not_waited_for(name: str, repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "MAX_SILENCE_SECONDS", 0.5)
+    monkeypatch.setattr(git_command, "MAX_SILENCE_SECONDS", 0.5)
     (repo / ".git" / name).unlink(missing_ok=True)
     os.mkfifo(repo / ".git" / name)
     with pytest.raises(LineageError, match=r"is no file|said nothing|failed in"):
@@ -183,7 +183,7 @@ def test_a_pipe_in_a_repository_is_not_waited_for(name: str, repo: Path, monkeyp
 
 
 def test_a_pipe_that_settings_include_is_not_waited_for(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "MAX_SILENCE_SECONDS", 0.5)
+    monkeypatch.setattr(git_command, "MAX_SILENCE_SECONDS", 0.5)
     os.mkfifo(repo / "pipe")
     (repo / ".git" / "config").write_text("[include]\n\tpath = ../pipe\n")
     with pytest.raises(LineageError, match="git said nothing for 0.5 seconds"):
@@ -192,7 +192,7 @@ def test_a_pipe_that_settings_include_is_not_waited_for(repo: Path, monkeypatch:
 
 def test_a_content_that_is_a_pipe_is_not_waited_for(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In objects that the repository borrows, which are not looked through."""
-    monkeypatch.setattr(command, "MAX_SILENCE_SECONDS", 0.5)
+    monkeypatch.setattr(git_command, "MAX_SILENCE_SECONDS", 0.5)
     blob = run_git(repo, "rev-parse", "HEAD:a.sql").strip()
     (repo / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     (repo / "borrowed" / blob[:2]).mkdir(parents=True)
@@ -206,7 +206,7 @@ def test_a_content_that_is_a_pipe_is_not_waited_for(repo: Path, monkeypatch: pyt
 def test_a_tree_that_lists_itself_exponentially_is_one_error_message(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command, "MAX_OUTPUT_BYTES", 1_000_000)
+    monkeypatch.setattr(git_command, "MAX_OUTPUT_BYTES", 1_000_000)
     entry = f"100644 blob {run_git(repo, 'rev-parse', 'HEAD:a.sql').strip()}"
     for _ in range(12):
         listing = "".join(f"{entry}\tf{number}{'.sql' if ' blob ' in entry else ''}\n" for number in range(10))

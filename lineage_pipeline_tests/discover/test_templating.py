@@ -16,10 +16,11 @@ from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.discover.git.repository import discover_revision
 from lineage_pipeline.discover.single_files import discover_single_files
 from lineage_pipeline.discover.templating.pieces import align_texts
-from lineage_pipeline.discover.templating.protocol import NoLibrary, Rendered, RenderLimits, Template, Templating
+from lineage_pipeline.discover.templating.protocol import NoLibrary, Rendered, Template
 from lineage_pipeline.discover.templating.templaters import RepositoryTemplaters, detect_templater, make_templater
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.model.source_map import SourceText, find_line_starts
+from lineage_pipeline.model.templating import RenderLimits, Templating
 from lineage_pipeline_tests.support.git_repositories import run_git
 from lineage_pipeline_tests.support.paths import ROOT
 

@@ -16,7 +16,8 @@ import yaml
 from msgspec import inspect
 
 from benchmarks.walk import PACKAGE, VIEW, recorded
-from lineage_pipeline import __version__, analyze
+from lineage_pipeline import __version__
+from lineage_pipeline.api import analyze
 from lineage_pipeline.cli import command_tree, main
 from lineage_pipeline.cli.app import VERBS
 from lineage_pipeline.config.load import Settings

@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import fs
 
+from lineage_pipeline.files.fingerprints import ENGINE_PACKAGES, compute_version
 from lineage_pipeline.model.enums import Confidence, EdgeType, Origin, Scope, Severity, Status, Subtype
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.model.tables import TABLES, Change, Column, ColumnEdge, Consumer, Hop, Source, Span, SqlFile, Use
 from lineage_pipeline.store.file_store import FileStore
-from lineage_pipeline.store.fingerprints import ENGINE_PACKAGES, compute_version
 from lineage_pipeline.store.manifests import encode_file_name
 from lineage_pipeline.store.row_conversion import arrow_to_rows, rows_to_arrow
 from lineage_pipeline.store.run import WarehouseRun, required_tables

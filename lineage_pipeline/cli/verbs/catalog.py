@@ -50,8 +50,8 @@ def catalog(
 
     Example: lineage catalog pull postgresql://me@host/shop -o schema.json
     """
-    from lineage_pipeline.discover.path_patterns import matches_path
     from lineage_pipeline.discover.schemas.catalog_registry import open_catalog
+    from lineage_pipeline.files.path_patterns import matches_path
 
     source = open_catalog(url, os.environ)
     names = [name for name in source.list() if not only or matches_path(name, only)]

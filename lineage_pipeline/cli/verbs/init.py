@@ -54,9 +54,9 @@ def survey_folder(path: Path) -> FolderSurvey:
     """Count the SQL files, and look for evidence of a dialect, of dbt and of git."""
     from lineage_pipeline.config.load import Settings
     from lineage_pipeline.dialects.detect import guess_dialect
-    from lineage_pipeline.discover.encoding import decode_content
     from lineage_pipeline.discover.folder import read_folder
     from lineage_pipeline.discover.git.repository import is_repository
+    from lineage_pipeline.files.encoding import decode_content
 
     found = list(read_folder(path, Settings()))
     step = max(len(found) // SAMPLE_SIZE, 1)

@@ -10,7 +10,7 @@ from typing import Any
 import dagster as dg
 from dagster._core.storage.event_log import SqlEventLogStorage
 
-from lineage_pipeline.alerts.alert import AlertSeverity, CheckEvaluation, hash_identity
+from lineage_pipeline.alerts.alert import CheckEvaluation, hash_identity
 from lineage_pipeline.alerts.messages import escape_line, format_log_line
 from lineage_pipeline.alerts.outbox import DeliveryOutcome, Outbox, OutboxState, deliver_due, queue_alerts
 from lineage_pipeline.alerts.sinks import SinkContext
@@ -19,6 +19,7 @@ from lineage_pipeline.defs.assets.repositories import REPOSITORY_PREFIX as REPOS
 from lineage_pipeline.defs.resources import Project
 from lineage_pipeline.defs.snapshot_keys import HISTORY_TAG, REF_TAG, extract_repository
 from lineage_pipeline.defs.specs import ASSET_OWNERS
+from lineage_pipeline.model.alerting import AlertSeverity
 
 ALERTS_SENSOR = "check_alerts_sensor"
 PAST_TAGS = frozenset({HISTORY_TAG, "dagster/backfill"})

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from lineage_pipeline.discover.bounded_yaml import load_yaml
 from lineage_pipeline.discover.dbt.database_stub import (
     AdapterStub,
     ColumnFactory,
@@ -19,6 +18,7 @@ from lineage_pipeline.discover.dbt.macros import MacroReturn, PartialMapping
 from lineage_pipeline.discover.dbt.relation import DbtRelation
 from lineage_pipeline.discover.dbt.template_modules import FIXED_NOW, build_template_modules
 from lineage_pipeline.discover.dbt.yaml_files import named_entries
+from lineage_pipeline.files.bounded_yaml import load_yaml
 
 if TYPE_CHECKING:
     from lineage_pipeline.discover.dbt.session import DbtSession

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from lineage_pipeline.discover.bounded_yaml import load_yaml
 from lineage_pipeline.discover.templating.protocol import Library
+from lineage_pipeline.files.bounded_yaml import load_yaml
 from lineage_pipeline.model.source_map import find_line_starts
 
 LIST_ENTRY = re.compile(r"\s*- ")

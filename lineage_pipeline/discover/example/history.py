@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lineage_pipeline.discover.path_patterns import matches_path
+from lineage_pipeline.files.path_patterns import matches_path
 from lineage_pipeline.model.errors import LineageError
 
 FileTree = dict[str, bytes]

@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 
 from lineage_pipeline.discover.example.history import CommitHeader, build_past_revisions
-from lineage_pipeline.discover.git.command import build_git_environment
 from lineage_pipeline.discover.git.repository import resolve_commit
+from lineage_pipeline.files.git_command import build_git_environment
 from lineage_pipeline.model.errors import LineageError
 
 EXAMPLE_AUTHOR = "Lineage Example <example@lineage.invalid>"

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from lineage_pipeline.discover.git.command import run_git
 from lineage_pipeline.discover.git.repository import WORKTREE, find_merge_base, read_commit, resolve_commit
+from lineage_pipeline.files.git_command import run_git
 from lineage_pipeline.model.errors import LineageError
 
 

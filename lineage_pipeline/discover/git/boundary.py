@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from lineage_pipeline.discover.git.command import run_git
+from lineage_pipeline.files.git_command import run_git
 from lineage_pipeline.model.errors import LineageError
 
 GIT_FOLDER = ".git"

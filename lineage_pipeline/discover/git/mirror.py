@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, TextIO
 from urllib.parse import urlsplit
 
-from lineage_pipeline.discover.git.command import GIT_OPTIONS, build_git_environment
+from lineage_pipeline.files.git_command import GIT_OPTIONS, build_git_environment
 from lineage_pipeline.model.errors import LineageError
 
 ALLOWED_PROTOCOLS = "https:http:ssh:git:file"

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from lineage_pipeline.discover.git.command import run_git
 from lineage_pipeline.discover.git.repository import find_merge_base, has_commit, resolve_commit
+from lineage_pipeline.files.git_command import run_git
 from lineage_pipeline.model.errors import LineageError
 
 BRANCH_PREFIX = "refs/heads/"

@@ -10,7 +10,6 @@ from typing import IO
 
 import msgspec
 
-from lineage_pipeline.discover.bounded_files import SETTINGS, read_bounded_file
 from lineage_pipeline.discover.code_owners import OWNER_FILES, parse_code_owners
 from lineage_pipeline.discover.discovery import (
     Discovery,
@@ -19,7 +18,6 @@ from lineage_pipeline.discover.discovery import (
     FileSurroundings,
     build_file_finding,
 )
-from lineage_pipeline.discover.encoding import decode_content
 from lineage_pipeline.discover.folder import MAX_TEXT_BYTES, name_repository, open_folder
 from lineage_pipeline.discover.git.boundary import (
     LINK,
@@ -28,13 +26,15 @@ from lineage_pipeline.discover.git.boundary import (
     find_trusted_top,
     resolve_tree_links,
 )
-from lineage_pipeline.discover.git.command import open_git_output, run_git, start_git
 from lineage_pipeline.discover.ignore_rules import REVISION_IGNORE_FILES, IgnoreRules
 from lineage_pipeline.discover.raw_file import RawFile, max_file_bytes, oversized_file
 from lineage_pipeline.discover.repository_files import RevisionLibrary
 from lineage_pipeline.discover.sqlproj import SQLPROJ_SUFFIX, find_deployment_positions
 from lineage_pipeline.discover.waiver_file import WAIVER_FILE_NAME
 from lineage_pipeline.engine.graph.script_scopes import natural_path_key
+from lineage_pipeline.files.bounded_files import SETTINGS, read_bounded_file
+from lineage_pipeline.files.encoding import decode_content
+from lineage_pipeline.files.git_command import open_git_output, run_git, start_git
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.model.tables import Diagnostic, Snapshot
 

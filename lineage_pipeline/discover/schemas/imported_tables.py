@@ -5,12 +5,9 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from lineage_pipeline.model.analysis import Options, TableSchema
+from lineage_pipeline.model.analysis import Options
 from lineage_pipeline.model.enums import ObjectKind
 from lineage_pipeline.model.tables import Constraint, Diagnostic
-
-SECRET_VARIABLES = ("PGPASSWORD", "LINEAGE_CATALOG_PASSWORD", "DATABRICKS_TOKEN")
-"""Environment variables with secrets of catalogs; no file and no address holds one."""
 
 
 class ImportedColumn(msgspec.Struct, frozen=True):
@@ -47,13 +44,6 @@ class ImportedTable(msgspec.Struct, frozen=True):
     def display_name(self) -> str:
         """Return the name as a person would write it."""
         return ".".join(f'"{part}"' if quoted and not part.isidentifier() else part for part, quoted in self.parts)
-
-
-class SchemaImports(msgspec.Struct, frozen=True):
-    """Imported schemas by object id, and findings about them."""
-
-    schemas: Mapping[str, TableSchema] = {}
-    findings: tuple[Diagnostic, ...] = ()
 
 
 class SchemaMetadata(msgspec.Struct, frozen=True):

@@ -4,8 +4,8 @@ import csv
 import io
 from collections.abc import Iterable, Mapping
 
-from lineage_pipeline.discover.bounded_files import explain_csv_errors
 from lineage_pipeline.discover.schemas.imported_tables import ImportedColumn, ImportedTable
+from lineage_pipeline.files.bounded_files import explain_csv_errors
 from lineage_pipeline.model.enums import ObjectKind
 from lineage_pipeline.model.errors import LineageError
 

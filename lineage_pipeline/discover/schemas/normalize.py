@@ -7,18 +7,13 @@ import msgspec
 from lineage_pipeline.dialects.dialect import GENERIC, DialectTraits, find_traits
 from lineage_pipeline.dialects.identifier_folding import fold_identifier
 from lineage_pipeline.discover.discovery import build_file_finding
-from lineage_pipeline.discover.schemas.imported_tables import (
-    ImportedColumn,
-    ImportedTable,
-    SchemaImports,
-    SchemaInput,
-    SchemaMetadata,
-)
+from lineage_pipeline.discover.schemas.imported_tables import ImportedColumn, ImportedTable, SchemaInput, SchemaMetadata
 from lineage_pipeline.discover.schemas.schema_documents import parse_schema_document
 from lineage_pipeline.engine.compile.expressions.data_types import parse_type
 from lineage_pipeline.engine.graph.namespace import build_namespace
 from lineage_pipeline.model.analysis import Options, SchemaColumn, TableSchema
 from lineage_pipeline.model.enums import Origin
+from lineage_pipeline.model.schema_imports import SchemaImports
 from lineage_pipeline.model.tables import Constraint, Diagnostic
 
 

@@ -6,18 +6,19 @@ from typing import Any
 
 import msgspec
 
-from lineage_pipeline.discover.bounded_files import DOCUMENT, TOO_DEEP, read_bounded_file
-from lineage_pipeline.discover.encoding import decode_content
 from lineage_pipeline.discover.schemas import dbt_artifacts
 from lineage_pipeline.discover.schemas.catalog_registry import open_catalog
 from lineage_pipeline.discover.schemas.ddl_files import parse_ddl_schema
-from lineage_pipeline.discover.schemas.imported_tables import SchemaImports, SchemaMetadata
+from lineage_pipeline.discover.schemas.imported_tables import SchemaMetadata
 from lineage_pipeline.discover.schemas.information_schema import parse_csv_dump, tables_from_dump
 from lineage_pipeline.discover.schemas.normalize import normalize_tables
 from lineage_pipeline.discover.schemas.schema_documents import parse_schema_document
 from lineage_pipeline.discover.schemas.snapshot_tables import is_lineage_document, tables_from_snapshot
+from lineage_pipeline.files.bounded_files import DOCUMENT, TOO_DEEP, read_bounded_file
+from lineage_pipeline.files.encoding import decode_content
 from lineage_pipeline.model.analysis import Options
 from lineage_pipeline.model.errors import LineageError
+from lineage_pipeline.model.schema_imports import SchemaImports
 
 SchemaReader = Callable[[str, str, Options], SchemaMetadata]
 
@@ -111,7 +112,7 @@ def _parse_json_schema(text: str, source: str, options: Options) -> SchemaMetada
 def _parse_yaml_schema(text: str, source: str, options: Options) -> SchemaMetadata:
     import yaml
 
-    from lineage_pipeline.discover.bounded_yaml import load_yaml
+    from lineage_pipeline.files.bounded_yaml import load_yaml
 
     try:
         return parse_any_document(load_yaml(text), source)

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import yaml
 
-from lineage_pipeline.discover.bounded_yaml import load_yaml
 from lineage_pipeline.discover.templating.dataform_syntax import (
     ActionCall,
     TextSpan,
@@ -19,6 +18,7 @@ from lineage_pipeline.discover.templating.dataform_syntax import (
     split_arguments,
 )
 from lineage_pipeline.discover.templating.protocol import Library
+from lineage_pipeline.files.bounded_yaml import load_yaml
 from lineage_pipeline.model.analysis import RUNTIME_PLACEHOLDER
 
 CONFIG_SETTING = re.compile(r"\b(\w+)\s*:\s*(?:\"([^\"]*)\"|'([^']*)'|`([^`]*)`)")

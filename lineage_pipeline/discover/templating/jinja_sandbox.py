@@ -15,9 +15,9 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEnvironment
 from jinja2.tests import TESTS
 from jinja2.visitor import NodeTransformer
 
-from lineage_pipeline.discover.templating.protocol import RenderLimits
 from lineage_pipeline.discover.templating.render_budget import RenderBudget
 from lineage_pipeline.discover.templating.undefined import TemplateReport, UndefinedName
+from lineage_pipeline.model.templating import RenderLimits
 
 TURNS, JOINED, APART = "lineage turns", "lineage joined", "lineage apart"
 """Filters that no template can name: they count what loops and `~` cost, and take apart what is not known."""

@@ -5,6 +5,21 @@ from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
+from lineage_pipeline.model.templating import DbtOptions, RenderLimits, Templating
+
+__all__ = [
+    "TEMPLATER_ENTRY_POINTS",
+    "DbtOptions",
+    "Library",
+    "NoLibrary",
+    "Problem",
+    "RenderLimits",
+    "Rendered",
+    "Template",
+    "Templater",
+    "Templating",
+]
+
 TEMPLATER_ENTRY_POINTS = "lineage_pipeline.templaters"
 """The entry point group of templater plug-ins."""
 
@@ -38,39 +53,12 @@ class NoLibrary(msgspec.Struct, frozen=True):
         return path
 
 
-class RenderLimits(msgspec.Struct, frozen=True):
-    """What a template may cost: steps are loop iterations and calls, output is counted in characters."""
-
-    steps: int = 1_000_000
-    output: int = 10_000_000
-
-
 class Problem(msgspec.Struct, frozen=True):
     """A finding about a template: its code, its values, and the offset in the file as written."""
 
     code: str
     values: Mapping[str, str]
     offset: int = -1
-
-
-class DbtOptions(msgspec.Struct, frozen=True):
-    """Settings of dbt projects: the target, and whether dbt itself may run their code."""
-
-    target: str = ""
-    adapter: str = ""
-    target_database: str = ""
-    target_schema: str = ""
-    manifest: str = ""
-    trust: bool = False
-
-
-class Templating(msgspec.Struct, frozen=True):
-    """How a file is rendered: by which templater, with which variables, and within which limits."""
-
-    templater: str = "auto"
-    variables: Mapping[str, Any] = {}
-    limits: RenderLimits = RenderLimits()
-    dbt: DbtOptions = DbtOptions()
 
 
 class Template(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ from typing import Any
 
 from jinja2.exceptions import TemplateRuntimeError
 
-from lineage_pipeline.discover.templating.protocol import RenderLimits
+from lineage_pipeline.model.templating import RenderLimits
 
 MAX_NUMBER_BITS = 4096
 """Size in bits of the largest number that may be computed."""

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 import yaml
 
-from lineage_pipeline.discover.bounded_yaml import load_yaml
 from lineage_pipeline.discover.templating.protocol import Library
+from lineage_pipeline.files.bounded_yaml import load_yaml
 
 CONFIG_FILES = ("config.yaml", "config.yml")
 ROOT_MARKER = "$root"

@@ -21,11 +21,11 @@ from lineage_pipeline.discover.templating.protocol import (
     Rendered,
     Template,
     Templater,
-    Templating,
 )
 from lineage_pipeline.discover.templating.sqlcmd import INCLUDE_COMMAND, inherit_variables
 from lineage_pipeline.discover.templating.sqlmesh import SqlmeshTemplater, is_sqlmesh_model
 from lineage_pipeline.model.errors import LineageError
+from lineage_pipeline.model.templating import Templating
 
 if TYPE_CHECKING:
     from lineage_pipeline.discover.dbt.templater import DbtTemplater

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from lineage_pipeline.discover.cjk_encodings import detect_cjk_encoding
+from lineage_pipeline.files.cjk_encodings import detect_cjk_encoding
 
 BYTE_ORDER_MARKS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF8, "utf-8-sig"),

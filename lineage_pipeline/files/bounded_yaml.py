@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from lineage_pipeline.discover.bounded_files import TOO_DEEP
+from lineage_pipeline.files.bounded_files import TOO_DEEP
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 CONSTRUCTOR_ERRORS = (ValueError, KeyError, IndexError, AttributeError, TypeError, OverflowError)
