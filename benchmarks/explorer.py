@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from benchmarks.generate import generate, write
 from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.configured_schemas import compute_analysis_key
 from lineage_pipeline.discover.discovery import build_input_files
 from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.pipeline import analyze_files
@@ -45,7 +46,7 @@ def make_marts(folder: Path, statements: int, dialect: str = "postgres") -> tupl
     found = discover_folder(folder / "repository", rules, name="synthetic")
     warehouse = Warehouse(folder / "warehouse")
     lineage = analyze_files(list(build_input_files(found, rules))).lineage
-    publish_snapshot(warehouse, found, lineage, rules.analysis_key())
+    publish_snapshot(warehouse, found, lineage, compute_analysis_key(rules))
     started = time.monotonic()
     built = run_dbt(folder, warehouse)
     if built.failed or built.message != "None":

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pyspark.sql import SparkSession
 
 from lineage_pipeline.config.load import Settings
+from lineage_pipeline.configured_schemas import compute_analysis_key, import_configured_schemas
 from lineage_pipeline.discover.discovery import Discovery
 from lineage_pipeline.discover.schemas.project_schemas import add_project_schemas
 from lineage_pipeline.spark import stages
@@ -46,10 +47,10 @@ def run_snapshot(
 
 def begin(found: Discovery, settings: Settings, spark: Callable[[], SparkSession], run: str) -> Workspace:
     """Write down what was found, as the first stage does."""
-    opened: WarehouseRun = Warehouse(settings.warehouse).begin(found.key, run, settings.analysis_key())
+    opened: WarehouseRun = Warehouse(settings.warehouse).begin(found.key, run, compute_analysis_key(settings))
     opened.write("snapshots", [found.snapshot])
     opened.write("sources", found.sources)
     opened.write("sql_files", found.files)
     opened.write("diagnostics", found.diagnostics, part="discovery")
-    imported = add_project_schemas(settings.imported_schemas(), found.files, found.sources, settings).schemas
+    imported = add_project_schemas(import_configured_schemas(settings), found.files, found.sources, settings).schemas
     return Workspace(opened, FileStore(settings.warehouse), settings, spark, imported)

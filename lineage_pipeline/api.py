@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from lineage_pipeline.config.load import Settings, load_settings
+from lineage_pipeline.configured_schemas import compute_analysis_key, import_configured_schemas
 from lineage_pipeline.detail import AnalysisGraphs
 from lineage_pipeline.discover.discovery import build_input_files
 from lineage_pipeline.discover.folder import discover_folder
@@ -94,8 +95,8 @@ def scan(path: str | Path, *, dialect: str | None = None, settings: Settings | N
     """The lineage of all SQL files in a folder, read with its settings."""
     folder = Path(path)
     rules = settings or load_settings(folder, {"analysis": {"dialect": dialect}}, {})
-    discovery = discover_folder(folder, rules)
-    imports = add_project_schemas(rules.imported_schemas(), discovery.files, discovery.sources, rules)
+    discovery = discover_folder(folder, rules, analysis_key=compute_analysis_key(rules))
+    imports = add_project_schemas(import_configured_schemas(rules), discovery.files, discovery.sources, rules)
     workings = analyze_files(build_input_files(discovery, rules), imports.schemas)
     return _build_analysis(workings, discovery.diagnostics + imports.findings)
 

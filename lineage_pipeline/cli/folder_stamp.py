@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lineage_pipeline import discover, files
+from lineage_pipeline.configured_schemas import compute_analysis_key
 from lineage_pipeline.discover.embedded_sql.extractor import HOST_NAMES
 from lineage_pipeline.discover.folder import VERSION_CONTROL_FOLDERS
 from lineage_pipeline.discover.ignore_rules import FOLDER_IGNORE_FILES
@@ -59,7 +60,7 @@ class FolderStamp:
 
     def __init__(self, folder: Path, settings: "Settings", kept: Path) -> None:
         """Stamp all files in the folder except the warehouse; `kept` is the cache folder of lineages."""
-        key = "\0".join((str(folder.resolve()), settings.analysis_key()))
+        key = "\0".join((str(folder.resolve()), compute_analysis_key(settings)))
         self.folder, self.settings = folder, settings
         self._folder = folder.resolve()
         self._note = kept / f"{hashlib.sha256(os.fsencode(key)).hexdigest()[:40]}.seen"

@@ -152,13 +152,15 @@ def _is_remote_place(place: str) -> bool:
 
 def _discover_single_side(place: str, reading: ReadingFlags) -> DiscoveredInputs:
     from lineage_pipeline.cli.revisions import discover_side
+    from lineage_pipeline.configured_schemas import import_configured_schemas
 
     discovery, settings = discover_side(place, reading.flags())
-    return DiscoveredInputs(discovery, settings, settings, settings.imported_schemas())
+    return DiscoveredInputs(discovery, settings, settings, import_configured_schemas(settings))
 
 
 def _discover_named_files(places: Sequence[str], reading: ReadingFlags) -> DiscoveredInputs:
     from lineage_pipeline.config.load import load_settings
+    from lineage_pipeline.configured_schemas import compute_analysis_key
     from lineage_pipeline.discover.discovery import DiscoveryReader
     from lineage_pipeline.discover.single_files import (
         STDIN,
@@ -180,7 +182,7 @@ def _discover_named_files(places: Sequence[str], reading: ReadingFlags) -> Disco
         *read_single_files(files, stdin),
         *(raw for place in places if place not in files for raw in _read_folder_files(place)),
     ]
-    snapshot = Snapshot("files", (), "", (), None, "none", None, None, 0, "")
+    snapshot = Snapshot("files", (), "", (), None, "none", None, None, 0, compute_analysis_key(settings))
     raws.sort(key=lambda raw: natural_path_key(raw.path))
     found = DiscoveryReader(snapshot, raws, rules, find_surrounding_library(places)).whole()
     return DiscoveredInputs(keep_named_files(found, [raw.path for raw in raws]), rules, settings, imports)
@@ -203,6 +205,7 @@ def discover_base_and_head(
 ) -> "tuple[ComparisonSide, ComparisonSide]":
     """Discover base and head of a repository, both with the settings here, and report the base commit."""
     from lineage_pipeline.config.load import find_settings_file, load_settings
+    from lineage_pipeline.configured_schemas import compute_analysis_key
     from lineage_pipeline.discover.git.base_commit import find_base_commit
     from lineage_pipeline.discover.git.repository import discover_revision, find_toplevel
 
@@ -214,5 +217,6 @@ def discover_base_and_head(
     nearer = find_settings_file(path.resolve())
     if nearer is not None and nearer.is_relative_to(top.resolve()) and settings.file != nearer:
         print_note(f"lineage: the whole repository is compared, and {nearer} is not read: its settings lie at the top")
-    before, after = (discover_revision(top, revision, settings) for revision in (found.commit, head))
+    key = compute_analysis_key(settings)
+    before, after = (discover_revision(top, one, settings, analysis_key=key) for one in (found.commit, head))
     return (before, settings), (after, settings)

@@ -79,11 +79,14 @@ def _discover_folder(
 ) -> "tuple[DiscoveredInputs, dict[str, RecalledFile]]":
     """Discover a folder, and return what may be recalled next time."""
     from lineage_pipeline.cli.inputs import DiscoveredInputs
+    from lineage_pipeline.configured_schemas import compute_analysis_key, import_configured_schemas
     from lineage_pipeline.discover.folder import open_folder
 
     settings = glance.settings
-    gathering = open_folder(glance.folder, settings, recalled=recalled)
-    return DiscoveredInputs(gathering.whole(), settings, settings, settings.imported_schemas()), gathering.to_recall()
+    gathering = open_folder(glance.folder, settings, analysis_key=compute_analysis_key(settings), recalled=recalled)
+    return DiscoveredInputs(
+        gathering.whole(), settings, settings, import_configured_schemas(settings)
+    ), gathering.to_recall()
 
 
 def _load_or_update(found: "DiscoveredInputs", place: Path | None, before: "CachedLineage | None" = None) -> "Lineage":
@@ -125,6 +128,7 @@ def _analyze_incrementally(found: "DiscoveredInputs", before: "CachedLineage | N
 
 def _cache_file(found: "DiscoveredInputs") -> Path | None:
     """Return the cache file, keyed by all that the lineage depends on; None where it is not to be cached."""
+    from lineage_pipeline.configured_schemas import compute_analysis_key
     from lineage_pipeline.files.fingerprints import hash_parts
 
     settings, discovery = found.settings, found.discovery
@@ -132,7 +136,7 @@ def _cache_file(found: "DiscoveredInputs") -> Path | None:
     if not usable or not _is_worth_caching(discovery.files) or not find_spec("pyarrow"):
         return None
     imported = [sorted(found.imports.schemas.items()), found.imports.findings]
-    parts = [settings.analysis_key(), discovery.snapshot, discovery.files, discovery.diagnostics, imported]
+    parts = [compute_analysis_key(settings), discovery.snapshot, discovery.files, discovery.diagnostics, imported]
     return Path(settings.warehouse, CACHE_FOLDER) / f"{hash_parts(parts)[:40]}.kept"
 
 

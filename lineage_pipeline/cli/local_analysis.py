@@ -6,6 +6,7 @@ import msgspec
 
 from lineage_pipeline.cli.output import iterate_with_progress
 from lineage_pipeline.config.load import Settings
+from lineage_pipeline.configured_schemas import import_configured_schemas
 from lineage_pipeline.discover.discovery import Discovery, DiscoveryRules, build_input_files
 from lineage_pipeline.discover.git.repository import refuse_missing_contents
 from lineage_pipeline.discover.schemas.project_schemas import add_project_schemas
@@ -35,7 +36,9 @@ def analyze_subject(
     from lineage_pipeline import pipeline  # not before the input is known to be usable: it takes a moment
 
     files = build_input_files(discovery, rules)
-    given = add_project_schemas(imports or settings.imported_schemas(), discovery.files, discovery.sources, rules)
+    given = add_project_schemas(
+        imports or import_configured_schemas(settings), discovery.files, discovery.sources, rules
+    )
     found = pipeline.build_lineage(files, given.schemas, reach=reach, compile_all=build_compiler(settings))
     lineage = _add_findings(discovery, given, found)
     written = {source.source_hash: source.text for source in discovery.sources}
@@ -80,7 +83,7 @@ def analyze_pair(base: ComparisonSide, head: ComparisonSide) -> tuple[LineageTab
 def read_side_imports(side: ComparisonSide) -> SchemaImports:
     """Return the schemas that are imported into one side."""
     discovery, settings = side
-    return add_project_schemas(settings.imported_schemas(), discovery.files, discovery.sources, settings)
+    return add_project_schemas(import_configured_schemas(settings), discovery.files, discovery.sources, settings)
 
 
 def analyze_graphs(

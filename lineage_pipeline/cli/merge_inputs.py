@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from lineage_pipeline.configured_schemas import compute_analysis_key, import_configured_schemas
 from lineage_pipeline.discover.discovery import Discovery
 from lineage_pipeline.model.schema_imports import SchemaImports
 from lineage_pipeline.model.tables import Diagnostic, Snapshot
@@ -51,10 +52,6 @@ class MergedRules(NamedTuple):
         """Return no required files: each repository has checked its own."""
         return ()
 
-    def analysis_key(self) -> str:
-        """Return the key of everything that affects results."""
-        return "\0".join(f"{name}={settings.analysis_key()}" for name, settings in self.settings.items())
-
 
 def merge_sides(sides: "Mapping[str, ComparisonSide]") -> tuple[Discovery, MergedRules, SchemaImports]:
     """Merge the files of several repositories into one discovery, with the repository's name in each path."""
@@ -75,9 +72,9 @@ def merge_sides(sides: "Mapping[str, ComparisonSide]") -> tuple[Discovery, Merge
         committed_at=None,
         author=None,
         files=len(files),
-        analysis_key=rules.analysis_key(),
+        analysis_key="\0".join(f"{name}={compute_analysis_key(own)}" for name, own in rules.settings.items()),
     )
-    imports = _merge_imports([settings.imported_schemas() for _, settings in sides.values()])
+    imports = _merge_imports([import_configured_schemas(settings) for _, settings in sides.values()])
     return Discovery(snapshot, tuple(files), tuple(sources.values()), tuple(findings)), rules, imports
 
 

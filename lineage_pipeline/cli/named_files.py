@@ -49,22 +49,19 @@ class NamedFileRules(NamedTuple):
         inside = full.is_relative_to(self.start)
         return self.settings.templating_for(full.relative_to(self.start).as_posix() if inside else path)
 
-    def analysis_key(self) -> str:
-        """Return the key of everything that affects results."""
-        return self.settings.analysis_key()
-
 
 def read_flag_schemas(
     schemas: Sequence[str], file: str, rules: NamedFileRules
 ) -> "tuple[NamedFileRules, SchemaImports]":
     """Read the schemas of --schema instead of those of the settings; their hints affect name resolution."""
+    from lineage_pipeline.configured_schemas import SnapshotReader, import_configured_schemas
     from lineage_pipeline.discover.schemas.normalize import normalize_tables
     from lineage_pipeline.discover.schemas.schema_sources import read_schemas
 
     if not schemas:
-        return rules, rules.settings.imported_schemas()
+        return rules, import_configured_schemas(rules.settings)
     metadata = read_schemas(
-        schemas, rules.options_for(file), Path(), os.environ, rules.settings.snapshot_reader(Path())
+        schemas, rules.options_for(file), Path(), os.environ, SnapshotReader(Path(), rules.settings.warehouse)
     )
     hinted = rules._replace(hints=metadata)
     folded = normalize_tables(metadata.tables, hinted.options_for(file))

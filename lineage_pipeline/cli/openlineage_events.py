@@ -16,8 +16,8 @@ from lineage_pipeline.cli.local_analysis import analyze_pair
 from lineage_pipeline.cli.options import ResultFormat
 from lineage_pipeline.cli.output import print_note, write_output
 from lineage_pipeline.cli.revisions import discover_side
-from lineage_pipeline.config.diff_policy import build_policy
 from lineage_pipeline.config.load import Settings, load_settings
+from lineage_pipeline.diff_settings import build_policy
 from lineage_pipeline.discover.openlineage_events import read_openlineage_events
 from lineage_pipeline.engine.diff.compare import diff
 from lineage_pipeline.engine.diff.runtime import DatasetResolver, compare_runs, list_datasets, overlay_runtime

@@ -8,6 +8,7 @@ from typing import Any
 from lineage_pipeline.cli.local_analysis import ComparisonSide
 from lineage_pipeline.cli.output import print_note
 from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.configured_schemas import compute_analysis_key
 from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.discover.git.mirror import is_remote_address, local_repository, split_revision
 from lineage_pipeline.discover.git.repository import (
@@ -26,14 +27,16 @@ def discover_side(word: str, flags: Mapping[str, Any]) -> ComparisonSide:
     path = Path(word)
     if path.is_dir() or path.is_file():
         settings = load_settings(path, flags, os.environ)
-        found = discover_folder(path, settings) if path.is_dir() else discover_single_files([word], b"", settings)
-        return found, settings
+        key = compute_analysis_key(settings)
+        if path.is_dir():
+            return discover_folder(path, settings, analysis_key=key), settings
+        return discover_single_files([word], b"", settings, analysis_key=key), settings
     repo, revision = _find_repository(word, flags)
     top = find_toplevel(repo)
     if repo.resolve() != top.resolve():
         print_note(f"lineage: {word} is all of {top}; name a folder without @ to read that alone")
     settings = load_settings(top, flags, os.environ)
-    return discover_revision(top, revision, settings), settings
+    return discover_revision(top, revision, settings, analysis_key=compute_analysis_key(settings)), settings
 
 
 def _find_repository(word: str, flags: Mapping[str, Any]) -> tuple[Path, str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from lineage_pipeline.cli.local_analysis import ComparisonSide, analyze_pair, read_side_imports
-from lineage_pipeline.config.relaxed_settings import report_relaxed_since
+from lineage_pipeline.diff_settings import report_relaxed_since
 from lineage_pipeline.discover.git.repository import find_toplevel
 from lineage_pipeline.export.subject import Comparison, with_head
 from lineage_pipeline.model.tables import Diagnostic
@@ -31,7 +31,7 @@ def compare_sides(
     told: "Iterable[Diagnostic]" = (),
 ) -> Comparison:
     """Compare two sides with the policy and the waivers of the head; `told` are further findings."""
-    from lineage_pipeline.config.diff_policy import build_policy
+    from lineage_pipeline.diff_settings import build_policy
     from lineage_pipeline.engine.diff.compare import diff
     from lineage_pipeline.engine.diff.waivers import apply_waivers
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -44,13 +44,12 @@ from lineage_pipeline.config.repository_layer import (
     is_own_file,
     restrict_foreign_layer,
 )
-from lineage_pipeline.config.snapshot_schemas import SnapshotReader
 from lineage_pipeline.config.toml_files import read_toml_file, suggest_word
 from lineage_pipeline.files.bounded_files import LISTING, read_bounded_file
 from lineage_pipeline.files.encoding import decode_content
 from lineage_pipeline.files.fingerprints import engine_version
 from lineage_pipeline.files.path_patterns import matches_path
-from lineage_pipeline.model.analysis import Options
+from lineage_pipeline.model.analysis import Options, TableSchema
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.model.schema_imports import SECRET_VARIABLES, SchemaImports
 from lineage_pipeline.model.templating import Templating
@@ -180,34 +179,32 @@ class Settings(SettingsSection):
         blank = {key: value for key, value in said.items() if not getattr(self.analysis, key)}
         return self.model_copy(update={"analysis": self.analysis.model_copy(update=blank)})
 
-    def imported_schemas(self) -> SchemaImports:
-        """Read the schemas imported into each system, once; a system without its own list takes all."""
+    @property
+    def schemas_root(self) -> Path:
+        """Return the folder that the places of imported schemas are relative to."""
+        return self._schemas_root
+
+    @property
+    def secrets(self) -> Mapping[str, str]:
+        """Return the environment variables with secrets of catalogs."""
+        return self._secrets
+
+    def schema_places(self) -> Iterator[tuple[tuple[str, ...], Options]]:
+        """Yield the places of the schemas of each system, with its options; a system without a list takes all."""
+        for system in self.systems or (None,):
+            places = self.analysis.schemas if system is None or system.schemas is None else system.schemas
+            yield places, self._options(system)
+
+    def cache_imports(self, read: Callable[[Self], SchemaImports]) -> SchemaImports:
+        """Return the imported schemas; `read` reads them the first time."""
         if self._imports is None:
-            joint = SchemaImports()
-            for system in self.systems or (None,):
-                places = self.analysis.schemas if system is None or system.schemas is None else system.schemas
-                found = self._import_schemas(places, self._options(system)) if places else SchemaImports()
-                joint = SchemaImports({**found.schemas, **joint.schemas}, (*joint.findings, *found.findings))
-            self._imports = joint
+            self._imports = read(self)
         return self._imports
 
-    def _import_schemas(self, places: Iterable[str], options: Options) -> SchemaImports:
-        from lineage_pipeline.discover.schemas.schema_sources import (
-            import_schemas,  # it takes a moment, and few need it
-        )
-
-        return import_schemas(
-            places, options, self._schemas_root, self._secrets, self.snapshot_reader(self._schemas_root)
-        )
-
-    def snapshot_reader(self, root: Path) -> SnapshotReader:
-        """Return the reader of other repositories' snapshots."""
-        return SnapshotReader(root, self.warehouse)
-
-    def analysis_key(self) -> str:
-        """Hash everything besides the files that affects results: the engine, and how files are selected and read."""
+    def hash_with_schemas(self, imported: Mapping[str, TableSchema]) -> str:
+        """Hash the engine, how files are selected and read, and imported schemas."""
         chosen = self.model_dump(mode="json", include=set(READING_TABLES))
-        schemas = msgspec.json.encode([*sorted(self.imported_schemas().schemas.items())]).decode()
+        schemas = msgspec.json.encode([*sorted(imported.items())]).decode()
         listed = [msgspec.to_builtins(one) for one in self._manifest().values()] if self.manifest else []
         parts = [engine_version(), self._prefix, chosen, schemas, listed, dict(self._given)]
         text = json.dumps(parts, sort_keys=True, default=str)

@@ -13,6 +13,7 @@ from dagster_pyspark import LazyPySparkResource
 
 from lineage_pipeline.config.load import Settings, load_settings
 from lineage_pipeline.config.models import RepositorySettings, SparkSettings
+from lineage_pipeline.configured_schemas import compute_analysis_key
 from lineage_pipeline.defs.home import Home, locate_home
 from lineage_pipeline.defs.snapshot_keys import extract_commit, extract_repository
 from lineage_pipeline.model.errors import LineageError
@@ -99,7 +100,7 @@ class StoreResource(dg.ConfigurableResource[Any]):
 
     def begin(self, settings: Settings, snapshot: str, run: str) -> WarehouseRun:
         """Start or continue a run of a snapshot under the settings' analysis key."""
-        return self.warehouse(settings).begin(snapshot, run, settings.analysis_key())
+        return self.warehouse(settings).begin(snapshot, run, compute_analysis_key(settings))
 
     def view(self, settings: Settings, key: str | tuple[str, str], run: str) -> WarehouseRun:
         """Open what a check looks at: the rows of its own run, else the latest that are not published, else those."""

@@ -51,9 +51,6 @@ class DiscoveryRules(OptionsLookup, Protocol):
     def templating_for(self, path: str) -> Templating:
         """Return how the file at this path is rendered."""
 
-    def analysis_key(self) -> str:
-        """Return a hash of everything besides the files that affects the results."""
-
 
 class FileSurroundings(NamedTuple):
     """What surrounds the files: their owners, and the files that templates may load."""
@@ -159,7 +156,6 @@ class DiscoveryReader:
             self.snapshot,
             commit=self.snapshot.commit or f"tree-{_hash_tree(files)}",
             files=len(files),
-            analysis_key=self.rules.analysis_key(),
         )
         told = (*modules, *self.diagnostics, *missing)
         return Discovery(

@@ -27,18 +27,26 @@ VERSION_CONTROL_FOLDERS = frozenset({".git", ".hg", ".svn"})
 """Folders of version control systems, which are never content."""
 
 
-def discover_folder(folder: Path, rules: DiscoveryRules, *, name: str = "") -> Discovery:
+def discover_folder(folder: Path, rules: DiscoveryRules, *, name: str = "", analysis_key: str = "") -> Discovery:
     """Read every selected file below a folder; its snapshot is named after the content and has no times.
 
     Files that git tracks are read even if a .gitignore matches them; nested repositories are reported, not entered.
     """
-    return open_folder(folder, rules, name=name).whole()
+    return open_folder(folder, rules, name=name, analysis_key=analysis_key).whole()
 
 
 def open_folder(
-    folder: Path, rules: DiscoveryRules, *, name: str = "", recalled: Mapping[str, RecalledFile] | None = None
+    folder: Path,
+    rules: DiscoveryRules,
+    *,
+    name: str = "",
+    analysis_key: str = "",
+    recalled: Mapping[str, RecalledFile] | None = None,
 ) -> DiscoveryReader:
-    """Prepare to read every selected file below a folder one by one; `recalled` files are not read again."""
+    """Prepare to read every selected file below a folder one by one; `recalled` files are not read again.
+
+    The snapshot stores `analysis_key`, the hash of all else that affects results.
+    """
     if not folder.is_dir():
         raise LineageError(f"{folder} is not a folder")
     snapshot = Snapshot(
@@ -51,7 +59,7 @@ def open_folder(
         committed_at=None,
         author=None,
         files=0,
-        analysis_key="",
+        analysis_key=analysis_key,
     )
     around = FileSurroundings(_read_folder_owners(folder), FolderLibrary(folder))
     beside = FolderExtras([], [])

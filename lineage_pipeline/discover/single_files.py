@@ -28,7 +28,9 @@ STDIN = "-"
 """The path that means standard input."""
 
 
-def discover_single_files(paths: Sequence[str], stdin: bytes, rules: DiscoveryRules) -> Discovery:
+def discover_single_files(
+    paths: Sequence[str], stdin: bytes, rules: DiscoveryRules, *, analysis_key: str = ""
+) -> Discovery:
     """Read the named files, each once, under the paths given."""
     snapshot = Snapshot(
         repo="files",
@@ -40,7 +42,7 @@ def discover_single_files(paths: Sequence[str], stdin: bytes, rules: DiscoveryRu
         committed_at=None,
         author=None,
         files=0,
-        analysis_key="",
+        analysis_key=analysis_key,
     )
     named = sorted(dict.fromkeys(paths), key=natural_path_key)
     return keep_named_files(

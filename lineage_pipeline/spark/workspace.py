@@ -5,7 +5,6 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
 
 import msgspec
 import pyarrow as pa
@@ -13,6 +12,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from lineage_pipeline.discover.file_options import options_of_row
+from lineage_pipeline.discover.raw_file import OptionsLookup
 from lineage_pipeline.discover.rendered_rows import SCHEMA_TEMPLATER
 from lineage_pipeline.files.fingerprints import hash_parts
 from lineage_pipeline.model.analysis import Options, TableSchema
@@ -38,16 +38,6 @@ FEW_BYTES = 200_000
 """Files, or bytes, of a task: few while cores are idle, many when all are busy; a task has overhead."""
 
 
-class AnalysisRules(Protocol):
-    """The settings that the stages need."""
-
-    def options_for(self, path: str) -> Options:
-        """Return the options of the system that this path belongs to."""
-
-    def analysis_key(self) -> str:
-        """Return a key of everything that affects results apart from the files."""
-
-
 class SnapshotFile(msgspec.Struct, frozen=True):
     """One file of the snapshot: content hash, options, the key of its compiled script, its owners."""
 
@@ -65,7 +55,7 @@ class Workspace:
 
     run: WarehouseRun
     files: FileStore
-    rules: AnalysisRules
+    rules: OptionsLookup
     spark: Callable[[], SparkSession]
     imported: Mapping[str, TableSchema] = field(default_factory=dict)
 
@@ -98,7 +88,7 @@ class Workspace:
     def key(self) -> str:
         """Return a key of everything the analysis depends on: every file, and how it is read."""
         parts = [
-            self.rules.analysis_key(),
+            self.run.manifest.analysis_key,
             [(entry.path, entry.key, entry.owners, entry.position) for entry in self.entries],
             self.imported,
         ]

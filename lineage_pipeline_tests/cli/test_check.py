@@ -171,7 +171,7 @@ def test_relaxed_settings_are_a_finding(
 
 
 def test_the_settings_of_two_commits_are_compared_for_whoever_has_no_work_tree(clone: Path) -> None:
-    from lineage_pipeline.config.relaxed_settings import report_relaxed_between
+    from lineage_pipeline.diff_settings import report_relaxed_between
 
     commit({"pyproject.toml": '[tool.lineage.diff.levels]\nCOL001 = "off"\n'}, "milder")
     bare = clone.parent / "bare.git"

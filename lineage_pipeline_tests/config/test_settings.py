@@ -7,6 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from lineage_pipeline.config.load import Settings, load_settings
+from lineage_pipeline.configured_schemas import compute_analysis_key
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline_tests.support.paths import ROOT
 
@@ -112,12 +113,13 @@ def test_the_name_of_an_only_system_is_not_part_of_ids(tmp_path: Path) -> None:
 
 
 def test_the_analysis_key_changes_only_with_settings_that_affect_results(tmp_path: Path) -> None:
-    plain = load_from_text(tmp_path).analysis_key()
+    plain = compute_analysis_key(load_from_text(tmp_path))
     assert (
-        load_from_text(tmp_path, "[spark]\nmaster = 'spark://x:7077'\n[diff]\nleaf = 'public'").analysis_key() == plain
+        compute_analysis_key(load_from_text(tmp_path, "[spark]\nmaster = 'spark://x:7077'\n[diff]\nleaf = 'public'"))
+        == plain
     )
-    assert load_from_text(tmp_path, "[analysis]\ndialect = 'tsql'").analysis_key() != plain
-    assert load_from_text(tmp_path, "exclude = ['old/**']").analysis_key() != plain
+    assert compute_analysis_key(load_from_text(tmp_path, "[analysis]\ndialect = 'tsql'")) != plain
+    assert compute_analysis_key(load_from_text(tmp_path, "exclude = ['old/**']")) != plain
 
 
 def test_include_and_exclude_choose_the_files(tmp_path: Path) -> None:
@@ -139,7 +141,7 @@ def test_a_repository_says_how_it_is_read_and_the_deployment_where_to_work(tmp_p
     here = load_from_text(tmp_path, '[spark]\nmaster = "local[1]"')
     joint = here.for_repository(repo, {}, {})
     assert (joint.analysis.dialect, joint.spark.master, joint.warehouse) == ("tsql", "local[1]", here.warehouse)
-    assert joint.analysis_key() == load_settings(repo, {}, {}).analysis_key()
+    assert compute_analysis_key(joint) == compute_analysis_key(load_settings(repo, {}, {}))
 
 
 OUTWARDS = {

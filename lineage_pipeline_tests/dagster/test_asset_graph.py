@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from lineage_pipeline.config.load import Settings, load_settings
+from lineage_pipeline.configured_schemas import compute_analysis_key
 from lineage_pipeline.defs.runs.watched_repositories import ensure_watched
 from lineage_pipeline.model.enums import Level, Stage
 from lineage_pipeline.model.tables import TABLES, Diagnostic
@@ -153,7 +154,7 @@ def test_a_failed_check_blocks_downstream_assets(tmp_path: Path) -> None:
     warehouse = Warehouse(settings.warehouse)
     before = warehouse.manifest(key)
     bad = Diagnostic("1", "NO_SUCH_CODE", Level.ERROR, "by hand", None, None, None, None, Stage.PARSING)
-    warehouse.begin(key, "broken", settings.analysis_key()).write("diagnostics", [bad], part="parsing")
+    warehouse.begin(key, "broken", compute_analysis_key(settings)).write("diagnostics", [bad], part="parsing")
     result = execute_assets(settings, tmp_path, key, "diagnostics", "manifests")
     failed = [check.check_name for check in result.get_asset_check_evaluations() if not check.passed]
     assert (result.success, failed) == (False, ["code_is_a_known_word"])

@@ -128,14 +128,14 @@ def test_paths_are_in_natural_order() -> None:
 
 def test_a_folder_is_read_recursively_and_a_bad_file_affects_only_itself(tmp_path: Path) -> None:
     write_files(tmp_path, b_sql="select 1", x__a_sql="select 1", bad_sql=b"\0\0", note="no")
-    found = discover_folder(tmp_path, RULES, name="shop")
+    found = discover_folder(tmp_path, RULES, name="shop", analysis_key="key")
     assert [file.path for file in found.files] == ["b.sql", "bad.sql", "x/a.sql"]
     assert [file.status for file in found.files] == [Status.ANALYSED, Status.FAILED, Status.ANALYSED]
     assert [(one.code, one.path) for one in found.diagnostics] == [("ENCODING_ERROR", "bad.sql")]
     assert [file.path for file in build_input_files(found, RULES)] == ["b.sql", "x/a.sql"]
     assert len(found.sources) == 2
     assert found.snapshot.files == 3
-    assert found.snapshot.analysis_key == RULES.analysis_key()
+    assert found.snapshot.analysis_key == "key"
 
 
 def test_a_folder_is_named_after_its_content_alone(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from lineage_pipeline.api import scan
 from lineage_pipeline.cli.app import app
 from lineage_pipeline.config.file_manifest import parse_file_manifest
 from lineage_pipeline.config.load import Settings, load_settings
+from lineage_pipeline.configured_schemas import compute_analysis_key
 from lineage_pipeline.dialects.detect import HOST_SIGNS, SIGNS, guess_dialect
 from lineage_pipeline.dialects.dialect import find_traits
 from lineage_pipeline.discover.discovery import build_input_files
@@ -84,9 +85,9 @@ def test_a_manifest_says_what_is_read_and_how(tmp_path: Path) -> None:
     assert read == [("a.sql", "tsql", "dbo"), ("x/b.sql", "snowflake", "core")]
     assert [(one.code, one.path) for one in found.diagnostics] == [("FILE_MISSING", "none.sql")]
     assert load_settings(tmp_path / "x", {}, {}).listed() == ("b.sql",)
-    before = settings.analysis_key()
+    before = compute_analysis_key(settings)
     (tmp_path / "files.csv").write_text("file,dialect\na.sql,oracle\n")
-    assert load_settings(tmp_path, {}, {}).analysis_key() != before
+    assert compute_analysis_key(load_settings(tmp_path, {}, {})) != before
     with pytest.raises(LineageError, match="line 2 names no file"):
         parse_file_manifest("dialect\ntsql\n", "files.csv")
     (tmp_path / "files.csv").unlink()

@@ -10,6 +10,7 @@ import pytest
 from lineage_pipeline.cli import main
 from lineage_pipeline.cli.revisions import discover_side
 from lineage_pipeline.config.load import Settings, load_settings
+from lineage_pipeline.configured_schemas import compute_analysis_key
 from lineage_pipeline.defs.runs.watched_repositories import open_repository
 from lineage_pipeline.discover.discovery import Discovery, build_input_files
 from lineage_pipeline.discover.folder import discover_folder
@@ -318,7 +319,7 @@ def test_a_row_of_the_settings_beats_the_file_that_a_mirrored_repository_has_on_
     assert settings.warehouse == here.warehouse
     (tmp_path / "s.json").write_text('{"core.t": ["id"]}')
     by_name, by_address = (open_repository(here, place, {})[0] for place in ("shop", row.path))
-    assert by_name.analysis_key() == by_address.analysis_key()
+    assert compute_analysis_key(by_name) == compute_analysis_key(by_address)
 
 
 def test_refs_are_chosen_by_patterns(repo: Path) -> None:

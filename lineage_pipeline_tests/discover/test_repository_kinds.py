@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from lineage_pipeline.config.load import Settings, load_settings
+from lineage_pipeline.configured_schemas import import_configured_schemas
 from lineage_pipeline.discover.discovery import Discovery, build_input_files
 from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.discover.git.repository import discover_revision
@@ -156,7 +157,9 @@ def build_repository(folder: Path, kind: RepositoryKind) -> Settings:
 
 
 def render_discovery(found: Discovery, settings: Settings) -> tuple[tuple[str, ...], tuple[str, ...], LineageTables]:
-    lineage = build_lineage(build_input_files(found, settings), settings.imported_schemas().schemas, reach=False)
+    lineage = build_lineage(
+        build_input_files(found, settings), import_configured_schemas(settings).schemas, reach=False
+    )
     files = tuple(f"{file.path} {file.dialect} {file.encoding}" for file in found.files)
     defined = tuple(
         row.object for row in lineage.objects if row.path and row.origin == "implied" and row.kind != "query"

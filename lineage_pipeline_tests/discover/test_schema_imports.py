@@ -11,6 +11,7 @@ import pytest
 from lineage_pipeline.api import analyze, diff, scan
 from lineage_pipeline.cli import main
 from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.configured_schemas import compute_analysis_key, import_configured_schemas
 from lineage_pipeline.discover.schemas.catalog_registry import open_catalog
 from lineage_pipeline.discover.schemas.normalize import normalize_tables
 from lineage_pipeline.discover.schemas.schema_sources import import_schemas, read_schema_source
@@ -334,14 +335,18 @@ name = "rest"
 """
     files = {"lineage.toml": settings, "all.json": '{"t": ["a"]}', "shop.json": '{"t": {"b": "int"}, "T": ["c"]}'}
     found = load_settings(repository(tmp_path, files), {}, {})
-    assert {name: [c.name for c in schema.columns] for name, schema in found.imported_schemas().schemas.items()} == {
+    assert {
+        name: [c.name for c in schema.columns] for name, schema in import_configured_schemas(found).schemas.items()
+    } == {
         "shop.t": ["b"],
         "rest.t": ["a"],
     }
-    assert [(row.code, row.path) for row in found.imported_schemas().findings] == [("DUPLICATE_IMPORT", "shop.json")]
-    before = found.analysis_key()
+    assert [(row.code, row.path) for row in import_configured_schemas(found).findings] == [
+        ("DUPLICATE_IMPORT", "shop.json")
+    ]
+    before = compute_analysis_key(found)
     (tmp_path / "all.json").write_text('{"t": ["z"]}')
-    assert load_settings(tmp_path, {}, {}).analysis_key() != before
+    assert compute_analysis_key(load_settings(tmp_path, {}, {})) != before
 
 
 def test_a_definition_that_head_changed_beats_the_catalog(tmp_path: Path) -> None:

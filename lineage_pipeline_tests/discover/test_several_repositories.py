@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from lineage_pipeline.cli.app import app
 from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.configured_schemas import compute_analysis_key, import_configured_schemas
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline_tests.support.git_repositories import commit_folder
 
@@ -80,16 +81,18 @@ def test_a_snapshot_is_pinned_and_another_one_is_another_analysis(places: Path) 
     key = snapshot_key(places)
     (places / "reports" / "lineage.toml").write_text(f'[analysis]\nschemas = ["snapshot:../warehouse#{key}"]\n')
     before = load_settings(places / "reports", {}, {})
-    assert {schema.source for schema in before.imported_schemas().schemas.values()} == {key}
+    assert {schema.source for schema in import_configured_schemas(before).schemas.values()} == {key}
     (places / "shop" / "a.sql").write_text(SHOP.replace("amount * 2", "amount * 3.5"))
     (places / "shop" / "b.sql").write_text("create table core.more (x int);")
     run_lineage("scan", "shop", "--into", "warehouse")
     again = load_settings(places / "reports", {}, {})
-    assert again.analysis_key() == before.analysis_key()
+    assert compute_analysis_key(again) == compute_analysis_key(before)
     with pytest.raises(LineageError, match="shop@nothing is not a snapshot of .*; there are: shop@tree-"):
-        load_settings(places, {"analysis": {"schemas": ["snapshot:warehouse#shop@nothing"]}}, {}).imported_schemas()
+        import_configured_schemas(
+            load_settings(places, {"analysis": {"schemas": ["snapshot:warehouse#shop@nothing"]}}, {})
+        )
     with pytest.raises(LineageError, match="No such file"):
-        load_settings(places, {"analysis": {"schemas": ["none.lineage"]}}, {}).imported_schemas()
+        import_configured_schemas(load_settings(places, {"analysis": {"schemas": ["none.lineage"]}}, {}))
 
 
 def test_repositories_at_revisions_are_read_together_each_as_its_settings_say(places: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from lineage_pipeline.api import scan
 from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.configured_schemas import compute_analysis_key
 from lineage_pipeline.discover.discovery import build_input_files
 from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.discover.git.repository import discover_revision
@@ -264,7 +265,7 @@ def test_variables_come_from_file_settings_rules_environment_and_flags_in_this_o
     found = settings.templating_for("x/a.sql").variables
     assert [found[name] for name in "abcde"] == ["file", "s", "rule", "environment", "flag"]
     assert settings.templating_for("y/a.sql").variables["c"] == "s"
-    assert settings.analysis_key() != load_settings(tmp_path, {}, environ).analysis_key()
+    assert compute_analysis_key(settings) != compute_analysis_key(load_settings(tmp_path, {}, environ))
 
 
 def test_a_template_sees_nothing_else_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

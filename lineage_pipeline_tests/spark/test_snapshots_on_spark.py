@@ -15,6 +15,7 @@ import pytest
 from benchmarks.generate import generate
 from lineage_pipeline import pipeline
 from lineage_pipeline.config.load import Settings, load_settings
+from lineage_pipeline.configured_schemas import compute_analysis_key, import_configured_schemas
 from lineage_pipeline.discover.discovery import Discovery, build_input_files
 from lineage_pipeline.discover.example.repository import build_example
 from lineage_pipeline.discover.folder import discover_folder
@@ -57,7 +58,7 @@ class SparkSnapshot:
     settings: Settings
 
     def begin(self, found: Discovery, run: str) -> WarehouseRun:
-        opened = Warehouse(self.settings.warehouse).begin(found.key, run, self.settings.analysis_key())
+        opened = Warehouse(self.settings.warehouse).begin(found.key, run, compute_analysis_key(self.settings))
         opened.write("snapshots", [found.snapshot])
         opened.write("sources", found.sources)
         opened.write("sql_files", found.files)
@@ -71,7 +72,7 @@ class SparkSnapshot:
 
         opened = self.begin(found, run)
         imported = add_project_schemas(
-            self.settings.imported_schemas(), found.files, found.sources, self.settings
+            import_configured_schemas(self.settings), found.files, found.sources, self.settings
         ).schemas
         files = FileStore(self.settings.warehouse)
         work = Workspace(opened, files, self.settings, lambda: get_session(self.settings.spark), imported)
@@ -130,7 +131,7 @@ def test_a_dbt_project_has_the_same_rows_and_places_in_process_and_on_spark(tmp_
     place = make_spark_snapshot(tmp_path, {"jinja/a.sql": "create view v as\nselect {{ c }},\n  bogus.x from {{ t }}"})
     found = discover_folder(tmp_path, place.settings)
     imported = add_project_schemas(
-        place.settings.imported_schemas(), found.files, found.sources, place.settings
+        import_configured_schemas(place.settings), found.files, found.sources, place.settings
     ).schemas
     expected = pipeline.build_lineage(build_input_files(found, place.settings), imported)
     assert imported and any(row.path == "models/marts/orders.sql" and row.span for row in expected.statements)
@@ -289,7 +290,7 @@ def test_imported_schemas_win_on_spark_as_they_do_in_process(tmp_path: Path) -> 
     place = make_spark_snapshot(tmp_path, files, f"{labels}[analysis]\n{names}")
     found = discover_folder(tmp_path, place.settings)
     expected = pipeline.build_lineage(
-        build_input_files(found, place.settings), place.settings.imported_schemas().schemas
+        build_input_files(found, place.settings), import_configured_schemas(place.settings).schemas
     )
     assert "SCHEMA_CONFLICT" in {row.code for row in expected.diagnostics}
     assert {("me", "@x"), ("@x",), ("me",), ()} == {row.owners for row in expected.objects}

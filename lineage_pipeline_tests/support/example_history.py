@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.configured_schemas import compute_analysis_key
 from lineage_pipeline.discover.discovery import Discovery, build_input_files
 from lineage_pipeline.discover.example.repository import build_example
 from lineage_pipeline.discover.git.repository import discover_revision, list_first_parents
@@ -39,7 +40,7 @@ def publish_history(folder: Path) -> Warehouse:
     for commit in list_first_parents(example.path, "HEAD"):
         found = discover_revision(example.path, commit, settings, name="example")
         lineage = analyze_files(build_input_files(found, settings), memory=memory).lineage
-        publish_snapshot(warehouse, found, lineage, settings.analysis_key())
+        publish_snapshot(warehouse, found, lineage, compute_analysis_key(settings))
         if last is not None:
             both = (last[0], found.key)
             run = warehouse.begin(both, "r1")

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from lineage_pipeline import pipeline
 from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.configured_schemas import compute_analysis_key
 from lineage_pipeline.discover.discovery import build_input_files
 from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.model.analysis import LineageTables
@@ -40,10 +41,11 @@ def write_many_files(folder: Path) -> None:
 def write_lineage_of_folder(warehouse: Path, folder: Path, run: str) -> None:
     """Write and publish the lineage of a folder; print `ready` when writing begins."""
     settings = load_settings(folder, {"analysis": {"dialect": "postgres"}}, {})
-    found = discover_folder(folder, settings, name="repo")
+    key = compute_analysis_key(settings)
+    found = discover_folder(folder, settings, name="repo", analysis_key=key)
     lineage = pipeline.build_lineage(build_input_files(found, settings))
     print("ready", flush=True)
-    opened = Warehouse(warehouse).begin(found.key, run, settings.analysis_key())
+    opened = Warehouse(warehouse).begin(found.key, run, key)
     opened.write("snapshots", [found.snapshot])
     opened.write("sources", found.sources)
     opened.write("sql_files", found.files)

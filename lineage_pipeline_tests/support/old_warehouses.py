@@ -8,6 +8,7 @@ from pathlib import Path
 
 import lineage_pipeline
 from lineage_pipeline.config.load import Settings, load_settings
+from lineage_pipeline.configured_schemas import compute_analysis_key
 from lineage_pipeline.discover.discovery import Discovery, build_input_files
 from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.model.analysis import LineageTables
@@ -23,7 +24,8 @@ DISCOVERED_TABLES = {"snapshots", "sources", "sql_files"}
 def discover_small_example() -> tuple[Discovery, Settings]:
     """The small example and its settings."""
     settings = load_settings(EXAMPLE, {}, {})
-    return discover_folder(EXAMPLE / "base", settings, name="marketing"), settings
+    key = compute_analysis_key(settings)
+    return discover_folder(EXAMPLE / "base", settings, name="marketing", analysis_key=key), settings
 
 
 def analyze_discovery(discovery: Discovery, settings: Settings) -> LineageTables:
@@ -35,7 +37,7 @@ def write_old_warehouse(root: Path) -> str:
     """Write the example as a published snapshot, and return its key."""
     discovery, settings = discover_small_example()
     lineage = analyze_discovery(discovery, settings)
-    run = Warehouse(root).begin(discovery.key, "kept", settings.analysis_key())
+    run = Warehouse(root).begin(discovery.key, "kept", compute_analysis_key(settings))
     run.write("snapshots", [discovery.snapshot])
     run.write("sources", discovery.sources)
     run.write("sql_files", discovery.files)

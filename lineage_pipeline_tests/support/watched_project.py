@@ -12,6 +12,7 @@ import dagster as dg
 from dagster._core.instance.types import CachingDynamicPartitionsLoader
 
 from lineage_pipeline.config.load import Settings, load_settings
+from lineage_pipeline.configured_schemas import compute_analysis_key
 from lineage_pipeline.defs.compose import compose_definitions
 from lineage_pipeline.defs.jobs import SNAPSHOT_JOB
 from lineage_pipeline.defs.resources import Project
@@ -108,7 +109,7 @@ class WatchedProject:
         for key in keys:
             name = key if isinstance(key, str) else key[1]
             own = Project().settings_for(name)
-            analysis = own.analysis_key() if isinstance(key, str) else hash_diff_inputs(own)
+            analysis = compute_analysis_key(own) if isinstance(key, str) else hash_diff_inputs(own)
             run = Warehouse(settings.warehouse).begin(key, f"r{len(self.told)}", analysis)
             for table in required_tables(run.key):
                 run.write(table, [open_discovery(Project(), name).snapshot] if table == "snapshots" else [])

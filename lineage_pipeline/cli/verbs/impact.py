@@ -38,7 +38,8 @@ def compare_with_edits(word: str, flags: Mapping[str, Any], wanted: Mapping[str,
     from lineage_pipeline import pipeline
     from lineage_pipeline.cli.local_analysis import build_compiler
     from lineage_pipeline.cli.revisions import discover_side
-    from lineage_pipeline.config.diff_policy import build_policy
+    from lineage_pipeline.configured_schemas import import_configured_schemas
+    from lineage_pipeline.diff_settings import build_policy
     from lineage_pipeline.discover.discovery import build_input_files
     from lineage_pipeline.discover.schemas.project_schemas import add_project_schemas
     from lineage_pipeline.engine.diff.compare import diff
@@ -50,7 +51,7 @@ def compare_with_edits(word: str, flags: Mapping[str, Any], wanted: Mapping[str,
         raise LineageError("say what would change: --drop t.column, --rename t.column=new or --retype t.column=TYPE")
     discovery, settings = discover_side(word, flags)
     memory = pipeline.AnalysisCache()
-    imports = add_project_schemas(settings.imported_schemas(), discovery.files, discovery.sources, settings)
+    imports = add_project_schemas(import_configured_schemas(settings), discovery.files, discovery.sources, settings)
     base = pipeline.analyze_files(
         build_input_files(discovery, settings), imports.schemas, memory, build_compiler(settings)
     )

@@ -61,7 +61,7 @@ def rebuild(
 
 def _find_stale(base: "ComparisonSide", head: "ComparisonSide") -> "RebuildPlan":
     from lineage_pipeline.cli.local_analysis import analyze_pair
-    from lineage_pipeline.config.diff_policy import build_policy
+    from lineage_pipeline.diff_settings import build_policy
     from lineage_pipeline.engine.diff.compare import diff
     from lineage_pipeline.engine.diff.rebuild import plan_rebuild as stale_objects
 

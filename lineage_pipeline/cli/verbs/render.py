@@ -26,14 +26,15 @@ def render(
     """
     from lineage_pipeline.cli.named_files import NamedFileRules
     from lineage_pipeline.config.load import load_settings
+    from lineage_pipeline.configured_schemas import compute_analysis_key
     from lineage_pipeline.discover.single_files import STDIN, discover_single_files
 
     start = Path.cwd() if file == STDIN else Path(file).resolve().parent
     rendering = {"templater": templater, "variables": parse_variables(var)}
     settings = load_settings(start, {"analysis": {"dialect": dialect}, "templating": rendering}, os.environ)
-    found = discover_single_files(
-        [file], sys.stdin.buffer.read() if file == STDIN else b"", NamedFileRules(settings, start)
-    )
+    stdin = sys.stdin.buffer.read() if file == STDIN else b""
+    key = compute_analysis_key(settings)
+    found = discover_single_files([file], stdin, NamedFileRules(settings, start), analysis_key=key)
     for row in found.diagnostics:
         print_note(f"{row.path}:{row.line or 1}:{row.column or 1}: {row.code} {row.message}")
     texts = {source.source_hash: source.rendered for source in found.sources}

@@ -19,8 +19,8 @@ def rules(
 
     Example: lineage rules --format json
     """
-    from lineage_pipeline.config.diff_policy import build_policy
     from lineage_pipeline.config.load import load_settings
+    from lineage_pipeline.diff_settings import build_policy
     from lineage_pipeline.engine.diff.rules.registry import RULES
     from lineage_pipeline.export.answers.rule_list import write_rules_json, write_rules_text
 

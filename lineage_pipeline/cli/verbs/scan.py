@@ -109,10 +109,11 @@ def _choose_format(format: ScanFormat | None, output: Path | None) -> ScanFormat
 
 def _publish_snapshot(found: "DiscoveredInputs", subject: "Subject", warehouse: str) -> str:
     """Write a snapshot as a run of its own, and return its key."""
+    from lineage_pipeline.configured_schemas import compute_analysis_key
     from lineage_pipeline.store.warehouse import Warehouse
 
     key = found.discovery.key
-    run = Warehouse(warehouse).begin(key, f"scan-{uuid.uuid4().hex}", found.settings.analysis_key())
+    run = Warehouse(warehouse).begin(key, f"scan-{uuid.uuid4().hex}", compute_analysis_key(found.settings))
     for table, rows in collect_snapshot_tables(found, subject).items():
         run.write(table, rows)
     run.publish()

@@ -47,6 +47,7 @@ def verify(
 def _compare_with_engine(path: Path, url: str, system: str, reading: ReadingFlags) -> "Verification":
     from lineage_pipeline import pipeline
     from lineage_pipeline.config.load import load_settings
+    from lineage_pipeline.configured_schemas import compute_analysis_key
     from lineage_pipeline.dialects.dialect import GENERIC, find_traits
     from lineage_pipeline.discover.discovery import build_input_files
     from lineage_pipeline.discover.folder import discover_folder
@@ -61,7 +62,8 @@ def _compare_with_engine(path: Path, url: str, system: str, reading: ReadingFlag
     settings = settings.with_engine_defaults(source.dialect, source.default_schema)
     options = settings.options_of(system)
     theirs = normalize_tables(source.tables(), options).schemas
-    files = [file for file in build_input_files(discover_folder(path, settings), settings) if file.options == options]
+    discovery = discover_folder(path, settings, analysis_key=compute_analysis_key(settings))
+    files = [file for file in build_input_files(discovery, settings) if file.options == options]
     first = pipeline.analyze_files(files, theirs)
     gone = find_dropped(first.plan.object_statements)
     own = {row.object: first.plan.objects[row.object].imported for row in list_verified_objects(first.lineage, gone)}

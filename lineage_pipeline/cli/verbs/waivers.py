@@ -63,6 +63,7 @@ def _collect_waivers(path: Path, base: str, today: str | None, dialect: str | No
     from lineage_pipeline.cli.local_analysis import analyze_subject
     from lineage_pipeline.cli.side_comparison import compare_sides, find_waivers, parse_today
     from lineage_pipeline.config.load import load_settings
+    from lineage_pipeline.configured_schemas import compute_analysis_key
     from lineage_pipeline.discover.folder import discover_folder
     from lineage_pipeline.engine.diff.waivers import WaivedChanges, apply_waivers
 
@@ -72,7 +73,7 @@ def _collect_waivers(path: Path, base: str, today: str | None, dialect: str | No
         return WaivedChanges(comparison.changes, comparison.waivers, comparison.findings)
     top = _repository_root(path)
     settings = load_settings(top, flags, os.environ)
-    discovery = discover_folder(top, settings)
+    discovery = discover_folder(top, settings, analysis_key=compute_analysis_key(settings))
     listed, problems = find_waivers(discovery, analyze_subject(discovery, settings, settings).lineage)
     waived = apply_waivers((), listed, parse_today(today))
     # Without a comparison nobody can say whether a waiver is of use.

@@ -7,7 +7,6 @@ from typing import Any, TypeAlias
 
 import dagster as dg
 
-from lineage_pipeline.config.diff_policy import build_policy
 from lineage_pipeline.config.load import Settings
 from lineage_pipeline.defs.assets.metadata import build_missing_result, build_product_result, build_table_result
 from lineage_pipeline.defs.home import write_text_atomically
@@ -25,6 +24,7 @@ from lineage_pipeline.defs.runs.published import (
     waive_snapshot_changes,
 )
 from lineage_pipeline.defs.specs import SPARK_POOL, build_specs, snapshot_partitions
+from lineage_pipeline.diff_settings import build_policy
 from lineage_pipeline.discover.discovery import build_file_finding
 from lineage_pipeline.engine.diff.compare import diff
 from lineage_pipeline.engine.diff.waivers import INLINE_MARK, WaivedChanges

@@ -10,7 +10,7 @@ import msgspec
 
 from lineage_pipeline.config.load import Settings
 from lineage_pipeline.config.models import RepositorySettings
-from lineage_pipeline.config.snapshot_schemas import SNAPSHOT_PREFIX
+from lineage_pipeline.configured_schemas import SNAPSHOT_PREFIX
 from lineage_pipeline.defs.home import locate_home
 from lineage_pipeline.defs.resources import Project
 from lineage_pipeline.defs.run_states import InstanceRuns

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import dagster as dg
 
+from lineage_pipeline.configured_schemas import compute_analysis_key, import_configured_schemas
 from lineage_pipeline.defs.assets.metadata import build_product_result, build_table_result, count_rows
 from lineage_pipeline.defs.resources import Project, SparkResource, StoreResource
 from lineage_pipeline.defs.snapshot_keys import extract_commit
@@ -43,7 +44,7 @@ def discovery(context: dg.AssetExecutionContext, project: ProjectParam, store: S
         raise LineageError(f"{project.folder(context.partition_key)} has changed: it is now {found.key}")
     run.write("snapshots", [found.snapshot])
     run.write("sql_files", found.files)
-    imports = project.settings_for(context.partition_key).imported_schemas()
+    imports = import_configured_schemas(project.settings_for(context.partition_key))
     run.write("diagnostics", (*found.diagnostics, *imports.findings), part=Stage.DISCOVERY.value)
     yield from _report_tables(project, run, Stage.DISCOVERY, started)
 
@@ -54,11 +55,17 @@ def open_discovery(project: Project, snapshot: str) -> DiscoveryReader:
     from lineage_pipeline.discover.git.repository import open_revision
 
     repository, folder, rules = project.repository(snapshot), project.folder(snapshot), project.settings_for(snapshot)
+    key = compute_analysis_key(rules)
     if not extract_commit(snapshot).startswith("tree-"):
         return open_revision(
-            folder, extract_commit(snapshot), rules, name=repository.name, base_ref=repository.base_ref
+            folder,
+            extract_commit(snapshot),
+            rules,
+            name=repository.name,
+            base_ref=repository.base_ref,
+            analysis_key=key,
         )
-    return open_folder(folder, rules, name=repository.name)
+    return open_folder(folder, rules, name=repository.name, analysis_key=key)
 
 
 @dg.multi_asset(
@@ -170,7 +177,7 @@ def _run_on_spark(
     settings = project.settings_for(context.partition_key)
     run = _begin_run(context, project, store)
     imported = add_project_schemas(
-        settings.imported_schemas(), run.rows(SqlFile), _read_schema_sources(run), settings
+        import_configured_schemas(settings), run.rows(SqlFile), _read_schema_sources(run), settings
     ).schemas
     write(Workspace(run, store.files(settings), settings, lambda: spark.open(settings.spark), imported))
     yield from _report_tables(project, run, stage, started)

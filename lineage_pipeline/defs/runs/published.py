@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lineage_pipeline import __version__
-from lineage_pipeline.config.diff_policy import build_policy
 from lineage_pipeline.config.load import Settings
-from lineage_pipeline.config.relaxed_settings import report_relaxed_between
+from lineage_pipeline.configured_schemas import compute_analysis_key, import_configured_schemas
 from lineage_pipeline.defs.home import hash_key
 from lineage_pipeline.defs.snapshot_keys import extract_commit
+from lineage_pipeline.diff_settings import build_policy, report_relaxed_between
 from lineage_pipeline.discover.discovery import build_inputs_from_rows
 from lineage_pipeline.discover.git.repository import has_commit, read_waiver_text
 from lineage_pipeline.discover.schemas.project_schemas import add_project_schemas
@@ -148,7 +148,9 @@ def _read_input_files(warehouse: Warehouse, settings: Settings, snapshot: str) -
 
 def _read_imports(warehouse: Warehouse, settings: Settings, snapshot: str) -> Mapping[str, TableSchema]:
     files = arrow_to_rows("sql_files", warehouse.read(snapshot, "sql_files"), SqlFile)
-    return add_project_schemas(settings.imported_schemas(), files, read_sources(warehouse, snapshot), settings).schemas
+    return add_project_schemas(
+        import_configured_schemas(settings), files, read_sources(warehouse, snapshot), settings
+    ).schemas
 
 
 def read_sources(warehouse: Warehouse, snapshot: str) -> Sequence[Source]:
@@ -159,14 +161,16 @@ def read_sources(warehouse: Warehouse, snapshot: str) -> Sequence[Source]:
 def is_published(warehouse: Warehouse, snapshot: str, settings: Settings) -> bool:
     """Tell whether a snapshot is published with these settings."""
     manifest = warehouse.manifest(snapshot)
-    return manifest is not None and manifest.analysis_key == settings.analysis_key()
+    return manifest is not None and manifest.analysis_key == compute_analysis_key(settings)
 
 
 def hash_diff_inputs(settings: Settings) -> str:
     """Hash what affects changes besides the two snapshots."""
-    return hash_key(settings.analysis_key(), msgspec.to_builtins(build_policy(settings)))
+    return hash_key(compute_analysis_key(settings), msgspec.to_builtins(build_policy(settings)))
 
 
 def hash_event_inputs(settings: Settings) -> str:
     """Hash what affects events besides the snapshot."""
-    return hash_key(__version__, settings.analysis_key(), settings.namespaces(), settings.openlineage.model_dump())
+    return hash_key(
+        __version__, compute_analysis_key(settings), settings.namespaces(), settings.openlineage.model_dump()
+    )

@@ -13,6 +13,7 @@ import msgspec
 
 from lineage_pipeline.config.load import Settings
 from lineage_pipeline.config.models import RepositorySettings
+from lineage_pipeline.configured_schemas import compute_analysis_key
 from lineage_pipeline.defs.resources import Project
 from lineage_pipeline.defs.run_states import RunLookup, RunState, find_run_key
 from lineage_pipeline.defs.runs.targets import (
@@ -161,7 +162,7 @@ class RepositoryWatcher:
         if base in self._asked or self.runs.is_busy(base):
             look.told.append(f"{target.snapshot} waits for its base {base}")
             return False
-        state, free = find_run_key(self.runs, f"{base}:{making.settings.analysis_key()}")
+        state, free = find_run_key(self.runs, f"{base}:{compute_analysis_key(making.settings)}")
         removed = state is RunState.MADE and making.warehouse.manifest(base) is None  # retention has taken it since
         if state is RunState.UNKNOWN or removed:
             self._ask(look, WatchRequest(missing, free, _build_tags(repo, missing.target, {})))

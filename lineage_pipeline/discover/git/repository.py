@@ -125,19 +125,19 @@ class Commit(msgspec.Struct, frozen=True):
 
 
 def discover_revision(
-    repo: Path, revision: str, rules: DiscoveryRules, *, name: str = "", base_ref: str = ""
+    repo: Path, revision: str, rules: DiscoveryRules, *, name: str = "", base_ref: str = "", analysis_key: str = ""
 ) -> Discovery:
     """Read the selected files of a revision; its base is the merge base with `base_ref`, else the first parent."""
-    return open_revision(repo, revision, rules, name=name, base_ref=base_ref).whole()
+    return open_revision(repo, revision, rules, name=name, base_ref=base_ref, analysis_key=analysis_key).whole()
 
 
 def open_revision(
-    repo: Path, revision: str, rules: DiscoveryRules, *, name: str = "", base_ref: str = ""
+    repo: Path, revision: str, rules: DiscoveryRules, *, name: str = "", base_ref: str = "", analysis_key: str = ""
 ) -> DiscoveryReader:
-    """Prepare to read the selected files of a revision one by one."""
+    """Prepare to read the selected files of a revision one by one; the snapshot stores `analysis_key`."""
     top = find_toplevel(repo)
     if revision == WORKTREE:
-        return _open_worktree(top, rules, name)
+        return _open_worktree(top, rules, name, analysis_key)
     commit = read_commit(top, resolve_commit(top, revision))
     base, base_rule, findings = find_snapshot_base(top, commit, base_ref)
     snapshot = Snapshot(
@@ -150,7 +150,7 @@ def open_revision(
         committed_at=commit.committed_at,
         author=commit.author,
         files=0,
-        analysis_key="",
+        analysis_key=analysis_key,
     )
     entries = list(list_tree_entries(top, commit.id))
     tree = _resolve_links(top, entries)
@@ -232,11 +232,11 @@ def _read_blob(repo: Path, blob: str) -> bytes | None:
         return None
 
 
-def _open_worktree(top: Path, rules: DiscoveryRules, name: str) -> DiscoveryReader:
+def _open_worktree(top: Path, rules: DiscoveryRules, name: str, analysis_key: str) -> DiscoveryReader:
     """Prepare to read the folder on disk: tracked files, changed or not, and new files that are not ignored."""
     if run_git(top, "rev-parse", "--is-inside-work-tree").strip() != b"true":
         raise LineageError(f"{top} is a bare repository: it has no {WORKTREE}")
-    return open_folder(top, rules, name=name)
+    return open_folder(top, rules, name=name, analysis_key=analysis_key)
 
 
 def find_toplevel(path: Path) -> Path:

@@ -1,14 +1,43 @@
-"""Schemas from snapshots of other repositories: `snapshot:repo@commit`, pinned by their keys."""
+"""Schemas that the settings import: files, catalogs and snapshots of other repositories; and the analysis key."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from lineage_pipeline.config.load import Settings
 from lineage_pipeline.discover.schemas.imported_tables import SchemaMetadata
 from lineage_pipeline.discover.schemas.snapshot_tables import tables_from_snapshot
+from lineage_pipeline.model.analysis import Options
 from lineage_pipeline.model.errors import LineageError
+from lineage_pipeline.model.schema_imports import SchemaImports
+
+
+def import_configured_schemas(settings: Settings) -> SchemaImports:
+    """Read the schemas imported into each system, once for the same settings; the first system wins."""
+    return settings.cache_imports(_import_schemas)
+
+
+def _import_schemas(settings: Settings) -> SchemaImports:
+    joint = SchemaImports()
+    for places, options in settings.schema_places():
+        found = _import_places(settings, places, options) if places else SchemaImports()
+        joint = SchemaImports({**found.schemas, **joint.schemas}, (*joint.findings, *found.findings))
+    return joint
+
+
+def _import_places(settings: Settings, places: Sequence[str], options: Options) -> SchemaImports:
+    from lineage_pipeline.discover.schemas.schema_sources import import_schemas  # it takes a moment, and few need it
+
+    root = settings.schemas_root
+    return import_schemas(places, options, root, settings.secrets, SnapshotReader(root, settings.warehouse))
+
+
+def compute_analysis_key(settings: Settings) -> str:
+    """Hash everything besides the files that affects results: the engine, settings of reading, imported schemas."""
+    return settings.hash_with_schemas(import_configured_schemas(settings).schemas)
+
 
 SNAPSHOT_PREFIX = "snapshot:"
 """Prefix of a snapshot place: `snapshot:repo@commit`, `snapshot:path/of/warehouse#repo@commit`."""
