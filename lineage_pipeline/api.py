@@ -83,12 +83,18 @@ def analyze(
     metadata = parse_schema_input(schema or {})
     options = apply_hints(options, metadata)
     imports = normalize_tables(metadata.tables, options)
-    return _build_analysis(analyze_files([InputFile("-", sql, options)], imports.schemas), imports.findings)
+    file = InputFile("-", _replace_surrogates(sql), options)
+    return _build_analysis(analyze_files([file], imports.schemas), imports.findings)
+
+
+def _replace_surrogates(text: str) -> str:
+    """A text that can be written: half a character, which only a program can pass on, becomes a question mark."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def dissect(sql: str, *, dialect: str | None = None) -> tuple[Dissection, ...]:
     """The parts of each statement of a text: CTEs, target, queries, branches and subqueries."""
-    return tuple(dissect_source(InputFile("-", sql, Options(dialect=dialect or ""))))
+    return tuple(dissect_source(InputFile("-", _replace_surrogates(sql), Options(dialect=dialect or ""))))
 
 
 def scan(path: str | Path, *, dialect: str | None = None, settings: Settings | None = None) -> Analysis:

@@ -1,5 +1,6 @@
 """The boundary for our own faults: a bug costs the statement that met it, and is reported as INTERNAL_ERROR."""
 
+import re
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -7,7 +8,7 @@ from lineage_pipeline.model import ir
 
 T = TypeVar("T")
 
-FAULTS = (AttributeError, KeyError, IndexError, TypeError, ValueError, AssertionError, RuntimeError)
+FAULTS = (AttributeError, LookupError, TypeError, ValueError, ArithmeticError, AssertionError, RuntimeError, re.error)
 """What a bug raises. Recursion and memory have limits of their own, which are checked before."""
 
 

@@ -3,10 +3,10 @@
 import hashlib
 import hmac
 import ipaddress
+import re
 from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -44,11 +44,12 @@ WILDCARD_ADDRESSES = ("0.0.0.0", "::")
 class AccessMiddleware(BaseHTTPMiddleware):
     """Checks the host name and the token, if there is one, and adds the security headers to every response."""
 
-    def __init__(self, app: Any, token: str | None, hosts: Collection[str]) -> None:
-        """Store the token and the host names."""
+    def __init__(self, app: Any, token: str | None, hosts: Collection[str], *, every_address: bool) -> None:
+        """Store the token and the host names; with `every_address`, bare addresses are answered, too."""
         super().__init__(app)
         self.token = token
         self.hosts = frozenset(host.lower() for host in (*LOOPBACK_HOSTS, *hosts))
+        self.every_address = every_address
         self.mark = hashlib.sha256((token or "").encode()).hexdigest()  # a cookie holds no letters of every alphabet
 
     async def dispatch(self, request: Request, call_next: NextHandler) -> Response:
@@ -63,8 +64,8 @@ class AccessMiddleware(BaseHTTPMiddleware):
         A page of another site can make its own name lead to this machine (DNS rebinding) and then read what is served
         here. It cannot choose a bare address, so that those pass where every address is listened on.
         """
-        host = _parse_host_name(request.headers.get("host", ""))
-        if host in self.hosts or (not self.hosts.isdisjoint(WILDCARD_ADDRESSES) and _is_ip_address(host)):
+        host = parse_host_name(request.headers.get("host", ""))
+        if host and (host in self.hosts or (self.every_address and _is_ip_address(host))):
             return None
         text = f"this server does not answer as {host!r}; `lineage serve --allow-host {host}` lets it\n"
         return PlainTextResponse(text, 421)
@@ -83,12 +84,18 @@ class AccessMiddleware(BaseHTTPMiddleware):
         return PlainTextResponse("a token is needed: open the address that `lineage serve` printed\n", 401)
 
 
-def _parse_host_name(header: str) -> str:
-    """Parse the name in a Host header, without the port and the brackets of an IPv6 address."""
-    try:
-        return urlsplit(f"//{header}").hostname or ""
-    except ValueError:
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?", re.IGNORECASE)
+"""A host name, an IPv4 address or an IPv6 address in brackets, and a port: nothing else is a Host header."""
+
+
+def parse_host_name(header: str) -> str:
+    """Parse the name in a Host header, without the port and brackets; empty if it is none."""
+    found = _HOST.fullmatch(header)
+    if found is None:
         return ""
+    if found[1] is None:
+        return found[2].lower().removesuffix(".")
+    return str(ipaddress.ip_address(found[1])) if _is_ip_address(found[1]) else ""
 
 
 def _is_ip_address(host: str) -> bool:
@@ -103,7 +110,9 @@ def _is_same_token(given: str, token: str) -> bool:
     return hmac.compare_digest(given.encode(), token.encode())
 
 
-def create_app(marts: Path, token: str | None = None, hosts: Collection[str] = ()) -> Starlette:
+def create_app(
+    marts: Path, token: str | None = None, hosts: Collection[str] = (), *, every_address: bool = False
+) -> Starlette:
     """Create the application for a file of marts; it answers to loopback names and to `hosts`."""
     routes = [
         Route("/", list_pages.show_home),
@@ -122,7 +131,7 @@ def create_app(marts: Path, token: str | None = None, hosts: Collection[str] = (
     ]
     application = Starlette(
         routes=routes,
-        middleware=[Middleware(AccessMiddleware, token=token, hosts=hosts)],
+        middleware=[Middleware(AccessMiddleware, token=token, hosts=hosts, every_address=every_address)],
         exception_handlers={LineageError: _handle_error, 404: _handle_missing, 405: _handle_missing},
     )
     application.state.marts = Marts(marts)

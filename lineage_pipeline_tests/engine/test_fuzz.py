@@ -4,6 +4,7 @@ from typing import NoReturn
 
 import pytest
 
+from lineage_pipeline import analyze
 from lineage_pipeline.engine.compile import compiler
 from lineage_pipeline.engine.compile.grammar import parser
 from lineage_pipeline.engine.compile.lexer import ClientScript
@@ -96,3 +97,36 @@ def test_a_bug_of_the_splitter_is_reported_and_loses_only_the_blocks(monkeypatch
     )
     assert [row.code for row in lineage.diagnostics if row.severity == "error"] == ["INTERNAL_ERROR"]
     assert {edge.to_object for edge in lineage.column_edges} == {"v", "w"}
+
+
+BROKEN_OFF = {
+    "postgres": (
+        "forall",
+        "select $$$$$$$$ a",
+        "do $$ begin " + "if a then " * 400 + "null;" + " end if;" * 400 + " end $$",
+    ),
+    "oracle": ("declare r kept%rowtype; begin select a into r.",),
+    "tsql": (
+        "create function f() returns table as return (",
+        "with xmlnamespaces(",
+        "create procedure p as " + "begin " * 1000 + "select 1" + " end" * 1000,
+    ),
+    "bigquery": ("from t |> set",),
+    "clickhouse": ("select x from t array join a as (y)",),
+    "trino": ("select * from table(exclude_columns(input => table(), columns => descriptor(c)))",),
+    "databricks": ("begin " * 300 + "select 1;" + " end;" * 300,),
+}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [pytest.param(name, text, id=f"{name} {text[:40]}") for name, texts in BROKEN_OFF.items() for text in texts],
+)
+def test_what_breaks_off_or_is_nested_too_deeply_is_no_bug_of_ours(dialect: str, text: str) -> None:
+    lineage = build_lineage([InputFile("-", text, Options(dialect))])
+    assert "INTERNAL_ERROR" not in {row.code for row in lineage.diagnostics}
+
+
+def test_half_a_character_in_a_text_is_read_as_a_question_mark() -> None:
+    found = analyze("select '\ud800' as x, a from t", dialect="postgres").to_dict()
+    assert [row["from_column"] for row in found["column_edges"]] == ["a"]

@@ -224,11 +224,13 @@ def test_only_known_host_names_are_answered(marts: Path) -> None:
 
     from lineage_pipeline.web.app import create_app
 
-    def status(host: str, *hosts: str) -> int:
-        with TestClient(create_app(marts, hosts=hosts), "http://localhost") as client:
+    def status(host: str, *hosts: str, every_address: bool = False) -> int:
+        application = create_app(marts, hosts=hosts, every_address=every_address)
+        with TestClient(application, "http://localhost") as client:
             return int(client.get("/api/snapshots", headers={"Host": host}).status_code)
 
-    for local in ("localhost", "localhost:8080", "127.0.0.1:9", "[::1]", "[::1]:8080", "LocalHost"):
+    names = ("localhost", "localhost:8080", "127.0.0.1:9", "[::1]", "[::1]:8080", "LocalHost", "localhost.")
+    for local in (*names, "[0:0:0:0:0:0:0:1]"):
         assert status(local) == 200, local
     for foreign in (
         "evil.example",
@@ -236,12 +238,18 @@ def test_only_known_host_names_are_answered(marts: Path) -> None:
         "127.0.0.1.evil.example",
         "192.0.2.1",
         "localhost.evil.example",
+        "evil.example@localhost",
+        "localhost/evil.example",
+        "localhost#evil.example",
+        "[::1].evil.example",
+        "localhost:abc",
         "",
     ):
         assert status(foreign) == 421, foreign
     assert status("lineage.example:80", "lineage.example") == 200
-    assert status("192.0.2.1:80", "0.0.0.0") == 200  # a bare address cannot be rebound
-    assert status("evil.example", "0.0.0.0") == 421
+    assert status("192.0.2.1:80", every_address=True) == 200  # a bare address cannot be rebound
+    assert status("evil.example", every_address=True) == 421
+    assert status("192.0.2.1:80", "0.0.0.0", "") == 421
 
 
 def test_new_marts_are_noticed(marts: Path, tmp_path: Path) -> None:

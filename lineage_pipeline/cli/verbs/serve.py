@@ -39,8 +39,11 @@ def serve(
     import uvicorn
 
     from lineage_pipeline.config.load import load_settings
-    from lineage_pipeline.web.app import LOOPBACK_HOSTS, create_app
+    from lineage_pipeline.web.app import LOOPBACK_HOSTS, WILDCARD_ADDRESSES, create_app, parse_host_name
 
+    hosts = [parse_host_name(f"[{name}]" if ":" in name and name[0] != "[" else name) for name in allow_host or ()]
+    if "" in hosts:
+        raise LineageError(f"--allow-host {(allow_host or [''])[hosts.index('')]!r} is not a host name")
     marts = warehouse or load_settings(Path.cwd(), {}, os.environ).home / "warehouse.duckdb"
     if not marts.is_file():
         raise LineageError(f"there is no {marts}; `lineage run` or `lineage example` makes it")
@@ -48,10 +51,11 @@ def serve(
     if host not in LOOPBACK_HOSTS and token is None:
         print_note(f"lineage: {host} is open to the network; --token lets in only who knows it")
     bound = listener.getsockname()[1]
-    print_note(f"lineage: http://{host}:{bound}/{f'?token={token}' if token else ''} (Ctrl-C stops it)")
-    uvicorn.Server(_server_config(create_app(marts.absolute(), token, [host, *(allow_host or ())]))).run(
-        sockets=[listener]
-    )
+    shown = f"[{host}]" if ":" in host else host
+    print_note(f"lineage: http://{shown}:{bound}/{f'?token={token}' if token else ''} (Ctrl-C stops it)")
+    every_address = host in ("", *WILDCARD_ADDRESSES)
+    application = create_app(marts.absolute(), token, [host, *hosts], every_address=every_address)
+    uvicorn.Server(_server_config(application)).run(sockets=[listener])
 
 
 def _server_config(application: "Starlette") -> "uvicorn.Config":

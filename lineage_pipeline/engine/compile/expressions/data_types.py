@@ -4,14 +4,13 @@ import re
 from typing import Any
 
 from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError
 from sqlglot.typing import EXPRESSION_METADATA
 
 from lineage_pipeline.dialects.dialect import TRAITS
 from lineage_pipeline.dialects.types.families import normalize_type
 from lineage_pipeline.dialects.types.shapes import uppercase_type
-from lineage_pipeline.engine.compile.grammar.isolation import silence_sqlglot
+from lineage_pipeline.engine.compile.grammar.isolation import load_dialect, silence_sqlglot
 
 _SPELLING_CACHE: dict[tuple[str, str], str] = {}
 _TYPE_COMMENT = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
@@ -111,7 +110,7 @@ def _cache_key(node: exp.Expr) -> str:
 
 def function_result_type(kind: type[exp.Expr], dialect: str) -> str:
     """The type that a function always returns, or "" if it depends on the arguments."""
-    tables: list[dict[Any, Any]] = [getattr(Dialect.get_or_raise(dialect or None), "EXPRESSION_METADATA", {})]
+    tables: list[dict[Any, Any]] = [getattr(load_dialect(dialect), "EXPRESSION_METADATA", {})]
     for table in (*tables, EXPRESSION_METADATA):
         returns = table.get(kind, {}).get("returns")
         if returns is not None:

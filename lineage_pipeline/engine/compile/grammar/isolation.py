@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib import import_module
 from typing import Generic, TypeVar
 
 from sqlglot import parser
+from sqlglot.dialects.dialect import Dialect
 
 T = TypeVar("T")
 
@@ -44,3 +46,14 @@ def silence_sqlglot() -> Iterator[None]:
 
 def _is_logged(_: object) -> bool:
     return not _IS_QUIET.get()
+
+
+def load_dialect(name: str) -> Dialect:
+    """Make an instance of sqlglot's dialect of that name.
+
+    sqlglot registers the class of a dialect before it is whole, so that a second thread may see it without its parser.
+    Importing the module waits for the thread that is at it.
+    """
+    if name:
+        import_module(f"sqlglot.dialects.{name}")
+    return Dialect.get_or_raise(name or None)

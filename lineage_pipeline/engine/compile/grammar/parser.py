@@ -17,7 +17,7 @@ from lineage_pipeline.dialects.spellings import TABLE_QUERIES
 from lineage_pipeline.engine.compile.grammar.ddl import reduce_definition
 from lineage_pipeline.engine.compile.grammar.dml import extract_outputs
 from lineage_pipeline.engine.compile.grammar.functions import build_function_parsers, build_function_tokens
-from lineage_pipeline.engine.compile.grammar.isolation import Pool
+from lineage_pipeline.engine.compile.grammar.isolation import Pool, load_dialect
 from lineage_pipeline.engine.compile.grammar.overrides import Override, overrides_for
 from lineage_pipeline.engine.compile.grammar.pipe_syntax import rewrite_pipes
 from lineage_pipeline.engine.compile.grammar.rewrites import (
@@ -198,7 +198,7 @@ def _parser_pool(grammar: str, way: str) -> Pool[parser.Parser]:
     """The parsers of a dialect: a parser holds the tokens that it reads, so that each serves one caller at a time."""
 
     def make() -> parser.Parser:
-        dialect = Dialect.get_or_raise(grammar or None)
+        dialect = load_dialect(grammar)
         if way == ANY_TYPE:
             dialect.SUPPORTS_USER_DEFINED_TYPES = True  # of this instance alone
         made = dialect.parser(error_level=ErrorLevel.WARN if way == GENEROUS else ErrorLevel.IMMEDIATE)
@@ -270,7 +270,7 @@ def _parser_class(grammar: str) -> type[parser.Parser]:
     may be given a subclass of the same layout. Tables and flags are then looked up in the subclass, and so are methods
     that sqlglot passes on as values or looks up by name; methods that it calls directly are not.
     """
-    base = Dialect.get_or_raise(grammar or None).parser_class
+    base = load_dialect(grammar).parser_class
     own = overrides_for(TRAITS[grammar].family if grammar in TRAITS else grammar)
     plain = functions.PLAIN_FUNCTIONS.get(grammar, frozenset())
     parsers = build_function_parsers(grammar, base.FUNCTION_PARSERS)
@@ -290,7 +290,7 @@ def _parser_class(grammar: str) -> type[parser.Parser]:
 @cache
 def get_sqlglot_dialect(name: str) -> Dialect:
     """sqlglot's dialect of that name."""
-    return Dialect.get_or_raise(name or None)
+    return load_dialect(name)
 
 
 _CHAIN_SUMS = (exp.Add, exp.Sub, exp.DPipe)

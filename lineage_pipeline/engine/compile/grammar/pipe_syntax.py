@@ -166,7 +166,7 @@ def _build_star_step(
 
 def _swap_assignment(item: TokenList) -> TokenList:
     """`column = expression` as `expression AS column`."""
-    return [*item[2:], _build_token(item[0], TokenType.ALIAS, "AS"), item[0]]
+    return [*item[2:], _build_token(item[0], TokenType.ALIAS, "AS"), item[0]] if item else []
 
 
 def _extend_step(stage: PipeStage, step: TokenList) -> PipeStage:

@@ -238,7 +238,7 @@ def _drop_xml_namespaces(tokens: list[Token]) -> list[Token]:
             end = skip_brackets(tokens, index + 2)
             if end < len(tokens) and tokens[end].token_type is TokenType.COMMA:
                 return [*tokens[: index + 1], *tokens[end + 1 :]]
-            return [*tokens[:index], *tokens[end:]]
+            return [*tokens[:index], *tokens[end:]] or tokens
     return tokens
 
 

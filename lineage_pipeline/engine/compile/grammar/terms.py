@@ -68,7 +68,7 @@ def rewrite_custom_operators(tokens: Sequence[Token]) -> list[Token]:
     index = 0
     while index < len(tokens):
         end = index
-        while end < len(tokens) and set(tokens[end].text) <= _OPERATOR_CHARACTERS and _is_adjacent(tokens, index, end):
+        while end < len(tokens) and _is_operator_part(tokens[end].text) and _is_adjacent(tokens, index, end):
             end += 1
         written = "".join(token.text for token in tokens[index:end])
         alone = written == "@" and index > 0 and tokens[index - 1].end + 1 < tokens[index].start
@@ -85,6 +85,10 @@ def rewrite_custom_operators(tokens: Sequence[Token]) -> list[Token]:
             kept.extend(tokens[index : max(end, index + 1)])
         index = max(end, index + 1)
     return kept
+
+
+def _is_operator_part(text: str) -> bool:
+    return bool(text) and set(text) <= _OPERATOR_CHARACTERS  # an empty string has no text
 
 
 def _is_adjacent(tokens: Sequence[Token], begin: int, index: int) -> bool:

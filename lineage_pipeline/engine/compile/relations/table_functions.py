@@ -67,8 +67,10 @@ def _plain_argument(context: CompileContext, argument: ir.Expr) -> ir.Expr:
     """The value of a named argument; a table argument becomes a query of all its rows."""
     if isinstance(argument, ir.Call) and argument.op == "KWARG":
         argument = argument.args[-1]
-    if isinstance(argument, ir.Call) and argument.op == "TABLE" and isinstance(argument.args[0], ir.Ref):
+    if isinstance(argument, ir.Call) and argument.op == "TABLE" and argument.args:
         table = argument.args[0]
+        if not isinstance(table, ir.Ref):
+            return argument
         name = ir.Name(table.parts, table.parts[-1], table.start, table.end)
         star = ir.Star((), ir.NOWHERE, ir.NOWHERE)
         return ir.Sub("scalar", context.add_relation(ir.Select((ir.Source("", name=name),), (star,))))
@@ -380,7 +382,7 @@ def compile_array_join(context: CompileContext, join: exp.Expr) -> Iterator[ir.S
         value = node.this if isinstance(node, exp.Alias | exp.Table) and isinstance(node.this, exp.Expr) else node
         name = (
             context.column_name(node.args["alias"])
-            if isinstance(node, exp.Alias)
+            if isinstance(node, exp.Alias) and node.args.get("alias") is not None
             else context.column_name(_last_identifier(value))
         )
         compiled = (

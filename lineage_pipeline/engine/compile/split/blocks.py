@@ -267,6 +267,9 @@ class BlockWalker(InlineFunctionWalker):
         """PL/SQL: FORALL runs one statement for each element."""
         begin = self.index
         at = self.find(("INSERT", "UPDATE", "DELETE", "MERGE", "EXECUTE"), begin + 1)
+        if begin + 1 >= len(self.tokens):  # the statement breaks off
+            self.emit(begin, begin + 1, parent)
+            return
         ordinal = self.emit(begin, at, parent, "FOR", declare_without_value((self.fold(self.tokens[begin + 1]),)))
         if not self.done():
             self.walk_statement(ordinal)

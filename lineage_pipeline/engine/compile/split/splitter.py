@@ -33,9 +33,14 @@ def split_statements(
     def split_plainly(fault: ir.Finding) -> tuple[list[RawStatement], tuple[ir.Finding, ...]]:
         return [RawStatement(statement) for statement in split_at_semicolons(tokens)], (fault,)
 
-    return contain(
-        lambda: (list(_split_by_dialect(tokens, traits, text)), ()), split_plainly, "the blocks of the file", 0, 0
-    )
+    def split() -> tuple[list[RawStatement], tuple[ir.Finding, ...]]:
+        try:
+            return list(_split_by_dialect(tokens, traits, text)), ()
+        except RecursionError:
+            nesting = (("what", "the nesting of blocks"), ("limit", "what can be followed"))
+            return split_plainly(ir.Finding("LIMIT_EXCEEDED", nesting, 0, 0))
+
+    return contain(split, split_plainly, "the blocks of the file", 0, 0)
 
 
 def _split_by_dialect(tokens: Sequence[Token], traits: DialectTraits, text: str) -> Iterator[RawStatement]:

@@ -551,7 +551,7 @@ class BatchSplitter(CursorSplitter):
             everything = ir.Select((ir.Source("", name=ir.Name((header.table,), header.table)),), ALL_COLUMNS)
             self.emit(begin, end, parent, "RETURN", (("relations", (everything,)), ("result", 0)))
         elif header.inline:
-            while self.tokens[first].token_type is _OPEN and skip_brackets(self.tokens, first) == end:
+            while first < end and self.tokens[first].token_type is _OPEN and skip_brackets(self.tokens, first) == end:
                 first, end = first + 1, end - 1
             stop = end + (first - begin - 1)
             self.emit_rewritten(begin, stop, parent, list(self.tokens[first:end]), StatementRole("result", "RETURN"))

@@ -64,7 +64,8 @@ class AssignmentWalker(TokenWalker):
     def read_target(self, index: int) -> str:
         """The variable of a target, with the field if it is one of a record."""
         variable, last = self.read_variable(index), self.target_end(index) - 1
-        field = variable in self.records and self.kind(last - 1) is TokenType.DOT and last - 1 > index
+        is_whole = last < len(self.tokens)  # or else the statement breaks off behind a dot
+        field = is_whole and variable in self.records and self.kind(last - 1) is TokenType.DOT and last - 1 > index
         return f"{variable}.{self.fold(self.tokens[last])}" if field else variable
 
     def read_targets(self, index: int, end: int) -> tuple[tuple[str, ...], int]:
