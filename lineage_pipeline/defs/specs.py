@@ -1,4 +1,4 @@
-"""One partition is one snapshot, and one run at a time works on them."""
+"""Asset specs: which tables and products there are, what each depends on, and how Dagster shows them."""
 
 from collections.abc import Sequence
 

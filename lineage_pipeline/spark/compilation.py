@@ -1,4 +1,4 @@
-"""Partitions of about equal weight, so that one huge file does not hold a task that has others to do as well."""
+"""Compilation in tasks: each content once; a batch holds what one snapshot added to the cache."""
 
 import gc
 import uuid

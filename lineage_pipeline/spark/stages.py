@@ -1,4 +1,4 @@
-"""Statements: every statement at its place, once names are resolved."""
+"""The stages over DataFrames: statements, object graph, schemas and column graph, each written as tables."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Who reads whom in one snapshot, kept in memory: the first question loads it, a new file of marts forgets it."""
+"""The neighborhood of an object: a limited number of boxes, the columns on the way between them, and the flows."""
 
 from collections import defaultdict
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What if: who would feel a change that nobody has made yet."""
+"""`lineage impact`: what a column or a table feeds and is fed by, and what a change of it would break."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Definitions of tables as a catalog knows them, written as DDL."""
+"""`lineage tables`: the tables that statements use, their columns, and their definitions from a catalog."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Which columns of our own tables come from which, as far as a column can say it; what is worked out is left out."""
+"""Metadata of materializations: row counts, column schema and lineage, previews."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

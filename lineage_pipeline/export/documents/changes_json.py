@@ -1,4 +1,4 @@
-"""The document of a comparison as plain values, and the counts of changes."""
+"""The JSON of `lineage diff` and its JSON Schema; within a `schema_version`, keys are only added."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

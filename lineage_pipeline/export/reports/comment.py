@@ -1,4 +1,4 @@
-"""The objects around the changes as a Mermaid graph: what changed, who feels it, and how they hang together."""
+"""Changes as a pull request comment in Markdown: counts, a section for each cause, and a Mermaid diagram."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
