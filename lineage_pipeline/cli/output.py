@@ -182,9 +182,3 @@ def write_output(text: str | Iterable[str], output: Path | None = None) -> None:
 def print_note(line: str) -> None:
     """Print a line to stderr, unless --quiet."""
     print_message(line)
-
-
-def print_detail(line: str) -> None:
-    """Print a line to stderr, only with --verbose."""
-    if OUTPUT_SETTINGS.verbose:
-        print_message(line)

@@ -19,8 +19,6 @@ class ProceduralLanguage(msgspec.Struct, frozen=True):
     """Words that end a routine's header because they begin its body: `CREATE PROCEDURE p() BEGIN …`."""
     languages: frozenset[str] = frozenset({"SQL"})
     """Values of LANGUAGE whose quoted bodies are analyzed, not reported (PostgreSQL docs: CREATE FUNCTION)."""
-    quoted: bool = False
-    """A routine's body may be a string: `AS $$ … $$` (PostgreSQL docs: CREATE FUNCTION)."""
     result_word: bool = False
     """PL/SQL: RETURN, not RETURNS, comes before the result type (Oracle docs: CREATE FUNCTION Statement)."""
     transactions: frozenset[str] = frozenset("TRANSACTION WORK ; TRAN".split())
@@ -50,7 +48,6 @@ _PLPGSQL = ProceduralLanguage(
     sections=True,
     opens=_split_words("BEGIN RETURN"),
     languages=_split_words("SQL PLPGSQL"),
-    quoted=True,
     transactions=_split_words("TRANSACTION WORK ; ISOLATION READ DEFERRABLE NOT"),
     equals=True,
 )
@@ -67,12 +64,11 @@ _SNOWFLAKE = ProceduralLanguage(
     "Snowflake scripting",
     sections=True,
     opens=_split_words("BEGIN DECLARE"),
-    quoted=True,
     transactions=_split_words("TRANSACTION WORK NAME ;"),
     marked=True,
     identifiers=True,
 )
-_BIGQUERY = ProceduralLanguage("BigQuery scripting", quoted=True, scripts=True)
+_BIGQUERY = ProceduralLanguage("BigQuery scripting", scripts=True)
 _MYSQL = ProceduralLanguage(
     "MySQL",
     marks=_split_words("DO"),
@@ -86,7 +82,6 @@ _SPARK = ProceduralLanguage(
     "SQL scripting",
     marks=_split_words("AS"),
     opens=_split_words("BEGIN RETURN"),
-    quoted=True,
     dollars=True,
     identifiers=True,
 )

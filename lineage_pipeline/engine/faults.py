@@ -13,7 +13,7 @@ FAULTS = (AttributeError, LookupError, TypeError, ValueError, ArithmeticError, A
 
 
 class MalformedTree(ValueError):
-    """What the parser took for a statement and is none: the message says what it is instead."""
+    """The parser returned a tree that is not a valid statement; the message says what is missing."""
 
 
 def contain(compute: Callable[[], T], recover: Callable[[ir.Finding], T], construct: str, start: int, end: int) -> T:

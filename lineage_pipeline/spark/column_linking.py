@@ -42,7 +42,7 @@ from lineage_pipeline.spark.frames import Batches, build_row_array, build_sparse
 from lineage_pipeline.spark.link_batches import (
     LINK_CACHE,
     LINK_SCHEMA,
-    TODO_SCHEMA,
+    UNLINKED_SCHEMA,
     compute_link_keys,
     is_linked,
     read_held_batches,
@@ -112,7 +112,7 @@ def link_missing_files(work: Workspace) -> None:
     batch = todo["batch"][0].as_py() if len(todo) else ""
     if batch:
         work.put_table(f"todo_{batch}", todo)
-        files = work.read_frame([work.result_path(f"todo_{batch}.parquet")], TODO_SCHEMA)
+        files = work.read_frame([work.result_path(f"todo_{batch}.parquet")], UNLINKED_SCHEMA)
         limits = max((entry.options.limits for entry in work.entries), key=lambda one: one.seconds, default=Limits())
         bounds = StepLimits(limits.seconds * SLOW_STATEMENTS, limits.memory)
         linked = _link_inputs(work, files).mapInArrow(

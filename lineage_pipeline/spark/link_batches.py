@@ -25,7 +25,7 @@ KEYS_FILE = "keys.parquet"
 
 LINKS_POINTER = "links"
 LINK_SCHEMA = pa.schema([("path", pa.string()), ("key", pa.string()), ("batch", pa.string())])
-TODO_SCHEMA = pa.unify_schemas([BINDINGS_SCHEMA, LINK_SCHEMA])
+UNLINKED_SCHEMA = pa.unify_schemas([BINDINGS_SCHEMA, LINK_SCHEMA])
 """A file that is to be linked, as the plan has it."""
 
 
@@ -60,7 +60,7 @@ def compute_link_keys(work: Workspace) -> tuple[list[FileLink], pa.Table]:
         links.append(FileLink(row["path"], key, held.get(key, batch)))
         if key not in held:
             todo.append(row | {"key": key, "batch": batch})
-    return links, pa.Table.from_pylist(todo, schema=TODO_SCHEMA)
+    return links, pa.Table.from_pylist(todo, schema=UNLINKED_SCHEMA)
 
 
 def _link_key(row: Mapping[str, Any], compiled: str, seen: Mapping[str, Mapping[str, Any]]) -> str:

@@ -67,7 +67,7 @@ class AccessMiddleware(BaseHTTPMiddleware):
         host = parse_host_name(request.headers.get("host", ""))
         if host and (host in self.hosts or (self.every_address and _is_ip_address(host))):
             return None
-        text = f"this server does not answer as {host!r}; `lineage serve --allow-host {host}` lets it\n"
+        text = f"unknown host name {host!r}; to allow it, start the server with --allow-host {host}\n"
         return PlainTextResponse(text, 421)
 
     def _refuse_without_token(self, request: Request) -> Response | None:

@@ -139,13 +139,11 @@ def test_pages_read_by_eight_clients_at_once_equal_the_sequential_ones() -> None
 
 
 COLD = """
-import sys, threading
+import threading, time
 import sqlglot.dialects.dialect as dialect_module
-from sqlglot.dialects.dialect import Dialect
 
 slow = dialect_module.new_trie  # a dialect class is registered before its tries are built
 def build_slowly(*given):
-    import time
     time.sleep(0.02)
     return slow(*given)
 dialect_module.new_trie = build_slowly
@@ -157,12 +155,12 @@ def run():
 threads = [threading.Thread(target=run) for _ in range(8)]
 [one.start() for one in threads]
 [one.join() for one in threads]
-print(len(found), sum(one != found[0] for one in found), sum(bool(one["diagnostics"]) for one in found) - len(found))
 assert all(one["summary"]["statements"]["analysed"] == 1 for one in found), found[0]["diagnostics"]
+print(len(found), sum(one != found[0] for one in found))
 """
 
 
 def test_threads_that_load_a_dialect_at_once_wait_for_it() -> None:
     ended = subprocess.run([sys.executable, "-c", COLD], cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.split()[:2] == ["8", "0"]
+    assert ended.stdout.split() == ["8", "0"]

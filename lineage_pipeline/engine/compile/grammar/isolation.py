@@ -1,4 +1,4 @@
-"""Isolation: analyses in several threads do not see each other, and other users of sqlglot see none of them."""
+"""Isolation: analyses in several threads do not affect each other, or other users of sqlglot in the process."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -30,13 +30,13 @@ class Pool(Generic[T]):
         except IndexError:
             found = self._make()
         yield found
-        self._idle.append(found)  # not after an error that nobody expected: its state is unknown
+        self._idle.append(found)  # not reached after an unexpected error, since its state is unknown then
 
 
 @contextmanager
 def silence_sqlglot() -> Iterator[None]:
     """Keep sqlglot's warnings about our texts out of the log: what it cannot read becomes a finding."""
-    parser.logger.addFilter(_is_logged)  # the same function is added once
+    parser.logger.addFilter(_is_logged)  # adding it again has no effect
     token = _IS_QUIET.set(True)
     try:
         yield
@@ -51,8 +51,8 @@ def _is_logged(_: object) -> bool:
 def load_dialect(name: str) -> Dialect:
     """Make an instance of sqlglot's dialect of that name.
 
-    sqlglot registers the class of a dialect before it is whole, so that a second thread may see it without its parser.
-    Importing the module waits for the thread that is at it.
+    sqlglot registers a dialect class before its parser is set, so a second thread may see an incomplete one.
+    Importing the module first waits for the thread that is loading it.
     """
     if name:
         import_module(f"sqlglot.dialects.{name}")

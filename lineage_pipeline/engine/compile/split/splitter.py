@@ -64,15 +64,14 @@ _CREATED_BODIES = frozenset({*MODULE_KINDS, *STATEMENT_RUNNERS, "TYPE", "RULE", 
 """Words near CREATE that may mean a body of statements."""
 
 _LOOKAHEAD = 10
-"""How many words behind CREATE are looked at; what is plain there is a view or a table."""
+"""How many words after CREATE are checked for one of those."""
 
 
 def is_plain_script(tokens: Sequence[Token], family: ProceduralLanguage) -> bool:
-    """Whether a script is SQL alone, without blocks, routines or client variables, so that semicolons split it.
-
-    Most files are one query or one view: they need not be walked statement by statement.
-    """
-    if family.result_word or (family.variable_first and any(token.token_type is _PARAMETER for token in tokens)):
+    """Whether a script has no blocks, routines or client variables, so that semicolons are enough to split it."""
+    if family.result_word or (
+        family.variable_first and any(token.token_type is TokenType.PARAMETER for token in tokens)
+    ):
         return False  # PL/SQL has terminators and inline functions; MySQL assigns session variables in queries
     for statement in split_at_semicolons(tokens):
         word = keyword(statement[0])
@@ -83,9 +82,6 @@ def is_plain_script(tokens: Sequence[Token], family: ProceduralLanguage) -> bool
         elif word in WALKED_KEYWORDS or _may_be_label(statement):
             return False
     return True
-
-
-_PARAMETER = TokenType.PARAMETER
 
 
 def _may_be_label(statement: Sequence[Token]) -> bool:
