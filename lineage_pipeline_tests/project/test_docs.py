@@ -22,6 +22,7 @@ from lineage_pipeline.cli import command_tree, main
 from lineage_pipeline.cli.app import VERBS
 from lineage_pipeline.config.load import Settings
 from lineage_pipeline.discover.waiver_file import parse_waivers
+from lineage_pipeline.engine.compile.statements.registry import STATEMENT_KINDS, ReadAs
 from lineage_pipeline.engine.diff.rules.registry import INTRINSIC_SEVERITIES, RULES
 from lineage_pipeline.engine.diff.waivers import read_inline_waivers
 from lineage_pipeline.model.enums import GraphEdgeType, NodeType, Operation
@@ -77,6 +78,25 @@ def findings_page() -> str:
         lines += [f"### {rule.id}: {rule.title}", "", f"{rule.meaning} ({words})", ""]
         lines += [f"What to do: {rule.remedy}", ""]
     return "\n".join(lines)
+
+
+def statements_page() -> str:
+    lines = ["# Statements", "", MADE, "Anything else is reported as UNSUPPORTED_SYNTAX or PARSE_ERROR.", ""]
+    lines += ["## With lineage", "", "| statement | becomes | read from |", "|---|---|---|"]
+    ignored: dict[str, set[str]] = {}
+    for kind in STATEMENT_KINDS:
+        if kind.compiler is None and kind.read_as is not ReadAs.SPLIT:
+            ignored.setdefault(kind.meaning, set()).update(kind.words)
+        else:
+            words = ", ".join(f"`{words}`" for words in kind.words)
+            lines.append(f"| {words} | {kind.meaning} | {kind.read_as.value} |")
+    lines += ["", "## Ignored on purpose", ""]
+    for meaning, words in ignored.items():
+        verbs = {word.split(" ")[0] for word in words if " " in word}
+        kinds = sorted({word.split(" ")[-1] for word in words})
+        begins = f"{', '.join(sorted(verbs))} of " if verbs else ""
+        lines.append(f"* {meaning}: {begins}{', '.join(kinds)}")
+    return "\n".join(lines) + "\n"
 
 
 def tables_page() -> str:
@@ -186,6 +206,7 @@ def command_text(text: str) -> str:
     [
         ("docs/cli.md", cli_page),
         ("docs/findings.md", findings_page),
+        ("docs/statements.md", statements_page),
         ("docs/tables.md", tables_page),
         ("ARCHITECTURE.md", architecture_page),
     ],

@@ -36,13 +36,13 @@ from lineage_pipeline.engine.compile.relations.query import compile_query
 from lineage_pipeline.engine.compile.split.raw_statements import DynamicExecution, RawStatement
 from lineage_pipeline.engine.compile.split.splitter import split_statements
 from lineage_pipeline.engine.compile.statements.registry import (
-    TOKEN_STATEMENTS,
     compile_nested_write,
     compile_statement,
     is_ignored_command,
     is_ignored_statement,
     read_statement,
     read_unparsed_statement,
+    reads_tokens,
 )
 from lineage_pipeline.engine.compile.statements.roles import apply_role, compile_unparsed_expression
 from lineage_pipeline.engine.compile.tokens import STRING_TOKENS, read_search_path
@@ -179,7 +179,7 @@ def _compile_raw_statement(
         return ir.Placed(
             piece.start, piece.end, piece.parent, _build_ignored_statement(kind.split(" ")[0], piece, text)
         )
-    if first in TOKEN_STATEMENTS:
+    if reads_tokens(first):
         context = CompileContext(
             text=text, piece=piece, items=SpanRecorder(piece.tokens), traits=traits, compilers=_CONTEXT_COMPILERS
         )

@@ -7,6 +7,7 @@ from sqlglot.tokens import Token, Tokenizer, TokenType
 from lineage_pipeline.dialects.dialect import DialectTraits
 from lineage_pipeline.dialects.identifier_folding import fold_identifier
 from lineage_pipeline.dialects.procedural_languages import TRIPLE_QUOTE_DIALECTS
+from lineage_pipeline.dialects.statement_words import OBJECT_WORDS
 from lineage_pipeline.model import ir
 
 _QUOTED_TOKENS = (TokenType.STRING, TokenType.IDENTIFIER, TokenType.NATIONAL_STRING)
@@ -149,6 +150,14 @@ class TokenReader:
         found = self.word() if self.word() in words else ""
         self.index += bool(found)
         return found
+
+    def read_object_kind(self) -> str:
+        """Read the kind of object of a CREATE, ALTER or DROP, from its beginning."""
+        self.index = 1
+        while self.word() in OBJECT_WORDS:
+            self.index += 1
+        self.index += 1
+        return self.word(-1)
 
     def at_open_paren(self) -> bool:
         """Whether the next token is an opening parenthesis."""

@@ -3,7 +3,6 @@ sqlglot leaves many forms as text or skips parts of them; only column definition
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
@@ -17,20 +16,14 @@ from lineage_pipeline.dialects.statement_words import (
     MUTATING_FAMILIES,
     NAMED_DROPS,
     NON_COLUMN_WORDS,
-    OBJECT_WORDS,
     ONE_WAY_EXCHANGE,
-    SILENT_ALTERATIONS,
 )
-from lineage_pipeline.engine.compile.context import CompileContext, compile_object_name
-from lineage_pipeline.engine.compile.expressions.data_types import spell_type
+from lineage_pipeline.engine.compile.context import CompileContext, ReadFields
 from lineage_pipeline.engine.compile.grammar.parser import ParseFailure, parse_statement
 from lineage_pipeline.engine.compile.split.raw_statements import RawStatement
 from lineage_pipeline.engine.compile.statements.copy_load import select_everything
 from lineage_pipeline.engine.compile.statements.create import (
     NO_LABEL,
-    RELATION_KINDS,
-    compile_column_definition,
-    compile_constraints,
     compile_create,
     read_options,
     read_tags,
@@ -40,68 +33,9 @@ from lineage_pipeline.engine.faults import MalformedTree
 from lineage_pipeline.model import ir
 
 
-def compile_alter(context: CompileContext, tree: exp.Expr) -> dict[str, Any]:
-    """ALTER TABLE as a tree: columns and constraints added, dropped, renamed or retyped, the table renamed."""
-    kind = str(tree.args.get("kind") or "").upper()
-    if not isinstance(tree.this, exp.Table) or kind not in RELATION_KINDS:
-        return {"kind": f"ALTER {kind}"}
-    name = compile_object_name(context, tree.this)
-    alterations: list[ir.Alteration] = []
-    for action in tree.args.get("actions") or ():
-        alterations.extend(_compile_alteration(context, name, action))
-    return {"kind": f"ALTER {kind}", "alterations": tuple(alterations)}
-
-
-def _compile_alteration(context: CompileContext, name: ir.Name, action: exp.Expr) -> Iterator[ir.Alteration]:
-    if isinstance(action, exp.AddConstraint):
-        for constraint in compile_constraints(context, list(action.expressions)):
-            yield ir.Alteration(name, "constrain", constraint=constraint)
-    elif isinstance(action, exp.ColumnDef):
-        yield ir.Alteration(name, "add", context.column_name(action.this), compile_column_definition(context, action))
-        for constraint in compile_constraints(context, [action]):
-            yield ir.Alteration(name, "constrain", constraint=constraint)
-    elif isinstance(action, exp.Drop):
-        yield from _compile_dropped_columns(context, name, action)
-    elif isinstance(action, exp.RenameColumn):
-        renamed = ir.ColumnDef(context.column_name(action.args["to"].this), action.args["to"].name, "")
-        yield ir.Alteration(name, "rename", context.column_name(action.this.this), renamed)
-    elif isinstance(action, exp.AlterColumn):
-        yield _compile_altered_column(context, name, action)
-    elif isinstance(action, exp.AlterRename):
-        yield ir.Alteration(name, "rename table", to=compile_object_name(context, action.this))
-
-
-def _compile_dropped_columns(context: CompileContext, name: ir.Name, action: exp.Expr) -> Iterator[ir.Alteration]:
-    for column in (*(action.args.get("tables") or ()), *action.expressions):
-        identifier = column if isinstance(column, exp.Identifier) else column.args.get("this")
-        if isinstance(identifier, exp.Identifier):
-            yield ir.Alteration(name, "drop", context.column_name(identifier))
-
-
-def _compile_altered_column(context: CompileContext, name: ir.Name, action: exp.Expr) -> ir.Alteration:
-    column = context.column_name(action.this if isinstance(action.this, exp.Identifier) else action.this.this)
-    nullable = action.args.get("allow_null")
-    kind = spell_type(action.args.get("dtype"), context.dialect)
-    return ir.Alteration(
-        name, "retype", column, ir.ColumnDef(column, "", kind, bool(nullable) if nullable is not None else None)
-    )
-
-
-AlterFields = dict[str, Any]
-
-
-def read_object_kind(cursor: TokenReader) -> str:
-    """Read the kind of object of a CREATE, ALTER or DROP."""
-    cursor.index = 1
-    while cursor.word() in OBJECT_WORDS:
-        cursor.index += 1
-    cursor.index += 1
-    return cursor.words[cursor.index - 1] if cursor.index <= len(cursor.words) else ""
-
-
-def read_alter(context: CompileContext, cursor: TokenReader) -> AlterFields | None:
-    """ALTER of a table, a view, a session or a schema; None if it has to be parsed."""
-    word = read_object_kind(cursor)
+def read_alter(context: CompileContext, cursor: TokenReader) -> ReadFields | None:
+    """ALTER of a table, a view, a session or a schema; None if it is another object, or has to be parsed."""
+    word = cursor.read_object_kind()
     qualifier = word if word in _TABLE_QUALIFIERS and cursor.word() in ("TABLE", "VIEW") else ""
     if qualifier:
         word = cursor.take_any("TABLE", "VIEW")
@@ -110,7 +44,7 @@ def read_alter(context: CompileContext, cursor: TokenReader) -> AlterFields | No
     if word == "SCHEMA" and "TRANSFER" in cursor.words:
         return _read_transfer(cursor)
     if word not in ("TABLE", "VIEW"):
-        return {"kind": f"ALTER {word}"} if word in SILENT_ALTERATIONS and not _has_routine_body(cursor) else None
+        return None
     cursor.take("IF", "EXISTS")
     cursor.take("ONLY")
     name = cursor.read_name()
@@ -133,7 +67,7 @@ def _drop_settings(cursor: TokenReader) -> TokenReader:
     return kept
 
 
-def _has_routine_body(cursor: TokenReader) -> bool:
+def has_routine_body(cursor: TokenReader) -> bool:
     """Whether a routine gets a new body, which has to be parsed."""
     return "AS" in cursor.words and bool({"BEGIN", "SELECT", "RETURN"} & set(cursor.words))
 
@@ -145,7 +79,7 @@ def _is_mutation(cursor: TokenReader) -> bool:
     return cursor.traits.family in MUTATING_FAMILIES and (requeried or not {"UPDATE", "DELETE"}.isdisjoint(words))
 
 
-def _read_alterations(context: CompileContext, cursor: TokenReader, name: ir.Name, kind: str) -> AlterFields:
+def _read_alterations(context: CompileContext, cursor: TokenReader, name: ir.Name, kind: str) -> ReadFields:
     changes: list[ir.Alteration] = []
     writes: list[ir.Write] = []
     for found in read_alterations(cursor, name, lambda tokens: _parse_declaration(context, tokens)):
@@ -202,7 +136,7 @@ def _paren_token(text: str, token: Token) -> Token:
     return Token(kind, text, token.line, token.col, token.start, token.end)
 
 
-def _read_alter_session(cursor: TokenReader) -> AlterFields:
+def _read_alter_session(cursor: TokenReader) -> ReadFields:
     """Oracle: ALTER SESSION SET CURRENT_SCHEMA qualifies names."""
     if cursor.take("SET", "CURRENT_SCHEMA", "="):
         schema = cursor.read_name()
@@ -210,7 +144,7 @@ def _read_alter_session(cursor: TokenReader) -> AlterFields:
     return {"kind": "ALTER SESSION"}
 
 
-def _read_transfer(cursor: TokenReader) -> AlterFields | None:
+def _read_transfer(cursor: TokenReader) -> ReadFields | None:
     """T-SQL: ALTER SCHEMA … TRANSFER moves a table to another schema."""
     schema = cursor.read_name()
     if schema is None or not cursor.take("TRANSFER"):

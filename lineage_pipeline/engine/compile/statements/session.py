@@ -52,15 +52,6 @@ def compile_set(context: CompileContext, tree: exp.Expr) -> StatementFields:
     return compile_set_variables(context, tree)
 
 
-def compile_execute(context: CompileContext, tree: exp.Expr) -> StatementFields:
-    """EXECUTE of a procedure by name."""
-    table = tree.this
-    if isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier) and not table.this.name.startswith("@"):
-        return {"kind": "EXECUTE", "calls": (ir.Invocation(compile_object_name(context, table)),)}
-    context.report("DYNAMIC_SQL", context.origin, context.tokens[-1].end + 1, share="0")
-    return {"kind": "EXECUTE", "status": "partial"}
-
-
 def compile_call(context: CompileContext, cursor: TokenReader) -> ReadFields | None:
     """CALL of a procedure."""
     cursor.index = 1

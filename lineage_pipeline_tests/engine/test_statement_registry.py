@@ -1,0 +1,79 @@
+"""The statement registry: every row is used, no word has two meanings, and what is ignored is no accident."""
+
+from collections import Counter
+
+import msgspec
+import pytest
+
+from lineage_pipeline.engine.compile.compiler import compile_source
+from lineage_pipeline.engine.compile.statements import registry
+from lineage_pipeline.engine.compile.statements.registry import STATEMENT_KINDS, ReadAs, StatementKind
+from lineage_pipeline.model.analysis import Options
+from lineage_pipeline_tests.support.cases import case_inputs, load_cases
+
+IGNORED = (ReadAs.IGNORED, ReadAs.IGNORED_UNPARSED)
+COMPILED = [kind for kind in STATEMENT_KINDS if kind.compiler is not None]
+
+
+@pytest.fixture(scope="module")
+def used() -> set[int]:
+    """The rows that compile some statement of the fixtures, by their position among `COMPILED`."""
+    found: set[int] = set()
+
+    def watch(position: int, kind: StatementKind) -> StatementKind:
+        def compile_watched(*given: object) -> object:
+            assert kind.compiler is not None
+            fields = kind.compiler(*given)
+            if fields is not None:
+                found.add(position)
+            return fields
+
+        return msgspec.structs.replace(kind, compiler=compile_watched)
+
+    watched = tuple(watch(position, kind) for position, kind in enumerate(COMPILED))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry, "STATEMENT_KINDS", watched + tuple(k for k in STATEMENT_KINDS if k.compiler is None))
+        clear_lookups()
+        for case in load_cases("link"):
+            file = case_inputs(case)[0][0]
+            compile_source(file.text, file.options)
+    clear_lookups()
+    return found
+
+
+def clear_lookups() -> None:
+    for lookup in (
+        registry._kinds_by_word,
+        registry._ignored_words,
+        registry._compilers_by_tree,
+        registry._first_words,
+    ):
+        lookup.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "position", range(len(COMPILED)), ids=lambda at: f"{COMPILED[at].words[0]} {COMPILED[at].read_as}"
+)
+def test_a_fixture_needs_every_row_that_compiles(position: int, used: set[int]) -> None:
+    assert position in used
+
+
+def test_no_word_is_ignored_twice() -> None:
+    words = Counter(words for kind in STATEMENT_KINDS if kind.read_as in IGNORED for words in kind.words)
+    assert [word for word, count in words.items() if count > 1] == []
+
+
+def test_what_is_ignored_at_once_is_never_read_from_tokens() -> None:
+    ignored = {words for kind in STATEMENT_KINDS if kind.read_as is ReadAs.IGNORED for words in kind.words}
+    read = {words for kind in STATEMENT_KINDS if kind.read_as is ReadAs.TOKENS for words in kind.words}
+    assert not ignored & read
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [("create warehouse w", "CREATE"), ("alter role r rename to s", "ALTER ROLE"), ("msck repair table t", "MSCK")],
+)
+def test_an_object_without_lineage_is_ignored_without_a_finding(text: str, kind: str) -> None:
+    (placed,) = compile_source(text, Options("snowflake")).statements
+    assert placed.statement.kind.startswith(kind)
+    assert (placed.statement.status, placed.statement.findings) == ("analysed", ())
