@@ -75,7 +75,7 @@ def test_a_bug_between_statements_affects_only_one_of_them(monkeypatch: pytest.M
 
 
 @pytest.mark.internal_error
-@pytest.mark.parametrize("place", ["drop_irrelevant_clauses", "apply_rewrites"])
+@pytest.mark.parametrize("place", ["apply_rules", "extract_outputs"])
 def test_a_bug_before_the_parser_is_an_internal_error_and_not_a_parse_error(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

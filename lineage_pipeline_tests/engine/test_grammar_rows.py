@@ -1,11 +1,11 @@
-"""No dead grammar: without any one row of a grammar table, the IR of some fixture case changes.
+"""No dead grammar: without any one rule or row of a grammar table, its example and some fixture case change.
 
 A row without effect is either superseded, then delete it, or lacks a case, then add one under `fixtures/link`.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -14,20 +14,14 @@ import pytest
 from sqlglot.tokens import Token
 
 from lineage_pipeline.dialects import functions as dialect_functions
-from lineage_pipeline.dialects.spellings import DroppedClause, Spelling
 from lineage_pipeline.engine.compile.compiler import compile_source
-from lineage_pipeline.engine.compile.grammar import ddl, functions, overrides, parser, pipe_syntax, rewrites, terms
-from lineage_pipeline.engine.compile.grammar.rewrites import Repair
-from lineage_pipeline.model.analysis import InputFile
+from lineage_pipeline.engine.compile.grammar import ddl, functions, parser, pipe_syntax, rules, terms
+from lineage_pipeline.engine.compile.grammar.rules import RULES, GrammarRule, Phrase, When
+from lineage_pipeline.model.analysis import InputFile, Options
 from lineage_pipeline_tests.support.cases import case_inputs, load_cases
 
 TABLES: tuple[tuple[ModuleType, str], ...] = (
-    (rewrites, "REWRITES"),
-    (rewrites, "REPAIRS"),
-    (rewrites, "SPELLINGS"),
-    (rewrites, "DROPPED_CLAUSES"),
     (pipe_syntax, "PIPE_STEPS"),
-    (overrides, "OVERRIDES"),
     (parser, "RECORDERS"),
     (parser, "TABLE_QUERIES"),
     (dialect_functions, "PLAIN_FUNCTIONS"),
@@ -59,10 +53,6 @@ class GrammarRow(NamedTuple):
 
 def _describe_row(content: Any) -> str:
     match content:
-        case Repair():
-            return f"{content.rewrite.__name__} for {' '.join(sorted(content.words))}"
-        case Spelling() | DroppedClause():
-            return " ".join(content.words)
         case tuple():
             return " ".join(content)
     return str(getattr(content, "__name__", content))
@@ -135,97 +125,144 @@ def _clear_parsers() -> None:
     parser._parser_class.cache_clear()
 
 
+def _clear_rules() -> None:
+    rules._rules_for.cache_clear()
+    _clear_parsers()
+
+
+class RuleVariant(NamedTuple):
+    """A rule without one of its parts, or the whole rule taken out."""
+
+    position: int
+    part: str
+    rest: GrammarRule | None
+
+    def __str__(self) -> str:
+        rule = RULES[self.position]
+        name = getattr(rule.rewrite, "__name__", "") or " ".join(rule.overrides) or "phrases"
+        return f"{rule.dialect or 'any'} {name} {' '.join(rule.needs)}: {self.part}"
+
+    def table(self) -> tuple[GrammarRule, ...]:
+        """All rules with this variant in place of its rule."""
+        rest = () if self.rest is None else (self.rest,)
+        return (*RULES[: self.position], *rest, *RULES[self.position + 1 :])
+
+
+def _list_variants(position: int, rule: GrammarRule) -> Iterator[RuleVariant]:
+    replace = msgspec.structs.replace
+    yield RuleVariant(position, "all of it", None)
+    if len(rule.phrases) > 1:
+        for one in rule.phrases:
+            rest = tuple(other for other in rule.phrases if other is not one)
+            yield RuleVariant(position, " ".join(one.words), replace(rule, phrases=rest))
+    if len(rule.first) > 1 and rule.when is When.BEFORE:
+        for word in sorted(rule.first):
+            yield RuleVariant(position, f"in {word}", replace(rule, first=rule.first - {word}))
+    if len(rule.overrides) > 1:
+        for method in rule.overrides:
+            methods = {name: override for name, override in rule.overrides.items() if name != method}
+            yield RuleVariant(position, method, replace(rule, overrides=methods))
+
+
+VARIANTS = [variant for position, rule in enumerate(RULES) for variant in _list_variants(position, rule)]
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_a_fixture_case_needs_every_part_of_a_rule(variant: RuleVariant, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = _compile_fixtures()
+    rule = RULES[variant.position]
+    cases = range(len(compiled.files)) if rule.when is When.PARSER else compiled.sort(compiled.firing[variant.position])
+    with monkeypatch.context() as patch:
+        patch.setattr(rules, "RULES", variant.table())
+        _clear_rules()
+        changed = any(_compile(compiled.files[case]) != compiled.scripts[case] for case in cases)
+    _clear_rules()
+    assert changed, "this part of the rule changes nothing" if cases else "the rule does not fire on any case"
+
+
+@pytest.mark.parametrize("position", range(len(RULES)), ids=lambda at: str(RuleVariant(at, "example", None)))
+def test_the_example_of_a_rule_needs_it(position: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rule = RULES[position]
+    example = InputFile("example.sql", rule.example, Options(rule.dialect))
+    codes = [
+        finding.code
+        for placed in compile_source(rule.example, example.options).statements
+        for finding in placed.statement.findings
+    ]
+    assert not {"PARSE_ERROR", "UNSUPPORTED_SYNTAX"} & set(codes)
+    whole = _compile(example)
+    with monkeypatch.context() as patch:
+        patch.setattr(rules, "RULES", RuleVariant(position, "", None).table())
+        _clear_rules()
+        less = _compile(example)
+    _clear_rules()
+    assert less != whole, "the example is read in the same way without the rule"
+
+
 class CompiledFixtures(NamedTuple):
-    """All fixture cases with their IR, and the numbers of the cases on which each watched row fires."""
+    """All fixture cases with their IR, and the numbers of the cases on which each rule fires."""
 
     files: list[InputFile]
     scripts: list[bytes]
-    firing: dict[tuple[str, RowPath], set[int]]
+    firing: dict[int, set[int]]
+
+    def sort(self, cases: Iterable[int]) -> list[int]:
+        """Cases with short ones first."""
+        return sorted(cases, key=lambda case: len(self.files[case].text))
 
     def list_cases(self, row: GrammarRow) -> list[int]:
-        """The cases on which a row may have an effect, short ones first."""
-        found = self.firing[row.table, row.path] if row.table in WATCHED else self._find_words(row)
-        return sorted(found, key=lambda case: len(self.files[case].text))
-
-    def _find_words(self, row: GrammarRow) -> set[int]:
         """The cases that contain all words of a row, or all cases for a row of a parser class."""
         named = row.content if isinstance(row.content, tuple) else (row.content,)
-        words = [] if row.table in PARSER_TABLES else " ".join(named).lower().split()
+        words = [] if row.table in TABLES_WITHOUT_WORDS else " ".join(named).lower().split()
         texts = enumerate(file.text.lower() for file in self.files)
-        return {case for case, text in texts if all(word in text for word in words)}
+        return self.sort(case for case, text in texts if all(word in text for word in words))
 
 
-WATCHED = frozenset({"REWRITES", "REPAIRS", "SPELLINGS", "DROPPED_CLAUSES", "PIPE_STEPS"})
-"""Tables whose rows are watched while the fixtures are compiled."""
-
-PARSER_TABLES = frozenset({"OVERRIDES", "RECORDERS", "TABLE_QUERIES", "JSON_TEXT_GRAMMARS", "PREFIX_OPERATOR_GRAMMARS"})
-"""Tables whose rows name methods or grammars of sqlglot, and no words of SQL."""
+TABLES_WITHOUT_WORDS = frozenset(
+    {"RECORDERS", "TABLE_QUERIES", "JSON_TEXT_GRAMMARS", "PREFIX_OPERATOR_GRAMMARS", "PIPE_STEPS"}
+)
+"""Tables whose rows name methods, functions or grammars, and no words of SQL."""
 
 
 @cache
 def _compile_fixtures() -> CompiledFixtures:
-    """Compile all fixture cases once, and record where rows fire."""
+    """Compile all fixture cases once, and record where rules fire."""
     files = [case_inputs(case)[0][0] for case in load_cases("link")]
-    firing: dict[tuple[str, RowPath], set[int]] = defaultdict(set)
+    firing: dict[int, set[int]] = defaultdict(set)
     scripts: list[bytes] = []
-    with pytest.MonkeyPatch.context() as patch:
 
-        def record(table: str, path: RowPath) -> None:
-            firing[table, path].add(len(scripts))
+    replace_phrase = rules._replace_phrase
+    positions = {id(one): position for position, rule in enumerate(RULES) for one in rule.phrases}
 
-        _watch_functions(patch, record)
-        _watch_words(patch, record)
-        for file in files:
-            scripts.append(_compile(file))
-    return CompiledFixtures(files, scripts, firing)
+    def replace_watched(tokens: list[Token], replaced: Phrase) -> list[Token]:
+        found = replace_phrase(tokens, replaced)
+        if found is not tokens:
+            firing[positions[id(replaced)]].add(len(scripts))
+        return found
 
+    def watch(position: int, rule: GrammarRule) -> GrammarRule:
+        """The rule with a rewrite that records where it returns other tokens."""
+        if rule.rewrite is None:
+            return rule
 
-Record = Callable[[str, RowPath], None]
-"""Notes that a row of a table fires on the case that is being compiled."""
-
-
-def _watch_functions(patch: pytest.MonkeyPatch, record: Record) -> None:
-    """Record the rewrites that return other tokens, and the pipe steps that are taken."""
-
-    def watch(table: str, path: RowPath, apply: Callable[..., Any]) -> Callable[..., Any]:
-        def watched(given: Any, *others: Any) -> Any:
-            before = list(given) if isinstance(given, list) else None
-            found = apply(given, *others)
-            if before is None or not _are_same(before, found):
-                record(table, path)
+        def rewrite(tokens: list[Token]) -> Sequence[Token]:
+            assert rule.rewrite is not None
+            found = rule.rewrite(list(tokens))
+            if not _are_same(tokens, found):
+                firing[position].add(len(scripts))
             return found
 
-        return watched
+        return msgspec.structs.replace(rule, rewrite=rewrite)
 
-    def watch_repair(path: RowPath, repair: Repair) -> Repair:
-        return msgspec.structs.replace(repair, rewrite=watch("REPAIRS", path, repair.rewrite))
-
-    patch.setattr(rewrites, "REWRITES", _replace_rows(rewrites.REWRITES, partial(watch, "REWRITES")))
-    patch.setattr(rewrites, "REPAIRS", _replace_rows(rewrites.REPAIRS, watch_repair))
-    patch.setattr(pipe_syntax, "PIPE_STEPS", _replace_rows(pipe_syntax.PIPE_STEPS, partial(watch, "PIPE_STEPS")))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rules, "RULES", tuple(watch(position, rule) for position, rule in enumerate(RULES)))
+        patch.setattr(rules, "_replace_phrase", replace_watched)
+        _clear_rules()
+        for file in files:
+            scripts.append(_compile(file))
+    _clear_rules()
+    return CompiledFixtures(files, scripts, firing)
 
 
 def _are_same(before: Sequence[Token], found: Sequence[Token]) -> bool:
     return len(before) == len(found) and all(one is other for one, other in zip(before, found, strict=True))
-
-
-def _watch_words(patch: pytest.MonkeyPatch, record: Record) -> None:
-    """Record the spellings that are replaced, and the clauses that are dropped."""
-    worded = [row for row in ROWS if isinstance(row.content, Spelling | DroppedClause)]
-    paths = {id(row.content): (row.table, row.path) for row in worded}
-    apply_spelling, skip_clause = rewrites._apply_spelling, rewrites._skip_clause
-
-    def apply_watched(tokens: list[Token], spelling: Spelling) -> list[Token]:
-        found = apply_spelling(tokens, spelling)
-        if found is not tokens:
-            record(*paths[id(spelling)])
-        return found
-
-    def skip_watched(clause: DroppedClause, tokens: Sequence[Token], index: int) -> int:
-        found = skip_clause(clause, tokens, index)
-        if found > index:
-            record(*paths[id(clause)])
-        return found
-
-    patch.setattr(rewrites, "_apply_spelling", apply_watched)
-    patch.setattr(rewrites, "_skip_clause", skip_watched)

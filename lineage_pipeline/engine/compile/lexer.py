@@ -13,7 +13,6 @@ from sqlglot.tokens import Token, Tokenizer, TokenType
 from lineage_pipeline.dialects.client_commands import CLIENT_COMMANDS, ClientCommands
 from lineage_pipeline.dialects.dialect import DialectTraits
 from lineage_pipeline.dialects.procedural_languages import PROCEDURAL_LANGUAGES
-from lineage_pipeline.dialects.spellings import HASH_COMMENTS
 from lineage_pipeline.engine.compile.grammar.isolation import Pool
 from lineage_pipeline.engine.compile.grammar.parser import ParseFailure, get_sqlglot_dialect
 from lineage_pipeline.engine.compile.split.raw_statements import RawStatement, is_batch_separator
@@ -68,6 +67,10 @@ def _restore_dollar(token: Token, text: str) -> Token:
     return Token(TokenType.PARAMETER, "$", token.line, token.col, token.start, token.end, token.comments)
 
 
+_HASH_COMMENTS = frozenset({"starrocks"})
+"""Grammars without # comments whose MySQL client strips them."""
+
+
 @cache
 def _tokenizer_pool(dialect: Dialect, quotes: str, dollars: bool) -> Pool[Tokenizer]:
     """Tokenizers with further quotes that do not treat GO, CALL or REPLACE as opaque commands."""
@@ -77,7 +80,7 @@ def _tokenizer_pool(dialect: Dialect, quotes: str, dollars: bool) -> Pool[Tokeni
         changes["RAW_STRINGS"] = [*base.RAW_STRINGS, "$$"]
     if base.HEREDOC_STRINGS:  # `$tag$`: a tag is a name, in ClickHouse too
         changes |= {"HEREDOC_TAG_IS_IDENTIFIER": True, "HEREDOC_STRING_ALTERNATIVE": TokenType.PARAMETER}
-    if type(dialect).__name__.lower() in HASH_COMMENTS:
+    if type(dialect).__name__.lower() in _HASH_COMMENTS:
         changes["COMMENTS"] = [*base.COMMENTS, "#"]
     if quotes:
         changes["IDENTIFIERS"] = [*base.IDENTIFIERS, *quotes]

@@ -252,6 +252,11 @@ def split_list(tokens: Sequence[Token]) -> list[list[Token]]:
     return [item for item in found if item]
 
 
+STATEMENT_KEYWORDS = frozenset(
+    "SELECT SEL WITH INSERT INS UPDATE UPD DELETE DEL MERGE CREATE REPLACE UNLOAD VALUES TABLE".split()
+)
+"""Keywords that begin a statement after a prefix such as LOCKING or PREPARE."""
+
 STRING_TOKENS = frozenset(
     {
         TokenType.STRING,
@@ -329,3 +334,9 @@ def token_type_at(tokens: Sequence[Token], index: int) -> TokenType | None:
 def is_open_paren_at(tokens: Sequence[Token], index: int) -> bool:
     """Whether a parenthesis opens at a token."""
     return index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN
+
+
+def defines_table(tokens: Sequence[Token]) -> bool:
+    """Whether a statement creates, alters or declares a table."""
+    words = [keyword(token) for token in tokens[:5]]
+    return words[0] in ("CREATE", "ALTER", "DECLARE") and "TABLE" in words

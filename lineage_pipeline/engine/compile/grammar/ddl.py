@@ -19,8 +19,10 @@ from lineage_pipeline.dialects.statement_words import (
     TYPE_ENDS,
 )
 from lineage_pipeline.engine.compile.tokens import (
+    defines_table,
     find_top_level_keyword,
     keyword,
+    keywords_of,
     skip_brackets,
     skip_name,
     synthetic_token,
@@ -298,3 +300,63 @@ def rewrite_table_from_source(tokens: Sequence[Token]) -> list[Token]:
 def _is_without_columns(words: Sequence[str]) -> bool:
     """Whether a table does not say which columns it has."""
     return "(" not in words or words[-3:] == ["(", "*", ")"]
+
+
+TABLE_HINTS = frozenset(
+    "NOLOCK READUNCOMMITTED UPDLOCK REPEATABLEREAD SERIALIZABLE READCOMMITTED TABLOCK TABLOCKX PAGLOCK ROWLOCK NOWAIT "
+    "READPAST XLOCK SNAPSHOT NOEXPAND FORCESEEK FORCESCAN HOLDLOCK INDEX KEEPIDENTITY IGNORE_TRIGGERS".split()
+)
+"""T-SQL: words that may stand first in the parentheses of a table hint."""
+
+
+def drop_storage(tokens: list[Token]) -> list[Token]:
+    """T-SQL: drops table hints, and options, inline indexes and file groups of a table definition."""
+    table = defines_table(tokens)
+    words = keywords_of(tokens)
+    if not table and ("WITH", "(") not in zip(words, words[1:], strict=False):
+        return tokens
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        word = words[index]
+        table = table and word != "SELECT"  # the query that fills a table has an ON of its own
+        opened = word == "WITH" and _is_paren_at(tokens, index + 1)
+        hinted = opened and index + 2 < len(tokens) and words[index + 2] in TABLE_HINTS
+        if opened and (hinted or table):
+            index = skip_brackets(tokens, index + 1)
+        elif table and word == "INDEX" and kept and _is_inline_index(kept[-1]):
+            if kept[-1].token_type is TokenType.COMMA:  # an index of the table is an item of its own
+                kept.pop()
+            index = _skip_inline_index(tokens, words, index + 2)
+        elif table and word == "ON" and _is_filegroup(tokens, index):
+            index += 2
+            index = skip_brackets(tokens, index) if _is_paren_at(tokens, index) else index
+        else:
+            kept.append(tokens[index])
+            index += 1
+    return kept
+
+
+def _skip_inline_index(tokens: Sequence[Token], words: Sequence[str], index: int) -> int:
+    """The index after an inline index: its kind, its columns and its filter."""
+    while index < len(tokens) and (words[index] in ("HASH", "UNIQUE", "INCLUDE") or _is_paren_at(tokens, index)):
+        index = skip_brackets(tokens, index) if _is_paren_at(tokens, index) else index + 1
+    if index < len(tokens) and words[index] == "WHERE":
+        while index < len(tokens) and tokens[index].token_type not in (TokenType.COMMA, TokenType.R_PAREN):
+            index = skip_brackets(tokens, index) if _is_paren_at(tokens, index) else index + 1
+    return index
+
+
+def _is_inline_index(token: Token) -> bool:
+    """Whether an INDEX after a token belongs to the column or table before it."""
+    return token.text.upper() not in ("(", "ADD", "DROP", "ALTER", "UNIQUE", "TABLE", ".")
+
+
+def _is_filegroup(tokens: Sequence[Token], index: int) -> bool:
+    """Whether an ON in a table definition names a file group, and not a foreign key action."""
+    following = tokens[index + 1] if index + 1 < len(tokens) else None
+    return following is not None and keyword(following) not in ("DELETE", "UPDATE")
+
+
+def _is_paren_at(tokens: Sequence[Token], index: int) -> bool:
+    return index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN

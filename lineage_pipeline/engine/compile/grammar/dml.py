@@ -285,3 +285,33 @@ def rewrite_druid_ingestion(tokens: Sequence[Token]) -> list[Token]:
 
 
 _INGESTION_CLAUSES = frozenset({"PARTITIONED", "PARTITIONED BY", "CLUSTERED", "CLUSTERED BY"})
+
+
+_COMPOUND_TOKENS = (TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.MOD)
+
+
+def expand_compound_assignments(tokens: list[Token]) -> list[Token]:
+    """T-SQL: `x += y` becomes `x = x + y`."""
+    signs = [index for index, token in enumerate(tokens) if token.token_type in _COMPOUND_TOKENS]
+    compound = [index for index in signs if _is_compound_assignment(tokens, index)]
+    kept: list[Token] = []
+    begin = 0
+    for index in compound:
+        kept.extend(tokens[begin:index])
+        kept.extend([tokens[index + 1], *_assigned_name(kept), tokens[index]])
+        begin = index + 2
+    return [*kept, *tokens[begin:]] if compound else tokens
+
+
+def _is_compound_assignment(tokens: Sequence[Token], index: int) -> bool:
+    following = tokens[index + 1] if index + 1 < len(tokens) else None
+    return following is not None and following.token_type is TokenType.EQ and following.start == tokens[index].end + 1
+
+
+def _assigned_name(tokens: Sequence[Token]) -> list[Token]:
+    """The name before an assignment: a variable or a column with its qualifiers."""
+    start = len(tokens)
+    parts = (TokenType.VAR, TokenType.IDENTIFIER, TokenType.DOT, TokenType.PARAMETER)
+    while start > 0 and tokens[start - 1].token_type in parts:
+        start -= 1
+    return list(tokens[start:])

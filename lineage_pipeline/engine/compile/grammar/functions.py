@@ -7,7 +7,6 @@ from sqlglot.dialects.clickhouse import ClickHouse
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.functions import CALLABLE_KEYWORDS, JSON_TEXT_GRAMMARS
-from lineage_pipeline.dialects.spellings import JSON_CLAUSES, SCORING_PREFIXES
 from lineage_pipeline.engine.compile.tokens import (
     OPERAND_END_TOKENS,
     is_open_paren_at,
@@ -254,3 +253,21 @@ def rewrite_rows(tokens: Sequence[Token]) -> list[Token]:
         row = keyword(token) == "ROW" and following in (TokenType.LT, TokenType.L_PAREN)
         kept.append(synthetic_token("STRUCT", token) if row else token)
     return kept
+
+
+JSON_CLAUSES: tuple[tuple[str, ...], ...] = (
+    ("RETURNING",),
+    ("WITH",),
+    ("WITHOUT",),
+    ("KEEP",),
+    ("OMIT",),
+    ("ERROR", "ON"),
+    ("EMPTY",),
+    ("ABSENT", "ON"),
+    ("NULL", "ON"),
+    ("FORMAT",),
+)
+"""Words that begin the options of a JSON function, after its arguments."""
+
+SCORING_PREFIXES = ("PREDICTION", "CLUSTER_", "FEATURE_", "ORA_DM_")
+"""Prefixes of functions that apply a model to columns: `PREDICTION(model USING a, b)`."""

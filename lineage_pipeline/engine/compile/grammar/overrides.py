@@ -1,11 +1,11 @@
-"""Overrides of sqlglot's parser methods, by family of dialects: the first choice for SQL that sqlglot does not read.
+"""Overrides of sqlglot's parser methods: the first choice for SQL that sqlglot does not read (`rules.py` lists them).
 
 An override works where sqlglot passes a method on as a value or looks it up by name, as it does for statements, clauses
 and list items (`_parse_merge`, `_parse_group`, `_parse_expression` …); a method that its compiled code calls directly
 never gets here. Tokens stay as they are, so that every position is exact; rewrites of tokens are for what is left.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from sqlglot import parser
@@ -99,40 +99,3 @@ def parse_group_order(original: Parse) -> Parse:
         return node
 
     return parse
-
-
-def chain_overrides(*overrides: Override) -> Override:
-    """Apply several overrides of one method; the first one reads first."""
-
-    def override(original: Parse) -> Parse:
-        for one in reversed(overrides):
-            original = one(original)
-        return original
-
-    return override
-
-
-_PRIORITIES = ("LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED", "QUICK")
-"""MySQL: when a statement is run and whether it waits. (docs: INSERT, UPDATE and DELETE statements)."""
-
-OVERRIDES: Mapping[str, Mapping[str, Override]] = {
-    "": {"_parse_group": parse_group_order, "_parse_pivot_aggregation": parse_computed_aggregates},
-    "mysql": {
-        "_parse_insert": skip_words(*_PRIORITIES),
-        "_parse_update": skip_words(*_PRIORITIES, "IGNORE"),
-        "_parse_delete": skip_words(*_PRIORITIES, "IGNORE"),
-    },
-    # docs: MERGE INTO, "WITH SCHEMA EVOLUTION": new columns of the source are added to the target
-    "spark": {"_parse_merge": skip_phrase("WITH", "SCHEMA", "EVOLUTION")},
-    "tsql": {
-        "_parse_insert": skip_top,
-        "_parse_update": skip_top,
-        "_parse_delete": chain_overrides(skip_top, parse_second_from),
-    },
-}
-"""Overrides by family of dialects and method; those under "" are for all."""
-
-
-def overrides_for(family: str) -> dict[str, Override]:
-    """The overrides of a family of dialects, with those for all."""
-    return {**OVERRIDES[""], **OVERRIDES.get(family, {})}

@@ -13,19 +13,13 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects import functions
 from lineage_pipeline.dialects.dialect import TRAITS, DialectTraits
-from lineage_pipeline.dialects.spellings import TABLE_QUERIES
 from lineage_pipeline.engine.compile.grammar.ddl import reduce_definition
 from lineage_pipeline.engine.compile.grammar.dml import extract_outputs
 from lineage_pipeline.engine.compile.grammar.functions import build_function_parsers, build_function_tokens
 from lineage_pipeline.engine.compile.grammar.isolation import Pool, load_dialect
-from lineage_pipeline.engine.compile.grammar.overrides import Override, overrides_for
+from lineage_pipeline.engine.compile.grammar.overrides import Override
 from lineage_pipeline.engine.compile.grammar.pipe_syntax import rewrite_pipes
-from lineage_pipeline.engine.compile.grammar.rewrites import (
-    apply_repairs,
-    apply_rewrites,
-    apply_spellings,
-    drop_irrelevant_clauses,
-)
+from lineage_pipeline.engine.compile.grammar.rules import When, apply_rules, overrides_for
 from lineage_pipeline.engine.compile.grammar.terms import build_sign_parsers
 from lineage_pipeline.engine.compile.split.raw_statements import RawStatement
 from lineage_pipeline.engine.compile.tokens import keyword, synthetic_token
@@ -93,8 +87,8 @@ def parse_statement(
     piece: RawStatement, text: str, traits: DialectTraits
 ) -> tuple[exp.Expr, SpanRecorder] | ParseFailure:
     """The tree of one statement and the spans of its list items, or why there is none."""
-    kept = drop_irrelevant_clauses(piece.tokens, traits, piece.words)
-    tokens, outputs = extract_outputs(apply_rewrites(kept, traits), traits)
+    kept = apply_rules(piece.tokens, traits, When.DROPPED, piece.words)
+    tokens, outputs = extract_outputs(apply_rules(kept, traits, When.BEFORE), traits)
     if text.find("|>", piece.start, piece.end) >= 0:
         tokens = rewrite_pipes(tokens)
     if _ENDLESS_OPTION_PATTERN.search(text, piece.start, piece.end) is not None:
@@ -124,7 +118,7 @@ def _parse_with_repairs(
     tokens: list[Token], piece: RawStatement, text: str, traits: DialectTraits
 ) -> tuple[exp.Expr, SpanRecorder] | None:
     """The tree of a statement after repairs, or reduced to what matters for lineage."""
-    others = apply_repairs(apply_spellings(tokens, traits), tokens)
+    others = _changed_tokens(tokens, apply_rules(tokens, traits, When.FAILED))
     grammar = _choose_grammar(piece.tokens, traits)
     plain = reduce_definition(others or tokens)
     for reading, way in ((others, STRICT), (plain, STRICT), (others or tokens, ANY_TYPE), (plain, ANY_TYPE)):
@@ -133,6 +127,12 @@ def _parse_with_repairs(
             found[1].dropped = count_dropped_characters(tokens, reading or ())
             return found
     return _parse_extra_arguments(others or tokens, piece, text, grammar)
+
+
+def _changed_tokens(before: list[Token], after: list[Token]) -> list[Token] | None:
+    """The tokens after some rules, or None if they are the same."""
+    same = len(before) == len(after) and all(one is other for one, other in zip(before, after, strict=True))
+    return None if same else after
 
 
 def count_dropped_characters(tokens: Sequence[Token], kept: Sequence[Token]) -> int:
@@ -260,6 +260,10 @@ RECORDERS: Mapping[str, Override] = {
     "_parse_parameter": _recording_parameter_parser,
 }
 """Overrides that record spans, of every grammar."""
+
+
+TABLE_QUERIES = frozenset({"spark2", "databricks", "snowflake"})
+"""Grammars that know `TABLE t` as a query, although the parser does not say so."""
 
 
 @cache

@@ -4,7 +4,13 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.engine.compile.tokens import is_name_at, keyword, skip_brackets, synthetic_token
+from lineage_pipeline.engine.compile.tokens import (
+    STATEMENT_KEYWORDS,
+    is_name_at,
+    keyword,
+    skip_brackets,
+    synthetic_token,
+)
 
 
 def alias_lateral_views(tokens: Sequence[Token]) -> list[Token]:
@@ -161,3 +167,34 @@ def _skip_time(tokens: Sequence[Token], index: int) -> int:
         opened = tokens[index].token_type is TokenType.L_PAREN
         index = skip_brackets(tokens, index) if opened else index + 1
     return index
+
+
+def strip_locking(tokens: list[Token]) -> list[Token]:
+    """Teradata: `LOCKING TABLE t FOR ACCESS SELECT …` as the statement alone."""
+    for index in range(2, len(tokens)):
+        mode = keyword(tokens[index - 1]) in ("ACCESS", "READ", "WRITE", "EXCLUSIVE", "SHARE", "MODE", "NOWAIT")
+        if mode and keyword(tokens[index]) in STATEMENT_KEYWORDS:
+            return tokens[index:]
+    return tokens
+
+
+def strip_external_functions(tokens: list[Token]) -> list[Token]:
+    """Athena: the query after `USING EXTERNAL FUNCTION f(…) RETURNS … LAMBDA 'name'`."""
+    if [keyword(token) for token in tokens[1:3]] != ["EXTERNAL", "FUNCTION"]:
+        return tokens
+    index = 3
+    while index < len(tokens) and keyword(tokens[index]) not in ("SELECT", "WITH"):
+        opened = tokens[index].token_type is TokenType.L_PAREN
+        index = skip_brackets(tokens, index) if opened else index + 1
+    return tokens[index:] or tokens
+
+
+def drop_xml_namespaces(tokens: list[Token]) -> list[Token]:
+    """T-SQL: drops WITH XMLNAMESPACES (…) but keeps CTEs of the same WITH."""
+    for index, token in enumerate(tokens[:-2]):
+        if keyword(token) == "WITH" and keyword(tokens[index + 1]) == "XMLNAMESPACES":
+            end = skip_brackets(tokens, index + 2)
+            if end < len(tokens) and tokens[end].token_type is TokenType.COMMA:
+                return [*tokens[: index + 1], *tokens[end + 1 :]]
+            return [*tokens[:index], *tokens[end:]] or tokens
+    return tokens

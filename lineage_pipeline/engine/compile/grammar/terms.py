@@ -5,13 +5,6 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp, parser
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.dialects.spellings import (
-    INTERVAL_SUFFIX_UNITS,
-    LITERAL_FORMATS,
-    PREFIX_OPERATOR_GRAMMARS,
-    TEXT_TYPES,
-    VALUE_TYPES,
-)
 from lineage_pipeline.engine.compile.tokens import (
     OPERAND_END_TOKENS,
     UNARY_PLUS,
@@ -347,3 +340,24 @@ def drop_interval_precision(tokens: Sequence[Token]) -> list[Token]:
 
 
 _PRECISION_UNITS = frozenset("YEAR MONTH DAY HOUR MINUTE SECOND".split())
+
+
+LITERAL_FORMATS = frozenset("FORMAT CASESPECIFIC CS UPPERCASE UC TITLE".split())
+"""Words in brackets after a value that only say how it is displayed or compared."""
+
+VALUE_TYPES = frozenset(
+    "DATE INTEGER INT SMALLINT BIGINT BYTEINT DECIMAL NUMERIC FLOAT CHAR VARCHAR TIMESTAMP TIME DEC NAMED".split()
+)
+"""Types that may stand there too."""
+
+PREFIX_OPERATOR_GRAMMARS = frozenset({"postgres", "redshift", "risingwave"})
+"""Grammars in which prefix operators are functions: `@ x`, `|/ x`, `||/ x`."""
+
+INTERVAL_SUFFIX_UNITS = frozenset("YEAR MONTH DAY HOUR MINUTE SECOND".split())
+"""Units that may follow the text of an interval."""
+
+TEXT_TYPES = frozenset(
+    "XML CIDR MACADDR MACADDR8 PATH LINE LSEG BOX CIRCLE POLYGON TSVECTOR TSQUERY REGCLASS REGTYPE PG_LSN NUMRANGE "
+    "INT4RANGE INT8RANGE TSRANGE TSTZRANGE DATERANGE LTREE LQUERY CITEXT HSTORE GEOMETRY GEOGRAPHY".split()
+)
+"""Types that may precede a text constant, and that the parser does not know there."""

@@ -7,12 +7,12 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.procedural_languages import SILENT_BLOCK_STATEMENTS
 from lineage_pipeline.engine.compile.grammar.parser import ParseFailure
-from lineage_pipeline.engine.compile.grammar.rewrites import STATEMENT_KEYWORDS
 from lineage_pipeline.engine.compile.split.procedural_tokens import tokenize_body
 from lineage_pipeline.engine.compile.split.raw_statements import DynamicExecution, RawStatement, StatementRole
 from lineage_pipeline.engine.compile.split.variables import ALL_COLUMNS, QUERY_KEYWORDS, DeclarationWalker
 from lineage_pipeline.engine.compile.split.walker import OPEN_PAREN, WalkerParts
 from lineage_pipeline.engine.compile.tokens import (
+    STATEMENT_KEYWORDS,
     STRING_TOKENS,
     is_name_at,
     keyword,

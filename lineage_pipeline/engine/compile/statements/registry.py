@@ -17,7 +17,7 @@ from lineage_pipeline.dialects.procedural_languages import MODULE_KINDS, STATEME
 from lineage_pipeline.dialects.statement_words import OBJECT_WORDS
 from lineage_pipeline.engine.compile.context import CompileContext, ReadFields, StatementFields
 from lineage_pipeline.engine.compile.grammar.parser import ParseFailure, parse_statement
-from lineage_pipeline.engine.compile.grammar.rewrites import REWRITES
+from lineage_pipeline.engine.compile.grammar.rules import has_rules_before_parsing
 from lineage_pipeline.engine.compile.relations.query import compile_query
 from lineage_pipeline.engine.compile.split.raw_statements import RawStatement
 from lineage_pipeline.engine.compile.statements.alter import (
@@ -430,7 +430,7 @@ def _head_of(tokens: Sequence[Token], traits: DialectTraits) -> str:
 
 def is_ignored_command(first: str, traits: DialectTraits) -> bool:
     """Whether the first keyword shows that a statement has no lineage; rewritten statements may have some."""
-    return first in _kinds_by_word(ReadAs.IGNORED) and first not in REWRITES.get(traits.family, ())
+    return first in _kinds_by_word(ReadAs.IGNORED) and not has_rules_before_parsing(first, traits)
 
 
 def is_ignored_statement(tokens: Sequence[Token]) -> bool:

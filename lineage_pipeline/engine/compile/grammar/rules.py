@@ -1,0 +1,1362 @@
+"""Grammar rules: every construct that sqlglot does not read as its dialect means it, and what is done about it.
+
+The first choice is an override of the parser's method (`overrides.py`): tokens stay as they are. Where sqlglot's
+compiled code calls that method directly, so that an override is never reached, tokens are rewritten; they keep their
+offsets, and an inserted token has the offset of its neighbor. A test takes out each rule in turn, and expects that its
+example and some fixture change.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from functools import cache
+
+import msgspec
+from sqlglot.tokens import Token, TokenType
+
+from lineage_pipeline.dialects.dialect import TRAITS, DialectTraits
+from lineage_pipeline.engine.compile.grammar.ddl import (
+    drop_masks,
+    drop_storage,
+    rewrite_alter_view,
+    rewrite_modify_query,
+    rewrite_recursive_view,
+    rewrite_table_from_source,
+    shorten_format_class,
+)
+from lineage_pipeline.engine.compile.grammar.dml import (
+    alias_last_source,
+    bracket_assignments,
+    drop_bound_returning,
+    drop_current_of,
+    drop_error_log,
+    drop_query_cache,
+    expand_compound_assignments,
+    move_directory_path,
+    rewrite_apply_changes,
+    rewrite_delete_stars,
+    rewrite_druid_ingestion,
+    rewrite_flow,
+    rewrite_format_rows,
+    rewrite_inline_insert_target,
+    rewrite_inline_target,
+    rewrite_merge_delete,
+    rewrite_mutation,
+    rewrite_remove_duplicates,
+    rewrite_replace,
+)
+from lineage_pipeline.engine.compile.grammar.functions import (
+    alias_struct_members,
+    drop_call_distinct,
+    drop_json_clauses,
+    drop_json_column_clauses,
+    merge_call_parameters,
+    rewrite_is_function,
+    rewrite_json_row,
+    rewrite_prediction,
+    rewrite_rows,
+    rewrite_transform,
+    rewrite_window_functions,
+)
+from lineage_pipeline.engine.compile.grammar.overrides import (
+    Override,
+    parse_computed_aggregates,
+    parse_group_order,
+    parse_second_from,
+    skip_phrase,
+    skip_top,
+    skip_words,
+)
+from lineage_pipeline.engine.compile.grammar.query_clauses import (
+    alias_lateral_views,
+    drop_order_operator,
+    drop_system_time,
+    drop_versions,
+    drop_xml_namespaces,
+    keep_first_search_key,
+    rewrite_nearest_joins,
+    strip_external_functions,
+    strip_join_aliases,
+    strip_locking,
+)
+from lineage_pipeline.engine.compile.grammar.table_sources import (
+    bracket_ordered_pivots,
+    drop_graph_paths,
+    drop_pattern_within,
+    drop_tsql_details,
+    rewrite_extern,
+    rewrite_graph_match,
+    rewrite_nested_writes,
+    rewrite_open_rowset,
+    rewrite_open_xml,
+    rewrite_partitioned_rows,
+    rewrite_pivot_body,
+    rewrite_sample_names,
+    rewrite_table_arguments,
+)
+from lineage_pipeline.engine.compile.grammar.terms import (
+    drop_interval_precision,
+    join_comparisons,
+    join_numbers,
+    join_strings,
+    read_bound_texts,
+    rewrite_custom_operators,
+    rewrite_factorials,
+    rewrite_intervals,
+    rewrite_multisets,
+    rewrite_teradata_formats,
+    rewrite_typed_texts,
+)
+from lineage_pipeline.engine.compile.placeholders import replace_placeholders
+from lineage_pipeline.engine.compile.tokens import defines_table, keyword, keywords_of, skip_brackets, synthetic_token
+
+
+class When(StrEnum):
+    """The moment at which a rule is applied."""
+
+    PARSER = "in the parser"
+    """It overrides a method of sqlglot's parser."""
+    DROPPED = "dropped before parsing"
+    """Clauses without lineage; what is dropped is counted as not read."""
+    BEFORE = "rewritten before parsing"
+    """sqlglot would read another meaning, or a statement that it does not know at all."""
+    FAILED = "rewritten if parsing failed"
+    """Tried only if sqlglot could not parse the statement."""
+
+
+class Phrase(msgspec.Struct, frozen=True):
+    """Words, and the words that sqlglot understands instead."""
+
+    words: tuple[str, ...]
+    """The words as they are written, in upper case; two words may be one keyword of the tokenizer: `CLUSTER BY`."""
+    instead: tuple[str, ...] = ()
+    """The words that replace them; empty where they do not affect lineage."""
+    brackets: bool = False
+    """Parentheses follow the words and are dropped with them; without any, nothing is replaced."""
+    values: int = 0
+    """How many values after the words are dropped with them."""
+
+
+class GrammarRule(msgspec.Struct, frozen=True, kw_only=True):
+    """A construct that sqlglot does not read as its dialect means it."""
+
+    dialect: str
+    """The dialect that has the construct: the rule is for the dialects of its family."""
+    when: When
+    """When it is applied."""
+    example: str
+    """A statement that needs the rule."""
+    reason: str
+    """What sqlglot does wrong, and what the rule does about it."""
+    everywhere: bool = False
+    """The rule is for all dialects: others share the construct, or a file is read without its dialect."""
+    first: frozenset[str] = frozenset()
+    """The first keywords of its statements, TABLE for one that defines a table; empty: any statement."""
+    needs: tuple[str, ...] = ()
+    """Keywords and signs that must all occur."""
+    phrases: tuple[Phrase, ...] = ()
+    """What is dropped or replaced word by word."""
+    rewrite: Callable[[list[Token]], Sequence[Token]] | None = None
+    """A function from tokens to tokens."""
+    overrides: Mapping[str, Override] = {}
+    """Overridden methods of the parser."""
+
+
+def words(text: str) -> frozenset[str]:
+    """Keywords as a set."""
+    return frozenset(text.split())
+
+
+def phrase(text: str, instead: str = "", *, brackets: bool = False, values: int = 0) -> Phrase:
+    """A phrase of single words."""
+    return Phrase(tuple(text.split()), tuple(instead.split()), brackets=brackets, values=values)
+
+
+_PRIORITIES = ("LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED", "QUICK")
+_DEFINITIONS = words("CREATE REPLACE ALTER")
+_TABLE = words("TABLE")
+_TERADATA_QUERIES = words("SELECT SEL WITH INSERT INS CREATE REPLACE MERGE UPDATE UPD LOCKING LOCK")
+
+RULES: tuple[GrammarRule, ...] = (
+    # ── overrides of the parser ──────────────────────────────────────────────────────────────────────────────────
+    GrammarRule(
+        dialect="mysql",
+        everywhere=True,
+        when=When.PARSER,
+        example="SELECT a, count(*) FROM t GROUP BY a DESC, b",
+        reason="MySQL 5: the order is no part of the groups (docs: GROUP BY Modifiers). sqlglot stops at DESC.",
+        overrides={"_parse_group": parse_group_order},
+    ),
+    GrammarRule(
+        dialect="databricks",
+        everywhere=True,
+        when=When.PARSER,
+        example="SELECT * FROM t PIVOT (sum(a) / 2 AS half FOR k IN (1, 2))",
+        reason="Spark: an aggregation may be computed with (docs: PIVOT clause). sqlglot reads a function call alone.",
+        overrides={"_parse_pivot_aggregation": parse_computed_aggregates},
+    ),
+    GrammarRule(
+        dialect="mysql",
+        when=When.PARSER,
+        example="INSERT DELAYED INTO t (a) SELECT b FROM s",
+        reason="Words that say when the statement is run (docs: INSERT, UPDATE and DELETE statements).",
+        overrides={
+            "_parse_insert": skip_words(*_PRIORITIES),
+            "_parse_update": skip_words(*_PRIORITIES, "IGNORE"),
+            "_parse_delete": skip_words(*_PRIORITIES, "IGNORE"),
+        },
+    ),
+    GrammarRule(
+        dialect="databricks",
+        when=When.PARSER,
+        example="MERGE WITH SCHEMA EVOLUTION INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET *",
+        reason="New columns of the source are added to the target (docs: MERGE INTO). sqlglot stops at WITH.",
+        overrides={"_parse_merge": skip_phrase("WITH", "SCHEMA", "EVOLUTION")},
+    ),
+    GrammarRule(
+        dialect="tsql",
+        when=When.PARSER,
+        example="UPDATE TOP (10) PERCENT t SET a = b",
+        reason="How many rows are changed is no lineage (docs: TOP).",
+        overrides={"_parse_insert": skip_top, "_parse_update": skip_top, "_parse_delete": skip_top},
+    ),
+    GrammarRule(
+        dialect="tsql",
+        when=When.PARSER,
+        example="DELETE FROM x FROM t AS x WHERE x.a = 1",
+        reason="A second FROM with the sources (docs: DELETE, FROM table_source). sqlglot expects the end.",
+        overrides={"_parse_delete": parse_second_from},
+    ),
+    # ── clauses without lineage, dropped before parsing ──────────────────────────────────────────────────────────
+    GrammarRule(
+        dialect="tsql",
+        when=When.DROPPED,
+        example="SELECT a FROM t OPTION (USE HINT ('x'), MAXDOP 1)",
+        reason="Hints for the optimizer (docs: OPTION clause). sqlglot knows only some of them.",
+        phrases=(phrase("OPTION", brackets=True),),
+    ),
+    GrammarRule(
+        dialect="tsql",
+        when=When.DROPPED,
+        example="CREATE TABLE t (a int IDENTITY(1, 1) PRIMARY KEY CLUSTERED, b varbinary(max) FILESTREAM)",
+        reason="How a table is stored (docs: CREATE TABLE). sqlglot knows only some of these words, in some places.",
+        first=_TABLE,
+        phrases=(
+            phrase("CLUSTERED COLUMNSTORE"),
+            phrase("NONCLUSTERED HASH"),
+            phrase("CLUSTERED"),
+            phrase("NONCLUSTERED"),
+            phrase("ROWGUIDCOL"),
+            phrase("ASC"),
+            phrase("DESC"),
+            phrase("SPARSE"),
+            phrase("NOT FOR REPLICATION"),
+            phrase("MASKED WITH", brackets=True),
+            phrase("TEXTIMAGE_ON", values=1),
+            phrase("FILESTREAM_ON", values=1),
+            phrase("FILESTREAM"),
+            phrase("AS NODE"),
+            phrase("AS EDGE"),
+        ),
+    ),
+    GrammarRule(
+        dialect="tsql",
+        when=When.DROPPED,
+        example="CREATE TABLE t (a int IDENTITY(1, 1) INDEX ix (a) WHERE a > 1, b AS a + 1) ON [PRIMARY]",
+        reason="Inline indexes, options and file groups of a table (docs: CREATE TABLE). sqlglot stops at them.",
+        first=_TABLE,
+        rewrite=drop_storage,
+    ),
+    GrammarRule(
+        dialect="tsql",
+        when=When.DROPPED,
+        example="SELECT a FROM t WITH (INDEX = ix)",
+        reason="Table hints (docs: Table hints). sqlglot knows some of them, and none in an INSERT.",
+        needs=("WITH", "("),
+        rewrite=drop_storage,
+    ),
+    GrammarRule(
+        dialect="tsql",
+        when=When.DROPPED,
+        example="WITH XMLNAMESPACES ('urn:a' AS a) SELECT b FROM t",
+        reason="Prefixes of XML names (docs: WITH XMLNAMESPACES). sqlglot takes it for a CTE.",
+        needs=("XMLNAMESPACES",),
+        rewrite=drop_xml_namespaces,
+    ),
+    GrammarRule(
+        dialect="tsql",
+        when=When.DROPPED,
+        example="UPDATE t SET a += b",
+        reason="The column is read too (docs: Compound operators). sqlglot reads two signs.",
+        needs=("=",),
+        rewrite=expand_compound_assignments,
+    ),
+    GrammarRule(
+        dialect="hive",
+        when=When.DROPPED,
+        example="CREATE MATERIALIZED VIEW m DISABLE REWRITE COMMENT 'keys' AS SELECT a FROM t",
+        reason="Whether queries may be answered from the view (docs: Materialized views).",
+        phrases=(phrase("DISABLE REWRITE"),),
+    ),
+    GrammarRule(
+        dialect="hive",
+        when=When.DROPPED,
+        example="INSERT OVERWRITE TABLE t PARTITION (day = '1') IF NOT EXISTS SELECT a FROM s",
+        reason="Nothing is written if the partition exists (docs: Inserting data into Hive tables from queries).",
+        first=words("INSERT"),
+        phrases=(phrase("IF NOT EXISTS"),),
+    ),
+    # ── statements that are rewritten before parsing ─────────────────────────────────────────────────────────────
+    GrammarRule(
+        dialect="spark",
+        everywhere=True,
+        when=When.BEFORE,
+        example="ALTER VIEW v AS SELECT a FROM t",
+        reason="A view with a new query is a definition. sqlglot keeps the text in most dialects.",
+        first=words("ALTER"),
+        rewrite=rewrite_alter_view,
+    ),
+    GrammarRule(
+        dialect="postgres",
+        everywhere=True,
+        when=When.BEFORE,
+        example="CREATE RECURSIVE VIEW v (n) AS SELECT 1 UNION ALL SELECT n + 1 FROM v",
+        reason="The view's name in its own query is the recursion (docs: CREATE VIEW). sqlglot ignores RECURSIVE.",
+        first=words("CREATE"),
+        rewrite=rewrite_recursive_view,
+    ),
+    GrammarRule(
+        dialect="mysql",
+        when=When.BEFORE,
+        example="SELECT SQL_CACHE a FROM t",
+        reason="MySQL 5: an option of the query cache (docs: SELECT). sqlglot takes it for a column named `a`.",
+        first=words("SELECT"),
+        rewrite=drop_query_cache,
+    ),
+    GrammarRule(
+        dialect="mysql",
+        when=When.BEFORE,
+        example="UPDATE t SET a = @n := @n + 1, b = c",
+        reason="An assignment inside a value (docs: Assignment operators). sqlglot stops at the second sign.",
+        first=words("UPDATE"),
+        rewrite=bracket_assignments,
+    ),
+    GrammarRule(
+        dialect="mysql",
+        when=When.BEFORE,
+        example="REPLACE INTO t (a) SELECT b FROM s",
+        reason="REPLACE writes as INSERT does (docs: REPLACE). sqlglot keeps the text.",
+        first=words("REPLACE"),
+        rewrite=rewrite_replace,
+    ),
+    GrammarRule(
+        dialect="sqlite",
+        when=When.BEFORE,
+        example="REPLACE INTO t (a) SELECT b FROM s",
+        reason="REPLACE writes as INSERT does (docs: REPLACE). sqlglot keeps the text.",
+        first=words("REPLACE"),
+        rewrite=rewrite_replace,
+    ),
+    GrammarRule(
+        dialect="clickhouse",
+        when=When.BEFORE,
+        example="ALTER TABLE t UPDATE a = b + 1 WHERE id = 1",
+        reason="A mutation changes rows (docs: ALTER TABLE … UPDATE and DELETE). sqlglot keeps the text.",
+        first=words("ALTER"),
+        rewrite=rewrite_mutation,
+    ),
+    GrammarRule(
+        dialect="clickhouse",
+        when=When.BEFORE,
+        example="ALTER TABLE v MODIFY QUERY SELECT a FROM t",
+        reason="A materialized view gets another query (docs: ALTER TABLE … MODIFY QUERY). sqlglot keeps the text.",
+        first=words("ALTER"),
+        rewrite=rewrite_modify_query,
+    ),
+    GrammarRule(
+        dialect="clickhouse",
+        when=When.BEFORE,
+        example="INSERT INTO t (id) FORMAT CSV 1",
+        reason="Rows in another format than SQL (docs: INSERT INTO). sqlglot stops at them.",
+        first=words("INSERT"),
+        rewrite=rewrite_format_rows,
+    ),
+    GrammarRule(
+        dialect="athena",
+        when=When.BEFORE,
+        example="USING EXTERNAL FUNCTION f(a varchar) RETURNS varchar LAMBDA 'fn' SELECT f(a) AS b FROM t",
+        reason="A function for one query (docs: Query with user defined functions). sqlglot keeps the text.",
+        first=words("USING"),
+        rewrite=strip_external_functions,
+    ),
+    GrammarRule(
+        dialect="teradata",
+        when=When.BEFORE,
+        example="LOCKING TABLE t FOR ACCESS SELECT a FROM t",
+        reason="How the tables are locked (docs: LOCKING request modifier). sqlglot keeps the text.",
+        first=words("LOCKING LOCK"),
+        rewrite=strip_locking,
+    ),
+    GrammarRule(
+        dialect="teradata",
+        when=When.BEFORE,
+        example="UPDATE x FROM t AS x, s SET v = s.v WHERE s.id = x.id",
+        reason="The sources stand before SET (docs: UPDATE). sqlglot takes SET for the alias of the last one.",
+        first=words("UPDATE UPD"),
+        rewrite=alias_last_source,
+    ),
+    GrammarRule(
+        dialect="teradata",
+        when=When.BEFORE,
+        example="SELECT a (FORMAT 'YYYY') AS y, b (DATE) AS d FROM t",
+        reason="How a value is shown, or a cast (docs: Data type formats). sqlglot reads a function call.",
+        first=_TERADATA_QUERIES,
+        rewrite=rewrite_teradata_formats,
+    ),
+    GrammarRule(
+        dialect="oracle",
+        when=When.BEFORE,
+        example="UPDATE (SELECT t.v AS old, s.v AS new FROM t JOIN s ON s.id = t.id) SET old = new",
+        reason="The columns of an inline view are updated (docs: UPDATE). sqlglot expects a table.",
+        first=words("UPDATE"),
+        rewrite=rewrite_inline_target,
+    ),
+    GrammarRule(
+        dialect="oracle",
+        when=When.BEFORE,
+        example="MERGE INTO t USING s ON (t.id = s.id) WHEN MATCHED THEN UPDATE SET v = s.v DELETE WHERE t.v = 0",
+        reason="A deletion inside the arm of an update (docs: MERGE). sqlglot stops at DELETE.",
+        first=words("MERGE"),
+        rewrite=rewrite_merge_delete,
+    ),
+    GrammarRule(
+        dialect="postgres",
+        when=When.BEFORE,
+        example="SELECT at + INTERVAL '1-2' YEAR TO MONTH AS later FROM t",
+        reason="The fields belong to the type (docs: Interval Input). sqlglot takes `YEAR TO MONTH` for the unit.",
+        first=words("SELECT WITH INSERT UPDATE DELETE MERGE CREATE"),
+        rewrite=rewrite_intervals,
+    ),
+    GrammarRule(
+        dialect="materialize",
+        when=When.BEFORE,
+        example="CREATE TABLE t FROM SOURCE s (REFERENCE public.t)",
+        reason="A table with the rows of a source (docs: CREATE TABLE). sqlglot reads an empty table.",
+        first=words("CREATE"),
+        rewrite=rewrite_table_from_source,
+    ),
+    GrammarRule(
+        dialect="redshift",
+        when=When.BEFORE,
+        example="MERGE INTO t USING s ON t.id = s.id REMOVE DUPLICATES",
+        reason="A short form of both arms (docs: MERGE). sqlglot expects WHEN.",
+        first=words("MERGE"),
+        rewrite=rewrite_remove_duplicates,
+    ),
+    GrammarRule(
+        dialect="databricks",
+        when=When.BEFORE,
+        example="APPLY CHANGES INTO t FROM stream(s) KEYS (id) SEQUENCE BY seq COLUMNS * EXCEPT (seq)",
+        reason="Changes of a source are written to a table (docs: AUTO CDC INTO). sqlglot keeps the text.",
+        first=words("APPLY"),
+        rewrite=rewrite_apply_changes,
+    ),
+    GrammarRule(
+        dialect="databricks",
+        when=When.BEFORE,
+        example="CREATE FLOW f AS INSERT INTO t BY NAME SELECT a FROM s",
+        reason="A flow runs a statement (docs: CREATE FLOW). sqlglot keeps the text.",
+        first=words("CREATE"),
+        rewrite=rewrite_flow,
+    ),
+    GrammarRule(
+        dialect="spark",
+        when=When.BEFORE,
+        example="CREATE TEMPORARY VIEW v USING org.apache.spark.sql.jdbc OPTIONS (url 'jdbc:x', dbtable 's.t')",
+        reason="A source by the name of its class (docs: CREATE VIEW … USING). sqlglot reads one word.",
+        first=words("CREATE"),
+        rewrite=shorten_format_class,
+    ),
+    GrammarRule(
+        dialect="spark",
+        when=When.BEFORE,
+        example="INSERT OVERWRITE DIRECTORY USING parquet OPTIONS (path '/tmp/x') SELECT a FROM t",
+        reason="The path may be an option (docs: INSERT OVERWRITE DIRECTORY). sqlglot expects it behind DIRECTORY.",
+        first=words("INSERT"),
+        rewrite=move_directory_path,
+    ),
+    # ── words that are replaced or dropped if parsing failed ─────────────────────────────────────────────────────
+    GrammarRule(
+        dialect="hive",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT a FROM t TABLESAMPLE (100M) s",
+        reason="Samples by size (docs: Sampling). sqlglot reads rows, percents and buckets.",
+        phrases=(phrase("TABLESAMPLE", brackets=True),),
+    ),
+    GrammarRule(
+        dialect="postgres",
+        everywhere=True,
+        when=When.FAILED,
+        example="INSERT INTO t (id) OVERRIDING SYSTEM VALUE SELECT id FROM s",
+        reason="Which value an identity column gets (docs: INSERT). sqlglot stops at it.",
+        phrases=(phrase("OVERRIDING SYSTEM VALUE"), phrase("OVERRIDING USER VALUE")),
+    ),
+    GrammarRule(
+        dialect="dremio",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT id FROM nessie.orders AT BRANCH main",
+        reason="A version of a table (docs: SELECT, AT). sqlglot stops at it.",
+        phrases=tuple(phrase(f"AT {kind}", values=1) for kind in ("BRANCH", "TAG", "COMMIT", "REFERENCE")),
+    ),
+    GrammarRule(
+        dialect="dremio",
+        everywhere=True,
+        when=When.FAILED,
+        example="CREATE VDS v AS SELECT a FROM t",
+        reason="A virtual dataset is a view. sqlglot keeps the text.",
+        phrases=(
+            phrase("CREATE VDS", "CREATE VIEW"),
+            phrase("CREATE OR REPLACE VDS", "CREATE OR REPLACE VIEW"),
+        ),
+    ),
+    GrammarRule(
+        dialect="snowflake",
+        everywhere=True,
+        when=When.FAILED,
+        example="CREATE LOCAL TEMP TABLE t (a int UNIQUE)",
+        reason="LOCAL is a word of the standard without effect. sqlglot keeps the text.",
+        phrases=(phrase("LOCAL TEMPORARY", "TEMPORARY"), phrase("LOCAL TEMP", "TEMPORARY")),
+    ),
+    GrammarRule(
+        dialect="postgres",
+        everywhere=True,
+        when=When.FAILED,
+        example="DROP FOREIGN TABLE t",
+        reason="A kind of table that is created and dropped as any other. sqlglot keeps the text.",
+        phrases=(
+            phrase("CREATE FOREIGN TABLE", "CREATE EXTERNAL TABLE"),
+            phrase("DROP FOREIGN TABLE", "DROP TABLE"),
+            phrase("DROP EXTERNAL TABLE", "DROP TABLE"),
+            phrase("DROP DYNAMIC TABLE", "DROP TABLE"),
+            phrase("DROP STREAMING TABLE", "DROP TABLE"),
+        ),
+    ),
+    GrammarRule(
+        dialect="clickhouse",
+        when=When.FAILED,
+        example="SELECT a, b FROM l LEFT ANY OUTER JOIN r USING k",
+        reason="OUTER behind the strictness of a join (docs: JOIN clause). sqlglot expects it before.",
+        phrases=tuple(phrase(f"{strictness} OUTER", strictness) for strictness in ("ANY", "ALL", "ASOF")),
+    ),
+    GrammarRule(
+        dialect="clickhouse",
+        when=When.FAILED,
+        example="TRUNCATE TABLE IF EXISTS t SYNC",
+        reason="The statement waits until the rows are gone (docs: TRUNCATE). sqlglot keeps the text.",
+        first=words("TRUNCATE"),
+        phrases=(phrase("SYNC"),),
+    ),
+    GrammarRule(
+        dialect="clickhouse",
+        when=When.FAILED,
+        example="CREATE VIEW v AS SELECT a FROM t COMMENT 'what it shows'",
+        reason="A comment behind the query (docs: CREATE VIEW). sqlglot stops at it.",
+        first=_DEFINITIONS,
+        phrases=(phrase("COMMENT", values=1),),
+    ),
+    GrammarRule(
+        dialect="sqlite",
+        when=When.FAILED,
+        example="UPDATE OR IGNORE t SET a = 1",
+        reason="What happens if a constraint is violated (docs: UPDATE). sqlglot knows it in INSERT alone.",
+        first=words("UPDATE"),
+        phrases=tuple(
+            phrase(f"UPDATE OR {action}", "UPDATE") for action in ("ABORT", "FAIL", "IGNORE", "REPLACE", "ROLLBACK")
+        ),
+    ),
+    GrammarRule(
+        dialect="postgres",
+        when=When.FAILED,
+        example="SELECT f(VARIADIC p => ARRAY[t.a]) AS x FROM t",
+        reason="An array as the last arguments (docs: Calling Functions). sqlglot stops at it.",
+        phrases=(phrase("VARIADIC"),),
+    ),
+    GrammarRule(
+        dialect="postgres",
+        when=When.FAILED,
+        example="CREATE TABLE t (a bit varying(5))",
+        reason="The long name of VARBIT (docs: Bit String Types). sqlglot stops at its length.",
+        phrases=(phrase("BIT VARYING", "VARBIT"),),
+    ),
+    GrammarRule(
+        dialect="materialize",
+        when=When.FAILED,
+        example="CREATE SOURCE s FROM KAFKA CONNECTION c (TOPIC 't') FORMAT JSON",
+        reason="A table outside of the database (docs: CREATE SOURCE). sqlglot keeps the text.",
+        phrases=(phrase("CREATE SOURCE", "CREATE EXTERNAL TABLE"),),
+    ),
+    GrammarRule(
+        dialect="risingwave",
+        when=When.FAILED,
+        example="CREATE MATERIALIZED VIEW v AS SELECT a, sum(b) AS s FROM t GROUP BY a EMIT ON WINDOW CLOSE",
+        reason="When rows are written (docs: Emit on window close). sqlglot stops at it.",
+        phrases=(phrase("EMIT ON WINDOW CLOSE"),),
+    ),
+    GrammarRule(
+        dialect="postgres",
+        when=When.FAILED,
+        example="CREATE TABLE t (id int, valid daterange, PRIMARY KEY (id, valid WITHOUT OVERLAPS))",
+        reason="A temporal key (docs: CREATE TABLE). sqlglot stops at it.",
+        phrases=(phrase("WITHOUT OVERLAPS"),),
+    ),
+    GrammarRule(
+        dialect="duckdb",
+        when=When.FAILED,
+        example="INSERT INTO t BY POSITION SELECT a FROM s",
+        reason="The usual order of columns, said aloud (docs: INSERT). sqlglot knows BY NAME alone.",
+        phrases=(phrase("BY POSITION"),),
+    ),
+    GrammarRule(
+        dialect="mysql",
+        when=When.FAILED,
+        example="SELECT SQL_NO_CACHE DISTINCT a FROM t",
+        reason="MySQL 5: an option of the query cache (docs: SELECT).",
+        phrases=(phrase("SQL_NO_CACHE"),),
+    ),
+    GrammarRule(
+        dialect="doris",
+        when=When.FAILED,
+        example="INSERT INTO t WITH LABEL load_1 (a) SELECT b FROM s",
+        reason="The name of the load (docs: INSERT). sqlglot takes WITH for the query.",
+        first=words("INSERT"),
+        phrases=(phrase("WITH LABEL", values=1),),
+    ),
+    GrammarRule(
+        dialect="mysql",
+        when=When.FAILED,
+        example="CREATE TABLE t (a point NOT NULL SRID 4326, b varchar(10) UNIQUE)",
+        reason="The reference system of a place (docs: Creating spatial columns). sqlglot keeps the text.",
+        first=_DEFINITIONS,
+        phrases=(phrase("SRID", values=1),),
+    ),
+    GrammarRule(
+        dialect="doris",
+        when=When.FAILED,
+        example="DELETE FROM t PARTITION p1 USING q WHERE t.id = q.id",
+        reason="A partition without parentheses (docs: DELETE). sqlglot stops at it.",
+        first=words("DELETE"),
+        phrases=(phrase("PARTITION", values=1),),
+    ),
+    GrammarRule(
+        dialect="teradata",
+        when=When.FAILED,
+        example="SELECT NORMALIZE ON MEETS OR OVERLAPS id, during FROM t",
+        reason="Rows with neighboring periods become one (docs: NORMALIZE). sqlglot stops at it.",
+        phrases=(
+            phrase("NORMALIZE ON MEETS OR OVERLAPS"),
+            phrase("NORMALIZE ON OVERLAPS OR MEETS"),
+            phrase("NORMALIZE ON MEETS"),
+            phrase("NORMALIZE ON OVERLAPS"),
+        ),
+    ),
+    GrammarRule(
+        dialect="snowflake",
+        when=When.FAILED,
+        example="CREATE HYBRID TABLE t (a int PRIMARY KEY COMMENT 'x')",
+        reason="A kind of storage (docs: CREATE HYBRID TABLE). sqlglot keeps the text.",
+        phrases=(phrase("HYBRID TABLE", "TABLE"),),
+    ),
+    GrammarRule(
+        dialect="snowflake",
+        when=When.FAILED,
+        example="SELECT at, v FROM t RESAMPLE (USING at INCREMENT BY INTERVAL '1 day')",
+        reason="Rows for the gaps of a time series (docs: RESAMPLE). sqlglot stops at it.",
+        phrases=(phrase("RESAMPLE", brackets=True),),
+    ),
+    GrammarRule(
+        dialect="snowflake",
+        when=When.FAILED,
+        example="CREATE TABLE t (a int UNIQUE COMMENT 'x') CLUSTER BY LINEAR (a)",
+        reason="The old form of a clustering key (docs: Clustering keys). sqlglot stops at LINEAR.",
+        first=_DEFINITIONS,
+        phrases=(Phrase(("CLUSTER BY", "LINEAR"), brackets=True),),
+    ),
+    GrammarRule(
+        dialect="bigquery",
+        when=When.FAILED,
+        example="DROP TABLE FUNCTION d.f",
+        reason="A function that returns a table (docs: DROP TABLE FUNCTION). sqlglot keeps the text.",
+        phrases=(phrase("DROP TABLE FUNCTION", "DROP FUNCTION"),),
+    ),
+    GrammarRule(
+        dialect="bigquery",
+        when=When.FAILED,
+        example="CREATE MATERIALIZED VIEW d.m AS REPLICA OF d.o",
+        reason="A copy of another view (docs: CREATE MATERIALIZED VIEW AS REPLICA OF). sqlglot keeps the text.",
+        phrases=(phrase("AS REPLICA OF", "AS SELECT * FROM"),),
+    ),
+    GrammarRule(
+        dialect="databricks",
+        when=When.FAILED,
+        example="CREATE OR REFRESH PRIVATE STREAMING TABLE t COMMENT 'x' AS SELECT a FROM s",
+        reason="Tables and views of a pipeline (docs: CREATE STREAMING TABLE; LIVE is older). sqlglot keeps the text.",
+        phrases=(
+            phrase("OR REFRESH", "OR REPLACE"),
+            phrase("TEMPORARY STREAMING LIVE TABLE", "TABLE"),
+            phrase("TEMPORARY STREAMING LIVE VIEW", "VIEW"),
+            phrase("TEMPORARY LIVE TABLE", "TABLE"),
+            phrase("TEMPORARY LIVE VIEW", "VIEW"),
+            phrase("PRIVATE STREAMING TABLE", "TABLE"),
+            phrase("PRIVATE MATERIALIZED VIEW", "MATERIALIZED VIEW"),
+            phrase("LIVE TABLE", "TABLE"),
+            phrase("LIVE VIEW", "VIEW"),
+        ),
+    ),
+    GrammarRule(
+        dialect="spark",
+        when=When.FAILED,
+        example="INSERT OVERWRITE DIRECTORY '/out' USING parquet OPTIONS ('k' 'v') SELECT a FROM t",
+        reason="The format of the written files (docs: INSERT OVERWRITE DIRECTORY). sqlglot stops at it.",
+        first=words("INSERT WITH"),
+        phrases=(phrase("USING", values=1), phrase("OPTIONS", brackets=True)),
+    ),
+    GrammarRule(
+        dialect="spark",
+        when=When.FAILED,
+        example="WITH RECURSIVE r (n) MAX RECURSION LEVEL 9 AS (SELECT 1 UNION ALL SELECT n FROM r) SELECT n FROM r",
+        reason="How deep a recursion may be (docs: Common table expression). sqlglot expects AS.",
+        phrases=(phrase("MAX RECURSION LEVEL", values=1),),
+    ),
+    GrammarRule(
+        dialect="databricks",
+        when=When.FAILED,
+        example="CREATE MATERIALIZED VIEW v COMMENT 'x' SCHEDULE EVERY 2 HOURS AS SELECT a FROM t",
+        reason="When a view is refreshed (docs: CREATE MATERIALIZED VIEW). sqlglot stops at it.",
+        first=_DEFINITIONS,
+        phrases=(
+            phrase("SCHEDULE CRON", values=1),
+            phrase("SCHEDULE EVERY", values=2),
+            phrase("TRIGGER ON UPDATE"),
+        ),
+    ),
+    GrammarRule(
+        dialect="oracle",
+        when=When.FAILED,
+        example="SELECT translate(a USING CHAR_CS) AS b FROM t",
+        reason="A change of the character set (docs: TRANSLATE … USING). sqlglot expects three arguments.",
+        phrases=(phrase("USING NCHAR_CS"), phrase("USING CHAR_CS")),
+    ),
+    GrammarRule(
+        dialect="oracle",
+        when=When.FAILED,
+        example="SELECT hired AT LOCAL AS h FROM t",
+        reason="The time zone of the session (docs: Datetime expressions). sqlglot expects TIME ZONE.",
+        phrases=(phrase("AT LOCAL", "AT TIME ZONE SESSIONTIMEZONE"),),
+    ),
+    GrammarRule(
+        dialect="fabric",
+        when=When.FAILED,
+        example="CREATE TABLE b AS CLONE OF a AT '2024-01-01T00:00:00'",
+        reason="A copy without copied rows (docs: CREATE TABLE AS CLONE OF). sqlglot knows CLONE without OF.",
+        phrases=(phrase("AS CLONE OF", "CLONE"),),
+    ),
+    GrammarRule(
+        dialect="tsql",
+        when=When.FAILED,
+        example="SELECT r.a FROM OPENROWSET(BULK 'f.csv', FORMAT = 'CSV') AS r",
+        reason="BULK before the address of a file (docs: OPENROWSET). sqlglot stops at it.",
+        first=words("SELECT INSERT WITH CREATE MERGE"),
+        phrases=(phrase("BULK"),),
+    ),
+    GrammarRule(
+        dialect="tsql",
+        when=When.FAILED,
+        example="SELECT PARSE(a AS date USING 'en-US') AS b FROM t",
+        reason="The culture of a text (docs: PARSE). sqlglot stops at it.",
+        first=words("SELECT INSERT UPDATE SET"),
+        phrases=(phrase("USING", values=1),),
+    ),
+    GrammarRule(
+        dialect="redshift",
+        when=When.FAILED,
+        example="CREATE TABLE t (a int UNIQUE) DISTSTYLE EVEN INTERLEAVED SORTKEY (a)",
+        reason="The order of stored rows (docs: CREATE TABLE). sqlglot knows COMPOUND alone.",
+        first=_DEFINITIONS,
+        phrases=(phrase("INTERLEAVED SORTKEY", brackets=True),),
+    ),
+    # ── rewrites if parsing failed, in this order ────────────────────────────────────────────────────────────────
+    GrammarRule(
+        dialect="oracle",
+        everywhere=True,
+        when=When.FAILED,
+        example="INSERT INTO t (a, b) VALUES (1, 2) RETURNING a, b INTO :x, :y",
+        reason="Client variables that get the values (docs: RETURNING INTO clause). sqlglot expects names.",
+        needs=("INTO", ":"),
+        rewrite=drop_bound_returning,
+    ),
+    GrammarRule(
+        dialect="druid",
+        everywhere=True,
+        when=When.FAILED,
+        example="REPLACE INTO t OVERWRITE ALL SELECT a FROM s PARTITIONED BY MONTH",
+        reason="REPLACE writes as INSERT does; partitions follow the query (docs: REPLACE). sqlglot keeps the text.",
+        needs=("INTO", "PARTITIONED BY"),
+        rewrite=rewrite_druid_ingestion,
+    ),
+    GrammarRule(
+        dialect="druid",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT e.a FROM TABLE(EXTERN('{}', '{}')) EXTEND (a VARCHAR) AS e",
+        reason="Columns of external data behind the function (docs: EXTERN). sqlglot stops at EXTEND.",
+        needs=("EXTERN", "EXTEND"),
+        rewrite=rewrite_extern,
+    ),
+    GrammarRule(
+        dialect="clickhouse",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT a FROM ${DB}.${SOURCE}",
+        reason="A placeholder that is filled outside of the SQL (`placeholders.py`).",
+        rewrite=replace_placeholders,
+    ),
+    GrammarRule(
+        dialect="clickhouse",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT * EXCEPT N'x'N'x'(k) FROM t",
+        reason="Adjacent strings are one (the standard: character string literals). sqlglot knows it in some places.",
+        rewrite=join_strings,
+    ),
+    GrammarRule(
+        dialect="trino",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT n + 1_000 AS more FROM t WHERE n >= 10_000_000",
+        reason="Digits in groups (docs: Literals). sqlglot reads a number and a name.",
+        rewrite=join_numbers,
+    ),
+    GrammarRule(
+        dialect="postgres",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT a <->> b AS c FROM t",
+        reason="An operator of an extension (docs: CREATE OPERATOR). sqlglot stops at the second sign.",
+        rewrite=rewrite_custom_operators,
+    ),
+    GrammarRule(
+        dialect="bigquery",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT * FROM APPENDS(TABLE d.t, NULL, NULL)",
+        reason="A table as an argument (docs: APPENDS). sqlglot expects a value.",
+        needs=("TABLE", "("),
+        rewrite=rewrite_table_arguments,
+    ),
+    GrammarRule(
+        dialect="bigquery",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT w.weight FROM ML.WEIGHTS(MODEL d.m) AS w",
+        reason="A model as an argument (docs: ML.WEIGHTS). sqlglot expects a value.",
+        needs=("MODEL", "("),
+        rewrite=rewrite_table_arguments,
+    ),
+    GrammarRule(
+        dialect="clickhouse",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT groupFormat('CSV')(a, b) AS c, quantile(0.5)(b) AS d FROM t",
+        reason="Parameters before arguments (docs: Parametric aggregate functions). sqlglot knows its own functions.",
+        needs=("SELECT", "(", ")"),
+        rewrite=merge_call_parameters,
+    ),
+    GrammarRule(
+        dialect="",
+        everywhere=True,
+        when=When.FAILED,
+        example=(
+            "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY at MEASURES a.at AS f AFTER MATCH SKIP PAST LAST ROW "
+            "PATTERN (a b) WITHIN INTERVAL '1' HOUR DEFINE a AS k = 'open') AS m"
+        ),
+        reason="Flink: how long a match may last (docs: Pattern Recognition). sqlglot expects DEFINE.",
+        needs=("MATCH_RECOGNIZE", "WITHIN"),
+        rewrite=drop_pattern_within,
+    ),
+    GrammarRule(
+        dialect="postgres",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT is(a, 1, 'one') AS ok FROM t",
+        reason="A function of that name (pgTAP). sqlglot reads the operator.",
+        needs=("IS", "("),
+        rewrite=rewrite_is_function,
+    ),
+    GrammarRule(
+        dialect="postgres",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT j.id, x FROM a LEFT JOIN b USING (id) AS j",
+        reason="A name for the joined columns (docs: Joined Tables). sqlglot stops at it.",
+        needs=("JOIN", "USING", "AS"),
+        rewrite=strip_join_aliases,
+    ),
+    GrammarRule(
+        dialect="spark",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT id, age FROM t LATERAL VIEW OUTER EXPLODE(ages) a age",
+        reason="Columns without AS (docs: LATERAL VIEW). sqlglot expects it.",
+        needs=("LATERAL", "VIEW"),
+        rewrite=alias_lateral_views,
+    ),
+    *(
+        GrammarRule(
+            dialect="hive",
+            everywhere=True,
+            when=When.FAILED,
+            example=example,
+            reason="Rows that go through a program (docs: Transform). sqlglot knows SELECT TRANSFORM.",
+            needs=(verb, "USING"),
+            rewrite=rewrite_transform,
+        )
+        for verb, example in (
+            ("MAP", "SELECT m.k FROM (FROM t MAP t.a, t.b USING 'map.py' AS k, v) m"),
+            ("REDUCE", "FROM t INSERT OVERWRITE TABLE r REDUCE t.a, t.b USING 'reduce.py' AS k, v"),
+        )
+    ),
+    GrammarRule(
+        dialect="oracle",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT json_query(doc, '$.a' WITHOUT WRAPPER) AS a FROM t",
+        reason="Options of JSON functions (docs: JSON_QUERY). sqlglot knows some of them, in some orders.",
+        needs=("(",),
+        rewrite=drop_json_clauses,
+    ),
+    GrammarRule(
+        dialect="oracle",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT prediction(m USING age AS years, city) AS p FROM t",
+        reason="A model and its inputs (docs: PREDICTION). sqlglot stops at USING.",
+        needs=("USING", "("),
+        rewrite=rewrite_prediction,
+    ),
+    GrammarRule(
+        dialect="mysql",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT j.a FROM t, json_table(t.doc, '$[*]' COLUMNS (a int PATH '$.a' ERROR ON ERROR)) AS j",
+        reason="What happens without a value (docs: JSON_TABLE). sqlglot stops at it.",
+        needs=("JSON_TABLE", "ON"),
+        rewrite=drop_json_column_clauses,
+    ),
+    GrammarRule(
+        dialect="oracle",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT json_object(t.* ABSENT ON NULL) AS d FROM t",
+        reason="A whole row as a document (docs: JSON_OBJECT). sqlglot expects keys.",
+        needs=("JSON_OBJECT", "*"),
+        rewrite=rewrite_json_row,
+    ),
+    GrammarRule(
+        dialect="tsql",
+        everywhere=True,
+        when=When.FAILED,
+        example="DELETE FROM t WHERE CURRENT OF @c",
+        reason="The row of a cursor is no condition on columns (docs: DELETE). sqlglot reads a column.",
+        needs=("CURRENT", "OF"),
+        rewrite=drop_current_of,
+    ),
+    GrammarRule(
+        dialect="databricks",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT struct(x a, y b).b AS b FROM t",
+        reason="Names of members without AS (docs: struct function). sqlglot expects it.",
+        needs=("STRUCT", "("),
+        rewrite=alias_struct_members,
+    ),
+    GrammarRule(
+        dialect="tsql",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT a.name FROM person AS a, knows AS k, person AS b WHERE MATCH(a-(k)->b)",
+        reason="A path in a graph (docs: MATCH). sqlglot reads a function call.",
+        needs=("MATCH", "("),
+        rewrite=rewrite_graph_match,
+    ),
+    GrammarRule(
+        dialect="tsql",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT a.n FROM p AS a, k FOR PATH AS k, p FOR PATH AS b WHERE MATCH(SHORTEST_PATH(a(-(k)->b)+))",
+        reason="Tables of a path of any length (docs: SHORTEST_PATH). sqlglot reads FOR as the clause at the end.",
+        needs=("PATH",),
+        rewrite=drop_graph_paths,
+    ),
+    *(
+        GrammarRule(
+            dialect="tsql",
+            everywhere=True,
+            when=When.FAILED,
+            example=example,
+            reason=reason,
+            needs=(word,),
+            rewrite=drop_tsql_details,
+        )
+        for word, example, reason in (
+            (
+                "APPROXIMATE",
+                "SELECT TOP (3) WITH APPROXIMATE id FROM t ORDER BY a",
+                "How rows are searched (docs: TOP).",
+            ),
+            (
+                "LANGUAGE",
+                "SELECT id FROM t WHERE CONTAINS(body, 'cat', LANGUAGE 1033)",
+                "The language of a text search (docs: CONTAINS).",
+            ),
+            ("FLOAT32", "CREATE TABLE t (a nvarchar(max), v vector(3, float32))", "The type of the elements."),
+            ("FLOAT16", "CREATE TABLE t (a vector(1024, float16) NOT NULL)", "The type of the elements."),
+            ("::", "SELECT name FROM ::fn_helpcollations()", "The old mark of a system function."),
+        )
+    ),
+    GrammarRule(
+        dialect="bigquery",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT x.v FROM t FOR SYSTEM_TIME AS OF '2020-01-01' AS x",
+        reason="An earlier state of a table, and an alias behind it (docs: FOR SYSTEM_TIME AS OF).",
+        needs=("SYSTEM_TIME",),
+        rewrite=drop_system_time,
+    ),
+    GrammarRule(
+        dialect="oracle",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT id FROM t VERSIONS BETWEEN TIMESTAMP MINVALUE AND MAXVALUE",
+        reason="All states of the rows (docs: Flashback version query). sqlglot stops at it.",
+        needs=("VERSIONS", "BETWEEN"),
+        rewrite=drop_versions,
+    ),
+    GrammarRule(
+        dialect="spark",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT t.id, p.name FROM t JOIN places p APPROX NEAREST 1 BY DISTANCE abs(t.x - p.at)",
+        reason="A join with the nearest rows (docs: JOIN). sqlglot stops at it.",
+        needs=("NEAREST", "BY"),
+        rewrite=rewrite_nearest_joins,
+    ),
+    GrammarRule(
+        dialect="hive",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT a FROM noop(ON t PARTITION BY a ORDER BY b)",
+        reason="A table with its partitions as an argument (docs: Windowing). sqlglot expects a value.",
+        needs=("ON", "("),
+        rewrite=rewrite_partitioned_rows,
+    ),
+    GrammarRule(
+        dialect="spark",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT window.start, sum(v) AS s FROM t GROUP BY window(at, '5 minutes')",
+        reason="A function of that name (docs: window grouping expression). sqlglot reads a clause.",
+        needs=("WINDOW", "("),
+        rewrite=rewrite_window_functions,
+    ),
+    GrammarRule(
+        dialect="",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT count(id) AS n FROM t GROUP BY SESSION(at, INTERVAL '1' MINUTE)",
+        reason="Flink: a function of that name (docs: Group Window Aggregation). sqlglot reads a keyword.",
+        needs=("SESSION", "("),
+        rewrite=rewrite_window_functions,
+    ),
+    GrammarRule(
+        dialect="",
+        everywhere=True,
+        when=When.FAILED,
+        example="CREATE TABLE g (k string, f ROW<a int, b ROW<c string>>) WITH ('connector' = 'hbase')",
+        reason="Flink: the type of nested rows (docs: Data Types). sqlglot reads a name.",
+        needs=("ROW",),
+        rewrite=rewrite_rows,
+    ),
+    GrammarRule(
+        dialect="",
+        everywhere=True,
+        when=When.FAILED,
+        example="INSERT INTO s SELECT a FROM t ON CONFLICT DO DEDUPLICATE",
+        reason="Flink: what becomes of equal keys (docs: INSERT). sqlglot expects NOTHING or UPDATE.",
+        needs=("ON", "CONFLICT", "DO"),
+        rewrite=rewrite_rows,
+    ),
+    *(
+        GrammarRule(
+            dialect="postgres",
+            everywhere=True,
+            when=When.FAILED,
+            example=f"WITH RECURSIVE x AS (SELECT a, b FROM t UNION ALL SELECT a, b FROM x) {clause} SELECT a FROM x",
+            reason="Several columns (docs: Search Order, Cycle Detection). sqlglot reads one.",
+            needs=("RECURSIVE", clause.split()[0]),
+            rewrite=keep_first_search_key,
+        )
+        for clause in ("SEARCH DEPTH FIRST BY a, b SET o", "CYCLE a, b SET c USING p")
+    ),
+    GrammarRule(
+        dialect="spark",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT corr(DISTINCT a, b) AS c FROM t",
+        reason="DISTINCT with several arguments. sqlglot takes them for one.",
+        needs=("DISTINCT", "("),
+        rewrite=drop_call_distinct,
+    ),
+    GrammarRule(
+        dialect="clickhouse",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT sample FROM t",
+        reason="A column of that name. sqlglot reads the clause.",
+        needs=("SAMPLE",),
+        rewrite=rewrite_sample_names,
+    ),
+    GrammarRule(
+        dialect="databricks",
+        everywhere=True,
+        when=When.FAILED,
+        example="CREATE TABLE t (a int, b string MASK hr.hidden USING COLUMNS (a))",
+        reason="The function that hides a column (docs: Column mask). sqlglot stops at it.",
+        needs=("TABLE", "MASK"),
+        rewrite=drop_masks,
+    ),
+    *(
+        GrammarRule(
+            dialect="duckdb",
+            everywhere=True,
+            when=When.FAILED,
+            example=f"CREATE TABLE p AS {query}",
+            reason="The short form of a pivot as a query (docs: PIVOT, UNPIVOT). sqlglot expects SELECT.",
+            needs=("CREATE", query.split()[0]),
+            rewrite=rewrite_pivot_body,
+        )
+        for query in ("PIVOT t ON a IN (1, 2) USING sum(b) GROUP BY c", "UNPIVOT t ON a, b INTO NAME n VALUE v")
+    ),
+    GrammarRule(
+        dialect="oracle",
+        everywhere=True,
+        when=When.FAILED,
+        example="INSERT INTO t (a) SELECT b FROM s LOG ERRORS INTO err ('load') REJECT LIMIT UNLIMITED",
+        reason="Rows that are refused go elsewhere (docs: INSERT, error logging clause). sqlglot reads aliases.",
+        needs=("LOG", "ERRORS"),
+        rewrite=drop_error_log,
+    ),
+    *(
+        GrammarRule(
+            dialect="duckdb",
+            everywhere=True,
+            when=When.FAILED,
+            example=f"{query} ORDER BY 1 LIMIT 1",
+            reason="The short form of a pivot with an order (docs: PIVOT, UNPIVOT). sqlglot stops at ORDER BY.",
+            needs=(query.split()[0],),
+            rewrite=bracket_ordered_pivots,
+        )
+        for query in ("PIVOT t ON a IN (1, 2) USING sum(b) GROUP BY c", "UNPIVOT t ON a, b INTO NAME n VALUE v")
+    ),
+    GrammarRule(
+        dialect="postgres",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT a FROM t ORDER BY b USING <, a",
+        reason="An order by an operator (docs: SELECT, ORDER BY). sqlglot stops at USING.",
+        needs=("USING",),
+        rewrite=drop_order_operator,
+    ),
+    GrammarRule(
+        dialect="mysql",
+        everywhere=True,
+        when=When.FAILED,
+        example="DELETE t.*, u.* FROM t INNER JOIN u ON t.id = u.id",
+        reason="Several tables, with stars as Access writes them (docs: DELETE). sqlglot expects names.",
+        needs=("DELETE", ".", "*"),
+        rewrite=rewrite_delete_stars,
+    ),
+    GrammarRule(
+        dialect="oracle",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT a FROM t WHERE a < = 5",
+        reason="A space inside a comparison. sqlglot reads two signs.",
+        needs=("=",),
+        rewrite=join_comparisons,
+    ),
+    GrammarRule(
+        dialect="tsql",
+        everywhere=True,
+        when=When.FAILED,
+        example="INSERT INTO g (id) SELECT x.id FROM (DELETE t OUTPUT deleted.id WHERE v = 0) AS x",
+        reason="The rows that another statement changes (docs: FROM, dml_table_source). sqlglot expects a query.",
+        needs=("OUTPUT", "("),
+        rewrite=rewrite_nested_writes,
+    ),
+    *(
+        GrammarRule(
+            dialect="tsql",
+            everywhere=True,
+            when=When.FAILED,
+            example=example,
+            reason="A document with its columns (docs: OPENXML, OPENJSON). sqlglot knows OPENJSON of a plain value.",
+            needs=(function, "("),
+            rewrite=rewrite_open_xml,
+        )
+        for function, example in (
+            ("OPENXML", "SELECT a FROM OPENXML(@doc, N'/r/s', 1) WITH (a varchar(10) '@a')"),
+            ("OPENJSON", "SELECT d.id FROM OPENJSON(ISNULL(@j, '{}'), ISNULL(@p, '$.x')) WITH (id int) d"),
+        )
+    ),
+    GrammarRule(
+        dialect="tsql",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT r.x FROM OPENROWSET(BULK 'c.parquet', FORMAT = 'PARQUET') WITH (x int) AS r",
+        reason="A file with its columns (docs: OPENROWSET). sqlglot stops at WITH.",
+        needs=("OPENROWSET", "("),
+        rewrite=rewrite_open_rowset,
+    ),
+    GrammarRule(
+        dialect="oracle",
+        everywhere=True,
+        when=When.FAILED,
+        example="INSERT INTO (SELECT a, b FROM t WHERE c = 1) SELECT p, q FROM s",
+        reason="The columns of an inline view are written (docs: INSERT). sqlglot expects a table.",
+        needs=("INSERT", "INTO", "("),
+        rewrite=rewrite_inline_insert_target,
+    ),
+    GrammarRule(
+        dialect="oracle",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT a MULTISET UNION DISTINCT b AS m FROM t",
+        reason="Nested tables as operands (docs: Multiset operators). sqlglot reads an alias.",
+        needs=("MULTISET",),
+        rewrite=rewrite_multisets,
+    ),
+    GrammarRule(
+        dialect="oracle",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT CAST(a AS INTERVAL YEAR(9) TO MONTH) AS y FROM t",
+        reason="The precision of a field (docs: Interval types). sqlglot stops at it.",
+        needs=("INTERVAL", "("),
+        rewrite=drop_interval_precision,
+    ),
+    GrammarRule(
+        dialect="postgres",
+        everywhere=True,
+        when=When.FAILED,
+        example="INSERT INTO t (a) SELECT upper(:'label') FROM s",
+        reason="A variable of psql as a text (docs: psql, variables). sqlglot expects a name.",
+        needs=(":",),
+        rewrite=read_bound_texts,
+    ),
+    GrammarRule(
+        dialect="postgres",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT (n + 1)! AS c FROM t",
+        reason="PostgreSQL 13: an operator behind its operand. sqlglot expects one before.",
+        needs=("!",),
+        rewrite=rewrite_factorials,
+    ),
+    GrammarRule(
+        dialect="postgres",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT tsquery 'cat & dog' AS q FROM t WHERE booked && daterange '[2024-01-01,2024-02-01)'",
+        reason="A type before a text (docs: Constants of Other Types). sqlglot knows some types there.",
+        rewrite=rewrite_typed_texts,
+    ),
+)
+"""All rules. At one moment, phrases come before rewrites and rules for all dialects before others."""
+
+
+@cache
+def _rules_for(family: str, when: When) -> tuple[GrammarRule, ...]:
+    """The rules of a family of dialects for one moment."""
+    chosen = [
+        rule for rule in RULES if rule.when is when and (rule.everywhere or TRAITS[rule.dialect].family == family)
+    ]
+    return tuple(sorted(chosen, key=lambda rule: (rule.rewrite is not None, not rule.everywhere)))
+
+
+def apply_rules(tokens: Sequence[Token], traits: DialectTraits, when: When, known: Sequence[str] = ()) -> list[Token]:
+    """The tokens of a statement after all rules for one moment; `known` are their keywords."""
+    kept = list(tokens)
+    rules = [rule for rule in _rules_for(traits.family, when) if not rule.first or _begins_with(tokens, rule.first)]
+    if not rules:
+        return kept
+    present = set(known or keywords_of(tokens))
+    for rule in rules:
+        if not present.issuperset(rule.needs):
+            continue
+        for one in rule.phrases:
+            if one.words[0] in present:
+                kept = _replace_phrase(kept, one)
+        if rule.rewrite is not None:
+            kept = list(rule.rewrite(kept))
+    return kept
+
+
+def _begins_with(tokens: Sequence[Token], first: frozenset[str]) -> bool:
+    return keyword(tokens[0]) in first or ("TABLE" in first and defines_table(tokens))
+
+
+def has_rules_before_parsing(first: str, traits: DialectTraits) -> bool:
+    """Whether statements with this first keyword are rewritten before they are parsed."""
+    return any(first in rule.first for rule in _rules_for(traits.family, When.BEFORE))
+
+
+def overrides_for(family: str) -> dict[str, Override]:
+    """The overridden methods of the parser of a family of dialects; the first rule of a method reads first."""
+    found: dict[str, Override] = {}
+    for rule in reversed([rule for rule in RULES if rule.when is When.PARSER]):
+        if rule.everywhere or TRAITS[rule.dialect].family == family:
+            for method, override in rule.overrides.items():
+                found[method] = _chain(override, found[method]) if method in found else override
+    return found
+
+
+def _chain(first: Override, second: Override) -> Override:
+    return lambda original: first(second(original))
+
+
+def _replace_phrase(tokens: list[Token], replaced: Phrase) -> list[Token]:
+    """The tokens with one phrase replaced; its parentheses or values go with it."""
+    width, kept, index, found = len(replaced.words), list[Token](), 0, False
+    while index < len(tokens):
+        if tuple(keyword(token) for token in tokens[index : index + width]) == replaced.words:
+            end = _skip_operands(tokens, index + width, replaced)
+            if end >= 0:
+                kept.extend(synthetic_token(word, tokens[index]) for word in replaced.instead)
+                index, found = end, True
+                continue
+        kept.append(tokens[index])
+        index += 1
+    return kept if found else tokens
+
+
+def _skip_operands(tokens: Sequence[Token], index: int, replaced: Phrase) -> int:
+    """The index after the parentheses or values of a phrase, or -1 if the parentheses are missing."""
+    if replaced.brackets:
+        opened = index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN
+        return skip_brackets(tokens, index) if opened else -1
+    for _ in range(replaced.values):
+        index += 1
+        while index < len(tokens) and tokens[index].token_type in (TokenType.DOT, TokenType.EQ):
+            index += 2
+    return min(index, len(tokens))
