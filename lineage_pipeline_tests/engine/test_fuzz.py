@@ -4,7 +4,7 @@ from typing import NoReturn
 
 import pytest
 
-from lineage_pipeline import analyze
+from lineage_pipeline.api import analyze
 from lineage_pipeline.engine.compile import compiler
 from lineage_pipeline.engine.compile.grammar import parser
 from lineage_pipeline.engine.compile.lexer import ClientScript
@@ -75,7 +75,7 @@ def test_a_bug_between_statements_affects_only_one_of_them(monkeypatch: pytest.M
 
 
 @pytest.mark.internal_error
-@pytest.mark.parametrize("place", ["apply_rules", "extract_outputs"])
+@pytest.mark.parametrize("place", ["apply_rules", "_choose_grammar"])
 def test_a_bug_before_the_parser_is_an_internal_error_and_not_a_parse_error(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -171,6 +171,16 @@ class CompileContext:
             return "#" + name if args.get("temporary") else "##" + name if args.get("global_") else name
         return name
 
+    def table_alias(self, node: exp.Expr) -> tuple[str, tuple[str, ...]]:
+        """The alias of a source and the names that it gives to its columns."""
+        alias = node.args.get("alias")
+        if not isinstance(alias, exp.TableAlias):
+            return "", ()
+        name, listed = alias.args.get("this"), alias.args.get("columns")
+        names = [item.this if isinstance(item, exp.ColumnDef) else item for item in listed or ()]
+        columns = tuple([self.column_name(item) for item in names])
+        return (self.alias_name(name) if name is not None else ""), columns
+
     def table_name(self, identifier: exp.Expr) -> str:
         """The folded name of an object or of one part of it; a temporary object keeps its `#`."""
         args = identifier.args

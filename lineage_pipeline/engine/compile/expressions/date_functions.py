@@ -12,8 +12,11 @@ from sqlglot.tokens import Token, TokenType
 from lineage_pipeline.dialects.functions import TIME_UNIT_ABBREVIATIONS, TIME_UNITS, UNIT_FIRST_FUNCTIONS
 from lineage_pipeline.dialects.types.coercion import NULL_ON_FAILURE
 from lineage_pipeline.engine.compile.context import CompileContext
-from lineage_pipeline.engine.compile.expressions.dispatch import compile_expression, compile_generic_call
-from lineage_pipeline.engine.compile.expressions.operators import operator_traits_of
+from lineage_pipeline.engine.compile.expressions.dispatch import (
+    compile_expression,
+    compile_generic_call,
+    operator_traits_of,
+)
 from lineage_pipeline.engine.compile.tokens import skip_brackets, split_list
 from lineage_pipeline.model import ir
 

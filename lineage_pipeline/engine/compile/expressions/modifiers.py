@@ -8,20 +8,6 @@ from lineage_pipeline.engine.compile.context import CompileContext
 from lineage_pipeline.engine.faults import MalformedTree
 from lineage_pipeline.model import ir
 
-SourceMarks = tuple[tuple[str, str], ...]
-
-_COMPILED_ARGS = frozenset(
-    "this db catalog alias joins laterals pivots hints rows_from ordinality with_ order limit offset expressions view"
-    " outer cross_apply explode_array match where group having qualify windows distribute sort cluster settings format"
-    " options for_ locks indexed connect prewhere".split()
-)
-"""Arguments of a source that are compiled elsewhere, or that do not affect rows."""
-
-_MARK_KINDS = {"sample": "limit"}
-"""The kind of mark of an argument; the others are filters."""
-
-_PLAIN_JOIN_METHODS = frozenset({"", "NATURAL"})
-
 _CONFLICT_ARGS = ("conflict_keys", "constraint", "index_predicate", "action")
 
 
@@ -38,25 +24,6 @@ def canonical_text_of(context: CompileContext, node: object) -> str:
 def option_text_of(node: exp.Expr | None) -> str:
     """The text of an option in upper case, or ""."""
     return node.sql(comments=False).upper() if node is not None else ""
-
-
-def source_marks_of(context: CompileContext, node: exp.Expr) -> SourceMarks:
-    """The other clauses of a source: a sample of its rows, or the time of its state."""
-    others = [key for key, value in node.args.items() if value and key not in _COMPILED_ARGS]
-    return tuple((_MARK_KINDS.get(key, "filter"), _mark_text(context, key, node.args[key])) for key in others)
-
-
-def _mark_text(context: CompileContext, key: str, value: object) -> str:
-    return key if value is True else canonical_text_of(context, value)
-
-
-def join_marks_of(join: exp.Expr) -> SourceMarks:
-    """How a join partner is chosen if not by the condition alone: ASOF, ANY."""
-    args = join.args
-    method = str(args.get("method") or "").upper()
-    words = [method.lower()] if method not in _PLAIN_JOIN_METHODS else []
-    words += ["any"] if str(args.get("kind") or "").upper() == "ANY" else []
-    return (("limit", " ".join([*words, "join"])),) if words else ()
 
 
 def limit_text_of(context: CompileContext, clause: str, node: exp.Expr) -> str:

@@ -10,13 +10,11 @@ from lineage_pipeline.engine.compile.context import CompileContext
 from lineage_pipeline.engine.compile.expressions.data_types import parse_type
 from lineage_pipeline.engine.compile.expressions.date_functions import read_leading_unit
 from lineage_pipeline.engine.compile.expressions.dispatch import (
+    canonical_function_name,
     compile_assigned_value,
     compile_expression,
     compile_expressions,
     compile_generic_call,
-)
-from lineage_pipeline.engine.compile.expressions.operators import (
-    canonical_function_name,
     function_traits_of,
     operator_traits_of,
 )

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.dialects.dialect import DialectTraits
 from lineage_pipeline.engine.compile.grammar.table_sources import rewrite_extern
 from lineage_pipeline.engine.compile.tokens import (
     find_top_level_keyword,
@@ -149,13 +148,9 @@ _OUTPUT_STATEMENTS = ("INSERT", "UPDATE", "DELETE", "MERGE", "WITH")
 _OUTPUT_ENDS = frozenset("FROM WHERE VALUES SELECT DEFAULT OPTION OUTPUT EXEC EXECUTE".split())
 
 
-def extract_outputs(tokens: list[Token], traits: DialectTraits) -> tuple[list[Token], list[list[Token]]]:
+def extract_outputs(tokens: list[Token]) -> tuple[list[Token], list[list[Token]]]:
     """T-SQL: a statement without its OUTPUT clauses, and those clauses as statements."""
-    if (
-        not traits.batches
-        or keyword(tokens[0]) not in _OUTPUT_STATEMENTS
-        or not any(_is_output(token) for token in tokens)
-    ):
+    if keyword(tokens[0]) not in _OUTPUT_STATEMENTS or not any(_is_output(token) for token in tokens):
         return tokens, []
     kept: list[Token] = []
     clauses: list[list[Token]] = []

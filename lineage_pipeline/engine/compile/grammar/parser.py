@@ -88,7 +88,10 @@ def parse_statement(
 ) -> tuple[exp.Expr, SpanRecorder] | ParseFailure:
     """The tree of one statement and the spans of its list items, or why there is none."""
     kept = apply_rules(piece.tokens, traits, When.DROPPED, piece.words)
-    tokens, outputs = extract_outputs(apply_rules(kept, traits, When.BEFORE), traits)
+    tokens = apply_rules(kept, traits, When.BEFORE)
+    outputs: list[list[Token]] = []
+    if traits.batches:
+        tokens, outputs = extract_outputs(tokens)
     if text.find("|>", piece.start, piece.end) >= 0:
         tokens = rewrite_pipes(tokens)
     if _ENDLESS_OPTION_PATTERN.search(text, piece.start, piece.end) is not None:

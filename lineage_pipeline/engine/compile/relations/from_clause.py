@@ -8,15 +8,17 @@ from sqlglot import exp
 from lineage_pipeline.dialects.identifier_folding import fold_for_alias
 from lineage_pipeline.engine.compile.context import CompileContext, compile_object_name
 from lineage_pipeline.engine.compile.expressions.dispatch import compile_expression
-from lineage_pipeline.engine.compile.expressions.modifiers import join_marks_of, source_marks_of
+from lineage_pipeline.engine.compile.expressions.modifiers import canonical_text_of
 from lineage_pipeline.engine.compile.relations.pivot import compile_pivoted_source
 from lineage_pipeline.engine.compile.relations.table_functions import (
     compile_array_join,
     compile_implicit_unnest,
-    compile_table_alias,
     compile_table_function,
 )
 from lineage_pipeline.model import ir
+
+SourceMarks = tuple[tuple[str, str], ...]
+"""Clauses that affect the rows of a source, as kind and canonical text."""
 
 CompileSourceQuery = Callable[[CompileContext, exp.Expr], int]
 
@@ -46,7 +48,7 @@ def compile_join(context: CompileContext, join: exp.Expr, query: CompileSourceQu
         compile_expression(context, node) for key in ("match_condition", "on") if (node := join.args.get(key))
     ]
     how = ir.Join(_join_side(join), combine_conditions(conditions), using, natural)
-    marks = join_marks_of(join) if len(join.args) > 2 else ()
+    marks = _list_join_marks(join) if len(join.args) > 2 else ()
     for item in compile_source_item(context, join.this, how, query):
         yield msgspec.structs.replace(item, marks=(*item.marks, *marks)) if marks else item
 
@@ -96,7 +98,7 @@ def compile_source_item(
         return
     compiler = _SOURCE_COMPILERS.get(type(node))
     item = compiler(context, node, query) if compiler is not None else _compile_other_source(context, node, query)
-    marks += source_marks_of(context, node)
+    marks += _list_source_marks(context, node)
     if marks:
         item = msgspec.structs.replace(item, marks=marks)
     for pivot in node.args.get("pivots") or ():
@@ -141,7 +143,7 @@ def _compile_parenthesized_join(
 
 
 def _compile_table(context: CompileContext, node: exp.Expr, query: CompileSourceQuery) -> ir.Source:
-    alias, columns = compile_table_alias(context, node)
+    alias, columns = context.table_alias(node)
     if type(node.this) is not exp.Identifier and (isinstance(node.this, exp.Func) or node.args.get("rows_from")):
         return compile_table_function(context, node, query)
     if isinstance(node.this, exp.Values):  # in brackets of its own
@@ -163,7 +165,7 @@ def _compile_table(context: CompileContext, node: exp.Expr, query: CompileSource
 
 def _compile_stream(context: CompileContext, node: exp.Expr, query: CompileSourceQuery) -> ir.Source:
     """The new rows of a table are rows of that table."""
-    alias, columns = compile_table_alias(context, node)
+    alias, columns = context.table_alias(node)
     inner = node.this
     while isinstance(inner, exp.Subquery | exp.Paren):
         inner = inner.this
@@ -174,7 +176,7 @@ def _compile_stream(context: CompileContext, node: exp.Expr, query: CompileSourc
 
 
 def _compile_derived_table(context: CompileContext, node: exp.Expr, query: CompileSourceQuery) -> ir.Source:
-    alias, columns = compile_table_alias(context, node)
+    alias, columns = context.table_alias(node)
     return ir.Source(alias, relation=query(context, _strip_parens(node)), columns=columns)
 
 
@@ -186,12 +188,12 @@ def _strip_parens(node: exp.Expr) -> exp.Expr:
 
 
 def _compile_values_source(context: CompileContext, node: exp.Expr, query: CompileSourceQuery) -> ir.Source:
-    alias, columns = compile_table_alias(context, node)
+    alias, columns = context.table_alias(node)
     return ir.Source(alias, relation=query(context, node), columns=columns)
 
 
 def _compile_lateral(context: CompileContext, node: exp.Expr, query: CompileSourceQuery) -> ir.Source:
-    alias, columns = compile_table_alias(context, node)
+    alias, columns = context.table_alias(node)
     inner = node.this
     if isinstance(inner, exp.Subquery | exp.Select | exp.Values):
         return ir.Source(alias, relation=query(context, inner), columns=columns, lateral=True)
@@ -204,7 +206,7 @@ def _compile_lateral(context: CompileContext, node: exp.Expr, query: CompileSour
 
 def _compile_other_source(context: CompileContext, node: exp.Expr, query: CompileSourceQuery) -> ir.Source:
     if isinstance(node, exp.Query):
-        alias, columns = compile_table_alias(context, node)
+        alias, columns = context.table_alias(node)
         return ir.Source(alias, relation=query(context, node), columns=columns)
     return compile_table_function(context, node, query)
 
@@ -222,3 +224,35 @@ _SOURCE_COMPILERS: dict[type[exp.Expr], Callable[[CompileContext, exp.Expr, Comp
     exp.Lateral: _compile_lateral,
     exp.Stream: _compile_stream,
 }
+
+
+_COMPILED_ARGS = frozenset(
+    "this db catalog alias joins laterals pivots hints rows_from ordinality with_ order limit offset expressions view"
+    " outer cross_apply explode_array match where group having qualify windows distribute sort cluster settings format"
+    " options for_ locks indexed connect prewhere".split()
+)
+"""Arguments of a source that are compiled elsewhere, or that do not affect rows."""
+
+_MARK_KINDS = {"sample": "limit"}
+"""The kind of mark of an argument; the others are filters."""
+
+_PLAIN_JOIN_METHODS = frozenset({"", "NATURAL"})
+
+
+def _list_source_marks(context: CompileContext, node: exp.Expr) -> SourceMarks:
+    """The other clauses of a source: a sample of its rows, or the time of its state."""
+    others = [key for key, value in node.args.items() if value and key not in _COMPILED_ARGS]
+    return tuple((_MARK_KINDS.get(key, "filter"), _mark_text(context, key, node.args[key])) for key in others)
+
+
+def _mark_text(context: CompileContext, key: str, value: object) -> str:
+    return key if value is True else canonical_text_of(context, value)
+
+
+def _list_join_marks(join: exp.Expr) -> SourceMarks:
+    """How a join partner is chosen if not by the condition alone: ASOF, ANY."""
+    args = join.args
+    method = str(args.get("method") or "").upper()
+    words = [method.lower()] if method not in _PLAIN_JOIN_METHODS else []
+    words += ["any"] if str(args.get("kind") or "").upper() == "ANY" else []
+    return (("limit", " ".join([*words, "join"])),) if words else ()

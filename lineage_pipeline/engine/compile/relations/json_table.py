@@ -7,8 +7,7 @@ from sqlglot import exp
 from lineage_pipeline.dialects import functions
 from lineage_pipeline.engine.compile.context import CompileContext
 from lineage_pipeline.engine.compile.expressions.data_types import spell_type
-from lineage_pipeline.engine.compile.expressions.dispatch import compile_expression
-from lineage_pipeline.engine.compile.expressions.operators import function_traits_of
+from lineage_pipeline.engine.compile.expressions.dispatch import compile_expression, function_traits_of
 from lineage_pipeline.engine.compile.expressions.structs import split_path
 from lineage_pipeline.model import ir
 

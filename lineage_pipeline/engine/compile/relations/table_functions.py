@@ -126,25 +126,14 @@ MODEL_COMPILERS: dict[type[exp.Expr], Callable[[CompileContext, exp.Expr, exp.Ex
 CompileTableQuery = Callable[[CompileContext, exp.Expr], int]
 
 
-def compile_table_alias(context: CompileContext, node: exp.Expr) -> tuple[str, tuple[str, ...]]:
-    """The alias of a source and the names that it gives to its columns."""
-    alias = node.args.get("alias")
-    if not isinstance(alias, exp.TableAlias):
-        return "", ()
-    name, listed = alias.args.get("this"), alias.args.get("columns")
-    names = [item.this if isinstance(item, exp.ColumnDef) else item for item in listed or ()]
-    columns = tuple([context.column_name(item) for item in names])
-    return (context.alias_name(name) if name is not None else ""), columns
-
-
 def compile_table_function(context: CompileContext, node: exp.Expr, query: CompileTableQuery) -> ir.Source:
     """A function in place of a table."""
-    alias, columns = compile_table_alias(context, node)
+    alias, columns = context.table_alias(node)
     if node.args.get("rows_from"):
         return _compile_rows_from(context, node, alias, columns, query)
     function = node if isinstance(node, exp.Unnest | exp.Column | exp.AtIndex) else node.this or node
     if isinstance(function, exp.Table):
-        alias_inner, columns_inner = compile_table_alias(context, function)
+        alias_inner, columns_inner = context.table_alias(function)
         alias, columns = alias or alias_inner, columns or columns_inner
         node, function = function, function.this
     if isinstance(function, exp.Anonymous) and function.name.upper() == "TABLE" and function.expressions:

@@ -16,7 +16,6 @@ from lineage_pipeline.engine.compile.expressions.dispatch import (
 from lineage_pipeline.engine.compile.relations.from_clause import compile_source_item
 from lineage_pipeline.engine.compile.relations.query import bind_ctes, compile_query
 from lineage_pipeline.engine.compile.relations.select import compile_order_and_limit
-from lineage_pipeline.engine.compile.relations.table_functions import compile_table_alias
 from lineage_pipeline.engine.compile.statements.returning import compile_returning
 from lineage_pipeline.engine.compile.statements.session import compile_update_variables, is_assignable_variable
 from lineage_pipeline.model import ir
@@ -103,7 +102,7 @@ def resolve_target(context: CompileContext, node: exp.Expr, sources: Sequence[ir
     if not isinstance(node, exp.Table):
         return None
     name = compile_object_name(context, node)
-    called = (context.default_alias(name), compile_table_alias(context, node)[0])
+    called = (context.default_alias(name), context.table_alias(node)[0])
     for item in sources:
         if item.alias in called and len(name.parts) == 1:
             base = _resolve_base_column(context, item, "")
