@@ -4,8 +4,8 @@ import pytest
 from sqlglot.dialects.dialect import Dialect
 
 from lineage_pipeline.api import analyze
-from lineage_pipeline.dialects.dialect import TRAITS
 from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
+from lineage_pipeline.dialects.registry import DIALECTS
 
 NOT_SQL = {"prql", "dax"}
 """Languages of their own among sqlglot's dialects."""
@@ -22,7 +22,7 @@ def names() -> list[str]:
 
 
 def test_every_dialect_of_the_parser_has_rules() -> None:
-    assert set(names()) <= set(TRAITS)
+    assert set(names()) <= set(DIALECTS)
 
 
 @pytest.mark.parametrize("dialect", names())
@@ -49,7 +49,7 @@ def test_a_script_that_all_dialects_share_comes_through_whole(dialect: str) -> N
 def test_quotes_of_the_dialect_name_one_object(dialect: str) -> None:
     quote = Dialect.get_or_raise(dialect or None).tokenizer_class.IDENTIFIERS[0]
     opened, closed = (quote, quote) if isinstance(quote, str) else quote
-    upper = TRAITS[dialect].tables is IdentifierFolding.UPPER
+    upper = DIALECTS[dialect].tables is IdentifierFolding.UPPER
     table, column = ("T", "A") if upper else ("t", "a")
     sql = f"create table t (a int);\ncreate view v as select {opened}{column}{closed} from {opened}{table}{closed};\n"
     lineage = analyze(sql, dialect=dialect).lineage

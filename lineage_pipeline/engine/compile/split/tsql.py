@@ -1,5 +1,5 @@
 """Splits procedural T-SQL: routines, blocks, branches and statements, none of which needs a semicolon.
-Which keywords begin a statement, and which only seem to, is in the tables of `dialects.procedural`.
+Which keywords begin a statement, and which only seem to, is in the tables of `dialects.tsql_statements`.
 """
 
 from bisect import bisect_right

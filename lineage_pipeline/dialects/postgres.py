@@ -1,5 +1,14 @@
-"""PostgreSQL: result types of its operators and functions."""
+"""PostgreSQL: folding, rows as values, system columns, PL/pgSQL, psql, types and signs."""
 
+import re
+
+from lineage_pipeline.dialects.client_commands import COMMAND_KINDS, ClientCommands
+from lineage_pipeline.dialects.dialect import DialectTraits, UnaliasedNaming
+from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
+from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
+from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.system_catalogs import STANDARD_SCHEMAS, SystemCatalog
+from lineage_pipeline.dialects.table_functions import TableArgument
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule, arithmetic_rule
 from lineage_pipeline.dialects.types.coercion import common_type, strip_size
 from lineage_pipeline.dialects.types.common_rules import (
@@ -12,8 +21,34 @@ from lineage_pipeline.dialects.types.common_rules import (
     role_rule,
     split_names,
 )
+from lineage_pipeline.dialects.types.conversions import (
+    STRICT_OPERANDS,
+    ImplicitConversions,
+    parse_pairs,
+)
 from lineage_pipeline.dialects.types.families import UNTYPED_CONSTANT, TypeFamily
-from lineage_pipeline.dialects.types.shapes import member_type, parse_type_shape
+from lineage_pipeline.dialects.types.shapes import TypeShape, member_type, parse_type_shape
+from lineage_pipeline.dialects.types.type_rules import SAME_AS_EXPRESSION, TypeRules
+
+
+def _widen_postgres(family: TypeFamily, left: TypeShape, right: TypeShape) -> str | None:
+    """PostgreSQL keeps the first type unless only the other one holds it."""
+    for chain in (
+        (*family.integers, family.decimal, family.real, family.double),
+        (family.date, family.timestamp, family.zoned),
+        (family.time, "TIMETZ"),
+    ):
+        if left.name in chain and right.name in chain:
+            return max(left.name, right.name, key=chain.index)
+    if left.name == right.name == "ARRAY":
+        inner = common_type([left.members[0][1], right.members[0][1]], family)
+        return family.array(inner) if inner is not None else None
+    if left.name.startswith(family.interval) and right.name.startswith(family.interval):
+        return family.interval
+    if left.name == right.name or (left.name in family.strings and right.name in family.strings):
+        return "BPCHAR" if left.name == "CHAR" else left.name
+    return None
+
 
 RANGE_TYPES: dict[str, str] = {
     "INT4RANGE": "INT",
@@ -485,3 +520,178 @@ POSTGRES_RULES: dict[str, TypeRule] = {
 
 POSTGRES_CONSTANT_OPERATORS = split_names("CURRENTTIMESTAMP LOCALTIMESTAMP CURRENTTIME LOCALTIME NEG LOG")
 """Operators whose type also depends on the values of constants."""
+
+
+POSTGRES_TYPES = TypeFamily(
+    name="postgres",
+    integers=("SMALLINT", "INT", "BIGINT"),
+    digits=(5, 10, 19),
+    integer="INT",
+    bigint="BIGINT",
+    decimal="DECIMAL",
+    real="REAL",
+    double="DOUBLE PRECISION",
+    string="TEXT",
+    boolean="BOOLEAN",
+    binary="BYTEA",
+    zoned="TIMESTAMPTZ",
+    aliases={
+        **{"INTEGER": "INT", "NUMERIC": "DECIMAL", "FLOAT8": "DOUBLE PRECISION", "FLOAT4": "REAL", "BOOL": "BOOLEAN"},
+        **{"SMALLSERIAL": "SMALLINT", "SERIAL": "INT", "BIGSERIAL": "BIGINT"},
+    },
+    cap=0,
+    days="INT",
+    notation=("{}[]", "", "", ""),
+    strings=("TEXT", "VARCHAR", "CHAR", "BPCHAR", "NAME"),
+    null=UNTYPED_CONSTANT,
+    literal=UNTYPED_CONSTANT,
+    settled={UNTYPED_CONSTANT: "TEXT"},
+    alone={"CHAR": "CHAR(1)"},
+    sized=False,
+    flat=True,
+    default_first=True,
+    exponents=False,
+    using_widens=True,
+    real_digits=24,
+    results={"VARCHAR": "TEXT"},
+    widen=_widen_postgres,
+    conversions=ImplicitConversions(
+        compares=parse_pairs("date-moment time-interval"),
+        unites=parse_pairs("date-moment"),
+        stores=parse_pairs("*>string date-moment moment>time time-interval"),
+        computes=STRICT_OPERANDS,
+    ),
+)
+
+
+_TABLE_FUNCTION_TYPES: dict[str, tuple[str, ...]] = {
+    "JSON_EACH": ("TEXT", "JSON"),
+    "JSONB_EACH": ("TEXT", "JSONB"),
+    "JSON_EACH_TEXT": ("TEXT", "TEXT"),
+    "JSONB_EACH_TEXT": ("TEXT", "TEXT"),
+    "JSON_ARRAY_ELEMENTS": ("JSON",),
+    "JSONB_ARRAY_ELEMENTS": ("JSONB",),
+    "JSON_ARRAY_ELEMENTS_TEXT": ("TEXT",),
+    "JSONB_ARRAY_ELEMENTS_TEXT": ("TEXT",),
+    "JSON_OBJECT_KEYS": ("TEXT",),
+    "JSONB_OBJECT_KEYS": ("TEXT",),
+    "REGEXP_SPLIT_TO_TABLE": ("TEXT",),
+    "STRING_TO_TABLE": ("TEXT",),
+    "GENERATE_SUBSCRIPTS": ("INT",),
+    **dict.fromkeys(("REGEXP_MATCHES", "JSONB_PATH_QUERY"), (SAME_AS_EXPRESSION,)),
+    "EXPLODINGGENERATESERIES": (SAME_AS_EXPRESSION,),
+    "GENERATESERIES": (SAME_AS_EXPRESSION,),
+}
+
+
+PLPGSQL = ProceduralLanguage(
+    "PL/pgSQL",
+    sections=True,
+    opens=frozenset({"BEGIN", "RETURN"}),
+    languages=frozenset({"SQL", "PLPGSQL"}),
+    transactions=frozenset("TRANSACTION WORK ; ISOLATION READ DEFERRABLE NOT".split()),
+    equals=True,
+)
+
+
+PSQL = ClientCommands(
+    re.compile(r"\\(?P<word>[A-Za-z!?_]+)"),
+    COMMAND_KINDS,
+    statement=frozenset({"copy"}),
+    anywhere=frozenset(
+        "if elif else endif echo i ir set unset c connect pset x timing watch d dt q o t a r p e".split()
+    ),
+    ends=re.compile(r"\\(?:g(?:set|exec|desc|x)?|crosstabview|watch|bind|bind_named|parse|sendpipeline)\b[^\n]*"),
+    # Each part is taken once for all and ends where another COPY begins: or many would each look at all others.
+    data=re.compile(
+        r"^copy\b(?>(?:[^;\n]|\n(?!copy\b))*?\bfrom\s+stdin\b)(?:[^;\n]|\n(?!copy\b))*+;[^\n]*\n", re.IGNORECASE | re.M
+    ),
+    data_end=re.compile(r"^(\\\.)[ \t]*$", re.M),
+)
+
+
+_TRIGGER_VARIABLES = frozenset(
+    "TG_OP TG_NAME TG_WHEN TG_LEVEL TG_RELID TG_RELNAME TG_TABLE_NAME TG_TABLE_SCHEMA TG_NARGS TG_ARGV TG_EVENT "
+    "TG_TAG".split()
+)
+"""Variables of a trigger function in PL/pgSQL."""
+
+_ROLE_KEYWORDS = frozenset("CURRENT_USER SESSION_USER USER CURRENT_ROLE".split())
+"""Role keywords, which are columns only in quotes."""
+
+POSTGRES_VALUE_KEYWORDS = (
+    _TRIGGER_VARIABLES | _ROLE_KEYWORDS | frozenset("CURRENT_DATE CURRENT_TIMESTAMP FOUND SQLSTATE SQLERRM".split())
+)
+"""Keywords that are values of the engine, in Redshift too."""
+
+
+POSTGRES = DialectTraits(
+    name="postgres",
+    family="postgres",
+    tables=IdentifierFolding.LOWER,
+    columns=IdentifierFolding.LOWER,
+    naming=UnaliasedNaming.FUNCTION,
+    dotted_members=False,
+    uses_catalog=True,
+    short_insert=True,
+    row_values=True,
+    unnest_expands=True,
+    alias_names_element=True,
+    fixes_views=True,
+    short_lists=True,
+    plain_functions=frozenset({"DATE_PART"}),
+    callable_keywords=frozenset({"OVERLAPS"}),
+    json_texts=True,
+    json_documents=True,
+    ordinality_type="INT",
+    row_member_names="f{}",
+    table_function_columns={
+        name.upper(): (name,)
+        for name in (
+            "json_object_keys jsonb_object_keys regexp_matches regexp_split_to_table string_to_table "
+            "generate_subscripts jsonb_path_query"
+        ).split()
+    },
+    table_arguments={"DBLINK": TableArgument(text=1, server=0)},
+    value_keywords=POSTGRES_VALUE_KEYWORDS,
+    reserved_values=_TRIGGER_VARIABLES | _ROLE_KEYWORDS,
+    table_pseudo_columns=frozenset("CTID XMIN XMAX CMIN CMAX TABLEOID".split()),
+    pseudo_column_types={
+        **dict.fromkeys("TG_OP TG_WHEN TG_LEVEL TG_EVENT TG_TAG SQLSTATE SQLERRM".split(), "TEXT"),
+        **dict.fromkeys("TG_NAME TG_RELNAME TG_TABLE_NAME TG_TABLE_SCHEMA".split(), "NAME"),
+        **dict.fromkeys(sorted(_ROLE_KEYWORDS), "NAME"),
+        **{"TG_NARGS": "INT", "TG_ARGV": "TEXT[]", "FOUND": "BOOLEAN", "CTID": "TID", "XMIN": "XID", "XMAX": "XID"},
+        **{"CMIN": "CID", "CMAX": "CID", "TABLEOID": "OID", "TG_RELID": "OID"},
+    },
+    system_catalog=SystemCatalog(schemas=STANDARD_SCHEMAS | {"pg_catalog", "pg_toast"}, prefixes=("pg_",)),
+    client_commands=PSQL,
+    procedural=PLPGSQL,
+    types=POSTGRES_TYPES,
+    type_rules=TypeRules(
+        functions=POSTGRES_RULES,
+        constants=POSTGRES_CONSTANT_OPERATORS,
+        keeps_size=SIZE_PRESERVING_OPERATORS,
+        table_functions=_TABLE_FUNCTION_TYPES,
+    ),
+    signs=(
+        build_sign("LANGUAGE plpgsql", r"\bLANGUAGE\s+'?plpgsql", 3, "plpgsql"),
+        build_sign("SERIAL columns", r"\b(BIG)?SERIAL\b", 2, "serial"),
+        build_sign("casts with ::", r"[\w)'\"]::\s*[a-z]\w*", words="::"),
+        build_sign(
+            "JSONB, TIMESTAMPTZ or BYTEA",
+            r"\b(JSONB|TIMESTAMPTZ|BYTEA|TSVECTOR)\b",
+            words="jsonb timestamptz bytea tsvector",
+        ),
+        build_sign("ON CONFLICT", r"\bON\s+CONFLICT\s*(\(|DO\b)", words="conflict"),
+    ),
+    host_signs=(
+        # Redshift is reached by the drivers of PostgreSQL as well.
+        build_driver_sign(
+            "PostgreSQL",
+            modules="psycopg2?|asyncpg|pg8000|aiopg",
+            operators="Postgres",
+            scheme="postgres(?:ql)?",
+            worth=3,
+        ),
+    ),
+)

@@ -1,18 +1,76 @@
-"""SQL Server: result types of its operators and functions."""
+"""T-SQL: batches, unnamed columns, dbo, server variables, the system catalog, types and signs."""
 
+from collections.abc import Sequence
+
+from lineage_pipeline.dialects.dialect import DialectTraits, UnaliasedNaming
 from lineage_pipeline.dialects.number_literals import parse_whole_number
+from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.system_catalogs import STANDARD_SCHEMAS, SystemCatalog
+from lineage_pipeline.dialects.table_functions import TableArgument
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule, arithmetic_rule
 from lineage_pipeline.dialects.types.coercion import (
-    MONEY_TYPES,
-    combine_tsql_strings,
     common_type,
     is_numeric_type,
-    string_size,
     type_digits,
+    widen_numbers,
 )
-from lineage_pipeline.dialects.types.common_rules import argument_rule, fixed_rule, split_names
+from lineage_pipeline.dialects.types.common_rules import argument_rule, fixed_rule, fixed_rules, split_names
+from lineage_pipeline.dialects.types.conversions import is_refused, uniform_conversions
+from lineage_pipeline.dialects.types.decimals import DEFAULT_PRECISION_LIMIT, EXACT_DIGIT_RULES, Digits
 from lineage_pipeline.dialects.types.families import TypeFamily, normalize_type
-from lineage_pipeline.dialects.types.shapes import parse_type_shape
+from lineage_pipeline.dialects.types.shapes import TypeShape, parse_type_shape
+from lineage_pipeline.dialects.types.type_rules import SAME_AS_EXPRESSION, TypeRules
+
+MONEY_TYPES = {"MONEY": "DECIMAL(19,4)", "SMALLMONEY": "DECIMAL(10,4)"}
+"""Money types, and the decimals they equal."""
+
+TYPE_PRECEDENCE = (
+    "SQL_VARIANT XML DATETIMEOFFSET DATETIME2 DATETIME SMALLDATETIME DATE TIME FLOAT REAL DECIMAL MONEY SMALLMONEY "
+    "BIGINT INT SMALLINT TINYINT BIT UNIQUEIDENTIFIER NVARCHAR NCHAR VARCHAR CHAR VARBINARY BINARY"
+).split()
+"""Data type precedence, highest first."""
+
+
+def combine_tsql_strings(names: Sequence[str]) -> str:
+    """The type of combined strings: national where one is, and fixed only where all are."""
+    national = any(name[:1] == "N" or name == "SYSNAME" for name in names)
+    padded = all(name in ("CHAR", "NCHAR") for name in names)
+    return f"{'N' if national else ''}{'' if padded else 'VAR'}CHAR"
+
+
+def string_size(shape: TypeShape) -> float | None:
+    """Return the maximum number of characters of a string type, or None where it does not say."""
+    if shape.name == "SYSNAME":
+        return 128
+    text = shape.parameters[0] if shape.parameters else ""
+    return float("inf") if text == "MAX" or shape.name in ("TEXT", "NTEXT") else float(text) if text.isdigit() else None
+
+
+def _widen_by_precedence(family: TypeFamily, left: TypeShape, right: TypeShape) -> str | None:
+    """Two types become the one of higher precedence."""
+    known = left.name in TYPE_PRECEDENCE and right.name in TYPE_PRECEDENCE
+    if not known or is_refused(left.name, right.name, family.conversions, "unites"):
+        return None
+    if family.decimal in (left.name, right.name) and (left.name in MONEY_TYPES or right.name in MONEY_TYPES):
+        sides = [
+            parse_type_shape(MONEY_TYPES[side.name]) if side.name in MONEY_TYPES else side for side in (left, right)
+        ]
+        return widen_numbers(family, *sides)
+    best = min(left, right, key=lambda shape: TYPE_PRECEDENCE.index(shape.name))
+    return f"{best.name}({','.join(best.parameters)})" if best.parameters else best.name
+
+
+def tsql_digits(op: str, left: Digits, right: Digits) -> Digits:
+    """The digits of an operation in T-SQL: products and quotients keep six digits behind the point, sums fewer."""
+    precision, scale = EXACT_DIGIT_RULES[op](left, right)
+    if precision <= DEFAULT_PRECISION_LIMIT:
+        return precision, scale
+    if op in ("ADD", "SUB"):
+        return DEFAULT_PRECISION_LIMIT, max(
+            0, min(scale, DEFAULT_PRECISION_LIMIT - max(left[0] - left[1], right[0] - right[1]))
+        )
+    return DEFAULT_PRECISION_LIMIT, max(DEFAULT_PRECISION_LIMIT - (precision - scale), min(scale, 6))
+
 
 MAX_LENGTH = float("inf")
 MAX_STRING_BYTES = 8000
@@ -149,7 +207,7 @@ def infer_patindex(family: TypeFamily, types: ArgumentTypes, texts: ConstantText
 
 def infer_convert(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """CONVERT: the type that it names; a string without a length has thirty characters."""
-    kind = normalize_type(texts[0].upper(), family.name) if texts and texts[0] else None
+    kind = normalize_type(texts[0].upper(), family) if texts and texts[0] else None
     return family.cast_alone.get(kind, kind) if kind else None
 
 
@@ -243,7 +301,7 @@ def infer_national_literal(family: TypeFamily, types: ArgumentTypes, texts: Cons
 
 def infer_xml_value(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """XML's value(): the type that it names."""
-    return normalize_type(texts[-1].strip("'").upper(), family.name) if texts and texts[-1] else None
+    return normalize_type(texts[-1].strip("'").upper(), family) if texts and texts[-1] else None
 
 
 def infer_bit_operation(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
@@ -302,7 +360,12 @@ XML_METHODS: dict[str, TypeRule] = {
 }
 """Methods of XML values."""
 
+DOCUMENTED_TYPES: dict[str, str] = {"BIGINT": "BIT_COUNT"}
+"""Types, and the functions whose manual says that they always return them; the rules below come first."""
+
 TSQL_RULES: dict[str, TypeRule] = {
+    **fixed_rules(DOCUMENTED_TYPES),
+    **dict.fromkeys(split_names("LEFT_SHIFT RIGHT_SHIFT"), argument_rule(0)),
     **{op: fixed_rule(kind) for kind, names in FIXED_TYPES.items() for op in names.split()},
     **XML_METHODS,
     **{op: tsql_operator_rule(op) for op in ("ADD", "SUB", "MUL", "DIV", "MOD")},
@@ -348,3 +411,91 @@ SERVER_VARIABLES: dict[str, str] = {
     **dict.fromkeys("SERVERNAME SERVICENAME VERSION LANGUAGE REMSERVER".split(), "NVARCHAR(128)"),
 }
 """Variables that the server sets, without the `@@` before their names."""
+
+
+TSQL_TYPES = TypeFamily(
+    name="tsql",
+    integers=("TINYINT", "SMALLINT", "INT", "BIGINT"),
+    digits=(3, 5, 10, 19),
+    integer="INT",
+    bigint="BIGINT",
+    decimal="DECIMAL",
+    real="REAL",
+    double="FLOAT",
+    string="VARCHAR",
+    boolean="BIT",
+    binary="VARBINARY",
+    timestamp="DATETIME2",
+    zoned="DATETIMEOFFSET",
+    aliases={"INTEGER": "INT", "NUMERIC": "DECIMAL", "BOOLEAN": "BIT"},
+    alone={"DECIMAL": "DECIMAL(18,0)"},
+    strings=("CHAR", "VARCHAR", "NCHAR", "NVARCHAR", "TEXT", "NTEXT", "SYSNAME"),
+    literal="VARCHAR({})",
+    cast_alone={name: f"{name}(30)" for name in ("CHAR", "VARCHAR", "NCHAR", "NVARCHAR", "BINARY", "VARBINARY")},
+    adds_texts=True,
+    compute_digits=tsql_digits,
+    literal_digits=True,
+    keeps_real=True,
+    combine_strings=combine_tsql_strings,
+    widening=(_widen_by_precedence,),
+    # A DATETIME is a number of days as well, and a TIMESTAMP is no moment there.
+    conversions=uniform_conversions(
+        "string-* number-boolean date-moment time-moment binary-*",
+        DATETIME="",
+        SMALLDATETIME="",
+        TIMESTAMP="",
+        BIT="boolean",
+    ),
+)
+
+
+TSQL = DialectTraits(
+    name="tsql",
+    family="tsql",
+    naming=UnaliasedNaming.NONE,
+    dotted_members=False,
+    uses_catalog=True,
+    implicit_recursion=True,
+    batches=True,
+    select_assigns=True,
+    alias_in_group=False,
+    count="INT",
+    label_first=False,
+    keeps_not_null=True,
+    fixes_views=True,
+    default_schema="dbo",
+    plain_functions=frozenset({"SYSDATETIME", "SQUARE"}),
+    table_arguments={"OPENQUERY": TableArgument(text=1, server=0), "OPENROWSET": TableArgument(text=2, server=1)},
+    server_variables=SERVER_VARIABLES,
+    table_pseudo_columns=frozenset("$ACTION $IDENTITY $ROWGUID $PARTITION $NODE_ID $EDGE_ID $FROM_ID $TO_ID".split()),
+    system_catalog=SystemCatalog(
+        schemas=STANDARD_SCHEMAS | {"sys"},
+        databases=frozenset({"msdb", "master", "model"}),
+        names=frozenset(
+            "sysobjects syscolumns sysindexes sysusers syscomments systypes sysprocesses sysfiles sysdatabases "
+            "syslogins sysdepends sysindexkeys sysreferences sysconstraints sysaltfiles sysconfigures".split()
+        ),
+    ),
+    types=TSQL_TYPES,
+    type_rules=TypeRules(
+        functions=TSQL_RULES,
+        constants=TSQL_CONSTANT_OPERATORS,
+        table_functions={"STRING_SPLIT": (SAME_AS_EXPRESSION,), "OPENJSON": ("NVARCHAR(4000)", "NVARCHAR(MAX)", "INT")},
+    ),
+    signs=(
+        build_sign("GO on a line of its own", r"^[ \t]*GO[ \t]*\r?$", 3, "go"),
+        build_sign("names in brackets", r"\[\w+\]\.\[\w+\]", 3, "].["),
+        build_sign("SET NOCOUNT ON", r"\bSET\s+NOCOUNT\s+ON\b", 3, "nocount"),
+        build_sign("variables with @", r"\bDECLARE\s+@\w+", 2, "declare"),
+        build_sign("NVARCHAR(MAX)", r"\bN?VARCHAR\s*\(\s*MAX\s*\)", 2, "varchar"),
+        build_sign(
+            "GETDATE, ISNULL, CONVERT or DATEADD",
+            r"\b(GETDATE\(\)|ISNULL\(|CONVERT\(\s*N?\w+(\(\d+\))?\s*,)",
+            words="getdate isnull convert",
+        ),
+        build_sign("SELECT TOP", r"\bSELECT\s+TOP\s*\(?\d+", words="top"),
+        build_sign("the schema dbo", r"\bdbo\.\w", words="dbo."),
+    ),
+    host_signs=(build_driver_sign("SQL Server", modules="pymssql", operators="MsSql", scheme="mssql"),),
+    project_suffixes=(".sqlproj",),
+)

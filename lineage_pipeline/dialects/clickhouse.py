@@ -1,5 +1,10 @@
-"""ClickHouse: result types of its operators and functions, by its manual's rules for the widths of numbers."""
+"""ClickHouse: exact names, aliases before columns, dictionaries, virtual columns, types and signs."""
 
+from lineage_pipeline.dialects.dialect import TWO_PARTS, DialectTraits
+from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
+from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.system_catalogs import STANDARD_SCHEMAS, SystemCatalog
+from lineage_pipeline.dialects.table_functions import TableArgument, name_scheme_functions
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule
 from lineage_pipeline.dialects.types.clickhouse_widening import (
     IntegerWidth,
@@ -22,6 +27,7 @@ from lineage_pipeline.dialects.types.common_rules import (
 )
 from lineage_pipeline.dialects.types.families import TypeFamily
 from lineage_pipeline.dialects.types.shapes import member_type, parse_type_shape
+from lineage_pipeline.dialects.types.type_rules import TypeRules
 
 _CONVERSION_FUNCTIONS = {
     **{f"{sign}INT{bits}": f"TO{sign}INT{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64, 128, 256)},
@@ -459,3 +465,83 @@ CLICKHOUSE_CONSTANT_OPERATORS = split_names(
     "TODATETIME64 NEGATE TOFIXEDSTRING CASTTOSTRTYPE"
 )
 """Operators whose type also depends on the values of constants."""
+
+
+CLICKHOUSE_TYPES = TypeFamily(
+    name="clickhouse",
+    integers=("INT8", "INT16", "INT32", "INT64", "INT128", "INT256"),
+    digits=(3, 5, 10, 19, 39, 77),
+    integer="INT32",
+    bigint="INT64",
+    decimal="DECIMAL",
+    real="FLOAT32",
+    double="FLOAT64",
+    string="STRING",
+    boolean="UINT8",
+    binary="STRING",
+    timestamp="DATETIME",
+    zoned="DATETIME",
+    aliases={
+        **{"TINYINT": "INT8", "SMALLINT": "INT16", "INT": "INT32", "INTEGER": "INT32", "BIGINT": "INT64"},
+        **{"FLOAT": "FLOAT32", "DOUBLE": "FLOAT64", "BOOLEAN": "BOOL", "TIMESTAMP": "DATETIME"},
+        **dict.fromkeys(("VARCHAR", "TEXT", "CHAR"), "STRING"),
+    },
+    cap=76,
+    notation=("ARRAY({})", "MAP({},{})", "TUPLE({})", "{} {}"),
+    strings=("STRING", "FIXEDSTRING"),
+    unsigned={"UINT8": 3, "UINT16": 5, "UINT32": 10, "UINT64": 20, "UINT128": 39, "UINT256": 78},
+    fraction="FLOAT64",
+    numbered=False,
+    nothing="NULLABLE(NOTHING)",
+    shortest=True,
+    truth="BOOL",
+)
+
+
+CLICKHOUSE = DialectTraits(
+    name="clickhouse",
+    family="clickhouse",
+    tables=IdentifierFolding.EXACT,
+    columns=IdentifierFolding.EXACT,
+    parts=TWO_PARTS,
+    lateral_alias=True,
+    alias_in_where=True,
+    alias_in_having=True,
+    keeps_not_null=True,
+    as_table_is_like=True,
+    alias_first=True,
+    alias_first_in_group=True,
+    row_names="c{1}",
+    column_sets=True,
+    merges_in_place=True,
+    lenient_stars=True,
+    table_arguments={
+        **dict.fromkeys(("REMOTE", "REMOTESECURE", "CLUSTER", "CLUSTERALLREPLICAS"), TableArgument((1, 2))),
+        "MERGE": TableArgument((0, 1)),
+        "DICTIONARY": TableArgument((0,)),
+        **name_scheme_functions(1, 2, server=0, schemes="mysql postgresql mongodb jdbc odbc"),
+        **name_scheme_functions(1, server=0, schemes="sqlite"),
+    },
+    lookup_functions=frozenset(
+        "DICTGET DICTGETORDEFAULT DICTGETORNULL DICTGETHIERARCHY JOINGET JOINGETORNULL DICTGETSTRING DICTGETUINT8 "
+        "DICTGETUINT16 DICTGETUINT32 DICTGETUINT64 DICTGETINT8 DICTGETINT16 DICTGETINT32 DICTGETINT64 DICTGETFLOAT32 "
+        "DICTGETFLOAT64 DICTGETDATE DICTGETDATETIME DICTGETUUID".split()
+    ),
+    table_pseudo_columns=frozenset(
+        "_PART _PART_INDEX _PARTITION_ID _PARTITION_VALUE _TABLE _DATABASE _FILE _PATH _SIZE _SAMPLE_FACTOR "
+        "_ROW_EXISTS _PART_OFFSET".split()
+    ),
+    system_catalog=SystemCatalog(schemas=STANDARD_SCHEMAS | {"system"}),
+    types=CLICKHOUSE_TYPES,
+    type_rules=TypeRules(
+        functions=CLICKHOUSE_RULES,
+        constants=CLICKHOUSE_CONSTANT_OPERATORS,
+        table_functions=dict.fromkeys(("NUMBERS", "NUMBERS_MT"), ("UINT64",)),
+    ),
+    signs=(build_sign("MergeTree", r"\bENGINE\s*=\s*\w*MergeTree\b", 4, "mergetree"),),
+    host_signs=(
+        build_driver_sign(
+            "ClickHouse", modules="clickhouse_connect|clickhouse_driver", operators="ClickHouse", scheme="clickhouse"
+        ),
+    ),
+)

@@ -1,9 +1,29 @@
-"""BigQuery: result types of its operators and functions."""
+"""BigQuery: exact table names, partition decorators, pseudo columns, scripting, types and signs."""
 
+import msgspec
+
+from lineage_pipeline.dialects.dialect import DialectTraits, UnaliasedNaming
+from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
+from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
+from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.table_functions import TableArgument
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule, arithmetic_rule
-from lineage_pipeline.dialects.types.common_rules import argument_rule, array_rule, fixed_rule, infer_array, split_names
+from lineage_pipeline.dialects.types.common_rules import (
+    argument_rule,
+    array_rule,
+    fixed_rule,
+    fixed_rules,
+    infer_array,
+    infer_element,
+    split_names,
+)
+from lineage_pipeline.dialects.types.conversions import (
+    STRICT_CONVERSIONS,
+    STRICT_OPERANDS,
+)
 from lineage_pipeline.dialects.types.families import TypeFamily
 from lineage_pipeline.dialects.types.shapes import parse_type_shape
+from lineage_pipeline.dialects.types.type_rules import TypeRules
 
 WIDE_DECIMAL = "BIGNUMERIC"
 """The decimal type with more digits."""
@@ -132,7 +152,39 @@ FIXED_TYPES: dict[str, str] = {
 }
 """Types, and the functions that always return them."""
 
+DOCUMENTED_TYPES: dict[str, str] = {
+    "ARRAY<BOOL>": "BOOL_ARRAY LAX_BOOL_ARRAY",
+    "ARRAY<GEOGRAPHY>": "ST_DUMP",
+    "ARRAY<INT64>": "INT64_ARRAY LAX_INT64_ARRAY S2_COVERINGCELLIDS",
+    "ARRAY<JSON>": "JSON_FLATTEN",
+    "ARRAY<STRING>": "JSONKEYSATDEPTH LAX_STRING_ARRAY STRING_ARRAY",
+    "BOOL": (
+        "ARRAY_INCLUDES_ALL ARRAY_INCLUDES_ANY ARRAY_IS_DISTINCT RANGE_OVERLAPS ST_CONTAINS ST_COVEREDBY ST_COVERS "
+        "ST_DISJOINT ST_DWITHIN ST_EQUALS ST_HAUSDORFFDWITHIN ST_INTERSECTS ST_INTERSECTSBOX ST_ISCLOSED "
+        "ST_ISCOLLECTION ST_ISEMPTY ST_ISRING ST_TOUCHES ST_WITHIN"
+    ),
+    "BYTES": "DETERMINISTIC_DECRYPT_BYTES DETERMINISTIC_ENCRYPT ST_ASBINARY",
+    "DATE": "DATE_BUCKET LASTDAY",
+    "DATETIME": "DATETIME_BUCKET",
+    "FLOAT64": (
+        "ST_ANGLE ST_AZIMUTH ST_HAUSDORFFDISTANCE ST_LINELOCATEPOINT ST_MAXDISTANCE ST_PERIMETER ST_AREA ST_LENGTH "
+        "ST_X ST_Y"
+    ),
+    "GEOGRAPHY": (
+        "ST_BOUNDARY ST_CONVEXHULL ST_DIFFERENCE ST_GEOGFROM ST_GEOGFROMGEOJSON ST_GEOGFROMTEXT ST_GEOGFROMWKB "
+        "ST_GEOGPOINT ST_LINEINTERPOLATEPOINT ST_MAKEPOLYGON ST_MAKEPOLYGONORIENTED ST_SIMPLIFY ST_SNAPTOGRID "
+        "ST_UNION_AGG ST_UNION ST_BUFFER ST_CENTROID ST_MAKELINE ST_INTERSECTION ST_CLOSESTPOINT"
+    ),
+    "INT64": "S2_CELLIDFROMPOINT ST_DIMENSION ST_NUMGEOMETRIES ST_NUMPOINTS",
+    "STRING": "DETERMINISTIC_DECRYPT_STRING ST_ASGEOJSON ST_ASTEXT ST_GEOHASH ST_GEOMETRYTYPE",
+    "TIMESTAMP": "TIMESTAMP_BUCKET",
+}
+"""Types, and the functions whose manual says that they always return them; the rules below come first."""
+
 BIGQUERY_RULES: dict[str, TypeRule] = {
+    **fixed_rules(DOCUMENTED_TYPES),
+    **dict.fromkeys(split_names("PERCENTILEDISC"), argument_rule(0)),
+    **dict.fromkeys(split_names("ARRAYFIRST ARRAYLAST"), infer_element),
     **{op: fixed_rule(kind) for kind, names in FIXED_TYPES.items() for op in names.split()},
     **{op: bigquery_operator_rule(op) for op in ("ADD", "SUB", "MUL", "DIV", "MOD")},
     **{
@@ -167,3 +219,100 @@ BIGQUERY_RULES: dict[str, TypeRule] = {
     "EXPLODE": infer_unnest,
 }
 """Rules of BigQuery's functions; the common rules hold for the rest."""
+
+
+BIGQUERY_TYPES = TypeFamily(
+    name="bigquery",
+    integers=("INT64",),
+    digits=(19,),
+    integer="INT64",
+    bigint="INT64",
+    decimal="NUMERIC",
+    real="FLOAT64",
+    double="FLOAT64",
+    string="STRING",
+    boolean="BOOL",
+    binary="BYTES",
+    timestamp="DATETIME",
+    zoned="TIMESTAMP",
+    aliases={
+        **{"INT": "INT64", "INTEGER": "INT64", "BIGINT": "INT64", "SMALLINT": "INT64", "TINYINT": "INT64"},
+        **{
+            "DECIMAL": "NUMERIC",
+            "BIGDECIMAL": "BIGNUMERIC",
+            "FLOAT": "FLOAT64",
+            "DOUBLE": "FLOAT64",
+            "BOOLEAN": "BOOL",
+            "VARCHAR": "STRING",
+        },
+    },
+    cap=0,
+    notation=("ARRAY<{}>", "", "STRUCT<{}>", "{} {}"),
+    strings=("STRING",),
+    fraction="FLOAT64",
+    float_division=True,
+    conversions=msgspec.structs.replace(
+        STRICT_CONVERSIONS,
+        computes=STRICT_OPERANDS,
+        refused=frozenset((kind, "INT64") for kind in ("FLOAT64", "NUMERIC", "BIGNUMERIC")),
+    ),
+)
+
+
+BIGQUERY = DialectTraits(
+    name="bigquery",
+    family="bigquery",
+    tables=IdentifierFolding.EXACT,
+    aliases=IdentifierFolding.INSENSITIVE,
+    naming=UnaliasedNaming.F0,
+    alias_in_having=True,
+    implicit_unnest=True,
+    count="INT64",
+    alias_first_in_group=True,
+    row_values=True,
+    label_first=False,
+    decorators="$",
+    triple_quotes=True,
+    json_documents=True,
+    builtin_schemas=frozenset({"ML", "AI"}),
+    table_arguments={"EXTERNAL_QUERY": TableArgument(text=1, server=0)},
+    table_pseudo_columns=frozenset(
+        "_PARTITIONTIME _PARTITIONDATE _TABLE_SUFFIX _FILE_NAME _CHANGE_TYPE _CHANGE_TIMESTAMP".split()
+    ),
+    pseudo_column_types={
+        **dict.fromkeys("_TABLE_SUFFIX _FILE_NAME _CHANGE_TYPE".split(), "STRING"),
+        **dict.fromkeys("_PARTITIONTIME _CHANGE_TIMESTAMP".split(), "TIMESTAMP"),
+        "_PARTITIONDATE": "DATE",
+    },
+    procedural=ProceduralLanguage("BigQuery scripting", scripts=True),
+    types=BIGQUERY_TYPES,
+    type_rules=TypeRules(functions=BIGQUERY_RULES),
+    signs=(
+        build_sign("names of projects in backticks", r"`[\w-]+\.\w+\.\w+`", 3, "`"),
+        build_sign("SAFE_CAST, SAFE_DIVIDE or SAFE.", r"\bSAFE(_CAST|_DIVIDE)\s*\(|\bSAFE\.\w+\s*\(", 3, "safe_ safe."),
+        build_sign("STRUCT< or ARRAY< with INT64", r"\b(INT64|FLOAT64|BIGNUMERIC)\b", 2, "int64 float64 bignumeric"),
+        build_sign("UNNEST WITH OFFSET", r"\bWITH\s+OFFSET\b", 2, "offset"),
+        build_sign("* EXCEPT (…)", r"\*\s*EXCEPT\s*\(\s*\w+\s*[,)]", 3, "except"),
+        build_sign(
+            "_TABLE_SUFFIX or _PARTITIONTIME",
+            r"\b_(TABLE_SUFFIX|PARTITIONTIME|PARTITIONDATE)\b",
+            3,
+            "_table_ _partition",
+        ),
+        build_sign(
+            "PARSE_DATE, FORMAT_DATE or TIMESTAMP_TRUNC",
+            r"\b((PARSE|FORMAT)_(DATE|DATETIME|TIMESTAMP)|TIMESTAMP_(TRUNC|DIFF|SECONDS|MILLIS)|GENERATE_DATE_ARRAY)\s*\(",
+            2,
+            "parse_ format_ timestamp_ generate_",
+        ),
+    ),
+    host_signs=(
+        build_driver_sign(
+            "BigQuery",
+            modules=r"google\.cloud\.bigquery|google\.cloud\s+import\s+bigquery",
+            operators="BigQuery",
+            scheme="bigquery",
+        ),
+        build_sign("%%bigquery", r"%%bigquery\b|%load_ext\s+google\.cloud\.bigquery|\bread_gbq\b", 4),
+    ),
+)

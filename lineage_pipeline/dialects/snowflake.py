@@ -1,11 +1,39 @@
-"""Snowflake: result types of its functions."""
+"""Snowflake: folding, staged files, stream metadata, scripting, system schemas, types and signs."""
 
+import re
+
+from lineage_pipeline.dialects.client_commands import COMMAND_KINDS, ClientCommands
+from lineage_pipeline.dialects.dialect import DialectTraits, UnaliasedNaming
+from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
 from lineage_pipeline.dialects.number_literals import parse_whole_number
+from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
+from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.system_catalogs import STANDARD_SCHEMAS, SystemCatalog
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule, arithmetic_rule
 from lineage_pipeline.dialects.types.coercion import common_type, type_digits
-from lineage_pipeline.dialects.types.common_rules import DATE_UNITS, argument_rule, fixed_rule, split_names
+from lineage_pipeline.dialects.types.common_rules import DATE_UNITS, argument_rule, fixed_rule, fixed_rules, split_names
+from lineage_pipeline.dialects.types.conversions import uniform_conversions
+from lineage_pipeline.dialects.types.decimals import DEFAULT_PRECISION_LIMIT, Digits
 from lineage_pipeline.dialects.types.families import TypeFamily
 from lineage_pipeline.dialects.types.shapes import parse_type_shape
+from lineage_pipeline.dialects.types.type_rules import TypeRules
+
+
+def snowflake_digits(op: str, left: Digits, right: Digits) -> Digits:
+    """The digits of an operation in Snowflake: products and quotients have few behind the point."""
+    whole, other = left[0] - left[1], right[0] - right[1]
+    scale = max(left[1], right[1])
+    if op == "MUL":
+        scale = min(left[1] + right[1], max(scale, 12))
+        whole += other
+    elif op == "DIV":
+        scale = max(left[1], min(left[1] + 6, 12))
+        whole += right[1]
+    elif op in ("ADD", "SUB"):
+        whole = max(whole, other) + 1
+    else:
+        whole = max(whole, other)
+    return min(whole + scale, DEFAULT_PRECISION_LIMIT), scale
 
 
 def _argument_digits(types: ArgumentTypes, family: TypeFamily) -> tuple[int, int] | None:
@@ -135,7 +163,16 @@ FIXED_TYPES: dict[str, str] = {
 }
 """Types, and the functions that always return them."""
 
+DOCUMENTED_TYPES: dict[str, str] = {
+    "VARIANT": "STRIPNULLVALUE",
+    "FLOAT": "REGRSLOPE REGRINTERCEPT REGRR2 CORR COVARPOP COVARSAMP HAVERSINE STDISTANCE",
+    "NUMBER(38,0)": "ARRAYPOSITION",
+    "NUMBER(18,0)": "HLL",
+}
+"""Types, and the functions whose manual says that they always return them; the rules below come first."""
+
 SNOWFLAKE_RULES: dict[str, TypeRule] = {
+    **fixed_rules(DOCUMENTED_TYPES),
     **{op: fixed_rule(kind) for kind, names in FIXED_TYPES.items() for op in names.split()},
     **dict.fromkeys(split_names("ADDMONTHS TIMESLICE TIMESTAMPTRUNC DATETRUNC"), infer_date_trunc),
     **dict.fromkeys(split_names("DATEADD TIMESTAMPADD TSORDSADD DATESUB"), infer_dateadd),
@@ -159,3 +196,119 @@ SNOWFLAKE_RULES: dict[str, TypeRule] = {
 
 SNOWFLAKE_CONSTANT_OPERATORS = split_names("DATEADD TIMESTAMPADD TSORDSADD DATESUB TONUMBER")
 """Operators whose type also depends on the values of constants."""
+
+
+SNOWFLAKE_TYPES = TypeFamily(
+    name="snowflake",
+    integers=(),
+    digits=(),
+    integer="NUMBER(38,0)",
+    bigint="NUMBER(38,0)",
+    decimal="NUMBER",
+    real="FLOAT",
+    double="FLOAT",
+    string="VARCHAR",
+    boolean="BOOLEAN",
+    binary="BINARY",
+    timestamp="TIMESTAMP_NTZ",
+    zoned="TIMESTAMP_LTZ",
+    aliases={
+        **dict.fromkeys("DECIMAL NUMERIC DEC INT INTEGER BIGINT SMALLINT TINYINT BYTEINT".split(), "NUMBER"),
+        **dict.fromkeys(("DOUBLE", "REAL", "FLOAT8", "FLOAT4", "DOUBLE PRECISION"), "FLOAT"),
+        **dict.fromkeys(("TEXT", "STRING", "NVARCHAR", "NVARCHAR2", "CHAR VARYING"), "VARCHAR"),
+        **dict.fromkeys(("TIMESTAMP", "DATETIME", "TIMESTAMPNTZ"), "TIMESTAMP_NTZ"),
+        **{"TIMESTAMPLTZ": "TIMESTAMP_LTZ", "TIMESTAMPTZ": "TIMESTAMP_TZ", "VARBINARY": "BINARY"},
+    },
+    alone={"NUMBER": "NUMBER(38,0)"},
+    notation=("ARRAY", "MAP({},{})", "OBJECT", "{} {}"),
+    strings=("VARCHAR", "CHAR"),
+    days="NUMBER(38,0)",
+    whole_days=True,
+    compute_digits=snowflake_digits,
+    conversions=uniform_conversions("string-* number-boolean date-moment binary-uuid", INTERVAL="", ARRAY=""),
+)
+
+
+SNOWFLAKE = DialectTraits(
+    name="snowflake",
+    family="snowflake",
+    tables=IdentifierFolding.UPPER,
+    columns=IdentifierFolding.UPPER,
+    naming=UnaliasedNaming.UPPER,
+    count="NUMBER(18,0)",
+    dotted_members=False,
+    uses_catalog=True,
+    lateral_alias=True,
+    alias_in_where=True,
+    alias_in_having=True,
+    implicit_recursion=True,
+    dual=True,
+    positions=True,
+    row_names="COLUMN{1}",
+    flattens=True,
+    plain_functions=frozenset({"ZEROIFNULL", "NULLIFZERO"}),
+    value_keywords=frozenset(
+        "CURRENT_USER CURRENT_DATE CURRENT_TIMESTAMP LEVEL SQLCODE SQLERRM SQLSTATE SQLROWCOUNT SQLFOUND "
+        "SQLNOTFOUND".split()
+    ),
+    reserved_values=frozenset({"LEVEL"}),
+    sequence_columns=frozenset({"NEXTVAL"}),
+    table_pseudo_columns=frozenset(
+        "METADATA$ACTION METADATA$ISUPDATE METADATA$ROW_ID METADATA$FILENAME METADATA$FILE_ROW_NUMBER "
+        "METADATA$FILE_CONTENT_KEY METADATA$FILE_LAST_MODIFIED METADATA$START_SCAN_TIME".split()
+    ),
+    pseudo_column_types={
+        **dict.fromkeys(
+            "METADATA$ACTION METADATA$ROW_ID METADATA$FILENAME METADATA$FILE_CONTENT_KEY SQLERRM SQLSTATE".split(),
+            "VARCHAR",
+        ),
+        **dict.fromkeys("METADATA$ISUPDATE SQLFOUND SQLNOTFOUND".split(), "BOOLEAN"),
+        **dict.fromkeys("METADATA$FILE_ROW_NUMBER LEVEL NEXTVAL SQLCODE SQLROWCOUNT".split(), "NUMBER(38,0)"),
+        "METADATA$FILE_LAST_MODIFIED": "TIMESTAMP_NTZ",
+        "METADATA$START_SCAN_TIME": "TIMESTAMP_LTZ",
+    },
+    system_catalog=SystemCatalog(
+        schemas=STANDARD_SCHEMAS | {"account_usage", "organization_usage", "reader_account_usage", "data_sharing_usage"}
+    ),
+    client_commands=ClientCommands(re.compile(r"!(?P<word>[a-z]+)"), COMMAND_KINDS),
+    procedural=ProceduralLanguage(
+        "Snowflake scripting",
+        sections=True,
+        opens=frozenset({"BEGIN", "DECLARE"}),
+        transactions=frozenset("TRANSACTION WORK NAME ;".split()),
+        marked=True,
+        identifiers=True,
+    ),
+    types=SNOWFLAKE_TYPES,
+    type_rules=TypeRules(
+        functions=SNOWFLAKE_RULES,
+        constants=SNOWFLAKE_CONSTANT_OPERATORS,
+        table_functions={
+            "FLATTEN": ("NUMBER(38,0)", "VARCHAR", "VARCHAR", "NUMBER(38,0)", "VARIANT", "VARIANT"),
+            "EXPLODE": ("NUMBER(38,0)", "VARCHAR", "VARCHAR", "NUMBER(38,0)", "VARIANT", "VARIANT"),
+            "SPLIT_TO_TABLE": ("NUMBER(38,0)", "NUMBER(38,0)", "VARCHAR"),
+            "STRTOK_SPLIT_TO_TABLE": ("NUMBER(38,0)", "NUMBER(38,0)", "VARCHAR"),
+        },
+    ),
+    signs=(
+        build_sign("QUALIFY", r"\bQUALIFY\b", 2, "qualify"),
+        build_sign("paths into VARIANT with a cast", r"[\w\"\])]:[a-z_]\w*(?:[.\[][\w'.\[\]]*)?::\s*[a-z]", 4, "::"),
+        build_sign("VARIANT columns", r"\bVARIANT\b", 2, "variant"),
+        build_sign("LATERAL FLATTEN", r"\b(LATERAL|TABLE\s*\()\s*FLATTEN\s*\(|\bFLATTEN\s*\(\s*INPUT\b", 3, "flatten"),
+        build_sign(
+            "OBJECT_CONSTRUCT, TRY_TO_… or IFF",
+            r"\b(OBJECT_CONSTRUCT|TRY_TO_\w+|TO_VARIANT|IFF|ZEROIFNULL)\s*\(",
+            words="object_construct try_to_ to_variant iff zeroifnull",
+        ),
+        build_sign("TRANSIENT tables", r"\bTRANSIENT\s+TABLE\b|\bCOPY\s+GRANTS\b", 3, "transient grants"),
+        build_sign("TIMESTAMP_NTZ", r"\bTIMESTAMP_(NTZ|LTZ|TZ)\b", 2, "timestamp_"),
+        build_sign(
+            "stages, streams, tasks and warehouses",
+            r"\bCREATE\s+(OR\s+REPLACE\s+)?(STAGE|STREAM|TASK|PIPE|WAREHOUSE|FILE\s+FORMAT)\b",
+            3,
+            "stage stream task pipe warehouse format",
+        ),
+        build_sign("COPY INTO from a stage", r"\bCOPY\s+INTO\b[^;]*\bFROM\s+@", 3, "copy"),
+    ),
+    host_signs=(build_driver_sign("Snowflake", modules="snowflake", operators="Snowflake", scheme="snowflake"),),
+)
