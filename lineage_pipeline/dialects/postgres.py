@@ -10,7 +10,7 @@ from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
 from lineage_pipeline.dialects.system_catalogs import STANDARD_SCHEMAS, SystemCatalog
 from lineage_pipeline.dialects.table_functions import TableArgument
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule, arithmetic_rule
-from lineage_pipeline.dialects.types.coercion import common_type, strip_size
+from lineage_pipeline.dialects.types.coercion import common_type, normalized_shape, strip_size
 from lineage_pipeline.dialects.types.common_rules import (
     argument_rule,
     array_rule,
@@ -27,12 +27,15 @@ from lineage_pipeline.dialects.types.conversions import (
     parse_pairs,
 )
 from lineage_pipeline.dialects.types.families import UNTYPED_CONSTANT, TypeFamily
-from lineage_pipeline.dialects.types.shapes import TypeShape, member_type, parse_type_shape
+from lineage_pipeline.dialects.types.shapes import member_type, parse_type_shape
 from lineage_pipeline.dialects.types.type_rules import SAME_AS_EXPRESSION, TypeRules
 
 
-def _widen_postgres(family: TypeFamily, left: TypeShape, right: TypeShape) -> str | None:
+def _widen_types(family: TypeFamily, first: str, second: str) -> str | None:
     """PostgreSQL keeps the first type unless only the other one holds it."""
+    left, right = normalized_shape(first, family), normalized_shape(second, family)
+    if left == right:
+        return first
     for chain in (
         (*family.integers, family.decimal, family.real, family.double),
         (family.date, family.timestamp, family.zoned),
@@ -554,7 +557,7 @@ POSTGRES_TYPES = TypeFamily(
     using_widens=True,
     real_digits=24,
     results={"VARCHAR": "TEXT"},
-    widen=_widen_postgres,
+    widen=_widen_types,
     conversions=ImplicitConversions(
         compares=parse_pairs("date-moment time-interval"),
         unites=parse_pairs("date-moment"),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from lineage_pipeline.dialects.number_literals import parse_whole_number
-from lineage_pipeline.dialects.types import clickhouse_widening, decimals
+from lineage_pipeline.dialects.types import decimals
 from lineage_pipeline.dialects.types.conversions import TYPE_KINDS
 from lineage_pipeline.dialects.types.decimals import Digits, integer_literal_digits
 from lineage_pipeline.dialects.types.families import (
@@ -88,13 +88,11 @@ def widen_types(left: str, right: str, family: TypeFamily) -> str | None:
     """Return the least type that holds two, or None where there is none or it is unknown."""
     if left == right:
         return left
-    if family.nothing:
-        return clickhouse_widening.widen_clickhouse(left, right)
+    if family.widen is not None:
+        return family.widen(family, left, right)
     first, second = normalized_shape(left, family), normalized_shape(right, family)
     if first == second:
         return left
-    if family.widen is not None:
-        return family.widen(family, first, second)
     for rule in (widen_numbers, _widen_strings, _widen_moments, _widen_nested, *family.widening):
         found = rule(family, first, second) or rule(family, second, first)
         if found is not None:

@@ -147,8 +147,8 @@ class TypeFamily(msgspec.Struct, frozen=True, eq=False):
     """The analyzer assumes that a failing conversion gives NULL; where not set, it is an error (Spark, Hive)."""
     compute_digits: DigitsOfOperation | None = None
     """The digits of a decimal after an operation; None: unknown."""
-    widen: WideningRule | None = None
-    """The type that holds two others, where the common rules do not say it (PostgreSQL)."""
+    widen: Callable[["TypeFamily", str, str], str | None] | None = None
+    """The type that holds two others, where it has rules of its own for all types (PostgreSQL, ClickHouse)."""
     widening: tuple[WideningRule, ...] = ()
     """Rules for the type that holds two others, after the common ones: a string beside a number."""
     combine_strings: Callable[[Sequence[str]], str] | None = None

@@ -1,7 +1,6 @@
 """Type inference of one dialect family: the common rules and its own, with a cache."""
 
 from lineage_pipeline.dialects.dialect import DialectTraits
-from lineage_pipeline.dialects.types import clickhouse_widening
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule
 from lineage_pipeline.dialects.types.coercion import strip_size
 from lineage_pipeline.dialects.types.common_rules import COMMON_RULES, CONSTANT_DEPENDENT_OPERATORS
@@ -22,6 +21,7 @@ class TypeInference:
         self.nulls = own.nulls
         self.lenient = traits.types.null_on_failure
         self.constants = CONSTANT_DEPENDENT_OPERATORS | own.constants
+        self.unknown = own.unknown
         self.keeps_size = own.keeps_size
         self.conversions = traits.types.conversions
         self.known: dict[tuple[str, ArgumentTypes, ConstantTexts], str | None] = {}
@@ -29,8 +29,8 @@ class TypeInference:
     def infer_result(self, op: str, types: ArgumentTypes, texts: ConstantTexts, otherwise: str) -> str | None:
         """Return the result type of an operator; without a rule it is the parser's."""
         rule = self.rules.get(op)
-        if rule is None and self.family.nothing:
-            return clickhouse_widening.propagate_nullability(types, clickhouse_widening.unwrap_type(otherwise) or None)
+        if rule is None and self.unknown is not None:
+            return self.unknown(types, otherwise)
         if rule is None:
             return self.family.results.get(otherwise, otherwise) or None
         key = (op, types, texts)

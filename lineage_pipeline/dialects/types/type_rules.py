@@ -1,8 +1,10 @@
 """Type rules: what a dialect adds to the common rules for result types and nullability."""
 
+from collections.abc import Callable
+
 import msgspec
 
-from lineage_pipeline.dialects.types.arithmetic import TypeRule
+from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, TypeRule
 from lineage_pipeline.dialects.types.nullability import GENERAL_NULL_RULES, NullRules
 
 SAME_AS_EXPRESSION = "="
@@ -19,6 +21,8 @@ class TypeRules(msgspec.Struct, frozen=True, eq=False):
     """Result types of functions and operators, where the common rules do not say them or say another."""
     constants: frozenset[str] = frozenset()
     """Operators whose type depends on the values of constants, beside the common ones: `TO_NUMBER(x, 10, 2)`."""
+    unknown: Callable[[ArgumentTypes, str], str | None] | None = None
+    """The type of a function without a rule, by its arguments and the parser's type; None: the parser's type."""
     nulls: NullRules = GENERAL_NULL_RULES
     """Which operators and functions may return NULL."""
     keeps_size: frozenset[str] = frozenset()
