@@ -25,6 +25,8 @@ from lineage_pipeline.dialects.types.families import TypeFamily
 from lineage_pipeline.dialects.types.shapes import parse_type_shape
 from lineage_pipeline.dialects.types.type_rules import TypeRules
 
+# ── result types of operators and functions ───────────────────────────────────────────────────────────────────────────
+
 WIDE_DECIMAL = "BIGNUMERIC"
 """The decimal type with more digits."""
 
@@ -221,6 +223,8 @@ BIGQUERY_RULES: dict[str, TypeRule] = {
 """Rules of BigQuery's functions; the common rules hold for the rest."""
 
 
+# ── types ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
 BIGQUERY_TYPES = TypeFamily(
     name="bigquery",
     integers=("INT64",),
@@ -258,6 +262,8 @@ BIGQUERY_TYPES = TypeFamily(
     ),
 )
 
+
+# ── the dialect ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 BIGQUERY = DialectTraits(
     name="bigquery",

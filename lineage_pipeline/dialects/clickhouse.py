@@ -22,6 +22,8 @@ from lineage_pipeline.dialects.types.families import TypeFamily
 from lineage_pipeline.dialects.types.shapes import member_type, parse_type_shape
 from lineage_pipeline.dialects.types.type_rules import TypeRules
 
+# ── result types of operators and functions ───────────────────────────────────────────────────────────────────────────
+
 _WRAPPER = re.compile(r"(?:NULLABLE|LOWCARDINALITY)\((.*)\)")
 _INTEGER_TYPE = re.compile(r"(U?)INT(8|16|32|64|128|256)")
 _DECIMAL_TYPE = re.compile(r"DECIMAL\((\d+),(\d+)\)")
@@ -591,6 +593,9 @@ CLICKHOUSE_CONSTANT_OPERATORS = split_names(
 """Operators whose type also depends on the values of constants."""
 
 
+# ── types ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
 def _propagate_parser_type(types: ArgumentTypes, kind: str) -> str | None:
     """The parser's type of a function, nullable where an argument is."""
     return propagate_nullability(types, unwrap_type(kind) or None)
@@ -627,6 +632,8 @@ CLICKHOUSE_TYPES = TypeFamily(
     widen=_widen_types,
 )
 
+
+# ── the dialect ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 CLICKHOUSE = DialectTraits(
     name="clickhouse",

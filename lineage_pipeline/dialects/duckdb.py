@@ -47,6 +47,8 @@ from lineage_pipeline.dialects.types.families import UNTYPED_CONSTANT, TypeFamil
 from lineage_pipeline.dialects.types.shapes import TypeShape, member_type, parse_type_shape
 from lineage_pipeline.dialects.types.type_rules import ELEMENT_OF_EXPRESSION, TypeRules
 
+# ── result types of operators and functions ───────────────────────────────────────────────────────────────────────────
+
 
 def duckdb_digits(op: str, left: Digits, right: Digits) -> Digits | None:
     """The digits of an operation in DuckDB; a quotient is no decimal there."""
@@ -725,6 +727,8 @@ DUCKDB_CONSTANT_OPERATORS = (
 """Operators whose type also depends on the values of constants."""
 
 
+# ── types ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
 _INTEGER_SYNONYMS = {"INT": "INTEGER", "INT4": "INTEGER", "INT8": "BIGINT", "INT2": "SMALLINT", "INT1": "TINYINT"}
 
 DUCKDB_TYPES = TypeFamily(
@@ -786,6 +790,8 @@ DUCKDB_TYPES = TypeFamily(
     ),
 )
 
+
+# ── the dialect ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 DUCKDB = DialectTraits(
     name="duckdb",

@@ -24,6 +24,8 @@ from lineage_pipeline.dialects.types.families import UNPARAMETERIZED_TYPES, Type
 from lineage_pipeline.dialects.types.shapes import parse_type_shape
 from lineage_pipeline.dialects.types.type_rules import TypeRules
 
+# ── result types of operators and functions ───────────────────────────────────────────────────────────────────────────
+
 
 def mysql_digits(op: str, left: Digits, right: Digits) -> Digits:
     """The digits of an operation in MySQL: a quotient has four more behind the point than what is divided."""
@@ -125,6 +127,8 @@ MYSQL_RULES: dict[str, TypeRule] = {
 }
 
 
+# ── types ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
 MYSQL_TYPES = TypeFamily(
     name="mysql",
     integers=("TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT"),
@@ -154,6 +158,8 @@ MYSQL_TYPES = TypeFamily(
     literal_digits=True,
 )
 
+
+# ── the dialect ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 MYSQL_PROGRAMS = ProceduralLanguage(
     "MySQL",

@@ -12,10 +12,12 @@ from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTe
 from lineage_pipeline.dialects.types.common_rules import argument_rule, argument_type_name, fixed_rules, split_names
 from lineage_pipeline.dialects.types.conversions import (
     LENIENT_PAIRS,
-    uniform_conversions,
+    build_uniform_conversions,
 )
 from lineage_pipeline.dialects.types.families import UNPARAMETERIZED_TYPES, TypeFamily
 from lineage_pipeline.dialects.types.type_rules import TypeRules
+
+# ── result types of operators and functions ───────────────────────────────────────────────────────────────────────────
 
 
 def oracle_operator_rule(op: str) -> TypeRule:
@@ -109,6 +111,8 @@ ORACLE_RULES: dict[str, TypeRule] = {
 }
 
 
+# ── types ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
 ORACLE_TYPES = TypeFamily(
     name="oracle",
     integers=("SMALLINT", "INT", "INTEGER"),
@@ -126,9 +130,11 @@ ORACLE_TYPES = TypeFamily(
     strings=("CHAR", "VARCHAR", "VARCHAR2", "NCHAR", "NVARCHAR2", "CLOB", "NCLOB"),
     results=UNPARAMETERIZED_TYPES,
     keeps_precision=True,
-    conversions=uniform_conversions(LENIENT_PAIRS, DATE="moment", BOOLEAN="", INTERVAL=""),
+    conversions=build_uniform_conversions(LENIENT_PAIRS, DATE="moment", BOOLEAN="", INTERVAL=""),
 )
 
+
+# ── the dialect ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 PLSQL = ProceduralLanguage(
     "PL/SQL",
@@ -154,8 +160,8 @@ SQLPLUS = ClientCommands(
 )
 
 
-ORACLE_VIEW_PREFIXES = ("all_", "user_")
-ORACLE_VIEWS = frozenset(
+_VIEW_PREFIXES = ("all_", "user_")
+_VIEWS = frozenset(
     "arguments catalog clusters col_comments col_privs coll_types cons_columns constraints db_links dependencies "
     "directories errors extents external_tables free_space identifiers ind_columns ind_expressions ind_partitions "
     "ind_statistics indexes jobs lob_partitions lobs mview_logs mviews nested_tables object_tables objects "
@@ -165,7 +171,7 @@ ORACLE_VIEWS = frozenset(
     "tab_partitions tab_privs tab_privs_made tab_privs_recd tab_statistics tab_subpartitions tables tablespaces "
     "trigger_cols triggers type_attrs type_methods types users varrays views xml_tables".split()
 )
-"""Oracle: names after ALL_ and USER_, prefixes that user objects may have too."""
+"""Names after ALL_ and USER_, prefixes that user objects may have too."""
 
 
 _SEQUENCE_COLUMNS = frozenset({"NEXTVAL", "CURRVAL"})
@@ -213,7 +219,7 @@ ORACLE = DialectTraits(
         names=frozenset(
             "dual cat tab cols dict dictionary session_privs session_roles product_component_version".split()
         )
-        | frozenset(owner + name for owner in ORACLE_VIEW_PREFIXES for name in ORACLE_VIEWS),
+        | frozenset(owner + name for owner in _VIEW_PREFIXES for name in _VIEWS),
     ),
     client_commands=SQLPLUS,
     procedural=PLSQL,

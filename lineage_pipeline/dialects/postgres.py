@@ -30,6 +30,8 @@ from lineage_pipeline.dialects.types.families import UNTYPED_CONSTANT, TypeFamil
 from lineage_pipeline.dialects.types.shapes import member_type, parse_type_shape
 from lineage_pipeline.dialects.types.type_rules import SAME_AS_EXPRESSION, TypeRules
 
+# ── result types of operators and functions ───────────────────────────────────────────────────────────────────────────
+
 
 def _widen_types(family: TypeFamily, first: str, second: str) -> str | None:
     """PostgreSQL keeps the first type unless only the other one holds it."""
@@ -525,6 +527,8 @@ POSTGRES_CONSTANT_OPERATORS = split_names("CURRENTTIMESTAMP LOCALTIMESTAMP CURRE
 """Operators whose type also depends on the values of constants."""
 
 
+# ── types ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
 POSTGRES_TYPES = TypeFamily(
     name="postgres",
     integers=("SMALLINT", "INT", "BIGINT"),
@@ -566,6 +570,8 @@ POSTGRES_TYPES = TypeFamily(
     ),
 )
 
+
+# ── the dialect ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _TABLE_FUNCTION_TYPES: dict[str, tuple[str, ...]] = {
     "JSON_EACH": ("TEXT", "JSON"),

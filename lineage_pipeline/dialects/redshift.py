@@ -14,11 +14,13 @@ from lineage_pipeline.dialects.types.common_rules import (
     split_names,
     sum_rule,
 )
-from lineage_pipeline.dialects.types.conversions import LENIENT_PAIRS, uniform_conversions
+from lineage_pipeline.dialects.types.conversions import LENIENT_PAIRS, build_uniform_conversions
 from lineage_pipeline.dialects.types.decimals import DEFAULT_PRECISION_LIMIT, EXACT_DIGIT_RULES, Digits
 from lineage_pipeline.dialects.types.families import UNPARAMETERIZED_TYPES, TypeFamily
 from lineage_pipeline.dialects.types.shapes import parse_type_shape
 from lineage_pipeline.dialects.types.type_rules import TypeRules
+
+# ── result types of operators and functions ───────────────────────────────────────────────────────────────────────────
 
 
 def redshift_digits(op: str, left: Digits, right: Digits) -> Digits:
@@ -103,6 +105,8 @@ REDSHIFT_RULES: dict[str, TypeRule] = {
 }
 
 
+# ── types ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
 REDSHIFT_TYPES = TypeFamily(
     name="redshift",
     integers=("SMALLINT", "INTEGER", "BIGINT"),
@@ -122,9 +126,11 @@ REDSHIFT_TYPES = TypeFamily(
     numbered=False,
     results=UNPARAMETERIZED_TYPES,
     compute_digits=redshift_digits,
-    conversions=uniform_conversions(LENIENT_PAIRS, INTERVAL="", ARRAY=""),
+    conversions=build_uniform_conversions(LENIENT_PAIRS, INTERVAL="", ARRAY=""),
 )
 
+
+# ── the dialect ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 REDSHIFT = DialectTraits(
     name="redshift",

@@ -12,11 +12,13 @@ from lineage_pipeline.dialects.system_catalogs import STANDARD_SCHEMAS, SystemCa
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule, arithmetic_rule
 from lineage_pipeline.dialects.types.coercion import common_type, type_digits
 from lineage_pipeline.dialects.types.common_rules import DATE_UNITS, argument_rule, fixed_rule, fixed_rules, split_names
-from lineage_pipeline.dialects.types.conversions import uniform_conversions
+from lineage_pipeline.dialects.types.conversions import build_uniform_conversions
 from lineage_pipeline.dialects.types.decimals import DEFAULT_PRECISION_LIMIT, Digits
 from lineage_pipeline.dialects.types.families import TypeFamily
 from lineage_pipeline.dialects.types.shapes import parse_type_shape
 from lineage_pipeline.dialects.types.type_rules import TypeRules
+
+# ── result types of operators and functions ───────────────────────────────────────────────────────────────────────────
 
 
 def snowflake_digits(op: str, left: Digits, right: Digits) -> Digits:
@@ -198,6 +200,8 @@ SNOWFLAKE_CONSTANT_OPERATORS = split_names("DATEADD TIMESTAMPADD TSORDSADD DATES
 """Operators whose type also depends on the values of constants."""
 
 
+# ── types ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
 SNOWFLAKE_TYPES = TypeFamily(
     name="snowflake",
     integers=(),
@@ -225,9 +229,11 @@ SNOWFLAKE_TYPES = TypeFamily(
     days="NUMBER(38,0)",
     whole_days=True,
     compute_digits=snowflake_digits,
-    conversions=uniform_conversions("string-* number-boolean date-moment binary-uuid", INTERVAL="", ARRAY=""),
+    conversions=build_uniform_conversions("string-* number-boolean date-moment binary-uuid", INTERVAL="", ARRAY=""),
 )
 
+
+# ── the dialect ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 SNOWFLAKE = DialectTraits(
     name="snowflake",

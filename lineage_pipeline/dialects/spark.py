@@ -34,6 +34,8 @@ from lineage_pipeline.dialects.types.nullability import NULL_IF_ALL, WRAPPER_FUN
 from lineage_pipeline.dialects.types.shapes import TypeShape, member_type, parse_type_shape, uppercase_type
 from lineage_pipeline.dialects.types.type_rules import TypeRules
 
+# ── result types of operators and functions ───────────────────────────────────────────────────────────────────────────
+
 
 def _adjust_digits(precision: int, scale: int) -> Digits:
     """Spark: with too many digits the scale shrinks, down to six."""
@@ -553,6 +555,8 @@ SPARK_RULES: dict[str, TypeRule] = {
 """Rules of Spark's functions; the common rules hold for the rest."""
 
 
+# ── nullability ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
 _NEVER_NULL = split_names(
     "COUNT COUNTIF APPROXDISTINCT ROWNUMBER RANK DENSERANK NTILE CUMEDIST PERCENTRANK IS GROUPING GROUPINGID "
     "GROUPING_ID ARRAY ARRAYAGG ARRAYUNIQUEAGG COLLECT_LIST COLLECT_SET COUNT_MIN_SKETCH EQUALNULL HASH "
@@ -656,6 +660,8 @@ SPARK_NULL_RULES = NullRules(
 """The rules of Spark's analyzer."""
 
 
+# ── types ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
 SPARK_TYPES = TypeFamily(
     name="spark",
     integers=("TINYINT", "SMALLINT", "INT", "BIGINT"),
@@ -712,6 +718,8 @@ SPARK_TYPES = TypeFamily(
     ),
 )
 
+
+# ── the dialect ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 SPARK_TABLE_FUNCTIONS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("POSEXPLODE", "POSEXPLODEOUTER", "POSEXPLODE_OUTER"), ("INT",)),

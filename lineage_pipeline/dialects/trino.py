@@ -27,6 +27,8 @@ from lineage_pipeline.dialects.types.families import UNPARAMETERIZED_TYPES, Type
 from lineage_pipeline.dialects.types.shapes import parse_type_shape
 from lineage_pipeline.dialects.types.type_rules import TypeRules
 
+# ── result types of operators and functions ───────────────────────────────────────────────────────────────────────────
+
 
 def trino_digits(op: str, left: Digits, right: Digits) -> Digits:
     """The digits of an operation in Trino: a quotient has as many behind the point as the longer side."""
@@ -150,6 +152,8 @@ TRINO_RULES: dict[str, TypeRule] = {
 }
 
 
+# ── types ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
 TRINO_TYPES = TypeFamily(
     name="trino",
     integers=("TINYINT", "SMALLINT", "INTEGER", "BIGINT"),
@@ -173,6 +177,8 @@ TRINO_TYPES = TypeFamily(
     conversions=STRICT_CONVERSIONS,
 )
 
+
+# ── the dialect ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 TRINO = DialectTraits(
     name="trino",

@@ -15,11 +15,13 @@ from lineage_pipeline.dialects.types.coercion import (
     widen_numbers,
 )
 from lineage_pipeline.dialects.types.common_rules import argument_rule, fixed_rule, fixed_rules, split_names
-from lineage_pipeline.dialects.types.conversions import is_refused, uniform_conversions
+from lineage_pipeline.dialects.types.conversions import build_uniform_conversions, is_refused
 from lineage_pipeline.dialects.types.decimals import DEFAULT_PRECISION_LIMIT, EXACT_DIGIT_RULES, Digits
 from lineage_pipeline.dialects.types.families import TypeFamily, normalize_type
 from lineage_pipeline.dialects.types.shapes import TypeShape, parse_type_shape
 from lineage_pipeline.dialects.types.type_rules import SAME_AS_EXPRESSION, TypeRules
+
+# ── result types of operators and functions ───────────────────────────────────────────────────────────────────────────
 
 MONEY_TYPES = {"MONEY": "DECIMAL(19,4)", "SMALLMONEY": "DECIMAL(10,4)"}
 """Money types, and the decimals they equal."""
@@ -413,6 +415,8 @@ SERVER_VARIABLES: dict[str, str] = {
 """Variables that the server sets, without the `@@` before their names."""
 
 
+# ── types ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
 TSQL_TYPES = TypeFamily(
     name="tsql",
     integers=("TINYINT", "SMALLINT", "INT", "BIGINT"),
@@ -439,7 +443,7 @@ TSQL_TYPES = TypeFamily(
     combine_strings=combine_tsql_strings,
     widening=(_widen_by_precedence,),
     # A DATETIME is a number of days as well, and a TIMESTAMP is no moment there.
-    conversions=uniform_conversions(
+    conversions=build_uniform_conversions(
         "string-* number-boolean date-moment time-moment binary-*",
         DATETIME="",
         SMALLDATETIME="",
@@ -448,6 +452,8 @@ TSQL_TYPES = TypeFamily(
     ),
 )
 
+
+# ── the dialect ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 TSQL = DialectTraits(
     name="tsql",

@@ -47,7 +47,7 @@ class ImplicitConversions(msgspec.Struct, frozen=True, eq=False):
     """Pairs (from, to) of type names that cannot be stored although they are of one kind: FLOAT64 into INT64."""
 
 
-def uniform_conversions(text: str, **names: str) -> ImplicitConversions:
+def build_uniform_conversions(text: str, **names: str) -> ImplicitConversions:
     """Build the conversions of an engine that compares, unites and stores the same pairs."""
     pairs = parse_pairs(text)
     return ImplicitConversions(compares=pairs, unites=pairs, stores=pairs, names=names)
@@ -92,7 +92,7 @@ STRICT_OPERANDS = parse_operator_pairs(
 """Operand pairs of PostgreSQL; BigQuery accepts fewer."""
 
 # What two dates differ by is a number in some of them and an interval in others.
-STRICT_CONVERSIONS = uniform_conversions("date-moment", INTERVAL="")
+STRICT_CONVERSIONS = build_uniform_conversions("date-moment", INTERVAL="")
 """The conversions of an engine that converts only dates and timestamps."""
 
 LENIENT_PAIRS = "string-* number-boolean date-moment binary-uuid time-interval"
