@@ -58,18 +58,43 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     Traits are equal only to themselves, so that they can be keys of a cache whatever their tables hold.
     """
 
+    # ── names ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
     name: str
     """The dialect's own name, as sqlglot calls it."""
     family: str
     """The main dialect whose rules it shares: `tsql` for `fabric`; rows of the grammar are looked up by it."""
+    grammar: str = ""
+    """The sqlglot dialect that parses it, where that is not the one of its own name."""
+    definitions: str = ""
+    """The sqlglot dialect for CREATE, ALTER and DROP without a query; Athena's is Hive (Athena: CREATE TABLE)."""
+    quotes: str = ""
+    """More quote characters of identifiers than the grammar's (Athena docs: Escape reserved keywords in queries)."""
     tables: IdentifierFolding = IdentifierFolding.INSENSITIVE
     """How table names are compared (BigQuery docs: Lexical structure and syntax, on case sensitivity)."""
     columns: IdentifierFolding = IdentifierFolding.INSENSITIVE
     """How column names are compared (PostgreSQL docs: Lexical Structure, on quoted identifiers)."""
-    naming: UnaliasedNaming = UnaliasedNaming.TEXT
-    """How an output column without an alias is named: `SELECT a + b`."""
+    aliases: IdentifierFolding | None = None
+    """How aliases of sources are compared; None: like tables (BigQuery docs: Lexical structure and syntax)."""
     parts: tuple[str, ...] = ("catalog", "schema", "name")
     """The parts of a full table name; only two where names have no catalog (MySQL docs: Identifier Qualifiers)."""
+    uses_catalog: bool = False
+    """USE with one name changes the catalog, not the schema (SQL Server docs: USE)."""
+    default_schema: str = ""
+    """The schema of names without one: `t` and `dbo.t` are the same object; empty: unknown (SQL Server: dbo)."""
+    virtual: tuple[str, ...] = ()
+    """Schemas that are no part of a table's name: `LIVE.t` is `t` (Databricks docs: LIVE schema (legacy))."""
+    decorators: str = ""
+    """The character before a partition or version: `t$20240101` (BigQuery docs: Load data into partitioned tables)."""
+    file_tables: bool = False
+    """A table name may be a file or a path: `FROM "a.csv"` (Spark SQL guide: Run SQL on files directly)."""
+    dual: bool = False
+    """DUAL is a table of one row with the column DUMMY (Oracle docs: Selecting from the DUAL Table)."""
+
+    # ── select lists and stars ────────────────────────────────────────────────────────────────────────────────────────
+
+    naming: UnaliasedNaming = UnaliasedNaming.TEXT
+    """How an output column without an alias is named: `SELECT a + b`."""
     lateral_alias: bool = False
     """A select list may use its earlier aliases: `SELECT a + 1 AS b, b * 2` (Databricks docs: Name resolution)."""
     alias_in_where: bool = False
@@ -78,95 +103,83 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     """GROUP BY may use aliases: `SELECT a + 1 AS b … GROUP BY b` (MySQL docs: Problems with Column Aliases)."""
     alias_in_having: bool = False
     """HAVING may use aliases: `COUNT(*) AS n … HAVING n > 1` (MySQL docs: Problems with Column Aliases)."""
-    implicit_recursion: bool = False
-    """A CTE that unions with itself is recursive without the keyword RECURSIVE (Snowflake docs: WITH)."""
-    implicit_unnest: bool = False
-    """FROM may name an array of an earlier source: `FROM t, t.items` (Redshift docs: Querying semi-structured data)."""
-    batches: bool = False
-    """Scripts are T-SQL: GO ends a batch, semicolons are optional (docs: SQL Server Utilities Statements - GO)."""
-    short_insert: bool = False
-    """INSERT may give fewer values than there are columns; the first columns take them (PostgreSQL docs: INSERT)."""
-    dual: bool = False
-    """DUAL is a table of one row with the column DUMMY (Oracle docs: Selecting from the DUAL Table)."""
-    query_adds_columns: bool = False
-    """`CREATE TABLE t (a INT) SELECT b …` has both columns (MySQL docs: CREATE TABLE ... SELECT Statement)."""
-    keeps_not_null: bool = False
-    """A table made from a query is NOT NULL where its values cannot be null (SQL Server docs: SELECT - INTO clause)."""
-    fixes_views: bool = False
-    """A view keeps the columns its query had when created, even of `*` (MySQL docs: CREATE VIEW Statement)."""
-    updates_joined: bool = False
-    """UPDATE may set columns of any table that it joins: `UPDATE a, b SET b.x = 1` (MySQL docs: UPDATE Statement)."""
-    virtual: tuple[str, ...] = ()
-    """Schemas that are no part of a table's name: `LIVE.t` is `t` (Databricks docs: LIVE schema (legacy))."""
-    file_tables: bool = False
-    """A table name may be a file or a path: `FROM "a.csv"` (Spark SQL guide: Run SQL on files directly)."""
-    positions: bool = False
-    """`$1` is the first column of a source, not a parameter (Snowflake docs: Query data in staged files)."""
-    as_table_is_like: bool = False
-    """`CREATE TABLE t AS s` copies the columns of `s`, not its rows (ClickHouse docs: CREATE TABLE)."""
-    global_temporary_lasts: bool = False
-    """CREATE GLOBAL TEMPORARY TABLE outlives the session; only its rows do not (Oracle docs: CREATE TABLE)."""
-    select_assigns: bool = False
-    """SELECT may assign variables: `SELECT @v = a FROM t` (SQL Server docs: SELECT @local_variable)."""
-    count: str = "BIGINT"
-    """The type that COUNT returns (SQL Server docs: COUNT)."""
-    quotes: str = ""
-    """More quote characters of identifiers than the grammar's (Athena docs: Escape reserved keywords in queries)."""
-    grammar: str = ""
-    """The sqlglot dialect that parses it, where that is not the one of its own name."""
-    definitions: str = ""
-    """The sqlglot dialect for CREATE, ALTER and DROP without a query; Athena's is Hive (Athena: CREATE TABLE)."""
     alias_first: bool = False
     """An alias hides a column everywhere: `SELECT a + 1 AS a, a * 2` (ClickHouse: prefer_column_name_to_alias)."""
     alias_first_in_group: bool = False
     """A name that is all of a GROUP BY key is the alias even if a source has such a column (BigQuery: GROUP BY)."""
-    row_names: str = "column{1}"
-    """The column names of VALUES; `{0}` counts from 0, `{1}` from 1 (PostgreSQL docs: VALUES)."""
-    row_values: bool = False
-    """The alias of a source as a value is its row: `SELECT t FROM t` (PostgreSQL docs: Composite Types)."""
-    unnest_expands: bool = False
-    """UNNEST of rows gives a column per field, UNNEST of a map gives key and value (Trino docs: SELECT)."""
-    alias_names_element: bool = False
-    """The alias names the column too: `SELECT n FROM generate_series(1, 3) AS n` (PostgreSQL: SELECT)."""
-    label_first: bool = True
-    """UNPIVOT gives the label, then the values; BigQuery and T-SQL the values first (BigQuery docs: Query syntax)."""
-    generator_names: bool = False
-    """`SELECT EXPLODE(m)` names its columns itself: `key`, `value` (Hive docs: LanguageManual UDF)."""
-    pattern_columns: bool = False
-    """A quoted select item may be a regular expression, as `a.*` (Hive docs: LanguageManual Select, REGEX columns)."""
-    column_sets: bool = False
-    """One select item may stand for many columns: `COLUMNS('a.*')`, `* LIKE 'a%'` (DuckDB docs: Star Expression)."""
-    decorators: str = ""
-    """The character before a partition or version: `t$20240101` (BigQuery docs: Load data into partitioned tables)."""
-    flattens: bool = False
-    """What sqlglot parses as EXPLODE is FLATTEN, with six columns (Snowflake docs: FLATTEN)."""
-    copies_names: bool = False
-    """COPY INTO matches columns by name unless it says BY POSITION or lists them (Databricks docs: COPY INTO)."""
-    dotted_members: bool = True
-    """`a.b` may be a field of an unlisted column `a`; PostgreSQL needs `(a).b` (PostgreSQL docs: Composite Types)."""
-    numbers_doubles: bool = False
-    """Duplicate columns of a subquery or new table become `a`, `a_1` (DuckDB docs: Keywords and Identifiers)."""
     alias_prefix: str = ""
     """The word before a name that makes it an alias: `a + 1 AS b … WHERE LOCAL.b > 0` (Exasol: SELECT)."""
-    uses_catalog: bool = False
-    """USE with one name changes the catalog, not the schema (SQL Server docs: USE)."""
-    aliases: IdentifierFolding | None = None
-    """How aliases of sources are compared; None: like tables (BigQuery docs: Lexical structure and syntax)."""
-    default_schema: str = ""
-    """The schema of names without one: `t` and `dbo.t` are the same object; empty: unknown (SQL Server: dbo)."""
+    positions: bool = False
+    """`$1` is the first column of a source, not a parameter (Snowflake docs: Query data in staged files)."""
+    dotted_members: bool = True
+    """`a.b` may be a field of an unlisted column `a`; PostgreSQL needs `(a).b` (PostgreSQL docs: Composite Types)."""
+    row_values: bool = False
+    """The alias of a source as a value is its row: `SELECT t FROM t` (PostgreSQL docs: Composite Types)."""
+    column_sets: bool = False
+    """One select item may stand for many columns: `COLUMNS('a.*')`, `* LIKE 'a%'` (DuckDB docs: Star Expression)."""
+    pattern_columns: bool = False
+    """A quoted select item may be a regular expression, as `a.*` (Hive docs: LanguageManual Select, REGEX columns)."""
+    generator_names: bool = False
+    """`SELECT EXPLODE(m)` names its columns itself: `key`, `value` (Hive docs: LanguageManual UDF)."""
+    numbers_doubles: bool = False
+    """Duplicate columns of a subquery or new table become `a`, `a_1` (DuckDB docs: Keywords and Identifiers)."""
     merges_in_place: bool = False
     """In a star, a USING column keeps its position of the left side; where not set, it comes first."""
     merges_first: bool = False
     """A USING column comes first even in the star of one side: `SELECT t.* FROM s JOIN t USING (k)` (Spark)."""
-    short_lists: bool = False
-    """A list of names may be shorter than the columns it names: `FROM t AS x (a)` (PostgreSQL docs: SELECT)."""
     lenient_stars: bool = False
     """A star may exclude a column that does not exist: `* EXCEPT (x)` (ClickHouse)."""
-    stars_by_position: bool = False
-    """The star of a MERGE maps by position; where not set, it maps by name: `INSERT *` (DuckDB)."""
+    short_lists: bool = False
+    """A list of names may be shorter than the columns it names: `FROM t AS x (a)` (PostgreSQL docs: SELECT)."""
+
+    # ── sources ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    implicit_recursion: bool = False
+    """A CTE that unions with itself is recursive without the keyword RECURSIVE (Snowflake docs: WITH)."""
+    implicit_unnest: bool = False
+    """FROM may name an array of an earlier source: `FROM t, t.items` (Redshift docs: Querying semi-structured data)."""
+    unnest_expands: bool = False
+    """UNNEST of rows gives a column per field, UNNEST of a map gives key and value (Trino docs: SELECT)."""
+    alias_names_element: bool = False
+    """The alias names the column too: `SELECT n FROM generate_series(1, 3) AS n` (PostgreSQL: SELECT)."""
+    flattens: bool = False
+    """What sqlglot parses as EXPLODE is FLATTEN, with six columns (Snowflake docs: FLATTEN)."""
+    label_first: bool = True
+    """UNPIVOT gives the label, then the values; BigQuery and T-SQL the values first (BigQuery docs: Query syntax)."""
+    row_names: str = "column{1}"
+    """The column names of VALUES; `{0}` counts from 0, `{1}` from 1 (PostgreSQL docs: VALUES)."""
+
+    # ── statements ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    batches: bool = False
+    """Scripts are T-SQL: GO ends a batch, semicolons are optional (docs: SQL Server Utilities Statements - GO)."""
     triple_quotes: bool = False
     """Three quotes open a string; where not set, the second is an escaped one (BigQuery docs: Lexical structure)."""
+    select_assigns: bool = False
+    """SELECT may assign variables: `SELECT @v = a FROM t` (SQL Server docs: SELECT @local_variable)."""
+    short_insert: bool = False
+    """INSERT may give fewer values than there are columns; the first columns take them (PostgreSQL docs: INSERT)."""
+    copies_names: bool = False
+    """COPY INTO matches columns by name unless it says BY POSITION or lists them (Databricks docs: COPY INTO)."""
+    updates_joined: bool = False
+    """UPDATE may set columns of any table that it joins: `UPDATE a, b SET b.x = 1` (MySQL docs: UPDATE Statement)."""
+    stars_by_position: bool = False
+    """The star of a MERGE maps by position; where not set, it maps by name: `INSERT *` (DuckDB)."""
+    query_adds_columns: bool = False
+    """`CREATE TABLE t (a INT) SELECT b …` has both columns (MySQL docs: CREATE TABLE ... SELECT Statement)."""
+    as_table_is_like: bool = False
+    """`CREATE TABLE t AS s` copies the columns of `s`, not its rows (ClickHouse docs: CREATE TABLE)."""
+    global_temporary_lasts: bool = False
+    """CREATE GLOBAL TEMPORARY TABLE outlives the session; only its rows do not (Oracle docs: CREATE TABLE)."""
+    keeps_not_null: bool = False
+    """A table made from a query is NOT NULL where its values cannot be null (SQL Server docs: SELECT - INTO clause)."""
+    fixes_views: bool = False
+    """A view keeps the columns its query had when created, even of `*` (MySQL docs: CREATE VIEW Statement)."""
 
+    # ── functions ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    count: str = "BIGINT"
+    """The type that COUNT returns (SQL Server docs: COUNT)."""
     plain_functions: frozenset[str] = frozenset()
     """Functions that the parser mistakes for others with another type or other arguments."""
     callable_keywords: frozenset[str] = frozenset()
@@ -193,8 +206,8 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     """Table functions that take a table by its name, or a query as text, and return its rows."""
     lookup_functions: frozenset[str] = frozenset()
     """Functions that look up a value: table as text, column(s) as text, key, default: `dictGet` (ClickHouse)."""
-    server_variables: dict[str, str] = {}
-    """Types of variables that the server sets, without the `@@` before their names (SQL Server)."""
+
+    # ── what the engine provides ──────────────────────────────────────────────────────────────────────────────────────
 
     value_keywords: frozenset[str] = VALUE_KEYWORDS
     """Keywords that are values of the engine where no column has such a name: `SELECT sysdate`."""
@@ -206,6 +219,8 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     """Columns that tables have beside those of their schema: `ROWID`."""
     pseudo_column_types: dict[str, str] = {}
     """The documented types of pseudo columns and value keywords."""
+    server_variables: dict[str, str] = {}
+    """Types of variables that the server sets, without the `@@` before their names (SQL Server)."""
     system_catalog: SystemCatalog = SystemCatalog()
     """Schemas and views of the engine that exist although no file creates them."""
     client_commands: ClientCommands | None = None
@@ -213,10 +228,14 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     procedural: ProceduralLanguage | None = None
     """The procedural language whose statements end in semicolons; None: there is none (T-SQL: see `batches`)."""
 
+    # ── types ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
     types: TypeFamily = GENERIC_TYPES
     """The names of its types, and how they behave."""
     type_rules: TypeRules = TypeRules()
     """The result types of its functions, beside the common rules."""
+
+    # ── signs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     signs: tuple[DialectSign, ...] = ()
     """What gives the dialect away in a SQL text."""

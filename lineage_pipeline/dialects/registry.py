@@ -99,8 +99,12 @@ def find_traits(dialect: str, case: str = "dialect") -> DialectTraits | None:
     name = dialect.lower()
     traits = DIALECTS.get(DIALECT_ALIASES.get(name, name))
     folding = CASE_FOLDINGS.get(case)
-    if traits is None or folding is None:
-        return traits
+    return traits if traits is None or folding is None else _fold_all_names(traits, folding)
+
+
+@cache
+def _fold_all_names(traits: DialectTraits, folding: IdentifierFolding) -> DialectTraits:
+    """Return a dialect that compares all names in one way; the same object for all names of a dialect."""
     return msgspec.structs.replace(traits, tables=folding, columns=folding, aliases=None)
 
 
