@@ -10,8 +10,8 @@ from lineage_pipeline.dialects.table_functions import TableArgument
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule, arithmetic_rule
 from lineage_pipeline.dialects.types.common_rules import (
     argument_rule,
+    argument_type_name,
     array_rule,
-    fixed_rule,
     fixed_rules,
     infer_array,
     infer_element,
@@ -31,17 +31,12 @@ WIDE_DECIMAL = "BIGNUMERIC"
 """The decimal type with more digits."""
 
 
-def bigquery_argument_name(types: ArgumentTypes, position: int = 0) -> str:
-    """Return the name of an argument's type, or an empty text: results have no length and digits."""
-    return parse_type_shape(types[position] or "").name if len(types) > position else ""
-
-
 def bigquery_operator_rule(op: str) -> TypeRule:
     """Build the rule of an operator: BIGNUMERIC wins where nothing is floating."""
     plain = arithmetic_rule(op)
 
     def rule(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
-        names = {bigquery_argument_name(types), bigquery_argument_name(types, 1)}
+        names = {argument_type_name(types), argument_type_name(types, 1)}
         if WIDE_DECIMAL in names:
             return family.double if family.double in names else WIDE_DECIMAL if names <= _NUMERIC_TYPES else None
         return plain(family, types, texts)
@@ -54,13 +49,13 @@ _NUMERIC_TYPES = frozenset({"INT64", "NUMERIC", WIDE_DECIMAL})
 
 def infer_avg(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """AVG: of integers a floating number, else of the same type."""
-    name = bigquery_argument_name(types)
+    name = argument_type_name(types)
     return family.double if name in family.integers else name or None
 
 
 def infer_same(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """The type of the argument, without its digits."""
-    return bigquery_argument_name(types) or None
+    return argument_type_name(types) or None
 
 
 def infer_round(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
@@ -72,7 +67,7 @@ def moment_rule(kind: str) -> TypeRule:
     """Build the rule of a function that returns the moment it is given; a string literal has its own kind."""
 
     def rule(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
-        name = bigquery_argument_name(types)
+        name = argument_type_name(types)
         return kind if name == family.string else name or None
 
     return rule
@@ -91,7 +86,7 @@ def infer_extract(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts
 
 def infer_string_or_bytes(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str:
     """A function that takes strings or bytes, and returns the same."""
-    return family.binary if bigquery_argument_name(types) == family.binary else family.string
+    return family.binary if argument_type_name(types) == family.binary else family.string
 
 
 def infer_array_of_strings(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
@@ -101,7 +96,7 @@ def infer_array_of_strings(family: TypeFamily, types: ArgumentTypes, texts: Cons
 
 def infer_json_part(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str:
     """A part of a document: a document of one, a string of a string."""
-    name = bigquery_argument_name(types)
+    name = argument_type_name(types)
     return "JSON" if name == "JSON" else family.string
 
 
@@ -112,19 +107,19 @@ def infer_json_parts(family: TypeFamily, types: ArgumentTypes, texts: ConstantTe
 
 def infer_approx_top_count(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """APPROX_TOP_COUNT: values, each with a number."""
-    kind = bigquery_argument_name(types)
+    kind = argument_type_name(types)
     return family.array(family.struct([("value", kind), ("count", family.integer)])) if kind else None
 
 
 def infer_approx_top_sum(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """APPROX_TOP_SUM: values, each with a total."""
-    kind, weight = bigquery_argument_name(types), bigquery_argument_name(types, 1)
+    kind, weight = argument_type_name(types), argument_type_name(types, 1)
     return family.array(family.struct([("value", kind), ("sum", weight)])) if kind and weight else None
 
 
 def infer_approx_quantiles(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """APPROX_QUANTILES: an array of its argument."""
-    return array_rule(0)(family, (bigquery_argument_name(types) or None,), texts)
+    return array_rule(0)(family, (argument_type_name(types) or None,), texts)
 
 
 def infer_safe_divide(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
@@ -187,7 +182,7 @@ BIGQUERY_RULES: dict[str, TypeRule] = {
     **fixed_rules(DOCUMENTED_TYPES),
     **dict.fromkeys(split_names("PERCENTILEDISC"), argument_rule(0)),
     **dict.fromkeys(split_names("ARRAYFIRST ARRAYLAST"), infer_element),
-    **{op: fixed_rule(kind) for kind, names in FIXED_TYPES.items() for op in names.split()},
+    **fixed_rules(FIXED_TYPES),
     **{op: bigquery_operator_rule(op) for op in ("ADD", "SUB", "MUL", "DIV", "MOD")},
     **{
         f"SAFE{name}": bigquery_operator_rule(op)

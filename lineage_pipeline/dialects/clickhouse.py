@@ -13,6 +13,7 @@ from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTe
 from lineage_pipeline.dialects.types.common_rules import (
     argument_rule,
     fixed_rule,
+    fixed_rules,
     infer_map_from_arrays,
     infer_map_keys,
     infer_map_values,
@@ -529,7 +530,7 @@ _TIME_UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SEC
 
 CLICKHOUSE_RULES: dict[str, TypeRule] = {
     **{op: nullable_rule(kind) for kind, names in FIXED_TYPES.items() for op in names.split()},
-    **{op: fixed_rule(kind) for kind, names in UNCONDITIONAL_TYPES.items() for op in names.split()},
+    **fixed_rules(UNCONDITIONAL_TYPES),
     **{op: nullable_rule(kind) for kind, names in AGGREGATE_TYPES.items() for op in names.split()},
     **{op: clickhouse_operator_rule(op) for op in ("ADD", "SUB", "MUL")},
     **{name: clickhouse_operator_rule(op) for name, op in (("PLUS", "ADD"), ("MINUS", "SUB"), ("MULTIPLY", "MUL"))},

@@ -31,7 +31,9 @@ from lineage_pipeline.dialects.types.common_rules import (
     SLICE_TYPE,
     argument_rule,
     array_rule,
-    fixed_rule,
+    fixed_rules,
+    infer_map_keys,
+    infer_map_values,
     infer_negation,
     split_names,
 )
@@ -473,18 +475,6 @@ def infer_flatten(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts
     return member_type(types[0], "") if types else None
 
 
-def infer_map_keys(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
-    """The keys of a map, as a list."""
-    shape = argument_shape(types)
-    return family.array(shape.members[0][1]) if shape.name == "MAP" and shape.members else None
-
-
-def infer_map_values(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
-    """The values of a map, or of one key, as a list."""
-    kind = member_type(types[0], "") if types and (types[0] or "").startswith("MAP") else None
-    return family.array(kind) if kind else None
-
-
 def infer_list_transform(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """LIST_TRANSFORM: a list of the lambda's result."""
     return family.array(types[-1]) if types and types[-1] else None
@@ -639,7 +629,7 @@ LIST_AGGREGATE_NAMES = {f"LIST_{name.upper()}": name for name in LIST_AGGREGATES
 }
 
 DUCKDB_RULES: dict[str, TypeRule] = {
-    **{op: fixed_rule(kind) for kind, names in FIXED_TYPES.items() for op in names.split()},
+    **fixed_rules(FIXED_TYPES),
     **dict.fromkeys(SAME_TYPE_FUNCTIONS, argument_rule(0)),
     **{op: duckdb_operator_rule(op) for op in ("ADD", "SUB", "MUL", "DIV", "MOD")},
     **{name: duckdb_operator_rule(op) for name, op in NAMED_OPERATORS.items()},

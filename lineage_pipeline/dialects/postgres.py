@@ -13,8 +13,10 @@ from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTe
 from lineage_pipeline.dialects.types.coercion import common_type, normalized_shape, strip_size
 from lineage_pipeline.dialects.types.common_rules import (
     argument_rule,
+    argument_type_name,
     array_rule,
     fixed_rule,
+    fixed_rules,
     infer_common_type,
     infer_element,
     infer_negation,
@@ -88,17 +90,12 @@ OPERATOR_RESULTS: dict[tuple[str, str, str], str] = {
 _SELF_PRESERVING_TYPES = frozenset({"MONEY", "JSONB", "INET", "TSVECTOR", "TSQUERY", *RANGE_TYPES})
 
 
-def postgres_argument_name(types: ArgumentTypes, position: int = 0) -> str:
-    """Return the name of an argument's type, or an empty text."""
-    return parse_type_shape(types[position] or "").name if len(types) > position else ""
-
-
 def postgres_operator_rule(op: str) -> TypeRule:
     """Build the rule of an operator between numbers, moments, or values of other types."""
     plain = arithmetic_rule(op)
 
     def rule(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
-        left, right = postgres_argument_name(types), postgres_argument_name(types, 1)
+        left, right = argument_type_name(types), argument_type_name(types, 1)
         known = OPERATOR_RESULTS.get((op, left, right))
         if known is not None:
             return known
@@ -117,7 +114,7 @@ def infer_concat(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts)
     arrays = [kind for kind in types if kind and kind.endswith("[]")]
     if arrays:
         return arrays[0]
-    names = {postgres_argument_name(types, at) for at in range(len(types))}
+    names = {argument_type_name(types, at) for at in range(len(types))}
     if names & {"BIT", "VARBIT"}:
         return "VARBIT"
     same = names & {"JSONB", "BYTEA", "TSVECTOR", "TSQUERY"}
@@ -126,13 +123,13 @@ def infer_concat(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts)
 
 def infer_numeric_or_double(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """A function with a form for NUMERIC and one for DOUBLE, which integers take."""
-    name = postgres_argument_name(types)
+    name = argument_type_name(types)
     return family.decimal if name == family.decimal else family.double if name else None
 
 
 def infer_statistic(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """A statistic: exact where its argument is."""
-    name = postgres_argument_name(types)
+    name = argument_type_name(types)
     if not name:
         return None
     return family.decimal if name == family.decimal or name in family.integers else family.double
@@ -152,14 +149,14 @@ def infer_log(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) ->
 
 def infer_power(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """A power: exact where one side is a decimal and none is floating."""
-    names = {postgres_argument_name(types), postgres_argument_name(types, 1)}
+    names = {argument_type_name(types), argument_type_name(types, 1)}
     exact = family.decimal in names and not names & {family.real, family.double}
     return family.decimal if exact else family.double
 
 
 def infer_sum(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """SUM: short integers grow long, long ones and decimals have any number of digits."""
-    name = postgres_argument_name(types)
+    name = argument_type_name(types)
     if name in ("SMALLINT", family.integer):
         return family.bigint
     return {family.bigint: family.decimal, family.time: family.interval}.get(name, name or None)
@@ -167,7 +164,7 @@ def infer_sum(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) ->
 
 def infer_avg(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """AVG: any number of digits, or floating."""
-    name = postgres_argument_name(types)
+    name = argument_type_name(types)
     if name in family.integers or name == family.decimal:
         return family.decimal
     return {family.real: family.double, family.double: family.double, family.time: family.interval}.get(
@@ -178,35 +175,33 @@ def infer_avg(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) ->
 def infer_min_max(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """MIN and MAX: strings are compared as texts."""
     kind = types[0] if types else None
-    return family.string if postgres_argument_name(types) in ("VARCHAR", "NAME", UNTYPED_CONSTANT) else kind
+    return family.string if argument_type_name(types) in ("VARCHAR", "NAME", UNTYPED_CONSTANT) else kind
 
 
 def infer_text(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """A string function that also takes bytes and bits."""
-    name = postgres_argument_name(types)
+    name = argument_type_name(types)
     return name if name in (family.binary, "BIT", "VARBIT") else family.string
 
 
 def infer_lower_upper(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """LOWER and UPPER: the end of a range, or a text."""
-    return RANGE_TYPES.get(postgres_argument_name(types).replace("MULTIRANGE", "RANGE"), family.string)
+    return RANGE_TYPES.get(argument_type_name(types).replace("MULTIRANGE", "RANGE"), family.string)
 
 
 def infer_range_merge(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """RANGE_MERGE: the range that holds all of some."""
-    return postgres_argument_name(types).replace("MULTIRANGE", "RANGE") or None
+    return argument_type_name(types).replace("MULTIRANGE", "RANGE") or None
 
 
 def infer_range_agg(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """RANGE_AGG: the ranges of a column together."""
-    return MULTIRANGE_TYPES.get(
-        postgres_argument_name(types).replace("MULTIRANGE", "RANGE").replace("RANGE", "MULTIRANGE")
-    )
+    return MULTIRANGE_TYPES.get(argument_type_name(types).replace("MULTIRANGE", "RANGE").replace("RANGE", "MULTIRANGE"))
 
 
 def infer_overlap(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """`&&`: whether two ranges or arrays overlap; of two searches, both of them."""
-    return "TSQUERY" if postgres_argument_name(types) == "TSQUERY" else family.boolean
+    return "TSQUERY" if argument_type_name(types) == "TSQUERY" else family.boolean
 
 
 def infer_ts_headline(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
@@ -216,26 +211,24 @@ def infer_ts_headline(family: TypeFamily, types: ArgumentTypes, texts: ConstantT
 
 def infer_length(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """LENGTH: how many characters there are, or how long a line is."""
-    return family.double if postgres_argument_name(types) in ("PATH", "LSEG") else family.integer
+    return family.double if argument_type_name(types) in ("PATH", "LSEG") else family.integer
 
 
 def infer_shift(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """`<<` and `>>`: bits are shifted; networks, ranges and shapes are compared."""
-    return types[0] if postgres_argument_name(types) in (*family.integers, "BIT", "VARBIT", "") else family.boolean
+    return types[0] if argument_type_name(types) in (*family.integers, "BIT", "VARBIT", "") else family.boolean
 
 
 def infer_subscript(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """A subscript: an element of an array, a part of a document, or a coordinate."""
     return (
-        family.double
-        if postgres_argument_name(types) in ("POINT", "LSEG", "BOX")
-        else infer_element(family, types, texts)
+        family.double if argument_type_name(types) in ("POINT", "LSEG", "BOX") else infer_element(family, types, texts)
     )
 
 
 def infer_nullif(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """NULLIF: the first value, in the type in which the two are compared."""
-    kind, name, other = types[0], postgres_argument_name(types), postgres_argument_name(types, 1)
+    kind, name, other = types[0], argument_type_name(types), argument_type_name(types, 1)
     if name == UNTYPED_CONSTANT and other not in _STRING_TYPES:
         return types[1] if len(types) > 1 else None
     if name in _STRING_TYPES:
@@ -247,7 +240,7 @@ def infer_nullif(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts)
     if other == family.real:
         return family.double
     merged = common_type(types[:2], family)
-    return kind if merged is None or postgres_argument_name((merged,)) == name else merged
+    return kind if merged is None or argument_type_name((merged,)) == name else merged
 
 
 _STRING_TYPES = frozenset({"TEXT", "VARCHAR", "CHAR", "BPCHAR", UNTYPED_CONSTANT})
@@ -275,13 +268,13 @@ def infer_array_literal(family: TypeFamily, types: ArgumentTypes, texts: Constan
 
 def infer_date_trunc(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """DATE_TRUNC: a date becomes a moment with a zone."""
-    name = postgres_argument_name(types)
+    name = argument_type_name(types)
     return family.zoned if name == family.date else name or None
 
 
 def infer_age(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """AGE: an interval of moments, a number of transactions."""
-    name = postgres_argument_name(types)
+    name = argument_type_name(types)
     if name in ("XID", "XID8"):
         return family.integer
     return (
@@ -304,7 +297,7 @@ def timezone_rule(position: int) -> TypeRule:
     """AT TIME ZONE: a moment gains a zone or loses it."""
 
     def rule(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
-        name = postgres_argument_name(types, position)
+        name = argument_type_name(types, position)
         return _ZONE_TYPES.get(name, name or None)
 
     return rule
@@ -342,7 +335,7 @@ def infer_within_group(family: TypeFamily, types: ArgumentTypes, texts: Constant
 
 def infer_json_part(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """A part of a document is a document of the same kind."""
-    name = postgres_argument_name(types)
+    name = argument_type_name(types)
     return name if name in ("JSON", "JSONB") else None
 
 
@@ -472,7 +465,7 @@ SAME_TYPE_FUNCTIONS = split_names(
 )
 
 POSTGRES_RULES: dict[str, TypeRule] = {
-    **{op: fixed_rule(kind) for kind, names in FIXED_TYPES.items() for op in names.split()},
+    **fixed_rules(FIXED_TYPES),
     **dict.fromkeys(TEXT_FUNCTIONS, infer_text),
     **dict.fromkeys(SAME_TYPE_FUNCTIONS, argument_rule(0)),
     **dict.fromkeys(split_names("BITWISEAND BITWISEOR BITWISEXOR GCD LCM IFNULL"), infer_common_type),

@@ -175,7 +175,7 @@ DOCUMENTED_TYPES: dict[str, str] = {
 
 SNOWFLAKE_RULES: dict[str, TypeRule] = {
     **fixed_rules(DOCUMENTED_TYPES),
-    **{op: fixed_rule(kind) for kind, names in FIXED_TYPES.items() for op in names.split()},
+    **fixed_rules(FIXED_TYPES),
     **dict.fromkeys(split_names("ADDMONTHS TIMESLICE TIMESTAMPTRUNC DATETRUNC"), infer_date_trunc),
     **dict.fromkeys(split_names("DATEADD TIMESTAMPADD TSORDSADD DATESUB"), infer_dateadd),
     **dict.fromkeys(split_names("VARIANCE VARIANCEPOP"), infer_variance),

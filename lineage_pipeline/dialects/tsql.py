@@ -14,7 +14,13 @@ from lineage_pipeline.dialects.types.coercion import (
     type_digits,
     widen_numbers,
 )
-from lineage_pipeline.dialects.types.common_rules import argument_rule, fixed_rule, fixed_rules, split_names
+from lineage_pipeline.dialects.types.common_rules import (
+    argument_rule,
+    argument_type_name,
+    fixed_rule,
+    fixed_rules,
+    split_names,
+)
 from lineage_pipeline.dialects.types.conversions import build_uniform_conversions, is_refused
 from lineage_pipeline.dialects.types.decimals import DEFAULT_PRECISION_LIMIT, EXACT_DIGIT_RULES, Digits
 from lineage_pipeline.dialects.types.families import TypeFamily, normalize_type
@@ -77,11 +83,6 @@ def tsql_digits(op: str, left: Digits, right: Digits) -> Digits:
 MAX_LENGTH = float("inf")
 MAX_STRING_BYTES = 8000
 """The most bytes of a string without MAX; a national one has half as many characters."""
-
-
-def tsql_argument_name(types: ArgumentTypes, position: int = 0) -> str:
-    """Return the name of an argument's type, or an empty text."""
-    return parse_type_shape(types[position] or "").name if len(types) > position else ""
 
 
 def _is_long(kind: str | None) -> bool:
@@ -158,7 +159,7 @@ def infer_substring(family: TypeFamily, types: ArgumentTypes, texts: ConstantTex
 def infer_replace(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """REPLACE and the like: the maximum length of a string."""
     names = [
-        tsql_argument_name(types, at) for at in range(len(types)) if tsql_argument_name(types, at) in family.strings
+        argument_type_name(types, at) for at in range(len(types)) if argument_type_name(types, at) in family.strings
     ]
     name = combine_tsql_strings([*names, family.string])
     if types and _is_long(types[0]):
@@ -169,14 +170,14 @@ def infer_replace(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts
 def infer_stuff(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """STUFF, REPLICATE: a string of which only the kind is known, and whether it has a limit."""
     name = combine_tsql_strings(
-        [tsql_argument_name(types) if tsql_argument_name(types) in family.strings else family.string, family.string]
+        [argument_type_name(types) if argument_type_name(types) in family.strings else family.string, family.string]
     )
     return f"{name}(MAX)" if types and _is_long(types[0]) else name
 
 
 def infer_concat(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """CONCAT: a string, national where one argument is; how long numbers are as strings is left open."""
-    names = [tsql_argument_name(types, at) for at in range(len(types))]
+    names = [argument_type_name(types, at) for at in range(len(types))]
     if all(name in family.strings for name in names):
         return join_string_types(family, types) if len(types) > 1 else infer_variable_string(family, types, ())
     name = combine_tsql_strings([*(name for name in names if name in family.strings), family.string])
@@ -190,7 +191,7 @@ def infer_concat_ws(family: TypeFamily, types: ArgumentTypes, texts: ConstantTex
 
 def infer_string_agg(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """STRING_AGG: as long as a string may be; what is no string becomes a national one."""
-    name = tsql_argument_name(types)
+    name = argument_type_name(types)
     kind = combine_tsql_strings([name, family.string]) if name in family.strings else "NVARCHAR"
     if types and _is_long(types[0]):
         return f"{kind}(MAX)"
@@ -224,14 +225,14 @@ def infer_dateadd(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts
 def infer_datetrunc(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """DATETRUNC: what is cut; a string is a moment first."""
     kind = infer_dateadd(family, types, texts)
-    return "DATETIME2(7)" if kind == "DATETIME" and tsql_argument_name(types) != "DATETIME" else kind
+    return "DATETIME2(7)" if kind == "DATETIME" and argument_type_name(types) != "DATETIME" else kind
 
 
 def infer_floor(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """FLOOR and CEILING: a decimal loses the digits behind the point."""
     digits = (
         type_digits(parse_type_shape(types[0] or ""), family)
-        if types and tsql_argument_name(types) == family.decimal
+        if types and argument_type_name(types) == family.decimal
         else None
     )
     return family.numeric(digits[0], 0) if digits is not None else infer_same_number(family, types, texts)
@@ -239,7 +240,7 @@ def infer_floor(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) 
 
 def infer_same_number(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """ABS, ROUND, SIGN: the same type; short integers become integers, other values floating numbers."""
-    name = tsql_argument_name(types)
+    name = argument_type_name(types)
     if name in family.integers:
         return family.bigint if name == family.bigint else family.integer
     if name in MONEY_TYPES:
@@ -251,7 +252,7 @@ def infer_power(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) 
     """POWER: the type of the base, a decimal as long as it can be."""
     digits = (
         type_digits(parse_type_shape(types[0] or ""), family)
-        if types and tsql_argument_name(types) == family.decimal
+        if types and argument_type_name(types) == family.decimal
         else None
     )
     return family.numeric(38, digits[1]) if digits is not None else infer_same_number(family, types[:1], texts)
@@ -259,7 +260,7 @@ def infer_power(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) 
 
 def infer_sum(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """SUM: short integers become integers, decimals as long as they can be."""
-    name = tsql_argument_name(types)
+    name = argument_type_name(types)
     if name in MONEY_TYPES:
         return "MONEY"
     digits = type_digits(parse_type_shape(types[0] or ""), family) if types and name == family.decimal else None
@@ -270,7 +271,7 @@ def infer_avg(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) ->
     """AVG: of integers an integer, of decimals at least six digits behind the point."""
     digits = (
         type_digits(parse_type_shape(types[0] or ""), family)
-        if types and tsql_argument_name(types) == family.decimal
+        if types and argument_type_name(types) == family.decimal
         else None
     )
     return family.numeric(38, max(digits[1], 6)) if digits is not None else infer_sum(family, types, texts)
@@ -368,7 +369,7 @@ DOCUMENTED_TYPES: dict[str, str] = {"BIGINT": "BIT_COUNT"}
 TSQL_RULES: dict[str, TypeRule] = {
     **fixed_rules(DOCUMENTED_TYPES),
     **dict.fromkeys(split_names("LEFT_SHIFT RIGHT_SHIFT"), argument_rule(0)),
-    **{op: fixed_rule(kind) for kind, names in FIXED_TYPES.items() for op in names.split()},
+    **fixed_rules(FIXED_TYPES),
     **XML_METHODS,
     **{op: tsql_operator_rule(op) for op in ("ADD", "SUB", "MUL", "DIV", "MOD")},
     **dict.fromkeys(split_names("UPPER LOWER TRIM REVERSE TRANSLATE STRING_SPLIT"), infer_variable_string),
