@@ -14,7 +14,8 @@ from sqlglot.errors import SqlglotError
 from benchmarks.apart import apart
 from benchmarks.clocks import cpu_seconds
 from lineage_pipeline import pipeline
-from lineage_pipeline.dialects.dialect import GENERIC, find_traits
+from lineage_pipeline.dialects.generic import GENERIC
+from lineage_pipeline.dialects.registry import find_traits
 from lineage_pipeline.model.analysis import InputFile
 
 STAGES = {

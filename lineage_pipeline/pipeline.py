@@ -17,7 +17,9 @@ from operator import attrgetter
 
 import msgspec
 
-from lineage_pipeline.dialects.dialect import GENERIC, DialectTraits, find_traits
+from lineage_pipeline.dialects.dialect import DialectTraits
+from lineage_pipeline.dialects.generic import GENERIC
+from lineage_pipeline.dialects.registry import find_traits
 from lineage_pipeline.engine.compile.script_interface import interface_of
 from lineage_pipeline.engine.diff.import_conflicts import find_import_conflicts, list_defined_objects
 from lineage_pipeline.engine.graph.plan_builder import PlanFile, build_plan

@@ -98,51 +98,20 @@ UNNAMED_TABLE_FUNCTIONS = frozenset(
 )
 """Table functions whose only column has no name of its own."""
 
-PLAIN_FUNCTIONS: dict[str, frozenset[str]] = {
-    "duckdb": frozenset({"APPLY"}),
-    "postgres": frozenset({"DATE_PART"}),
-    "tsql": frozenset({"SYSDATETIME", "SQUARE"}),
-    "fabric": frozenset({"SYSDATETIME", "SQUARE"}),
-    "oracle": frozenset({"TRANSLATE"}),
-    **dict.fromkeys(("snowflake", "exasol"), frozenset({"ZEROIFNULL", "NULLIFZERO"})),
-}
-"""Functions that the parser mistakes for others with another type or other arguments."""
-
-CALLABLE_KEYWORDS: dict[str, frozenset[str]] = {"postgres": frozenset({"OVERLAPS"}), "duckdb": frozenset({"APPLY"})}
-"""Keywords that may be called as functions, by grammar."""
-
-JSON_TEXT_GRAMMARS = frozenset({"postgres"})
-"""Grammars in which JSON_OBJECT takes keys and values as texts."""
-
-ORDINALITY_TYPES = {"postgres": "INT", "mysql": "INT UNSIGNED", "oracle": "NUMBER"}
-"""Type of the FOR ORDINALITY column, by dialect family."""
-
 OBJECT_NAME_FUNCTIONS = frozenset({"MAKE_REF"})
 """Functions whose first argument names an object."""
 
 DOCUMENT_TYPES: dict[str, str] = {"JSON_BUILD_OBJECT": "JSON", "JSONB_BUILD_OBJECT": "JSONB"}
 """Functions of alternating names and values, and their result type."""
 
-BUILTIN_SCHEMAS = {"bigquery": frozenset({"ML", "AI"})}
-"""Schemas whose functions are built in and no objects, by dialect family."""
-
-ROW_MEMBER_NAMES = {"postgres": "f{}"}
-"""Names of the members of ROW(…), counted from 1, by dialect family."""
-
 MEMBER_ADDING_FUNCTIONS = frozenset({"STRUCT_INSERT", "STRUCT_CONCAT"})
 """Functions that add members to a struct."""
-
-JSON_OBJECT_FAMILIES = frozenset({"duckdb", "postgres", "bigquery", "mysql"})
-"""Families in which JSON_OBJECT returns a document, not a string."""
 
 EXPANDING_FUNCTIONS = frozenset(
     "EXPLODE EXPLODEOUTER EXPLODE_OUTER POSEXPLODE POSEXPLODEOUTER POSEXPLODE_OUTER INLINE INLINE_OUTER STACK "
     "JSON_TUPLE VARIANT_EXPLODE VARIANT_EXPLODE_OUTER".split()
 )
 """Functions that produce columns and rows of their own in a select list."""
-
-STRUCT_UNNESTING_FUNCTIONS: dict[str, frozenset[str]] = {"duckdb": frozenset({"EXPLODE", "UNNEST"})}
-"""Functions that expand a struct in a select list into a column per member, by family."""
 
 TABLE_FUNCTION_COLUMNS: dict[str, tuple[str, ...]] = {
     "EXPLODE": ("col",),
@@ -176,36 +145,19 @@ TABLE_FUNCTION_COLUMNS: dict[str, tuple[str, ...]] = {
 }
 """Default column names of table functions."""
 
-FAMILY_TABLE_FUNCTION_COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
-    "spark": {"RANGE": ("id",), "SQL_KEYWORDS": ("keyword", "reserved")},
-    "postgres": {
-        name.upper(): (name,)
-        for name in (
-            "json_object_keys jsonb_object_keys regexp_matches regexp_split_to_table string_to_table "
-            "generate_subscripts jsonb_path_query"
-        ).split()
-    },
-}
-"""Default column names of table functions that differ between dialect families."""
-
-TIME_WINDOW_FUNCTIONS: dict[str, frozenset[str]] = {"spark": frozenset({"WINDOW", "SESSION_WINDOW"})}
-"""Grouping functions that a query refers to by name, as structs of a start and an end."""
-
-_WINDOW_COLUMNS = ("window_start", "window_end", "window_time")
+WINDOW_COLUMNS = ("window_start", "window_end", "window_time")
+"""The columns that a table function of time windows adds."""
 
 WIDENING_FUNCTIONS: dict[str, tuple[str, ...]] = {
-    "TUMBLE": _WINDOW_COLUMNS,
-    "HOP": _WINDOW_COLUMNS,
-    "CUMULATE": _WINDOW_COLUMNS,
-    "SESSION": _WINDOW_COLUMNS,
+    "TUMBLE": WINDOW_COLUMNS,
+    "HOP": WINDOW_COLUMNS,
+    "CUMULATE": WINDOW_COLUMNS,
+    "SESSION": WINDOW_COLUMNS,
     "EXCLUDE_COLUMNS": (),
     "APPENDS": ("_CHANGE_TYPE", "_CHANGE_TIMESTAMP"),
     "CHANGES": ("_CHANGE_TYPE", "_CHANGE_TIMESTAMP"),
 }
 """Functions that return the rows of a table with these columns added; none: without the columns they name."""
-
-TABLE_ARGUMENT_DIALECTS: dict[str, tuple[str, ...]] = {"risingwave": _WINDOW_COLUMNS[:2]}
-"""Dialects in which such a function takes a table and its time column by name, and what it adds then."""
 
 TIME_UNITS = frozenset(
     "NANOSECOND MICROSECOND MILLISECOND SECOND MINUTE HOUR DAY DAYOFYEAR DAYOFWEEK WEEK ISOWEEK MONTH QUARTER YEAR "

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable
 from functools import cached_property
 from pathlib import Path
 
-from lineage_pipeline.dialects.dialect import GENERIC, find_traits
+from lineage_pipeline.dialects.generic import GENERIC
+from lineage_pipeline.dialects.registry import find_traits
 from lineage_pipeline.engine.trace.facts import LineageFacts, RowFacts
 from lineage_pipeline.engine.trace.formula import Formula, build_formulas
 from lineage_pipeline.engine.trace.impact import Direction, Follow, Reached, reach_columns

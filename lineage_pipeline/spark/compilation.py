@@ -11,7 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
-from lineage_pipeline.dialects.dialect import GENERIC, DialectTraits, find_traits
+from lineage_pipeline.dialects.dialect import DialectTraits
+from lineage_pipeline.dialects.generic import GENERIC
+from lineage_pipeline.dialects.registry import find_traits
 from lineage_pipeline.engine.compile.script_interface import interface_of
 from lineage_pipeline.model import ir
 from lineage_pipeline.model.analysis import Options

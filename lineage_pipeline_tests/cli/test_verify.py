@@ -8,6 +8,7 @@ import duckdb
 import pytest
 
 from lineage_pipeline.cli import main
+from lineage_pipeline.dialects.duckdb import DUCKDB_TYPES
 from lineage_pipeline.dialects.types.coercion import same_type
 from lineage_pipeline_tests.oracles.server import installed, running
 
@@ -161,7 +162,7 @@ def test_a_live_postgres_is_imported(server: str, tmp_path: Path) -> None:
 
 
 def test_an_enumeration_is_the_type_that_the_user_named() -> None:
-    assert same_type("MOOD", "ENUM('sad', 'happy')", "duckdb")
-    assert same_type("ENUM('SAD','HAPPY')", "ENUM('sad', 'happy')", "duckdb")
-    assert not same_type("VARCHAR", "ENUM('sad', 'happy')", "duckdb")
-    assert not same_type("ENUM('sad')", "ENUM('sad', 'happy')", "duckdb")
+    assert same_type("MOOD", "ENUM('sad', 'happy')", DUCKDB_TYPES)
+    assert same_type("ENUM('SAD','HAPPY')", "ENUM('sad', 'happy')", DUCKDB_TYPES)
+    assert not same_type("VARCHAR", "ENUM('sad', 'happy')", DUCKDB_TYPES)
+    assert not same_type("ENUM('sad')", "ENUM('sad', 'happy')", DUCKDB_TYPES)

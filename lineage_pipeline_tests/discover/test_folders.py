@@ -12,8 +12,8 @@ from lineage_pipeline.cli.app import app
 from lineage_pipeline.config.file_manifest import parse_file_manifest
 from lineage_pipeline.config.load import Settings, load_settings
 from lineage_pipeline.configured_schemas import compute_analysis_key
-from lineage_pipeline.dialects.detect import HOST_SIGNS, SIGNS, guess_dialect
-from lineage_pipeline.dialects.dialect import find_traits
+from lineage_pipeline.dialects.detect import guess_dialect
+from lineage_pipeline.dialects.registry import DIALECTS
 from lineage_pipeline.discover.discovery import build_input_files
 from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.model.errors import LineageError
@@ -260,8 +260,9 @@ def test_plain_sql_has_no_detected_dialect(tmp_path: Path) -> None:
     assert guess_dialect("select a::int from t qualify 1 = 1") is None
 
 
-def test_every_dialect_sign_belongs_to_a_known_dialect() -> None:
-    assert [sign.name for sign in (*SIGNS, *HOST_SIGNS) if find_traits(sign.dialect) is None] == []
+def test_every_dialect_with_types_of_its_own_has_signs() -> None:
+    typed = {name for name, traits in DIALECTS.items() if traits.types.name == name and name}
+    assert typed - {name for name, traits in DIALECTS.items() if traits.signs} == set()
 
 
 def test_the_dialects_of_the_example_warehouses_are_detected() -> None:

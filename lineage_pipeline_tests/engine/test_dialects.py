@@ -1,11 +1,17 @@
 """Every dialect that the parser knows comes through: a view, a join, an insert, quotes; an unknown one falls back."""
 
+import re
+
 import pytest
 from sqlglot.dialects.dialect import Dialect
 
 from lineage_pipeline.api import analyze
-from lineage_pipeline.dialects.dialect import TRAITS
 from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
+from lineage_pipeline.dialects.registry import DIALECTS
+from lineage_pipeline_tests.support.paths import ROOT
+
+DIALECT_MADE = re.compile(r"^[A-Z]+ = (?:DialectTraits|derive_dialect)\(", re.MULTILINE)
+"""How the file of a dialect makes its traits."""
 
 NOT_SQL = {"prql", "dax"}
 """Languages of their own among sqlglot's dialects."""
@@ -22,7 +28,20 @@ def names() -> list[str]:
 
 
 def test_every_dialect_of_the_parser_has_rules() -> None:
-    assert set(names()) <= set(TRAITS)
+    assert set(names()) <= set(DIALECTS)
+
+
+def test_every_file_of_a_dialect_is_registered() -> None:
+    files = (ROOT / "lineage_pipeline" / "dialects").glob("*.py")
+    made = {file.stem for file in files if DIALECT_MADE.search(file.read_text(encoding="utf-8"))}
+    assert made - {"generic"} <= set(DIALECTS)
+
+
+def test_dialects_of_a_family_share_their_types() -> None:
+    for traits in DIALECTS.values():
+        main = DIALECTS[traits.family]
+        assert (traits.types, traits.type_rules) == (main.types, main.type_rules), traits.name
+        assert traits.types.name in ("", traits.family)
 
 
 @pytest.mark.parametrize("dialect", names())
@@ -49,7 +68,7 @@ def test_a_script_that_all_dialects_share_comes_through_whole(dialect: str) -> N
 def test_quotes_of_the_dialect_name_one_object(dialect: str) -> None:
     quote = Dialect.get_or_raise(dialect or None).tokenizer_class.IDENTIFIERS[0]
     opened, closed = (quote, quote) if isinstance(quote, str) else quote
-    upper = TRAITS[dialect].tables is IdentifierFolding.UPPER
+    upper = DIALECTS[dialect].tables is IdentifierFolding.UPPER
     table, column = ("T", "A") if upper else ("t", "a")
     sql = f"create table t (a int);\ncreate view v as select {opened}{column}{closed} from {opened}{table}{closed};\n"
     lineage = analyze(sql, dialect=dialect).lineage

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from sqlglot.tokens import Token
 
-from lineage_pipeline.dialects import functions as dialect_functions
+from lineage_pipeline.dialects import registry
 from lineage_pipeline.engine.compile.compiler import compile_source
 from lineage_pipeline.engine.compile.grammar import ddl, functions, parser, pipe_syntax, rules, terms
 from lineage_pipeline.engine.compile.grammar.rules import RULES, GrammarRule, Phrase, When
@@ -24,16 +24,16 @@ TABLES: tuple[tuple[ModuleType, str], ...] = (
     (pipe_syntax, "PIPE_STEPS"),
     (parser, "RECORDERS"),
     (parser, "TABLE_QUERIES"),
-    (dialect_functions, "PLAIN_FUNCTIONS"),
-    (functions, "CALLABLE_KEYWORDS"),
-    (functions, "JSON_TEXT_GRAMMARS"),
+    (registry, "plain_functions"),
+    (registry, "callable_keywords"),
+    (registry, "json_texts"),
     (functions, "JSON_CLAUSES"),
     (terms, "PREFIX_OPERATOR_GRAMMARS"),
     (ddl, "BEHIND_QUERY"),
     (ddl, "KEPT_CLAUSES"),
     (ddl, "KEPT_COLUMN_WORDS"),
 )
-"""The tables of the grammar: the module that reads each of them, and its name there."""
+"""The tables of the grammar: the module that reads each of them, and its name there; of dialects, the field."""
 
 RowPath = tuple[Any, ...]
 """The keys and indexes that lead to a row of a nested table."""
@@ -88,10 +88,26 @@ def _replace_rows(table: Any, replace: Callable[[RowPath, Any], Any], path: RowP
     return kept if isinstance(table, dict) else type(table)(kept.values())
 
 
+def _read_table(module: ModuleType, name: str) -> Any:
+    """A table of a module, or what the dialects have in a field."""
+    if module is not registry:
+        return getattr(module, name)
+    return {dialect: value for dialect, traits in registry.DIALECTS.items() if (value := getattr(traits, name))}
+
+
+def _patch_table(patch: pytest.MonkeyPatch, row: GrammarRow, table: Any) -> None:
+    if row.module is not registry:
+        patch.setattr(row.module, row.table, table)
+        return
+    dialect = row.path[0]
+    traits = msgspec.structs.replace(registry.DIALECTS[dialect], **{row.table: table.get(dialect, False)})
+    patch.setitem(registry.DIALECTS, dialect, traits)
+
+
 ROWS = [
     GrammarRow(module, name, path, content)
     for module, name in TABLES
-    for path, content in _list_rows(getattr(module, name))
+    for path, content in _list_rows(_read_table(module, name))
 ]
 
 
@@ -99,9 +115,10 @@ ROWS = [
 def test_a_fixture_case_needs_the_row(row: GrammarRow, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = _compile_fixtures()
     cases = compiled.list_cases(row)
-    table = _replace_rows(getattr(row.module, row.table), lambda path, content: None if path == row.path else content)
+    known = _read_table(row.module, row.table)
+    table = _replace_rows(known, lambda path, content: None if path == row.path else content)
     with monkeypatch.context() as patch:
-        patch.setattr(row.module, row.table, table)
+        _patch_table(patch, row, table)
         _clear_parsers()
         changed = any(_compile(compiled.files[case]) != compiled.scripts[case] for case in cases)
     _clear_parsers()
@@ -218,9 +235,7 @@ class CompiledFixtures(NamedTuple):
         return self.sort(case for case, text in texts if all(word in text for word in words))
 
 
-TABLES_WITHOUT_WORDS = frozenset(
-    {"RECORDERS", "TABLE_QUERIES", "JSON_TEXT_GRAMMARS", "PREFIX_OPERATOR_GRAMMARS", "PIPE_STEPS"}
-)
+TABLES_WITHOUT_WORDS = frozenset({"RECORDERS", "TABLE_QUERIES", "json_texts", "PREFIX_OPERATOR_GRAMMARS", "PIPE_STEPS"})
 """Tables whose rows name methods, functions or grammars, and no words of SQL."""
 
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from lineage_pipeline.dialects.dialect import find_traits
-from lineage_pipeline.dialects.procedural_languages import PROCEDURAL_LANGUAGES
+from lineage_pipeline.dialects.registry import DIALECTS, find_traits
 from lineage_pipeline.engine.compile.grammar.parser import ParseFailure
 from lineage_pipeline.engine.compile.lexer import tokenize
 from lineage_pipeline.engine.compile.split.blocks import BlockWalker
@@ -23,8 +22,9 @@ MUTANTS = 3_000
 def texts() -> Iterator[tuple[str, str]]:
     """Every fixture in every dialect with blocks, and fixtures damaged by chance."""
     for case in load_cases("link"):
-        for dialect in PROCEDURAL_LANGUAGES:
-            yield dialect, case.sql
+        for dialect, traits in DIALECTS.items():
+            if traits.procedural is not None:
+                yield dialect, case.sql
     known = load_corpus()
     yield from (make_mutant(seed, known) for seed in range(MUTANTS))
 
@@ -32,7 +32,8 @@ def texts() -> Iterator[tuple[str, str]]:
 def test_plain_scripts_are_split_as_if_they_were_walked() -> None:
     plain = 0
     for dialect, text in texts():
-        traits, family = find_traits(dialect, "dialect"), PROCEDURAL_LANGUAGES.get(dialect)
+        traits = find_traits(dialect, "dialect")
+        family = traits.procedural if traits is not None else None
         tokens = tokenize(text, traits) if traits is not None and family is not None else None
         if traits is None or family is None or tokens is None or isinstance(tokens, ParseFailure):
             continue

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 
-from lineage_pipeline.dialects.dialect import TRAITS
 from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
+from lineage_pipeline.dialects.registry import DIALECTS
 from lineage_pipeline.model.analysis import InputFile, LineageTables, Options, SchemaColumn, TableSchema
 from lineage_pipeline.model.enums import EdgeType, ObjectKind, Origin
 from lineage_pipeline.pipeline import build_lineage
@@ -43,7 +43,7 @@ def reads(sql: str, dialect: str) -> Sources:
 def ask(sql: str, dialect: str, given: Mapping[str, TableSchema] | None = None) -> Answer:
     """What the engine says about a query."""
     found = lineage(sql, dialect, given)
-    folds = TRAITS[dialect].columns is IdentifierFolding.LOWER
+    folds = DIALECTS[dialect].columns is IdentifierFolding.LOWER
     sources: dict[str, set[str]] = defaultdict(set)
     for edge in found.column_edges:
         if edge.to_object == "query" and edge.type is EdgeType.DIRECT:

@@ -88,14 +88,14 @@ def statements_page() -> str:
         if kind.compiler is None and kind.read_as is not ReadAs.SPLIT:
             ignored.setdefault(kind.meaning, set()).update(kind.words)
         else:
-            words = ", ".join(f"`{words}`" for words in kind.words)
-            lines.append(f"| {words} | {kind.meaning} | {kind.read_as.value} |")
+            begins = ", ".join(f"`{words}`" for words in kind.words)
+            lines.append(f"| {begins} | {kind.meaning} | {kind.read_as.value} |")
     lines += ["", "## Ignored on purpose", ""]
     for meaning, words in ignored.items():
         verbs = {word.split(" ")[0] for word in words if " " in word}
         kinds = sorted({word.split(" ")[-1] for word in words})
-        begins = f"{', '.join(sorted(verbs))} of " if verbs else ""
-        lines.append(f"* {meaning}: {begins}{', '.join(kinds)}")
+        verb = f"{', '.join(sorted(verbs))} of " if verbs else ""
+        lines.append(f"* {meaning}: {verb}{', '.join(kinds)}")
     return "\n".join(lines) + "\n"
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lineage_pipeline.dialects.dialect import GENERIC, find_traits
+from lineage_pipeline.dialects.generic import GENERIC
+from lineage_pipeline.dialects.registry import find_traits
 from lineage_pipeline.engine.compile.grammar.parser import ParseFailure
 from lineage_pipeline.engine.compile.lexer import tokenize
 

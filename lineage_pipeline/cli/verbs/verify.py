@@ -48,7 +48,8 @@ def _compare_with_engine(path: Path, url: str, system: str, reading: ReadingFlag
     from lineage_pipeline import pipeline
     from lineage_pipeline.config.load import load_settings
     from lineage_pipeline.configured_schemas import compute_analysis_key
-    from lineage_pipeline.dialects.dialect import GENERIC, find_traits
+    from lineage_pipeline.dialects.generic import GENERIC
+    from lineage_pipeline.dialects.registry import find_traits
     from lineage_pipeline.discover.discovery import build_input_files
     from lineage_pipeline.discover.folder import discover_folder
     from lineage_pipeline.discover.schemas.catalog_registry import open_catalog
@@ -72,5 +73,5 @@ def _compare_with_engine(path: Path, url: str, system: str, reading: ReadingFlag
     taken = set(own.values())
     given = {name: schema for name, schema in theirs.items() if name not in taken}
     lineage = pipeline.link_all(first.compiled, given).lineage
-    family = (find_traits(options.dialect) or GENERIC).family
+    family = (find_traits(options.dialect) or GENERIC).types
     return verify_schemas(lineage, {name: theirs[key] for name, key in own.items() if key}, family, gone)

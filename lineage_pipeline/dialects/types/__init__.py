@@ -1,1 +1,1 @@
-"""Types: how each dialect family spells and widens them, and the result types of operators and functions."""
+"""Types: their shapes and families, how they are widened and converted, and the result types that dialects share."""

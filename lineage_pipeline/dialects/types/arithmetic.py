@@ -19,21 +19,6 @@ ConstantTexts = tuple[str, ...]
 TypeRule = Callable[[TypeFamily, ArgumentTypes, ConstantTexts], str | None]
 """Returns the result type of an operator for argument types; the texts are those of constants."""
 
-DIGIT_RULES: dict[str, Callable[[str, decimals.Digits, decimals.Digits], decimals.Digits | None]] = {
-    "spark": decimals.spark_digits,
-    "hive": decimals.spark_digits,
-    "tsql": decimals.tsql_digits,
-    "duckdb": decimals.duckdb_digits,
-    "snowflake": decimals.snowflake_digits,
-    "mysql": decimals.mysql_digits,
-    "redshift": decimals.redshift_digits,
-    "trino": decimals.trino_digits,
-}
-"""Families whose decimals have digits after an operation."""
-
-FLOAT_DIVISION_FAMILIES = frozenset({"spark", "hive", "duckdb", "bigquery"})
-"""Families in which a quotient of integers is no integer."""
-
 _SUBDAY_UNIT = re.compile("hour|minute|second", re.IGNORECASE)
 _WHOLE_DAY_INTERVALS = ("INTERVAL DAY", "INTERVAL YEAR", "INTERVAL MONTH", "INTERVAL YEAR TO MONTH")
 
@@ -51,26 +36,22 @@ def arithmetic_rule(op: str) -> TypeRule:
             found = moment_arithmetic(op, family, *shapes)
             dated = family.whole_days and found == family.timestamp and family.date in (shapes[0].name, shapes[1].name)
             return family.date if dated and not any(_SUBDAY_UNIT.search(text) for text in texts) else found
-        shapes = _read_spark_strings(op, family, *shapes)
+        shapes = _read_strings(op, family, *shapes)
         if not all(is_numeric_type(shape, family) for shape in shapes):
             return None
-        if (
-            left == right
-            and shapes[0].name in family.integers
-            and not (op == "DIV" and family.name in FLOAT_DIVISION_FAMILIES)
-        ):
+        if left == right and shapes[0].name in family.integers and not (op == "DIV" and family.float_division):
             return left
         return _number_result(op, family, shapes, texts)
 
     return rule
 
 
-def _read_spark_strings(op: str, family: TypeFamily, left: TypeShape, right: TypeShape) -> tuple[TypeShape, TypeShape]:
+def _read_strings(op: str, family: TypeFamily, left: TypeShape, right: TypeShape) -> tuple[TypeShape, TypeShape]:
     """Spark: a string operand is a number: BIGINT beside integers, else DOUBLE."""
-    if family.name not in ("spark", "hive") or family.string not in (left.name, right.name):
+    if not family.reads_strings or family.string not in (left.name, right.name):
         return left, right
     whole = op != "DIV" and (left.name in family.integers or right.name in family.integers)
-    number = TypeShape(family.bigint if whole and family.name == "spark" else family.double)
+    number = TypeShape(family.bigint if whole and family.reads_whole_strings else family.double)
     return (number if left.name == family.string else left), (number if right.name == family.string else right)
 
 
@@ -78,21 +59,17 @@ def _number_result(
     op: str, family: TypeFamily, shapes: tuple[TypeShape, TypeShape], texts: ConstantTexts
 ) -> str | None:
     names = {shapes[0].name, shapes[1].name}
-    if (
-        op == "DIV"
-        and family.name in FLOAT_DIVISION_FAMILIES
-        and (family.name == "duckdb" or names <= set(family.integers))
-    ):
+    if op == "DIV" and family.float_division and (family.float_quotients or names <= set(family.integers)):
         return family.double
     if names & {family.real, family.double}:
-        if op == "DIV" and family.name == "spark":
+        if op == "DIV" and family.double_quotients:
             return family.double
         return widen_types(shapes[0].name, shapes[1].name, family) if len(names) > 1 else names.pop()
-    if family.decimal not in names and not (op == "DIV" and family.name == "mysql"):
+    if family.decimal not in names and not (op == "DIV" and family.decimal_quotients):
         return widen_types(shapes[0].name, shapes[1].name, family)
     if not family.cap:
         return family.decimal
-    compute = DIGIT_RULES.get(family.name)
+    compute = family.compute_digits
     digits = [_operand_digits(shape, text, family) for shape, text in zip(shapes, texts or ("", ""), strict=True)]
     if compute is None or digits[0] is None or digits[1] is None:
         return None
@@ -103,7 +80,7 @@ def _number_result(
 def _operand_digits(shape: TypeShape, text: str, family: TypeFamily) -> decimals.Digits | None:
     """Return the digits of an operand; an integer literal has only those it shows."""
     written = decimals.integer_literal_digits(text) if shape.name in family.integers else None
-    return written if written and family.name in ("spark", "tsql", "hive", "mysql") else type_digits(shape, family)
+    return written if written and family.literal_digits else type_digits(shape, family)
 
 
 def _is_moment(shape: TypeShape, family: TypeFamily) -> bool:
@@ -125,7 +102,7 @@ def moment_arithmetic(op: str, family: TypeFamily, left: TypeShape, right: TypeS
                 else None
             )
         return _shifted_moment(family, other, span) if op in ("ADD", "SUB") else None
-    if family.name == "spark" and family.string in (left.name, right.name):
+    if family.unit_intervals and family.string in (left.name, right.name):
         dates = family.date in (left.name, right.name)
         return interval_type("DAY", "DAY" if dates else "SECOND") if op == "SUB" else None
     numbers = [shape for shape in (left, right) if is_numeric_type(shape, family)]
@@ -135,7 +112,7 @@ def moment_arithmetic(op: str, family: TypeFamily, left: TypeShape, right: TypeS
 
 
 def _scaled_interval(family: TypeFamily, span: TypeShape) -> str:
-    if family.name != "spark":
+    if not family.unit_intervals:
         return family.interval
     return (
         interval_type("YEAR", "MONTH")
@@ -146,15 +123,15 @@ def _scaled_interval(family: TypeFamily, span: TypeShape) -> str:
 
 def _shifted_moment(family: TypeFamily, moment: TypeShape, span: TypeShape) -> str | None:
     """A date moved by whole days or months stays one in Spark; in most others it becomes a timestamp."""
-    if moment.name == family.string and family.name == "spark":
+    if moment.name == family.string and family.unit_intervals:
         return family.string
     if moment.name != family.date:
         return moment.name
-    return family.date if family.name == "spark" and span.name in _WHOLE_DAY_INTERVALS else family.timestamp
+    return family.date if family.unit_intervals and span.name in _WHOLE_DAY_INTERVALS else family.timestamp
 
 
 def _moment_difference(family: TypeFamily, left: TypeShape, right: TypeShape) -> str | None:
     dates = left.name == right.name == family.date
-    if family.name == "spark":
+    if family.unit_intervals:
         return interval_type("DAY", "DAY") if dates else interval_type("DAY", "SECOND")
     return family.days or family.interval if dates else family.interval

@@ -1,219 +1,19 @@
-"""Coercion: common types of CASE, COALESCE and set operations, implicit conversions, and casts that may fail."""
+"""Coercion: common types of CASE, COALESCE and set operations, and casts that may fail."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
-import msgspec
-
 from lineage_pipeline.dialects.number_literals import parse_whole_number
-from lineage_pipeline.dialects.types import clickhouse_widening, decimals
+from lineage_pipeline.dialects.types import decimals
+from lineage_pipeline.dialects.types.conversions import TYPE_KINDS
 from lineage_pipeline.dialects.types.decimals import Digits, integer_literal_digits
 from lineage_pipeline.dialects.types.families import (
     UNTYPED_CONSTANT,
     TypeFamily,
     column_value_type,
-    find_type_family,
     normalize_type,
 )
 from lineage_pipeline.dialects.types.shapes import TypeShape, parse_type_shape
-
-MONEY_TYPES = {"MONEY": "DECIMAL(19,4)", "SMALLMONEY": "DECIMAL(10,4)"}
-"""SQL Server: money types, and the decimals they equal."""
-
-TSQL_PRECEDENCE = (
-    "SQL_VARIANT XML DATETIMEOFFSET DATETIME2 DATETIME SMALLDATETIME DATE TIME FLOAT REAL DECIMAL MONEY SMALLMONEY "
-    "BIGINT INT SMALLINT TINYINT BIT UNIQUEIDENTIFIER NVARCHAR NCHAR VARCHAR CHAR VARBINARY BINARY"
-).split()
-"""SQL Server: data type precedence, highest first."""
-
-
-def combine_tsql_strings(names: Sequence[str]) -> str:
-    """SQL Server: the type of combined strings: national where one is, and fixed only where all are."""
-    national = any(name[:1] == "N" or name == "SYSNAME" for name in names)
-    padded = all(name in ("CHAR", "NCHAR") for name in names)
-    return f"{'N' if national else ''}{'' if padded else 'VAR'}CHAR"
-
-
-def string_size(shape: TypeShape) -> float | None:
-    """Return the maximum number of characters of a string type, or None where it does not say."""
-    if shape.name == "SYSNAME":
-        return 128
-    text = shape.parameters[0] if shape.parameters else ""
-    return float("inf") if text == "MAX" or shape.name in ("TEXT", "NTEXT") else float(text) if text.isdigit() else None
-
-
-KindPairs = frozenset[tuple[str, str]]
-
-TYPE_KINDS: dict[str, str] = {
-    **dict.fromkeys(
-        "TINYINT SMALLINT MEDIUMINT INT INTEGER BIGINT HUGEINT INT2 INT4 INT8 INT64 DECIMAL NUMERIC NUMBER BIGNUMERIC "
-        "FLOAT FLOAT4 FLOAT8 FLOAT64 REAL DOUBLE".split(),
-        "number",
-    ),
-    "DOUBLE PRECISION": "number",
-    **dict.fromkeys("CHAR VARCHAR TEXT STRING NCHAR NVARCHAR NTEXT VARCHAR2 NVARCHAR2 BPCHAR CLOB".split(), "string"),
-    **dict.fromkeys("BOOLEAN BOOL".split(), "boolean"),
-    **dict.fromkeys("BLOB BYTEA BYTES BINARY VARBINARY".split(), "binary"),
-    **dict.fromkeys("UUID UNIQUEIDENTIFIER".split(), "uuid"),
-    **dict.fromkeys("DATETIME DATETIME2 DATETIMEOFFSET".split(), "moment"),
-    **dict.fromkeys("TIME TIMETZ".split(), "time"),
-    "DATE": "date",
-}
-"""The kind of a type by its name; types that are not listed (JSON, VARIANT, arrays …) may be anything."""
-
-ALL_KINDS = ("number", "string", "boolean", "date", "time", "moment", "interval", "binary", "uuid", "array")
-
-
-class ImplicitConversions(msgspec.Struct, frozen=True):
-    """Pairs of kinds of types that an engine accepts together without a cast; see `TYPE_KINDS`."""
-
-    compares: KindPairs
-    """Pairs that can be compared: `WHERE a = b`."""
-    unites: KindPairs
-    """Pairs that can be one column of a set operation: `SELECT a UNION SELECT b`."""
-    stores: KindPairs
-    """Pairs (from, to) of a value and the column that it can be stored in: `INSERT INTO t SELECT a`."""
-    names: dict[str, str] = {}
-    """Kinds of types by name where they differ from `TYPE_KINDS`; empty: it may be anything."""
-    branches: KindPairs | None = None
-    """Pairs that can be branches of one CASE; None: the same as `unites`."""
-    computes: dict[str, KindPairs] = {}
-    """By operator, the pairs that can be its operands; empty: unknown, nothing is refused."""
-    refused: KindPairs = frozenset()
-    """Pairs (from, to) of type names that cannot be stored although they are of one kind: FLOAT64 into INT64."""
-
-
-def _uniform_conversions(text: str, **names: str) -> ImplicitConversions:
-    """Build a family that compares, unites and stores the same pairs."""
-    pairs = _parse_pairs(text)
-    return ImplicitConversions(pairs, pairs, pairs, names)
-
-
-def _parse_pairs(text: str) -> KindPairs:
-    """Parse pairs: `a-b` in both directions, `a>b` in one; `*` is every kind."""
-    found = set()
-    for item in text.split():
-        ways = 1 if ">" in item else 2
-        left, right = item.split(">") if ways == 1 else item.split("-")
-        for one in _parse_kinds(left):
-            for two in _parse_kinds(right):
-                found |= {(one, two), (two, one)} if ways == 2 else {(one, two)}
-    return frozenset(found)
-
-
-def _parse_kinds(word: str) -> tuple[str, ...]:
-    return ALL_KINDS if word == "*" else (word,)
-
-
-def _parse_operator_pairs(add: str, sub: str, mul: str, div: str, mod: str = "") -> dict[str, KindPairs]:
-    """Build the operand pairs of operators: numbers with each other, and these."""
-    rows = {"ADD": add, "SUB": sub, "MUL": mul, "DIV": div, "MOD": mod}
-    return {op: _parse_pairs(f"number>number {text}") for op, text in rows.items()}
-
-
-_ADDITION_PAIRS = "date-interval moment-interval time-interval interval>interval"
-_SUBTRACTION_PAIRS = (
-    "date>number date>date date-moment moment>moment date>interval moment>interval time>interval interval>interval"
-)
-
-_POSTGRES_OPERANDS = _parse_operator_pairs(
-    f"date-number date-time moment-time {_ADDITION_PAIRS}",
-    f"{_SUBTRACTION_PAIRS} date>time moment>time interval>time time>time",
-    "interval-number time-number",
-    "interval>number time>number",
-)
-"""Operand pairs of PostgreSQL; BigQuery accepts fewer."""
-
-# What two dates differ by is a number in some of them and an interval in others.
-_STRICT_CONVERSIONS = _uniform_conversions("date-moment", INTERVAL="")
-_INT64_REFUSALS = frozenset((kind, "INT64") for kind in ("FLOAT64", "NUMERIC", "BIGNUMERIC"))
-_LENIENT_PAIRS = "string-* number-boolean date-moment binary-uuid time-interval"
-
-FITS: dict[str, ImplicitConversions] = {
-    "postgres": ImplicitConversions(
-        _parse_pairs("date-moment time-interval"),
-        _parse_pairs("date-moment"),
-        _parse_pairs("*>string date-moment moment>time time-interval"),
-        computes=_POSTGRES_OPERANDS,
-    ),
-    "duckdb": ImplicitConversions(
-        _parse_pairs("string-* number-boolean date-moment binary-uuid"),
-        _parse_pairs("string-* number-boolean date-moment binary-uuid"),
-        _parse_pairs("string-* number-boolean date-moment moment>time binary-uuid"),
-        branches=_parse_pairs("number-boolean date-moment"),
-        computes=_parse_operator_pairs(
-            f"date-number date-time {_ADDITION_PAIRS}", _SUBTRACTION_PAIRS, "interval-number", "interval>number"
-        ),
-    ),
-    "spark": ImplicitConversions(
-        # Whether a number is compared with a boolean is a setting of the session.
-        _parse_pairs("string-number string-boolean string-date string-moment string-binary number-boolean date-moment"),
-        _parse_pairs("string-number string-boolean string-date string-moment string-binary date-moment"),
-        _parse_pairs(" ".join(f"{kind}>string" for kind in ALL_KINDS if kind != "array") + " date-moment"),
-        {"TIME": "", "TIMETZ": ""},
-        computes=_parse_operator_pairs(
-            f"date-number number-string string-interval {_ADDITION_PAIRS}",
-            f"{_SUBTRACTION_PAIRS} string-date string-moment string-number string>interval",
-            "interval-number interval-string number-string",
-            "interval>number interval>string number-string",
-            "number-string",
-        ),
-    ),
-    # A DATETIME is a number of days as well, and a TIMESTAMP is no moment there.
-    "tsql": _uniform_conversions(
-        "string-* number-boolean date-moment time-moment binary-*",
-        DATETIME="",
-        SMALLDATETIME="",
-        TIMESTAMP="",
-        BIT="boolean",
-    ),
-    "snowflake": _uniform_conversions("string-* number-boolean date-moment binary-uuid", INTERVAL="", ARRAY=""),
-    "bigquery": msgspec.structs.replace(_STRICT_CONVERSIONS, computes=_POSTGRES_OPERANDS, refused=_INT64_REFUSALS),
-    "trino": _STRICT_CONVERSIONS,
-    "oracle": _uniform_conversions(_LENIENT_PAIRS, DATE="moment", BOOLEAN="", INTERVAL=""),
-    "redshift": _uniform_conversions(_LENIENT_PAIRS, INTERVAL="", ARRAY=""),
-}
-"""Implicit conversions by family; families without a row convert everything, or are unknown."""
-
-
-@lru_cache(maxsize=4096)
-def type_kind(text: str, family: str) -> str:
-    """Return the kind of a type, or an empty text where it may be anything."""
-    name = parse_type_shape(text).name
-    fit = FITS[family]
-    if name in fit.names:
-        return fit.names[name]
-    if name in TYPE_KINDS:
-        return TYPE_KINDS[name]
-    if name in ("ARRAY", "LIST"):
-        return "array"
-    first = name.split(" ", 1)[0]
-    return {"INTERVAL": "interval", "TIME": "time"}.get(first, "moment" if first.startswith("TIMESTAMP") else "")
-
-
-def is_refused(left: str | None, right: str | None, family: str, way: str) -> bool:
-    """Return whether an engine refuses two types for every value: way is `compares`, `unites` or `stores`."""
-    if left is None or right is None or left == right or family not in FITS:
-        return False
-    one, two = type_kind(left, family), type_kind(right, family)
-    if way == "stores" and (parse_type_shape(left).name, parse_type_shape(right).name) in FITS[family].refused:
-        return True
-    fit = FITS[family]
-    pairs: KindPairs = (
-        (fit.unites if fit.branches is None else fit.branches) if way == "branches" else getattr(fit, way)
-    )
-    return bool(one and two and one != two) and (one, two) not in pairs
-
-
-def is_operation_refused(op: str, left: str | None, right: str | None, family: str) -> bool:
-    """Return whether an engine refuses to calculate with two types, whatever their values are."""
-    if left is None or right is None or not FITS[family].computes:
-        return False
-    one, two = type_kind(left, family), type_kind(right, family)
-    return bool(one and two) and "array" not in (one, two) and (one, two) not in FITS[family].computes[op]
-
-
-WideningRule = Callable[[TypeFamily, TypeShape, TypeShape], str | None]
 
 
 def common_type(types: Sequence[str | None], family: TypeFamily) -> str | None:
@@ -288,14 +88,12 @@ def widen_types(left: str, right: str, family: TypeFamily) -> str | None:
     """Return the least type that holds two, or None where there is none or it is unknown."""
     if left == right:
         return left
-    if family.nothing:
-        return clickhouse_widening.widen_clickhouse(left, right)
+    if family.widen is not None:
+        return family.widen(family, left, right)
     first, second = normalized_shape(left, family), normalized_shape(right, family)
     if first == second:
         return left
-    if not family.sized:
-        return _widen_postgres(family, first, second)
-    for rule in (_widen_numbers, _widen_strings, _widen_moments, _widen_nested, *_FAMILY_WIDENING.get(family.name, ())):
+    for rule in (widen_numbers, _widen_strings, _widen_moments, _widen_nested, *family.widening):
         found = rule(family, first, second) or rule(family, second, first)
         if found is not None:
             return found
@@ -344,7 +142,8 @@ def widen_integers(family: TypeFamily, left: str, right: str) -> str | None:
     return signed[max(above, signed.index(right))] if above < len(signed) else family.double
 
 
-def _widen_numbers(family: TypeFamily, left: TypeShape, right: TypeShape) -> str | None:
+def widen_numbers(family: TypeFamily, left: TypeShape, right: TypeShape) -> str | None:
+    """Return the least number type that holds two others; None where one is no number."""
     if not is_numeric_type(left, family) or not is_numeric_type(right, family):
         return None
     if (whole := widen_integers(family, left.name, right.name)) is not None:
@@ -356,8 +155,8 @@ def _widen_numbers(family: TypeFamily, left: TypeShape, right: TypeShape) -> str
     first, second = type_digits(left, family), type_digits(right, family)
     if not family.cap or first is None or second is None:
         return family.decimal
-    gives_way = family.name == "spark" or (family.name == "duckdb" and left.name == right.name)
-    merge = decimals.common_spark_digits if gives_way else decimals.common_digits
+    yields = family.scale_yields and (left.name == right.name or family.scale_yields_to_integers)
+    merge = decimals.common_digits_with_whole if yields else decimals.common_digits
     return family.numeric(*merge(first, second))
 
 
@@ -365,7 +164,7 @@ def _widen_with_real(family: TypeFamily, left: TypeShape, right: TypeShape) -> s
     """Widen a REAL and another number."""
     if left.name == right.name:
         return family.real
-    return family.real if family.name in ("duckdb", "tsql") else family.double
+    return family.real if family.keeps_real else family.double
 
 
 def _widen_strings(family: TypeFamily, left: TypeShape, right: TypeShape) -> str | None:
@@ -376,7 +175,7 @@ def _widen_strings(family: TypeFamily, left: TypeShape, right: TypeShape) -> str
         return family.string
     sizes = [_length_parameter(left), _length_parameter(right)]
     best = left if sizes[0] >= sizes[1] else right
-    name = combine_tsql_strings([left.name, right.name]) if family.name == "tsql" else best.name
+    name = best.name if family.combine_strings is None else family.combine_strings([left.name, right.name])
     return f"{name}({','.join(best.parameters)})" if best.parameters else name
 
 
@@ -409,96 +208,25 @@ def _widen_nested(family: TypeFamily, left: TypeShape, right: TypeShape) -> str 
     return family.array(members[0][1]) if left.name in ("ARRAY", "LIST") else family.struct(members)
 
 
-def _widen_spark_string(family: TypeFamily, left: TypeShape, right: TypeShape) -> str | None:
-    """Spark reads a string as the type beside it."""
-    if left.name != family.string or right.members:
-        return None
-    if right.name in family.integers:
-        return family.bigint
-    if is_numeric_type(right, family):
-        return family.double
-    return None if right.name.startswith("INTERVAL") else right.name
-
-
-def _widen_spark_interval(family: TypeFamily, left: TypeShape, right: TypeShape) -> str | None:
-    """Two intervals of one kind: from the first unit of either to the last one."""
-    for units in (("YEAR", "MONTH"), ("DAY", "HOUR", "MINUTE", "SECOND")):
-        spans = [[unit for unit in shape.name.split()[1:] if unit != "TO"] for shape in (left, right)]
-        if all(span and set(span) <= set(units) for span in spans):
-            found = sorted((unit for span in spans for unit in span), key=units.index)
-            return interval_type(found[0], found[-1])
-    return None
-
-
 def interval_type(first: str, last: str) -> str:
     """Return an interval from one unit to another."""
     return f"INTERVAL {first}" if first == last else f"INTERVAL {first} TO {last}"
 
 
-def _widen_duckdb_string(family: TypeFamily, left: TypeShape, right: TypeShape) -> str | None:
-    """DuckDB converts everything beside a string to a string, but for identifiers."""
+def widen_to_string(family: TypeFamily, left: TypeShape, right: TypeShape) -> str | None:
+    """DuckDB, Hive: everything beside a string becomes a string, except a UUID."""
     if right.name == "UUID":
         return right.name
     return family.string if left.name == family.string and not right.members else None
 
 
-def _widen_duckdb_boolean(family: TypeFamily, left: TypeShape, right: TypeShape) -> str | None:
-    return right.name if left.name == family.boolean and is_numeric_type(right, family) else None
-
-
-def _widen_by_precedence(family: TypeFamily, left: TypeShape, right: TypeShape) -> str | None:
-    """SQL Server converts to the type of higher precedence, whatever the other is."""
-    known = left.name in TSQL_PRECEDENCE and right.name in TSQL_PRECEDENCE
-    if not known or is_refused(left.name, right.name, family.name, "unites"):
-        return None
-    if family.decimal in (left.name, right.name) and (left.name in MONEY_TYPES or right.name in MONEY_TYPES):
-        sides = [
-            parse_type_shape(MONEY_TYPES[side.name]) if side.name in MONEY_TYPES else side for side in (left, right)
-        ]
-        return _widen_numbers(family, *sides)
-    best = min(left, right, key=lambda shape: TSQL_PRECEDENCE.index(shape.name))
-    return f"{best.name}({','.join(best.parameters)})" if best.parameters else best.name
-
-
-def _widen_postgres(family: TypeFamily, left: TypeShape, right: TypeShape) -> str | None:
-    """PostgreSQL keeps the first type unless only the other one holds it."""
-    for chain in (
-        (*family.integers, family.decimal, family.real, family.double),
-        (family.date, family.timestamp, family.zoned),
-        (family.time, "TIMETZ"),
-    ):
-        if left.name in chain and right.name in chain:
-            return max(left.name, right.name, key=chain.index)
-    if left.name == right.name == "ARRAY":
-        inner = common_type([left.members[0][1], right.members[0][1]], family)
-        return family.array(inner) if inner is not None else None
-    if left.name.startswith(family.interval) and right.name.startswith(family.interval):
-        return family.interval
-    if left.name == right.name or (left.name in family.strings and right.name in family.strings):
-        return "BPCHAR" if left.name == "CHAR" else left.name
-    return None
-
-
-_FAMILY_WIDENING: dict[str, tuple[WideningRule, ...]] = {
-    "spark": (_widen_spark_string, _widen_spark_interval),
-    "hive": (_widen_duckdb_string,),
-    "duckdb": (_widen_duckdb_string, _widen_duckdb_boolean),
-    "tsql": (_widen_by_precedence,),
-}
-
-
-NULL_ON_FAILURE = frozenset({"spark", "hive"})
-"""Families whose analyzer assumes that a failing conversion gives null; in all others it is an error."""
-
-
 @lru_cache(maxsize=4096)
-def cast_may_fail(source: str | None, target: str | None, name: str) -> bool:
+def cast_may_fail(source: str | None, target: str | None, family: TypeFamily) -> bool:
     """Return whether a conversion may give null; one from or to an unknown type may."""
-    if name not in NULL_ON_FAILURE or source == target:
+    if not family.null_on_failure or source == target:
         return False
     if source is None or target is None:
         return True
-    family = find_type_family(name)
     before, after = parse_type_shape(source), parse_type_shape(target)
     if before.members or after.members:
         return False
@@ -537,17 +265,16 @@ def _decimal_holds(have: Digits, get: Digits) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def operand_casts_may_fail(op: str, types: Sequence[str | None], texts: Sequence[str], name: str) -> bool:
+def operand_casts_may_fail(op: str, types: Sequence[str | None], texts: Sequence[str], family: TypeFamily) -> bool:
     """Return whether operands have to be converted in a way that may give null."""
-    if name not in NULL_ON_FAILURE:
+    if not family.null_on_failure:
         return False
-    family = find_type_family(name)
     known = [kind for kind in types if kind is not None and kind != family.null]
     if op in NUMERIC_OPERATORS and any(parse_type_shape(kind).name in family.strings for kind in known):
         return True
     if op not in NUMERIC_OPERATORS or not any(is_numeric_type(parse_type_shape(kind), family) for kind in known):
         common = common_type(known, family)
-        if common is not None and any(cast_may_fail(kind, common, name) for kind in known):
+        if common is not None and any(cast_may_fail(kind, common, family) for kind in known):
             return True
     return op not in FULL_WIDTH_OPERATORS and _literal_cast_may_fail(op, types, texts, family)
 
@@ -588,18 +315,17 @@ def _literal_cast_may_fail(op: str, types: Sequence[str | None], texts: Sequence
 
 
 @lru_cache(maxsize=4096)
-def is_safe_cast(source: str | None, target: str, name: str) -> bool:
+def is_safe_cast(source: str | None, target: str, family: TypeFamily) -> bool:
     """Return whether a conversion always succeeds and loses nothing."""
     if source is None:
         return False
-    family = find_type_family(name)
     before, after = parse_type_shape(source), parse_type_shape(target)
     if source == target or before.name == after.name == family.binary:
         return True
     if before.members or after.members:
         same = before.name == after.name and len(before.members) == len(after.members)
         pairs = zip(before.members, after.members, strict=False)
-        return same and all(is_safe_cast(inner, outer, name) for (_, inner), (_, outer) in pairs)
+        return same and all(is_safe_cast(inner, outer, family) for (_, inner), (_, outer) in pairs)
     if after.name == family.string or (before.name == family.string and after.name == family.binary):
         return True
     return _is_safe_number_cast(before, after, family) or _is_safe_moment_cast(before, after, family)
@@ -622,14 +348,14 @@ def _is_safe_moment_cast(before: TypeShape, after: TypeShape, family: TypeFamily
     return {before.name, after.name} == {family.timestamp, family.bigint}
 
 
-def same_type(one: str, two: str, family: str) -> bool:
+def same_type(one: str, two: str, family: TypeFamily) -> bool:
     """Return whether two types are the same in a family."""
     if one.startswith("ENUM(") or two.startswith("ENUM("):
         return _same_enum(one, two)
     return one == two or _comparable_type(one, family) == _comparable_type(two, family)
 
 
-def _comparable_type(kind: str, family: str) -> str:
+def _comparable_type(kind: str, family: TypeFamily) -> str:
     """Return a type in comparable form; struct members are compared without case."""
     return column_value_type(normalize_type(kind, family), family).upper()
 
@@ -642,10 +368,10 @@ def _same_enum(one: str, two: str) -> bool:
     return one.replace(" ", "").upper() == two.replace(" ", "").upper()
 
 
-def compatible_type(one: str, two: str, family: str) -> bool:
+def compatible_type(one: str, two: str, family: TypeFamily) -> bool:
     """Return whether two types may be the same: a dump often omits length, precision and scale."""
     if same_type(one, two, family):
         return True
     first, second = parse_type_shape(normalize_type(one, family)), parse_type_shape(normalize_type(two, family))
-    named = first.name == second.name or {first.name, second.name} <= set(find_type_family(family).strings)
+    named = first.name == second.name or {first.name, second.name} <= set(family.strings)
     return named and not first.members and not second.members and not (first.parameters and second.parameters)

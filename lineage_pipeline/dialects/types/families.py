@@ -1,10 +1,13 @@
-"""Type families: the names of types in each dialect family, and how types of other names are read."""
+"""Type families: the names of a dialect's types and how they behave, and how types of other names are read."""
 
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import msgspec
 
 from lineage_pipeline.dialects.number_literals import parse_whole_number
+from lineage_pipeline.dialects.types.conversions import ImplicitConversions
+from lineage_pipeline.dialects.types.decimals import Digits
 from lineage_pipeline.dialects.types.shapes import TypeShape, parse_type_shape
 
 UNTYPED_CONSTANT = "UNKNOWN"
@@ -16,7 +19,14 @@ def _quote_member(name: str) -> str:
     return name if not name or name.replace("_", "a").isalnum() else f'"{name}"'
 
 
-class TypeFamily(msgspec.Struct, frozen=True):
+WideningRule = Callable[["TypeFamily", TypeShape, TypeShape], str | None]
+"""Returns the type that holds two others, or None where it does not know."""
+
+DigitsOfOperation = Callable[[str, Digits, Digits], Digits | None]
+"""Returns the digits of a decimal after an operation, by the operator and the digits of both sides."""
+
+
+class TypeFamily(msgspec.Struct, frozen=True, eq=False):
     """The types of one dialect family, by what they are for, and how its expressions are typed."""
 
     name: str
@@ -109,6 +119,42 @@ class TypeFamily(msgspec.Struct, frozen=True):
     """An integer constant has the narrowest type that holds it: 1 is a UINT8 (ClickHouse docs: Syntax)."""
     truth: str = ""
     """The type of TRUE, where a condition has another: BOOL beside UINT8 (ClickHouse docs: Bool)."""
+    keeps_precision: bool = False
+    """A decimal without a scale is written so: NUMBER(10), not NUMBER(10,0) (Oracle docs: Data Types)."""
+    float_division: bool = False
+    """A quotient of integers is floating: `1 / 2` is 0.5 (Spark, Hive, DuckDB, BigQuery)."""
+    float_quotients: bool = False
+    """A quotient of decimals is floating, too (DuckDB)."""
+    double_quotients: bool = False
+    """A quotient of FLOATs is a DOUBLE (Spark)."""
+    decimal_quotients: bool = False
+    """A quotient of integers is a decimal (MySQL)."""
+    reads_strings: bool = False
+    """A string operand is read as a number: `'1' + 1` (Spark, Hive)."""
+    reads_whole_strings: bool = False
+    """A string operand beside an integer is read as a BIGINT, not as a DOUBLE (Spark)."""
+    literal_digits: bool = False
+    """An integer constant beside a decimal has only the digits it shows (Spark, Hive, SQL Server, MySQL)."""
+    unit_intervals: bool = False
+    """Intervals are named by their units: `date - date` is an INTERVAL DAY (Spark docs: Data Types)."""
+    scale_yields: bool = False
+    """Where two decimals together need too many digits, the scale shrinks (Spark, DuckDB)."""
+    scale_yields_to_integers: bool = False
+    """The scale shrinks beside an integer, too (Spark)."""
+    keeps_real: bool = False
+    """REAL beside an exact number stays REAL; where not set, it becomes a DOUBLE (SQL Server, DuckDB)."""
+    null_on_failure: bool = False
+    """The analyzer assumes that a failing conversion gives NULL; where not set, it is an error (Spark, Hive)."""
+    compute_digits: DigitsOfOperation | None = None
+    """The digits of a decimal after an operation; None: unknown."""
+    widen: Callable[["TypeFamily", str, str], str | None] | None = None
+    """The type that holds two others, where it has rules of its own for all types (PostgreSQL, ClickHouse)."""
+    widening: tuple[WideningRule, ...] = ()
+    """Rules for the type that holds two others, after the common ones: a string beside a number."""
+    combine_strings: Callable[[Sequence[str]], str] | None = None
+    """The type of combined strings by their types; None: that of the longer one (SQL Server: national strings)."""
+    conversions: ImplicitConversions | None = None
+    """The implicit conversions; None: everything is converted, or it is unknown."""
 
     def array(self, kind: str, size: str = "") -> str:
         """Return an array of a type; some have a size."""
@@ -134,346 +180,31 @@ class TypeFamily(msgspec.Struct, frozen=True):
 UNPARAMETERIZED_TYPES = {"ARRAY": "", "MAP": "", "STRUCT": ""}
 """Types that carry no information without their parameters."""
 
-ORACLE_TYPES = TypeFamily(
-    "oracle",
-    ("SMALLINT", "INT", "INTEGER"),
-    (38, 38, 38),
-    "NUMBER",
-    "NUMBER",
-    "NUMBER",
-    "BINARY_FLOAT",
-    "BINARY_DOUBLE",
-    "VARCHAR2",
-    "BOOLEAN",
-    "RAW",
-    zoned="TIMESTAMP WITH TIME ZONE",
-    cap=0,
-    strings=("CHAR", "VARCHAR", "VARCHAR2", "NCHAR", "NVARCHAR2", "CLOB", "NCLOB"),
-    results=UNPARAMETERIZED_TYPES,
-)
-MYSQL_TYPES = TypeFamily(
-    "mysql",
-    ("TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT"),
-    (3, 5, 7, 10, 19),
-    "INT",
-    "BIGINT",
-    "DECIMAL",
-    "FLOAT",
-    "DOUBLE",
-    "VARCHAR",
-    "BOOLEAN",
-    "VARBINARY",
-    timestamp="DATETIME",
-    zoned="TIMESTAMP",
-    aliases={"INTEGER": "INT", "NUMERIC": "DECIMAL", "DOUBLE PRECISION": "DOUBLE"},
-    cap=65,
-    strings=("CHAR", "VARCHAR", "TINYTEXT", "TEXT", "MEDIUMTEXT", "LONGTEXT"),
-    literal="VARCHAR({})",
-    unsigned={
-        **{"TINYINT UNSIGNED": 3, "SMALLINT UNSIGNED": 5, "MEDIUMINT UNSIGNED": 7, "INT UNSIGNED": 10},
-        "BIGINT UNSIGNED": 20,
-    },
-    whole_days=True,
-    results=UNPARAMETERIZED_TYPES,
-)
-REDSHIFT_TYPES = TypeFamily(
-    "redshift",
-    ("SMALLINT", "INTEGER", "BIGINT"),
-    (5, 10, 19),
-    "INTEGER",
-    "BIGINT",
-    "DECIMAL",
-    "REAL",
-    "DOUBLE PRECISION",
-    "VARCHAR",
-    "BOOLEAN",
-    "VARBYTE",
-    zoned="TIMESTAMPTZ",
-    aliases={"INT": "INTEGER", "NUMERIC": "DECIMAL", "FLOAT8": "DOUBLE PRECISION", "FLOAT": "DOUBLE PRECISION"},
-    strings=("CHAR", "VARCHAR", "TEXT", "BPCHAR"),
-    days="INTEGER",
-    numbered=False,
-    results=UNPARAMETERIZED_TYPES,
-)
-TRINO_TYPES = TypeFamily(
-    "trino",
-    ("TINYINT", "SMALLINT", "INTEGER", "BIGINT"),
-    (3, 5, 10, 19),
-    "INTEGER",
-    "BIGINT",
-    "DECIMAL",
-    "REAL",
-    "DOUBLE",
-    "VARCHAR",
-    "BOOLEAN",
-    "VARBINARY",
-    zoned="TIMESTAMP WITH TIME ZONE",
-    aliases={"INT": "INTEGER"},
-    notation=("ARRAY({})", "MAP({},{})", "ROW({})", "{} {}"),
-    strings=("CHAR", "VARCHAR"),
-    literal="VARCHAR({})",
-    whole_days=True,
-    results=UNPARAMETERIZED_TYPES,
-)
-
-CLICKHOUSE_TYPES = TypeFamily(
-    "clickhouse",
-    ("INT8", "INT16", "INT32", "INT64", "INT128", "INT256"),
-    (3, 5, 10, 19, 39, 77),
-    "INT32",
-    "INT64",
-    "DECIMAL",
-    "FLOAT32",
-    "FLOAT64",
-    "STRING",
-    "UINT8",
-    "STRING",
-    timestamp="DATETIME",
-    zoned="DATETIME",
-    aliases={
-        **{"TINYINT": "INT8", "SMALLINT": "INT16", "INT": "INT32", "INTEGER": "INT32", "BIGINT": "INT64"},
-        **{"FLOAT": "FLOAT32", "DOUBLE": "FLOAT64", "BOOLEAN": "BOOL", "TIMESTAMP": "DATETIME"},
-        **dict.fromkeys(("VARCHAR", "TEXT", "CHAR"), "STRING"),
-    },
-    cap=76,
-    notation=("ARRAY({})", "MAP({},{})", "TUPLE({})", "{} {}"),
-    strings=("STRING", "FIXEDSTRING"),
-    unsigned={"UINT8": 3, "UINT16": 5, "UINT32": 10, "UINT64": 20, "UINT128": 39, "UINT256": 78},
-    fraction="FLOAT64",
-    numbered=False,
-    nothing="NULLABLE(NOTHING)",
-    shortest=True,
-    truth="BOOL",
-)
-
-
-_INTEGER_SYNONYMS = {"INT": "INTEGER", "INT4": "INTEGER", "INT8": "BIGINT", "INT2": "SMALLINT", "INT1": "TINYINT"}
-
-SPARK_TYPES = TypeFamily(
-    "spark",
-    ("TINYINT", "SMALLINT", "INT", "BIGINT"),
-    (3, 5, 10, 20),
-    "INT",
-    "BIGINT",
-    "DECIMAL",
-    "FLOAT",
-    "DOUBLE",
-    "STRING",
-    "BOOLEAN",
-    "BINARY",
-    aliases={
-        **{
-            "INTEGER": "INT",
-            "LONG": "BIGINT",
-            "INT64": "BIGINT",
-            "BYTE": "TINYINT",
-            "SHORT": "SMALLINT",
-            "REAL": "FLOAT",
-        },
-        **{"NUMERIC": "DECIMAL", "DEC": "DECIMAL", "TEXT": "STRING", "BOOL": "BOOLEAN", "NULL": "VOID"},
-        **{"DOUBLE PRECISION": "DOUBLE", "TIMESTAMPNTZ": "TIMESTAMP_NTZ", "TIMESTAMP_LTZ": "TIMESTAMP"},
-    },
-    alone={"DECIMAL": "DECIMAL(10,0)"},
-    bare_strings=True,
-    null="VOID",
-)
-DUCKDB_TYPES = TypeFamily(
-    "duckdb",
-    ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
-    (3, 5, 10, 19, 38),
-    "INTEGER",
-    "BIGINT",
-    "DECIMAL",
-    "FLOAT",
-    "DOUBLE",
-    "VARCHAR",
-    "BOOLEAN",
-    "BLOB",
-    zoned="TIMESTAMP WITH TIME ZONE",
-    aliases={
-        **_INTEGER_SYNONYMS,
-        **{"TEXT": "VARCHAR", "STRING": "VARCHAR", "CHAR": "VARCHAR", "BPCHAR": "VARCHAR", "NUMERIC": "DECIMAL"},
-        **{"REAL": "FLOAT", "FLOAT4": "FLOAT", "FLOAT8": "DOUBLE", "LONG": "BIGINT", "BOOL": "BOOLEAN"},
-        **{"TIMESTAMPTZ": "TIMESTAMP WITH TIME ZONE", "DATETIME": "TIMESTAMP", "BYTEA": "BLOB", "VARBINARY": "BLOB"},
-        **{"BINARY": "BLOB", "DOUBLE PRECISION": "DOUBLE", "INT128": "HUGEINT", "TIMETZ": "TIME WITH TIME ZONE"},
-        **{
-            "UINT8": "UTINYINT",
-            "UINT16": "USMALLINT",
-            "UINT32": "UINTEGER",
-            "UINT64": "UBIGINT",
-            "UINT128": "UHUGEINT",
-        },
-    },
-    alone={"DECIMAL": "DECIMAL(18,3)"},
-    unsigned={"UTINYINT": 3, "USMALLINT": 5, "UINTEGER": 10, "UBIGINT": 20, "UHUGEINT": 38},
-    adapts=True,
-    leading_zero=True,
-    long_positions=True,
-    days="BIGINT",
-    notation=("{}[]", "MAP({},{})", "STRUCT({})", "{} {}"),
-    strings=("VARCHAR",),
-    bare_strings=True,
-    null='"NULL"',
-    literal=UNTYPED_CONSTANT,
-    settled={UNTYPED_CONSTANT: "VARCHAR"},
-)
-POSTGRES_TYPES = TypeFamily(
-    "postgres",
-    ("SMALLINT", "INT", "BIGINT"),
-    (5, 10, 19),
-    "INT",
-    "BIGINT",
-    "DECIMAL",
-    "REAL",
-    "DOUBLE PRECISION",
-    "TEXT",
-    "BOOLEAN",
-    "BYTEA",
-    zoned="TIMESTAMPTZ",
-    aliases={
-        **{"INTEGER": "INT", "NUMERIC": "DECIMAL", "FLOAT8": "DOUBLE PRECISION", "FLOAT4": "REAL", "BOOL": "BOOLEAN"},
-        **{"SMALLSERIAL": "SMALLINT", "SERIAL": "INT", "BIGSERIAL": "BIGINT"},
-    },
-    cap=0,
-    days="INT",
-    notation=("{}[]", "", "", ""),
-    strings=("TEXT", "VARCHAR", "CHAR", "BPCHAR", "NAME"),
-    null=UNTYPED_CONSTANT,
-    literal=UNTYPED_CONSTANT,
-    settled={UNTYPED_CONSTANT: "TEXT"},
-    alone={"CHAR": "CHAR(1)"},
-    sized=False,
-    flat=True,
-    default_first=True,
-    exponents=False,
-    using_widens=True,
-    real_digits=24,
-    results={"VARCHAR": "TEXT"},
-)
-TSQL_TYPES = TypeFamily(
-    "tsql",
-    ("TINYINT", "SMALLINT", "INT", "BIGINT"),
-    (3, 5, 10, 19),
-    "INT",
-    "BIGINT",
-    "DECIMAL",
-    "REAL",
-    "FLOAT",
-    "VARCHAR",
-    "BIT",
-    "VARBINARY",
-    timestamp="DATETIME2",
-    zoned="DATETIMEOFFSET",
-    aliases={"INTEGER": "INT", "NUMERIC": "DECIMAL", "BOOLEAN": "BIT"},
-    alone={"DECIMAL": "DECIMAL(18,0)"},
-    strings=("CHAR", "VARCHAR", "NCHAR", "NVARCHAR", "TEXT", "NTEXT", "SYSNAME"),
-    literal="VARCHAR({})",
-    cast_alone={name: f"{name}(30)" for name in ("CHAR", "VARCHAR", "NCHAR", "NVARCHAR", "BINARY", "VARBINARY")},
-    adds_texts=True,
-)
-SNOWFLAKE_TYPES = TypeFamily(
-    "snowflake",
-    (),
-    (),
-    "NUMBER(38,0)",
-    "NUMBER(38,0)",
-    "NUMBER",
-    "FLOAT",
-    "FLOAT",
-    "VARCHAR",
-    "BOOLEAN",
-    "BINARY",
-    timestamp="TIMESTAMP_NTZ",
-    zoned="TIMESTAMP_LTZ",
-    aliases={
-        **dict.fromkeys("DECIMAL NUMERIC DEC INT INTEGER BIGINT SMALLINT TINYINT BYTEINT".split(), "NUMBER"),
-        **dict.fromkeys(("DOUBLE", "REAL", "FLOAT8", "FLOAT4", "DOUBLE PRECISION"), "FLOAT"),
-        **dict.fromkeys(("TEXT", "STRING", "NVARCHAR", "NVARCHAR2", "CHAR VARYING"), "VARCHAR"),
-        **dict.fromkeys(("TIMESTAMP", "DATETIME", "TIMESTAMPNTZ"), "TIMESTAMP_NTZ"),
-        **{"TIMESTAMPLTZ": "TIMESTAMP_LTZ", "TIMESTAMPTZ": "TIMESTAMP_TZ", "VARBINARY": "BINARY"},
-    },
-    alone={"NUMBER": "NUMBER(38,0)"},
-    notation=("ARRAY", "MAP({},{})", "OBJECT", "{} {}"),
-    strings=("VARCHAR", "CHAR"),
-    days="NUMBER(38,0)",
-    whole_days=True,
-)
-BIGQUERY_TYPES = TypeFamily(
-    "bigquery",
-    ("INT64",),
-    (19,),
-    "INT64",
-    "INT64",
-    "NUMERIC",
-    "FLOAT64",
-    "FLOAT64",
-    "STRING",
-    "BOOL",
-    "BYTES",
-    timestamp="DATETIME",
-    zoned="TIMESTAMP",
-    aliases={
-        **{"INT": "INT64", "INTEGER": "INT64", "BIGINT": "INT64", "SMALLINT": "INT64", "TINYINT": "INT64"},
-        **{
-            "DECIMAL": "NUMERIC",
-            "BIGDECIMAL": "BIGNUMERIC",
-            "FLOAT": "FLOAT64",
-            "DOUBLE": "FLOAT64",
-            "BOOLEAN": "BOOL",
-            "VARCHAR": "STRING",
-        },
-    },
-    cap=0,
-    notation=("ARRAY<{}>", "", "STRUCT<{}>", "{} {}"),
-    strings=("STRING",),
-    fraction="FLOAT64",
-)
 GENERIC_TYPES = TypeFamily(
-    "",
-    ("TINYINT", "SMALLINT", "INT", "BIGINT"),
-    (3, 5, 10, 19),
-    "INT",
-    "BIGINT",
-    "DECIMAL",
-    "REAL",
-    "DOUBLE",
-    "VARCHAR",
-    "BOOLEAN",
-    "BINARY",
+    name="",
+    integers=("TINYINT", "SMALLINT", "INT", "BIGINT"),
+    digits=(3, 5, 10, 19),
+    integer="INT",
+    bigint="BIGINT",
+    decimal="DECIMAL",
+    real="REAL",
+    double="DOUBLE",
+    string="VARCHAR",
+    boolean="BOOLEAN",
+    binary="BINARY",
     zoned="TIMESTAMPTZ",
     aliases={"INTEGER": "INT", "NUMERIC": "DECIMAL", "LONG": "BIGINT"},
     strings=("VARCHAR", "CHAR", "TEXT", "STRING"),
     numbered=False,
     results=UNPARAMETERIZED_TYPES,
 )
-
-TYPE_FAMILIES: dict[str, TypeFamily] = {
-    "spark": SPARK_TYPES,
-    "hive": msgspec.structs.replace(SPARK_TYPES, name="hive", null=None),
-    "duckdb": DUCKDB_TYPES,
-    "postgres": POSTGRES_TYPES,
-    "tsql": TSQL_TYPES,
-    "snowflake": SNOWFLAKE_TYPES,
-    "bigquery": BIGQUERY_TYPES,
-    "clickhouse": CLICKHOUSE_TYPES,
-    "oracle": ORACLE_TYPES,
-    "mysql": MYSQL_TYPES,
-    "redshift": REDSHIFT_TYPES,
-    "trino": TRINO_TYPES,
-}
-"""Families whose types are known in full; all others share the generic one."""
-
-
-def find_type_family(name: str) -> TypeFamily:
-    """Return the type family of a dialect family."""
-    return TYPE_FAMILIES.get(name, GENERIC_TYPES)
+"""The types of all dialects that have no family of their own."""
 
 
 @lru_cache(maxsize=4096)
-def normalize_type(text: str, name: str) -> str:
+def normalize_type(text: str, family: TypeFamily) -> str:
     """Return a type in the notation of a family; unknown types stay as they are."""
-    family = find_type_family(name)
-    if family is GENERIC_TYPES:
+    if not family.name:
         return text
     shape = parse_type_shape(text)
     if shape.members and family.notation[0] == "ARRAY":  # one that says of what it is made stays as it is written
@@ -483,7 +214,7 @@ def normalize_type(text: str, name: str) -> str:
     known = family.aliases.get(shape.name, shape.name)
     if not shape.parameters:
         return family.alone.get(known, known)
-    if known == family.decimal and len(shape.parameters) == 1 and shape.numbers and family is not ORACLE_TYPES:
+    if known == family.decimal and len(shape.parameters) == 1 and shape.numbers and not family.keeps_precision:
         return family.numeric(shape.numbers[0], 0)
     if family.real_digits and known == "FLOAT":
         return family.real if parse_whole_number(shape.parameters[0]) <= family.real_digits else family.double
@@ -500,7 +231,7 @@ _TYPE_SUFFIXES = (" WITH TIME ZONE", " WITH LOCAL TIME ZONE", " WITHOUT TIME ZON
 
 
 def _normalize_nested(shape: TypeShape, family: TypeFamily) -> str:
-    members = [(name, normalize_type(kind, family.name)) for name, kind in shape.members]
+    members = [(name, normalize_type(kind, family)) for name, kind in shape.members]
     if shape.name == "TUPLE":
         return f"TUPLE({','.join(kind for _, kind in members)})"
     if shape.name == "MAP" and len(members) == 2:
@@ -512,18 +243,17 @@ def _normalize_nested(shape: TypeShape, family: TypeFamily) -> str:
 
 
 @lru_cache(maxsize=4096)
-def cast_type(text: str, name: str) -> str:
+def cast_type(text: str, family: TypeFamily) -> str:
     """Return the type of a cast: as normalized, with the default length where none is given."""
-    return find_type_family(name).cast_alone.get(text) or column_value_type(text, name)
+    return family.cast_alone.get(text) or column_value_type(text, family)
 
 
 @lru_cache(maxsize=4096)
-def column_value_type(text: str, name: str) -> str:
+def column_value_type(text: str, family: TypeFamily) -> str:
     """Return the type of a value read from a column: in some families strings lose their length."""
-    family = find_type_family(name)
     if not family.bare_strings or not ("CHAR" in text or "TEXT" in text):
         return text
     shape = parse_type_shape(text)
     if shape.members:
-        return normalize_type(text.replace("NVARCHAR", "VARCHAR"), name)
+        return normalize_type(text.replace("NVARCHAR", "VARCHAR"), family)
     return family.string if shape.name in ("CHAR", "VARCHAR", "TEXT", "NVARCHAR", "NCHAR") else text

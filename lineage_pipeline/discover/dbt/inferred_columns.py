@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from lineage_pipeline.dialects.dialect import GENERIC, DialectTraits, find_traits
+from lineage_pipeline.dialects.dialect import DialectTraits
+from lineage_pipeline.dialects.generic import GENERIC
+from lineage_pipeline.dialects.registry import find_traits
 from lineage_pipeline.discover.dbt.node_names import CASE_FOLDING
 from lineage_pipeline.discover.dbt.node_sql import render_node_file, render_seed, render_yaml_snapshots
 from lineage_pipeline.discover.dbt.nodes import DbtNode

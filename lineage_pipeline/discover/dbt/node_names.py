@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2.exceptions import TemplateError
 
-from lineage_pipeline.dialects.dialect import GENERIC, find_traits
+from lineage_pipeline.dialects.generic import GENERIC
 from lineage_pipeline.dialects.identifier_folding import IdentifierFolding, fold_identifier
+from lineage_pipeline.dialects.registry import find_traits
 from lineage_pipeline.discover.dbt.nodes import DbtNode
 from lineage_pipeline.discover.dbt.relation import DbtRelation
 from lineage_pipeline.discover.dbt.yaml_files import named_entries

@@ -7,7 +7,8 @@ from pathlib import PurePosixPath
 
 import msgspec
 
-from lineage_pipeline.dialects.dialect import GENERIC, find_traits
+from lineage_pipeline.dialects.generic import GENERIC
+from lineage_pipeline.dialects.registry import find_traits
 from lineage_pipeline.discover.embedded_sql.curly_languages import extract_curly, extract_scala
 from lineage_pipeline.discover.embedded_sql.databricks import extract_databricks, is_databricks_notebook
 from lineage_pipeline.discover.embedded_sql.jupyter import extract_jupyter

@@ -16,7 +16,8 @@ PERSISTENT_KINDS = frozenset({ObjectKind.TABLE, ObjectKind.VIEW, ObjectKind.MATE
 
 def parse_ddl_schema(text: str, source: str, options: Options) -> SchemaMetadata:
     """Return the tables and views that a script leaves behind, and a finding for each unreadable statement."""
-    from lineage_pipeline.dialects.dialect import GENERIC, find_traits
+    from lineage_pipeline.dialects.generic import GENERIC
+    from lineage_pipeline.dialects.registry import find_traits
     from lineage_pipeline.engine.compile.compiler import compile_source
     from lineage_pipeline.engine.compile.script_interface import interface_of
     from lineage_pipeline.engine.graph.drops import find_dropped

@@ -4,8 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from lineage_pipeline.dialects.dialect import GENERIC, DialectTraits, find_traits
+from lineage_pipeline.dialects.dialect import DialectTraits
+from lineage_pipeline.dialects.generic import GENERIC
 from lineage_pipeline.dialects.identifier_folding import fold_identifier
+from lineage_pipeline.dialects.registry import find_traits
 from lineage_pipeline.discover.discovery import build_file_finding
 from lineage_pipeline.discover.schemas.imported_tables import ImportedColumn, ImportedTable, SchemaInput, SchemaMetadata
 from lineage_pipeline.discover.schemas.schema_documents import parse_schema_document

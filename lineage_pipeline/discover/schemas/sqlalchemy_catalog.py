@@ -7,7 +7,7 @@ from typing import Any, Self
 import sqlalchemy
 from sqlalchemy import exc
 
-from lineage_pipeline.dialects.dialect import find_traits
+from lineage_pipeline.dialects.registry import find_traits
 from lineage_pipeline.discover.schemas.sql_catalogs import CatalogRows, QueriedCatalog, error_line
 from lineage_pipeline.model.errors import LineageError
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lineage_pipeline.dialects.detect import guess_dialect
-from lineage_pipeline.dialects.dialect import GENERIC, find_traits
+from lineage_pipeline.dialects.generic import GENERIC
+from lineage_pipeline.dialects.registry import find_traits
 from lineage_pipeline.discover.sqlproj import read_project_variables
 from lineage_pipeline.discover.templating.pieces import align_texts
 from lineage_pipeline.discover.templating.placeholder_styles import PLACEHOLDER_STYLES, PlaceholderTemplater

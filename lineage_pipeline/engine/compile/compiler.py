@@ -8,7 +8,9 @@ import msgspec
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.dialects.dialect import GENERIC, DialectTraits, find_traits, suggest_dialect
+from lineage_pipeline.dialects.dialect import DialectTraits
+from lineage_pipeline.dialects.generic import GENERIC
+from lineage_pipeline.dialects.registry import find_traits, suggest_dialect
 from lineage_pipeline.engine.compile.context import CompileContext, ReadFields
 from lineage_pipeline.engine.compile.dynamic_sql.constant_folding import VariableTexts
 from lineage_pipeline.engine.compile.dynamic_sql.executed_text import (

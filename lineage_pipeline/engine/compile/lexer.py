@@ -10,9 +10,8 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import TokenError
 from sqlglot.tokens import Token, Tokenizer, TokenType
 
-from lineage_pipeline.dialects.client_commands import CLIENT_COMMANDS, ClientCommands
+from lineage_pipeline.dialects.client_commands import ClientCommands
 from lineage_pipeline.dialects.dialect import DialectTraits
-from lineage_pipeline.dialects.procedural_languages import PROCEDURAL_LANGUAGES
 from lineage_pipeline.engine.compile.grammar.isolation import Pool
 from lineage_pipeline.engine.compile.grammar.parser import ParseFailure, get_sqlglot_dialect
 from lineage_pipeline.engine.compile.split.raw_statements import RawStatement, is_batch_separator
@@ -23,7 +22,7 @@ from lineage_pipeline.model import ir
 def tokenize(text: str, traits: DialectTraits) -> list[Token] | ParseFailure:
     """The tokens of a text, or a failure."""
     dialect = get_sqlglot_dialect(traits.grammar or traits.name)
-    family = PROCEDURAL_LANGUAGES.get(traits.name)
+    family = traits.procedural
     with _tokenizer_pool(dialect, traits.quotes, family is not None and family.dollars).borrow() as tokenizer:
         marked = (
             _DOLLAR_ARGUMENT.sub(_substitute_mark(tokenizer), text)
@@ -204,7 +203,7 @@ class ClientScript(msgspec.Struct):
 def extract_client_lines(text: str, traits: DialectTraits) -> ClientScript:
     """Remove the lines meant for the client (psql, SQL*Plus, mysql), and keep them as statements."""
     client = ClientScript(text)
-    rules = CLIENT_COMMANDS.get(traits.family)
+    rules = traits.client_commands
     if rules is None or not _may_have_client_lines(text):
         return client
     rows = list(_find_data_rows(rules, text))

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.dialects.dialect import GENERIC, find_traits
+from lineage_pipeline.dialects.generic import GENERIC
+from lineage_pipeline.dialects.registry import find_traits
 from lineage_pipeline.engine.compile.compiler import compile_source
 from lineage_pipeline.engine.compile.grammar.parser import ParseFailure
 from lineage_pipeline.engine.compile.lexer import tokenize

@@ -6,7 +6,6 @@ from sqlglot.tokens import Token, Tokenizer, TokenType
 
 from lineage_pipeline.dialects.dialect import DialectTraits
 from lineage_pipeline.dialects.identifier_folding import fold_identifier
-from lineage_pipeline.dialects.procedural_languages import TRIPLE_QUOTE_DIALECTS
 from lineage_pipeline.dialects.statement_words import OBJECT_WORDS
 from lineage_pipeline.model import ir
 
@@ -281,7 +280,7 @@ def decode_string(written: str, traits: DialectTraits) -> tuple[str, int, list[i
     quote = written[begin]
     if begin and written[begin - 1] in "qQ":  # Oracle: q'[…]'
         return written[begin + 2 : -2], begin + 2, []
-    if traits.name in TRIPLE_QUOTE_DIALECTS and written[begin : begin + 3] == quote * 3 and len(written) - begin >= 6:
+    if traits.triple_quotes and written[begin : begin + 3] == quote * 3 and len(written) - begin >= 6:
         return written[begin + 3 : -3], begin + 3, []
     return _unescape_quotes(written[begin + 1 : -1], quote + "\\" * (not traits.batches), begin + 1)
 

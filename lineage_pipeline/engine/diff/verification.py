@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from lineage_pipeline.dialects.types.coercion import same_type
+from lineage_pipeline.dialects.types.families import TypeFamily
 from lineage_pipeline.model.analysis import LineageTables, SchemaColumn, TableSchema
 from lineage_pipeline.model.enums import ObjectKind, Origin
 from lineage_pipeline.model.tables import Column, ObjectRow
@@ -49,7 +50,7 @@ def list_verified_objects(lineage: LineageTables, gone: frozenset[str]) -> tuple
 
 
 def verify_schemas(
-    lineage: LineageTables, theirs: Mapping[str, TableSchema], family: str, gone: frozenset[str] = frozenset()
+    lineage: LineageTables, theirs: Mapping[str, TableSchema], family: TypeFamily, gone: frozenset[str] = frozenset()
 ) -> Verification:
     """Compare the objects of a lineage with an engine's schemas; `theirs` is keyed by our ids."""
     columns: dict[str, list[Column]] = defaultdict(list)
@@ -82,7 +83,7 @@ def _difference_order(item: Difference) -> tuple[str, str, str, int]:
 
 
 def _compare_object(
-    row: ObjectRow, ours: Sequence[Column], theirs: TableSchema | None, family: str
+    row: ObjectRow, ours: Sequence[Column], theirs: TableSchema | None, family: TypeFamily
 ) -> Iterator[Difference]:
     if theirs is None:
         yield _difference(row, None, "missing object", row.kind.value, None)
@@ -103,7 +104,7 @@ def _compare_object(
 
 
 def _compare_column_types(
-    row: ObjectRow, ours: Mapping[str, Column], theirs: Mapping[str, SchemaColumn], family: str
+    row: ObjectRow, ours: Mapping[str, Column], theirs: Mapping[str, SchemaColumn], family: TypeFamily
 ) -> Iterator[Difference]:
     for name, column in ours.items():
         other = theirs.get(name)

@@ -6,8 +6,10 @@ from functools import lru_cache
 
 import msgspec
 
-from lineage_pipeline.dialects.dialect import DEFAULT_SCHEMAS, GENERIC, DialectTraits, find_traits
+from lineage_pipeline.dialects.dialect import DialectTraits
+from lineage_pipeline.dialects.generic import GENERIC
 from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
+from lineage_pipeline.dialects.registry import find_traits
 from lineage_pipeline.engine.graph.script_scopes import StatementScope
 from lineage_pipeline.model.analysis import Label, Options
 from lineage_pipeline.model.plan import StatementInterface
@@ -177,7 +179,7 @@ _TEMPORARY_PREFIXES = ("#", "@", "")
 
 def has_implicit_schema(space: Namespace) -> bool:
     """Say whether unqualified names belong to a default schema that no setting names."""
-    return space.traits.family in DEFAULT_SCHEMAS and not space.schema
+    return bool(space.traits.default_schema) and not space.schema
 
 
 def collect_default_schemas(
@@ -187,7 +189,7 @@ def collect_default_schemas(
     found: dict[str, DefaultSchemaUse] = {}
     for _, face, space, _ in steps:
         family = space.traits.family
-        usual = found.setdefault(family, DefaultSchemaUse(DEFAULT_SCHEMAS[family], set(), set()))
+        usual = found.setdefault(family, DefaultSchemaUse(space.traits.default_schema, set(), set()))
         for name in (*face.writes, *face.reads, *face.calls, *face.alters):
             _add_qualified_name(name.parts, space, usual.named, usual.schema)
         if face.defines is not None:

@@ -203,7 +203,7 @@ class ReferenceResolver:
         names[name.parts] = identity
         strange = draft.kind is ObjectKind.UNKNOWN or (draft.drops and draft.is_dropped_before(scopes))
         if strange and identity not in self.drafts.imported.schemas:
-            own = is_system_object(space.traits.name, name.parts)
+            own = is_system_object(space.traits.system_catalog, name.parts)
             self._report_unknown(name, identity, path, face, "SYSTEM_TABLE" if own else "UNKNOWN_TABLE")
         return identity
 

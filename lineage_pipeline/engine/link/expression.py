@@ -92,8 +92,8 @@ def _evaluate_call(expr: ir.Call, scope: Scope, links: RelationResolver) -> Expr
 def _evaluate_plain_call(expr: ir.Call, op: str, scope: Scope, links: RelationResolver) -> ExprResult:
     """The result of a call without special rules."""
     args = _evaluate_arguments(op, expr, scope, links)
-    if scope.typing.fits and op in CHECKED_OPERATORS and args:
-        report_operand_types(op, expr.args, args, scope.typing.fits, scope.report)
+    if scope.typing.conversions is not None and op in CHECKED_OPERATORS and args:
+        report_operand_types(op, expr.args, args, scope.typing.conversions, scope.report)
     kind = infer_call_type(expr, op, args, scope.typing)
     nullable = is_call_nullable(op, args, scope.typing, kind)
     text = render_typed_call(expr, op, args, scope.typing.family)
@@ -192,7 +192,7 @@ def _evaluate_cast(expr: ir.Cast, scope: Scope, links: RelationResolver) -> Expr
     inner = evaluate_expression(expr.arg, scope, links)
     flows = transform_flows(inner.flows, Subtype.TRANSFORMATION, keeping=True)
     members = rename_members(inner.members, expr.to) if inner.members is not None else None
-    kind = cast_type(expr.to, scope.typing.family.name) if expr.to else None
+    kind = cast_type(expr.to, scope.typing.family) if expr.to else None
     idle = kind is not None and kind == inner.type and type(expr.arg) is not ir.Literal
     text = inner.text if idle else render_cast(expr, inner.text)
     nullable = inner.nullable or is_cast_nullable(expr, inner.type, scope.typing)
@@ -213,9 +213,11 @@ def _evaluate_case(expr: ir.Case, scope: Scope, links: RelationResolver) -> Expr
     branches = [f"when {when.text} then {then.text}" for when, then in zip(conditions, values, strict=False)]
     default = f" else {values[-1].text}" if expr.default is not None else ""
     kind = infer_case_type(values, expr.default is not None, scope.typing)
-    if scope.typing.fits and any(value.type != values[0].type for value in values):
+    if scope.typing.conversions is not None and any(value.type != values[0].type for value in values):
         parts = [value for _, value in expr.whens]
-        report_branch_types([*parts, expr.default] if expr.default else parts, values, scope.typing.fits, scope.report)
+        report_branch_types(
+            [*parts, expr.default] if expr.default else parts, values, scope.typing.conversions, scope.report
+        )
     nullable = is_case_nullable(expr, conditions, values, kind, scope.typing)
     text = shorten_text(f"case {' '.join(branches)}{default} end")
     decided = union_flows(mark_indirect(condition.flows, Subtype.CONDITIONAL) for condition in conditions)
@@ -249,8 +251,8 @@ def _evaluate_subquery(expr: ir.Sub, scope: Scope, links: RelationResolver) -> E
             linked.indirect, scope.typing.family.boolean, is_subquery_test_nullable("exists", [], scope.typing), text
         )
     body = relation_row_value(linked) if len(outputs) != 1 or expr.mode.endswith("struct") else outputs[0]
-    if args and scope.typing.fits and len(outputs) == 1:
-        report_comparison_types((expr.args[0], expr), (args[0], body), scope.typing.fits, scope.report)
+    if args and scope.typing.conversions is not None and len(outputs) == 1:
+        report_comparison_types((expr.args[0], expr), (args[0], body), scope.typing.conversions, scope.report)
     inside = linked.indirect
     if expr.mode.startswith(("scalar", "rows")):
         members = map_member_flows(body.members, lambda own: union_flows([own, inside]))

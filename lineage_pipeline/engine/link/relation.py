@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from lineage_pipeline.dialects.dialect import SHORT_LISTS, DialectTraits
+from lineage_pipeline.dialects.dialect import DialectTraits
 from lineage_pipeline.dialects.number_literals import parse_whole_number
 from lineage_pipeline.dialects.types.inference import TypeInference, inference_for
 from lineage_pipeline.engine.link.budget import STEPS_PER_TEXT, LinkBudget
@@ -58,7 +58,7 @@ class RelationLinker:
         self.statement = statement
         self.inputs = inputs
         self.traits = traits
-        self.typing = inference_for(traits.family)
+        self.typing = inference_for(traits)
         self.report = report
         self.variables = variables
         self.budget = LinkBudget(edges)
@@ -163,8 +163,8 @@ def _combine_by_position(
     beside = [align_by_position(first, branch) for branch in branches[1:]]
     for position, column in enumerate(first.columns):
         others = [found for row in beside if (found := row[position]) is not None]
-        if links.typing.fits:
-            report_set_operation_types(column, others, links.typing.fits, links.report)
+        if links.typing.conversions is not None:
+            report_set_operation_types(column, others, links.typing.conversions, links.report)
         columns.append(_combine_columns(column, others, body.op, links.typing))
     return tuple(columns)
 
@@ -304,7 +304,7 @@ def _new_flows(known: Flows, others: Flows) -> Flows:
 
 
 def _link_renamed(links: RelationLinker, body: ir.Renamed, index: int, outer: Scope | None) -> BoundRelation:
-    return rename_by_position(links.relation(body.relation, outer), body.columns, links.traits.family in SHORT_LISTS)
+    return rename_by_position(links.relation(body.relation, outer), body.columns, links.traits.short_lists)
 
 
 RELATION_LINKERS: dict[type, Callable[[RelationLinker, Any, int, Scope | None], BoundRelation]] = {

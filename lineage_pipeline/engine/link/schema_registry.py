@@ -193,7 +193,7 @@ class SchemaRegistry:
         declares = not is_shaped_by_query(statement, first.role)
         opened = known.row.open or name in self.cut
         return reconcile_schema(
-            given, DefinedSchema(columns=columns, event=last, declares=declares, family=traits.family, open=opened)
+            given, DefinedSchema(columns=columns, event=last, declares=declares, family=traits.types, open=opened)
         )
 
     def _parameter_columns(self, event: ObjectEvent) -> tuple[SchemaColumn, ...]:

@@ -4,10 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from lineage_pipeline.dialects import pseudo_columns
-from lineage_pipeline.dialects.dialect import SHORT_LISTS, DialectTraits
+from lineage_pipeline.dialects.dialect import DialectTraits
 from lineage_pipeline.dialects.number_literals import parse_whole_number
-from lineage_pipeline.dialects.procedural_languages import VARIABLE_FIRST, VARIABLE_MARKED
 from lineage_pipeline.dialects.types.coercion import common_type
 from lineage_pipeline.dialects.types.families import TypeFamily
 from lineage_pipeline.dialects.types.inference import inference_for
@@ -283,9 +281,7 @@ class ScopeSource(msgspec.Struct):
 def build_relation_source(source: ir.Source, linked: BoundRelation, traits: DialectTraits) -> ScopeSource:
     """The source for a relation with an alias that may rename its columns."""
     if linked.unknown_range is not None and source.columns:
-        return ScopeSource(
-            source.alias, (), linked=rename_by_position(linked, source.columns, traits.family in SHORT_LISTS)
-        )
+        return ScopeSource(source.alias, (), linked=rename_by_position(linked, source.columns, traits.short_lists))
     return ScopeSource(source.alias, (), linked=linked, columns=source.columns)
 
 
@@ -329,7 +325,6 @@ class ScopeSources(list[ScopeSource]):
         self._indexed = len(self)
 
 
-_NO_NAMES: frozenset[str] = frozenset()
 _POSITION_PREFIXES = ("$", "#")
 """Prefixes of a column number (`$1`, `#1`); `#` needs a source whose columns are all known."""
 
@@ -350,7 +345,7 @@ class Scope:
         self.merged_types: dict[str, str | None] = {}
         self.aliases: dict[str, ExprResult] = {}
         self.hidden: dict[str, ExprResult] = {}
-        self.typing = inference_for(traits.family)
+        self.typing = inference_for(traits)
         self.hole: ExprResult | None = None
         self.sees_aliases = traits.lateral_alias
 
@@ -359,10 +354,7 @@ class Scope:
         found = self.lookup(ref)
         if found is not None:
             return found
-        name = self.traits.name
-        if len(ref.parts) == 1 and ref.parts[0].upper() in pseudo_columns.VALUE_KEYWORDS.get(
-            name, pseudo_columns.VALUE_KEYWORDS[""]
-        ):
+        if len(ref.parts) == 1 and ref.parts[0].upper() in self.traits.value_keywords:
             return ExprResult(NO_FLOWS, self._engine_type(ref.parts[0]), True, ref.parts[0].lower())
         self._report_missing(ref)
         likely = self._resolve_ignoring_case(ref)
@@ -384,7 +376,7 @@ class Scope:
         if len(ref.parts) == 1:
             if ref is ir.STAR_COLUMN or ref.parts[0] == "*":
                 return self.hole
-            if ref.parts[0] in self.variables.scalars and self.traits.name in VARIABLE_FIRST:
+            if ref.parts[0] in self.variables.scalars and self.traits.variables_hide_columns:
                 return read_value_at(self.variables.scalars[ref.parts[0]], ref.start, ref.end)
             found = self._resolve_unqualified(ref)
             return self.outer.lookup(ref) if found is None and self.outer is not None else found
@@ -423,7 +415,7 @@ class Scope:
     def _resolve_variable(self, ref: ir.Ref, name: str) -> ExprResult | None:
         """The value of a variable of that name; a record is a whole row."""
         variables = self.variables
-        if self.traits.name in VARIABLE_MARKED and not variables.plain:
+        if self.traits.marks_variables and not variables.plain:
             return None
         if name in variables.scalars:
             return read_value_at(variables.scalars[name], ref.start, ref.end)
@@ -438,7 +430,7 @@ class Scope:
         if name[:1] in _POSITION_PREFIXES and name[1:].isdigit() and self.sources:
             source = self.sources[0]
             return source.column(f"${name[1:]}", ref.start, ref.end) if name[0] == "$" or not source.is_open() else None
-        if name.upper() in pseudo_columns.RESERVED_VALUES.get(self.traits.name, _NO_NAMES):
+        if name.upper() in self.traits.reserved_values:
             return ExprResult(NO_FLOWS, self._engine_type(name), True, name.lower())
         rows = self.sources.with_alias(name)
         if rows and self.traits.row_values and (rows[0].is_renamed() or not rows[0].is_open()):
@@ -472,10 +464,7 @@ class Scope:
     def _has_engine_column(self, source: ScopeSource, name: str) -> bool:
         """Say whether a table has such a column beside its schema: a dropped one, or one that the engine adds."""
         own = source.input
-        return own is not None and (
-            name in own.dropped_columns
-            or name.upper() in pseudo_columns.TABLE_PSEUDO_COLUMNS.get(self.traits.name, _NO_NAMES)
-        )
+        return own is not None and (name in own.dropped_columns or name.upper() in self.traits.table_pseudo_columns)
 
     def _resolve_engine_column(self, source: ScopeSource, name: str, ref: ir.Ref) -> ExprResult:
         """The value of a column that a table has beside its schema, with the type that the engine gives it."""
@@ -483,7 +472,7 @@ class Scope:
 
     def _engine_type(self, name: str) -> str | None:
         """The type of a column or value that the engine itself provides."""
-        return pseudo_columns.PSEUDO_COLUMN_TYPES.get(self.traits.name, {}).get(name.upper())
+        return self.traits.pseudo_column_types.get(name.upper())
 
     # ── a name with a qualifier ──────────────────────────────────────────────────────────────────────────────────
 
@@ -521,7 +510,7 @@ class Scope:
 
     def _resolve_sequence(self, ref: ir.Ref) -> ExprResult | None:
         """The next or current value of a sequence, which flows from no column."""
-        words = pseudo_columns.SEQUENCE_COLUMNS.get(self.traits.name, _NO_NAMES)
+        words = self.traits.sequence_columns
         if ref.parts[-1].upper() not in words or any(source.has(ref.parts[0]) for source in self.sources):
             return None
         return ExprResult(NO_FLOWS, self._engine_type(ref.parts[-1]), False, ".".join(ref.parts).lower())

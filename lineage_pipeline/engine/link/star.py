@@ -5,8 +5,6 @@ from collections.abc import Iterator
 
 import msgspec
 
-from lineage_pipeline.dialects.dialect import LENIENT_STARS, MERGED_FIRST, MERGED_IN_PLACE
-from lineage_pipeline.dialects.functions import STRUCT_UNNESTING_FUNCTIONS
 from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
 from lineage_pipeline.engine.link.budget import FLOW_COUNT_THRESHOLD, estimate_match_steps
 from lineage_pipeline.engine.link.expression import GENERATOR_ROW, evaluate_expression
@@ -92,7 +90,7 @@ def expand_star(
             approximate=has_approximate_flow(made),
         )
     named = [name for name in (*star.exclude, *replaced, *renamed) if "." not in name and name not in met]
-    if named and links.traits.name not in LENIENT_STARS:
+    if named and not links.traits.lenient_stars:
         _report_missing_names(links, star, scope, named)
 
 
@@ -135,7 +133,7 @@ def _iter_star_columns(
     if not sources and (star.qualifier or star.of is not None):
         yield from _expand_struct_star(links, star, scope, openings)
         return
-    in_place = {} if star.qualifier or links.traits.name not in MERGED_IN_PLACE else dict(scope.merged)
+    in_place = {} if star.qualifier or not links.traits.merges_in_place else dict(scope.merged)
     if not star.qualifier and not in_place:
         for name in scope.merged:
             yield _merged_column(name, star, scope)
@@ -158,7 +156,7 @@ def _iter_star_columns(
 def _order_columns(links: RelationResolver, star: ir.Star, source: ScopeSource) -> list[tuple[int, tuple[str, str]]]:
     """The columns of a source with their positions; in some dialects merged ones come first."""
     found = list(enumerate(zip(source.names(), source.written_names(), strict=True)))
-    if star.qualifier and source.merged and links.traits.family in MERGED_FIRST:
+    if star.qualifier and source.merged and links.traits.merges_first:
         found.sort(key=lambda item: item[1][0] not in source.merged)
     return found
 
@@ -256,11 +254,7 @@ def expand_generator(
             for name, item in value.members
         )
     call = output.expr
-    if (
-        type(call) is not ir.Call
-        or call.op not in STRUCT_UNNESTING_FUNCTIONS.get(links.traits.family, ())
-        or not call.args
-    ):
+    if type(call) is not ir.Call or call.op not in links.traits.struct_unnesting_functions or not call.args:
         return ()
     whole, deep = evaluate_expression(call.args[0], scope, links), len(call.args) > 1
     while deep and (parse_element_type(whole.type or "") is not None):

@@ -5,8 +5,7 @@ from itertools import product
 
 import msgspec
 
-from lineage_pipeline.dialects import pseudo_columns
-from lineage_pipeline.dialects.dialect import SHORT_LISTS, DialectTraits
+from lineage_pipeline.dialects.dialect import DialectTraits
 from lineage_pipeline.dialects.identifier_folding import fold_for_alias
 from lineage_pipeline.engine.faults import contain
 from lineage_pipeline.engine.link.budget import BudgetExceeded, FileTally
@@ -255,7 +254,7 @@ class StatementLinker:
         adds = self.traits.query_adds_columns and definition.kind == "table"  # to those that are declared, by name
         header = () if adds else definition.header or tuple(column.name for column in definition.columns)
         if linked.unknown_range is not None:
-            linked = rename_by_position(linked, header, self.traits.family in SHORT_LISTS)
+            linked = rename_by_position(linked, header, self.traits.short_lists)
         return self._make_write(
             self.names[definition.name.parts], "define", name_columns(linked.columns, header), linked
         )
@@ -298,7 +297,7 @@ class StatementLinker:
             pairs = list(name_columns(linked.columns, ()))
         else:
             pairs = self._assign_positional(write, target, own, linked)
-        report_stored_types(target, own, pairs, self.traits.family, self.report)
+        report_stored_types(target, own, pairs, self.traits.types.conversions, self.report)
         written = self._make_write(target, write.mode, pairs, linked, write.conditional)
         return msgspec.structs.replace(written, lists=write.columns is not None)
 
@@ -379,7 +378,7 @@ def _report_duplicate(write: ir.Write, report: FindingReporter) -> None:
 def _report_missing_columns(
     write: ir.Write, own: TableInput, missing: Sequence[int], links: RelationLinker, report: FindingReporter
 ) -> None:
-    stored = pseudo_columns.TABLE_PSEUDO_COLUMNS.get(links.traits.name, frozenset())
+    stored = links.traits.table_pseudo_columns
     for at in missing:
         name = (write.columns or ())[at]
         start = write.starts[at] if at < len(write.starts) else ir.NOWHERE

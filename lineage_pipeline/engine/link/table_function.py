@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from lineage_pipeline.dialects.dialect import DialectTraits
-from lineage_pipeline.dialects.functions import STRUCT_UNNESTING_FUNCTIONS
 from lineage_pipeline.dialects.number_literals import parse_whole_number
 from lineage_pipeline.dialects.types.families import TypeFamily
 from lineage_pipeline.dialects.types.inference import inference_for
-from lineage_pipeline.dialects.types.table_function_types import ELEMENT_OF_EXPRESSION, SAME_AS_EXPRESSION
+from lineage_pipeline.dialects.types.type_rules import ELEMENT_OF_EXPRESSION, SAME_AS_EXPRESSION
 from lineage_pipeline.engine.link.model import (
     BoundRelation,
     ExprResult,
@@ -79,14 +78,14 @@ def expand_table_function(
     else:
         found = EXPANDERS.get(op, _expand_unknown)(made, [_as_decomposed(arg) for arg in args], source, traits)
         found = _add_ordinality(found, made, source, traits) if source.position else found
-        kinds = inference_for(traits.family).rowsets.get(op)
+        kinds = traits.type_rules.table_functions.get(op)
         found = _apply_fixed_types(found, kinds, value.type) if kinds is not None else found
     many = len(found.columns) > len(source.produces)  # EXPLODE of a map makes more than it is known for
     names = source.columns or (() if many else source.produces)
     columns = _apply_names(found, names, made, len(args)) if not source.paths else found.columns
     if kinds is not None and not found.columns:  # whoever names them
         columns = _apply_fixed_types(FunctionRows(columns), kinds, value.type).columns
-    family = inference_for(traits.family).family
+    family = traits.types
     outs = tuple(
         OutputColumn(name, name, _settle_column_type(item, family))
         for name, item in _apply_declared_types(columns, source.types)
@@ -159,7 +158,7 @@ def _apply_names(found: FunctionRows, names: Sequence[str], made: ExprResult, ar
 
 def _add_ordinality(found: FunctionRows, made: ExprResult, source: ir.Source, traits: DialectTraits) -> FunctionRows:
     """The columns followed by WITH ORDINALITY's row number."""
-    family = inference_for(traits.family).family
+    family = traits.types
     number = family.bigint if family.numbered else None  # elsewhere it may be the key of a document
     columns = found.columns or tuple((name, _as_opaque(made)) for name in source.columns[:-1])
     return FunctionRows(
@@ -183,7 +182,7 @@ def _expand_unnest(
         columns.extend(parts or ((source.alias or "unnest", item),))
         if len(args) == 1 and not parts and (fields or item.type is None):
             rest = item
-    if rest is not None and not source.columns and not source.alias and traits.family not in STRUCT_UNNESTING_FUNCTIONS:
+    if rest is not None and not source.columns and not source.alias and not traits.struct_unnesting_functions:
         return FunctionRows((*expand_struct(rest), *columns[1:]), rest)
     return FunctionRows(tuple(columns), rest if not (traits.unnest_expands and source.columns) else None)
 
@@ -239,7 +238,7 @@ def _expand_stack(
     if not isinstance(first, ir.Literal) or not first.text.isdigit() or len(args) < 2:
         return FunctionRows((), _as_opaque(value))
     width = -(-(len(args) - 1) // max(parse_whole_number(first.text), 1))
-    typing = inference_for(traits.family)
+    typing = inference_for(traits)
     columns = []
     for at in range(width):
         cells = args[1 + at :: width]
@@ -296,7 +295,7 @@ def _expand_unknown(
 ) -> FunctionRows:
     """An unknown function: every column may come from every argument."""
     call = source.function
-    certain = isinstance(call, ir.Call) and call.op in inference_for(traits.family).counting
+    certain = isinstance(call, ir.Call) and call.op in traits.type_rules.counting_functions
     made = msgspec.structs.replace(_as_opaque(value), nullable=not certain)
     return FunctionRows(tuple((name, made) for name in source.produces), made if not source.produces else None)
 

@@ -7,6 +7,7 @@ import msgspec
 
 from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
 from lineage_pipeline.dialects.types.coercion import compatible_type
+from lineage_pipeline.dialects.types.families import TypeFamily
 from lineage_pipeline.engine.link.model import InputColumn, TableInput
 from lineage_pipeline.engine.link.statement import WriteResult
 from lineage_pipeline.engine.link.variables import parameter_column_name
@@ -218,7 +219,7 @@ class DefinedSchema(msgspec.Struct, frozen=True):
     columns: tuple[SchemaColumn, ...]
     event: ObjectEvent
     declares: bool
-    family: str
+    family: TypeFamily
     open: bool = False
 
 

@@ -7,17 +7,19 @@ import msgspec
 from lineage_pipeline.dialects.number_literals import parse_whole_number
 from lineage_pipeline.dialects.types.arithmetic import ConstantTexts
 from lineage_pipeline.dialects.types.coercion import (
-    FITS,
     cast_may_fail,
     common_type,
     common_type_in_order,
-    is_operation_refused,
-    is_refused,
     is_safe_cast,
     operand_casts_may_fail,
-    type_kind,
 )
 from lineage_pipeline.dialects.types.common_rules import NAME_DEPENDENT_FUNCTIONS
+from lineage_pipeline.dialects.types.conversions import (
+    ImplicitConversions,
+    is_operation_refused,
+    is_refused,
+    type_kind,
+)
 from lineage_pipeline.dialects.types.decimals import literal_digits
 from lineage_pipeline.dialects.types.families import UNTYPED_CONSTANT, TypeFamily, column_value_type
 from lineage_pipeline.dialects.types.inference import TypeInference
@@ -159,7 +161,7 @@ def is_call_nullable(op: str, args: Sequence[ExprResult], typing: TypeInference,
     if op in nulls.by_argument:
         return any(at >= len(args) or args[at].nullable for at in nulls.by_argument[op])
     if op in nulls.where_all:
-        return all(arg.nullable or cast_may_fail(arg.type, kind, typing.family.name) for arg in args)
+        return all(arg.nullable or cast_may_fail(arg.type, kind, typing.family) for arg in args)
     return op not in ("LAG", "LEAD") or len(args) < 3 or is_any_nullable((args[0], args[2]), kind, typing)
 
 
@@ -169,25 +171,27 @@ def _is_interval(args: Sequence[ExprResult]) -> bool:
 
 def _may_conversion_fail(op: str, args: Sequence[ExprResult], typing: TypeInference) -> bool:
     """Say whether the implicit conversion of an argument may give NULL."""
-    nulls, name = typing.nulls, typing.family.name
+    nulls, family = typing.nulls, typing.family
     wanted = nulls.reads.get(op)
     if wanted is not None and args:
-        return cast_may_fail(args[0].type, wanted, name) and not (len(args) > 1 and op in nulls.formatted)
+        return cast_may_fail(args[0].type, wanted, family) and not (len(args) > 1 and op in nulls.formatted)
     if op in nulls.fails_on and args:
         return args[0].type is None or args[0].type in nulls.fails_on[op]
     if op in nulls.converts:
         types, texts = tuple([arg.type for arg in args]), tuple([arg.text if not arg.flows else "" for arg in args])
-        return operand_casts_may_fail(op, types, texts, name)
+        return operand_casts_may_fail(op, types, texts, family)
     if op in nulls.parts and len(args) > 1:
         unit = args[0].text.strip("'").upper()
-        return not _is_interval(args[1:]) and cast_may_fail(args[1].type, nulls.parts[op].get(unit, "TIMESTAMP"), name)
+        return not _is_interval(args[1:]) and cast_may_fail(
+            args[1].type, nulls.parts[op].get(unit, "TIMESTAMP"), family
+        )
     return False
 
 
 def is_any_nullable(values: Sequence[ExprResult], kind: str | None, typing: TypeInference) -> bool:
     """Say whether one of several values, converted to their common type, may be NULL."""
-    name = typing.family.name
-    return any(value.nullable or (typing.lenient and cast_may_fail(value.type, kind, name)) for value in values)
+    family = typing.family
+    return any(value.nullable or (typing.lenient and cast_may_fail(value.type, kind, family)) for value in values)
 
 
 def is_case_nullable(
@@ -212,10 +216,10 @@ def is_cast_nullable(cast: ir.Cast, source: str | None, typing: TypeInference) -
     """Say whether a cast of a non-null value may give NULL; a typed literal never does."""
     if type(cast.arg) is ir.Literal and cast.arg.kind in TYPED_LITERAL_KINDS:
         return False
-    name = typing.family.name
+    family = typing.family
     if cast.safe:
-        return not (typing.lenient and is_safe_cast(source, cast.to, name))
-    return typing.lenient and cast_may_fail(source, cast.to, name)
+        return not (typing.lenient and is_safe_cast(source, cast.to, family))
+    return typing.lenient and cast_may_fail(source, cast.to, family)
 
 
 def is_subquery_test_nullable(mode: str, values: Sequence[ExprResult], typing: TypeInference) -> bool:
@@ -230,7 +234,7 @@ def convert_read_types(found: TableInput, family: TypeFamily) -> TableInput:
     if not any(column.type is not None and "CHAR" in column.type for column in found.columns):
         return found
     columns = tuple(
-        msgspec.structs.replace(column, type=column_value_type(column.type, family.name))
+        msgspec.structs.replace(column, type=column_value_type(column.type, family))
         if column.type is not None
         else column
         for column in found.columns
@@ -252,28 +256,32 @@ QUANTIFIERS = frozenset({"ANY", "ALL", "SOME"})
 
 
 def report_operand_types(
-    op: str, parts: Sequence[ir.Expr], args: Sequence[ExprResult], family: str, report: FindingReporter
+    op: str,
+    parts: Sequence[ir.Expr],
+    args: Sequence[ExprResult],
+    conversions: ImplicitConversions,
+    report: FindingReporter,
 ) -> None:
     """Report operands whose types an operator cannot combine."""
     if op in COMPARISON_OPERATORS:
-        report_comparison_types(parts, args, family, report, op == "IN")
+        report_comparison_types(parts, args, conversions, report, op == "IN")
     elif op in CHOICE_FUNCTIONS:
-        report_branch_types(parts, args, family, report)
+        report_branch_types(parts, args, conversions, report)
     elif (
         len(args) == 2
-        and is_operation_refused(op, args[0].type, args[1].type, family)
-        and not _is_adaptable(family, *args)
+        and is_operation_refused(op, args[0].type, args[1].type, conversions)
+        and not _is_adaptable(conversions, *args)
     ):
         _report_type_pair(parts, args, report)
 
 
 def report_branch_types(
-    parts: Sequence[ir.Expr], values: Sequence[ExprResult], family: str, report: FindingReporter
+    parts: Sequence[ir.Expr], values: Sequence[ExprResult], conversions: ImplicitConversions, report: FindingReporter
 ) -> None:
     """Report branches of one expression whose types cannot be combined."""
-    firm = [(part, value) for part, value in zip(parts, values, strict=False) if not _is_adaptable(family, value)]
+    firm = [(part, value) for part, value in zip(parts, values, strict=False) if not _is_adaptable(conversions, value)]
     for part, value in firm[1:]:
-        if is_refused(firm[0][1].type, value.type, family, "branches"):
+        if is_refused(firm[0][1].type, value.type, conversions, "branches"):
             _report_type_pair((firm[0][0], part), (firm[0][1], value), report)
 
 
@@ -285,38 +293,46 @@ def _report_type_pair(parts: Sequence[ir.Expr], values: Sequence[ExprResult], re
 
 
 def report_comparison_types(
-    parts: Sequence[ir.Expr], args: Sequence[ExprResult], family: str, report: FindingReporter, among: bool = False
+    parts: Sequence[ir.Expr],
+    args: Sequence[ExprResult],
+    conversions: ImplicitConversions,
+    report: FindingReporter,
+    among: bool = False,
 ) -> None:
     """Report compared values whose types do not fit, at the first column that is named."""
     first = args[0]
     for part, other in zip(parts[1:], args[1:], strict=False):
-        if _is_quantified(part) or (among and type_kind(other.type or "", family) == "array"):
+        if _is_quantified(part) or (among and type_kind(other.type or "", conversions) == "array"):
             continue  # a list may stand for its elements
-        if is_refused(first.type, other.type, family, "compares") and not _is_adaptable(family, first, other):
+        if is_refused(first.type, other.type, conversions, "compares") and not _is_adaptable(conversions, first, other):
             _report_type_pair((parts[0], part), (first, other), report)
 
 
 def report_stored_types(
-    target: str, own: TableInput | None, pairs: Sequence[tuple[str, OutputColumn]], family: str, report: FindingReporter
+    target: str,
+    own: TableInput | None,
+    pairs: Sequence[tuple[str, OutputColumn]],
+    conversions: ImplicitConversions | None,
+    report: FindingReporter,
 ) -> None:
     """Report values whose types do not fit the columns they are stored in."""
-    if own is None or family not in FITS:
+    if own is None or conversions is None:
         return
     types = {column.name: column.type for column in own.columns}
     for name, out in pairs:
         wanted = types.get(name)
-        if is_refused(out.value.type, wanted, family, "stores") and not _is_adaptable(family, out.value):
+        if is_refused(out.value.type, wanted, conversions, "stores") and not _is_adaptable(conversions, out.value):
             place = max(out.start, 0), max(out.end, 0)
             report("TYPE_MISMATCH", *place, column=f"{target}.{name}", left=str(out.value.type), right=str(wanted))
 
 
 def report_set_operation_types(
-    column: OutputColumn, others: Sequence[OutputColumn], family: str, report: FindingReporter
+    column: OutputColumn, others: Sequence[OutputColumn], conversions: ImplicitConversions, report: FindingReporter
 ) -> None:
     """Report columns of a set operation whose types cannot be combined."""
     for other in others:
-        if is_refused(column.value.type, other.value.type, family, "unites") and not _is_adaptable(
-            family, column.value, other.value
+        if is_refused(column.value.type, other.value.type, conversions, "unites") and not _is_adaptable(
+            conversions, column.value, other.value
         ):
             name = column.written or column.name or "a column of a set operation"
             place = max(other.start, 0), max(other.end, 0)
@@ -330,9 +346,9 @@ def _is_quantified(part: ir.Expr) -> bool:
     )
 
 
-def _is_adaptable(family: str, *values: ExprResult) -> bool:
+def _is_adaptable(conversions: ImplicitConversions, *values: ExprResult) -> bool:
     """Say whether one of the values takes any type: a string constant, NULL, a loop variable over a list."""
-    return any(_accepts_any_type(value, type_kind(value.type or "", family)) for value in values)
+    return any(_accepts_any_type(value, type_kind(value.type or "", conversions)) for value in values)
 
 
 def _accepts_any_type(value: ExprResult, kind: str) -> bool:

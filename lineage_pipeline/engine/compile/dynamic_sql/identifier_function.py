@@ -7,7 +7,7 @@ import msgspec
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.dialect import DialectTraits
-from lineage_pipeline.dialects.procedural_languages import PROCEDURAL_LANGUAGES, ProceduralLanguage
+from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
 from lineage_pipeline.engine.compile.dynamic_sql.constant_folding import KnownTexts, fold_texts, join_text
 from lineage_pipeline.engine.compile.grammar.parser import ParseFailure
 from lineage_pipeline.engine.compile.lexer import tokenize
@@ -25,7 +25,7 @@ _HOLE_PREFIX = RUNTIME_PLACEHOLDER + "("
 
 def uses_identifier_function(text: str, traits: DialectTraits) -> bool:
     """Whether a script may build names from texts."""
-    family = PROCEDURAL_LANGUAGES.get(traits.name)
+    family = traits.procedural
     return family is not None and family.identifiers and mentions_identifier_function(text)
 
 

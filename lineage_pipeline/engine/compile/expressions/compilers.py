@@ -5,8 +5,6 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from lineage_pipeline.dialects.types.coercion import NULL_ON_FAILURE
-from lineage_pipeline.dialects.types.tsql import SERVER_VARIABLES
 from lineage_pipeline.engine.compile.context import CompileContext
 from lineage_pipeline.engine.compile.expressions import structs
 from lineage_pipeline.engine.compile.expressions.data_types import spell_type
@@ -67,7 +65,7 @@ _TYPE_DISTANCE = 24
 
 def compile_typed_constant(context: CompileContext, node: exp.Expr) -> ir.Literal | None:
     """Spark, Hive: a typed literal such as `date '2024-01-31'`, `200S` or `1.5BD`, which sqlglot reads as a cast."""
-    if context.traits.family not in NULL_ON_FAILURE:
+    if not context.traits.types.null_on_failure:
         return None
     start, end = node.meta.get("start", ir.NOWHERE), node.meta.get("end", ir.NOWHERE)
     if start < 0:  # 1.5BD: the only string that nobody wrote
@@ -277,7 +275,7 @@ def compile_variable(context: CompileContext, node: exp.Expr, *qualifier: str) -
     start, end = context.span_of(node if "start" in node.meta else inner_node)
     name = context.variable_name(node)
     if context.traits.batches and isinstance(inner_node, exp.Parameter):  # @@ROWCOUNT: nobody declares it
-        return ir.Variable(name, start, end, SERVER_VARIABLES.get(inner_node.name.upper(), ""))
+        return ir.Variable(name, start, end, context.traits.server_variables.get(inner_node.name.upper(), ""))
     return ir.Variable(name, start, end, context.declared.get(name, ""))
 
 

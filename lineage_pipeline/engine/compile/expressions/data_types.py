@@ -7,7 +7,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.typing import EXPRESSION_METADATA
 
-from lineage_pipeline.dialects.dialect import TRAITS
+from lineage_pipeline.dialects.registry import DIALECTS
 from lineage_pipeline.dialects.types.families import normalize_type
 from lineage_pipeline.dialects.types.shapes import uppercase_type
 from lineage_pipeline.engine.compile.grammar.isolation import load_dialect, silence_sqlglot
@@ -42,7 +42,7 @@ def _spell_uncached(node: exp.Expr, dialect: str) -> str:
     node = _drop_member_constraints(node)
     written = _TYPE_COMMENT.sub("", node.sql(dialect=dialect or None, comments=False))  # units of intervals keep theirs
     text = _INTERVAL_DIGITS.sub(r"INTERVAL(\1)", uppercase_type(written).replace(", ", ","))
-    return normalize_type(text.replace(": ", ":"), TRAITS[dialect].family) if dialect in TRAITS else text
+    return normalize_type(text.replace(": ", ":"), DIALECTS[dialect].types) if dialect in DIALECTS else text
 
 
 def _drop_member_constraints(node: exp.Expr) -> exp.Expr:

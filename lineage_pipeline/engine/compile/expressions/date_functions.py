@@ -10,7 +10,6 @@ from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.functions import TIME_UNIT_ABBREVIATIONS, TIME_UNITS, UNIT_FIRST_FUNCTIONS
-from lineage_pipeline.dialects.types.coercion import NULL_ON_FAILURE
 from lineage_pipeline.engine.compile.context import CompileContext
 from lineage_pipeline.engine.compile.expressions.dispatch import (
     compile_expression,
@@ -80,7 +79,7 @@ def compile_date_difference(context: CompileContext, node: exp.Expr) -> ir.Expr:
     """Spark, Hive: DATEDIFF with a leading unit is TIMESTAMPDIFF, which returns a long and not days."""
     found = compile_date_function(context, node)
     end = node.meta.get("end", ir.NOWHERE)
-    if context.traits.family in NULL_ON_FAILURE and end >= 0 and isinstance(found, ir.Call):
+    if context.traits.types.null_on_failure and end >= 0 and isinstance(found, ir.Call):
         first = _UNIT_FIRST.match(context.text, end + 1)
         if first is not None and len(found.args) == 3 and first[0].strip("( ,\n").upper() in TIME_UNITS:
             return ir.Call("TIMESTAMPDIFF", found.args, found.traits, found.result)

@@ -6,7 +6,7 @@ import msgspec
 from sqlglot import exp
 
 from lineage_pipeline.dialects import functions
-from lineage_pipeline.dialects.dialect import TRAITS
+from lineage_pipeline.dialects.registry import DIALECTS
 from lineage_pipeline.engine.compile.context import CompileContext
 from lineage_pipeline.engine.compile.expressions.data_types import function_result_type
 from lineage_pipeline.engine.faults import MalformedTree
@@ -31,7 +31,7 @@ def operator_traits_of(kind: type[exp.Expr], dialect: str) -> OperatorTraits:
         name = kind.__name__.upper().lstrip("_")
         aggregates = issubclass(kind, exp.AggFunc) and name not in functions.NAVIGATION_FUNCTIONS
         traits = function_traits_of(name) | (ir.AGGREGATE if aggregates else 0)
-        result = TRAITS[dialect].count if name in functions.COUNT_FUNCTIONS else function_result_type(kind, dialect)
+        result = DIALECTS[dialect].count if name in functions.COUNT_FUNCTIONS else function_result_type(kind, dialect)
         known = _OPERATOR_CACHE[kind, dialect] = OperatorTraits(name, traits, result)
     return known
 

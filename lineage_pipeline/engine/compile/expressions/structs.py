@@ -162,7 +162,7 @@ def split_path(texts: Sequence[str]) -> tuple[str, ...]:
 def compile_struct(context: CompileContext, node: exp.Expr) -> ir.Expr:
     """A struct: each member under its name, or the name of the column that it is."""
     members = tuple(_compile_member(context, item) for item in node.expressions)
-    document = isinstance(node, exp.JSONObject) and context.traits.family in functions.JSON_OBJECT_FAMILIES
+    document = isinstance(node, exp.JSONObject) and context.traits.json_documents
     return ir.Call("STRUCT", members, 0, "JSON" if document else "")
 
 
@@ -193,7 +193,7 @@ def compile_anonymous_function(context: CompileContext, node: exp.Expr) -> ir.Ex
         pairs = zip(nodes[::2], nodes[1::2], strict=True)
         members = tuple(_compile_pair(context, key, value) for key, value in pairs)
         return ir.Call("STRUCT", members, 0, functions.DOCUMENT_TYPES.get(op, ""))
-    if op == "ROW" and (called := functions.ROW_MEMBER_NAMES.get(context.traits.family)) and nodes:
+    if op == "ROW" and (called := context.traits.row_member_names) and nodes:
         words = (ir.Literal("word", called.format(at)) for at in range(1, len(nodes) + 1))
         pairs = zip(words, compile_expressions(context, nodes), strict=True)
         return ir.Call("STRUCT", tuple(ir.Call("MEMBER", pair) for pair in pairs), 0, "RECORD")

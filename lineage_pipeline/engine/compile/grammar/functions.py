@@ -6,7 +6,7 @@ from sqlglot import exp, parser
 from sqlglot.dialects.clickhouse import ClickHouse
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.dialects.functions import CALLABLE_KEYWORDS, JSON_TEXT_GRAMMARS
+from lineage_pipeline.dialects.registry import DIALECTS
 from lineage_pipeline.engine.compile.tokens import (
     OPERAND_END_TOKENS,
     is_open_paren_at,
@@ -108,7 +108,7 @@ FunctionParser = Callable[[parser.Parser], exp.Expr | None]
 
 def build_function_tokens(name: str, known: set[TokenType]) -> set[TokenType]:
     """The keywords that may be called as functions in a grammar."""
-    return {*known, *(TokenType[word] for word in CALLABLE_KEYWORDS.get(name, ()))}
+    return {*known, *(TokenType[word] for word in DIALECTS[name].callable_keywords)}
 
 
 def build_function_parsers(name: str, known: dict[str, FunctionParser]) -> dict[str, FunctionParser]:
@@ -117,7 +117,7 @@ def build_function_parsers(name: str, known: dict[str, FunctionParser]) -> dict[
         "XMLPARSE": _xml_function_parser("XMLPARSE"),
         "XMLSERIALIZE": _xml_function_parser("XMLSERIALIZE"),
     }
-    if name in JSON_TEXT_GRAMMARS:
+    if DIALECTS[name].json_texts:
         own["JSON_OBJECT"] = _json_object_parser(known["JSON_OBJECT"])
     return {**known, **own}
 

@@ -11,8 +11,8 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, ParseError, TokenError
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.dialects import functions
-from lineage_pipeline.dialects.dialect import TRAITS, DialectTraits
+from lineage_pipeline.dialects.dialect import DialectTraits
+from lineage_pipeline.dialects.registry import DIALECTS
 from lineage_pipeline.engine.compile.grammar.ddl import reduce_definition
 from lineage_pipeline.engine.compile.grammar.dml import extract_outputs
 from lineage_pipeline.engine.compile.grammar.functions import build_function_parsers, build_function_tokens
@@ -278,8 +278,8 @@ def _parser_class(grammar: str) -> type[parser.Parser]:
     that sqlglot passes on as values or looks up by name; methods that it calls directly are not.
     """
     base = load_dialect(grammar).parser_class
-    own = overrides_for(TRAITS[grammar].family if grammar in TRAITS else grammar)
-    plain = functions.PLAIN_FUNCTIONS.get(grammar, frozenset())
+    own = overrides_for(DIALECTS[grammar].family)
+    plain = DIALECTS[grammar].plain_functions
     parsers = build_function_parsers(grammar, base.FUNCTION_PARSERS)
     changes: dict[str, Any] = {
         "__slots__": (),

@@ -13,7 +13,8 @@ from functools import cache
 import msgspec
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.dialects.dialect import TRAITS, DialectTraits
+from lineage_pipeline.dialects.dialect import DialectTraits
+from lineage_pipeline.dialects.registry import DIALECTS
 from lineage_pipeline.engine.compile.grammar.ddl import (
     drop_masks,
     drop_storage,
@@ -1289,7 +1290,7 @@ RULES: tuple[GrammarRule, ...] = (
 def _rules_for(family: str, when: When) -> tuple[GrammarRule, ...]:
     """The rules of a family of dialects for one moment."""
     chosen = [
-        rule for rule in RULES if rule.when is when and (rule.everywhere or TRAITS[rule.dialect].family == family)
+        rule for rule in RULES if rule.when is when and (rule.everywhere or DIALECTS[rule.dialect].family == family)
     ]
     return tuple(sorted(chosen, key=lambda rule: (rule.rewrite is not None, not rule.everywhere)))
 
@@ -1325,7 +1326,7 @@ def overrides_for(family: str) -> dict[str, Override]:
     """The overridden methods of the parser of a family of dialects; the first rule of a method reads first."""
     found: dict[str, Override] = {}
     for rule in reversed([rule for rule in RULES if rule.when is When.PARSER]):
-        if rule.everywhere or TRAITS[rule.dialect].family == family:
+        if rule.everywhere or DIALECTS[rule.dialect].family == family:
             for method, override in rule.overrides.items():
                 found[method] = _chain(override, found[method]) if method in found else override
     return found

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 from sqlglot import exp
 
-from lineage_pipeline.dialects import functions
 from lineage_pipeline.engine.compile.context import CompileContext
 from lineage_pipeline.engine.compile.expressions.dispatch import compile_expressions
 from lineage_pipeline.model import ir
@@ -92,7 +91,7 @@ def compile_time_windows(context: CompileContext, group: exp.Expr) -> Iterator[i
     """Time windows among the keys, as sources of the query: `window.start` is a column of one."""
     for key in grouping_keys_of(group):
         name = key.name.upper() if isinstance(key, exp.Anonymous) else ""
-        if name in functions.TIME_WINDOW_FUNCTIONS[context.traits.family]:
+        if name in context.traits.time_window_functions:
             call = ir.Call(name, compile_expressions(context, key.expressions), ir.GENERATOR)
             produced = (context.fold_column("start"), context.fold_column("end"))
             yield ir.Source(name.lower(), function=call, produces=produced, lateral=True, join=ir.Join("cross"))

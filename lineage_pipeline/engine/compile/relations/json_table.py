@@ -63,7 +63,7 @@ def _compile_xml_table(context: CompileContext, node: exp.Expr, table: exp.Expr)
 def _declared_type(context: CompileContext, item: exp.Expr) -> str:
     """The declared type of a column; FOR ORDINALITY is an integer."""
     if item.args.get("ordinality"):
-        return functions.ORDINALITY_TYPES.get(context.traits.family, "")
+        return context.traits.ordinality_type
     kind = item.args.get("kind")
     return spell_type(kind, context.dialect) if isinstance(kind, exp.DataType) else ""
 

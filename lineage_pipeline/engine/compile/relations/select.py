@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 from sqlglot import exp
 
-from lineage_pipeline.dialects import functions
 from lineage_pipeline.engine.compile.context import CompileContext, CompileQuery
 from lineage_pipeline.engine.compile.expressions.compilers import order_directions_of, select_aliases_of
 from lineage_pipeline.engine.compile.expressions.dispatch import compile_expression, compile_expressions
@@ -47,7 +46,7 @@ def _compile_clauses(context: CompileContext, node: exp.Expr, query: CompileQuer
     if node.args.get("match") is not None:
         items = compile_match_recognize(context, items, node.args["match"])
     group = node.args.get("group")
-    if group is not None and context.traits.family in functions.TIME_WINDOW_FUNCTIONS:
+    if group is not None and context.traits.time_window_functions:
         items.extend(compile_time_windows(context, group))
     where, items = _compile_where(context, node, items)
     listed = list(compile_outputs(context, node))

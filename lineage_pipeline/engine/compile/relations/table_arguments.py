@@ -7,7 +7,7 @@ import msgspec
 from sqlglot import exp
 from sqlglot.tokens import Token
 
-from lineage_pipeline.dialects.table_functions import ADDED_COLUMNS, LOOKUP_FUNCTIONS, TABLE_ARGUMENTS, TableArgument
+from lineage_pipeline.dialects.table_functions import TableArgument
 from lineage_pipeline.engine.compile.context import CompileContext
 from lineage_pipeline.engine.compile.expressions.dispatch import compile_expression
 from lineage_pipeline.engine.compile.external_objects import build_external_name
@@ -35,12 +35,13 @@ def compile_named_rows(context: CompileContext, node: exp.Expr) -> ir.Source | N
     name = compile_named_table(context, node)
     if name is None:
         return None
-    added = ADDED_COLUMNS.get(node.name.upper(), ())
-    return ir.Source(alias, name=name) if not added else ir.Source(alias, relation=_add_columns(context, name, added))
+    if not naming.added:
+        return ir.Source(alias, name=name)
+    return ir.Source(alias, relation=_add_columns(context, name, naming.added))
 
 
 def _naming_of(context: CompileContext, node: exp.Expr) -> TableArgument | None:
-    known = TABLE_ARGUMENTS.get(context.traits.family)
+    known = context.traits.table_arguments
     return known.get(node.name.upper()) if known and isinstance(node, exp.Anonymous) else None
 
 
@@ -192,7 +193,7 @@ def _qualify_with_server(context: CompileContext, begin: int, server: str) -> No
 
 def is_lookup_function(context: CompileContext, name: str) -> bool:
     """Whether a function looks up a value in a table that a string names."""
-    return name.upper() in LOOKUP_FUNCTIONS.get(context.traits.family, ())
+    return name.upper() in context.traits.lookup_functions
 
 
 def compile_lookup(context: CompileContext, node: exp.Expr) -> ir.Expr | None:

@@ -36,17 +36,13 @@ def compile_widening(context: CompileContext, function: ir.Expr) -> int:
     """The relation of a function that returns the rows of a table with more or fewer columns, or NOWHERE."""
     if not isinstance(function, ir.Call) or function.op not in functions.WIDENING_FUNCTIONS:
         return ir.NOWHERE
-    given = (
-        _rewrite_positional(function.args)
-        if context.traits.name in functions.TABLE_ARGUMENT_DIALECTS
-        else function.args
-    )
+    given = _rewrite_positional(function.args) if context.traits.window_columns else function.args
     arguments = [_plain_argument(context, argument) for argument in given]
     tables = [argument.relation for argument in arguments if isinstance(argument, ir.Sub)]
     if not tables:
         return ir.NOWHERE
     described = tuple(_descriptor_columns(arguments))
-    added = functions.TABLE_ARGUMENT_DIALECTS.get(context.traits.name, functions.WIDENING_FUNCTIONS[function.op])
+    added = context.traits.window_columns or functions.WIDENING_FUNCTIONS[function.op]
     everything = ir.Star((), ir.NOWHERE, ir.NOWHERE, () if added else tuple(ref.parts[-1] for ref in described))
     made = ir.Call(function.op, described)
     outputs = (
@@ -216,8 +212,7 @@ def _compile_function(context: CompileContext, node: exp.Expr, table: exp.Expr) 
         call = ir.Call("NODES", (compile_expression(context, owner), *args), ir.GENERATOR)
         return ir.Source("", function=call)
     if isinstance(node, exp.Anonymous) and op not in functions.ROW_GENERATORS:
-        own = functions.BUILTIN_SCHEMAS.get(context.traits.family, ())
-        if isinstance(owner, exp.Identifier) and owner.name.upper() in own:
+        if isinstance(owner, exp.Identifier) and owner.name.upper() in context.traits.builtin_schemas:
             return ir.Source(op.lower(), function=ir.Call(op, args, ir.GENERATOR))
         parts = [table.args.get("catalog"), table.args.get("db")] if isinstance(table, exp.Table) else []
         return _compile_user_function(context, [part for part in parts if part is not None], node, compiled)
@@ -292,7 +287,7 @@ def _produced_columns(context: CompileContext, function: ir.Expr) -> tuple[str, 
     if not isinstance(function, ir.Call):
         return ()
     op = function.op.split(":", 1)[0]
-    own = functions.FAMILY_TABLE_FUNCTION_COLUMNS.get(context.traits.family, {}).get(op)
+    own = context.traits.table_function_columns.get(op)
     names = own or functions.TABLE_FUNCTION_COLUMNS.get(function.op) or produced_column_names(op, function.args)
     return tuple(context.fold_column(name) for name in names)
 

@@ -9,7 +9,6 @@ from sqlglot.tokens import Token, TokenType
 from lineage_pipeline.dialects.dialect import DialectTraits
 from lineage_pipeline.dialects.procedural_languages import (
     CONDITIONAL_COMPILATION,
-    PROCEDURAL_LANGUAGES,
     ProceduralLanguage,
 )
 from lineage_pipeline.engine.compile.dynamic_sql.identifier_function import (
@@ -169,7 +168,7 @@ def tokenize_body(token: Token, text: str, traits: DialectTraits) -> Sequence[To
         return ParseFailure(inner.reason, token.start, token.end + 1)
     base = int(token.start) + offset
     moved = read_numbered_binds([_shift_token(item, base, skips) for item in inner])
-    family = PROCEDURAL_LANGUAGES.get(traits.name)
+    family = traits.procedural
     return normalize_tokens(moved, code, family) if family is not None and not family.result_word else moved
 
 

@@ -7,7 +7,6 @@ from sqlglot.tokens import Token, TokenType
 from lineage_pipeline.dialects.dialect import DialectTraits
 from lineage_pipeline.dialects.procedural_languages import (
     MODULE_KINDS,
-    PROCEDURAL_LANGUAGES,
     STATEMENT_RUNNERS,
     ProceduralLanguage,
 )
@@ -48,7 +47,7 @@ def _split_by_dialect(tokens: Sequence[Token], traits: DialectTraits, text: str)
     if traits.batches:
         yield from _split_batches(tokens, traits)
         return
-    family = PROCEDURAL_LANGUAGES.get(traits.name)
+    family = traits.procedural
     if family is not None:
         tokens = normalize_tokens(tokens, text, family)
         if not is_plain_script(tokens, family):

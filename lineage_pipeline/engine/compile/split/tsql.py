@@ -1,4 +1,6 @@
-"""T-SQL EXEC: procedure calls with arguments, INSERT … EXEC, sp_executesql and sp_rename."""
+"""Splits procedural T-SQL: routines, blocks, branches and statements, none of which needs a semicolon.
+Which keywords begin a statement, and which only seem to, is in the tables of `dialects.tsql_statements`.
+"""
 
 import re
 from bisect import bisect_right

@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 from sqlglot import exp
 
-from lineage_pipeline.dialects.dialect import STARS_BY_POSITION
 from lineage_pipeline.engine.compile.context import (
     CompileContext,
     column_offsets_of,
@@ -163,5 +162,5 @@ def _compile_star_arm(
     left_out = tuple(context.column_name(item.this) for item in listed or () if isinstance(item, exp.Column))
     stars = tuple(ir.Star((item.alias,), ir.NOWHERE, ir.NOWHERE, left_out) for item in merged.using)
     relation = context.add_relation(ir.Select(merged.sources, stars, condition))
-    positional = words in ("ROW", "POSITION") or (not words and context.traits.family in STARS_BY_POSITION)
+    positional = words in ("ROW", "POSITION") or (not words and context.traits.stars_by_position)
     return ir.Write(merged.target, relation, mode, None, by_name=not positional, conditional=True)

@@ -5,7 +5,6 @@ from typing import Any
 
 from sqlglot import exp
 
-from lineage_pipeline.dialects.procedural_languages import VARIABLE_MARKED
 from lineage_pipeline.engine.compile.context import CompileContext, ReadFields, StatementFields, compile_object_name
 from lineage_pipeline.engine.compile.expressions.compilers import compile_variable
 from lineage_pipeline.engine.compile.expressions.data_types import spell_type
@@ -95,7 +94,7 @@ def compile_set_variables(context: CompileContext, tree: exp.Expr) -> dict[str, 
         pair = item.this if isinstance(item, exp.SetItem) else None
         if not isinstance(pair, exp.EQ):
             continue
-        if context.traits.name in VARIABLE_MARKED and isinstance(pair.this, exp.Column):  # read as `$name`
+        if context.traits.marks_variables and isinstance(pair.this, exp.Column):  # read as `$name`
             assigns.append(
                 ir.Assignment(("@" + pair.this.name.lower(),), _compile_single_value(context, pair.expression))
             )

@@ -1,9 +1,13 @@
-"""Spark: result types of its functions."""
+"""Spark: printed names, lateral aliases, files as tables, SQL scripting, types, nullability and signs."""
 
+from lineage_pipeline.dialects.dialect import DialectTraits, UnaliasedNaming
 from lineage_pipeline.dialects.number_literals import parse_whole_number
+from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
+from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.table_functions import TableArgument
 from lineage_pipeline.dialects.types import decimals
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule, arithmetic_rule
-from lineage_pipeline.dialects.types.coercion import common_type, interval_type, type_digits
+from lineage_pipeline.dialects.types.coercion import common_type, interval_type, is_numeric_type, type_digits
 from lineage_pipeline.dialects.types.common_rules import (
     argument_rule,
     array_rule,
@@ -16,8 +20,64 @@ from lineage_pipeline.dialects.types.common_rules import (
     role_rule,
     split_names,
 )
+from lineage_pipeline.dialects.types.conversions import (
+    ALL_KINDS,
+    COMMON_ADDITION_PAIRS,
+    COMMON_SUBTRACTION_PAIRS,
+    ImplicitConversions,
+    parse_operator_pairs,
+    parse_pairs,
+)
+from lineage_pipeline.dialects.types.decimals import DEFAULT_PRECISION_LIMIT, EXACT_DIGIT_RULES, Digits
 from lineage_pipeline.dialects.types.families import TypeFamily, normalize_type
-from lineage_pipeline.dialects.types.shapes import member_type, parse_type_shape, uppercase_type
+from lineage_pipeline.dialects.types.nullability import NULL_IF_ALL, WRAPPER_FUNCTIONS, NullRules
+from lineage_pipeline.dialects.types.shapes import TypeShape, member_type, parse_type_shape, uppercase_type
+from lineage_pipeline.dialects.types.type_rules import TypeRules
+
+# ── result types of operators and functions ───────────────────────────────────────────────────────────────────────────
+
+
+def _adjust_digits(precision: int, scale: int) -> Digits:
+    """Spark: with too many digits the scale shrinks, down to six."""
+    if precision <= DEFAULT_PRECISION_LIMIT:
+        return precision, scale
+    return DEFAULT_PRECISION_LIMIT, max(DEFAULT_PRECISION_LIMIT - (precision - scale), min(scale, 6))
+
+
+def spark_digits(op: str, left: Digits, right: Digits) -> Digits:
+    """The digits of an operation in Spark."""
+    return _adjust_digits(*EXACT_DIGIT_RULES[op](left, right))
+
+
+def _rounded_digits(digits: Digits, to: int) -> Digits:
+    """ROUND in Spark: one digit more before the point, and the requested scale."""
+    whole = digits[0] - digits[1] + 1
+    if to < 0:
+        return min(max(whole, -to + 1), DEFAULT_PRECISION_LIMIT), 0
+    scale = min(digits[1], to)
+    return min(whole + scale, DEFAULT_PRECISION_LIMIT), scale
+
+
+def _widen_string(family: TypeFamily, left: TypeShape, right: TypeShape) -> str | None:
+    """Spark reads a string as the type beside it."""
+    if left.name != family.string or right.members:
+        return None
+    if right.name in family.integers:
+        return family.bigint
+    if is_numeric_type(right, family):
+        return family.double
+    return None if right.name.startswith("INTERVAL") else right.name
+
+
+def _widen_interval(family: TypeFamily, left: TypeShape, right: TypeShape) -> str | None:
+    """Two intervals of one kind: from the first unit of either to the last one."""
+    for units in (("YEAR", "MONTH"), ("DAY", "HOUR", "MINUTE", "SECOND")):
+        spans = [[unit for unit in shape.name.split()[1:] if unit != "TO"] for shape in (left, right)]
+        if all(span and set(span) <= set(units) for span in spans):
+            found = sorted((unit for span in spans for unit in span), key=units.index)
+            return interval_type(found[0], found[-1])
+    return None
+
 
 _INTERVAL_UNITS = {
     **{"WEEK": "DAY", "QUARTER": "MONTH", "MILLISECOND": "SECOND", "MICROSECOND": "SECOND", "NANOSECOND": "SECOND"},
@@ -72,9 +132,7 @@ def infer_round(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) 
     if not number.isdigit():
         return None
     return family.numeric(
-        *decimals.rounded_spark_digits(
-            digits, -parse_whole_number(number) if text.startswith("neg(") else parse_whole_number(number)
-        )
+        *_rounded_digits(digits, -parse_whole_number(number) if text.startswith("neg(") else parse_whole_number(number))
     )
 
 
@@ -238,13 +296,13 @@ def infer_from_schema(family: TypeFamily, types: ArgumentTypes, texts: ConstantT
     if not text:
         return None
     nested = text.upper().startswith(("STRUCT<", "ARRAY<", "MAP<"))
-    return normalize_type(uppercase_type(text if nested else f"STRUCT<{text}>"), family.name)
+    return normalize_type(uppercase_type(text if nested else f"STRUCT<{text}>"), family)
 
 
 def infer_variant_get(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """VARIANT_GET: a part of a document, as the type given as text, if any."""
     text = texts[1] if len(texts) > 1 else ""
-    return normalize_type(text.strip("'").upper(), family.name) if text.startswith("'") else "VARIANT"
+    return normalize_type(text.strip("'").upper(), family) if text.startswith("'") else "VARIANT"
 
 
 def infer_within_group(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
@@ -495,3 +553,239 @@ SPARK_RULES: dict[str, TypeRule] = {
     },
 }
 """Rules of Spark's functions; the common rules hold for the rest."""
+
+
+# ── nullability ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_NEVER_NULL = split_names(
+    "COUNT COUNTIF APPROXDISTINCT ROWNUMBER RANK DENSERANK NTILE CUMEDIST PERCENTRANK IS GROUPING GROUPINGID "
+    "GROUPING_ID ARRAY ARRAYAGG ARRAYUNIQUEAGG COLLECT_LIST COLLECT_SET COUNT_MIN_SKETCH EQUALNULL HASH "
+    "HLL_SKETCH_AGG ISNAN ISNOTNULL ISNULL NULLSAFEEQ NULLSAFENEQ REGRCOUNT STRUCT TUPLE TYPEOF VARMAP XXHASH64 "
+    "ZEROIFNULL RAND RANDN UUID PI E CURRENTCATALOG CURRENTDATABASE CURRENTDATE CURRENTTIMESTAMP CURRENTTIMEZONE "
+    "CURRENTUSER SESSIONUSER USER VERSION NOW LOCALTIMESTAMP INPUT_FILE_NAME MONOTONICALLY_INCREASING_ID "
+    "SPARK_PARTITION_ID HEXSTRING RANDSTR UNIFORM RAWSTRING CURRENT_PATH CURRENTSCHEMA CURRENTTIME LOCALTIME "
+    "INPUT_FILE_BLOCK_LENGTH INPUT_FILE_BLOCK_START APPROXTOPK COLLECT_UNION IS_VARIANT_NULL BITMAP_CONSTRUCT_AGG "
+    "SCHEMA_OF_VARIANT_AGG HLL_UNION_AGG"
+)
+_NULL_IF_ANY = split_names(
+    "MAP ESCAPE STRTODATE ADD SUB MUL AND OR NOT NEG EQ NEQ GT GTE LT LTE LIKE BETWEEN IN UPPER LOWER TRIM CONCAT "
+    "ABS NEGATIVE POSITIVE ARRAYCOMPACT ARRAYDISTINCT ARRAYEXCEPT ARRAYINSERT ARRAYINTERSECT "
+    "ARRAYPOSITION ARRAYREMOVE ARRAYSIZE ARRAYSLICE ARRAYSORT ARRAYSZIP ARRAY_UNION CARDINALITY "
+    "GENERATESERIES MAPFROMENTRIES MAPKEYS MAP_CONCAT MAP_ENTRIES MAP_VALUES SHUFFLE "
+    "STRTOMAP ASCII BITLENGTH COLLATION CONTAINS CRC32 FIND_IN_SET FROMBASE64 INITCAP LENGTH LEVENSHTEIN "
+    "MD5 OCTET_LENGTH OVERLAY PAD REGEXPCOUNT REGEXPEXTRACT REGEXPEXTRACTALL REGEXPINSTR REGEXPLIKE REGEXPREPLACE "
+    "REGEXPSPLIT REPEAT REPLACE REVERSE SHA SOUNDEX STARTSWITH STRPOSITION SUBSTRING SUBSTRINGINDEX TOBASE64 "
+    "TRANSLATE DPIPE BINARY SCHEMA_OF_JSON PARSEJSON TOCHAR TONUMBER INTERVAL INTERVALSPAN "
+    "MAKEINTERVAL MAKE_DT_INTERVAL MAKE_YM_INTERVAL MAKE_DATE MAKE_TIMESTAMP_NTZ TIMESTAMPFROMPARTS "
+    "CONVERTTIMEZONE DATE_PART EXTRACT FROM_CSV NANVL GETBIT STRTOTIME WINDOW PROPERTYEQ KWARG IDENTIFIER "
+    "STRTOUNIX LEFT ENDSWITH BTRIM ARRAYTOSTRING TIMETOSTR BITWISEAND BITWISEOR BITWISEXOR "
+    "TO_TIMESTAMP_NTZ TO_TIMESTAMP_LTZ ILIKE DATEPART TO_VARIANT_OBJECT VARIANT_SET VARIANT_INSERT "
+    "VARIANT_ARRAY_APPEND VARIANT_DELETE VARIANT_STRIP_NULLS REGEXP SHIFTRIGHTUNSIGNED BITMAPBITPOSITION "
+    "BITMAPBUCKETNUMBER IS_VALID_VARIANT SCHEMA_OF_VARIANT SCHEMA_OF_CSV SCHEMA_OF_XML COLLATE TOBASE32 FROMBASE32 "
+    "HLL_SKETCH_ESTIMATE HLL_UNION"
+)
+_READ_TYPES = {
+    **dict.fromkeys(
+        split_names(
+            "YEAR MONTH DAY QUARTER DAYOFWEEK DAYOFMONTH DAYOFYEAR WEEKOFYEAR WEEKDAY LASTDAY DAYNAME MONTHNAME "
+            "DATEDIFF ADDMONTHS TSORDSADD DATEADD DATESUB UNIXDATE TSORDSTODATE TRY_TO_DATE"
+        ),
+        "DATE",
+    ),
+    **dict.fromkeys(
+        split_names(
+            "HOUR TSORDSTOTIMESTAMP MINUTE SECOND TIMETOSTR MONTHSBETWEEN TIMESTAMPADD TIMESTAMPDIFF UNIXMICROS "
+            "UNIXMILLIS UNIXSECONDS ATTIMEZONE FROMTIMEZONE TRY_TO_TIMESTAMP"
+        ),
+        "TIMESTAMP",
+    ),
+    "TIMESTRTOTIME": "TIMESTAMP",
+    "TO_TIMESTAMP_NTZ": "TIMESTAMP_NTZ",
+    "TO_TIMESTAMP_LTZ": "TIMESTAMP",
+    **dict.fromkeys(
+        split_names(
+            "BIN CHR DATEFROMUNIXDATE SPACE TIMESTAMP_MICROS TIMESTAMP_MILLIS BITWISENOT "
+            " BITWISELEFTSHIFT BITWISERIGHTSHIFT BITWISECOUNT"
+        ),
+        "BIGINT",
+    ),
+    "TIMESTAMP_SECONDS": "DECIMAL(38,10)",
+    "NOT": "BOOLEAN",
+    **dict.fromkeys(("HEX", "LOWERHEX"), "STRING"),
+    **{
+        kind: kind
+        for kind in ("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP")
+    },
+    "DECIMAL": "DECIMAL(10,0)",
+}
+
+_UNREADABLE_TYPES = {
+    **dict.fromkeys(split_names("ABS NEG NEGATIVE POSITIVE ATAN2 HYPOT POW"), split_names("STRING")),
+    **dict.fromkeys(("TOCHAR", "TO_VARCHAR"), split_names("STRING FLOAT DOUBLE")),
+    **dict.fromkeys(split_names("CONTAINS STARTSWITH ENDSWITH"), split_names("BINARY")),
+    "MAKE_TIMESTAMP_NTZ": split_names("DATE"),
+}
+
+_DAY_PARTS = split_names(
+    "YEAR Y YEARS YR YRS YEAROFWEEK QUARTER QTR MONTH MON MONS MONTHS WEEK W WEEKS DAY D DAYS DAYOFWEEK DOW "
+    "DAYOFWEEK_ISO DOW_ISO DOY"
+)
+"""The parts of a moment that its day determines."""
+
+SPARK_NULL_RULES = NullRules(
+    never=_NEVER_NULL,
+    where_all=NULL_IF_ALL - {"ISNULL"},
+    where_any=_NULL_IF_ANY | frozenset(_READ_TYPES) | frozenset(_UNREADABLE_TYPES),
+    by_argument={
+        **WRAPPER_FUNCTIONS,
+        **dict.fromkeys(
+            "FORMAT PRINTF FORMAT_STRING CONCATWS TRANSFORM ARRAYFILTER TRANSFORM_KEYS TRANSFORM_VALUES "
+            "MAP_FILTER".split(),
+            (0,),
+        ),
+        "ZIP_WITH": (0, 1),
+        "MAP_ZIP_WITH": (0, 1),
+        "ARRAYAPPEND": (0,),
+        "ARRAYPREPEND": (0,),
+        "ARRAY_REPEAT": (1,),
+    },
+    reads=_READ_TYPES,
+    formatted=split_names("TSORDSTODATE TO_TIMESTAMP_NTZ TO_TIMESTAMP_LTZ"),
+    fails_on=_UNREADABLE_TYPES,
+    parts=dict.fromkeys(("EXTRACT", "DATE_PART", "DATEPART"), dict.fromkeys(_DAY_PARTS, "DATE")),
+    converts=split_names("ADD SUB MUL DIV EQ NEQ GT GTE LT LTE BETWEEN IN AND OR BITWISEAND BITWISEOR BITWISEXOR"),
+    of_spans=split_names("DIV"),
+    recursion=True,
+)
+"""The rules of Spark's analyzer."""
+
+
+# ── types ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+SPARK_TYPES = TypeFamily(
+    name="spark",
+    integers=("TINYINT", "SMALLINT", "INT", "BIGINT"),
+    digits=(3, 5, 10, 20),
+    integer="INT",
+    bigint="BIGINT",
+    decimal="DECIMAL",
+    real="FLOAT",
+    double="DOUBLE",
+    string="STRING",
+    boolean="BOOLEAN",
+    binary="BINARY",
+    aliases={
+        **{
+            "INTEGER": "INT",
+            "LONG": "BIGINT",
+            "INT64": "BIGINT",
+            "BYTE": "TINYINT",
+            "SHORT": "SMALLINT",
+            "REAL": "FLOAT",
+        },
+        **{"NUMERIC": "DECIMAL", "DEC": "DECIMAL", "TEXT": "STRING", "BOOL": "BOOLEAN", "NULL": "VOID"},
+        **{"DOUBLE PRECISION": "DOUBLE", "TIMESTAMPNTZ": "TIMESTAMP_NTZ", "TIMESTAMP_LTZ": "TIMESTAMP"},
+    },
+    alone={"DECIMAL": "DECIMAL(10,0)"},
+    bare_strings=True,
+    null="VOID",
+    null_on_failure=True,
+    compute_digits=spark_digits,
+    float_division=True,
+    double_quotients=True,
+    reads_strings=True,
+    reads_whole_strings=True,
+    literal_digits=True,
+    unit_intervals=True,
+    scale_yields=True,
+    scale_yields_to_integers=True,
+    widening=(_widen_string, _widen_interval),
+    conversions=ImplicitConversions(
+        # Whether a number is compared with a boolean is a setting of the session.
+        compares=parse_pairs(
+            "string-number string-boolean string-date string-moment string-binary number-boolean date-moment"
+        ),
+        unites=parse_pairs("string-number string-boolean string-date string-moment string-binary date-moment"),
+        stores=parse_pairs(" ".join(f"{kind}>string" for kind in ALL_KINDS if kind != "array") + " date-moment"),
+        names={"TIME": "", "TIMETZ": ""},
+        computes=parse_operator_pairs(
+            add=f"date-number number-string string-interval {COMMON_ADDITION_PAIRS}",
+            sub=f"{COMMON_SUBTRACTION_PAIRS} string-date string-moment string-number string>interval",
+            mul="interval-number interval-string number-string",
+            div="interval>number interval>string number-string",
+            mod="number-string",
+        ),
+    ),
+)
+
+
+# ── the dialect ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+SPARK_TABLE_FUNCTIONS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("POSEXPLODE", "POSEXPLODEOUTER", "POSEXPLODE_OUTER"), ("INT",)),
+    "JSON_TUPLE": ("STRING",) * 100,
+    "RANGE": ("BIGINT",),
+    **dict.fromkeys(("WINDOW", "SESSION_WINDOW"), ("TIMESTAMP", "TIMESTAMP")),
+    **dict.fromkeys(("VARIANT_EXPLODE", "VARIANT_EXPLODE_OUTER"), ("INT", "STRING", "VARIANT")),
+}
+"""Types of the first columns of table functions."""
+
+
+SPARK_SCRIPTING = ProceduralLanguage(
+    "SQL scripting",
+    marks=frozenset({"AS"}),
+    opens=frozenset({"BEGIN", "RETURN"}),
+    dollars=True,
+    identifiers=True,
+)
+
+
+SPARK = DialectTraits(
+    name="spark",
+    family="spark",
+    grammar="databricks",
+    naming=UnaliasedNaming.CAPTION,
+    lateral_alias=True,
+    alias_in_having=True,
+    short_insert=True,
+    row_names="col{1}",
+    generator_names=True,
+    file_tables=True,
+    virtual=("live",),
+    decorators="@",
+    copies_names=True,
+    fixes_views=True,
+    merges_first=True,
+    table_function_columns={"RANGE": ("id",), "SQL_KEYWORDS": ("keyword", "reserved")},
+    time_window_functions=frozenset({"WINDOW", "SESSION_WINDOW"}),
+    table_arguments={
+        "TABLE_CHANGES": TableArgument((0,), added=("_change_type", "_commit_version", "_commit_timestamp"))
+    },
+    value_keywords=frozenset("GROUPING__ID CURRENT_DATE CURRENT_TIMESTAMP CURRENT_USER".split()),
+    reserved_values=frozenset({"GROUPING__ID"}),
+    table_pseudo_columns=frozenset("_METADATA _CHANGE_TYPE _COMMIT_VERSION _COMMIT_TIMESTAMP".split()),
+    pseudo_column_types={"_CHANGE_TYPE": "STRING", "_COMMIT_VERSION": "BIGINT", "_COMMIT_TIMESTAMP": "TIMESTAMP"},
+    procedural=SPARK_SCRIPTING,
+    types=SPARK_TYPES,
+    type_rules=TypeRules(
+        functions=SPARK_RULES,
+        nulls=SPARK_NULL_RULES,
+        table_functions=SPARK_TABLE_FUNCTIONS,
+        counting_functions=frozenset({"RANGE"}),
+    ),
+    signs=(
+        build_sign("USING DELTA or PARQUET", r"\bUSING\s+(DELTA|PARQUET|ICEBERG|ORC|CSV|JSON)\b", 3, "using"),
+        build_sign("LATERAL VIEW", r"\bLATERAL\s+VIEW\b", 2, "lateral"),
+        build_sign("INSERT OVERWRITE", r"\bINSERT\s+OVERWRITE\b", 2, "overwrite"),
+        build_sign(
+            "INSERT OVERWRITE of a partition",
+            r"\bINSERT\s+OVERWRITE\s+(TABLE\s+)?[^\s(;]+\s+PARTITION\s*\(",
+            1,
+            "overwrite",
+        ),
+    ),
+    host_signs=(
+        build_sign("spark.sql", r"\b(spark\w*|sql_?context|hive_?context)\.sql\s*\(", 3),
+        build_driver_sign("Spark", modules="pyspark", operators="SparkSql", scheme="spark", worth=3),
+    ),
+)

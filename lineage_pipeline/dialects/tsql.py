@@ -1,27 +1,88 @@
-"""SQL Server: result types of its operators and functions."""
+"""T-SQL: batches, unnamed columns, dbo, server variables, the system catalog, types and signs."""
 
+from collections.abc import Sequence
+
+from lineage_pipeline.dialects.dialect import DialectTraits, UnaliasedNaming
 from lineage_pipeline.dialects.number_literals import parse_whole_number
+from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.system_catalogs import STANDARD_SCHEMAS, SystemCatalog
+from lineage_pipeline.dialects.table_functions import TableArgument
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule, arithmetic_rule
 from lineage_pipeline.dialects.types.coercion import (
-    MONEY_TYPES,
-    combine_tsql_strings,
     common_type,
     is_numeric_type,
-    string_size,
     type_digits,
+    widen_numbers,
 )
-from lineage_pipeline.dialects.types.common_rules import argument_rule, fixed_rule, split_names
+from lineage_pipeline.dialects.types.common_rules import (
+    argument_rule,
+    argument_type_name,
+    fixed_rule,
+    fixed_rules,
+    split_names,
+)
+from lineage_pipeline.dialects.types.conversions import build_uniform_conversions, is_refused
+from lineage_pipeline.dialects.types.decimals import DEFAULT_PRECISION_LIMIT, EXACT_DIGIT_RULES, Digits
 from lineage_pipeline.dialects.types.families import TypeFamily, normalize_type
-from lineage_pipeline.dialects.types.shapes import parse_type_shape
+from lineage_pipeline.dialects.types.shapes import TypeShape, parse_type_shape
+from lineage_pipeline.dialects.types.type_rules import SAME_AS_EXPRESSION, TypeRules
+
+# ── result types of operators and functions ───────────────────────────────────────────────────────────────────────────
+
+MONEY_TYPES = {"MONEY": "DECIMAL(19,4)", "SMALLMONEY": "DECIMAL(10,4)"}
+"""Money types, and the decimals they equal."""
+
+TYPE_PRECEDENCE = (
+    "SQL_VARIANT XML DATETIMEOFFSET DATETIME2 DATETIME SMALLDATETIME DATE TIME FLOAT REAL DECIMAL MONEY SMALLMONEY "
+    "BIGINT INT SMALLINT TINYINT BIT UNIQUEIDENTIFIER NVARCHAR NCHAR VARCHAR CHAR VARBINARY BINARY"
+).split()
+"""Data type precedence, highest first."""
+
+
+def combine_tsql_strings(names: Sequence[str]) -> str:
+    """The type of combined strings: national where one is, and fixed only where all are."""
+    national = any(name[:1] == "N" or name == "SYSNAME" for name in names)
+    padded = all(name in ("CHAR", "NCHAR") for name in names)
+    return f"{'N' if national else ''}{'' if padded else 'VAR'}CHAR"
+
+
+def string_size(shape: TypeShape) -> float | None:
+    """Return the maximum number of characters of a string type, or None where it does not say."""
+    if shape.name == "SYSNAME":
+        return 128
+    text = shape.parameters[0] if shape.parameters else ""
+    return float("inf") if text == "MAX" or shape.name in ("TEXT", "NTEXT") else float(text) if text.isdigit() else None
+
+
+def _widen_by_precedence(family: TypeFamily, left: TypeShape, right: TypeShape) -> str | None:
+    """Two types become the one of higher precedence."""
+    known = left.name in TYPE_PRECEDENCE and right.name in TYPE_PRECEDENCE
+    if not known or is_refused(left.name, right.name, family.conversions, "unites"):
+        return None
+    if family.decimal in (left.name, right.name) and (left.name in MONEY_TYPES or right.name in MONEY_TYPES):
+        sides = [
+            parse_type_shape(MONEY_TYPES[side.name]) if side.name in MONEY_TYPES else side for side in (left, right)
+        ]
+        return widen_numbers(family, *sides)
+    best = min(left, right, key=lambda shape: TYPE_PRECEDENCE.index(shape.name))
+    return f"{best.name}({','.join(best.parameters)})" if best.parameters else best.name
+
+
+def tsql_digits(op: str, left: Digits, right: Digits) -> Digits:
+    """The digits of an operation in T-SQL: products and quotients keep six digits behind the point, sums fewer."""
+    precision, scale = EXACT_DIGIT_RULES[op](left, right)
+    if precision <= DEFAULT_PRECISION_LIMIT:
+        return precision, scale
+    if op in ("ADD", "SUB"):
+        return DEFAULT_PRECISION_LIMIT, max(
+            0, min(scale, DEFAULT_PRECISION_LIMIT - max(left[0] - left[1], right[0] - right[1]))
+        )
+    return DEFAULT_PRECISION_LIMIT, max(DEFAULT_PRECISION_LIMIT - (precision - scale), min(scale, 6))
+
 
 MAX_LENGTH = float("inf")
 MAX_STRING_BYTES = 8000
 """The most bytes of a string without MAX; a national one has half as many characters."""
-
-
-def tsql_argument_name(types: ArgumentTypes, position: int = 0) -> str:
-    """Return the name of an argument's type, or an empty text."""
-    return parse_type_shape(types[position] or "").name if len(types) > position else ""
 
 
 def _is_long(kind: str | None) -> bool:
@@ -98,7 +159,7 @@ def infer_substring(family: TypeFamily, types: ArgumentTypes, texts: ConstantTex
 def infer_replace(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """REPLACE and the like: the maximum length of a string."""
     names = [
-        tsql_argument_name(types, at) for at in range(len(types)) if tsql_argument_name(types, at) in family.strings
+        argument_type_name(types, at) for at in range(len(types)) if argument_type_name(types, at) in family.strings
     ]
     name = combine_tsql_strings([*names, family.string])
     if types and _is_long(types[0]):
@@ -109,14 +170,14 @@ def infer_replace(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts
 def infer_stuff(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """STUFF, REPLICATE: a string of which only the kind is known, and whether it has a limit."""
     name = combine_tsql_strings(
-        [tsql_argument_name(types) if tsql_argument_name(types) in family.strings else family.string, family.string]
+        [argument_type_name(types) if argument_type_name(types) in family.strings else family.string, family.string]
     )
     return f"{name}(MAX)" if types and _is_long(types[0]) else name
 
 
 def infer_concat(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """CONCAT: a string, national where one argument is; how long numbers are as strings is left open."""
-    names = [tsql_argument_name(types, at) for at in range(len(types))]
+    names = [argument_type_name(types, at) for at in range(len(types))]
     if all(name in family.strings for name in names):
         return join_string_types(family, types) if len(types) > 1 else infer_variable_string(family, types, ())
     name = combine_tsql_strings([*(name for name in names if name in family.strings), family.string])
@@ -130,7 +191,7 @@ def infer_concat_ws(family: TypeFamily, types: ArgumentTypes, texts: ConstantTex
 
 def infer_string_agg(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """STRING_AGG: as long as a string may be; what is no string becomes a national one."""
-    name = tsql_argument_name(types)
+    name = argument_type_name(types)
     kind = combine_tsql_strings([name, family.string]) if name in family.strings else "NVARCHAR"
     if types and _is_long(types[0]):
         return f"{kind}(MAX)"
@@ -149,7 +210,7 @@ def infer_patindex(family: TypeFamily, types: ArgumentTypes, texts: ConstantText
 
 def infer_convert(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """CONVERT: the type that it names; a string without a length has thirty characters."""
-    kind = normalize_type(texts[0].upper(), family.name) if texts and texts[0] else None
+    kind = normalize_type(texts[0].upper(), family) if texts and texts[0] else None
     return family.cast_alone.get(kind, kind) if kind else None
 
 
@@ -164,14 +225,14 @@ def infer_dateadd(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts
 def infer_datetrunc(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """DATETRUNC: what is cut; a string is a moment first."""
     kind = infer_dateadd(family, types, texts)
-    return "DATETIME2(7)" if kind == "DATETIME" and tsql_argument_name(types) != "DATETIME" else kind
+    return "DATETIME2(7)" if kind == "DATETIME" and argument_type_name(types) != "DATETIME" else kind
 
 
 def infer_floor(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """FLOOR and CEILING: a decimal loses the digits behind the point."""
     digits = (
         type_digits(parse_type_shape(types[0] or ""), family)
-        if types and tsql_argument_name(types) == family.decimal
+        if types and argument_type_name(types) == family.decimal
         else None
     )
     return family.numeric(digits[0], 0) if digits is not None else infer_same_number(family, types, texts)
@@ -179,7 +240,7 @@ def infer_floor(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) 
 
 def infer_same_number(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """ABS, ROUND, SIGN: the same type; short integers become integers, other values floating numbers."""
-    name = tsql_argument_name(types)
+    name = argument_type_name(types)
     if name in family.integers:
         return family.bigint if name == family.bigint else family.integer
     if name in MONEY_TYPES:
@@ -191,7 +252,7 @@ def infer_power(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) 
     """POWER: the type of the base, a decimal as long as it can be."""
     digits = (
         type_digits(parse_type_shape(types[0] or ""), family)
-        if types and tsql_argument_name(types) == family.decimal
+        if types and argument_type_name(types) == family.decimal
         else None
     )
     return family.numeric(38, digits[1]) if digits is not None else infer_same_number(family, types[:1], texts)
@@ -199,7 +260,7 @@ def infer_power(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) 
 
 def infer_sum(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """SUM: short integers become integers, decimals as long as they can be."""
-    name = tsql_argument_name(types)
+    name = argument_type_name(types)
     if name in MONEY_TYPES:
         return "MONEY"
     digits = type_digits(parse_type_shape(types[0] or ""), family) if types and name == family.decimal else None
@@ -210,7 +271,7 @@ def infer_avg(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) ->
     """AVG: of integers an integer, of decimals at least six digits behind the point."""
     digits = (
         type_digits(parse_type_shape(types[0] or ""), family)
-        if types and tsql_argument_name(types) == family.decimal
+        if types and argument_type_name(types) == family.decimal
         else None
     )
     return family.numeric(38, max(digits[1], 6)) if digits is not None else infer_sum(family, types, texts)
@@ -243,7 +304,7 @@ def infer_national_literal(family: TypeFamily, types: ArgumentTypes, texts: Cons
 
 def infer_xml_value(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """XML's value(): the type that it names."""
-    return normalize_type(texts[-1].strip("'").upper(), family.name) if texts and texts[-1] else None
+    return normalize_type(texts[-1].strip("'").upper(), family) if texts and texts[-1] else None
 
 
 def infer_bit_operation(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
@@ -302,8 +363,13 @@ XML_METHODS: dict[str, TypeRule] = {
 }
 """Methods of XML values."""
 
+DOCUMENTED_TYPES: dict[str, str] = {"BIGINT": "BIT_COUNT"}
+"""Types, and the functions whose manual says that they always return them; the rules below come first."""
+
 TSQL_RULES: dict[str, TypeRule] = {
-    **{op: fixed_rule(kind) for kind, names in FIXED_TYPES.items() for op in names.split()},
+    **fixed_rules(DOCUMENTED_TYPES),
+    **dict.fromkeys(split_names("LEFT_SHIFT RIGHT_SHIFT"), argument_rule(0)),
+    **fixed_rules(FIXED_TYPES),
     **XML_METHODS,
     **{op: tsql_operator_rule(op) for op in ("ADD", "SUB", "MUL", "DIV", "MOD")},
     **dict.fromkeys(split_names("UPPER LOWER TRIM REVERSE TRANSLATE STRING_SPLIT"), infer_variable_string),
@@ -348,3 +414,95 @@ SERVER_VARIABLES: dict[str, str] = {
     **dict.fromkeys("SERVERNAME SERVICENAME VERSION LANGUAGE REMSERVER".split(), "NVARCHAR(128)"),
 }
 """Variables that the server sets, without the `@@` before their names."""
+
+
+# ── types ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+TSQL_TYPES = TypeFamily(
+    name="tsql",
+    integers=("TINYINT", "SMALLINT", "INT", "BIGINT"),
+    digits=(3, 5, 10, 19),
+    integer="INT",
+    bigint="BIGINT",
+    decimal="DECIMAL",
+    real="REAL",
+    double="FLOAT",
+    string="VARCHAR",
+    boolean="BIT",
+    binary="VARBINARY",
+    timestamp="DATETIME2",
+    zoned="DATETIMEOFFSET",
+    aliases={"INTEGER": "INT", "NUMERIC": "DECIMAL", "BOOLEAN": "BIT"},
+    alone={"DECIMAL": "DECIMAL(18,0)"},
+    strings=("CHAR", "VARCHAR", "NCHAR", "NVARCHAR", "TEXT", "NTEXT", "SYSNAME"),
+    literal="VARCHAR({})",
+    cast_alone={name: f"{name}(30)" for name in ("CHAR", "VARCHAR", "NCHAR", "NVARCHAR", "BINARY", "VARBINARY")},
+    adds_texts=True,
+    compute_digits=tsql_digits,
+    literal_digits=True,
+    keeps_real=True,
+    combine_strings=combine_tsql_strings,
+    widening=(_widen_by_precedence,),
+    # A DATETIME is a number of days as well, and a TIMESTAMP is no moment there.
+    conversions=build_uniform_conversions(
+        "string-* number-boolean date-moment time-moment binary-*",
+        DATETIME="",
+        SMALLDATETIME="",
+        TIMESTAMP="",
+        BIT="boolean",
+    ),
+)
+
+
+# ── the dialect ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+TSQL = DialectTraits(
+    name="tsql",
+    family="tsql",
+    naming=UnaliasedNaming.NONE,
+    dotted_members=False,
+    uses_catalog=True,
+    implicit_recursion=True,
+    batches=True,
+    select_assigns=True,
+    alias_in_group=False,
+    count="INT",
+    label_first=False,
+    keeps_not_null=True,
+    fixes_views=True,
+    default_schema="dbo",
+    plain_functions=frozenset({"SYSDATETIME", "SQUARE"}),
+    table_arguments={"OPENQUERY": TableArgument(text=1, server=0), "OPENROWSET": TableArgument(text=2, server=1)},
+    server_variables=SERVER_VARIABLES,
+    table_pseudo_columns=frozenset("$ACTION $IDENTITY $ROWGUID $PARTITION $NODE_ID $EDGE_ID $FROM_ID $TO_ID".split()),
+    system_catalog=SystemCatalog(
+        schemas=STANDARD_SCHEMAS | {"sys"},
+        databases=frozenset({"msdb", "master", "model"}),
+        names=frozenset(
+            "sysobjects syscolumns sysindexes sysusers syscomments systypes sysprocesses sysfiles sysdatabases "
+            "syslogins sysdepends sysindexkeys sysreferences sysconstraints sysaltfiles sysconfigures".split()
+        ),
+    ),
+    types=TSQL_TYPES,
+    type_rules=TypeRules(
+        functions=TSQL_RULES,
+        constants=TSQL_CONSTANT_OPERATORS,
+        table_functions={"STRING_SPLIT": (SAME_AS_EXPRESSION,), "OPENJSON": ("NVARCHAR(4000)", "NVARCHAR(MAX)", "INT")},
+    ),
+    signs=(
+        build_sign("GO on a line of its own", r"^[ \t]*GO[ \t]*\r?$", 3, "go"),
+        build_sign("names in brackets", r"\[\w+\]\.\[\w+\]", 3, "].["),
+        build_sign("SET NOCOUNT ON", r"\bSET\s+NOCOUNT\s+ON\b", 3, "nocount"),
+        build_sign("variables with @", r"\bDECLARE\s+@\w+", 2, "declare"),
+        build_sign("NVARCHAR(MAX)", r"\bN?VARCHAR\s*\(\s*MAX\s*\)", 2, "varchar"),
+        build_sign(
+            "GETDATE, ISNULL, CONVERT or DATEADD",
+            r"\b(GETDATE\(\)|ISNULL\(|CONVERT\(\s*N?\w+(\(\d+\))?\s*,)",
+            words="getdate isnull convert",
+        ),
+        build_sign("SELECT TOP", r"\bSELECT\s+TOP\s*\(?\d+", words="top"),
+        build_sign("the schema dbo", r"\bdbo\.\w", words="dbo."),
+    ),
+    host_signs=(build_driver_sign("SQL Server", modules="pymssql", operators="MsSql", scheme="mssql"),),
+    project_suffixes=(".sqlproj",),
+)

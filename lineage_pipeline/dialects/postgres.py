@@ -1,19 +1,61 @@
-"""PostgreSQL: result types of its operators and functions."""
+"""PostgreSQL: folding, rows as values, system columns, PL/pgSQL, psql, types and signs."""
 
+import re
+
+from lineage_pipeline.dialects.client_commands import COMMAND_KINDS, ClientCommands
+from lineage_pipeline.dialects.dialect import DialectTraits, UnaliasedNaming
+from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
+from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
+from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.system_catalogs import STANDARD_SCHEMAS, SystemCatalog
+from lineage_pipeline.dialects.table_functions import TableArgument
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule, arithmetic_rule
-from lineage_pipeline.dialects.types.coercion import common_type, strip_size
+from lineage_pipeline.dialects.types.coercion import common_type, normalized_shape, strip_size
 from lineage_pipeline.dialects.types.common_rules import (
     argument_rule,
+    argument_type_name,
     array_rule,
     fixed_rule,
+    fixed_rules,
     infer_common_type,
     infer_element,
     infer_negation,
     role_rule,
     split_names,
 )
+from lineage_pipeline.dialects.types.conversions import (
+    STRICT_OPERANDS,
+    ImplicitConversions,
+    parse_pairs,
+)
 from lineage_pipeline.dialects.types.families import UNTYPED_CONSTANT, TypeFamily
 from lineage_pipeline.dialects.types.shapes import member_type, parse_type_shape
+from lineage_pipeline.dialects.types.type_rules import SAME_AS_EXPRESSION, TypeRules
+
+# ── result types of operators and functions ───────────────────────────────────────────────────────────────────────────
+
+
+def _widen_types(family: TypeFamily, first: str, second: str) -> str | None:
+    """PostgreSQL keeps the first type unless only the other one holds it."""
+    left, right = normalized_shape(first, family), normalized_shape(second, family)
+    if left == right:
+        return first
+    for chain in (
+        (*family.integers, family.decimal, family.real, family.double),
+        (family.date, family.timestamp, family.zoned),
+        (family.time, "TIMETZ"),
+    ):
+        if left.name in chain and right.name in chain:
+            return max(left.name, right.name, key=chain.index)
+    if left.name == right.name == "ARRAY":
+        inner = common_type([left.members[0][1], right.members[0][1]], family)
+        return family.array(inner) if inner is not None else None
+    if left.name.startswith(family.interval) and right.name.startswith(family.interval):
+        return family.interval
+    if left.name == right.name or (left.name in family.strings and right.name in family.strings):
+        return "BPCHAR" if left.name == "CHAR" else left.name
+    return None
+
 
 RANGE_TYPES: dict[str, str] = {
     "INT4RANGE": "INT",
@@ -48,17 +90,12 @@ OPERATOR_RESULTS: dict[tuple[str, str, str], str] = {
 _SELF_PRESERVING_TYPES = frozenset({"MONEY", "JSONB", "INET", "TSVECTOR", "TSQUERY", *RANGE_TYPES})
 
 
-def postgres_argument_name(types: ArgumentTypes, position: int = 0) -> str:
-    """Return the name of an argument's type, or an empty text."""
-    return parse_type_shape(types[position] or "").name if len(types) > position else ""
-
-
 def postgres_operator_rule(op: str) -> TypeRule:
     """Build the rule of an operator between numbers, moments, or values of other types."""
     plain = arithmetic_rule(op)
 
     def rule(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
-        left, right = postgres_argument_name(types), postgres_argument_name(types, 1)
+        left, right = argument_type_name(types), argument_type_name(types, 1)
         known = OPERATOR_RESULTS.get((op, left, right))
         if known is not None:
             return known
@@ -77,7 +114,7 @@ def infer_concat(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts)
     arrays = [kind for kind in types if kind and kind.endswith("[]")]
     if arrays:
         return arrays[0]
-    names = {postgres_argument_name(types, at) for at in range(len(types))}
+    names = {argument_type_name(types, at) for at in range(len(types))}
     if names & {"BIT", "VARBIT"}:
         return "VARBIT"
     same = names & {"JSONB", "BYTEA", "TSVECTOR", "TSQUERY"}
@@ -86,13 +123,13 @@ def infer_concat(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts)
 
 def infer_numeric_or_double(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """A function with a form for NUMERIC and one for DOUBLE, which integers take."""
-    name = postgres_argument_name(types)
+    name = argument_type_name(types)
     return family.decimal if name == family.decimal else family.double if name else None
 
 
 def infer_statistic(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """A statistic: exact where its argument is."""
-    name = postgres_argument_name(types)
+    name = argument_type_name(types)
     if not name:
         return None
     return family.decimal if name == family.decimal or name in family.integers else family.double
@@ -112,14 +149,14 @@ def infer_log(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) ->
 
 def infer_power(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """A power: exact where one side is a decimal and none is floating."""
-    names = {postgres_argument_name(types), postgres_argument_name(types, 1)}
+    names = {argument_type_name(types), argument_type_name(types, 1)}
     exact = family.decimal in names and not names & {family.real, family.double}
     return family.decimal if exact else family.double
 
 
 def infer_sum(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """SUM: short integers grow long, long ones and decimals have any number of digits."""
-    name = postgres_argument_name(types)
+    name = argument_type_name(types)
     if name in ("SMALLINT", family.integer):
         return family.bigint
     return {family.bigint: family.decimal, family.time: family.interval}.get(name, name or None)
@@ -127,7 +164,7 @@ def infer_sum(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) ->
 
 def infer_avg(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """AVG: any number of digits, or floating."""
-    name = postgres_argument_name(types)
+    name = argument_type_name(types)
     if name in family.integers or name == family.decimal:
         return family.decimal
     return {family.real: family.double, family.double: family.double, family.time: family.interval}.get(
@@ -138,35 +175,33 @@ def infer_avg(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) ->
 def infer_min_max(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """MIN and MAX: strings are compared as texts."""
     kind = types[0] if types else None
-    return family.string if postgres_argument_name(types) in ("VARCHAR", "NAME", UNTYPED_CONSTANT) else kind
+    return family.string if argument_type_name(types) in ("VARCHAR", "NAME", UNTYPED_CONSTANT) else kind
 
 
 def infer_text(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """A string function that also takes bytes and bits."""
-    name = postgres_argument_name(types)
+    name = argument_type_name(types)
     return name if name in (family.binary, "BIT", "VARBIT") else family.string
 
 
 def infer_lower_upper(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """LOWER and UPPER: the end of a range, or a text."""
-    return RANGE_TYPES.get(postgres_argument_name(types).replace("MULTIRANGE", "RANGE"), family.string)
+    return RANGE_TYPES.get(argument_type_name(types).replace("MULTIRANGE", "RANGE"), family.string)
 
 
 def infer_range_merge(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """RANGE_MERGE: the range that holds all of some."""
-    return postgres_argument_name(types).replace("MULTIRANGE", "RANGE") or None
+    return argument_type_name(types).replace("MULTIRANGE", "RANGE") or None
 
 
 def infer_range_agg(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """RANGE_AGG: the ranges of a column together."""
-    return MULTIRANGE_TYPES.get(
-        postgres_argument_name(types).replace("MULTIRANGE", "RANGE").replace("RANGE", "MULTIRANGE")
-    )
+    return MULTIRANGE_TYPES.get(argument_type_name(types).replace("MULTIRANGE", "RANGE").replace("RANGE", "MULTIRANGE"))
 
 
 def infer_overlap(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """`&&`: whether two ranges or arrays overlap; of two searches, both of them."""
-    return "TSQUERY" if postgres_argument_name(types) == "TSQUERY" else family.boolean
+    return "TSQUERY" if argument_type_name(types) == "TSQUERY" else family.boolean
 
 
 def infer_ts_headline(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
@@ -176,26 +211,24 @@ def infer_ts_headline(family: TypeFamily, types: ArgumentTypes, texts: ConstantT
 
 def infer_length(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """LENGTH: how many characters there are, or how long a line is."""
-    return family.double if postgres_argument_name(types) in ("PATH", "LSEG") else family.integer
+    return family.double if argument_type_name(types) in ("PATH", "LSEG") else family.integer
 
 
 def infer_shift(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """`<<` and `>>`: bits are shifted; networks, ranges and shapes are compared."""
-    return types[0] if postgres_argument_name(types) in (*family.integers, "BIT", "VARBIT", "") else family.boolean
+    return types[0] if argument_type_name(types) in (*family.integers, "BIT", "VARBIT", "") else family.boolean
 
 
 def infer_subscript(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """A subscript: an element of an array, a part of a document, or a coordinate."""
     return (
-        family.double
-        if postgres_argument_name(types) in ("POINT", "LSEG", "BOX")
-        else infer_element(family, types, texts)
+        family.double if argument_type_name(types) in ("POINT", "LSEG", "BOX") else infer_element(family, types, texts)
     )
 
 
 def infer_nullif(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """NULLIF: the first value, in the type in which the two are compared."""
-    kind, name, other = types[0], postgres_argument_name(types), postgres_argument_name(types, 1)
+    kind, name, other = types[0], argument_type_name(types), argument_type_name(types, 1)
     if name == UNTYPED_CONSTANT and other not in _STRING_TYPES:
         return types[1] if len(types) > 1 else None
     if name in _STRING_TYPES:
@@ -207,7 +240,7 @@ def infer_nullif(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts)
     if other == family.real:
         return family.double
     merged = common_type(types[:2], family)
-    return kind if merged is None or postgres_argument_name((merged,)) == name else merged
+    return kind if merged is None or argument_type_name((merged,)) == name else merged
 
 
 _STRING_TYPES = frozenset({"TEXT", "VARCHAR", "CHAR", "BPCHAR", UNTYPED_CONSTANT})
@@ -235,13 +268,13 @@ def infer_array_literal(family: TypeFamily, types: ArgumentTypes, texts: Constan
 
 def infer_date_trunc(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """DATE_TRUNC: a date becomes a moment with a zone."""
-    name = postgres_argument_name(types)
+    name = argument_type_name(types)
     return family.zoned if name == family.date else name or None
 
 
 def infer_age(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """AGE: an interval of moments, a number of transactions."""
-    name = postgres_argument_name(types)
+    name = argument_type_name(types)
     if name in ("XID", "XID8"):
         return family.integer
     return (
@@ -264,7 +297,7 @@ def timezone_rule(position: int) -> TypeRule:
     """AT TIME ZONE: a moment gains a zone or loses it."""
 
     def rule(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
-        name = postgres_argument_name(types, position)
+        name = argument_type_name(types, position)
         return _ZONE_TYPES.get(name, name or None)
 
     return rule
@@ -302,7 +335,7 @@ def infer_within_group(family: TypeFamily, types: ArgumentTypes, texts: Constant
 
 def infer_json_part(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """A part of a document is a document of the same kind."""
-    name = postgres_argument_name(types)
+    name = argument_type_name(types)
     return name if name in ("JSON", "JSONB") else None
 
 
@@ -432,7 +465,7 @@ SAME_TYPE_FUNCTIONS = split_names(
 )
 
 POSTGRES_RULES: dict[str, TypeRule] = {
-    **{op: fixed_rule(kind) for kind, names in FIXED_TYPES.items() for op in names.split()},
+    **fixed_rules(FIXED_TYPES),
     **dict.fromkeys(TEXT_FUNCTIONS, infer_text),
     **dict.fromkeys(SAME_TYPE_FUNCTIONS, argument_rule(0)),
     **dict.fromkeys(split_names("BITWISEAND BITWISEOR BITWISEXOR GCD LCM IFNULL"), infer_common_type),
@@ -485,3 +518,182 @@ POSTGRES_RULES: dict[str, TypeRule] = {
 
 POSTGRES_CONSTANT_OPERATORS = split_names("CURRENTTIMESTAMP LOCALTIMESTAMP CURRENTTIME LOCALTIME NEG LOG")
 """Operators whose type also depends on the values of constants."""
+
+
+# ── types ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+POSTGRES_TYPES = TypeFamily(
+    name="postgres",
+    integers=("SMALLINT", "INT", "BIGINT"),
+    digits=(5, 10, 19),
+    integer="INT",
+    bigint="BIGINT",
+    decimal="DECIMAL",
+    real="REAL",
+    double="DOUBLE PRECISION",
+    string="TEXT",
+    boolean="BOOLEAN",
+    binary="BYTEA",
+    zoned="TIMESTAMPTZ",
+    aliases={
+        **{"INTEGER": "INT", "NUMERIC": "DECIMAL", "FLOAT8": "DOUBLE PRECISION", "FLOAT4": "REAL", "BOOL": "BOOLEAN"},
+        **{"SMALLSERIAL": "SMALLINT", "SERIAL": "INT", "BIGSERIAL": "BIGINT"},
+    },
+    cap=0,
+    days="INT",
+    notation=("{}[]", "", "", ""),
+    strings=("TEXT", "VARCHAR", "CHAR", "BPCHAR", "NAME"),
+    null=UNTYPED_CONSTANT,
+    literal=UNTYPED_CONSTANT,
+    settled={UNTYPED_CONSTANT: "TEXT"},
+    alone={"CHAR": "CHAR(1)"},
+    sized=False,
+    flat=True,
+    default_first=True,
+    exponents=False,
+    using_widens=True,
+    real_digits=24,
+    results={"VARCHAR": "TEXT"},
+    widen=_widen_types,
+    conversions=ImplicitConversions(
+        compares=parse_pairs("date-moment time-interval"),
+        unites=parse_pairs("date-moment"),
+        stores=parse_pairs("*>string date-moment moment>time time-interval"),
+        computes=STRICT_OPERANDS,
+    ),
+)
+
+
+# ── the dialect ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_TABLE_FUNCTION_TYPES: dict[str, tuple[str, ...]] = {
+    "JSON_EACH": ("TEXT", "JSON"),
+    "JSONB_EACH": ("TEXT", "JSONB"),
+    "JSON_EACH_TEXT": ("TEXT", "TEXT"),
+    "JSONB_EACH_TEXT": ("TEXT", "TEXT"),
+    "JSON_ARRAY_ELEMENTS": ("JSON",),
+    "JSONB_ARRAY_ELEMENTS": ("JSONB",),
+    "JSON_ARRAY_ELEMENTS_TEXT": ("TEXT",),
+    "JSONB_ARRAY_ELEMENTS_TEXT": ("TEXT",),
+    "JSON_OBJECT_KEYS": ("TEXT",),
+    "JSONB_OBJECT_KEYS": ("TEXT",),
+    "REGEXP_SPLIT_TO_TABLE": ("TEXT",),
+    "STRING_TO_TABLE": ("TEXT",),
+    "GENERATE_SUBSCRIPTS": ("INT",),
+    **dict.fromkeys(("REGEXP_MATCHES", "JSONB_PATH_QUERY"), (SAME_AS_EXPRESSION,)),
+    "EXPLODINGGENERATESERIES": (SAME_AS_EXPRESSION,),
+    "GENERATESERIES": (SAME_AS_EXPRESSION,),
+}
+
+
+PLPGSQL = ProceduralLanguage(
+    "PL/pgSQL",
+    sections=True,
+    opens=frozenset({"BEGIN", "RETURN"}),
+    languages=frozenset({"SQL", "PLPGSQL"}),
+    transactions=frozenset("TRANSACTION WORK ; ISOLATION READ DEFERRABLE NOT".split()),
+    equals=True,
+)
+
+
+PSQL = ClientCommands(
+    re.compile(r"\\(?P<word>[A-Za-z!?_]+)"),
+    COMMAND_KINDS,
+    statement=frozenset({"copy"}),
+    anywhere=frozenset(
+        "if elif else endif echo i ir set unset c connect pset x timing watch d dt q o t a r p e".split()
+    ),
+    ends=re.compile(r"\\(?:g(?:set|exec|desc|x)?|crosstabview|watch|bind|bind_named|parse|sendpipeline)\b[^\n]*"),
+    # Each part is taken once for all and ends where another COPY begins: or many would each look at all others.
+    data=re.compile(
+        r"^copy\b(?>(?:[^;\n]|\n(?!copy\b))*?\bfrom\s+stdin\b)(?:[^;\n]|\n(?!copy\b))*+;[^\n]*\n", re.IGNORECASE | re.M
+    ),
+    data_end=re.compile(r"^(\\\.)[ \t]*$", re.M),
+)
+
+
+_TRIGGER_VARIABLES = frozenset(
+    "TG_OP TG_NAME TG_WHEN TG_LEVEL TG_RELID TG_RELNAME TG_TABLE_NAME TG_TABLE_SCHEMA TG_NARGS TG_ARGV TG_EVENT "
+    "TG_TAG".split()
+)
+"""Variables of a trigger function in PL/pgSQL."""
+
+_ROLE_KEYWORDS = frozenset("CURRENT_USER SESSION_USER USER CURRENT_ROLE".split())
+"""Role keywords, which are columns only in quotes."""
+
+POSTGRES_VALUE_KEYWORDS = (
+    _TRIGGER_VARIABLES | _ROLE_KEYWORDS | frozenset("CURRENT_DATE CURRENT_TIMESTAMP FOUND SQLSTATE SQLERRM".split())
+)
+"""Keywords that are values of the engine, in Redshift too."""
+
+
+POSTGRES = DialectTraits(
+    name="postgres",
+    family="postgres",
+    tables=IdentifierFolding.LOWER,
+    columns=IdentifierFolding.LOWER,
+    naming=UnaliasedNaming.FUNCTION,
+    dotted_members=False,
+    uses_catalog=True,
+    short_insert=True,
+    row_values=True,
+    unnest_expands=True,
+    alias_names_element=True,
+    fixes_views=True,
+    short_lists=True,
+    plain_functions=frozenset({"DATE_PART"}),
+    callable_keywords=frozenset({"OVERLAPS"}),
+    json_texts=True,
+    json_documents=True,
+    ordinality_type="INT",
+    row_member_names="f{}",
+    table_function_columns={
+        name.upper(): (name,)
+        for name in (
+            "json_object_keys jsonb_object_keys regexp_matches regexp_split_to_table string_to_table "
+            "generate_subscripts jsonb_path_query"
+        ).split()
+    },
+    table_arguments={"DBLINK": TableArgument(text=1, server=0)},
+    value_keywords=POSTGRES_VALUE_KEYWORDS,
+    reserved_values=_TRIGGER_VARIABLES | _ROLE_KEYWORDS,
+    table_pseudo_columns=frozenset("CTID XMIN XMAX CMIN CMAX TABLEOID".split()),
+    pseudo_column_types={
+        **dict.fromkeys("TG_OP TG_WHEN TG_LEVEL TG_EVENT TG_TAG SQLSTATE SQLERRM".split(), "TEXT"),
+        **dict.fromkeys("TG_NAME TG_RELNAME TG_TABLE_NAME TG_TABLE_SCHEMA".split(), "NAME"),
+        **dict.fromkeys(sorted(_ROLE_KEYWORDS), "NAME"),
+        **{"TG_NARGS": "INT", "TG_ARGV": "TEXT[]", "FOUND": "BOOLEAN", "CTID": "TID", "XMIN": "XID", "XMAX": "XID"},
+        **{"CMIN": "CID", "CMAX": "CID", "TABLEOID": "OID", "TG_RELID": "OID"},
+    },
+    system_catalog=SystemCatalog(schemas=STANDARD_SCHEMAS | {"pg_catalog", "pg_toast"}, prefixes=("pg_",)),
+    client_commands=PSQL,
+    procedural=PLPGSQL,
+    types=POSTGRES_TYPES,
+    type_rules=TypeRules(
+        functions=POSTGRES_RULES,
+        constants=POSTGRES_CONSTANT_OPERATORS,
+        keeps_size=SIZE_PRESERVING_OPERATORS,
+        table_functions=_TABLE_FUNCTION_TYPES,
+    ),
+    signs=(
+        build_sign("LANGUAGE plpgsql", r"\bLANGUAGE\s+'?plpgsql", 3, "plpgsql"),
+        build_sign("SERIAL columns", r"\b(BIG)?SERIAL\b", 2, "serial"),
+        build_sign("casts with ::", r"[\w)'\"]::\s*[a-z]\w*", words="::"),
+        build_sign(
+            "JSONB, TIMESTAMPTZ or BYTEA",
+            r"\b(JSONB|TIMESTAMPTZ|BYTEA|TSVECTOR)\b",
+            words="jsonb timestamptz bytea tsvector",
+        ),
+        build_sign("ON CONFLICT", r"\bON\s+CONFLICT\s*(\(|DO\b)", words="conflict"),
+    ),
+    host_signs=(
+        # Redshift is reached by the drivers of PostgreSQL as well.
+        build_driver_sign(
+            "PostgreSQL",
+            modules="psycopg2?|asyncpg|pg8000|aiopg",
+            operators="Postgres",
+            scheme="postgres(?:ql)?",
+            worth=3,
+        ),
+    ),
+)

@@ -1,20 +1,19 @@
-"""ClickHouse: result types of its operators and functions, by its manual's rules for the widths of numbers."""
+"""ClickHouse: exact names, aliases before columns, dictionaries, virtual columns, types and signs."""
 
+import re
+from collections.abc import Sequence
+
+from lineage_pipeline.dialects.dialect import TWO_PARTS, DialectTraits
+from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
+from lineage_pipeline.dialects.number_literals import parse_whole_number
+from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.system_catalogs import STANDARD_SCHEMAS, SystemCatalog
+from lineage_pipeline.dialects.table_functions import TableArgument, name_scheme_functions
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule
-from lineage_pipeline.dialects.types.clickhouse_widening import (
-    IntegerWidth,
-    decimal_digits,
-    decimal_type,
-    integer_type,
-    integer_width,
-    propagate_nullability,
-    unwrap_type,
-    widen_clickhouse,
-    wrap_nullable,
-)
 from lineage_pipeline.dialects.types.common_rules import (
     argument_rule,
     fixed_rule,
+    fixed_rules,
     infer_map_from_arrays,
     infer_map_keys,
     infer_map_values,
@@ -22,6 +21,140 @@ from lineage_pipeline.dialects.types.common_rules import (
 )
 from lineage_pipeline.dialects.types.families import TypeFamily
 from lineage_pipeline.dialects.types.shapes import member_type, parse_type_shape
+from lineage_pipeline.dialects.types.type_rules import TypeRules
+
+# ── result types of operators and functions ───────────────────────────────────────────────────────────────────────────
+
+_WRAPPER = re.compile(r"(?:NULLABLE|LOWCARDINALITY)\((.*)\)")
+_INTEGER_TYPE = re.compile(r"(U?)INT(8|16|32|64|128|256)")
+_DECIMAL_TYPE = re.compile(r"DECIMAL\((\d+),(\d+)\)")
+_INTEGER_LITERAL = re.compile(r"(neg\()?(\d+)\)?")
+_DECIMAL_PRECISIONS = (9, 18, 38, 76)
+"""Maximum precision of the decimal widths."""
+
+_INTEGER_DIGITS = {8: 3, 16: 5, 32: 10, 64: 19}
+"""Digits of integers by their bits."""
+
+_NON_NULLABLE_TYPES = ("ARRAY(", "MAP(", "TUPLE(")
+"""Types that cannot be nullable."""
+
+IntegerWidth = tuple[bool, int]
+"""Whether an integer is signed, and its bits."""
+
+
+def unwrap_type(kind: str | None) -> str:
+    """Return a type without Nullable and LowCardinality."""
+    text = kind or ""
+    while found := _WRAPPER.fullmatch(text):
+        text = found[1]
+    return text
+
+
+def wrap_nullable(kind: str | None) -> str | None:
+    """Return the nullable type; None where there is none."""
+    if not kind or kind.startswith("NULLABLE("):
+        return kind
+    return None if kind.startswith(_NON_NULLABLE_TYPES) else f"NULLABLE({unwrap_type(kind)})"
+
+
+def propagate_nullability(types: Sequence[str | None], found: str | None) -> str | None:
+    """Return the type, nullable where an argument is; LowCardinality stays only with a single argument."""
+    wrapped = [kind for kind in types if (kind or "").startswith("LOWCARDINALITY(")]
+    if found and wrapped:
+        return f"LOWCARDINALITY({found})" if len(types) == 1 else None
+    return wrap_nullable(found) if any((kind or "").startswith("NULLABLE(") for kind in types) else found
+
+
+def integer_width(kind: str | None, text: str = "") -> IntegerWidth | None:
+    """Return the width of an integer type; a literal has the shortest that holds it."""
+    written = _INTEGER_LITERAL.fullmatch(text)
+    if written is not None:
+        number, signed = parse_whole_number(written[2]), bool(written[1])
+        return signed, next((bits for bits in (8, 16, 32, 64) if number <= 2 ** (bits - signed) - (not signed)), 128)
+    found = _INTEGER_TYPE.fullmatch(unwrap_type(kind).replace("BOOL", "UINT8"))
+    return (not found[1], int(found[2])) if found is not None else None
+
+
+def integer_type(number: IntegerWidth) -> str:
+    """Return the type of an integer width."""
+    return f"{'' if number[0] else 'U'}INT{number[1]}"
+
+
+def decimal_digits(kind: str) -> tuple[int, int] | None:
+    """Return precision and scale of a decimal."""
+    found = _DECIMAL_TYPE.fullmatch(kind)
+    return (parse_whole_number(found[1]), parse_whole_number(found[2])) if found is not None else None
+
+
+def decimal_type(most: int, scale: int) -> str:
+    """Return the narrowest decimal type for a precision."""
+    return f"DECIMAL({next((size for size in _DECIMAL_PRECISIONS if most <= size), _DECIMAL_PRECISIONS[-1])},{scale})"
+
+
+def widen_clickhouse(left: str, right: str) -> str | None:
+    """Return the least type that holds two, or None where ClickHouse makes a Variant, or fails."""
+    first, second = unwrap_type(left), unwrap_type(right)
+    found = first if first == second or second == "NOTHING" else second if first == "NOTHING" else None
+    found = found or _widen_plain(first, second) or _widen_plain(second, first)
+    return wrap_nullable(found) if "NULLABLE(" in left[:30] + right[:30] else found
+
+
+def _widen_types(family: TypeFamily, left: str, right: str) -> str | None:
+    """Return the least type that holds two."""
+    return widen_clickhouse(left, right)
+
+
+def _widen_plain(left: str, right: str) -> str | None:
+    if "BOOL" in (left, right) and {left, right} <= {"BOOL", "UINT8"}:
+        return "BOOL"
+    numbers = integer_width(left), integer_width(right)
+    if numbers[0] and numbers[1]:
+        return _widen_integers(numbers[0], numbers[1])
+    if right.startswith("FLOAT"):
+        return _widen_floats(left, right, numbers[0])
+    exact = decimal_digits(right)
+    if exact is not None:
+        return _widen_decimals(left, exact, numbers[0])
+    if right.startswith("ARRAY(") and left.startswith("ARRAY("):
+        inner = widen_clickhouse(parse_type_shape(left).members[0][1], parse_type_shape(right).members[0][1])
+        return f"ARRAY({inner})" if inner else None
+    if (left.startswith("FIXEDSTRING") or left == "STRING") and right == "STRING":
+        return right
+    return right if (left, right[:10]) in _MOMENT_TYPES else None
+
+
+_MOMENT_TYPES = {("DATE", "DATETIME"), ("DATE", "DATETIME64"), ("DATETIME", "DATETIME64"), ("DATE", "DATE32")}
+
+
+def _widen_integers(left: IntegerWidth, right: IntegerWidth) -> str | None:
+    """Return an integer that holds two: wider where only one is signed."""
+    if left[0] == right[0]:
+        return integer_type((left[0], max(left[1], right[1])))
+    signed, plain = (left[1], right[1]) if left[0] else (right[1], left[1])
+    bits = max(signed, plain * 2)
+    return integer_type((True, bits)) if bits <= 64 else None
+
+
+def _widen_floats(left: str, right: str, number: IntegerWidth | None) -> str | None:
+    """Return a float that holds another number exactly."""
+    if left.startswith("FLOAT"):
+        return "FLOAT64"
+    if number is None or number[1] > 32:
+        return None
+    return right if right == "FLOAT64" or number[1] <= 16 else "FLOAT64"
+
+
+def _widen_decimals(left: str, right: tuple[int, int], number: IntegerWidth | None) -> str | None:
+    """Return a decimal that holds another one, or an integer."""
+    other = decimal_digits(left)
+    if other is not None:
+        return decimal_type(max(other[0], right[0]), max(other[1], right[1]))
+    return (
+        decimal_type(max(right[0], _INTEGER_DIGITS.get(number[1], 39) + right[1]), right[1])
+        if number is not None
+        else None
+    )
+
 
 _CONVERSION_FUNCTIONS = {
     **{f"{sign}INT{bits}": f"TO{sign}INT{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64, 128, 256)},
@@ -397,7 +530,7 @@ _TIME_UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SEC
 
 CLICKHOUSE_RULES: dict[str, TypeRule] = {
     **{op: nullable_rule(kind) for kind, names in FIXED_TYPES.items() for op in names.split()},
-    **{op: fixed_rule(kind) for kind, names in UNCONDITIONAL_TYPES.items() for op in names.split()},
+    **fixed_rules(UNCONDITIONAL_TYPES),
     **{op: nullable_rule(kind) for kind, names in AGGREGATE_TYPES.items() for op in names.split()},
     **{op: clickhouse_operator_rule(op) for op in ("ADD", "SUB", "MUL")},
     **{name: clickhouse_operator_rule(op) for name, op in (("PLUS", "ADD"), ("MINUS", "SUB"), ("MULTIPLY", "MUL"))},
@@ -459,3 +592,95 @@ CLICKHOUSE_CONSTANT_OPERATORS = split_names(
     "TODATETIME64 NEGATE TOFIXEDSTRING CASTTOSTRTYPE"
 )
 """Operators whose type also depends on the values of constants."""
+
+
+# ── types ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _propagate_parser_type(types: ArgumentTypes, kind: str) -> str | None:
+    """The parser's type of a function, nullable where an argument is."""
+    return propagate_nullability(types, unwrap_type(kind) or None)
+
+
+CLICKHOUSE_TYPES = TypeFamily(
+    name="clickhouse",
+    integers=("INT8", "INT16", "INT32", "INT64", "INT128", "INT256"),
+    digits=(3, 5, 10, 19, 39, 77),
+    integer="INT32",
+    bigint="INT64",
+    decimal="DECIMAL",
+    real="FLOAT32",
+    double="FLOAT64",
+    string="STRING",
+    boolean="UINT8",
+    binary="STRING",
+    timestamp="DATETIME",
+    zoned="DATETIME",
+    aliases={
+        **{"TINYINT": "INT8", "SMALLINT": "INT16", "INT": "INT32", "INTEGER": "INT32", "BIGINT": "INT64"},
+        **{"FLOAT": "FLOAT32", "DOUBLE": "FLOAT64", "BOOLEAN": "BOOL", "TIMESTAMP": "DATETIME"},
+        **dict.fromkeys(("VARCHAR", "TEXT", "CHAR"), "STRING"),
+    },
+    cap=76,
+    notation=("ARRAY({})", "MAP({},{})", "TUPLE({})", "{} {}"),
+    strings=("STRING", "FIXEDSTRING"),
+    unsigned={"UINT8": 3, "UINT16": 5, "UINT32": 10, "UINT64": 20, "UINT128": 39, "UINT256": 78},
+    fraction="FLOAT64",
+    numbered=False,
+    nothing="NULLABLE(NOTHING)",
+    shortest=True,
+    truth="BOOL",
+    widen=_widen_types,
+)
+
+
+# ── the dialect ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+CLICKHOUSE = DialectTraits(
+    name="clickhouse",
+    family="clickhouse",
+    tables=IdentifierFolding.EXACT,
+    columns=IdentifierFolding.EXACT,
+    parts=TWO_PARTS,
+    lateral_alias=True,
+    alias_in_where=True,
+    alias_in_having=True,
+    keeps_not_null=True,
+    as_table_is_like=True,
+    alias_first=True,
+    alias_first_in_group=True,
+    row_names="c{1}",
+    column_sets=True,
+    merges_in_place=True,
+    lenient_stars=True,
+    table_arguments={
+        **dict.fromkeys(("REMOTE", "REMOTESECURE", "CLUSTER", "CLUSTERALLREPLICAS"), TableArgument((1, 2))),
+        "MERGE": TableArgument((0, 1)),
+        "DICTIONARY": TableArgument((0,)),
+        **name_scheme_functions(1, 2, server=0, schemes="mysql postgresql mongodb jdbc odbc"),
+        **name_scheme_functions(1, server=0, schemes="sqlite"),
+    },
+    lookup_functions=frozenset(
+        "DICTGET DICTGETORDEFAULT DICTGETORNULL DICTGETHIERARCHY JOINGET JOINGETORNULL DICTGETSTRING DICTGETUINT8 "
+        "DICTGETUINT16 DICTGETUINT32 DICTGETUINT64 DICTGETINT8 DICTGETINT16 DICTGETINT32 DICTGETINT64 DICTGETFLOAT32 "
+        "DICTGETFLOAT64 DICTGETDATE DICTGETDATETIME DICTGETUUID".split()
+    ),
+    table_pseudo_columns=frozenset(
+        "_PART _PART_INDEX _PARTITION_ID _PARTITION_VALUE _TABLE _DATABASE _FILE _PATH _SIZE _SAMPLE_FACTOR "
+        "_ROW_EXISTS _PART_OFFSET".split()
+    ),
+    system_catalog=SystemCatalog(schemas=STANDARD_SCHEMAS | {"system"}),
+    types=CLICKHOUSE_TYPES,
+    type_rules=TypeRules(
+        functions=CLICKHOUSE_RULES,
+        constants=CLICKHOUSE_CONSTANT_OPERATORS,
+        unknown=_propagate_parser_type,
+        table_functions=dict.fromkeys(("NUMBERS", "NUMBERS_MT"), ("UINT64",)),
+    ),
+    signs=(build_sign("MergeTree", r"\bENGINE\s*=\s*\w*MergeTree\b", 4, "mergetree"),),
+    host_signs=(
+        build_driver_sign(
+            "ClickHouse", modules="clickhouse_connect|clickhouse_driver", operators="ClickHouse", scheme="clickhouse"
+        ),
+    ),
+)

@@ -1,9 +1,14 @@
-"""DuckDB: result types of its operators and functions."""
+"""DuckDB: printed names, files as tables, column sets, scans of other databases, types and signs."""
 
 import json
 import re
 
+from lineage_pipeline.dialects.dialect import DialectTraits, UnaliasedNaming
 from lineage_pipeline.dialects.number_literals import parse_whole_number
+from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
+from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.system_catalogs import STANDARD_SCHEMAS, SystemCatalog
+from lineage_pipeline.dialects.table_functions import TableArgument
 from lineage_pipeline.dialects.types import decimals
 from lineage_pipeline.dialects.types.arithmetic import (
     ArgumentTypes,
@@ -20,17 +25,49 @@ from lineage_pipeline.dialects.types.coercion import (
     is_numeric_type,
     type_digits,
     widen_integers,
+    widen_to_string,
 )
 from lineage_pipeline.dialects.types.common_rules import (
     SLICE_TYPE,
     argument_rule,
     array_rule,
-    fixed_rule,
+    fixed_rules,
+    infer_map_keys,
+    infer_map_values,
     infer_negation,
     split_names,
 )
+from lineage_pipeline.dialects.types.conversions import (
+    COMMON_ADDITION_PAIRS,
+    COMMON_SUBTRACTION_PAIRS,
+    ImplicitConversions,
+    parse_operator_pairs,
+    parse_pairs,
+)
+from lineage_pipeline.dialects.types.decimals import DEFAULT_PRECISION_LIMIT, Digits
 from lineage_pipeline.dialects.types.families import UNTYPED_CONSTANT, TypeFamily, normalize_type
 from lineage_pipeline.dialects.types.shapes import TypeShape, member_type, parse_type_shape
+from lineage_pipeline.dialects.types.type_rules import ELEMENT_OF_EXPRESSION, TypeRules
+
+# ── result types of operators and functions ───────────────────────────────────────────────────────────────────────────
+
+
+def duckdb_digits(op: str, left: Digits, right: Digits) -> Digits | None:
+    """The digits of an operation in DuckDB; a quotient is no decimal there."""
+    scale = max(left[1], right[1])
+    if op in ("ADD", "SUB"):
+        return min(max(left[0] - left[1], right[0] - right[1]) + scale + 1, DEFAULT_PRECISION_LIMIT), scale
+    if op == "MUL":
+        return min(left[0] + right[0], DEFAULT_PRECISION_LIMIT), left[1] + right[1]
+    if op == "MOD":
+        return min(max(left[0] - left[1], right[0] - right[1]) + scale, DEFAULT_PRECISION_LIMIT), scale
+    return None
+
+
+def _widen_boolean(family: TypeFamily, left: TypeShape, right: TypeShape) -> str | None:
+    """A boolean beside a number is a number."""
+    return right.name if left.name == family.boolean and is_numeric_type(right, family) else None
+
 
 MAX_INT64_PRECISION = 18
 """The maximum precision of a decimal that fits into 64 bits."""
@@ -114,7 +151,7 @@ def infer_integer_operation(family: TypeFamily, left: str, right: str) -> str | 
 
 def infer_decimal_operation(op: str, family: TypeFamily, left: decimals.Digits, right: decimals.Digits) -> str | None:
     """An operator between two decimals."""
-    digits = decimals.duckdb_digits(op, left, right)
+    digits = duckdb_digits(op, left, right)
     if digits is None:
         return None
     if op == "MUL" and digits[0] > MAX_INT64_PRECISION >= max(left[0], right[0]) and digits[1] < MAX_INT64_PRECISION:
@@ -438,18 +475,6 @@ def infer_flatten(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts
     return member_type(types[0], "") if types else None
 
 
-def infer_map_keys(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
-    """The keys of a map, as a list."""
-    shape = argument_shape(types)
-    return family.array(shape.members[0][1]) if shape.name == "MAP" and shape.members else None
-
-
-def infer_map_values(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
-    """The values of a map, or of one key, as a list."""
-    kind = member_type(types[0], "") if types and (types[0] or "").startswith("MAP") else None
-    return family.array(kind) if kind else None
-
-
 def infer_list_transform(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
     """LIST_TRANSFORM: a list of the lambda's result."""
     return family.array(types[-1]) if types and types[-1] else None
@@ -510,7 +535,7 @@ def infer_from_json(family: TypeFamily, types: ArgumentTypes, texts: ConstantTex
 def _structure_type(value: object, family: TypeFamily) -> str | None:
     """The type that a structure describes: a type name, a list of one, or an object of several."""
     if isinstance(value, str):
-        return normalize_type(value.upper(), family.name)
+        return normalize_type(value.upper(), family)
     if isinstance(value, list) and len(value) == 1:
         inner = _structure_type(value[0], family)
         return family.array(inner) if inner else None
@@ -604,7 +629,7 @@ LIST_AGGREGATE_NAMES = {f"LIST_{name.upper()}": name for name in LIST_AGGREGATES
 }
 
 DUCKDB_RULES: dict[str, TypeRule] = {
-    **{op: fixed_rule(kind) for kind, names in FIXED_TYPES.items() for op in names.split()},
+    **fixed_rules(FIXED_TYPES),
     **dict.fromkeys(SAME_TYPE_FUNCTIONS, argument_rule(0)),
     **{op: duckdb_operator_rule(op) for op in ("ADD", "SUB", "MUL", "DIV", "MOD")},
     **{name: duckdb_operator_rule(op) for name, op in NAMED_OPERATORS.items()},
@@ -690,3 +715,115 @@ DUCKDB_CONSTANT_OPERATORS = (
     | BIT_OPERATORS
 )
 """Operators whose type also depends on the values of constants."""
+
+
+# ── types ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_INTEGER_SYNONYMS = {"INT": "INTEGER", "INT4": "INTEGER", "INT8": "BIGINT", "INT2": "SMALLINT", "INT1": "TINYINT"}
+
+DUCKDB_TYPES = TypeFamily(
+    name="duckdb",
+    integers=("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
+    digits=(3, 5, 10, 19, 38),
+    integer="INTEGER",
+    bigint="BIGINT",
+    decimal="DECIMAL",
+    real="FLOAT",
+    double="DOUBLE",
+    string="VARCHAR",
+    boolean="BOOLEAN",
+    binary="BLOB",
+    zoned="TIMESTAMP WITH TIME ZONE",
+    aliases={
+        **_INTEGER_SYNONYMS,
+        **{"TEXT": "VARCHAR", "STRING": "VARCHAR", "CHAR": "VARCHAR", "BPCHAR": "VARCHAR", "NUMERIC": "DECIMAL"},
+        **{"REAL": "FLOAT", "FLOAT4": "FLOAT", "FLOAT8": "DOUBLE", "LONG": "BIGINT", "BOOL": "BOOLEAN"},
+        **{"TIMESTAMPTZ": "TIMESTAMP WITH TIME ZONE", "DATETIME": "TIMESTAMP", "BYTEA": "BLOB", "VARBINARY": "BLOB"},
+        **{"BINARY": "BLOB", "DOUBLE PRECISION": "DOUBLE", "INT128": "HUGEINT", "TIMETZ": "TIME WITH TIME ZONE"},
+        **{
+            "UINT8": "UTINYINT",
+            "UINT16": "USMALLINT",
+            "UINT32": "UINTEGER",
+            "UINT64": "UBIGINT",
+            "UINT128": "UHUGEINT",
+        },
+    },
+    alone={"DECIMAL": "DECIMAL(18,3)"},
+    unsigned={"UTINYINT": 3, "USMALLINT": 5, "UINTEGER": 10, "UBIGINT": 20, "UHUGEINT": 38},
+    adapts=True,
+    leading_zero=True,
+    long_positions=True,
+    days="BIGINT",
+    notation=("{}[]", "MAP({},{})", "STRUCT({})", "{} {}"),
+    strings=("VARCHAR",),
+    bare_strings=True,
+    null='"NULL"',
+    literal=UNTYPED_CONSTANT,
+    settled={UNTYPED_CONSTANT: "VARCHAR"},
+    compute_digits=duckdb_digits,
+    float_division=True,
+    float_quotients=True,
+    scale_yields=True,
+    keeps_real=True,
+    widening=(widen_to_string, _widen_boolean),
+    conversions=ImplicitConversions(
+        compares=parse_pairs("string-* number-boolean date-moment binary-uuid"),
+        unites=parse_pairs("string-* number-boolean date-moment binary-uuid"),
+        stores=parse_pairs("string-* number-boolean date-moment moment>time binary-uuid"),
+        branches=parse_pairs("number-boolean date-moment"),
+        computes=parse_operator_pairs(
+            add=f"date-number date-time {COMMON_ADDITION_PAIRS}",
+            sub=COMMON_SUBTRACTION_PAIRS,
+            mul="interval-number",
+            div="interval>number",
+        ),
+    ),
+)
+
+
+# ── the dialect ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+DUCKDB = DialectTraits(
+    name="duckdb",
+    family="duckdb",
+    naming=UnaliasedNaming.PRINTED,
+    lateral_alias=True,
+    alias_in_where=True,
+    alias_in_having=True,
+    row_names="col{0}",
+    row_values=True,
+    column_sets=True,
+    file_tables=True,
+    numbers_doubles=True,
+    merges_in_place=True,
+    short_lists=True,
+    stars_by_position=True,
+    plain_functions=frozenset({"APPLY"}),
+    callable_keywords=frozenset({"APPLY"}),
+    json_documents=True,
+    struct_unnesting_functions=frozenset({"EXPLODE", "UNNEST"}),
+    table_arguments={
+        "QUERY": TableArgument(text=0),
+        "QUERY_TABLE": TableArgument((0,)),
+        **dict.fromkeys(("POSTGRES_QUERY", "MYSQL_QUERY"), TableArgument(text=1, server=0)),
+        **dict.fromkeys(
+            ("POSTGRES_SCAN", "POSTGRES_SCAN_PUSHDOWN"), TableArgument((1, 2), server=0, scheme="postgresql")
+        ),
+        "MYSQL_SCAN": TableArgument((1, 2), server=0, scheme="mysql"),
+        "SQLITE_SCAN": TableArgument((1,), server=0, scheme="sqlite"),
+    },
+    table_pseudo_columns=frozenset({"ROWID", "FILENAME", "FILE_ROW_NUMBER"}),
+    pseudo_column_types={"ROWID": "BIGINT", "FILENAME": "VARCHAR", "FILE_ROW_NUMBER": "BIGINT"},
+    system_catalog=SystemCatalog(
+        schemas=STANDARD_SCHEMAS | {"pg_catalog", "pg_toast"}, prefixes=("duckdb_", "pg_", "sqlite_")
+    ),
+    procedural=ProceduralLanguage("macros", opens=frozenset()),
+    types=DUCKDB_TYPES,
+    type_rules=TypeRules(
+        functions=DUCKDB_RULES,
+        constants=DUCKDB_CONSTANT_OPERATORS,
+        table_functions={"GENERATESERIES": (ELEMENT_OF_EXPRESSION,), "RANGE": (ELEMENT_OF_EXPRESSION,)},
+    ),
+    signs=(build_sign("read_parquet and friends", r"\bread_(parquet|csv|csv_auto|json|json_auto)\s*\(", 3, "read_"),),
+    host_signs=(build_driver_sign("DuckDB", modules="duckdb", operators="DuckDB", scheme="duckdb"),),
+)

@@ -1,0 +1,11 @@
+"""Generic SQL: what is assumed where the dialect is not known."""
+
+from lineage_pipeline.dialects.dialect import DialectTraits
+
+GENERIC = DialectTraits(
+    name="",
+    family="",
+    quotes="`",
+    short_lists=True,
+    sequence_columns=frozenset({"NEXTVAL", "CURRVAL"}),
+)

@@ -1,0 +1,28 @@
+"""SQLite: two-part names, row ids, triggers and signs."""
+
+from lineage_pipeline.dialects.dialect import TWO_PARTS, DialectTraits
+from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
+from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.system_catalogs import SystemCatalog
+
+SQLITE = DialectTraits(
+    name="sqlite",
+    family="sqlite",
+    parts=TWO_PARTS,
+    alias_in_where=True,
+    alias_in_having=True,
+    merges_in_place=True,
+    table_pseudo_columns=frozenset({"ROWID", "OID", "_ROWID_"}),
+    pseudo_column_types=dict.fromkeys(("ROWID", "OID", "_ROWID_"), "INTEGER"),
+    system_catalog=SystemCatalog(prefixes=("sqlite_", "pragma_")),
+    procedural=ProceduralLanguage("triggers"),
+    signs=(
+        build_sign(
+            "AUTOINCREMENT or WITHOUT ROWID",
+            r"\bPRIMARY\s+KEY\s+AUTOINCREMENT\b|\bWITHOUT\s+ROWID\b",
+            3,
+            "autoincrement rowid",
+        ),
+    ),
+    host_signs=(build_driver_sign("SQLite", modules="sqlite3|aiosqlite", operators="Sqlite", scheme="sqlite"),),
+)
