@@ -15,9 +15,9 @@ from lineage_pipeline.cli.inputs import ReadingFlags
 from lineage_pipeline.cli.lineage_cache import load_or_analyze
 from lineage_pipeline.incremental import refresh as resumed
 from lineage_pipeline.queries import lineage, loading
-from lineage_pipeline.store import cached_lineage, stored_facts
+from lineage_pipeline.store import lineage_file, stored_facts
 
-LOADED = (compile_cache, pipeline, revisions, folder_stamp, lineage, loading, resumed, cached_lineage, stored_facts)
+LOADED = (compile_cache, pipeline, revisions, folder_stamp, lineage, loading, resumed, lineage_file, stored_facts)
 """What is imported before anything is measured: starting is measured apart."""
 
 PERCENT = 1.0

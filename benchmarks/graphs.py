@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.figures import Figure
-from lineage_pipeline.engine.trace.walk import find_downstream
-from lineage_pipeline.store.stored_graph import load_column_graph
+from lineage_pipeline.engine.trace.column_graph import find_downstream
+from lineage_pipeline.store.stored_facts import load_column_graph
 
 COLUMNS = 10
 """Columns of an object."""

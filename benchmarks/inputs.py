@@ -10,8 +10,7 @@ import msgspec
 from benchmarks.generate import generate
 from lineage_pipeline.config.load import load_settings
 from lineage_pipeline.discover.discovery import build_input_files
-from lineage_pipeline.discover.folder import discover_folder
-from lineage_pipeline.discover.single_files import discover_single_files
+from lineage_pipeline.discover.folder import discover_folder, discover_single_files
 from lineage_pipeline.model.analysis import InputFile, Options
 
 DIALECTS = ("snowflake", "tsql", "bigquery")

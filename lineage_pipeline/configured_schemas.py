@@ -9,9 +9,8 @@ import msgspec
 from lineage_pipeline.config.load import Settings
 from lineage_pipeline.discover.schemas.imported_tables import SchemaMetadata
 from lineage_pipeline.discover.schemas.snapshot_tables import tables_from_snapshot
-from lineage_pipeline.model.analysis import Options
+from lineage_pipeline.model.analysis import Options, SchemaImports
 from lineage_pipeline.model.errors import LineageError
-from lineage_pipeline.model.schema_imports import SchemaImports
 
 
 def import_configured_schemas(settings: Settings) -> SchemaImports:
@@ -82,7 +81,7 @@ class SnapshotReader:
 
 def _build_metadata(tables: Any, key: str) -> SchemaMetadata:
     from lineage_pipeline.model.tables import Column, ObjectRow
-    from lineage_pipeline.store.table_reader import read_columns
+    from lineage_pipeline.store.table_files import read_columns
 
     def rows(table: str, kind: type[msgspec.Struct]) -> list[Mapping[str, Any]]:
         found: list[Mapping[str, Any]] = read_columns(tables, table, kind.__struct_fields__).to_pylist()

@@ -8,8 +8,12 @@ from lineage_pipeline.engine.link.detail import (
     link_script_steps,
     list_taken_columns,
 )
-from lineage_pipeline.engine.trace.global_graph import build_global_graph
-from lineage_pipeline.engine.trace.statement_graph import KnownObjects, StatementPosition, build_statement_graph
+from lineage_pipeline.engine.trace.statement_graph import (
+    KnownObjects,
+    StatementPosition,
+    build_global_graph,
+    build_statement_graph,
+)
 from lineage_pipeline.model.graph import Graph
 from lineage_pipeline.model.statement_detail import StatementDetail
 from lineage_pipeline.pipeline import AnalysisResult, CompiledFile

@@ -4,8 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lineage_pipeline.config.environment import read_environment_layer
-from lineage_pipeline.config.load import FILE_NAME, PROJECT_NAME, Settings, merge_and_validate, select_own_table
+from lineage_pipeline.config.load import (
+    FILE_NAME,
+    PROJECT_NAME,
+    Settings,
+    merge_and_validate,
+    read_environment_layer,
+    select_own_table,
+)
 from lineage_pipeline.config.toml_files import parse_toml_text, suggest_word
 from lineage_pipeline.engine.diff.policy import LEVELS, OFF, Policy, rank_severity, rule_level
 from lineage_pipeline.engine.diff.rules.registry import RULES

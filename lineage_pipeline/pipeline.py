@@ -24,9 +24,9 @@ from lineage_pipeline.engine.compile.script_interface import interface_of
 from lineage_pipeline.engine.diff.import_conflicts import find_import_conflicts, list_defined_objects
 from lineage_pipeline.engine.graph.plan_builder import PlanFile, build_plan
 from lineage_pipeline.engine.graph.statement_rows import build_statement_rows
-from lineage_pipeline.engine.link.inferred_columns import ListedColumns, find_requested_columns, propagate_requests
 from lineage_pipeline.engine.link.link_cache import LinkCache
 from lineage_pipeline.engine.link.rows import (
+    ListedColumns,
     StarEdge,
     build_column_rows,
     build_constraint_rows,
@@ -36,6 +36,8 @@ from lineage_pipeline.engine.link.rows import (
     build_finding_rows,
     build_inferred_rows,
     build_star_edges,
+    find_requested_columns,
+    propagate_requests,
 )
 from lineage_pipeline.engine.link.schema_registry import SchemaRegistry
 from lineage_pipeline.engine.link.script import link_script

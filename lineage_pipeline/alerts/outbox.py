@@ -14,8 +14,7 @@ from typing import TypeVar
 
 import msgspec
 
-from lineage_pipeline.alerts.alert import Alert, CheckEvaluation, hash_identity
-from lineage_pipeline.alerts.alert_state import AlertState, judge_evaluations
+from lineage_pipeline.alerts.alert import Alert, AlertState, CheckEvaluation, hash_identity, judge_evaluations
 from lineage_pipeline.alerts.sinks import SinkContext, SinkRefusal, select_sinks, send_alert
 from lineage_pipeline.model.alerting import RetryPolicy, SinkOptions
 from lineage_pipeline.model.errors import LineageError

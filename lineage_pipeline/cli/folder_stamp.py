@@ -17,11 +17,11 @@ import msgspec
 
 from lineage_pipeline import discover, files
 from lineage_pipeline.configured_schemas import compute_analysis_key
+from lineage_pipeline.discover.discovery import RecalledFile
 from lineage_pipeline.discover.embedded_sql.extractor import HOST_NAMES
 from lineage_pipeline.discover.folder import VERSION_CONTROL_FOLDERS
 from lineage_pipeline.discover.ignore_rules import FOLDER_IGNORE_FILES
-from lineage_pipeline.discover.raw_file import RecalledFile
-from lineage_pipeline.store.integrity import prepend_digest, verify_digest
+from lineage_pipeline.store.file_store import prepend_digest, verify_digest
 
 if TYPE_CHECKING:
     from lineage_pipeline.config.load import Settings

@@ -1,23 +1,27 @@
-"""Inputs of commands: a folder, files, a revision, a lineage file or a snapshot of a warehouse."""
+"""Inputs of commands: a folder, files, a revision, a lineage file or a snapshot of a warehouse; also named files."""
 
+import csv
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lineage_pipeline.cli.named_files import NamedFileRules, read_flag_schemas
+import msgspec
+
 from lineage_pipeline.cli.options import parse_variables, resolve_schema_places
 from lineage_pipeline.cli.output import print_note
+from lineage_pipeline.files.bounded_files import explain_csv_errors
 from lineage_pipeline.model.errors import LineageError
 
 if TYPE_CHECKING:
     from lineage_pipeline.cli.local_analysis import ComparisonSide
     from lineage_pipeline.config.load import Settings
-    from lineage_pipeline.discover.discovery import Discovery, DiscoveryRules
-    from lineage_pipeline.discover.raw_file import RawFile
+    from lineage_pipeline.discover.discovery import Discovery, DiscoveryRules, RawFile
+    from lineage_pipeline.discover.schemas.imported_tables import SchemaMetadata
     from lineage_pipeline.export.subject import Subject
-    from lineage_pipeline.model.schema_imports import SchemaImports
+    from lineage_pipeline.model.analysis import Options, SchemaImports
+    from lineage_pipeline.model.templating import Templating
     from lineage_pipeline.queries.lineage import Lineage
 
 CURRENT_FOLDER = "."
@@ -121,8 +125,7 @@ def _is_revision_place(place: str) -> bool:
 
 def _discover_several_sides(places: Sequence[str], reading: ReadingFlags) -> DiscoveredInputs:
     """Discover several repositories, some of them at a revision, each with its own settings."""
-    from lineage_pipeline.cli.merge_inputs import merge_sides
-    from lineage_pipeline.cli.revisions import discover_side
+    from lineage_pipeline.cli.revisions import discover_side, merge_sides
 
     single = next((place for place in places if place == "-" or Path(place).is_file()), None)
     if single is not None:
@@ -162,12 +165,7 @@ def _discover_named_files(places: Sequence[str], reading: ReadingFlags) -> Disco
     from lineage_pipeline.config.load import load_settings
     from lineage_pipeline.configured_schemas import compute_analysis_key
     from lineage_pipeline.discover.discovery import DiscoveryReader
-    from lineage_pipeline.discover.single_files import (
-        STDIN,
-        find_surrounding_library,
-        keep_named_files,
-        read_single_files,
-    )
+    from lineage_pipeline.discover.folder import STDIN, find_surrounding_library, keep_named_files, read_single_files
     from lineage_pipeline.engine.graph.script_scopes import natural_path_key
     from lineage_pipeline.model.tables import Snapshot
 
@@ -220,3 +218,68 @@ def discover_base_and_head(
     key = compute_analysis_key(settings)
     before, after = (discover_revision(top, one, settings, analysis_key=key) for one in (found.commit, head))
     return (before, settings), (after, settings)
+
+
+class NamedFileRules(NamedTuple):
+    """Settings that are looked up with paths as typed, not relative to the folder of the settings."""
+
+    settings: "Settings"
+    start: Path
+    hints: "SchemaMetadata | None" = None
+
+    def selects(self, path: str) -> bool:
+        """Select every named file."""
+        return bool(path)
+
+    def leaves_out(self, path: str) -> bool:
+        """Exclude nothing."""
+        return not path
+
+    def options_for(self, path: str) -> "Options":
+        """Return the options of a file by its location, completed by hints of an imported schema."""
+        from lineage_pipeline.discover.schemas.imported_tables import apply_hints
+
+        full = Path(path).resolve()
+        inside = full.is_relative_to(self.start)
+        options = self.settings.options_for(full.relative_to(self.start).as_posix() if inside else path)
+        return options if self.hints is None else apply_hints(options, self.hints)
+
+    def listed(self) -> tuple[str, ...]:
+        """Return no required files: a named file that is missing is an error anyway."""
+        return ()
+
+    def templating_for(self, path: str) -> "Templating":
+        """Return how a file is rendered, by its location."""
+        full = Path(path).resolve()
+        inside = full.is_relative_to(self.start)
+        return self.settings.templating_for(full.relative_to(self.start).as_posix() if inside else path)
+
+
+def read_flag_schemas(
+    schemas: Sequence[str], file: str, rules: NamedFileRules
+) -> "tuple[NamedFileRules, SchemaImports]":
+    """Read the schemas of --schema instead of those of the settings; their hints affect name resolution."""
+    from lineage_pipeline.configured_schemas import SnapshotReader, import_configured_schemas
+    from lineage_pipeline.discover.schemas.normalize import normalize_tables
+    from lineage_pipeline.discover.schemas.schema_sources import read_schemas
+
+    if not schemas:
+        return rules, import_configured_schemas(rules.settings)
+    metadata = read_schemas(
+        schemas, rules.options_for(file), Path(), os.environ, SnapshotReader(Path(), rules.settings.warehouse)
+    )
+    hinted = rules._replace(hints=metadata)
+    folded = normalize_tables(metadata.tables, hinted.options_for(file))
+    return hinted, msgspec.structs.replace(folded, findings=(*metadata.findings, *folded.findings))
+
+
+def read_file_list(manifest: Path) -> list[str]:
+    """Return the files in the column file_path of a CSV file, relative to that file."""
+    try:
+        with manifest.open(encoding="utf-8-sig", newline="") as stream, explain_csv_errors(manifest):
+            rows = list(csv.DictReader(stream))
+    except OSError as error:
+        raise LineageError(f"{manifest}: {error.strerror}") from None
+    if rows and "file_path" not in rows[0]:
+        raise LineageError(f"{manifest} has no column file_path")
+    return [str(manifest.parent / place) for row in rows if (place := (row["file_path"] or "").strip())]

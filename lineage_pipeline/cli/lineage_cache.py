@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lineage_pipeline.cli.folder_stamp import FolderStamp
     from lineage_pipeline.cli.inputs import DiscoveredInputs, ReadingFlags
-    from lineage_pipeline.discover.raw_file import RecalledFile
+    from lineage_pipeline.discover.discovery import RecalledFile
     from lineage_pipeline.model.tables import SqlFile
     from lineage_pipeline.queries.lineage import Lineage
-    from lineage_pipeline.store.cached_lineage import CachedLineage
+    from lineage_pipeline.store.lineage_file import CachedLineage
 
 CACHE_FOLDER = "_cache/lineages"
 
@@ -59,7 +59,7 @@ def _stamp_folder(places: Sequence[str], reading: "ReadingFlags") -> "FolderStam
 def _refresh_folder(glance: "FolderStamp") -> "Lineage":
     """Return the lineage of a folder that is new or has changed, and save its stamp."""
     from lineage_pipeline.cli.folder_stamp import are_files_independent
-    from lineage_pipeline.store.cached_lineage import load_cached_lineage
+    from lineage_pipeline.store.lineage_file import load_cached_lineage
 
     before, recalled = glance.before()
     shelf = load_cached_lineage(before) if before is not None else None
@@ -99,7 +99,7 @@ def _load_or_update(found: "DiscoveredInputs", place: Path | None, before: "Cach
 
         subject = analyze_inputs(found)
         return Lineage(RowFacts(subject.lineage, subject.files))
-    from lineage_pipeline.store.cached_lineage import save_cached_lineage
+    from lineage_pipeline.store.lineage_file import save_cached_lineage
     from lineage_pipeline.store.stored_facts import StoredFacts
 
     kept = _read_cached(place)
@@ -146,7 +146,7 @@ def _is_worth_caching(files: "Sequence[SqlFile]") -> bool:
 
 def _read_cached(place: Path) -> "Lineage | None":
     from lineage_pipeline.queries.lineage import Lineage
-    from lineage_pipeline.store.cached_lineage import load_cached_lineage
+    from lineage_pipeline.store.lineage_file import load_cached_lineage
     from lineage_pipeline.store.stored_facts import StoredFacts
 
     shelf = load_cached_lineage(place)

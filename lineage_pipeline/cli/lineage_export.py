@@ -16,9 +16,8 @@ from lineage_pipeline.config.load import Settings, load_settings
 from lineage_pipeline.config.toml_files import suggest_word
 from lineage_pipeline.discover.git.mirror import split_revision
 from lineage_pipeline.engine.trace.facts import RowFacts
-from lineage_pipeline.export.focus import Focus, narrow_lineage
 from lineage_pipeline.export.formats.lineage_formats import FORMATS, DrawingOptions, LineageFormat
-from lineage_pipeline.export.subject import Subject
+from lineage_pipeline.export.subject import Focus, Subject, narrow_lineage
 from lineage_pipeline.model.enums import Grain
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.queries.lineage import Lineage

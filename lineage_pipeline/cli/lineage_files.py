@@ -1,17 +1,15 @@
-"""Lineage files and CSV lists of input files."""
+"""Lineage files: an analysis written as a compact file or as a JSON document."""
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from lineage_pipeline.cli.output import write_output
-from lineage_pipeline.files.bounded_files import explain_csv_errors
 from lineage_pipeline.model.errors import LineageError
 
 if TYPE_CHECKING:
-    import msgspec
-
     from lineage_pipeline.cli.inputs import DiscoveredInputs
     from lineage_pipeline.export.subject import Subject
     from lineage_pipeline.model.analysis import LineageTables
@@ -70,15 +68,3 @@ def collect_snapshot_tables(found: "DiscoveredInputs", subject: "Subject") -> "d
 
 def _lineage_tables(lineage: "LineageTables") -> "dict[str, tuple[msgspec.Struct, ...]]":
     return {name: getattr(lineage, name) for name in lineage.__struct_fields__}
-
-
-def read_file_list(manifest: Path) -> list[str]:
-    """Return the files in the column file_path of a CSV file, relative to that file."""
-    try:
-        with manifest.open(encoding="utf-8-sig", newline="") as stream, explain_csv_errors(manifest):
-            rows = list(csv.DictReader(stream))
-    except OSError as error:
-        raise LineageError(f"{manifest}: {error.strerror}") from None
-    if rows and "file_path" not in rows[0]:
-        raise LineageError(f"{manifest} has no column file_path")
-    return [str(manifest.parent / place) for row in rows if (place := (row["file_path"] or "").strip())]

@@ -11,9 +11,8 @@ from lineage_pipeline.discover.discovery import Discovery, DiscoveryRules, build
 from lineage_pipeline.discover.git.repository import refuse_missing_contents
 from lineage_pipeline.discover.schemas.project_schemas import add_project_schemas
 from lineage_pipeline.export.subject import OpenLineageNaming, Subject, is_unanalyzed
-from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.model.analysis import LineageTables, SchemaImports
 from lineage_pipeline.model.enums import Status
-from lineage_pipeline.model.schema_imports import SchemaImports
 from lineage_pipeline.model.tables import Diagnostic
 
 if TYPE_CHECKING:

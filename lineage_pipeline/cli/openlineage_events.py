@@ -21,11 +21,16 @@ from lineage_pipeline.diff_settings import build_policy
 from lineage_pipeline.discover.openlineage_events import read_openlineage_events
 from lineage_pipeline.engine.diff.compare import diff
 from lineage_pipeline.engine.diff.runtime import DatasetResolver, compare_runs, list_datasets, overlay_runtime
-from lineage_pipeline.export.answers.runtime_comparison import write_runtime_json, write_runtime_text
+from lineage_pipeline.export.answers.comparison_answers import write_runtime_json, write_runtime_text
 from lineage_pipeline.export.formats.lineage_formats import write_text_parts
 from lineage_pipeline.export.openlineage.delivery import parse_target, send_with_backlog
-from lineage_pipeline.export.openlineage.events import EmissionOptions, build_events, encode_event
-from lineage_pipeline.export.openlineage.lifecycle import LifecycleChange, find_lifecycle_changes
+from lineage_pipeline.export.openlineage.events import (
+    EmissionOptions,
+    LifecycleChange,
+    build_events,
+    encode_event,
+    find_lifecycle_changes,
+)
 from lineage_pipeline.export.subject import Subject
 from lineage_pipeline.model.analysis import LineageTables
 from lineage_pipeline.model.enums import Indirect, Profile

@@ -1,15 +1,19 @@
-"""Sides of a comparison: a folder, a file, or a revision of a repository."""
+"""Sides of a comparison: a folder, a file or a revision; and several repositories merged into one input."""
 
+import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
 
 from lineage_pipeline.cli.local_analysis import ComparisonSide
 from lineage_pipeline.cli.output import print_note
 from lineage_pipeline.config.load import load_settings
-from lineage_pipeline.configured_schemas import compute_analysis_key
-from lineage_pipeline.discover.folder import discover_folder
+from lineage_pipeline.configured_schemas import compute_analysis_key, import_configured_schemas
+from lineage_pipeline.discover.discovery import Discovery
+from lineage_pipeline.discover.folder import discover_folder, discover_single_files
 from lineage_pipeline.discover.git.mirror import is_remote_address, local_repository, split_revision
 from lineage_pipeline.discover.git.repository import (
     WORKTREE,
@@ -18,8 +22,14 @@ from lineage_pipeline.discover.git.repository import (
     has_commit,
     is_repository,
 )
-from lineage_pipeline.discover.single_files import discover_single_files
+from lineage_pipeline.model.analysis import SchemaImports
 from lineage_pipeline.model.errors import LineageError
+from lineage_pipeline.model.tables import Diagnostic, Snapshot
+
+if TYPE_CHECKING:
+    from lineage_pipeline.config.load import Settings
+    from lineage_pipeline.model.analysis import Options
+    from lineage_pipeline.model.templating import Templating
 
 
 def discover_side(word: str, flags: Mapping[str, Any]) -> ComparisonSide:
@@ -53,3 +63,75 @@ def _find_repository(word: str, flags: Mapping[str, Any]) -> tuple[Path, str]:
     if is_repository(Path()) and (word == WORKTREE or has_commit(Path(), word)):
         return Path(), word
     raise LineageError(f"{word} is neither a folder nor a file, nor a revision of a git repository here")
+
+
+class MergedRules(NamedTuple):
+    """Settings of several repositories, looked up with paths that begin with a repository's name."""
+
+    settings: "Mapping[str, Settings]"
+
+    def _find_settings(self, path: str) -> "tuple[Settings, str]":
+        """Return the settings of the repository that a path is in, and the path inside it."""
+        name = max((name for name in self.settings if path.startswith(f"{name}/")), key=len)
+        return self.settings[name], path.removeprefix(f"{name}/")
+
+    def selects(self, path: str) -> bool:
+        """Tell whether a file is selected."""
+        settings, inner = self._find_settings(path)
+        return settings.selects(inner)
+
+    def leaves_out(self, path: str) -> bool:
+        """Tell whether a file is excluded."""
+        settings, inner = self._find_settings(path)
+        return settings.leaves_out(inner)
+
+    def options_for(self, path: str) -> "Options":
+        """Return the options of the system that a file belongs to."""
+        settings, inner = self._find_settings(path)
+        return settings.options_for(inner)
+
+    def templating_for(self, path: str) -> "Templating":
+        """Return how a file is rendered."""
+        settings, inner = self._find_settings(path)
+        return settings.templating_for(inner)
+
+    def listed(self) -> tuple[str, ...]:
+        """Return no required files: each repository has checked its own."""
+        return ()
+
+
+def merge_sides(sides: "Mapping[str, ComparisonSide]") -> tuple[Discovery, MergedRules, SchemaImports]:
+    """Merge the files of several repositories into one discovery, with the repository's name in each path."""
+    files, findings = [], []
+    for name, (found, _) in sides.items():
+        files += [msgspec.structs.replace(file, path=f"{name}/{file.path}") for file in found.files]
+        findings += [_prefix_finding(name, finding) for finding in found.diagnostics]
+    sources = {source.source_hash: source for found, _ in sides.values() for source in found.sources}
+    rules = MergedRules({name: settings for name, (_, settings) in sides.items()})
+    commit = hashlib.sha256("\0".join(found.key for found, _ in sides.values()).encode()).hexdigest()[:40]
+    snapshot = Snapshot(
+        repo="files",
+        refs=(),
+        commit=f"tree-{commit}",
+        parents=(),
+        base=None,
+        base_rule="none",
+        committed_at=None,
+        author=None,
+        files=len(files),
+        analysis_key="\0".join(f"{name}={compute_analysis_key(own)}" for name, own in rules.settings.items()),
+    )
+    imports = _merge_imports([import_configured_schemas(settings) for _, settings in sides.values()])
+    return Discovery(snapshot, tuple(files), tuple(sources.values()), tuple(findings)), rules, imports
+
+
+def _prefix_finding(name: str, finding: Diagnostic) -> Diagnostic:
+    identity = hashlib.sha256(f"{name}\0{finding.id}".encode()).hexdigest()[:16]
+    path = f"{name}/{finding.path}" if finding.path is not None else None
+    return msgspec.structs.replace(finding, id=identity, path=path)
+
+
+def _merge_imports(given: Sequence[SchemaImports]) -> SchemaImports:
+    """Merge imported schemas; the first that defines an object wins."""
+    schemas = {name: schema for one in reversed(given) for name, schema in one.schemas.items()}
+    return SchemaImports(schemas, tuple(dict.fromkeys(finding for one in given for finding in one.findings)))

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from lineage_pipeline.discover.discovery import Discovery
     from lineage_pipeline.model.analysis import LineageTables
-    from lineage_pipeline.model.tables import Change
-    from lineage_pipeline.model.waivers import Waiver
+    from lineage_pipeline.model.tables import Change, Waiver
 
 
 def compare_sides(

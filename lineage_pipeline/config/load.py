@@ -1,26 +1,23 @@
-"""Loads the settings: flags over `LINEAGE_*` over lineage.toml or `[tool.lineage]` over defaults."""
+"""Loads the settings, and says where each comes from: flags, `LINEAGE_*`, lineage.toml, `[tool.lineage]` or default."""
 
+import difflib
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import msgspec
 from pydantic import PrivateAttr, ValidationError, field_validator
 
-from lineage_pipeline.config.environment import CONFIG_VARIABLE, find_section, read_environment_layer, suggest_section
 from lineage_pipeline.config.file_manifest import ManifestEntry, parse_file_manifest
-from lineage_pipeline.config.layers import (
+from lineage_pipeline.config.models import (
+    COMMA_LISTS,
     DEFAULT_EXCLUDE,
     DEFAULT_INCLUDE,
     READING_TABLES,
     REPOSITORY_TABLES,
-    SettingsLayer,
-    drop_overridden,
-    merge_layers,
-)
-from lineage_pipeline.config.models import (
+    VARIABLE_PREFIX,
     AlertSettings,
     AnalysisSettings,
     ChecksSettings,
@@ -30,6 +27,7 @@ from lineage_pipeline.config.models import (
     OpenLineageSettings,
     RepositorySettings,
     RetentionSettings,
+    SettingsLayer,
     SettingsSection,
     SparkSettings,
     SystemSettings,
@@ -37,32 +35,24 @@ from lineage_pipeline.config.models import (
     WatchSettings,
     build_options,
     collect_variables,
+    drop_overridden,
+    merge_layers,
 )
-from lineage_pipeline.config.repository_layer import (
-    apply_mirror_layer,
-    is_mirror_folder,
-    is_own_file,
-    restrict_foreign_layer,
-)
-from lineage_pipeline.config.toml_files import read_toml_file, suggest_word
+from lineage_pipeline.config.toml_files import parse_toml_text, read_toml_file, suggest_word
 from lineage_pipeline.files.bounded_files import LISTING, read_bounded_file
 from lineage_pipeline.files.encoding import decode_content
 from lineage_pipeline.files.fingerprints import engine_version
+from lineage_pipeline.files.git_command import run_git
 from lineage_pipeline.files.path_patterns import matches_path
-from lineage_pipeline.model.analysis import Options, TableSchema
+from lineage_pipeline.model.analysis import Options, SchemaImports, TableSchema
 from lineage_pipeline.model.errors import LineageError
-from lineage_pipeline.model.schema_imports import SECRET_VARIABLES, SchemaImports
 from lineage_pipeline.model.templating import Templating
 
-__all__ = [
-    "DiffSettings",
-    "RepositorySettings",
-    "Settings",
-    "SparkSettings",
-    "SystemSettings",
-    "find_settings_file",
-    "load_settings",
-]
+__all__ = ["Settings", "find_settings_file", "load_settings"]
+
+SECRET_VARIABLES = ("PGPASSWORD", "LINEAGE_CATALOG_PASSWORD", "DATABRICKS_TOKEN")
+"""Environment variables with secrets of catalogs; no file and no address holds one."""
+
 
 FILE_NAME, PROJECT_NAME = "lineage.toml", "pyproject.toml"
 
@@ -310,3 +300,189 @@ def _bind_to_folder(settings: Settings, file: Path | None, folder: Path) -> Sett
     if folder != root and folder.is_relative_to(root) and not is_mirror_folder(folder):
         placed._prefix = folder.relative_to(root).as_posix() + "/"
     return placed
+
+
+LINEAGE_PREFIX = "LINEAGE_"
+CONFIG_VARIABLE = "LINEAGE_CONFIG"  # names the settings file; without it the file is searched upwards
+
+
+def find_section(model: type[SettingsSection], key: str) -> type[SettingsSection] | None:
+    """Return the model of a nested table, or of the rows of a list of tables."""
+    annotation = model.model_fields[key].annotation
+    for candidate in (annotation, *getattr(annotation, "__args__", ())):
+        if isinstance(candidate, type) and issubclass(candidate, SettingsSection):
+            return candidate
+    return None
+
+
+def list_variables(model: type[SettingsSection], path: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each setting that an environment variable can set; those of `[analysis]` omit the table name."""
+    for key, field in model.model_fields.items():
+        inner = find_section(model, key)
+        if inner and field.annotation is inner:
+            yield from list_variables(inner, (*path, key))
+        elif not inner and not str(field.annotation).startswith("dict"):
+            named = (*path[1:], key) if path[:1] == ("analysis",) else (*path, key)
+            yield LINEAGE_PREFIX + "_".join(named).upper(), (*path, key)
+
+
+def suggest_section(model: type[SettingsSection], key: str) -> str:
+    """Return a hint in which table a top-level key belongs, or None."""
+    sections = {name: field.annotation for name, field in model.model_fields.items()}
+    owners = [
+        name for name, inner in sections.items() if inner is find_section(model, name) and key in _section_keys(inner)
+    ]
+    return f"did you mean {owners[0]}.{key}?" if len(owners) == 1 else ""
+
+
+def _section_keys(section: object) -> Iterable[str]:
+    return section.model_fields if isinstance(section, type) and issubclass(section, SettingsSection) else ()
+
+
+def read_environment_layer(model: type[SettingsSection], environ: Mapping[str, str]) -> SettingsLayer:
+    """Read `LINEAGE_*`; a near miss of one of ours is an error, other names are ignored."""
+    known = dict(list_variables(model))
+    layer: SettingsLayer = {}
+    for name in sorted(environ):
+        if name in known:
+            (*sections, key), text = known[name], environ[name]
+            value: SettingsLayer = {key: [part.strip() for part in text.split(",")] if key in COMMA_LISTS else text}
+            for section in reversed(sections):
+                value = {section: value}
+            layer = merge_layers(layer, value)
+        elif name.startswith(LINEAGE_PREFIX) and name != CONFIG_VARIABLE and not name.startswith(VARIABLE_PREFIX):
+            close = difflib.get_close_matches(name, known, n=1, cutoff=0.85)
+            if close:
+                raise LineageError(f"unknown environment variable {name}; did you mean {close[0]}?")
+    return layer
+
+
+PATH_SETTINGS = (
+    ("manifest",),
+    ("templating", "variables_file"),
+    ("analysis", "schemas"),
+    ("systems", "schemas"),
+)
+"""Settings that name files to read."""
+
+
+def is_own_file(file: Path, here: Path) -> bool:
+    """Return whether a settings file is the user's own: in the working directory or above."""
+    return here.is_relative_to(file.parent)
+
+
+def restrict_foreign_layer(layer: SettingsLayer, source: str, root: Path) -> SettingsLayer:
+    """Refuse foreign settings that run code, contact other machines, or name files outside the repository.
+
+    A foreign warehouse setting is dropped, since the user decides where results go.
+    """
+    if any(value is not False for value in _values_at(layer, ("dbt", "trust"))):
+        raise LineageError(f"{source}: dbt.trust is {_FOREIGN_LAYER_ADVICE}")
+    for keys in PATH_SETTINGS:
+        for place in _values_at(layer, keys):
+            if isinstance(place, str) and _is_outside(place, root):
+                raise LineageError(
+                    f"{source}: {'.'.join(keys)} leads out of its folder, which is {_FOREIGN_LAYER_ADVICE}"
+                )
+    return {key: value for key, value in layer.items() if key != "warehouse" or not _is_outside(str(value), root)}
+
+
+_FOREIGN_LAYER_ADVICE = (
+    "for whoever starts the analysis to say: start it in that folder, or name the file in LINEAGE_CONFIG"
+)
+
+
+def _is_outside(place: str, root: Path) -> bool:
+    """Return whether a path is outside both a folder and the working directory; snapshots are named by key."""
+    kind, _, rest = place.partition("snapshot:")
+    path = (place if kind else rest.rpartition("#")[0]).removeprefix("duckdb:///")
+    leading = (root.resolve() / path).resolve()
+    return "://" in path or not any(leading.is_relative_to(folder) for folder in (root.resolve(), Path.cwd()))
+
+
+def _values_at(node: Any, keys: tuple[str, ...]) -> Iterator[Any]:
+    """Yield the values at a key path, in every row of lists on the way."""
+    if isinstance(node, list):
+        for item in node:
+            yield from _values_at(item, keys)
+    elif not keys:
+        yield node
+    elif isinstance(node, dict) and keys[0] in node:
+        yield from _values_at(node[keys[0]], keys[1:])
+
+
+MIRROR_FOLDERS = (".lineage", "mirrors")
+"""The folders that hold mirrors of remote repositories."""
+
+
+def is_mirror_folder(folder: Path) -> bool:
+    """Return whether a folder is a mirror of a remote repository."""
+    return folder.parts[-4:-2] == MIRROR_FOLDERS and (folder / "HEAD").is_file()
+
+
+def read_mirror_layer(mirror: Path) -> SettingsLayer | None:
+    """Read the settings of a mirrored repository on its default branch, if it has some."""
+    for name in ("lineage.toml", "pyproject.toml"):
+        try:
+            text = run_git(mirror, "cat-file", "blob", f"HEAD:{name}").decode("utf-8")
+        except (LineageError, UnicodeDecodeError):
+            continue
+        content = parse_toml_text(text, f"{mirror.name}:{name}")
+        own = content if name == "lineage.toml" else dict(content.get("tool", {}).get("lineage", {}))
+        if own:
+            return restrict_foreign_layer(own, f"{mirror.name}:{name}", mirror)
+    return None
+
+
+def apply_mirror_layer(layer: SettingsLayer, mirror: Path) -> SettingsLayer:
+    """Take the reading and judging tables from a mirrored repository, and all others from our settings."""
+    own = read_mirror_layer(mirror)
+    if own is None:
+        return layer
+    return {key: value for key, value in layer.items() if key not in REPOSITORY_TABLES} | {
+        key: value for key, value in own.items() if key in REPOSITORY_TABLES
+    }
+
+
+class SettingOrigin(NamedTuple):
+    """One value, and where it was set."""
+
+    key: str
+    value: Any
+    origin: str
+
+
+def list_setting_origins(start: Path, environ: Mapping[str, str]) -> tuple[Settings, list[SettingOrigin]]:
+    """Load the settings, and return each with its origin."""
+    settings = load_settings(start, {}, environ)
+    folder = (start if start.is_dir() else start.parent).resolve()
+    file = Path(environ[CONFIG_VARIABLE]).resolve() if environ.get(CONFIG_VARIABLE) else find_settings_file(folder)
+    in_file = dict(_flatten_layer(parse_settings_file(file))) if file else {}
+    in_environment = dict(_flatten_layer(read_environment_layer(Settings, environ)))
+    names = {".".join(path): name for name, path in list_variables(Settings)}
+    found = []
+    for key, value in _flatten_layer(settings.model_dump(mode="json")):
+        if key in in_environment:
+            found.append(SettingOrigin(key, value, f"environment {names[key]}"))
+        elif any(known == key or known.startswith(f"{key}.") or key.startswith(f"{known}.") for known in in_file):
+            found.append(SettingOrigin(key, value, str(file)))
+        else:
+            found.append(SettingOrigin(key, value, "default"))
+    return settings, found
+
+
+def _flatten_layer(layer: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Return the values of nested tables by dotted keys; lists and free tables are values."""
+    for key, value in layer.items():
+        if isinstance(value, Mapping) and value and not _is_free_table(f"{path}{key}"):
+            yield from _flatten_layer(value, f"{path}{key}.")
+        else:
+            yield f"{path}{key}", value
+
+
+FREE_TABLES = frozenset({"spark.config", "openlineage.namespaces", "diff.levels"})
+"""Tables whose keys are the user's own."""
+
+
+def _is_free_table(key: str) -> bool:
+    return key in FREE_TABLES

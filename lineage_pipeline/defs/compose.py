@@ -5,11 +5,14 @@ import warnings
 import dagster as dg
 
 from lineage_pipeline.defs.assets.comparison import COMPARISON_ASSETS
+from lineage_pipeline.defs.assets.external_assets import (
+    build_object_specs,
+    build_repository_checks,
+    build_repository_specs,
+)
 from lineage_pipeline.defs.assets.marts import build_mart_assets
-from lineage_pipeline.defs.assets.repositories import build_repository_checks, build_repository_specs
 from lineage_pipeline.defs.assets.retention import retention
 from lineage_pipeline.defs.assets.stages import STAGE_ASSETS
-from lineage_pipeline.defs.assets.warehouse_objects import build_object_specs
 from lineage_pipeline.defs.checks.diff_checks import DIFF_CHECKS
 from lineage_pipeline.defs.checks.table_checks import TABLE_CHECKS
 from lineage_pipeline.defs.jobs import build_jobs

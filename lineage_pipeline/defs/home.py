@@ -13,7 +13,7 @@ from typing import TextIO
 import msgspec
 
 from lineage_pipeline.config.load import Settings
-from lineage_pipeline.store.manifests import encode_file_name
+from lineage_pipeline.store.manifest_files import encode_file_name
 
 MADE_RECORD = "made.json"
 """File that maps each output to the key of its inputs, so that it is rebuilt only when these change."""

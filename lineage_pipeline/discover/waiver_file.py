@@ -11,8 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from lineage_pipeline.engine.diff.waivers import assign_waiver_ids, matches_any_rule, read_inline_waivers
 from lineage_pipeline.files.bounded_files import TOO_DEEP, parse_bounded_toml
 from lineage_pipeline.model.errors import LineageError
-from lineage_pipeline.model.tables import Diagnostic, Source, SqlFile, StatementRow
-from lineage_pipeline.model.waivers import Waiver
+from lineage_pipeline.model.tables import Diagnostic, Source, SqlFile, StatementRow, Waiver
 
 WAIVER_FILE_NAME = "lineage-waivers.toml"
 

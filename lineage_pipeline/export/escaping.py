@@ -1,4 +1,4 @@
-"""Escaping of names and texts from SQL, for terminals, logs, spreadsheets, Markdown, HTML and Mermaid."""
+"""Escaping of names and texts from SQL, for terminals, logs, spreadsheets, Markdown, HTML and Mermaid; short forms."""
 
 import re
 from html import escape
@@ -127,3 +127,18 @@ def escape_command_value(text: str) -> str:
 def escape_command_property(text: str) -> str:
     """GitHub: escape a property of a workflow command."""
     return escape_command_value(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def format_location(path: str, line: int | None) -> str:
+    """Format a location as `path:line`, which editors can open."""
+    return path if line is None else f"{path}:{line}"
+
+
+def format_count(count: int, noun: str) -> str:
+    """Format a count with its noun: 1 object, 2 objects."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def collapse_whitespace(text: str) -> str:
+    """Replace line breaks and runs of blanks by one blank."""
+    return " ".join(text.split())

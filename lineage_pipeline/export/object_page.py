@@ -14,8 +14,7 @@ from lineage_pipeline.engine.trace.facts import RowFacts
 from lineage_pipeline.engine.trace.reach import build_column_reach
 from lineage_pipeline.export.answers.object_portrait import build_portrait
 from lineage_pipeline.export.escaping import escape_hidden
-from lineage_pipeline.export.page_resources import csp_hash, read_page_part
-from lineage_pipeline.export.sql_highlight import HighlightedLine, SpanNote, highlight_text
+from lineage_pipeline.export.html_parts import HighlightedLine, SpanNote, csp_hash, highlight_text, read_page_part
 from lineage_pipeline.export.subject import Subject
 from lineage_pipeline.model.enums import EdgeType, Role, Subtype
 from lineage_pipeline.model.tables import ColumnEdge

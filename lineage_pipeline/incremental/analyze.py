@@ -6,8 +6,7 @@ from typing import Protocol
 import msgspec
 
 from lineage_pipeline.engine.graph.plan_builder import PlanFile, build_plan
-from lineage_pipeline.engine.link.inferred_columns import ListedColumns, find_requested_columns, propagate_requests
-from lineage_pipeline.engine.link.rows import StarEdge
+from lineage_pipeline.engine.link.rows import ListedColumns, StarEdge, find_requested_columns, propagate_requests
 from lineage_pipeline.incremental.invalidation import DirtySet, SnapshotSchemas, resolve_dirty_schemas
 from lineage_pipeline.incremental.plan_reuse import reuse_plan
 from lineage_pipeline.incremental.state import AnalysisState, ColumnRequest, FileState

@@ -1,6 +1,6 @@
-"""Refresh of a stored lineage from a discovery: only what changed is read, linked and turned into rows."""
+"""Refresh of a stored lineage: only what changed is read and linked; unchanged rows stay Arrow data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import msgspec
 import pyarrow as pa
@@ -8,17 +8,22 @@ import pyarrow.compute as pc
 
 from lineage_pipeline.discover.discovery import Discovery, DiscoveryRules, build_inputs_from_rows, is_analyzable
 from lineage_pipeline.discover.file_options import options_of_row
+from lineage_pipeline.engine.graph.statement_rows import build_statement_rows
+from lineage_pipeline.engine.link.rows import build_column_rows, build_constraint_rows, build_inferred_rows
 from lineage_pipeline.files.fingerprints import hash_parts
-from lineage_pipeline.incremental.analyze import FileEntry, update_analysis
-from lineage_pipeline.incremental.merge import merge_findings, merge_table, merge_tables
+from lineage_pipeline.incremental.analyze import FileEntry, IncrementalResult, update_analysis
 from lineage_pipeline.incremental.state import AnalysisState
-from lineage_pipeline.model.analysis import InputFile
-from lineage_pipeline.model.schema_imports import SchemaImports
-from lineage_pipeline.model.tables import Diagnostic, Source
-from lineage_pipeline.pipeline import CompileAll, build_lineage, relax_garbage_collector
-from lineage_pipeline.store.arrow_arrays import build_array
-from lineage_pipeline.store.cached_lineage import CachedLineage
-from lineage_pipeline.store.row_conversion import arrow_to_rows, rows_to_plain_arrow
+from lineage_pipeline.model.analysis import InputFile, SchemaImports, TableSchema
+from lineage_pipeline.model.tables import ColumnEdge, Diagnostic, Source
+from lineage_pipeline.pipeline import (
+    CompileAll,
+    build_lineage,
+    edge_sort_key,
+    finding_sort_key,
+    relax_garbage_collector,
+)
+from lineage_pipeline.store.lineage_file import CachedLineage
+from lineage_pipeline.store.row_conversion import arrow_to_rows, build_array, rows_to_plain_arrow
 
 EMPTY_SHELF = CachedLineage("", {}, AnalysisState().pack())
 """The starting point of a first analysis."""
@@ -114,3 +119,112 @@ def _merge_sources(discovery: Discovery, texts: DiscoveredTexts) -> pa.Table:
     known = set(kept["source_hash"].to_pylist()) if kept is not None else set()
     fresh = [texts.source(name) for name in wanted - known]
     return merge_table("sources", kept, "source_hash", known - wanted, fresh)
+
+
+ArrowTables = dict[str, pa.Table]
+StructRows = Sequence[msgspec.Struct]
+
+SCRIPTS_SCHEMA = pa.schema([("path", pa.string()), ("script", pa.binary())])
+"""The Arrow schema of compiled scripts."""
+
+FILE_TABLES: dict[str, tuple[str, ...]] = {
+    "statements": ("path", "ordinal"),
+    "column_edges": ("path", "statement"),
+    "facets": ("object", "column", "name", "path", "statement"),
+}
+"""Tables whose rows belong to a file, with their sort keys; edges of one statement are sorted already."""
+
+OBJECT_TABLES: dict[str, tuple[str, ...]] = {"columns": ("object", "ordinal"), "constraints": ("object", "id")}
+"""Tables whose rows belong to an object, with their sort keys."""
+
+POSITIONLESS_TABLES = ("object_statements", "object_edges")
+"""Tables of the plan without positions."""
+
+SORT_KEYS = {**FILE_TABLES, **OBJECT_TABLES, "sources": ("source_hash",)}
+
+
+def merge_tables(
+    done: IncrementalResult, kept: Mapping[str, pa.Table], imported: Mapping[str, TableSchema]
+) -> ArrowTables:
+    """The tables of the analysis, without the findings of discovery."""
+    files = [*done.made, *done.gone]
+    tables = {name: merge_table(name, kept.get(name), "path", files, rows) for name, rows in _file_rows(done)}
+    for name, objects, rows in _object_rows(done, imported):
+        tables[name] = merge_table(name, kept.get(name), "object", objects, rows)
+    tables["scripts"] = _merge_scripts(done, kept.get("scripts"), files)
+    stays = {name: kept[name] for name in POSITIONLESS_TABLES} if done.stood else {}
+    return tables | {name: rows_to_plain_arrow(name, rows) for name, rows in _plan_rows(done)} | stays
+
+
+def merge_table(name: str, kept: pa.Table | None, column: str, leaving: Collection[str], rows: StructRows) -> pa.Table:
+    """Unchanged and new rows, sorted; rows whose `column` is one of the leaving values are dropped."""
+    if kept is None:
+        return _sort_table(name, rows_to_plain_arrow(name, rows))
+    if not leaving and not rows:
+        return kept
+    stays = pc.invert(pc.is_in(kept[column], value_set=build_array(list(leaving), pa.string())))
+    return _sort_table(name, pa.concat_tables([kept.filter(stays), rows_to_plain_arrow(name, rows)]))
+
+
+def _sort_table(name: str, content: pa.Table) -> pa.Table:
+    keys = [(column, "ascending") for column in SORT_KEYS[name]]
+    return content.take(pc.sort_indices(content, sort_keys=keys))
+
+
+def _file_rows(done: IncrementalResult) -> Iterator[tuple[str, StructRows]]:
+    made, bound = done.made.values(), done.plan.bound
+    carried: dict[str, list[ColumnEdge]] = {}
+    for edge in done.before.carried:
+        carried.setdefault(edge.path, []).append(edge)
+    edges: list[ColumnEdge] = []
+    for path, (_, linked) in done.made.items():
+        more = carried.get(path)
+        edges.extend(sorted([*linked.edges, *more], key=edge_sort_key) if more else linked.edges)
+    yield (
+        "statements",
+        [row for one, _ in made for row in build_statement_rows(one.text, one.script, bound[one.file.path])],
+    )
+    yield "column_edges", edges
+    yield "facets", [row for _, linked in made for row in linked.facets]
+
+
+def _object_rows(
+    done: IncrementalResult, imported: Mapping[str, TableSchema]
+) -> Iterator[tuple[str, Collection[str], StructRows]]:
+    """The tables of objects, each with the objects whose rows are replaced."""
+    every = done.objects | done.asked
+    objects = {name: known for name, known in done.plan.objects.items() if name in every}
+    schemas = {name: done.shapes.schema(name) for name in objects}
+    wanted = {(name, column) for name, column in done.before.wanted if name in objects}
+    yield "columns", every, [*build_column_rows(schemas, objects), *build_inferred_rows(wanted, schemas, objects)]
+    scripts = {path: item.script for path, (item, _) in done.made.items()}
+    dirty = {name: known for name, known in objects.items() if name in done.objects}
+    yield "constraints", done.objects, list(build_constraint_rows(dirty, scripts, imported))
+
+
+def _merge_scripts(done: IncrementalResult, kept: pa.Table | None, leaving: Sequence[str]) -> pa.Table:
+    packed = [(path, msgspec.msgpack.encode(item.script)) for path, (item, _) in done.made.items()]
+    columns = list(zip(*packed, strict=True)) or [(), ()]
+    fresh = pa.Table.from_arrays(
+        [build_array(values, field.type) for values, field in zip(columns, SCRIPTS_SCHEMA, strict=True)],
+        schema=SCRIPTS_SCHEMA,
+    )
+    if kept is None:
+        return fresh
+    stays = pc.invert(pc.is_in(kept["path"], value_set=build_array(list(leaving), pa.string())))
+    return pa.concat_tables([kept.filter(stays), fresh])
+
+
+def _plan_rows(done: IncrementalResult) -> Iterator[tuple[str, StructRows]]:
+    """The tables of the plan."""
+    plan = done.plan
+    yield "objects", [known.row for _, known in sorted(plan.objects.items())]
+    yield "object_statements", plan.object_statements
+    yield "object_edges", plan.object_edges
+    yield "column_reach", ()
+
+
+def merge_findings(done: IncrementalResult) -> list[Diagnostic]:
+    """The findings of all files and of the plan, each once."""
+    told = [row for one in done.before.files.values() for row in one.findings]
+    return sorted({row.id: row for row in (*done.plan.diagnostics, *told)}.values(), key=finding_sort_key)

@@ -1,4 +1,6 @@
-"""Input and output of an analysis: options, files, table schemas, and the tables of one snapshot."""
+"""Input and output of an analysis: options, files, table schemas and their imports, and the tables of one snapshot."""
+
+from collections.abc import Mapping
 
 import msgspec
 
@@ -155,3 +157,10 @@ class LineageTables(msgspec.Struct, frozen=True):
     facets: tuple[Facet, ...] = ()
     column_reach: tuple[ColumnReach, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class SchemaImports(msgspec.Struct, frozen=True):
+    """Imported schemas by object id, and findings about them."""
+
+    schemas: Mapping[str, TableSchema] = {}
+    findings: tuple[Diagnostic, ...] = ()

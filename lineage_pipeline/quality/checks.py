@@ -10,8 +10,7 @@ import msgspec
 
 from lineage_pipeline.model.enums import Level
 from lineage_pipeline.model.tables import TABLES
-from lineage_pipeline.quality.preparations import DataFrame, is_spark_frame, prepare_table
-from lineage_pipeline.quality.suites import SUITES, TableCheck
+from lineage_pipeline.quality.suites import SUITES, DataFrame, TableCheck, is_spark_frame, prepare_table
 
 SAMPLE_ROWS = 5
 

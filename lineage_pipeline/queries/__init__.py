@@ -1,4 +1,4 @@
 """Queries over a lineage: rows, a lineage file or a snapshot in; columns, paths, formulas and search hits out.
 
-`loading` opens stored lineages, `lineage` is the query class, `merging` makes one lineage of several.
+`loading` opens stored lineages, `lineage` is the query class, and makes one lineage of several.
 """

@@ -1,26 +1,37 @@
-"""The class for queries over one lineage, wherever its rows are stored."""
+"""The class for queries over one lineage or several merged ones, wherever the rows are stored."""
 
+import difflib
 import os
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
 
 from lineage_pipeline.dialects.generic import GENERIC
 from lineage_pipeline.dialects.registry import find_traits
+from lineage_pipeline.engine.trace.column_graph import ALL
 from lineage_pipeline.engine.trace.facts import LineageFacts, RowFacts
 from lineage_pipeline.engine.trace.formula import Formula, build_formulas
-from lineage_pipeline.engine.trace.impact import Direction, Follow, Reached, reach_columns
-from lineage_pipeline.engine.trace.name_lookup import NameFoldings, NameLookup, SelectorMatches
-from lineage_pipeline.engine.trace.object_reach import build_object_links, reach_objects
+from lineage_pipeline.engine.trace.impact import (
+    Direction,
+    Follow,
+    Reached,
+    build_object_links,
+    reach_columns,
+    reach_objects,
+)
+from lineage_pipeline.engine.trace.name_lookup import Hit, NameFoldings, NameLookup, SelectorMatches, search_names
 from lineage_pipeline.engine.trace.routes import Routes, find_routes
-from lineage_pipeline.engine.trace.search import Hit, search_names
 from lineage_pipeline.engine.trace.selectors import UNLIMITED_DEPTH, Selector, parse_selector
 from lineage_pipeline.model import analysis
-from lineage_pipeline.model.tables import Column
+from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.model.enums import EdgeKind, Origin
+from lineage_pipeline.model.errors import LineageError, NotThere
+from lineage_pipeline.model.tables import TABLES, Column, ObjectEdge, SqlFile, StatementRef
 from lineage_pipeline.queries.loading import is_warehouse, load_lineage_file, load_snapshot
-from lineage_pipeline.queries.merging import merge_files, merge_lineages
-from lineage_pipeline.queries.not_found import ambiguous_name, column_not_found, object_not_found
 
 MAX_PATHS = 100
 
@@ -159,3 +170,144 @@ def _collect_foldings(systems: Iterable[tuple[str, str]]) -> dict[str, NameFoldi
         traits = find_traits(dialect) or GENERIC
         found[system] = NameFoldings(traits.tables, traits.columns)
     return found
+
+
+MAX_LISTED_NAMES = 40
+
+
+def object_not_found(names: NameLookup, selector: Selector) -> NotThere:
+    """The error for an unknown object, with similar ones."""
+    close = names.suggest_objects(selector.written)
+    if close:
+        return NotThere(f"there is no object {selector.written}; did you mean {' or '.join(close)}?")
+    known = sorted(names.columns)
+    there = f"there are {_list_names(known)}" if known else "there is none at all"
+    return NotThere(f"there is no object {selector.written}; {there}")
+
+
+def column_not_found(names: NameLookup, selector: Selector) -> NotThere:
+    """The error for an unknown column, with the existing ones."""
+    owners = names.match_objects(selector.parts[:-1]) if len(selector.parts) > 1 else ()
+    if not owners:
+        missing = object_not_found(names, selector)
+        if "did you mean" in str(missing) or len(selector.parts) < 2:
+            return missing
+        owner = selector.written.rpartition(".")[0]
+        close = names.suggest_objects(owner)
+        return NotThere(f"there is no object {owner}; did you mean {' or '.join(close)}?") if close else missing
+    wanted = selector.parts[-1].text
+    columns = [column for column in names.columns[owners[0]] if column != ALL]
+    close = difflib.get_close_matches(wanted.lower(), [column.lower() for column in columns], n=1)
+    meant = f"did you mean {next(one for one in columns if one.lower() == close[0])}? " if close else ""
+    has = f"it has {_list_names(columns)}" if columns else "none of its columns is known"
+    return NotThere(f"{owners[0]} has no column {wanted}; {meant}{has}")
+
+
+def ambiguous_name(selector: Selector, objects: tuple[str, ...]) -> LineageError:
+    """The error for a name that several objects match."""
+    several = f"{selector.written} could be in {_list_names(list(objects))}"
+    return LineageError(f"{several}: write more of the name, or *.{selector.written} for all")
+
+
+def _list_names(names: list[str]) -> str:
+    rest = len(names) - MAX_LISTED_NAMES
+    return ", ".join(names[:MAX_LISTED_NAMES]) + (f" and {rest} more" if rest > 0 else "")
+
+
+RowT = TypeVar("RowT", bound=msgspec.Struct)
+
+ORIGIN_TRUST = (Origin.IMPLIED, Origin.IMPORTED, Origin.RUNTIME, Origin.INFERRED, Origin.UNKNOWN)
+"""Whose columns count where several lineages know an object: definitions, imports, then inferred ones."""
+
+UNION_TABLES = ("statements", "object_statements", "column_edges", "facets", "diagnostics")
+CHOSEN_TABLES = ("objects", "columns", "constraints")
+
+
+def merge_lineages(lineages: Sequence[LineageTables]) -> LineageTables:
+    """One lineage; where files with the same path differ, later ones get a number before their path."""
+    told: list[LineageTables] = []
+    for lineage in lineages:
+        told.append(_separate_paths(lineage, len(told) + 1, told))
+    best = _choose_lineages(told)
+    tables: dict[str, Any] = {name: _union_rows(name, told) for name in UNION_TABLES}
+    for name in CHOSEN_TABLES:
+        rows = [row for number, one in enumerate(told) for row in getattr(one, name) if best[row.object] == number]
+        tables[name] = _sort_rows(name, rows)
+    return LineageTables(**tables, object_edges=_merge_object_edges(told))
+
+
+def merge_files(files: Iterable[Sequence[SqlFile]]) -> tuple[SqlFile, ...]:
+    """The files of several lineages, each once."""
+    return _sort_rows("sql_files", {file: None for some in files for file in some})
+
+
+def _choose_lineages(lineages: Sequence[LineageTables]) -> dict[str, int]:
+    """For each object the lineage that knows it best; the first of equals."""
+    ranked: dict[str, tuple[int, int]] = {}
+    for number, lineage in enumerate(lineages):
+        for row in lineage.objects:
+            ranked[row.object] = min(
+                ranked.get(row.object, (len(ORIGIN_TRUST), 0)), (ORIGIN_TRUST.index(row.origin), number)
+            )
+    return {name: number for name, (_, number) in ranked.items()}
+
+
+def _union_rows(table: str, lineages: Sequence[LineageTables]) -> tuple[Any, ...]:
+    """The rows of all, each key once: a JSON document holds less of a row than a lineage file."""
+    key = TABLES[table].key
+    found: dict[tuple[Any, ...], Any] = {}
+    for row in (row for lineage in lineages for row in getattr(lineage, table)):
+        found.setdefault(tuple(_key_values(row, key)), row)
+    return _sort_rows(table, found.values())
+
+
+def _sort_rows(table: str, rows: Iterable[RowT]) -> tuple[RowT, ...]:
+    key = TABLES[table].key
+    return tuple(sorted(rows, key=lambda row: tuple((value is not None, value) for value in _key_values(row, key))))
+
+
+def _key_values(row: msgspec.Struct, key: Iterable[str]) -> list[Any]:
+    return [getattr(row, name) for name in key]
+
+
+def _merge_object_edges(lineages: Sequence[LineageTables]) -> tuple[ObjectEdge, ...]:
+    places: dict[tuple[str, str, EdgeKind], set[StatementRef]] = {}
+    for lineage in lineages:
+        for edge in lineage.object_edges:
+            places.setdefault((edge.from_object, edge.to_object, edge.kind), set()).update(edge.statements)
+    return tuple(ObjectEdge(*ends, tuple(sorted(found))) for ends, found in sorted(places.items()))
+
+
+def _separate_paths(lineage: LineageTables, number: int, earlier: Sequence[LineageTables]) -> LineageTables:
+    """A lineage whose paths do not collide with other files of earlier ones."""
+    known: dict[str, tuple[Any, ...]] = {}
+    for one in reversed(earlier):
+        known |= _file_contents(one)
+    taken = {path for path, content in _file_contents(lineage).items() if known.get(path, content) != content}
+    if not taken:
+        return lineage
+    tables: dict[str, Any] = {
+        name: tuple(_with_numbered_path(row, taken, number) for row in getattr(lineage, name))
+        for name in LineageTables.__struct_fields__
+    }
+    return LineageTables(**tables)
+
+
+def _file_contents(lineage: LineageTables) -> dict[str, tuple[Any, ...]]:
+    """The content of each file: its statements."""
+    found: dict[str, tuple[Any, ...]] = {}
+    for row in lineage.statements:
+        found[row.path] = (*found.get(row.path, ()), (row.kind, row.preview, row.span))
+    return found
+
+
+def _with_numbered_path(row: Any, taken: set[str], number: int) -> Any:
+    if isinstance(row, ObjectEdge):
+        places = (
+            StatementRef(f"{number}:{place.path}", place.statement) if place.path in taken else place
+            for place in row.statements
+        )
+        return msgspec.structs.replace(row, statements=tuple(places))
+    if getattr(row, "path", None) not in taken:
+        return row
+    return msgspec.structs.replace(row, path=f"{number}:{row.path}")

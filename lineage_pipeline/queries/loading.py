@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from lineage_pipeline.engine.trace.facts import LineageFacts, RowFacts
-from lineage_pipeline.export.documents.lineage_reader import read_lineage_document
+from lineage_pipeline.export.documents.lineage_json import read_lineage_document
 from lineage_pipeline.model.errors import LineageError, NotThere
 
 BUNDLE_SUFFIX, DOCUMENT_SUFFIX = ".lineage", ".json"

@@ -1,33 +1,43 @@
-"""Column linking in tasks, file by file once schemas are known; the result is one internal table, `linked`."""
+"""Column linking in tasks, file by file once schemas are known; the result is one internal table, `linked`.
 
-from collections.abc import Iterator, Mapping, Sequence
+A file whose link key is known is not linked again: the key is what linking it depends on. The driver computes keys from
+names and from digests of schemas; columns and expressions stay in the tasks.
+"""
+
+import hashlib
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 import pyarrow as pa
-from pyspark.sql import DataFrame
+import pyarrow.parquet as pq
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from lineage_pipeline.dialects.dialect import DialectTraits
-from lineage_pipeline.engine.link.inferred_columns import ListedColumns, find_requested_columns, propagate_requests
 from lineage_pipeline.engine.link.model import TableInput
 from lineage_pipeline.engine.link.rows import (
+    ListedColumns,
     StarEdge,
     build_declaration_rows,
     build_edge_rows,
     build_facet_rows,
     build_finding_rows,
     build_star_edges,
+    find_requested_columns,
+    propagate_requests,
 )
 from lineage_pipeline.engine.link.schema_registry import is_shaped_by_query
 from lineage_pipeline.engine.link.script import link_script
+from lineage_pipeline.engine.link.shared_temp_tables import compose_shared_edges
 from lineage_pipeline.engine.link.statement import LinkedStatement, link_statement
 from lineage_pipeline.engine.link.table_schema import build_conflict_rows, build_table_input
 from lineage_pipeline.model import ir
 from lineage_pipeline.model.analysis import Limits, TableSchema
 from lineage_pipeline.model.enums import Stage
 from lineage_pipeline.model.findings import build_diagnostic
-from lineage_pipeline.model.plan import NameBindings, ScriptInterface
+from lineage_pipeline.model.plan import NameBindings, ScriptInterface, SharedTempUse
 from lineage_pipeline.model.tables import ColumnEdge, Diagnostic, Facet
 from lineage_pipeline.sandbox.child_process import (
     ITEM_START,
@@ -39,19 +49,12 @@ from lineage_pipeline.sandbox.child_process import (
 )
 from lineage_pipeline.spark.compilation import parse_dialect_column, read_scripts
 from lineage_pipeline.spark.frames import Batches, build_row_array, build_sparse_batch, row_struct_type, to_spark_schema
-from lineage_pipeline.spark.link_batches import (
-    LINK_CACHE,
-    LINK_SCHEMA,
-    UNLINKED_SCHEMA,
-    compute_link_keys,
-    is_linked,
-    read_held_batches,
-    store_links,
-)
-from lineage_pipeline.spark.object_plan import ShapingStatement
+from lineage_pipeline.spark.object_plan import BINDINGS_SCHEMA, ShapingStatement
 from lineage_pipeline.spark.schema_resolution import read_schema_rows
-from lineage_pipeline.spark.workspace import Workspace
-from lineage_pipeline.store.arrow_arrays import build_array
+from lineage_pipeline.spark.workspace import Workspace, encode_parquet
+from lineage_pipeline.store.compiled_scripts import SUCCESS_MARKER
+from lineage_pipeline.store.file_store import discard_markers, is_intact_file, is_intact_folder
+from lineage_pipeline.store.row_conversion import build_array
 
 SLOW_STATEMENTS = 10
 """The number of slow statements that the time limit of one file allows."""
@@ -281,3 +284,146 @@ def _encode_notes(
         names = {name for name, _ in requests} | {passing.source for passing in passings}
         known = tuple(schemas[name] for name in sorted(names & schemas.keys()))
         yield msgspec.msgpack.encode(OpenObjectNote(tuple(sorted(requests)), tuple(passings), known))
+
+
+LINK_CACHE = "_cache/linked"
+KEYS_FILE = "keys.parquet"
+"""The keys of a batch: written when all its rows are there."""
+
+LINKS_POINTER = "links"
+LINK_SCHEMA = pa.schema([("path", pa.string()), ("key", pa.string()), ("batch", pa.string())])
+UNLINKED_SCHEMA = pa.unify_schemas([BINDINGS_SCHEMA, LINK_SCHEMA])
+"""A file that is to be linked, as the plan has it."""
+
+
+class FileLink(msgspec.Struct, frozen=True):
+    """A file of a snapshot, its link key, and the batch that holds its rows."""
+
+    path: str
+    key: str
+    batch: str
+
+
+class HeldBatches(msgspec.Struct, frozen=True):
+    """The batches that hold a snapshot, and the table that names them; `whole` if it is all of a single batch."""
+
+    path: str
+    batches: frozenset[str]
+    whole: bool
+
+
+def compute_link_keys(work: Workspace) -> tuple[list[FileLink], pa.Table]:
+    """Return the link key and batch of every file, and the rows of the plan for files still to link."""
+    schemas = read_schema_rows(work).where(f.col("schema").isNotNull()).select("object", "rank", "temporary", "digest")
+    seen = {row["object"]: row for row in schemas.toArrow().to_pylist()}
+    compiled = {entry.path: entry.key for entry in work.entries}
+    content = work.files.read(work.result_path("bounds.parquet")) or b""
+    rows = pq.read_table(pa.BufferReader(content), schema=BINDINGS_SCHEMA).to_pylist()
+    keyed = [(row, _link_key(row, compiled[row["path"]], seen)) for row in rows]
+    held, batch = _find_held_keys(work, {key for _, key in keyed}), uuid.uuid4().hex
+    links = []
+    todo: list[dict[str, Any]] = []
+    for row, key in keyed:
+        links.append(FileLink(row["path"], key, held.get(key, batch)))
+        if key not in held:
+            todo.append(row | {"key": key, "batch": batch})
+    return links, pa.Table.from_pylist(todo, schema=UNLINKED_SCHEMA)
+
+
+def _link_key(row: Mapping[str, Any], compiled: str, seen: Mapping[str, Mapping[str, Any]]) -> str:
+    """Hash all that the rows of a file depend on; of ranks only the order counts."""
+    named = [seen[name] for name in row["names"] if name in seen]
+    shapings = msgspec.msgpack.decode(row["shapings"], type=list[ShapingStatement])
+    ranks = sorted({*(one["rank"] for one in named), *(shaping.rank for shaping in shapings)})
+    order = {rank: position for position, rank in enumerate(ranks)}
+    parts = [
+        compiled,
+        row["path"],
+        hashlib.sha256(row["bounds"]).hexdigest(),
+        [(one.ordinal, one.role, order[one.rank]) for one in shapings],
+        [(one["object"], order[one["rank"]], one["temporary"], one["digest"]) for one in named],
+    ]
+    return hashlib.sha256(msgspec.msgpack.encode(parts)).hexdigest()
+
+
+def store_links(work: Workspace, links: Iterable[FileLink], done: str = "") -> None:
+    """Store where the rows of this snapshot are, after the keys of a batch that has just been written."""
+    listed = list(links)
+    if done:
+        made = [link for link in listed if link.batch == done]
+        work.files.replace(f"{LINK_CACHE}/{done}/{KEYS_FILE}", encode_parquet(_link_table(made)), durable=False)
+    work.write_pointer(LINKS_POINTER, _link_table(listed))
+
+
+def is_linked(work: Workspace) -> bool:
+    """Return whether every batch that holds the rows of this snapshot still exists undamaged."""
+    path = work.pointer_path(LINKS_POINTER)
+    if not path:
+        return False
+    links = pq.read_table(pa.BufferReader(work.files.read(path)), schema=LINK_SCHEMA)
+    return all(work.intact_folders(f"{LINK_CACHE}/{batch}") for batch in {*links["batch"].to_pylist()})
+
+
+def read_held_batches(work: Workspace) -> HeldBatches:
+    """Return which batches hold the rows of this snapshot."""
+    path = work.pointer_path(LINKS_POINTER)
+    links = pq.read_table(pa.BufferReader(work.files.read(path) or b""), schema=LINK_SCHEMA)
+    batches = frozenset(links["batch"].to_pylist())
+    sizes = [len(_read_keys(work, f"{LINK_CACHE}/{batch}/{KEYS_FILE}")) for batch in batches]
+    return HeldBatches(path, batches, sizes in ([], [len(links)]))
+
+
+def _link_table(links: Iterable[FileLink]) -> pa.Table:
+    return pa.Table.from_pylist([msgspec.structs.asdict(link) for link in links], schema=LINK_SCHEMA)
+
+
+def _find_held_keys(work: Workspace, wanted: set[str]) -> dict[str, str]:
+    """Return which batch holds each key; the first one counts, and damaged batches are discarded."""
+    held: dict[str, str] = {}
+    for path in work.files.list(LINK_CACHE):
+        if path.endswith(f"/{KEYS_FILE}"):
+            folder = path.removesuffix(f"/{KEYS_FILE}")
+            here = wanted.intersection(_read_keys(work, path)) if is_intact_file(work.files, path) else wanted
+            if here and not is_intact_folder(work.files, folder):
+                discard_markers(
+                    work.files, [path, *(f"{done}/{SUCCESS_MARKER}" for done in work.finished_folders(folder))]
+                )
+                continue
+            for key in here:
+                held.setdefault(key, path.split("/")[-2])
+    return held
+
+
+def _read_keys(work: Workspace, path: str) -> list[str]:
+    content = work.files.read(path)
+    table = pq.read_table(pa.BufferReader(content), columns=["key"]) if content else None
+    return [] if table is None else list(table["key"].to_pylist())
+
+
+def bridge_shared_tables(
+    linked: DataFrame, lent: Sequence[SharedTempUse], inferred: list[ColumnEdge]
+) -> tuple[DataFrame, list[ColumnEdge]]:
+    """Return the linked rows without the edges of statements at shared temp tables, and their replacements."""
+    if not lent:
+        return linked, inferred
+    touching = linked.where(_touches_shared(sorted({use.object for use in lent}))).select("edge.path", "edge.statement")
+    statements = sorted({(row.path, row.statement) for row in touching.collect()})
+    if not statements:
+        return linked, compose_shared_edges(lent, inferred)
+    # An edge that is led through a shared object may have the key of another edge of its statement: all of them come.
+    gathered = _is_edge_of(statements)
+    rows = linked.where(gathered).select("edge.*").toArrow().to_pylist()
+    edges = msgspec.convert(rows, list[ColumnEdge])
+    return linked.where(~gathered), compose_shared_edges(lent, [*edges, *inferred])
+
+
+def _is_edge_of(statements: Sequence[tuple[str, int]]) -> Column:
+    """Return the condition that a row is an edge of one of these statements."""
+    place = f.concat_ws("\0", f.col("edge.path"), f.col("edge.statement").cast("string"))
+    return f.col("edge").isNotNull() & place.isin(*(f"{path}\0{ordinal}" for path, ordinal in statements))
+
+
+def _touches_shared(shared: Sequence[str]) -> Column:
+    """Return the condition that an edge starts at, ends at or passes one of these objects."""
+    ends = f.col("edge.from_object").isin(*shared) | f.col("edge.to_object").isin(*shared)
+    return f.coalesce(ends | f.exists("edge.hops", lambda hop: hop["object"].isin(*shared)), f.lit(False))

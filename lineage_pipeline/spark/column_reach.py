@@ -9,7 +9,7 @@ from pyspark.sql import functions as f
 from lineage_pipeline.engine.trace.reach import CountingGraph, ReachCounts, count_both_directions, sampling_hash
 from lineage_pipeline.spark.frames import Batches, build_batch, to_spark_schema
 from lineage_pipeline.spark.workspace import Workspace
-from lineage_pipeline.store.stored_graph import EDGE_COLUMNS, GraphLayout
+from lineage_pipeline.store.stored_facts import EDGE_COLUMNS, GraphLayout
 
 DIRECT, EVERY = 0, 1
 """The two sets of edges to count by; each is a task."""

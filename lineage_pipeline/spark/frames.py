@@ -9,8 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from lineage_pipeline.store.arrow_arrays import build_array
-from lineage_pipeline.store.row_conversion import rows_to_arrow
+from lineage_pipeline.store.row_conversion import build_array, rows_to_arrow
 from lineage_pipeline.store.table_schemas import address_columns, arrow_schema
 
 Batches: TypeAlias = Iterator[pa.RecordBatch]

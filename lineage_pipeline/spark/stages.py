@@ -12,13 +12,17 @@ from lineage_pipeline.model import ir
 from lineage_pipeline.model.enums import Stage
 from lineage_pipeline.model.plan import NameBindings, ScriptInterface
 from lineage_pipeline.model.tables import StatementRow
-from lineage_pipeline.spark.column_linking import get_inferred_columns, link_missing_files, read_linked_rows
+from lineage_pipeline.spark.column_linking import (
+    bridge_shared_tables,
+    get_inferred_columns,
+    link_missing_files,
+    read_linked_rows,
+)
 from lineage_pipeline.spark.column_reach import count_reach
 from lineage_pipeline.spark.compilation import read_scripts
 from lineage_pipeline.spark.frames import Batches, to_spark_schema
 from lineage_pipeline.spark.object_plan import BINDINGS_SCHEMA, get_plan
 from lineage_pipeline.spark.schema_resolution import read_schema_rows, resolve_all_schemas, select_public_rows
-from lineage_pipeline.spark.shared_temp_tables import bridge_shared_tables
 from lineage_pipeline.spark.tag_propagation import tag_columns
 from lineage_pipeline.spark.workspace import Workspace
 from lineage_pipeline.store.row_conversion import rows_to_arrow

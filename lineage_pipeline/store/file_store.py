@@ -1,10 +1,14 @@
-"""A folder on any file system that pyarrow supports, with atomic replacement of files."""
+"""A folder on any file system that pyarrow supports: files are replaced atomically, and verified by checksums."""
 
+import hashlib
 import math
 import os
 import uuid
+from collections.abc import Iterable
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pyarrow import fs
 
 from lineage_pipeline.model.errors import LineageError
@@ -127,3 +131,42 @@ def _sync_path(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+DIGEST_SIZE = hashlib.sha256().digest_size
+VERIFIED_BATCH_ROWS = 1024
+"""Rows that are in memory while a file is verified."""
+
+
+def is_intact_file(files: FileStore, path: str) -> bool:
+    """Return whether a Parquet file can be read to its end, and its page checksums match."""
+    try:
+        with pq.ParquetFile(files.locate(path), filesystem=files.system, page_checksum_verification=True) as file:
+            rows = sum(batch.num_rows for batch in file.iter_batches(VERIFIED_BATCH_ROWS))
+            return bool(rows == file.metadata.num_rows)
+    except (OSError, pa.ArrowException):
+        return False
+
+
+def is_intact_folder(files: FileStore, folder: str) -> bool:
+    """Return whether every Parquet file below a folder is intact."""
+    return all(is_intact_file(files, path) for path in files.list(folder) if path.endswith(".parquet"))
+
+
+def discard_markers(files: FileStore, marks: Iterable[str]) -> None:
+    """Remove the markers of finished work, so that it is done again; files without a marker are not read."""
+    for path in marks:
+        files.remove(path)
+
+
+def prepend_digest(content: bytes) -> bytes:
+    """Return a content with its digest before it."""
+    return hashlib.sha256(content).digest() + content
+
+
+def verify_digest(stored: bytes | None) -> bytes | None:
+    """Return the content behind its digest; None where there is none, or it does not match."""
+    if stored is None or len(stored) < DIGEST_SIZE:
+        return None
+    content = stored[DIGEST_SIZE:]
+    return content if hashlib.sha256(content).digest() == stored[:DIGEST_SIZE] else None

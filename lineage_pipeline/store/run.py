@@ -10,10 +10,9 @@ import pyarrow as pa
 
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.model.tables import TABLES, Source
-from lineage_pipeline.store import run_catalog
-from lineage_pipeline.store.arrow_arrays import build_array
+from lineage_pipeline.store import manifest_files
 from lineage_pipeline.store.file_store import FileStore
-from lineage_pipeline.store.manifests import (
+from lineage_pipeline.store.manifest_files import (
     Manifest,
     PartRecord,
     StoredFile,
@@ -21,9 +20,15 @@ from lineage_pipeline.store.manifests import (
     encode_json,
     manifest_path,
 )
-from lineage_pipeline.store.parquet import adopt_parquet_file, read_parquet_file, write_parquet_file
-from lineage_pipeline.store.row_conversion import conform_table, rows_to_arrow
-from lineage_pipeline.store.table_reader import WarehouseTables, read_table, read_table_rows
+from lineage_pipeline.store.row_conversion import build_array, conform_table, rows_to_arrow
+from lineage_pipeline.store.table_files import (
+    WarehouseTables,
+    adopt_parquet_file,
+    read_parquet_file,
+    read_table,
+    read_table_rows,
+    write_parquet_file,
+)
 from lineage_pipeline.store.table_schemas import SNAPSHOT_ADDRESS, address_columns, row_type
 
 
@@ -40,7 +45,7 @@ def write_sources(files: FileStore, folder: str, batches: Iterable[pa.Table], pa
 
 def find_stored_sources(files: FileStore) -> dict[str, StoredFile]:
     """Find the file of every source that a published snapshot or a current run holds."""
-    manifests = [*run_catalog.read_all_published(files), *run_catalog.read_all_unpublished(files)]
+    manifests = [*manifest_files.read_all_published(files), *manifest_files.read_all_unpublished(files)]
     stored = {
         file.path: file
         for manifest in manifests
@@ -94,9 +99,9 @@ class WarehouseRun:
     @property
     def manifest(self) -> Manifest:
         """Read what the run has inherited and written up to now."""
-        manifest = run_catalog.read_run_manifest(self._files, self.key, self.id)
+        manifest = manifest_files.read_run_manifest(self._files, self.key, self.id)
         if manifest is None:
-            name, last = " to ".join(self.key), run_catalog.read_published(self._files, self.key)
+            name, last = " to ".join(self.key), manifest_files.read_published(self._files, self.key)
             later = f": {name} was published by the later run {last.run}" if last is not None else ""
             raise LineageError(f"the run {self.id} of {name} has been collected{later}")
         return manifest
@@ -142,7 +147,7 @@ class WarehouseRun:
 
     def publish(self) -> Manifest:
         """Publish the run as a whole, in place of what was published under its key."""
-        manifest, last = self.manifest, run_catalog.read_published(self._files, self.key)
+        manifest, last = self.manifest, manifest_files.read_published(self._files, self.key)
         name = " to ".join(self.key)
         if missing := _missing_tables(manifest):
             raise LineageError(f"{name} is not complete: {', '.join(missing)} not written")
@@ -152,7 +157,7 @@ class WarehouseRun:
             for file in table.files:
                 if self._files.size(file.path) != file.bytes:
                     raise LineageError(f"{file.path} is torn or missing, so {name} cannot be published")
-        earlier = [run for run in run_catalog.read_runs(self._files, self.key) if run.sequence < manifest.sequence]
+        earlier = [run for run in manifest_files.read_runs(self._files, self.key) if run.sequence < manifest.sequence]
         seen = {*last.superseded, last.run} if last is not None else set()
         superseded = [run for run in earlier if run.run in seen]
         shown = msgspec.structs.replace(manifest, superseded=tuple(run.run for run in superseded))
@@ -164,17 +169,17 @@ class WarehouseRun:
         """Remove files of runs that were never published; published ones may still be read."""
         if not left:
             return
-        current = (*run_catalog.read_all_published(self._files), *run_catalog.read_all_unpublished(self._files))
-        kept = run_catalog.list_stored_paths((*current, *superseded))
+        current = (*manifest_files.read_all_published(self._files), *manifest_files.read_all_unpublished(self._files))
+        kept = manifest_files.list_stored_paths((*current, *superseded))
         for run in left:
             own = WarehouseRun(self._files, self.key, run.run)
             folders = [own._folder(table) for table in required_tables(self.key)]
             data = [path for folder in folders for path in self._files.list(folder) if path not in kept]
-            for path in (*data, *self._files.list(run_catalog.run_folder(self.key, run.run))):
+            for path in (*data, *self._files.list(manifest_files.run_folder(self.key, run.run))):
                 self._files.remove(path)
 
     def _record(self, table: str, part: str, files: Sequence[StoredFile]) -> None:
-        run_catalog.record_part(self._files, self.key, self.id, PartRecord(table, part, tuple(files)))
+        manifest_files.record_part(self._files, self.key, self.id, PartRecord(table, part, tuple(files)))
 
     def _check_table(self, table: str) -> None:
         row_type(table)

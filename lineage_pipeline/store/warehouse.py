@@ -20,12 +20,11 @@ from pyarrow import fs
 from lineage_pipeline.model.analysis import LineageTables
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.model.tables import TABLES
-from lineage_pipeline.store import run_catalog
+from lineage_pipeline.store import manifest_files
 from lineage_pipeline.store.file_store import FileStore
-from lineage_pipeline.store.manifests import Manifest, ManifestKey, key_parts, key_path, manifest_path
-from lineage_pipeline.store.parquet import write_parquet_file
+from lineage_pipeline.store.manifest_files import Manifest, ManifestKey, key_parts, key_path, manifest_path
 from lineage_pipeline.store.run import WarehouseRun
-from lineage_pipeline.store.table_reader import WarehouseTables, read_stored_lineage, read_table
+from lineage_pipeline.store.table_files import WarehouseTables, read_stored_lineage, read_table, write_parquet_file
 from lineage_pipeline.store.table_schemas import arrow_schema
 
 RUN_ID_PATTERN = re.compile(r"[A-Za-z0-9_-]{1,100}")
@@ -45,34 +44,34 @@ class Warehouse:
         """
         if not RUN_ID_PATTERN.fullmatch(run):
             raise LineageError(f"{run!r} is no id of a run: letters, digits, - and _ only")
-        existing = run_catalog.read_run_manifest(self._files, key_parts(key), run)
+        existing = manifest_files.read_run_manifest(self._files, key_parts(key), run)
         if existing is None:
-            run_catalog.start_run(self._files, self._next_manifest(key_parts(key), run, analysis_key))
+            manifest_files.start_run(self._files, self._next_manifest(key_parts(key), run, analysis_key))
         elif analysis_key not in (None, existing.analysis_key):
             raise LineageError(f"the run {run} was started with another analysis key")
         return WarehouseRun(self._files, key_parts(key), run)
 
     def open_run(self, key: ManifestKey, run: str) -> WarehouseRun | None:
         """Open a run that has been started and still exists."""
-        started = run_catalog.read_run_manifest(self._files, key_parts(key), run)
+        started = manifest_files.read_run_manifest(self._files, key_parts(key), run)
         return WarehouseRun(self._files, started.key, started.run) if started else None
 
     def resume(self, key: ManifestKey) -> WarehouseRun | None:
         """Open the latest run under a key that has not been published."""
-        current = run_catalog.read_unpublished(self._files, key_parts(key))
+        current = manifest_files.read_unpublished(self._files, key_parts(key))
         return WarehouseRun(self._files, current.key, current.run) if current else None
 
     def manifest(self, key: ManifestKey) -> Manifest | None:
         """Read the published manifest of a snapshot or diff."""
-        return run_catalog.read_published(self._files, key_parts(key))
+        return manifest_files.read_published(self._files, key_parts(key))
 
     def snapshots(self) -> list[Manifest]:
         """Read the manifests of all published snapshots, in order of their keys."""
-        return [manifest for manifest in run_catalog.read_all_published(self._files) if len(manifest.key) == 1]
+        return [manifest for manifest in manifest_files.read_all_published(self._files) if len(manifest.key) == 1]
 
     def diffs(self) -> list[Manifest]:
         """Read the manifests of all published diffs, in order of base and head."""
-        return [manifest for manifest in run_catalog.read_all_published(self._files) if len(manifest.key) == 2]
+        return [manifest for manifest in manifest_files.read_all_published(self._files) if len(manifest.key) == 2]
 
     def read(self, key: ManifestKey, table: str) -> pa.Table:
         """Read one table of a published snapshot or diff."""
@@ -96,7 +95,7 @@ class Warehouse:
 
         The empty file gives a table its columns where nothing is published, or where old files lack the newest.
         """
-        manifests = run_catalog.read_all_published(self._files)
+        manifests = manifest_files.read_all_published(self._files)
         return {table: [self._files.address(path) for path in self._paths(table, manifests)] for table in TABLES}
 
     def write_published_files(self, path: str | os.PathLike[str]) -> None:
@@ -106,7 +105,7 @@ class Warehouse:
 
     def forget(self, snapshots: Collection[str]) -> None:
         """Hide snapshots, and the diffs that have one of them on a side, from readers; `collect` removes the files."""
-        published = [manifest.key for manifest in run_catalog.read_all_published(self._files)]
+        published = [manifest.key for manifest in manifest_files.read_all_published(self._files)]
         doomed = [key for key in published if not set(key).isdisjoint(snapshots)]
         for key in (*sorted(doomed, key=len, reverse=True), *((snapshot,) for snapshot in sorted(snapshots))):
             self._files.remove(manifest_path(key))
@@ -118,20 +117,20 @@ class Warehouse:
         # Files first, manifests after: a run that begins in between has none of its files on the list.
         data = [path for table in TABLES for path in self._files.list(table)]
         records = self._files.list("_runs")
-        current = run_catalog.read_all_unpublished(self._files)
-        kept = [*run_catalog.read_all_published(self._files), *current]
-        named = run_catalog.list_stored_paths(kept)
+        current = manifest_files.read_all_unpublished(self._files)
+        kept = [*manifest_files.read_all_published(self._files), *current]
+        named = manifest_files.list_stored_paths(kept)
         writing = {f"run={manifest.run}" for manifest in current}
         doomed = [path for path in data if path not in named and writing.isdisjoint(path.split("/"))]
-        folders = tuple(f"{run_catalog.run_folder(manifest.key, manifest.run)}/" for manifest in kept)
+        folders = tuple(f"{manifest_files.run_folder(manifest.key, manifest.run)}/" for manifest in kept)
         doomed += [path for path in records if not path.startswith(folders)]
         for path in doomed:
             self._files.remove(path)
         return doomed
 
     def _next_manifest(self, key: tuple[str, ...], run: str, analysis_key: str | None) -> Manifest:
-        last = run_catalog.read_published(self._files, key)
-        older = [*([last] if last else []), *run_catalog.read_runs(self._files, key)]
+        last = manifest_files.read_published(self._files, key)
+        older = [*([last] if last else []), *manifest_files.read_runs(self._files, key)]
         parent = max(
             older,
             key=lambda manifest: manifest.sequence,

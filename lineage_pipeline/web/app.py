@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from lineage_pipeline.model.errors import LineageError
-from lineage_pipeline.web import api, compare, detail_pages, list_pages, rendering
+from lineage_pipeline.web import api, page_routes
 from lineage_pipeline.web.marts import Marts
 from lineage_pipeline.web.statement_detail import FileDetailCache
 
@@ -115,18 +115,18 @@ def create_app(
 ) -> Starlette:
     """Create the application for a file of marts; it answers to loopback names and to `hosts`."""
     routes = [
-        Route("/", list_pages.show_home),
-        Route("/search", list_pages.show_search),
-        Route("/explore", detail_pages.show_neighborhood),
-        Route("/object", detail_pages.show_object),
-        Route("/file", detail_pages.show_file),
-        Route("/statement", detail_pages.show_statement),
-        Route("/changes", compare.show_changes),
-        Route("/sql", compare.show_side_by_side),
-        Route("/dashboards", list_pages.show_dashboards),
-        Route("/dashboards/{name}", list_pages.show_dashboard),
-        Route("/health", list_pages.show_health),
-        Route("/static/{name}", list_pages.serve_static),
+        Route("/", page_routes.show_home),
+        Route("/search", page_routes.show_search),
+        Route("/explore", page_routes.show_neighborhood),
+        Route("/object", page_routes.show_object),
+        Route("/file", page_routes.show_file),
+        Route("/statement", page_routes.show_statement),
+        Route("/changes", page_routes.show_changes),
+        Route("/sql", page_routes.show_side_by_side),
+        Route("/dashboards", page_routes.show_dashboards),
+        Route("/dashboards/{name}", page_routes.show_dashboard),
+        Route("/health", page_routes.show_health),
+        Route("/static/{name}", page_routes.serve_static),
         *(Route(path, answer) for path, answer in api.API_ROUTES.items()),
     ]
     application = Starlette(
@@ -144,7 +144,7 @@ def _handle_error(request: Request, error: Exception) -> Response:
     status = error.status if isinstance(error, api.RequestError) else 503
     if request.url.path.startswith("/api"):
         return JSONResponse({"error": str(error)}, status)
-    return rendering.render_message(request, str(error), status)
+    return page_routes.render_message(request, str(error), status)
 
 
 def _handle_missing(request: Request, error: Exception) -> Response:
@@ -152,4 +152,4 @@ def _handle_missing(request: Request, error: Exception) -> Response:
     text = "there is no such page" if status == 404 else "this address answers GET alone"
     if request.url.path.startswith("/api"):
         return JSONResponse({"error": text}, status, getattr(error, "headers", None))
-    return rendering.render_message(request, text, status)
+    return page_routes.render_message(request, text, status)

@@ -11,11 +11,20 @@ from typing import Any
 import msgspec
 import pytest
 
-from lineage_pipeline.alerts.alert import Alert, AlertKind, CheckEvaluation
-from lineage_pipeline.alerts.alert_state import AlertState, judge_evaluations
-from lineage_pipeline.alerts.messages import format_document, format_log_line, format_mail, format_slack, format_title
+from lineage_pipeline.alerts.alert import Alert, AlertKind, AlertState, CheckEvaluation, judge_evaluations
 from lineage_pipeline.alerts.outbox import DeliveryOutcome, Outbox, OutboxState, deliver_due, queue_alerts
-from lineage_pipeline.alerts.sinks import SinkContext, SinkRefusal, mail_recipients, select_sinks, send_alert
+from lineage_pipeline.alerts.sinks import (
+    SinkContext,
+    SinkRefusal,
+    format_document,
+    format_log_line,
+    format_mail,
+    format_slack,
+    format_title,
+    mail_recipients,
+    select_sinks,
+    send_alert,
+)
 from lineage_pipeline.config.load import load_settings
 from lineage_pipeline.model.alerting import AlertSeverity, RetryPolicy, SinkOptions
 from lineage_pipeline.model.errors import LineageError

@@ -15,7 +15,7 @@ from lineage_pipeline.defs.runs.watched_repositories import ensure_watched
 from lineage_pipeline.model.enums import Level, Stage
 from lineage_pipeline.model.tables import TABLES, Diagnostic
 from lineage_pipeline.quality.suites import SUITES
-from lineage_pipeline.store.manifests import manifest_path
+from lineage_pipeline.store.manifest_files import manifest_path
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline_tests.support.branch_project import collect_evaluations
 from lineage_pipeline_tests.support.example_run import ExampleRun, run_example

@@ -111,7 +111,7 @@ def test_a_base_that_retention_has_removed_is_made_again_but_not_for_ever(operat
 
 
 def test_a_branch_that_becomes_the_base_ref_is_made_again_against_its_first_parent(operated: WatchedProject) -> None:
-    from lineage_pipeline.defs.assets.warehouse_objects import find_newest_snapshots
+    from lineage_pipeline.defs.assets.external_assets import find_newest_snapshots
     from lineage_pipeline.store.warehouse import Warehouse
 
     repo = watch_shop(operated)
@@ -222,7 +222,7 @@ def test_many_refs_take_several_ticks(operated: WatchedProject) -> None:
 
 def test_a_tick_starts_nothing_after_its_time_budget(operated: WatchedProject) -> None:
     from lineage_pipeline.defs.run_states import InstanceRuns
-    from lineage_pipeline.defs.sensors.repository_watch import LookBudget, RepositoryWatcher
+    from lineage_pipeline.defs.sensors.repository_sensor import LookBudget, RepositoryWatcher
 
     repo = watch_shop(operated)
     for number in range(3):

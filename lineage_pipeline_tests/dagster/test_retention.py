@@ -9,10 +9,16 @@ import pytest
 from lineage_pipeline.config.load import Settings, load_settings
 from lineage_pipeline.defs.assets.retention import ProtectedSnapshots, prune_snapshots, select_expired
 from lineage_pipeline.model.tables import Snapshot
-from lineage_pipeline.store.cache_maintenance import MIN_COMPACTED_BATCHES, remove_unused_caches
-from lineage_pipeline.store.compiled_scripts import COMPILED_FOLDER, list_finished_folders, load_compiled, save_compiled
+from lineage_pipeline.store.compiled_scripts import (
+    COMPILED_FOLDER,
+    MIN_COMPACTED_BATCHES,
+    list_finished_folders,
+    load_compiled,
+    remove_unused_caches,
+    save_compiled,
+)
 from lineage_pipeline.store.file_store import FileStore
-from lineage_pipeline.store.manifests import StoredFile
+from lineage_pipeline.store.manifest_files import StoredFile
 from lineage_pipeline.store.packed_script import PackedScript
 from lineage_pipeline.store.run import required_tables
 from lineage_pipeline.store.warehouse import Warehouse
@@ -88,7 +94,7 @@ def test_objects_are_external_assets_with_columns_and_their_lineage(
 ) -> None:
     import dagster as dg
 
-    from lineage_pipeline.defs.assets.warehouse_objects import build_object_specs
+    from lineage_pipeline.defs.assets.external_assets import build_object_specs
 
     for name, text in (
         (

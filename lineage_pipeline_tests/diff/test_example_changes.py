@@ -6,7 +6,7 @@ import re
 import pytest
 
 from lineage_pipeline.engine.diff.compare import diff
-from lineage_pipeline.engine.diff.gate import list_failing_changes
+from lineage_pipeline.engine.diff.policy import list_failing_changes
 from lineage_pipeline.model.analysis import InputFile, LineageTables, Options
 from lineage_pipeline.model.enums import Severity
 from lineage_pipeline.model.tables import Change

@@ -8,7 +8,7 @@ import pytest
 from lineage_pipeline.cli import main
 from lineage_pipeline.engine.diff.compare import diff
 from lineage_pipeline.engine.diff.rebuild import RebuildPlan, StaleObject, plan_rebuild
-from lineage_pipeline.export.answers.rebuild_list import write_dbt_selection
+from lineage_pipeline.export.answers.change_answers import write_dbt_selection
 from lineage_pipeline.model.analysis import InputFile, LineageTables, Options
 from lineage_pipeline.model.enums import ObjectKind
 from lineage_pipeline.pipeline import build_lineage

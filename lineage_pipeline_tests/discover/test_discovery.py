@@ -8,7 +8,7 @@ import pytest
 from lineage_pipeline.config.load import Settings, load_settings
 from lineage_pipeline.discover.discovery import build_input_files
 from lineage_pipeline.discover.example.repository import build_example, merge_example_settings
-from lineage_pipeline.discover.folder import discover_folder, name_repository
+from lineage_pipeline.discover.folder import discover_folder, discover_single_files, name_repository
 from lineage_pipeline.discover.git.repository import (
     WORKTREE,
     discover_revision,
@@ -23,7 +23,6 @@ from lineage_pipeline.discover.git.repository import (
 from lineage_pipeline.discover.schemas.imported_tables import SchemaMapping
 from lineage_pipeline.discover.schemas.normalize import import_schema_input
 from lineage_pipeline.discover.schemas.schema_sources import read_schema_source
-from lineage_pipeline.discover.single_files import discover_single_files
 from lineage_pipeline.engine.graph.script_scopes import natural_path_key
 from lineage_pipeline.files.encoding import decode_content
 from lineage_pipeline.files.path_patterns import matches_path

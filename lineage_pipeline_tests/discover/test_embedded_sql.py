@@ -13,7 +13,7 @@ from lineage_pipeline.config.load import Settings
 from lineage_pipeline.discover.embedded_sql.extractor import extract_sql, has_closed_quotes
 from lineage_pipeline.discover.embedded_sql.string_literals import parse_literals
 from lineage_pipeline.discover.embedded_sql.text_parts import TextPart
-from lineage_pipeline.discover.single_files import discover_single_files
+from lineage_pipeline.discover.folder import discover_single_files
 from lineage_pipeline.model.analysis import RUNTIME_PLACEHOLDER
 from lineage_pipeline.model.source_map import SourceText, find_line_starts
 

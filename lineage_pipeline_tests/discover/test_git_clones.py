@@ -22,8 +22,15 @@ from lineage_pipeline.discover.git.mirror import (
     name_remote_repository,
     redact_address,
 )
-from lineage_pipeline.discover.git.refs import list_gained_commits, list_refs, select_refs
-from lineage_pipeline.discover.git.repository import WORKTREE, discover_revision, find_toplevel, resolve_commit
+from lineage_pipeline.discover.git.repository import (
+    WORKTREE,
+    discover_revision,
+    find_toplevel,
+    list_gained_commits,
+    list_refs,
+    resolve_commit,
+    select_refs,
+)
 from lineage_pipeline.model.enums import Status
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline_tests.support.git_repositories import run_git, write_files

@@ -88,7 +88,7 @@ def test_thousands_of_functions_that_call_each_other_are_read(tmp_path: Path) ->
 
 
 def test_notebook_cells_are_located_in_one_pass() -> None:
-    from lineage_pipeline.discover.embedded_sql.jupyter import extract_jupyter
+    from lineage_pipeline.discover.embedded_sql.notebooks import extract_jupyter
 
     def seconds(count: int) -> float:
         cells = [{"cell_type": "code", "source": f"spark.sql('select a from t{n}')"} for n in range(count)]

@@ -8,12 +8,12 @@ import pytest
 
 from lineage_pipeline.config.load import Settings
 from lineage_pipeline.discover.folder import discover_folder
-from lineage_pipeline.discover.git.refs import list_refs
 from lineage_pipeline.discover.git.repository import (
     WORKTREE,
     discover_revision,
     find_toplevel,
     is_repository,
+    list_refs,
     read_commit,
     resolve_commit,
 )

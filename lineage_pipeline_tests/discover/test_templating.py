@@ -13,9 +13,8 @@ from lineage_pipeline.api import scan
 from lineage_pipeline.config.load import load_settings
 from lineage_pipeline.configured_schemas import compute_analysis_key
 from lineage_pipeline.discover.discovery import build_input_files
-from lineage_pipeline.discover.folder import discover_folder
+from lineage_pipeline.discover.folder import discover_folder, discover_single_files
 from lineage_pipeline.discover.git.repository import discover_revision
-from lineage_pipeline.discover.single_files import discover_single_files
 from lineage_pipeline.discover.templating.pieces import align_texts
 from lineage_pipeline.discover.templating.protocol import NoLibrary, Rendered, Template
 from lineage_pipeline.discover.templating.templaters import RepositoryTemplaters, detect_templater, make_templater

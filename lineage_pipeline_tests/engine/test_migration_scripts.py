@@ -5,7 +5,7 @@ import random
 import duckdb
 import pytest
 
-from lineage_pipeline.engine.graph.drops import find_dropped
+from lineage_pipeline.engine.graph.script_scopes import find_dropped
 from lineage_pipeline.model.analysis import InputFile, Options
 from lineage_pipeline.model.enums import Origin
 from lineage_pipeline.pipeline import build_lineage

@@ -5,10 +5,15 @@ from collections import deque
 
 import pytest
 
-from lineage_pipeline.engine.trace import closures, reach
-from lineage_pipeline.engine.trace.column_graph import ColumnRef, build_column_graph
+from lineage_pipeline.engine.trace import reach
+from lineage_pipeline.engine.trace.column_graph import (
+    ColumnRef,
+    build_column_graph,
+    find_downstream,
+    find_simple_paths,
+    find_upstream,
+)
 from lineage_pipeline.engine.trace.reach import build_column_reach
-from lineage_pipeline.engine.trace.walk import find_downstream, find_simple_paths, find_upstream
 from lineage_pipeline.model.analysis import LineageTables
 from lineage_pipeline.model.enums import EdgeType, Origin, Subtype
 from lineage_pipeline.model.tables import Column, ColumnEdge, ColumnReach
@@ -158,24 +163,23 @@ def test_beyond_the_limit_small_reach_is_exact_and_large_reach_is_marked(monkeyp
 @pytest.mark.parametrize("seed", range(20))
 def test_reach_is_counted_in_parts_where_the_sets_exceed_memory(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = build_column_reach(make_random_rows(seed))
-    monkeypatch.setattr(closures, "ROOM", 1)
-    monkeypatch.setattr(closures, "NARROW", 3)
-    monkeypatch.setattr(closures, "PIECE", 2)
-    monkeypatch.setattr(reach, "PIECE", 2)
+    monkeypatch.setattr(reach, "MAX_HELD_PIECES", 1)
+    monkeypatch.setattr(reach, "MIN_WINDOW_LABELS", 3)
+    monkeypatch.setattr(reach, "PIECE_LABELS", 2)
     assert build_column_reach(make_random_rows(seed)) == expected
 
 
 def test_counting_takes_one_pass_a_direction_however_many_columns_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    views = [f"v{number}.x" for number in range(3 * closures.PIECE)]
+    views = [f"v{number}.x" for number in range(3 * reach.PIECE_LABELS)]
     one = lineage(" ".join(["a.x", *views]), *(f"a.x -> {name}" for name in views))
     passes: list[int] = []
-    run = closures._Sweep.run
+    run = reach._Sweep.run
 
-    def counted(sweep: closures._Sweep, columns: int) -> bool:
+    def counted(sweep: reach._Sweep, columns: int) -> bool:
         passes.append(columns)
         return run(sweep, columns)
 
-    monkeypatch.setattr(closures._Sweep, "run", counted)
+    monkeypatch.setattr(reach._Sweep, "run", counted)
     rows = {row.object: row for row in build_column_reach(one)}
     assert (rows["a"].direct_downstream_columns, rows["v7"].direct_upstream_columns) == (len(views), 1)
     assert passes == [len(views) + 1] * 4  # up and down, by values and by every edge

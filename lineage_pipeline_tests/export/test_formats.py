@@ -176,8 +176,7 @@ def test_duckdb_opens_the_file_with_all_tables_and_every_view_answers(subject: S
 
 def test_the_lineage_macros_of_the_duckdb_file_find_all_sources_of_a_column(tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
-    from lineage_pipeline.engine.trace.column_graph import ColumnRef, build_column_graph
-    from lineage_pipeline.engine.trace.walk import find_downstream, find_upstream
+    from lineage_pipeline.engine.trace.column_graph import ColumnRef, build_column_graph, find_downstream, find_upstream
 
     subject = make_example_subject()
     graph = build_column_graph(subject.lineage)

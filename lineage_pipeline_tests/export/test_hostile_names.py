@@ -17,7 +17,7 @@ import msgspec
 import openpyxl
 import pytest
 
-from lineage_pipeline.alerts.messages import format_log_line, format_mail, format_slack, format_title
+from lineage_pipeline.alerts.sinks import format_log_line, format_mail, format_slack, format_title
 from lineage_pipeline.cli.output import print_message
 from lineage_pipeline.export.answers.answer import format_csv
 from lineage_pipeline.export.escaping import FORMULA_PREFIXES
@@ -294,10 +294,10 @@ ASKING = {"sql", "expr", "selectExpr", "execute", "executemany", "ask"}
 TRUSTED = {
     "defs/assets/marts.py": (3, "names of our own models, from dbt's manifest"),
     "export/formats/duckdb.py": (3, "names of our own tables"),
-    "quality/preparations.py": (2, "our own questions, with names of our own tables"),
+    "quality/suites.py": (2, "our own questions, with names of our own tables"),
     "web/marts.py": (1, "what it is asked, with values beside it"),
     "web/neighborhood.py": (1, "a number of our own"),
-    "web/list_pages.py": (1, "our own dashboards, with a mark for a value"),
+    "web/page_routes.py": (1, "our own dashboards, with a mark for a value"),
     "web/mart_queries.py": (2, "as many marks for values as there are words"),
 }
 READERS = ("discover/embedded_sql", "engine/compile")

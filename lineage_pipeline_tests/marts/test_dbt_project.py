@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lineage_pipeline.model.tables import TABLES, Change, Snapshot
-from lineage_pipeline.model.waivers import Waiver
+from lineage_pipeline.model.tables import TABLES, Change, Snapshot, Waiver
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline_tests.support.dbt_builds import (
     DBT_PROJECT,

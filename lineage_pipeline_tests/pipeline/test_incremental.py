@@ -13,7 +13,7 @@ from lineage_pipeline.cli import lineage_cache
 from lineage_pipeline.cli.folder_stamp import WRITE_TICK_NS
 from lineage_pipeline.cli.inputs import ReadingFlags
 from lineage_pipeline.discover import folder as reading
-from lineage_pipeline.discover.raw_file import RawFile
+from lineage_pipeline.discover.discovery import RawFile
 from lineage_pipeline.engine.graph.plan_builder import build_plan
 from lineage_pipeline.incremental import analyze
 from lineage_pipeline.incremental.analyze import IncrementalResult

@@ -53,17 +53,8 @@ SMALL_APART = {
     "cli/command_tree.py": "the tree of commands has nothing to do with the shells that complete them",
     "cli/statement_flows.py": "the rows of a flow are no part of reading arguments",
     "config/file_manifest.py": "a manifest of files is a format of its own",
-    "config/origins.py": "where a setting came from is asked by a layer above",
-    "defs/runs/history.py": "a walk over past commits, used by a layer above",
-    "defs/runs/run_summary.py": "the summary of a run is data, running it is not",
     "engine/compile/relations/match_recognize.py": "a clause with a grammar of its own",
-    "engine/trace/object_reach.py": "pure, used by a layer above",
-    "export/drawing/statement_picture.py": "used by a layer above",
-    "export/focus.py": "used by a layer above",
-    "files/cjk_encodings.py": "a table of byte ranges",
-    "spark/shared_temp_tables.py": "the counterpart of engine/link/shared_temp_tables.py",
     "spark/tag_propagation.py": "the counterpart of engine/trace/tags.py",
-    "web/diff_overlay.py": "what a comparison adds to a drawing",
 }
 """Small modules with one importer that stand apart all the same, and why."""
 

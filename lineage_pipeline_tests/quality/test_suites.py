@@ -33,11 +33,10 @@ from lineage_pipeline.model.tables import (
     ObjectEdge,
     ObjectRow,
     StatementRow,
+    Waiver,
 )
-from lineage_pipeline.model.waivers import Waiver
 from lineage_pipeline.quality.checks import CheckResult, check_table
-from lineage_pipeline.quality.preparations import required_columns
-from lineage_pipeline.quality.suites import SUITES, suite_columns
+from lineage_pipeline.quality.suites import SUITES, required_columns, suite_columns
 from lineage_pipeline.store.row_conversion import rows_to_arrow
 from lineage_pipeline.store.table_schemas import address_columns, arrow_schema
 

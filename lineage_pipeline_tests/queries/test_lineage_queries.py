@@ -22,7 +22,7 @@ from lineage_pipeline.model import analysis
 from lineage_pipeline.model.errors import LineageError, NotThere
 from lineage_pipeline.queries.lineage import Lineage
 from lineage_pipeline.store.lineage_file import LineageFileTables, write_lineage_file
-from lineage_pipeline.store.stored_graph import load_column_graph
+from lineage_pipeline.store.stored_facts import load_column_graph
 from lineage_pipeline_tests.engine.test_trace import lineage as rows_of
 from lineage_pipeline_tests.support.paths import ROOT
 

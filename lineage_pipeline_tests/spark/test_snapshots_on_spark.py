@@ -24,7 +24,7 @@ from lineage_pipeline.discover.schemas.project_schemas import add_project_schema
 from lineage_pipeline.model.analysis import LineageTables
 from lineage_pipeline.model.enums import ObjectKind, Origin
 from lineage_pipeline.model.plan import ObjectEntry, Plan
-from lineage_pipeline.store.cache_maintenance import compact_compiled
+from lineage_pipeline.store.compiled_scripts import compact_compiled
 from lineage_pipeline.store.file_store import FileStore
 from lineage_pipeline.store.run import WarehouseRun
 from lineage_pipeline.store.warehouse import Warehouse

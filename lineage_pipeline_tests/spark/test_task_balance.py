@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lineage_pipeline.spark.compilation import FILE_COST, balance_partitions
-from lineage_pipeline.store.table_reader import matching_row_groups
+from lineage_pipeline.store.table_files import matching_row_groups
 
 
 def test_a_huge_file_has_a_task_of_its_own() -> None:

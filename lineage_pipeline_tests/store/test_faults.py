@@ -11,10 +11,9 @@ import pyarrow as pa
 import pytest
 
 from lineage_pipeline.config.load import load_settings
-from lineage_pipeline.spark.link_batches import LINK_CACHE as LINKED
-from lineage_pipeline.spark.link_batches import FileLink, _find_held_keys, is_linked, store_links
+from lineage_pipeline.spark.column_linking import LINK_CACHE as LINKED
+from lineage_pipeline.spark.column_linking import FileLink, _find_held_keys, is_linked, store_links
 from lineage_pipeline.spark.workspace import Workspace, encode_parquet
-from lineage_pipeline.store.cached_lineage import CachedLineage, load_cached_lineage, save_cached_lineage
 from lineage_pipeline.store.compiled_scripts import (
     COMPILED_FOLDER,
     SUCCESS_MARKER,
@@ -23,8 +22,8 @@ from lineage_pipeline.store.compiled_scripts import (
     load_compiled,
     save_compiled,
 )
-from lineage_pipeline.store.file_store import FileStore
-from lineage_pipeline.store.integrity import is_intact_file, prepend_digest, verify_digest
+from lineage_pipeline.store.file_store import FileStore, is_intact_file, prepend_digest, verify_digest
+from lineage_pipeline.store.lineage_file import CachedLineage, load_cached_lineage, save_cached_lineage
 from lineage_pipeline.store.packed_script import PackedScript
 from lineage_pipeline.store.run import WarehouseRun, required_tables
 from lineage_pipeline.store.table_schemas import SCHEMA_VERSION
@@ -214,7 +213,7 @@ def test_a_lineage_that_another_version_kept_is_not_read(tmp_path: Path, monkeyp
     file = tmp_path / "a.kept"
     save_cached_lineage(file, CachedLineage("key", {"one": pa.table({"a": [1]})}, b"before"))
     assert load_cached_lineage(file) is not None
-    monkeypatch.setattr("lineage_pipeline.store.cached_lineage.VERSION", b"another")
+    monkeypatch.setattr("lineage_pipeline.store.lineage_file.CACHE_FORMAT_VERSION", b"another")
     assert load_cached_lineage(file) is None
 
 

@@ -18,10 +18,10 @@ from lineage_pipeline.model.enums import Confidence, EdgeType, Origin, Scope, Se
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.model.tables import TABLES, Change, Column, ColumnEdge, Consumer, Hop, Source, Span, SqlFile, Use
 from lineage_pipeline.store.file_store import FileStore
-from lineage_pipeline.store.manifests import encode_file_name
+from lineage_pipeline.store.manifest_files import encode_file_name
 from lineage_pipeline.store.row_conversion import arrow_to_rows, rows_to_arrow
 from lineage_pipeline.store.run import WarehouseRun, required_tables
-from lineage_pipeline.store.table_reader import read_columns
+from lineage_pipeline.store.table_files import read_columns
 from lineage_pipeline.store.table_schemas import SCHEMA_VERSION, address_columns, arrow_schema
 from lineage_pipeline.store.warehouse import Warehouse
 

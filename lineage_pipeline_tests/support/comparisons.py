@@ -6,7 +6,7 @@ import msgspec
 
 from lineage_pipeline.export.subject import Comparison
 from lineage_pipeline.model import enums, tables
-from lineage_pipeline.model.waivers import Waiver
+from lineage_pipeline.model.tables import Waiver
 
 HOSTILE_NAMES = {
     "newline": "a\nb",

@@ -10,16 +10,13 @@ from typing import Any
 from hypothesis import strategies as st
 
 from lineage_pipeline.config.load import load_settings
-from lineage_pipeline.discover.discovery import Discovery, DiscoveryReader, DiscoveryRules, build_input_files
-from lineage_pipeline.discover.raw_file import RawFile
+from lineage_pipeline.discover.discovery import Discovery, DiscoveryReader, DiscoveryRules, RawFile, build_input_files
 from lineage_pipeline.discover.schemas.normalize import import_schema_input
 from lineage_pipeline.engine.graph.script_scopes import natural_path_key
-from lineage_pipeline.engine.trace.column_graph import ColumnRef, build_column_graph
-from lineage_pipeline.engine.trace.walk import find_upstream
+from lineage_pipeline.engine.trace.column_graph import ColumnRef, build_column_graph, find_upstream
 from lineage_pipeline.incremental.refresh import EMPTY_SHELF, refresh_lineage
-from lineage_pipeline.model.analysis import InputFile, LineageTables, Options, TableSchema
+from lineage_pipeline.model.analysis import InputFile, LineageTables, Options, SchemaImports, TableSchema
 from lineage_pipeline.model.enums import EdgeType, Subtype
-from lineage_pipeline.model.schema_imports import SchemaImports
 from lineage_pipeline.model.tables import ColumnEdge, Snapshot
 from lineage_pipeline.pipeline import AnalysisCache, analyze_files, build_lineage, compile_files
 from lineage_pipeline.store.row_conversion import rows_to_plain_arrow

@@ -19,13 +19,13 @@ from lineage_pipeline.discover.discovery import Discovery, build_input_files
 from lineage_pipeline.discover.folder import discover_folder
 from lineage_pipeline.model.analysis import LineageTables
 from lineage_pipeline.model.tables import TABLES
-from lineage_pipeline.store import file_store, parquet
+from lineage_pipeline.store import file_store, table_files
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline_tests.support.example_run import canonical_rows
 from lineage_pipeline_tests.support.fault_injection import published_files, read_published
 
 KEY = "repo@1"
-WRITING_MODULES = frozenset({file_store.__file__, parquet.__file__})
+WRITING_MODULES = frozenset({file_store.__file__, table_files.__file__})
 """The files of the store that touch the disk."""
 
 

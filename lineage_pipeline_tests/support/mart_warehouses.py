@@ -23,8 +23,8 @@ from lineage_pipeline.model.tables import (
     SqlFile,
     StatementRef,
     StatementRow,
+    Waiver,
 )
-from lineage_pipeline.model.waivers import Waiver
 from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline_tests.support.dbt_builds import make_core_edge, make_row, publish_tables, run_dbt
 

@@ -14,11 +14,10 @@ import time
 from pathlib import Path
 
 from lineage_pipeline.cli import main
-from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.config.load import SECRET_VARIABLES, load_settings
 from lineage_pipeline.discover.discovery import build_input_files
 from lineage_pipeline.discover.git.mirror import TOKEN_VARIABLE
 from lineage_pipeline.discover.git.repository import discover_revision
-from lineage_pipeline.model.schema_imports import SECRET_VARIABLES
 from lineage_pipeline.pipeline import build_lineage
 from lineage_pipeline_tests.support.example_run import canonical_rows
 from lineage_pipeline_tests.support.fault_injection import read_published

@@ -33,8 +33,8 @@ def backfill(
     require_pipeline()
     from lineage_pipeline.cli.run_summary_text import write_run_summary
     from lineage_pipeline.config.load import load_settings
-    from lineage_pipeline.defs.runs.history import CommitRange
-    from lineage_pipeline.defs.runs.history import backfill_repository as fill
+    from lineage_pipeline.defs.runs.materialize import CommitRange
+    from lineage_pipeline.defs.runs.materialize import backfill_repository as fill
     from lineage_pipeline.defs.runs.watched_repositories import open_repository
     from lineage_pipeline.model.errors import LineageError
 

@@ -69,7 +69,7 @@ def catalog(
 def _write_document(source: "OpenCatalog", names: list[str]) -> str:
     import json
 
-    from lineage_pipeline.discover.schemas.schema_writer import write_schema_document
+    from lineage_pipeline.discover.schemas.schema_documents import write_schema_document
 
     document = write_schema_document(source.get(name) for name in names)
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

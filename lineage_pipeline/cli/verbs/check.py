@@ -25,7 +25,7 @@ from lineage_pipeline.cli.options import (
     TodayOption,
     VariablesOption,
 )
-from lineage_pipeline.engine.diff.gate import FAIL_SEVERITIES, ExitStyle, FailOn, compute_exit_code
+from lineage_pipeline.engine.diff.policy import FAIL_SEVERITIES, ExitStyle, FailOn, compute_exit_code
 
 
 def check(

@@ -31,7 +31,7 @@ def show(
 
     Example: lineage config show warehouse --changed
     """
-    from lineage_pipeline.config.origins import list_setting_origins
+    from lineage_pipeline.config.load import list_setting_origins
     from lineage_pipeline.export.answers.answer import Answer, write_answer
 
     settings, found = list_setting_origins(path, os.environ)

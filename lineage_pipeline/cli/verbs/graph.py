@@ -84,8 +84,8 @@ def build(
 
     Example: lineage graph build models -o models.lineage --dialect spark
     """
-    from lineage_pipeline.cli.inputs import ReadingFlags, analyze_inputs, discover_inputs
-    from lineage_pipeline.cli.lineage_files import read_file_list, write_analysis_file
+    from lineage_pipeline.cli.inputs import ReadingFlags, analyze_inputs, discover_inputs, read_file_list
+    from lineage_pipeline.cli.lineage_files import write_analysis_file
     from lineage_pipeline.cli.local_analysis import find_unknown_stars, is_incomplete
 
     places = [*(paths or ()), *(read_file_list(manifest) if manifest else ())] or ["."]

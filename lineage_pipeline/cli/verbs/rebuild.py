@@ -47,7 +47,7 @@ def rebuild(
     Example: dbt build --select $(lineage rebuild --base origin/main --format dbt)
     """
     from lineage_pipeline.cli.inputs import discover_base_and_head
-    from lineage_pipeline.export.answers.rebuild_list import REBUILD_WRITERS, find_model_name
+    from lineage_pipeline.export.answers.change_answers import REBUILD_WRITERS, find_model_name
 
     flags = ReadingFlags(dialect, schema, allow_implied, var).flags()
     sides = discover_base_and_head(path, (base, head), flags, exact_base=exact_base)

@@ -24,10 +24,10 @@ def render(
 
     Example: lineage render models/orders.sql --var schema=raw
     """
-    from lineage_pipeline.cli.named_files import NamedFileRules
+    from lineage_pipeline.cli.inputs import NamedFileRules
     from lineage_pipeline.config.load import load_settings
     from lineage_pipeline.configured_schemas import compute_analysis_key
-    from lineage_pipeline.discover.single_files import STDIN, discover_single_files
+    from lineage_pipeline.discover.folder import STDIN, discover_single_files
 
     start = Path.cwd() if file == STDIN else Path(file).resolve().parent
     rendering = {"templater": templater, "variables": parse_variables(var)}

@@ -22,7 +22,7 @@ def rules(
     from lineage_pipeline.config.load import load_settings
     from lineage_pipeline.diff_settings import build_policy
     from lineage_pipeline.engine.diff.rules.registry import RULES
-    from lineage_pipeline.export.answers.rule_list import write_rules_json, write_rules_text
+    from lineage_pipeline.export.answers.change_answers import write_rules_json, write_rules_text
 
     policy = build_policy(load_settings(path, {}, os.environ))
     write_output((write_rules_json if format is ResultFormat.JSON else write_rules_text)(RULES, policy), output)

@@ -190,7 +190,7 @@ def _select_tables(names: "Collection[str]", wanted: str | None) -> "Collection[
     """Return the tables that match a name or a pattern; where none does, suggest one."""
     from lineage_pipeline.engine.trace.name_lookup import NameLookup
     from lineage_pipeline.engine.trace.selectors import parse_selector
-    from lineage_pipeline.queries.not_found import object_not_found
+    from lineage_pipeline.queries.lineage import object_not_found
 
     if wanted is None:
         return frozenset(names)

@@ -32,7 +32,7 @@ def verify(
 
     Example: lineage verify warehouse --catalog duckdb:///warehouse.duckdb
     """
-    from lineage_pipeline.export.answers.verification_result import write_verification_json, write_verification_text
+    from lineage_pipeline.export.answers.comparison_answers import write_verification_json, write_verification_text
     from lineage_pipeline.model.errors import LineageError
 
     if not catalog:
@@ -55,7 +55,7 @@ def _compare_with_engine(path: Path, url: str, system: str, reading: ReadingFlag
     from lineage_pipeline.discover.schemas.catalog_registry import open_catalog
     from lineage_pipeline.discover.schemas.normalize import normalize_tables
     from lineage_pipeline.engine.diff.verification import list_verified_objects, verify_schemas
-    from lineage_pipeline.engine.graph.drops import find_dropped
+    from lineage_pipeline.engine.graph.script_scopes import find_dropped
     from lineage_pipeline.model.errors import LineageError
 
     source = open_catalog(url, os.environ)

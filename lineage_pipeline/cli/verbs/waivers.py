@@ -12,7 +12,7 @@ from lineage_pipeline.cli.output import print_note, write_output
 
 if TYPE_CHECKING:
     from lineage_pipeline.engine.diff.waivers import WaivedChanges
-    from lineage_pipeline.model.waivers import Waiver
+    from lineage_pipeline.model.tables import Waiver
 
 
 class WaiverAction(StrEnum):
@@ -41,7 +41,7 @@ def waivers(
 
     Example: lineage waivers lint --today 2026-12-31
     """
-    from lineage_pipeline.export.answers.waiver_list import write_waivers_json, write_waivers_text
+    from lineage_pipeline.export.answers.change_answers import write_waivers_json, write_waivers_text
 
     found = _collect_waivers(path, base, today, dialect)
     if action is WaiverAction.PRUNE:
@@ -100,7 +100,7 @@ def _keep_faults(found: "WaivedChanges") -> "WaivedChanges":
 def _prune_waivers(path: Path, over: "tuple[Waiver, ...]") -> str:
     """Remove waivers from the file and list them; those in comments are only reported."""
     from lineage_pipeline.discover.waiver_file import WAIVER_FILE_NAME, remove_waivers
-    from lineage_pipeline.export.answers.waiver_list import write_waivers_text
+    from lineage_pipeline.export.answers.change_answers import write_waivers_text
 
     file = _repository_root(path) / WAIVER_FILE_NAME
     own = tuple(waiver for waiver in over if waiver.path == WAIVER_FILE_NAME and waiver.line is not None)

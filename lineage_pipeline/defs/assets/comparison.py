@@ -33,8 +33,7 @@ from lineage_pipeline.export.documents.changes_json import count_by_severity
 from lineage_pipeline.export.escaping import format_fenced
 from lineage_pipeline.export.formats.lineage_formats import write_text_parts
 from lineage_pipeline.model.enums import Stage
-from lineage_pipeline.model.tables import Diagnostic
-from lineage_pipeline.model.waivers import Waiver
+from lineage_pipeline.model.tables import Diagnostic, Waiver
 
 MAX_EVENT_PREVIEW = 2_000
 """Characters of an event in a preview."""

@@ -12,7 +12,7 @@ from lineage_pipeline.defs.specs import ASSET_PREFIX, build_column_schema, make_
 from lineage_pipeline.model.tables import TABLES
 from lineage_pipeline.quality.shares import SHARE_COLUMNS, Share, count_share
 from lineage_pipeline.store.run import WarehouseRun
-from lineage_pipeline.store.table_reader import TableFiles, read_columns
+from lineage_pipeline.store.table_files import TableFiles, read_columns
 
 _EDGE_ENDS = (
     "column_edges.from_object",

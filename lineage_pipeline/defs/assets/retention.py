@@ -19,12 +19,18 @@ from lineage_pipeline.defs.runs.watched_repositories import locate_repository
 from lineage_pipeline.defs.specs import ASSET_OWNERS, CODE_VERSION, SNAPSHOT_PARTITIONS, SPARK_POOL
 from lineage_pipeline.discover.file_options import options_of_row
 from lineage_pipeline.discover.folder import name_repository
-from lineage_pipeline.discover.git.refs import list_refs, select_refs
-from lineage_pipeline.discover.git.repository import find_snapshot_base, find_toplevel, is_repository, read_commit
+from lineage_pipeline.discover.git.repository import (
+    find_snapshot_base,
+    find_toplevel,
+    is_repository,
+    list_refs,
+    read_commit,
+    select_refs,
+)
 from lineage_pipeline.export.escaping import format_code
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.model.tables import Snapshot, SqlFile
-from lineage_pipeline.store.cache_maintenance import MIN_COMPACTED_BATCHES, compact_compiled, remove_unused_caches
+from lineage_pipeline.store.compiled_scripts import MIN_COMPACTED_BATCHES, compact_compiled, remove_unused_caches
 from lineage_pipeline.store.file_store import FileStore
 from lineage_pipeline.store.packed_script import compile_key
 from lineage_pipeline.store.row_conversion import arrow_to_rows

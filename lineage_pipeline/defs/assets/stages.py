@@ -12,14 +12,13 @@ from lineage_pipeline.defs.assets.metadata import build_product_result, build_ta
 from lineage_pipeline.defs.resources import Project, SparkResource, StoreResource
 from lineage_pipeline.defs.snapshot_keys import extract_commit
 from lineage_pipeline.defs.specs import SPARK_POOL, build_specs, list_stage_tables, snapshot_partitions
-from lineage_pipeline.discover.discovery import DiscoveryReader
+from lineage_pipeline.discover.discovery import SCHEMA_TEMPLATER, DiscoveryReader
 from lineage_pipeline.discover.git.repository import refuse_missing_contents
-from lineage_pipeline.discover.rendered_rows import SCHEMA_TEMPLATER
 from lineage_pipeline.discover.schemas.project_schemas import add_project_schemas
 from lineage_pipeline.model.enums import Stage
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.model.tables import Diagnostic, Source, SqlFile
-from lineage_pipeline.store.manifests import manifest_path
+from lineage_pipeline.store.manifest_files import manifest_path
 from lineage_pipeline.store.run import WarehouseRun
 
 Results: TypeAlias = Iterator[Any]

@@ -14,7 +14,7 @@ from lineage_pipeline.defs.resources import Project, StoreResource
 from lineage_pipeline.defs.runs.published import is_published, read_comparison
 from lineage_pipeline.defs.snapshot_keys import extract_commit
 from lineage_pipeline.defs.specs import SPARK_POOL, make_asset_key, snapshot_partitions
-from lineage_pipeline.engine.diff.gate import list_failing_changes
+from lineage_pipeline.engine.diff.policy import list_failing_changes
 from lineage_pipeline.export import REPORTERS
 from lineage_pipeline.export.documents.changes_json import count_by_severity
 from lineage_pipeline.export.reports.causes import RootCause, collect_causes, format_number_of, rank_owners
@@ -25,7 +25,7 @@ from lineage_pipeline.model.tables import Snapshot
 from lineage_pipeline.quality.checks import CheckResult
 from lineage_pipeline.quality.shares import Share, judge_share
 from lineage_pipeline.store.run import WarehouseRun
-from lineage_pipeline.store.table_reader import read_columns
+from lineage_pipeline.store.table_files import read_columns
 from lineage_pipeline.store.warehouse import Warehouse
 
 BREAKING_CHECK = "no_breaking_changes"

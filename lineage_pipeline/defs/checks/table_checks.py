@@ -14,8 +14,7 @@ from lineage_pipeline.defs.runs.published import read_base_key
 from lineage_pipeline.defs.specs import SPARK_POOL, make_asset_key, snapshot_partitions
 from lineage_pipeline.model.enums import Level
 from lineage_pipeline.quality.checks import CheckResult, check_table
-from lineage_pipeline.quality.preparations import required_columns
-from lineage_pipeline.quality.suites import SUITES, TableCheck
+from lineage_pipeline.quality.suites import SUITES, TableCheck, required_columns
 from lineage_pipeline.store.run import WarehouseRun
 from lineage_pipeline.store.table_schemas import DIFF_ADDRESS, address_columns
 

@@ -1,16 +1,20 @@
-"""Materializes revisions into the warehouse: all stages through Dagster in this process, on one Spark session.
+"""Materializes revisions or a repository's past: all stages through Dagster in this process, on one Spark session.
 
 What exists is not made again; where nothing is missing, neither Dagster nor Spark is started.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+import msgspec
+
 from lineage_pipeline.config.load import Settings
-from lineage_pipeline.defs.home import Home, prepare_dagster_home
-from lineage_pipeline.defs.runs.run_summary import summarize_run
+from lineage_pipeline.config.models import RepositorySettings
+from lineage_pipeline.defs.home import Home, locate_home, prepare_dagster_home
+from lineage_pipeline.defs.runs.published import read_comparison
 from lineage_pipeline.defs.runs.targets import (
     MissingOutputs,
     SnapshotTarget,
@@ -21,8 +25,14 @@ from lineage_pipeline.defs.runs.targets import (
     require_all,
 )
 from lineage_pipeline.defs.runs.watched_repositories import ensure_watched
+from lineage_pipeline.discover.git.repository import find_toplevel, list_commits_between, resolve_commit
+from lineage_pipeline.engine.diff.policy import list_failing_changes
+from lineage_pipeline.export import REPORTERS
+from lineage_pipeline.export.subject import Comparison
+from lineage_pipeline.model.enums import Level, Severity
 from lineage_pipeline.model.errors import LineageError
-from lineage_pipeline.model.summary import RunSummary
+from lineage_pipeline.model.summary import RunSummary, TableCount
+from lineage_pipeline.quality.checks import CheckResult
 from lineage_pipeline.store.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -142,3 +152,93 @@ def _count_spark_jobs() -> int:
     from lineage_pipeline.spark.session import count_jobs
 
     return count_jobs()
+
+
+class CommitRange(msgspec.Struct, frozen=True):
+    """A range of commits: those after a revision up to another, and every Nth of them."""
+
+    since: str
+    until: str = ""
+    every: int = 1
+
+
+def backfill_repository(
+    settings: Settings, repo: Path, walk: CommitRange, report: ProgressReport, *, force: bool = False
+) -> RunSummary:
+    """Make the snapshots of commits along first parents, the oldest first."""
+    settings, row = ensure_watched(settings, repo)
+    top = find_toplevel(repo)
+    end = resolve_commit(top, walk.until or row.base_ref or "HEAD")
+    commits = list_commits_between(top, resolve_commit(top, walk.since), end)
+    wanted = plan_backfill(settings, top, row, commits, walk.every)
+    report(f"{row.name}: {len(wanted)} snapshots of {len(commits)} commits since {walk.since}")
+    return materialize_targets(settings, wanted, report, force=force)
+
+
+def plan_backfill(
+    settings: Settings, repo: Path, row: RepositorySettings, commits: Sequence[str], every: int = 1
+) -> list[SnapshotTarget]:
+    """List the snapshots; where commits are skipped, only the newest is compared, since the others lack bases."""
+    if every == 1:
+        found = plan_targets(settings, repo, row, commits)
+        return [msgspec.structs.replace(target, past=True) for target in found]
+    some = commits[::-1][::every][::-1]
+    passed = [SnapshotTarget(f"{row.name}@{commit}", implied=True, past=True) for commit in some[:-1]]
+    last = plan_targets(settings, repo, row, some[-1:])
+    known = {target.snapshot for target in last}
+    return [*(target for target in passed if target.snapshot not in known), *last]
+
+
+def summarize_run(settings: Settings, targets: Sequence[SnapshotTarget], jobs: int, skipped: bool) -> RunSummary:
+    """Return what was found and where it is; an unpublished snapshot counts only by its checks."""
+    home, warehouse = locate_home(settings), Warehouse(settings.warehouse)
+    keys = [target.snapshot for target in targets]
+    published = [key for key in keys if warehouse.manifest(key) is not None]
+    compared = [target.snapshot for target in targets if not target.implied and target.snapshot in published]
+    comparisons = [found for key in compared if (found := read_comparison(warehouse, key)) is not None]
+    changes = [change for comparison in comparisons for change in comparison.changes]
+    results = list(_read_check_results(home, keys))
+    return RunSummary(
+        snapshots=tuple(published),
+        tables=tuple(_count_tables(warehouse, published)),
+        findings=dict(Counter(_read_severities(warehouse, published))),
+        changes=dict(Counter(change.effective.value for change in changes if change.root and change.waiver is None)),
+        derived=sum(not change.root for change in changes),
+        breaking=tuple(list_failing_changes(changes, Severity.BREAKING)),
+        checks_passed=sum(result.passed for result in results),
+        checks_failed=sum(not result.passed and result.severity is Level.ERROR for result in results),
+        spark_jobs=jobs,
+        skipped=skipped,
+        warehouse=settings.warehouse,
+        marts=str(home.marts) if home.marts.exists() else "",
+        events=str(home.events) if home.events.exists() else "",
+        report=_report_path(home, comparisons),
+    )
+
+
+def _count_tables(warehouse: Warehouse, snapshots: Sequence[str]) -> Iterator[TableCount]:
+    rows: Counter[str] = Counter()
+    for snapshot in snapshots:
+        manifest = warehouse.manifest(snapshot)
+        for table, stored in manifest.tables.items() if manifest else ():
+            rows[table] += stored.rows
+    rows.pop("sources", None)  # they are shared: their files hold those of other snapshots, too
+    yield from (TableCount(table, count) for table, count in rows.items())
+
+
+def _read_severities(warehouse: Warehouse, snapshots: Sequence[str]) -> Iterator[str]:
+    for snapshot in snapshots:
+        yield from warehouse.read(snapshot, "diagnostics")["severity"].to_pylist()
+
+
+def _read_check_results(home: Home, snapshots: Sequence[str]) -> Iterator[CheckResult]:
+    for snapshot in snapshots:
+        for file in sorted(home.checks_of(snapshot, "any").parent.glob("*.json")):
+            yield from msgspec.json.decode(file.read_bytes(), type=list[CheckResult])
+
+
+def _report_path(home: Home, comparisons: Sequence[Comparison]) -> str:
+    if not comparisons:
+        return ""
+    last = comparisons[-1]
+    return str(home.report_of(last.base, last.head, REPORTERS["markdown"].suffix))

@@ -33,8 +33,8 @@ from lineage_pipeline.model.tables import (
     Source,
     SqlFile,
     StatementRow,
+    Waiver,
 )
-from lineage_pipeline.model.waivers import Waiver
 from lineage_pipeline.store.row_conversion import arrow_to_rows
 from lineage_pipeline.store.warehouse import Warehouse
 

@@ -12,7 +12,6 @@ from lineage_pipeline.defs.home import Home, locate_home
 from lineage_pipeline.defs.runs.published import hash_diff_inputs, hash_event_inputs, is_published
 from lineage_pipeline.defs.snapshot_keys import HISTORY_TAG, REF_TAG, extract_commit, extract_repository
 from lineage_pipeline.discover.folder import open_folder
-from lineage_pipeline.discover.git.refs import select_refs
 from lineage_pipeline.discover.git.repository import (
     WORKTREE,
     find_snapshot_base,
@@ -21,6 +20,7 @@ from lineage_pipeline.discover.git.repository import (
     is_repository,
     read_commit,
     resolve_commit,
+    select_refs,
 )
 from lineage_pipeline.export import REPORTERS
 from lineage_pipeline.model.errors import LineageError

@@ -11,11 +11,10 @@ import dagster as dg
 from dagster._core.storage.event_log import SqlEventLogStorage
 
 from lineage_pipeline.alerts.alert import CheckEvaluation, hash_identity
-from lineage_pipeline.alerts.messages import escape_line, format_log_line
 from lineage_pipeline.alerts.outbox import DeliveryOutcome, Outbox, OutboxState, deliver_due, queue_alerts
-from lineage_pipeline.alerts.sinks import SinkContext
+from lineage_pipeline.alerts.sinks import SinkContext, escape_line, format_log_line
 from lineage_pipeline.config.load import Settings
-from lineage_pipeline.defs.assets.repositories import REPOSITORY_PREFIX as REPOSITORIES
+from lineage_pipeline.defs.assets.external_assets import REPOSITORY_PREFIX as REPOSITORIES
 from lineage_pipeline.defs.resources import Project
 from lineage_pipeline.defs.snapshot_keys import HISTORY_TAG, REF_TAG, extract_repository
 from lineage_pipeline.defs.specs import ASSET_OWNERS

@@ -1,5 +1,6 @@
-"""Macros of a project, its packages and our own: found by name, compiled when they are first called."""
+"""Macros of a project, its packages and our own, compiled when they are first called; and dbt's Jinja filters."""
 
+import ast
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +14,6 @@ from jinja2.ext import Extension
 from jinja2.parser import Parser
 
 from lineage_pipeline.discover.dbt.project import DbtProject, with_packages
-from lineage_pipeline.discover.dbt.value_types import VALUE_FILTERS
 from lineage_pipeline.discover.templating.jinja_sandbox import BoundedEnvironment
 from lineage_pipeline.discover.templating.protocol import Library
 from lineage_pipeline.discover.templating.undefined import AbsentKey, UndefinedName
@@ -184,3 +184,37 @@ def read_bundled_macros(package: str) -> Iterator[tuple[str, str]]:
     for file in sorted(folder.iterdir(), key=lambda item: item.name):
         if file.name.endswith(".sql"):
             yield posixpath.join("lineage", package, file.name), file.read_text(encoding="utf-8")
+
+
+INTEGER_TEXT = re.compile(r"[+-]?\d+")
+
+
+def as_bool(value: Any) -> Any:
+    """dbt's `as_bool`: return the boolean that a text spells; any other value is returned unchanged."""
+    said = str(value).strip().lower()
+    return {"true": True, "false": False, "1": True, "0": False}.get(said, value)
+
+
+def as_number(value: Any) -> Any:
+    """dbt's `as_number`: return the number that a text spells; any other value is returned unchanged."""
+    try:
+        return int(str(value)) if INTEGER_TEXT.fullmatch(str(value).strip()) else float(str(value))
+    except ValueError:
+        return value
+
+
+def as_native(value: Any) -> Any:
+    """dbt's `as_native`: return the Python value that a text spells; any other value is returned unchanged."""
+    try:
+        return ast.literal_eval(str(value).strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return value
+
+
+VALUE_FILTERS: Mapping[str, Callable[[Any], Any]] = {
+    "as_bool": as_bool,
+    "as_number": as_number,
+    "as_native": as_native,
+    "as_text": str,
+}
+"""dbt's Jinja filters that turn the text of a setting into a value."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from lineage_pipeline.discover.dbt.nodes import DbtNode, node_body, snapshot_tag_span
 from lineage_pipeline.discover.dbt.session import CTE_PREFIX, DbtSession
-from lineage_pipeline.discover.dbt.value_types import infer_seed_type
-from lineage_pipeline.discover.templating.jinja_source_map import render_jinja
+from lineage_pipeline.discover.dbt.target import infer_seed_type
+from lineage_pipeline.discover.templating.jinja import render_jinja
 from lineage_pipeline.discover.templating.pieces import Copies, Pieces, align_texts, slice_copies
 from lineage_pipeline.discover.templating.protocol import Problem, Rendered, Template
 from lineage_pipeline.discover.templating.undefined import TemplateReport

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from lineage_pipeline.discover.dbt.adapters import DbtAdapter
+from lineage_pipeline.discover.dbt.target import DbtAdapter
 
 PLAIN_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*\Z")
 QUOTE_CHARACTERS = frozenset('"`[')

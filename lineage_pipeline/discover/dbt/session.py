@@ -9,16 +9,14 @@ from jinja2.environment import Template as Compiled
 from jinja2.exceptions import TemplateError
 
 from lineage_pipeline.discover.dbt.context import build_context
-from lineage_pipeline.discover.dbt.external_sources import apply_external_location
 from lineage_pipeline.discover.dbt.macros import DbtEnvironment, MacroRegistry, MacroReturn
 from lineage_pipeline.discover.dbt.manifest import ManifestNode, find_manifest
-from lineage_pipeline.discover.dbt.node_names import NodeNaming
+from lineage_pipeline.discover.dbt.node_names import NodeNaming, apply_external_location
 from lineage_pipeline.discover.dbt.nodes import DbtNode, DbtNodes, node_body
 from lineage_pipeline.discover.dbt.project import DbtProject, merge_settings, with_packages
 from lineage_pipeline.discover.dbt.python_models import PYTHON_SUFFIX, python_model_config
 from lineage_pipeline.discover.dbt.relation import DbtRelation, merge_quoting
 from lineage_pipeline.discover.dbt.target import TargetOptions, find_target
-from lineage_pipeline.discover.dbt.value_types import render_nested
 from lineage_pipeline.discover.dbt.yaml_files import YamlFiles
 from lineage_pipeline.discover.templating.protocol import Library
 from lineage_pipeline.discover.templating.undefined import UndefinedName
@@ -285,3 +283,15 @@ def _config_calls(tree: syntax.Template, node: DbtNode) -> Iterator[syntax.Call]
     for call in tree.find_all(syntax.Call):
         if isinstance(call.node, syntax.Name) and call.node.name == "config":
             yield call
+
+
+def render_nested(value: Any, render: Callable[[str], str]) -> Any:
+    """Return a setting with its templates rendered, inside of lists and mappings too."""
+    if isinstance(value, str):
+        if "{{" not in value and "{%" not in value:
+            return value
+        said = render(value).strip()
+        return {"True": True, "False": False, "None": None}.get(said, said)
+    if isinstance(value, Mapping):
+        return {key: render_nested(item, render) for key, item in value.items()}
+    return [render_nested(item, render) for item in value] if isinstance(value, list | tuple) else value

@@ -1,13 +1,12 @@
-"""The dbt target: database, schema and adapter from the profiles in the repository and the settings."""
+"""The dbt target: database and schema from profiles and settings, and what its adapter decides, such as quoting."""
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from lineage_pipeline.discover.dbt.adapters import DbtAdapter, find_adapter
 from lineage_pipeline.discover.dbt.project import DbtProject
 from lineage_pipeline.discover.dbt.yaml_files import YamlFiles, as_mapping
 
@@ -38,6 +37,27 @@ class TargetOptions(msgspec.Struct, frozen=True):
     variables: Mapping[str, Any] = {}
     manifest: str = ""
     trust: bool = False
+
+
+class DbtAdapter(msgspec.Struct, frozen=True):
+    """An adapter: its dialect, whether and with what it quotes names, and the adapters it inherits macros from.
+
+    `types` are seed column types where they differ from PostgreSQL's. `schema` is used by a target that names none;
+    one that `reads_files` reads sources from external locations.
+    """
+
+    name: str = ""
+    dialect: str = ""
+    quotes: bool = True
+    mark: str = '"'
+    parents: tuple[str, ...] = ()
+    types: Mapping[str, str] = {}
+    schema: str = ""
+    reads_files: bool = False
+
+    def seed_type(self, kind: str) -> str:
+        """Return the column type of a seed by the kind of its values."""
+        return self.types.get(kind) or {"numeric": "float8", "varchar": "text"}.get(kind, kind)
 
 
 class DbtTarget(msgspec.Struct, frozen=True):
@@ -121,3 +141,85 @@ def _resolve_env_var(value: Any, variables: Mapping[str, Any]) -> Any:
     if not isinstance(value, str) or "{{" not in value:
         return value
     return ENV_VAR_CALL.sub(lambda match: str(variables.get(match.group(1), match.group(2) or "")), value)
+
+
+STRING_SEED_TYPES = {"varchar": "string", "numeric": "double", "integer": "bigint"}
+BIGQUERY_SEED_TYPES = {
+    "varchar": "string",
+    "numeric": "float64",
+    "integer": "int64",
+    "boolean": "bool",
+    "timestamp": "datetime",
+}
+SQLSERVER_SEED_TYPES = {
+    "varchar": "varchar",
+    "numeric": "float",
+    "integer": "int",
+    "boolean": "bit",
+    "timestamp": "datetime",
+}
+ORACLE_SEED_TYPES = {"numeric": "number", "varchar": "varchar2(4000)"}
+DOUBLE_SEED_TYPES = {"numeric": "double"}
+
+
+ADAPTERS: Mapping[str, DbtAdapter] = {
+    adapter.name: adapter
+    for adapter in (
+        DbtAdapter("athena", "athena", types=DOUBLE_SEED_TYPES),
+        DbtAdapter("bigquery", "bigquery", mark="`", types=BIGQUERY_SEED_TYPES),
+        DbtAdapter("clickhouse", "clickhouse", mark="`"),
+        DbtAdapter("databricks", "databricks", mark="`", parents=("spark",), types=STRING_SEED_TYPES),
+        DbtAdapter("doris", "doris", mark="`", types=DOUBLE_SEED_TYPES),
+        DbtAdapter("dremio", "dremio"),
+        DbtAdapter("duckdb", "duckdb", schema="main", reads_files=True),
+        DbtAdapter("exasol", "exasol", quotes=False),
+        DbtAdapter("fabric", "fabric", parents=("sqlserver",), types=SQLSERVER_SEED_TYPES),
+        DbtAdapter("greenplum", "postgres", parents=("postgres",)),
+        DbtAdapter("hive", "hive", quotes=False, mark="`", types=STRING_SEED_TYPES),
+        DbtAdapter("impala", "hive", quotes=False, mark="`", types=STRING_SEED_TYPES),
+        DbtAdapter("materialize", "materialize", parents=("postgres",)),
+        DbtAdapter("mysql", "mysql", quotes=False, mark="`", types=DOUBLE_SEED_TYPES),
+        DbtAdapter("oracle", "oracle", quotes=False, types=ORACLE_SEED_TYPES),
+        DbtAdapter("postgres", "postgres"),
+        DbtAdapter("redshift", "redshift", parents=("postgres",), types={"varchar": "varchar"}),
+        DbtAdapter("risingwave", "risingwave", parents=("postgres",)),
+        DbtAdapter("singlestore", "singlestore", mark="`", types=DOUBLE_SEED_TYPES),
+        DbtAdapter("snowflake", "snowflake", quotes=False),
+        DbtAdapter("spark", "spark", quotes=False, mark="`", types=STRING_SEED_TYPES),
+        DbtAdapter("sqlite", "sqlite"),
+        DbtAdapter("sqlserver", "tsql", types=SQLSERVER_SEED_TYPES),
+        DbtAdapter("starrocks", "starrocks", mark="`", types=DOUBLE_SEED_TYPES),
+        DbtAdapter("synapse", "tsql", parents=("sqlserver",), types=SQLSERVER_SEED_TYPES),
+        DbtAdapter("teradata", "teradata"),
+        DbtAdapter("trino", "trino", types=DOUBLE_SEED_TYPES),
+        DbtAdapter("vertica", "vertica"),
+    )
+}
+"""The adapters by the `type` of a profile."""
+
+
+def find_adapter(name: str, dialect: str = "") -> DbtAdapter:
+    """Return an adapter by its name, or by its dialect."""
+    found = ADAPTERS.get(name)
+    if found is None and dialect:
+        found = ADAPTERS.get(dialect) or next((one for one in ADAPTERS.values() if one.dialect == dialect), None)
+    return found or DbtAdapter(name)
+
+
+SEED_VALUE_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("integer", re.compile(r"[+-]?\d{1,18}\Z")),
+    ("numeric", re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\Z")),
+    ("date", re.compile(r"\d{4}-\d{2}-\d{2}\Z")),
+    ("timestamp", re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?\Z")),
+    ("boolean", re.compile(r"(?:true|false)\Z", re.IGNORECASE)),
+)
+
+
+def infer_seed_type(values: Iterable[str]) -> str:
+    """Return the kind of the values of a seed column, ignoring empty ones; a column of only empty ones is a number."""
+    said = [value.strip() for value in values if value.strip() and value.strip().lower() != "null"]
+    if not said:
+        return "integer"
+    return next(
+        (name for name, pattern in SEED_VALUE_PATTERNS if all(pattern.match(value) for value in said)), "varchar"
+    )

@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 
-from lineage_pipeline.discover.dbt.inferred_columns import InferredColumns
 from lineage_pipeline.discover.dbt.node_sql import (
     render_exposures,
     render_node_file,
@@ -25,7 +24,7 @@ from lineage_pipeline.discover.dbt.project import (
 )
 from lineage_pipeline.discover.dbt.python_models import PYTHON_SUFFIX, render_python_model
 from lineage_pipeline.discover.dbt.session import DbtSession
-from lineage_pipeline.discover.dbt.table_metadata import list_described_tables
+from lineage_pipeline.discover.dbt.table_metadata import InferredColumns, list_described_tables
 from lineage_pipeline.discover.dbt.target import TargetOptions
 from lineage_pipeline.discover.dbt.yaml_files import YamlFiles
 from lineage_pipeline.discover.templating.pieces import Pieces

@@ -10,11 +10,9 @@ import msgspec
 from lineage_pipeline.dialects.generic import GENERIC
 from lineage_pipeline.dialects.registry import find_traits
 from lineage_pipeline.discover.embedded_sql.curly_languages import extract_curly, extract_scala
-from lineage_pipeline.discover.embedded_sql.databricks import extract_databricks, is_databricks_notebook
-from lineage_pipeline.discover.embedded_sql.jupyter import extract_jupyter
-from lineage_pipeline.discover.embedded_sql.python_program import extract_python
+from lineage_pipeline.discover.embedded_sql.notebooks import extract_databricks, extract_jupyter, is_databricks_notebook
+from lineage_pipeline.discover.embedded_sql.python_program import RepositoryModules, extract_python
 from lineage_pipeline.discover.embedded_sql.r import extract_r
-from lineage_pipeline.discover.embedded_sql.repository_modules import RepositoryModules
 from lineage_pipeline.discover.embedded_sql.text_parts import (
     ExtractedSql,
     ExtractProblem,

@@ -1,7 +1,10 @@
-"""SQL in Python: strings are followed from where they are written to where they are run, in the syntax tree."""
+"""SQL in Python: strings are followed to where they are run, also through constants of imported modules."""
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
 
 from lineage_pipeline.discover.embedded_sql.known_values import (
     UNKNOWN_VALUE,
@@ -40,9 +43,12 @@ from lineage_pipeline.discover.embedded_sql.sql_sinks import (
 )
 from lineage_pipeline.discover.embedded_sql.text_parts import (
     BUDGET,
+    IMPORTED_OFFSET,
     UNKNOWN_PART,
     ExtractedSql,
     ExtractProblem,
+    PossibleTexts,
+    TextPart,
     TextValue,
     drop_choices,
     drop_overlapping,
@@ -52,6 +58,7 @@ from lineage_pipeline.discover.embedded_sql.text_parts import (
     sql_limit_problem,
     weigh_text,
 )
+from lineage_pipeline.discover.templating.protocol import Library, NoLibrary
 
 MAX_CALL_DEPTH = 4
 """How deep nested function calls are followed."""
@@ -322,3 +329,64 @@ class ProgramWalker:
             elif sink.sure and UNKNOWN_PART in value and not is_sql_file_name(said):
                 place = self.source.offset_of(sink.node)
                 self.program.problems[ExtractProblem("DYNAMIC_SQL", (("share", "0"),), place)] = None
+
+
+class RepositoryModules:
+    """The modules of a repository, each read when a program first uses a constant of it."""
+
+    def __init__(self, library: Library | None = None) -> None:
+        """Store the files of the repository."""
+        self.library = library or NoLibrary()
+        self._known: dict[str, Mapping[str, KnownValue]] = {}
+
+    def constants(self, path: str, module: str, level: int) -> Mapping[str, KnownValue]:
+        """Return the constants of a module as imported by the file at a path; `level` counts the leading dots."""
+        for place in _module_candidates(posixpath.normpath(path), module, level):
+            if place not in self._known:
+                text = self.library.read(place)
+                if text is None:
+                    continue
+                self._known[place] = {}  # one that imports itself knows nothing of it
+                self._known[place] = self._read_module(text, place)
+            return self._known[place]
+        return {}
+
+    def _read_module(self, text: str, path: str) -> dict[str, KnownValue]:
+        program = PythonProgram(lambda module, level: self.constants(path, module, level))
+        program.read(text)
+        return {name: _mark_imported(value) for name, value in program.names.known.items()}
+
+
+def _module_candidates(path: str, module: str, level: int) -> Iterator[str]:
+    """Yield the files that may be a module, nearest first."""
+    folder = posixpath.dirname(path)
+    inner = module.replace(".", "/")
+    if level:
+        for _ in range(level - 1):
+            folder = posixpath.dirname(folder)
+        yield from _module_files(posixpath.join(folder, inner))
+        return
+    while True:
+        yield from _module_files(posixpath.join(folder, inner))
+        if not folder:
+            return
+        folder = posixpath.dirname(folder)
+
+
+def _module_files(place: str) -> Iterator[str]:
+    yield f"{place}.py"
+    yield posixpath.join(place, "__init__.py")
+
+
+def _mark_imported(known: KnownValue) -> KnownValue:
+    """Return a value whose parts are marked as being in another file."""
+    items = None if known.items is None else tuple(_mark_imported(item) for item in known.items)
+    entries = None if known.entries is None else {key: _mark_imported(item) for key, item in known.entries.items()}
+    texts: PossibleTexts = tuple(
+        tuple(
+            msgspec.structs.replace(part, at=IMPORTED_OFFSET) if part.text else TextPart("", choice=part.choice)
+            for part in value
+        )
+        for value in known.texts
+    )
+    return KnownValue(texts, items, entries)

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from lineage_pipeline.discover.embedded_sql.builtin_calls import (
+from lineage_pipeline.discover.embedded_sql.known_values import ProgramFunction
+from lineage_pipeline.discover.embedded_sql.python_evaluator import (
     TRANSPARENT_FUNCTIONS,
     ValueEvaluator,
     format_fields,
     keyword_texts,
 )
-from lineage_pipeline.discover.embedded_sql.known_values import ProgramFunction
 from lineage_pipeline.discover.embedded_sql.text_parts import (
     UNKNOWN_PART,
     PossibleTexts,

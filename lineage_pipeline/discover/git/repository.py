@@ -1,9 +1,10 @@
-"""A git repository: its commits, and the files of a revision, read from the object database without a checkout."""
+"""A git repository: branches, tags, commits, and the files of a revision, read without a checkout."""
 
 import os
 import subprocess
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO
@@ -16,19 +17,21 @@ from lineage_pipeline.discover.discovery import (
     DiscoveryReader,
     DiscoveryRules,
     FileSurroundings,
+    RawFile,
     build_file_finding,
+    max_file_bytes,
+    oversized_file,
 )
 from lineage_pipeline.discover.folder import MAX_TEXT_BYTES, name_repository, open_folder
 from lineage_pipeline.discover.git.boundary import (
     LINK,
     SUBMODULE,
     ForeignRepositoryError,
+    RevisionLibrary,
     find_trusted_top,
     resolve_tree_links,
 )
 from lineage_pipeline.discover.ignore_rules import REVISION_IGNORE_FILES, IgnoreRules
-from lineage_pipeline.discover.raw_file import RawFile, max_file_bytes, oversized_file
-from lineage_pipeline.discover.repository_files import RevisionLibrary
 from lineage_pipeline.discover.sqlproj import SQLPROJ_SUFFIX, find_deployment_positions
 from lineage_pipeline.discover.waiver_file import WAIVER_FILE_NAME
 from lineage_pipeline.engine.graph.script_scopes import natural_path_key
@@ -360,3 +363,66 @@ def read_blobs(repo: Path, blobs: Iterable[Blob]) -> Iterator[RawFile]:
         return start_git(repo, "cat-file", "--batch", stdin=subprocess.PIPE, stderr=quiet)
 
     yield from read_blob_contents(start, blobs, repo)
+
+
+BRANCH_PREFIX = "refs/heads/"
+REF_PREFIXES = ("refs/heads", "refs/tags", "refs/remotes")
+SEPARATE_PREFIXES = ("tags/", "remotes/")
+"""Name prefixes of tags and remote branches; only patterns with the same prefix match them."""
+
+
+def list_refs(repo: Path) -> dict[str, str]:
+    """Return the commit of every ref: `main`, `tags/v1`, `remotes/origin/main`."""
+    shown = run_git(
+        repo, "for-each-ref", "--format=%(refname) %(objectname) %(objecttype) %(*objectname)", *REF_PREFIXES
+    )
+    found = {}
+    for line in shown.decode("utf-8", "backslashreplace").removesuffix("\n").split("\n"):
+        name, target, kind, *peeled = line.split(" ")
+        if kind == "commit" or any(peeled):
+            found[name.removeprefix(BRANCH_PREFIX).removeprefix("refs/")] = peeled[0] if any(peeled) else target
+    return {name: found[name] for name in sorted(found) if not name.endswith("/HEAD")}
+
+
+def select_refs(repo: Path, patterns: Sequence[str], base_ref: str) -> dict[str, str]:
+    """Return the selected refs: by patterns, else the base ref, else the branch that is checked out."""
+    if patterns:
+        return {name: commit for name, commit in list_refs(repo).items() if is_ref_selected(name, patterns)}
+    name = base_ref or "HEAD"
+    return {_current_branch(repo) if name == "HEAD" else name: resolve_commit(repo, name)}
+
+
+def is_ref_selected(name: str, patterns: Sequence[str]) -> bool:
+    """Return whether a pattern matches a name and none with `!` does; `*` crosses slashes."""
+    kind = next((prefix for prefix in SEPARATE_PREFIXES if name.startswith(prefix)), "")
+    fitting = [pattern for pattern in patterns if _separate_prefix(pattern.removeprefix("!")) == kind]
+    hits = [pattern for pattern in fitting if fnmatchcase(name, pattern.removeprefix("!"))]
+    return bool(hits) and not any(pattern.startswith("!") for pattern in hits)
+
+
+def _separate_prefix(pattern: str) -> str:
+    return next((prefix for prefix in SEPARATE_PREFIXES if pattern.startswith(prefix)), "")
+
+
+def _current_branch(repo: Path) -> str:
+    try:
+        return run_git(repo, "symbolic-ref", "--short", "HEAD").decode("utf-8", "backslashreplace").strip()
+    except LineageError:  # a commit is checked out, and no branch
+        return "HEAD"
+
+
+def list_gained_commits(repo: Path, before: str, after: str) -> list[str]:
+    """Return the commits that a ref has gained, oldest first, along first parents; lost commits are ignored."""
+    start = find_merge_base(repo, before, after) if has_commit(repo, before) else None
+    return list_commits_between(repo, start, after) if start else [after]
+
+
+def list_commits_between(repo: Path, start: str, end: str) -> list[str]:
+    """Return the commits along first parents after one up to another, oldest first."""
+    listed = run_git(repo, "rev-list", "--first-parent", "--reverse", end, f"^{start}").decode("ascii").split()
+    return listed or [end]
+
+
+def is_force_pushed(repo: Path, before: str, after: str) -> bool:
+    """Return whether a ref was moved to a commit that does not contain its old one."""
+    return not has_commit(repo, before) or find_merge_base(repo, before, after) != before

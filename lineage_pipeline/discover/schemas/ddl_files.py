@@ -20,8 +20,8 @@ def parse_ddl_schema(text: str, source: str, options: Options) -> SchemaMetadata
     from lineage_pipeline.dialects.registry import find_traits
     from lineage_pipeline.engine.compile.compiler import compile_source
     from lineage_pipeline.engine.compile.script_interface import interface_of
-    from lineage_pipeline.engine.graph.drops import find_dropped
     from lineage_pipeline.engine.graph.plan_builder import PlanFile, build_plan
+    from lineage_pipeline.engine.graph.script_scopes import find_dropped
     from lineage_pipeline.engine.link.rows import build_constraint_rows, build_finding_rows
     from lineage_pipeline.engine.link.schema_registry import SchemaRegistry, ShapingStatement
 

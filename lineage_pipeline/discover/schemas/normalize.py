@@ -13,9 +13,8 @@ from lineage_pipeline.discover.schemas.imported_tables import ImportedColumn, Im
 from lineage_pipeline.discover.schemas.schema_documents import parse_schema_document
 from lineage_pipeline.engine.compile.expressions.data_types import parse_type
 from lineage_pipeline.engine.graph.namespace import build_namespace
-from lineage_pipeline.model.analysis import Options, SchemaColumn, TableSchema
+from lineage_pipeline.model.analysis import Options, SchemaColumn, SchemaImports, TableSchema
 from lineage_pipeline.model.enums import Origin
-from lineage_pipeline.model.schema_imports import SchemaImports
 from lineage_pipeline.model.tables import Constraint, Diagnostic
 
 

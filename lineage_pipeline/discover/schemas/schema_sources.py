@@ -16,9 +16,8 @@ from lineage_pipeline.discover.schemas.schema_documents import parse_schema_docu
 from lineage_pipeline.discover.schemas.snapshot_tables import is_lineage_document, tables_from_snapshot
 from lineage_pipeline.files.bounded_files import DOCUMENT, TOO_DEEP, read_bounded_file
 from lineage_pipeline.files.encoding import decode_content
-from lineage_pipeline.model.analysis import Options
+from lineage_pipeline.model.analysis import Options, SchemaImports
 from lineage_pipeline.model.errors import LineageError
-from lineage_pipeline.model.schema_imports import SchemaImports
 
 SchemaReader = Callable[[str, str, Options], SchemaMetadata]
 

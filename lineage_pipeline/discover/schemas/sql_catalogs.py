@@ -8,7 +8,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from lineage_pipeline.discover.schemas.imported_tables import ImportedColumn, ImportedTable
-from lineage_pipeline.discover.schemas.schema_writer import write_ddl
+from lineage_pipeline.discover.schemas.schema_documents import write_ddl
 from lineage_pipeline.model.enums import ObjectKind
 from lineage_pipeline.model.errors import LineageError
 

@@ -124,8 +124,7 @@ class RepositoryTemplaters:
     def takes_program(self, path: str, text: str, dialect: str, wanted: Templating) -> bool:
         """Return whether a program defines tables of a Dataform or dbt project around it."""
         if path.endswith(".js") and wanted.templater in (AUTO, DATAFORM) and "(" in text:
-            from lineage_pipeline.discover.templating.dataform_project import is_in_dataform_project
-            from lineage_pipeline.discover.templating.dataform_syntax import defines_actions
+            from lineage_pipeline.discover.templating.dataform import defines_actions, is_in_dataform_project
 
             return is_in_dataform_project(self.library.locate(path), self.library) and defines_actions(text)
         return self.is_python_model(path, dialect, wanted)

@@ -25,7 +25,7 @@ from lineage_pipeline.engine.diff.index import (
     StatementKey,
     build_index,
 )
-from lineage_pipeline.engine.graph.drops import find_dropped
+from lineage_pipeline.engine.graph.script_scopes import find_dropped
 from lineage_pipeline.model.analysis import LineageTables
 from lineage_pipeline.model.enums import ObjectKind, Origin
 from lineage_pipeline.model.tables import Column

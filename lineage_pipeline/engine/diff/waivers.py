@@ -11,8 +11,7 @@ import msgspec
 from lineage_pipeline.engine.diff.rules.registry import RULES
 from lineage_pipeline.model.enums import Stage
 from lineage_pipeline.model.findings import CODES
-from lineage_pipeline.model.tables import Change, Diagnostic, StatementRow
-from lineage_pipeline.model.waivers import Waiver
+from lineage_pipeline.model.tables import Change, Diagnostic, StatementRow, Waiver
 
 
 class WaivedChanges(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Objects while they are collected: who defines, writes, alters and drops each of them, and their labels."""
+"""Objects while they are collected: who defines, writes, alters and drops each, their labels, and trigger tables."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,16 +19,57 @@ from lineage_pipeline.engine.graph.namespace import (
     split_qualified_name,
 )
 from lineage_pipeline.engine.graph.script_scopes import StatementScope, TempTableScopes
-from lineage_pipeline.engine.graph.trigger_rows import TriggerTables
 from lineage_pipeline.model.analysis import Label, TableSchema
 from lineage_pipeline.model.enums import ObjectKind, Origin, Role, Stage
 from lineage_pipeline.model.findings import build_diagnostic
-from lineage_pipeline.model.ir import Name
+from lineage_pipeline.model.ir import TRIGGER_ROWS, Name
 from lineage_pipeline.model.plan import CALLABLE_KINDS, ObjectEntry, ObjectEvent, ScriptInterface, StatementInterface
 from lineage_pipeline.model.tables import Diagnostic, ObjectRow
 
 if TYPE_CHECKING:
     from lineage_pipeline.engine.graph.references import ReferenceResolver
+
+NamePosition = tuple[Name, Namespace, StatementScope]
+"""A name, the namespace that completes it, and the scope it is in."""
+
+
+class TriggerTables:
+    """The tables of triggers, by the function that the trigger runs; one function may serve many tables."""
+
+    def __init__(self) -> None:
+        """Start without triggers."""
+        self._tables: dict[str, list[NamePosition]] = {}
+        self._transitions: dict[tuple[str, str], NamePosition] = {}
+
+    def add_trigger(self, face: StatementInterface, space: Namespace, scopes: StatementScope) -> None:
+        """Record the table of a trigger, and its names for the changed rows (REFERENCING)."""
+        if face.watches is None:
+            return
+        point = (face.watches, space, scopes)
+        for function in face.calls:
+            key = space.id(space.complete(function.parts))
+            self._tables.setdefault(key, []).append(point)
+            for name in face.transitions:
+                self._transitions[key, name] = point
+
+    def resolve_rows(self, name: Name, space: Namespace, scopes: StatementScope) -> list[NamePosition]:
+        """What a name means at one point: itself, or the tables whose rows its function gets."""
+        if not self._tables:
+            return [] if name.parts == TRIGGER_ROWS else [(name, space, scopes)]
+        if name.parts == TRIGGER_ROWS:
+            tables: dict[str, NamePosition] = {}
+            for point in self._tables.get(self._function(space, scopes), ()):
+                tables.setdefault(point[1].id(point[1].complete(point[0].parts)), point)
+            return list(tables.values())
+        renamed = self._transitions.get((self._function(space, scopes), name.parts[0])) if self._transitions else None
+        return [renamed if renamed is not None and len(name.parts) == 1 else (name, space, scopes)]
+
+    @staticmethod
+    def _function(space: Namespace, scopes: StatementScope) -> str:
+        """The enclosing module, or the one that the statement defines."""
+        module = scopes.module if scopes.module >= 0 else scopes.ordinal
+        function = scopes.statements[module].defines
+        return space.id(space.complete(function.parts)) if function is not None else ""
 
 
 class ObjectDraft:

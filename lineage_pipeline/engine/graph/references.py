@@ -7,10 +7,9 @@ import msgspec
 
 from lineage_pipeline.dialects.system_catalogs import is_system_object
 from lineage_pipeline.engine.graph.namespace import Namespace
-from lineage_pipeline.engine.graph.object_builder import ObjectBuilder, ObjectDraft, draft_unknown
+from lineage_pipeline.engine.graph.object_builder import NamePosition, ObjectBuilder, ObjectDraft, draft_unknown
 from lineage_pipeline.engine.graph.object_states import ObjectStates, map_to_states
 from lineage_pipeline.engine.graph.script_scopes import StatementScope
-from lineage_pipeline.engine.graph.trigger_rows import NamePosition
 from lineage_pipeline.model.enums import EdgeKind, ObjectKind, Role, Stage
 from lineage_pipeline.model.findings import build_diagnostic
 from lineage_pipeline.model.ir import RELAYING_KINDS, TRIGGER_ROWS, Name

@@ -1,13 +1,15 @@
-"""Scopes of a script: the module and branches around a statement, and which scope owns a temporary table."""
+"""Scopes of a script: module and branches of a statement, owners of temporary tables, and what is dropped for good."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 import msgspec
 
+from lineage_pipeline.model.enums import Role
 from lineage_pipeline.model.ir import BRANCH_KINDS, LOOP_KINDS
 from lineage_pipeline.model.plan import StatementInterface
+from lineage_pipeline.model.tables import ObjectStatement
 
 StatementRange = tuple[int, int]
 """First and last statement of a range: a single statement, or all of the loop it is in."""
@@ -131,3 +133,17 @@ class TempTableScopes:
             scopes.extent for callee, scopes in self._calls.get(home, ()) if module in self.find_called_modules(callee)
         ]
         return (min(first for first, _ in found), max(last for _, last in found)) if found else None
+
+
+CREATING_ROLES = frozenset({Role.DEFINE, Role.ALTER, Role.WRITE})
+
+
+def find_dropped(parts: Iterable[ObjectStatement]) -> frozenset[str]:
+    """The objects that are dropped and not created again, in the order in which files run."""
+    last: dict[str, tuple[tuple[object, int], Role]] = {}
+    gone = {part.object for part in parts if part.role is Role.DROP}
+    for part in parts:
+        if part.object in gone and (part.role is Role.DROP or part.role in CREATING_ROLES):
+            place = ((natural_path_key(part.path), part.ordinal), part.role)
+            last[part.object] = max(last.get(part.object, place), place)
+    return frozenset(name for name, (_, role) in last.items() if role is Role.DROP)

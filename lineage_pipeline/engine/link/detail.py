@@ -8,7 +8,7 @@ import msgspec
 
 from lineage_pipeline.dialects.dialect import DialectTraits
 from lineage_pipeline.engine.faults import FAULTS
-from lineage_pipeline.engine.link.budget import BudgetExceeded
+from lineage_pipeline.engine.link.context import BudgetExceeded
 from lineage_pipeline.engine.link.model import (
     INDIRECT,
     BoundRelation,

@@ -3,6 +3,7 @@
 import msgspec
 
 from lineage_pipeline.engine.link.canonical import shorten_text
+from lineage_pipeline.engine.link.context import RelationResolver
 from lineage_pipeline.engine.link.expression import evaluate_expression
 from lineage_pipeline.engine.link.model import (
     NO_FLOWS,
@@ -14,7 +15,6 @@ from lineage_pipeline.engine.link.model import (
     mark_indirect,
     union_flows,
 )
-from lineage_pipeline.engine.link.resolver import RelationResolver
 from lineage_pipeline.engine.link.scope import Scope, ScopeSource, ScopeSources, describe_unexpanded_star
 from lineage_pipeline.engine.link.star import expand_star
 from lineage_pipeline.engine.link.type_inference import infer_common_type

@@ -8,8 +8,8 @@ import msgspec
 from lineage_pipeline.dialects.dialect import DialectTraits
 from lineage_pipeline.dialects.number_literals import parse_whole_number
 from lineage_pipeline.dialects.types.inference import TypeInference, inference_for
-from lineage_pipeline.engine.link.budget import STEPS_PER_TEXT, LinkBudget
 from lineage_pipeline.engine.link.canonical import shorten_text
+from lineage_pipeline.engine.link.context import STEPS_PER_TEXT, LinkBudget
 from lineage_pipeline.engine.link.expression import evaluate_expression
 from lineage_pipeline.engine.link.model import (
     BoundRelation,

@@ -7,7 +7,7 @@ from operator import attrgetter
 import msgspec
 
 from lineage_pipeline.dialects.dialect import DialectTraits
-from lineage_pipeline.engine.link.budget import FileTally
+from lineage_pipeline.engine.link.context import FileTally
 from lineage_pipeline.engine.link.link_cache import LinkCache
 from lineage_pipeline.engine.link.model import TableInput
 from lineage_pipeline.engine.link.statement import (

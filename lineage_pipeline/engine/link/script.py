@@ -6,8 +6,8 @@ import msgspec
 
 from lineage_pipeline.dialects.dialect import DialectTraits
 from lineage_pipeline.engine.faults import contain
-from lineage_pipeline.engine.link.budget import FileTally
 from lineage_pipeline.engine.link.canonical import shorten_text
+from lineage_pipeline.engine.link.context import FileTally
 from lineage_pipeline.engine.link.model import (
     NO_FLOWS,
     ExprResult,

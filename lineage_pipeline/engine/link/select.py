@@ -9,15 +9,14 @@ from lineage_pipeline.dialects.identifier_folding import fold_for_alias
 from lineage_pipeline.dialects.number_literals import parse_whole_number
 from lineage_pipeline.dialects.types.coercion import common_type
 from lineage_pipeline.dialects.types.families import UNTYPED_CONSTANT
-from lineage_pipeline.engine.link.budget import FLOW_COUNT_THRESHOLD, STEPS_PER_TEXT
 from lineage_pipeline.engine.link.canonical import (
     apply_outer_join_marks,
     describe_select_shape,
     shorten_text,
     split_condition,
 )
-from lineage_pipeline.engine.link.expression import evaluate_expression, has_aggregate
-from lineage_pipeline.engine.link.generated_names import regenerate_name
+from lineage_pipeline.engine.link.context import FLOW_COUNT_THRESHOLD, STEPS_PER_TEXT, RelationResolver
+from lineage_pipeline.engine.link.expression import evaluate_expression, has_aggregate, regenerate_name
 from lineage_pipeline.engine.link.model import (
     BoundRelation,
     ExprResult,
@@ -30,7 +29,6 @@ from lineage_pipeline.engine.link.model import (
     union_flows,
 )
 from lineage_pipeline.engine.link.positional import find_unknown_range, number_duplicate_columns
-from lineage_pipeline.engine.link.resolver import RelationResolver
 from lineage_pipeline.engine.link.scope import (
     Scope,
     ScopeSource,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import msgspec
 
 from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
-from lineage_pipeline.engine.link.budget import FLOW_COUNT_THRESHOLD, estimate_match_steps
+from lineage_pipeline.engine.link.context import FLOW_COUNT_THRESHOLD, RelationResolver, estimate_match_steps
 from lineage_pipeline.engine.link.expression import GENERATOR_ROW, evaluate_expression
 from lineage_pipeline.engine.link.model import (
     WHOLE_ROW,
@@ -18,7 +18,6 @@ from lineage_pipeline.engine.link.model import (
     parse_element_type,
     resolve_element,
 )
-from lineage_pipeline.engine.link.resolver import RelationResolver
 from lineage_pipeline.engine.link.scope import Scope, ScopeSource, describe_unexpanded_star
 from lineage_pipeline.engine.link.type_inference import settle_unknown_type
 from lineage_pipeline.model import ir

@@ -8,8 +8,8 @@ import msgspec
 from lineage_pipeline.dialects.dialect import DialectTraits
 from lineage_pipeline.dialects.identifier_folding import fold_for_alias
 from lineage_pipeline.engine.faults import contain
-from lineage_pipeline.engine.link.budget import BudgetExceeded, FileTally
 from lineage_pipeline.engine.link.canonical import group_facets, with_write_facet
+from lineage_pipeline.engine.link.context import BudgetExceeded, FileTally, RelationResolver
 from lineage_pipeline.engine.link.expression import evaluate_expression
 from lineage_pipeline.engine.link.model import (
     NO_FLOWS,
@@ -27,7 +27,6 @@ from lineage_pipeline.engine.link.model import (
 )
 from lineage_pipeline.engine.link.positional import assign_by_position, number_duplicate_columns, rename_by_position
 from lineage_pipeline.engine.link.relation import RelationLinker
-from lineage_pipeline.engine.link.resolver import RelationResolver
 from lineage_pipeline.engine.link.routine import (
     apply_row_type,
     assign_output_parameters,

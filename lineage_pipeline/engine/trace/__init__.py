@@ -1,4 +1,4 @@
 """Queries over the column graph: the rows of one lineage in; neighbors, paths and reach counts out.
 
-`column_graph` builds the compact graph once, `walk` follows it from a few columns, `reach` measures it for all.
+`column_graph` builds the compact graph once and walks it from a few columns, `reach` measures it for all.
 """

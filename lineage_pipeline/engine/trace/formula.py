@@ -7,10 +7,9 @@ from enum import StrEnum
 
 import msgspec
 
-from lineage_pipeline.engine.trace.column_graph import ALL, ColumnRef
+from lineage_pipeline.engine.trace.column_graph import ALL, ColumnRef, find_upstream
 from lineage_pipeline.engine.trace.facts import LineageFacts
 from lineage_pipeline.engine.trace.impact import edge_line
-from lineage_pipeline.engine.trace.walk import find_upstream
 from lineage_pipeline.model.enums import EdgeType, Subtype
 from lineage_pipeline.model.tables import ColumnEdge, Facet
 

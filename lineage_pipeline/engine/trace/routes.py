@@ -5,9 +5,15 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import msgspec
 
-from lineage_pipeline.engine.trace.column_graph import ALL, Adjacency, ColumnGraph, ColumnRef
+from lineage_pipeline.engine.trace.column_graph import (
+    ALL,
+    Adjacency,
+    ColumnGraph,
+    ColumnRef,
+    find_neighbors,
+    measure_hops,
+)
 from lineage_pipeline.engine.trace.facts import LineageFacts
-from lineage_pipeline.engine.trace.walk import find_neighbors, measure_hops
 from lineage_pipeline.model.enums import EdgeType
 from lineage_pipeline.model.tables import ColumnEdge
 

@@ -9,7 +9,7 @@ from lineage_pipeline.engine.trace.statement_flows import StatementFlow
 from lineage_pipeline.engine.trace.usage import TableUse
 from lineage_pipeline.export.answers.answer import Answer, Row, format_column
 from lineage_pipeline.export.documents.lineage_json import pick_fields
-from lineage_pipeline.export.text_fragments import collapse_whitespace, format_location
+from lineage_pipeline.export.escaping import collapse_whitespace, format_location
 from lineage_pipeline.model.components import Component, Dissection
 from lineage_pipeline.model.tables import Column, ObjectRow
 

@@ -9,8 +9,8 @@ import msgspec
 from lineage_pipeline.engine.trace.facts import LineageFacts
 from lineage_pipeline.export.answers.answer import Answer, Row
 from lineage_pipeline.export.documents.lineage_json import CONSTRAINT_KEYS, OBJECT_KEYS, WITHOUT_SCHEMA, pick_fields
+from lineage_pipeline.export.escaping import format_location
 from lineage_pipeline.export.formats.lineage_text import format_diagnostic, format_object
-from lineage_pipeline.export.text_fragments import format_location
 from lineage_pipeline.model.enums import EdgeKind, Role
 from lineage_pipeline.model.errors import NotThere
 from lineage_pipeline.model.tables import Column, ColumnEdge, Diagnostic, ObjectRow, ObjectStatement

@@ -7,10 +7,10 @@ import msgspec
 from lineage_pipeline.engine.trace.column_graph import ColumnRef
 from lineage_pipeline.engine.trace.formula import Formula, ValueChange
 from lineage_pipeline.engine.trace.impact import Direction, Reached, edge_line
+from lineage_pipeline.engine.trace.name_lookup import Hit
 from lineage_pipeline.engine.trace.routes import Leg, Routes
-from lineage_pipeline.engine.trace.search import Hit
 from lineage_pipeline.export.answers.answer import Answer, Row, format_column
-from lineage_pipeline.export.text_fragments import collapse_whitespace, format_count, format_location
+from lineage_pipeline.export.escaping import collapse_whitespace, format_count, format_location
 from lineage_pipeline.model.tables import ColumnEdge
 
 SHOWN_STARTS = 100

@@ -9,8 +9,7 @@ import msgspec
 from lineage_pipeline.export.documents.lineage_json import DIAGNOSTIC_KEYS, SCHEMA_VERSION, dump_json, pick_fields
 from lineage_pipeline.export.subject import PLAIN_STYLE, Comparison, ReportStyle
 from lineage_pipeline.model.enums import Severity
-from lineage_pipeline.model.tables import Change, Diagnostic
-from lineage_pipeline.model.waivers import Waiver
+from lineage_pipeline.model.tables import Change, Diagnostic, Waiver
 
 CHANGE_KEYS = (
     *("id", "rule", "object", "column", "intrinsic", "effective", "confidence", "scope", "root", "root_id"),

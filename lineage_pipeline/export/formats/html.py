@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from html import escape
 
-from lineage_pipeline.export.drawing.page_data import build_page_data
+from lineage_pipeline.export.drawing.box_layout import build_page_data
 from lineage_pipeline.export.drawing.picture import Arrow, Picture
 from lineage_pipeline.export.escaping import escape_hidden
-from lineage_pipeline.export.page_resources import csp_hash, embed_json, read_page_part
+from lineage_pipeline.export.html_parts import csp_hash, embed_json, read_page_part
 
 PAGE_TEMPLATE = """<!doctype html>
 <html lang="en">

@@ -4,9 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from lineage_pipeline.export.documents.lineage_json import summarize_lineage
-from lineage_pipeline.export.escaping import escape_hidden
+from lineage_pipeline.export.escaping import escape_hidden, format_count, format_location
 from lineage_pipeline.export.subject import Subject
-from lineage_pipeline.export.text_fragments import format_count, format_location
 from lineage_pipeline.model.enums import EdgeType, ObjectKind, Subtype
 from lineage_pipeline.model.tables import Column, ColumnEdge, Diagnostic, ObjectRow
 

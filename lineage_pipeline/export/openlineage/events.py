@@ -1,4 +1,4 @@
-"""OpenLineage events for each statement that writes, as newline-delimited JSON.
+"""OpenLineage events for each statement that writes, and lifecycle states of datasets between two revisions.
 
 A JobEvent describes a job, which is what static analysis knows. The run profile writes the same as a run
 that started and completed, for consumers that read nothing else. A dataset that a comparison found dropped or
@@ -6,21 +6,34 @@ changed, and that no job fills, is a DatasetEvent.
 """
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from lineage_pipeline import __version__
 from lineage_pipeline.export.openlineage import facets
 from lineage_pipeline.export.openlineage.facets import OPENLINEAGE_SPEC, DatasetName, Json
-from lineage_pipeline.export.openlineage.jobs import JobIndex, name_dataset, spread_to_columns, statement_key
-from lineage_pipeline.export.openlineage.lifecycle import LifecycleChange
+from lineage_pipeline.export.openlineage.jobs import (
+    NON_DATASET_KINDS,
+    JobIndex,
+    name_dataset,
+    spread_to_columns,
+    statement_key,
+)
 from lineage_pipeline.export.subject import Subject
-from lineage_pipeline.model.enums import EdgeType, Indirect, Profile, Status
-from lineage_pipeline.model.tables import ObjectRow, StatementRow
+from lineage_pipeline.model.enums import EdgeType, Indirect, Profile, Scope, Status
+from lineage_pipeline.model.tables import Change, ObjectRow, StatementRow
 
 RUN_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:lineage-pipeline:runs")
 """The UUID namespace of run ids, so that the same snapshot gives the same ids."""
+
+
+class LifecycleChange(msgspec.Struct, frozen=True):
+    """The lifecycle state of one object, and the object it was before a rename."""
+
+    row: ObjectRow
+    state: str
+    previous: ObjectRow | None = None
 
 
 class EmissionOptions(msgspec.Struct, frozen=True):
@@ -141,3 +154,33 @@ class _EventBuilder:
     def _lifecycle_facet(self, turn: LifecycleChange) -> Json:
         previous: DatasetName | None = name_dataset(turn.previous, self.subject.naming) if turn.previous else None
         return facets.build_lifecycle_facet(turn.state, previous, self.producer)
+
+
+REMOVED, RENAMED, ADDED = "OBJ001", "OBJ002", "OBJ003"
+"""Rules about an object as a whole."""
+
+ALTERING_SCOPES = frozenset({Scope.INTERFACE, Scope.POSITIONAL})
+"""Scopes of changes that alter a dataset; a changed filter leaves its schema alone."""
+
+
+def find_lifecycle_changes(
+    changes: Iterable[Change], before: Mapping[str, ObjectRow], after: Mapping[str, ObjectRow]
+) -> dict[str, LifecycleChange]:
+    """Return the state of each object; one that was created, dropped or renamed is not reported as altered."""
+    altered: dict[str, LifecycleChange] = {}
+    whole: dict[str, LifecycleChange] = {}
+    for change in changes:
+        name, now = change.object, change.after or ""
+        if change.rule == REMOVED and name in before:
+            whole[name] = LifecycleChange(before[name], "DROP")
+        elif change.rule == RENAMED and now in after and name in before:
+            whole[now] = LifecycleChange(after[now], "RENAME", before[name])
+        elif change.rule == ADDED and name in after:
+            whole[name] = LifecycleChange(after[name], "CREATE")
+        elif change.scope in ALTERING_SCOPES and name in after:
+            altered[name] = LifecycleChange(after[name], "ALTER")
+    return {name: turn for name, turn in (altered | whole).items() if _is_persistent_dataset(turn.row)}
+
+
+def _is_persistent_dataset(row: ObjectRow) -> bool:
+    return not row.temporary and row.kind not in NON_DATASET_KINDS

@@ -10,8 +10,7 @@ from lineage_pipeline.engine.diff.rules.registry import RULES
 from lineage_pipeline.export.escaping import escape_lines, quote_path
 from lineage_pipeline.export.subject import Comparison, ReportStyle
 from lineage_pipeline.model.enums import Confidence, Scope, Severity
-from lineage_pipeline.model.tables import Change, Consumer
-from lineage_pipeline.model.waivers import Waiver
+from lineage_pipeline.model.tables import Change, Consumer, Waiver
 
 SEVERITY_TITLES = {
     Severity.BREAKING: "Breaking",

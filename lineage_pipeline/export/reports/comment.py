@@ -11,6 +11,7 @@ from lineage_pipeline.export.escaping import (
     escape_table_cell,
     format_code,
     format_fenced,
+    format_location,
 )
 from lineage_pipeline.export.reports.causes import (
     SEVERITY_RANKS,
@@ -27,7 +28,6 @@ from lineage_pipeline.export.reports.causes import (
     shorten_snapshot_key,
 )
 from lineage_pipeline.export.subject import PLAIN_STYLE, Comparison, ReportStyle
-from lineage_pipeline.export.text_fragments import format_location
 from lineage_pipeline.model.enums import Severity
 from lineage_pipeline.model.tables import Diagnostic
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from lineage_pipeline.export.escaping import escape_table_cell, format_code
+from lineage_pipeline.export.escaping import escape_table_cell, format_code, format_location
 from lineage_pipeline.export.reports.causes import (
     SEVERITY_TITLES,
     RootCause,
@@ -11,7 +11,6 @@ from lineage_pipeline.export.reports.causes import (
     format_number_of,
 )
 from lineage_pipeline.export.subject import PLAIN_STYLE, Comparison, ReportStyle
-from lineage_pipeline.export.text_fragments import format_location
 
 MOST_CAUSES = 50
 MOST_NAMES = 3

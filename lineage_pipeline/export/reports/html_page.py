@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from jinja2 import Environment, StrictUndefined, Template
 
-from lineage_pipeline.export.escaping import escape_one_line
+from lineage_pipeline.export.escaping import escape_one_line, format_location
 from lineage_pipeline.export.reports.causes import (
     SEVERITY_TITLES,
     build_link,
@@ -19,7 +19,6 @@ from lineage_pipeline.export.reports.causes import (
     shorten_snapshot_key,
 )
 from lineage_pipeline.export.subject import PLAIN_STYLE, Comparison, ReportStyle
-from lineage_pipeline.export.text_fragments import format_location
 from lineage_pipeline.model.enums import Severity
 
 MOST_LINES = 200

@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import quoteattr
 
-from lineage_pipeline.export.escaping import escape_hidden, escape_markup, escape_one_line
+from lineage_pipeline.export.escaping import escape_hidden, escape_markup, escape_one_line, format_location
 from lineage_pipeline.export.reports.causes import SEVERITY_RANKS, RootCause, collect_causes, diff_lines
 from lineage_pipeline.export.reports.singleline import describe_cause
 from lineage_pipeline.export.subject import PLAIN_STYLE, Comparison, ReportStyle
-from lineage_pipeline.export.text_fragments import format_location
 
 MOST_DETAILS = 100
 

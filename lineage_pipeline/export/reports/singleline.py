@@ -1,9 +1,8 @@
 """Changes one a line, as compilers print them, for editors and `grep`."""
 
-from lineage_pipeline.export.escaping import escape_one_line
+from lineage_pipeline.export.escaping import escape_one_line, format_location
 from lineage_pipeline.export.reports.causes import SEVERITY_TITLES, RootCause, listed_causes
 from lineage_pipeline.export.subject import PLAIN_STYLE, Comparison, ReportStyle
-from lineage_pipeline.export.text_fragments import format_location
 from lineage_pipeline.model.tables import Change, Diagnostic
 
 MOST_READERS, LONGEST = 3, 80

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from lineage_pipeline.export.escaping import escape_one_line
+from lineage_pipeline.export.escaping import escape_one_line, format_location
 from lineage_pipeline.export.reports.causes import (
     SEVERITY_TITLES,
     AffectedReader,
@@ -16,7 +16,6 @@ from lineage_pipeline.export.reports.causes import (
     shorten_snapshot_key,
 )
 from lineage_pipeline.export.subject import PLAIN_STYLE, Comparison, ReportStyle
-from lineage_pipeline.export.text_fragments import format_location
 from lineage_pipeline.model.enums import Severity
 from lineage_pipeline.model.tables import Change, Diagnostic
 

@@ -1,8 +1,13 @@
-"""Budget: limits on the edges and steps that linking one statement or one file may take."""
+"""The context of linking one statement: its relations, inputs and functions, and the budget of edges and steps."""
 
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import Protocol
 
-from lineage_pipeline.engine.link.model import BoundRelation
+from lineage_pipeline.dialects.dialect import DialectTraits
+from lineage_pipeline.engine.link.model import BoundRelation, FindingReporter, OutputColumn, TableInput, VariableValues
+from lineage_pipeline.engine.link.scope import Scope
+from lineage_pipeline.model import ir
 from lineage_pipeline.model.analysis import Limits
 
 EDGE_COUNT_THRESHOLD = 10_000
@@ -128,3 +133,23 @@ def _count_repeats(pattern: str) -> tuple[int, bool]:
                 found += sign != "|"
                 groups[-1] = True
     return found, nested
+
+
+class RelationResolver(Protocol):
+    """Resolves the relations, inputs and user-defined functions of one statement."""
+
+    traits: DialectTraits
+    report: FindingReporter
+    variables: VariableValues
+    functions: Mapping[str, TableInput]
+    budget: LinkBudget
+    handed: dict[tuple[str, str], OutputColumn]
+
+    def relation(self, index: int, outer: Scope | None) -> BoundRelation:
+        """The bound relation at an index."""
+
+    def input(self, name: ir.Name) -> TableInput:
+        """The object that a name refers to."""
+
+    def function(self, parts: tuple[str, ...]) -> TableInput | None:
+        """The user-defined function that a dotted name calls, or None where it is unknown."""

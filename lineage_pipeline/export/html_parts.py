@@ -1,11 +1,31 @@
-"""SQL text by line, with the expressions that make columns marked."""
+"""Parts of HTML pages: styles and scripts of the folder `page`, their hashes, embedded JSON, and SQL with marks."""
 
+import base64
+import hashlib
+import json
 from collections.abc import Iterable
+from importlib.resources import files
 from typing import NamedTuple
 
 from lineage_pipeline.export.escaping import escape_hidden
 from lineage_pipeline.model.enums import GraphEdgeType, NodeType
 from lineage_pipeline.model.graph import Graph
+
+
+def read_page_part(name: str) -> str:
+    """Read a style, a script or a template of the folder `page`."""
+    return (files(__package__) / "page" / name).read_text(encoding="utf-8")
+
+
+def csp_hash(text: str) -> str:
+    """Return the hash by which a Content-Security-Policy allows a script or a style."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def embed_json(content: object) -> str:
+    """Encode JSON so that it cannot end the script element it is in."""
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 class SpanNote(NamedTuple):
