@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from lineage_pipeline.dialects.column_names import BARE_FUNCTIONS
 from lineage_pipeline.dialects.number_literals import parse_whole_number
 from lineage_pipeline.dialects.postgres_column_names import INTERNAL_TYPE_NAMES, MAX_REAL_DIGITS, UNNAMED_COLUMN
-from lineage_pipeline.dialects.spark_column_names import BARE_FUNCTIONS
 from lineage_pipeline.engine.compile.tokens import UNARY_PLUS
 
 NameCandidate = tuple[str, bool]

@@ -8,9 +8,10 @@ from sqlglot import exp
 
 from lineage_pipeline.dialects import functions
 from lineage_pipeline.dialects.dialect import UnaliasedNaming
-from lineage_pipeline.engine.compile.column_names.duckdb import print_duckdb_name
+from lineage_pipeline.dialects.duckdb_column_names import DUCKDB_COLUMN_NAMES
+from lineage_pipeline.dialects.spark_column_names import SPARK_COLUMN_NAMES
 from lineage_pipeline.engine.compile.column_names.postgres import derive_postgres_name
-from lineage_pipeline.engine.compile.column_names.spark import print_spark_name
+from lineage_pipeline.engine.compile.column_names.printer import print_column_name
 from lineage_pipeline.engine.compile.context import CompileContext, build_text_alias, find_item_span
 from lineage_pipeline.engine.compile.expressions.data_types import spell_type
 from lineage_pipeline.engine.compile.expressions.dispatch import compile_expression, compile_expressions
@@ -290,7 +291,7 @@ def _name_as_spark(context: CompileContext, node: exp.Expr, inner: exp.Expr) -> 
     if isinstance(cast, exp.Column) and (not cast.table or cast.table.lower() in aliases):
         return str(cast.name)
     taken = _last_path_key(inner)
-    return taken or print_spark_name(tokens, context.text, aliases, context.items.tokens)
+    return taken or print_column_name(tokens, context.text, context.items.tokens, SPARK_COLUMN_NAMES, aliases)
 
 
 def _last_path_key(node: exp.Expr) -> str:
@@ -311,7 +312,7 @@ def _name_as_duckdb(context: CompileContext, node: exp.Expr) -> str:
     """DuckDB: the printed expression."""
     found = context.items.nodes.get(id(node))
     tokens = context.items.tokens[found[1] : found[2] + 1] if found is not None else ()
-    return print_duckdb_name(tokens, context.text, context.items.tokens) or ""
+    return print_column_name(tokens, context.text, context.items.tokens, DUCKDB_COLUMN_NAMES) or ""
 
 
 def _source_names_of(select: exp.Expr) -> Iterator[str]:
