@@ -17,11 +17,17 @@ from lineage_pipeline.engine.compile.dynamic_sql.constant_folding import (
 from lineage_pipeline.engine.compile.dynamic_sql.identifier_function import resolve_identifiers
 from lineage_pipeline.engine.compile.grammar.parser import ParseFailure
 from lineage_pipeline.engine.compile.lexer import read_double_quotes, tokenize
-from lineage_pipeline.engine.compile.placeholders import strip_holes
-from lineage_pipeline.engine.compile.split.procedural_tokens import read_numbered_binds
+from lineage_pipeline.engine.compile.placeholders import (
+    GUESSED,
+    ReplacementStage,
+    fill_row_counts,
+    has_unknown_parts,
+    replace_placeholders,
+    strip_unknown_parts,
+)
 from lineage_pipeline.engine.compile.split.raw_statements import DynamicExecution, RawStatement
 from lineage_pipeline.engine.compile.split.splitter import split_statements
-from lineage_pipeline.engine.compile.tokens import STRING_TOKENS, is_name_at, keyword, read_dotted_name
+from lineage_pipeline.engine.compile.tokens import is_name_at, keyword, read_dotted_name
 from lineage_pipeline.model import ir
 from lineage_pipeline.model.analysis import RUNTIME_PLACEHOLDER
 
@@ -73,23 +79,7 @@ def _has_name_holes(candidate: FoldedText, traits: DialectTraits) -> bool:
     tokens = tokenize(join_text(candidate), traits)
     if isinstance(tokens, ParseFailure):
         return True
-    return any(
-        RUNTIME_PLACEHOLDER in token.text for token in fill_row_counts(tokens) if token.token_type not in STRING_TOKENS
-    )
-
-
-def fill_row_counts(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens with a number instead of a hole after LIMIT, TOP and the like."""
-    return [
-        Token(TokenType.NUMBER, "1", token.line, token.col, token.start, token.end, token.comments)
-        if token.text == RUNTIME_PLACEHOLDER and index and keyword(tokens[index - 1]) in _ROW_COUNT_KEYWORDS
-        else token
-        for index, token in enumerate(tokens)
-    ]
-
-
-_ROW_COUNT_KEYWORDS = frozenset("TOP LIMIT OFFSET NEXT FIRST".split())
-"""Keywords before a number of rows."""
+    return has_unknown_parts(fill_row_counts(tokens))
 
 
 def _compile_best_reading(
@@ -129,7 +119,7 @@ def _tokenize_text(candidate: FoldedText, filler: str, run: DynamicExecution, kn
         quoted = any(known.source[part.within[0]] == '"' for part in candidate if part.offset >= 0)
         tokens = list(read_double_quotes(tokens, source, off=quoted))
     elif ":" in source:
-        tokens = read_numbered_binds(tokens)
+        tokens = replace_placeholders(tokens, ReplacementStage.EXECUTED_TEXT)
     tokens = fill_row_counts(tokens) if filler else tokens
     starts, position = [], 0
     for part in candidate:
@@ -188,13 +178,13 @@ def guess_tables(piece: RawStatement, placed: ir.Placed, traits: DialectTraits) 
         writes=tuple(ir.Write(target, 0, "insert", ()) for target in targets),
         reads=reads,
         fingerprint=placed.statement.fingerprint,
-        features=("guessed",),
+        features=(GUESSED,),
     )
     return msgspec.structs.replace(placed, statement=guess)
 
 
 def _is_guessed(placed: ir.Placed) -> bool:
-    return "guessed" in placed.statement.features
+    return GUESSED in placed.statement.features
 
 
 def _names_after(tokens: Sequence[Token], words: frozenset[str], traits: DialectTraits) -> Iterator[ir.Name]:
@@ -226,7 +216,7 @@ def _finish_statement(
         ),
     )
     if holes:
-        statement = strip_holes(statement)
+        statement = strip_unknown_parts(statement)
     exact = placed.end > placed.start and _is_in_one_string(placed.start, placed.end, spans)
     parent = placed.parent + base if placed.parent >= 0 else ir.NOWHERE
     return ir.Placed(placed.start, placed.end, parent, statement, quoted=True, exact=exact)
