@@ -54,17 +54,17 @@ def compile_executed_text(
     found: list[ir.Placed] = []
     whole, seen = bool(texts), set[str]()
     for candidate in texts:
-        holes = any(part.hole for part in candidate) and _has_name_holes(candidate, known.traits)
-        whole = whole and not holes
-        if join_text(candidate) in seen or not any(part.text.strip() for part in candidate if not part.hole):
+        unknown_names = any(part.unknown for part in candidate) and _has_unknown_names(candidate, known.traits)
+        whole = whole and not unknown_names
+        if join_text(candidate) in seen or not any(part.text.strip() for part in candidate if not part.unknown):
             continue
         seen.add(join_text(candidate))
-        statements = _compile_best_reading(candidate, holes, run, known, compile_pieces)
+        statements = _compile_best_reading(candidate, unknown_names, run, known, compile_pieces)
         whole = whole and all(_is_completely_read(placed.statement) for placed in statements)
         base = len(found)
         conditional = len(texts) > 1
         spans = tuple(dict.fromkeys(part.within for part in candidate if part.offset >= 0))
-        found.extend(_finish_statement(placed, base, spans, run, (holes, conditional)) for placed in statements)
+        found.extend(_finish_statement(placed, base, spans, run, (unknown_names, conditional)) for placed in statements)
     return DynamicStatements(tuple(found), whole, compute_constant_share(texts) if texts else 0)
 
 
@@ -74,8 +74,8 @@ def _is_completely_read(statement: ir.Statement) -> bool:
     return statement.status == "analysed" or asks
 
 
-def _has_name_holes(candidate: FoldedText, traits: DialectTraits) -> bool:
-    """Whether a hole may be a name: inside a string, or as a row count, it is only a value."""
+def _has_unknown_names(candidate: FoldedText, traits: DialectTraits) -> bool:
+    """Whether an unknown part may be a name: inside a string, or as a row count, it is only a value."""
     tokens = tokenize(join_text(candidate), traits)
     if isinstance(tokens, ParseFailure):
         return True
@@ -83,13 +83,17 @@ def _has_name_holes(candidate: FoldedText, traits: DialectTraits) -> bool:
 
 
 def _compile_best_reading(
-    candidate: FoldedText, holes: bool, run: DynamicExecution, known: KnownTexts, compile_pieces: CompileRawStatements
+    candidate: FoldedText,
+    unknown_names: bool,
+    run: DynamicExecution,
+    known: KnownTexts,
+    compile_pieces: CompileRawStatements,
 ) -> Sequence[ir.Placed]:
-    """The statements of a text with its holes as names, or without them if more can be read then."""
+    """The statements of a text with its unknown parts as names, or without them if more can be read then."""
     best: Sequence[ir.Placed] = ()
     fewest, traits = -1, known.traits
-    unknown = any(part.hole for part in candidate)
-    for filler in (RUNTIME_PLACEHOLDER, "") if holes else (RUNTIME_PLACEHOLDER,) if unknown else ("",):
+    unknown = any(part.unknown for part in candidate)
+    for filler in (RUNTIME_PLACEHOLDER, "") if unknown_names else (RUNTIME_PLACEHOLDER,) if unknown else ("",):
         tokens = _tokenize_text(candidate, filler, run, known)
         if tokens is None:
             continue
@@ -124,7 +128,7 @@ def _tokenize_text(candidate: FoldedText, filler: str, run: DynamicExecution, kn
     starts, position = [], 0
     for part in candidate:
         starts.append(position)
-        position += len(filler) if part.hole else len(part.text)
+        position += len(filler) if part.unknown else len(part.text)
     renamed = {name: value.name[1:] for name, value in run.given if isinstance(value, ir.Variable) and name}
     moved: list[Token] = []
     for token in tokens:
@@ -146,7 +150,7 @@ def _find_token_span(token: Token, candidate: FoldedText, starts: Sequence[int])
     """The span of a token in the file; (-1, -1) if it is not written there."""
     first, last = (bisect_right(starts, int(place)) - 1 for place in (token.start, token.end))
     begin, end = candidate[first], candidate[last]
-    if begin.offset < 0 or end.offset < 0 or any(part.hole for part in candidate[first : last + 1]):
+    if begin.offset < 0 or end.offset < 0 or any(part.unknown for part in candidate[first : last + 1]):
         return -1, -1
     inside = int(token.end) - starts[last]
     doubled = end.text[inside : inside + 1] == "'"
@@ -201,7 +205,7 @@ def _finish_statement(
     placed: ir.Placed, base: int, spans: StringSpans, run: DynamicExecution, traits: tuple[bool, bool]
 ) -> ir.Placed:
     """A statement of an executed text: without findings of its own, its result where the caller puts it."""
-    holes, conditional = traits
+    unknown_names, conditional = traits
     statement = placed.statement
     if placed.parent < 0 and statement.result != ir.NOWHERE:
         statement = _take_result(statement, run)
@@ -215,7 +219,7 @@ def _finish_statement(
             msgspec.structs.replace(write, conditional=write.conditional or conditional) for write in statement.writes
         ),
     )
-    if holes:
+    if unknown_names:
         statement = strip_unknown_parts(statement)
     exact = placed.end > placed.start and _is_in_one_string(placed.start, placed.end, spans)
     parent = placed.parent + base if placed.parent >= 0 else ir.NOWHERE
