@@ -354,12 +354,18 @@ class ExpressionPrinter:
         behind = skip_brackets(self.tokens, self.index) if rules.lambda_sign == "->" else self.index
         if self.is_arrow(behind):
             return self.print_lambda([token.text for token in self.tokens[self.index + 1 : behind : 2]], behind)
-        parts = self.print_arguments(trailing_comma=True)
-        if not parts or _STAR_ARGUMENT in parts:
+        # Not by way of print_arguments, since every call counts where parentheses are nested deeply.
+        self.index += 1
+        arrow = self.is_arrow(self.index + 1)
+        parts = [self.print_argument() if arrow else self.print_alias(self.print_expression())]
+        row = self.word() == ","
+        while self.take(","):
+            if self.word() != ")":
+                parts.append(self.print_argument())
+        self.expect(")")
+        if _STAR_ARGUMENT in parts:
             raise UnprintableError
-        if len(parts) == 1 and self.token_type(-2) is not TokenType.COMMA:
-            return parts[0]
-        return rules.row_shape.format(", ".join(rules.row_item_shape.format(part) for part in parts))
+        return rules.row_shape.format(", ".join(map(rules.row_item_shape.format, parts))) if row else parts[0]
 
     def is_arrow(self, position: int) -> bool:
         """Whether a token is the arrow of a lambda, and not an operator."""
@@ -528,7 +534,7 @@ class ExpressionPrinter:
         given = [*arguments, *defaults[max(len(arguments) - least, 0) :]][: rules.max_printed_arguments.get(name)]
         return f"{rules.printed_functions.get(name) or rules.quote_name(name)}({distinct}{', '.join(given)})"
 
-    def print_arguments(self, *, trailing_comma: bool = False) -> list[str]:
+    def print_arguments(self) -> list[str]:
         """The arguments in parentheses, one by one; what follows them belongs to the last one."""
         self.expect("(")
         if self.take(")"):
@@ -537,8 +543,7 @@ class ExpressionPrinter:
         found = [self.print_argument()]
         while self.word() in (",", "FROM", "FOR", "PLACING"):
             self.index += 1
-            if not (trailing_comma and self.word() == ")"):
-                found.append(self.print_argument())
+            found.append(self.print_argument())
         if not self.rules.prints_argument_order:
             self.take("IGNORE", "NULLS")
         else:
@@ -565,9 +570,12 @@ class ExpressionPrinter:
             name = self.next_identifier()
             self.index += 1
             return shape.format(name, self.print_expression())
-        found = self.print_expression()
-        alias = self.rules.argument_alias_shape
-        return alias.format(found, self.next().text) if alias and self.take("AS") else found
+        return self.print_alias(self.print_expression())
+
+    def print_alias(self, value: str) -> str:
+        """A value with the alias behind it, if it has one."""
+        shape = self.rules.argument_alias_shape
+        return shape.format(value, self.next().text) if shape and self.take("AS") else value
 
     def print_cast(self, word: str) -> str:
         """CAST and TRY_CAST."""
