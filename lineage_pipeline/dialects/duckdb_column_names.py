@@ -1,5 +1,14 @@
 """Names that DuckDB gives to unaliased columns: how it prints expressions."""
 
+from lineage_pipeline.dialects.column_names import (
+    BARE_FUNCTIONS,
+    BinaryOperator,
+    ColumnNameRules,
+    PatternOperator,
+    PrefixOperator,
+    build_infix_operators,
+)
+
 DESCRIBE_COLUMNS: dict[str, dict[str, bool]] = {
     "DESCRIBE": dict.fromkeys("column_name column_type null key default extra".split(), False),
     "SUMMARIZE": {
@@ -9,69 +18,47 @@ DESCRIBE_COLUMNS: dict[str, dict[str, bool]] = {
 }
 """The columns of DESCRIBE and SUMMARIZE as sources, and whether they are computed from values."""
 
-BINARY_PRECEDENCE: dict[str, int] = {
-    "OR": 1,
-    "AND": 2,
-    **dict.fromkeys(("=", "==", "<>", "!=", "<", "<=", ">", ">="), 5),
-    **dict.fromkeys(("||", "->", "->>", "&", "|", "<<", ">>", "~", "!~", "~*", "&&", "@>", "<@", "^@"), 7),
-    **dict.fromkeys(("+", "-"), 8),
-    **dict.fromkeys(("*", "/", "//", "%", "DIV"), 9),
-    **dict.fromkeys(("^", "**"), 10),
+_OPERATORS = {
+    "OR": BinaryOperator(1, "({} OR {})", flat=True),
+    "AND": BinaryOperator(2, "({} AND {})", flat=True),
+    **build_infix_operators(5, "= != < <= > >="),
+    "==": BinaryOperator(5, "({} = {})"),
+    "<>": BinaryOperator(5, "({} != {})"),
+    **build_infix_operators(7, "|| & | << >> && @> <@ ^@"),
+    "->": BinaryOperator(7, "({} -> {})", right_associative=True),
+    "->>": BinaryOperator(7, "({} ->> {})", right_associative=True),
+    "~": BinaryOperator(7, "regexp_matches({}, {})"),
+    "~*": BinaryOperator(7, "regexp_matches({}, {}, 'i')"),
+    "!~": BinaryOperator(7, "(NOT regexp_matches({}, {}))"),
+    **build_infix_operators(8, "+ -"),
+    **build_infix_operators(9, "* / // % DIV"),
+    **build_infix_operators(10, "^ **"),
 }
-"""Binary operators and their precedence."""
 
-NOT, PREDICATE, SIGN = 3, 6, 11
-"""How tight NOT, the words that compare, and signs bind."""
-
-LOGICAL_OPERATORS = frozenset({"AND", "OR"})
-RIGHT_ASSOCIATIVE = frozenset({"->", "->>"})
-"""Right-associative operators."""
-
-TWO_TOKEN_OPERATORS = frozenset({"<<", ">>"})
-"""Operators of two tokens."""
-
-OPERATOR_SHAPES = {
-    "==": "({} = {})",
-    "<>": "({} != {})",
-    "~": "regexp_matches({}, {})",
-    "~*": "regexp_matches({}, {}, 'i')",
-    "!~": "(NOT regexp_matches({}, {}))",
+_WHOLE_NUMBER = "CAST(trunc(CAST({{}} AS DOUBLE)) AS {})"
+_INTERVAL_SHAPES = {
+    **{
+        unit.upper(): f"to_{unit}s({_WHOLE_NUMBER.format('INTEGER')})"
+        for unit in "year month day week quarter decade millennium".split()
+    },
+    "CENTURY": f"to_centuries({_WHOLE_NUMBER.format('INTEGER')})",
+    **{unit.upper(): f"to_{unit}s({_WHOLE_NUMBER.format('BIGINT')})" for unit in ("hour", "minute", "microsecond")},
+    **{unit.upper(): f"to_{unit}s(CAST({{}} AS DOUBLE))" for unit in ("second", "millisecond")},
 }
-"""Operators that are printed as others."""
+"""Intervals by unit: the function that makes one of a number."""
 
-PREFIX_SIGNS = frozenset({"-", "+", "~", "@"})
-PREDICATE_KEYWORDS = frozenset("BETWEEN IN LIKE ILIKE GLOB IS NOT ISNULL NOTNULL".split()) | {"SIMILAR TO"}
-PATTERN_OPERATORS = {"LIKE": "~~", "ILIKE": "~~*", "GLOB": "~~~"}
-PRINTED_CONSTANTS = {"NULL": "NULL", "TRUE": "true", "FALSE": "false"}
-LITERAL_TYPES = frozenset("DATE TIME TIMESTAMP TIMESTAMPTZ DATETIME".split())
-"""Types before a string literal that convert it."""
-
-BARE_FUNCTIONS = frozenset(
-    "CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP LOCALTIME LOCALTIMESTAMP CURRENT_USER SESSION_USER USER CURRENT_ROLE "
-    "CURRENT_CATALOG CURRENT_SCHEMA".split()
-)
-"""Functions that are called without brackets."""
-
-_WHOLE_NUMBER_CAST = "CAST(trunc(CAST({{}} AS DOUBLE)) AS {})"
-INTERVAL_UNITS = {
-    **dict.fromkeys(
-        "year month day week quarter decade century millennium".split(), _WHOLE_NUMBER_CAST.format("INTEGER")
-    ),
-    **dict.fromkeys(("hour", "minute", "microsecond"), _WHOLE_NUMBER_CAST.format("BIGINT")),
-    **dict.fromkeys(("second", "millisecond"), "CAST({} AS DOUBLE)"),
-}
-"""Units of intervals, and how their numbers are converted."""
-
-DEFAULT_FRAME = "RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
+_DEFAULT_FRAME = "RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 """The default window frame, which is not printed."""
 
-GRAMMAR_TYPES = {
+_GRAMMAR_TYPES = {
     "INT": "INTEGER",
     "REAL": "FLOAT",
     "DEC": "DECIMAL",
     "NUMERIC": "DECIMAL",
     "CHAR": "VARCHAR",
     "CHARACTER": "VARCHAR",
+    "CHARACTER VARYING": "VARCHAR",
+    "DOUBLE PRECISION": "DOUBLE",
     "NVARCHAR": "VARCHAR",
     "JSON": '"json"',
     **{
@@ -88,17 +75,6 @@ PRINTED_FUNCTIONS = {
     **dict.fromkeys(("grouping", "grouping_id"), "GROUPING"),
 }
 """Names under which functions are printed."""
-
-COMPREHENSION_SHAPE = "list_apply({whole}, (lambda {name}: {made}))"
-FILTERED_COMPREHENSION_SHAPE = (
-    "list_apply(list_filter(list_apply({whole}, "
-    '(lambda {name}: struct_pack("filter" := {condition}, result := {made}))), '
-    "(lambda elem: struct_extract(elem, 'filter'))), (lambda elem: struct_extract(elem, 'result')))"
-)
-"""Printed form of a list comprehension with a condition."""
-
-ORDERED_SET_FUNCTIONS = {"percentile_cont": "quantile_cont", "percentile_disc": "quantile_disc"}
-"""Ordered-set aggregates, and how they are printed."""
 
 RESERVED_KEYWORDS = frozenset(
     (
@@ -142,3 +118,130 @@ RESERVED_KEYWORDS = frozenset(
     ).split()
 )
 """Keywords that are quoted where they are names."""
+
+
+def _quote_name(name: str) -> str:
+    """Return a name, quoted if it is a keyword or not a plain word."""
+    plain = name.isidentifier() and name.isascii() and name.lower() not in RESERVED_KEYWORDS
+    return name if plain else f'"{name}"'
+
+
+def _print_typed_literal(kind: str, text: str) -> str:
+    """Return a constant of a type, which is a cast."""
+    return f"CAST({text} AS {kind})"
+
+
+def _print_lambda(body: str, parameters: list[str]) -> str:
+    """Return a lambda."""
+    return f"(lambda {', '.join(parameters)}: {body})"
+
+
+def _print_unit(written: str) -> str:
+    """Return the unit of EXTRACT as a string."""
+    if written[0] == "'":
+        return written
+    return f"'{written.upper() if written.upper() in _INTERVAL_SHAPES else written}'"
+
+
+def _print_order_key(direction: str, nulls: str, function: str) -> str:
+    """Return the shape of a key with what is written behind it."""
+    return "{}" + (f" {direction}" if direction else "") + (f" NULLS {nulls}" if nulls else "")
+
+
+def _print_frame(written: str, function: str, offset: str, ordered: bool) -> str:
+    """Return the frame of a window, unless it is the default."""
+    return "" if written == _DEFAULT_FRAME else written
+
+
+DUCKDB_COLUMN_NAMES = ColumnNameRules(
+    operators=_OPERATORS,
+    prefixes={
+        "NOT": PrefixOperator(3, "(NOT {})"),
+        "-": PrefixOperator(11, "(-({}))", number_shape="-{}"),
+        "+": PrefixOperator(11, "(+({}))"),
+        "~": PrefixOperator(11, "(~({}))"),
+        "@": PrefixOperator(11, "(@({}))"),
+    },
+    signs_number_tokens=False,
+    predicates=frozenset({*"BETWEEN IN LIKE ILIKE GLOB IS NOT ISNULL NOTNULL".split(), "SIMILAR TO"}),
+    predicate_precedence=6,
+    patterns={
+        "LIKE": PatternOperator("({} ~~ {})", "({} !~~ {})", "like_escape({}, {}, {})"),
+        "ILIKE": PatternOperator("({} ~~* {})", "({} !~~* {})", "ilike_escape({}, {}, {})"),
+        "GLOB": PatternOperator("({} ~~~ {})", "({} !~~~ {})", "glob_escape({}, {}, {})"),
+        "SIMILAR TO": PatternOperator("regexp_full_match({}, {})", "(NOT regexp_full_match({}, {}))"),
+    },
+    null_tests={"ISNULL": "({} IS NULL)", "NOTNULL": "({} IS NOT NULL)"},
+    null_words=("NULL", "UNKNOWN"),
+    between_shape="({} BETWEEN {} AND {})",
+    in_list_shape="contains({1}, {0})",
+    same_shape="({} IS NOT DISTINCT FROM {})",
+    different_shape="({} IS DISTINCT FROM {})",
+    truth_shape="CAST({} AS BOOLEAN)",
+    time_zone_shape="timezone({1}, {0})",
+    collate_shape="{} COLLATE {}",
+    quote_name=_quote_name,
+    raw_literals=True,
+    print_number=str,
+    literal_types=frozenset("DATE TIME TIMESTAMP TIMESTAMPTZ DATETIME".split()),
+    print_typed_literal=_print_typed_literal,
+    interval_shapes=_INTERVAL_SHAPES,
+    unitless_interval_shape="CAST({} AS INTERVAL)",
+    constant_intervals=False,
+    bare_functions=dict.fromkeys(BARE_FUNCTIONS, "{}"),
+    member_shape="({}).{}",
+    prints_member_stars=False,
+    slices=True,
+    row_shape='"row"({})',
+    row_item_shape="{}",
+    list_shape="list_value({})",
+    array_shape="(ARRAY[{}])",
+    struct_shape="struct_pack({})",
+    map_shape='"map"(list_value({}), list_value({}))',
+    comprehension_shape="list_apply({whole}, (lambda {name}: {made}))",
+    filtered_comprehension_shape=(
+        "list_apply(list_filter(list_apply({whole}, "
+        '(lambda {name}: struct_pack("filter" := {condition}, result := {made}))), '
+        "(lambda elem: struct_extract(elem, 'filter'))), (lambda elem: struct_extract(elem, 'result')))"
+    ),
+    branch_shape="WHEN ({}) THEN ({})",
+    case_shape="CASE  {} END",
+    default_else="NULL",
+    lambda_sign="LAMBDA",
+    print_lambda=_print_lambda,
+    prints_queries=True,
+    scalar_shape="({})",
+    exists_shape="EXISTS({})",
+    in_query_shape="({} = ANY({}))",
+    printed_functions=PRINTED_FUNCTIONS,
+    call_shapes={"date": "CAST({} AS DATE)"},
+    arity_functions={("count", 0): "count_star"},
+    argument_quantifiers=("DISTINCT",),
+    named_arguments={":=": "{0} := {1}"},
+    prints_argument_order=True,
+    star="*",
+    counted_star=(),
+    extract_shape="date_part({}, {})",
+    print_unit=_print_unit,
+    position_shape='"position"({1}, {0})',
+    trim_shapes={
+        "": ('"trim"({})', '"trim"({}, {})'),
+        "BOTH": ('"trim"({})', '"trim"({}, {})'),
+        "LEADING": ("ltrim({})", "ltrim({}, {})"),
+        "TRAILING": ("rtrim({})", "rtrim({}, {})"),
+    },
+    within_group_shape="{call} WITHIN GROUP ( ORDER BY {order})",
+    ordered_set_shapes={
+        "percentile_cont": "quantile_cont({arguments} ORDER BY {order})",
+        "percentile_disc": "quantile_disc({arguments} ORDER BY {order})",
+    },
+    print_order_key=_print_order_key,
+    windowed_functions={"count_star": "count"},
+    frame_words=frozenset({"ROWS", "RANGE", "GROUPS", "EXCLUDE"}),
+    print_frame=_print_frame,
+    types=_GRAMMAR_TYPES,
+    keeps_type_case=True,
+    type_brackets=frozenset({"("}),
+    type_separator=", ",
+    array_types=True,
+)

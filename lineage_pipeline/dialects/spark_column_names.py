@@ -3,84 +3,36 @@
 import math
 import re
 
-BINARY_OPERATORS: dict[str, tuple[int, str]] = {
-    "OR": (1, "({} OR {})"),
-    "AND": (2, "({} AND {})"),
-    "=": (5, "({} = {})"),
-    "==": (5, "({} = {})"),
-    "<=>": (5, "({} <=> {})"),
-    "<>": (5, "(NOT ({} = {}))"),
-    "!=": (5, "(NOT ({} = {}))"),
-    "<": (5, "({} < {})"),
-    "<=": (5, "({} <= {})"),
-    ">": (5, "({} > {})"),
-    ">=": (5, "({} >= {})"),
-    "|": (6, "({} | {})"),
-    "^": (7, "({} ^ {})"),
-    "&": (8, "({} & {})"),
-    "<<": (9, "({} << {})"),
-    ">>": (9, "({} >> {})"),
-    ">>>": (9, "({} >>> {})"),
-    "+": (10, "({} + {})"),
-    "-": (10, "({} - {})"),
-    "||": (10, "concat({}, {})"),
-    "*": (11, "({} * {})"),
-    "/": (11, "({} / {})"),
-    "%": (11, "({} % {})"),
-    "MOD": (11, "({} % {})"),
-    "DIV": (11, "({} div {})"),
-}
-"""Binary operators: their precedence, and how they are printed."""
-
-PREDICATE_PRECEDENCE = 4
-"""Precedence of IN, LIKE, BETWEEN and IS."""
-
-PREFIX_OPERATORS: dict[str, tuple[int, str]] = {
-    "NOT": (3, "(NOT {})"),
-    "!": (3, "(NOT {})"),
-    "-": (12, "(- {})"),
-    "+": (12, "(+ {})"),
-    "~": (12, "~{}"),
-}
-"""Prefix operators."""
-
-PRINTED_CONSTANTS = {"NULL": "NULL", "TRUE": "true", "FALSE": "false"}
-
-BARE_FUNCTIONS = frozenset(
-    "CURRENT_DATE CURRENT_TIMESTAMP CURRENT_USER CURRENT_TIME USER SESSION_USER LOCALTIMESTAMP LOCALTIME "
-    "CURRENT_ROLE CURRENT_CATALOG CURRENT_SCHEMA".split()
+from lineage_pipeline.dialects.column_names import (
+    BARE_FUNCTIONS,
+    BinaryOperator,
+    ColumnNameRules,
+    PatternOperator,
+    PrefixOperator,
+    build_infix_operators,
 )
-"""Functions that may be called without brackets."""
 
-LITERAL_TYPES = frozenset({"DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ", "TIME"})
-"""Types before a string literal that make a typed constant."""
-
-TYPE_SYNONYMS = {
-    "INTEGER": "INT",
-    "LONG": "BIGINT",
-    "SHORT": "SMALLINT",
-    "BYTE": "TINYINT",
-    "REAL": "FLOAT",
-    "DEC": "DECIMAL",
-    "NUMERIC": "DECIMAL",
+_OPERATORS = {
+    **build_infix_operators(1, "OR"),
+    **build_infix_operators(2, "AND"),
+    **build_infix_operators(5, "= <=> < <= > >="),
+    "==": BinaryOperator(5, "({} = {})"),
+    "<>": BinaryOperator(5, "(NOT ({} = {}))"),
+    "!=": BinaryOperator(5, "(NOT ({} = {}))"),
+    **build_infix_operators(6, "|"),
+    **build_infix_operators(7, "^"),
+    **build_infix_operators(8, "&"),
+    **build_infix_operators(9, "<< >> >>>"),
+    # What is moved by an interval is a date or timestamp, and has no parentheses.
+    "+": BinaryOperator(10, "({} + {})", interval_shape="{} + {}"),
+    "-": BinaryOperator(10, "({} - {})", interval_shape="{} - {}"),
+    "||": BinaryOperator(10, "concat({}, {})"),
+    **build_infix_operators(11, "* / %"),
+    "MOD": BinaryOperator(11, "({} % {})"),
+    "DIV": BinaryOperator(11, "({} div {})"),
 }
-"""Synonyms of types."""
 
-NESTED_TYPES = ("ARRAY<", "MAP<", "STRUCT<")
-"""Names of types that hold others."""
-
-STRING_TYPES = frozenset({"VARCHAR", "CHAR", "CHARACTER"})
-"""Types that are printed as STRING after a cast."""
-
-CONVERSION_FUNCTIONS = frozenset(
-    "BOOLEAN TINYINT SMALLINT INT BIGINT FLOAT DOUBLE DECIMAL DATE TIMESTAMP BINARY STRING".split()
-)
-"""Conversion functions; inside another expression they are not printed."""
-
-PADDED_UNITS = frozenset({"HOUR", "MINUTE", "SECOND"})
-"""Units of an interval that is printed with at least two digits."""
-
-PRINTED_FUNCTIONS: dict[str, str] = {
+PRINTED_FUNCTIONS = {
     name: name.upper()
     for name in (
         "acos acosh asin asinh atan atan2 atanh cbrt cos cosh cot csc degrees e exp expm1 hypot "
@@ -104,7 +56,7 @@ _DEFAULT_COMPARATOR = (
     "(IF((namedlambdavariable() > namedlambdavariable()), 1, 0))))))))))"
 )
 
-PRINTED_SHAPES: dict[str, str] = {
+_CALL_SHAPES = {
     "aggregate": f"aggregate({{}}, {{}}, {{}}, {_FINISH_LAMBDA})",
     "array_sort": (
         f"array_sort({{}}, lambdafunction({_DEFAULT_COMPARATOR}, namedlambdavariable(), namedlambdavariable()))"
@@ -126,7 +78,7 @@ PRINTED_SHAPES: dict[str, str] = {
 }
 """Functions with a printed form of their own; ranks omit their arguments."""
 
-DEFAULT_ARGUMENTS: dict[str, tuple[int, tuple[str, ...]]] = {
+_DEFAULT_ARGUMENTS = {
     "aes_decrypt": (2, ("GCM", "DEFAULT", "")),
     "aes_encrypt": (2, ("GCM", "DEFAULT", "", "")),
     "approx_percentile": (2, ("10000",)),
@@ -174,18 +126,8 @@ DEFAULT_ARGUMENTS: dict[str, tuple[int, tuple[str, ...]]] = {
     "variant_set": (3, ("true",)),
     "variant_strip_nulls": (1, ("true",)),
 }
-"""Default arguments that are printed: the number of given arguments, and what follows."""
 
-ARITY_FUNCTIONS: dict[tuple[str, int], str] = {
-    **dict.fromkeys((("dateadd", 3), ("date_add", 3)), "timestampadd"),
-    **dict.fromkeys((("datediff", 3), ("date_diff", 3)), "timestampdiff"),
-}
-"""Functions that become another one with that many arguments."""
-
-IGNORE_NULLS_SHAPES = {"first_value": "first{}", "last_value": "last{}", "nth_value": "nth_value{} ignore nulls"}
-"""Printed form of functions with IGNORE NULLS: `{}` are their arguments."""
-
-MAX_PRINTED_ARGUMENTS: dict[str, int] = {
+_MAX_PRINTED_ARGUMENTS = {
     "any_value": 1,
     "first": 1,
     "first_value": 1,
@@ -202,10 +144,156 @@ MAX_PRINTED_ARGUMENTS: dict[str, int] = {
     "try_variant_get": 2,
     "variant_get": 2,
 }
-"""Functions that print no more than that many arguments."""
 
-RANK_FUNCTIONS = frozenset("row_number rank dense_rank percent_rank ntile".split())
+_RANK_FUNCTIONS = frozenset("row_number rank dense_rank percent_rank ntile".split())
 """Window functions whose frame is one of rows."""
+
+_KEYED_AGGREGATES = frozenset({"", "listagg", "string_agg"})
+"""What prints the keys of ORDER BY completely: windows, and these functions with WITHIN GROUP."""
+
+
+def _print_number(text: str) -> str:
+    """Return a number as Spark prints it; one with an exponent is a double."""
+    if "E" not in text.upper():
+        return f"0{text}" if text.startswith(".") else text
+    value = float(text)
+    if 1e-3 <= abs(value) < 1e7 or not value:
+        return str(value)
+    digits, _, power = f"{value:e}".partition("e")
+    whole, _, rest = digits.partition(".")
+    return f"{whole}.{rest.rstrip('0') or '0'}E{int(power)}"
+
+
+def _print_typed_literal(kind: str, text: str) -> str:
+    """Return a date or timestamp literal; a timestamp has a time."""
+    midnight = kind.startswith("TIMESTAMP") and len(text) == len("2020-01-01")
+    return f"{kind} '{text}{' 00:00:00' if midnight else ''}'"
+
+
+def _print_lambda(body: str, parameters: list[str]) -> str:
+    """Return a lambda, whose parameters have lost their names."""
+    return f"lambdafunction({', '.join([body, *('namedlambdavariable()' for _ in parameters)])})"
+
+
+def _print_order_key(direction: str, nulls: str, function: str) -> str:
+    """Return the shape of a key; that of a percentile shows only DESC, and has no position of nulls."""
+    if function in _KEYED_AGGREGATES:
+        default = "LAST" if direction == "DESC" else "FIRST"
+        return f"{{}} {direction or 'ASC'} NULLS {nulls or default}"
+    if nulls:
+        return ""
+    return "{} DESC" if direction == "DESC" else "{}"
+
+
+def _print_frame(written: str, function: str, offset: str, ordered: bool) -> str:
+    """Return the frame of a window, or its default; that of LAG and LEAD depends on their offset."""
+    if written:
+        return written
+    if function in ("lag", "lead"):
+        moved = f"{'-' if function == 'lag' else ''}{offset} FOLLOWING"
+        return f"ROWS BETWEEN {moved} AND {moved}"
+    if not ordered:
+        return "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
+    return f"{'ROWS' if function in _RANK_FUNCTIONS else 'RANGE'} BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
+
+
+SPARK_COLUMN_NAMES = ColumnNameRules(
+    operators=_OPERATORS,
+    prefixes={
+        "NOT": PrefixOperator(3, "(NOT {})"),
+        "!": PrefixOperator(3, "(NOT {})"),
+        "-": PrefixOperator(12, "(- {})", number_shape="-{}"),
+        "+": PrefixOperator(12, "(+ {})"),
+        "~": PrefixOperator(12, "~{}"),
+    },
+    signs_number_tokens=True,
+    predicates=frozenset("BETWEEN IN LIKE ILIKE RLIKE REGEXP IS NOT".split()),
+    predicate_precedence=4,
+    patterns={
+        "LIKE": PatternOperator("{} LIKE {}", "(NOT {} LIKE {})", "{} LIKE {} ESCAPE '{}'"),
+        "ILIKE": PatternOperator("ilike({}, {})", "(NOT ilike({}, {}))", "ilike({}, {})"),
+        "RLIKE": PatternOperator("RLIKE({}, {})", "(NOT RLIKE({}, {}))"),
+        "REGEXP": PatternOperator("RLIKE({}, {})", "(NOT RLIKE({}, {}))"),
+    },
+    between_shape="between({}, {}, {})",
+    same_shape="({} <=> {})",
+    different_shape="(NOT ({} <=> {}))",
+    truth_shape="{}",
+    quote_name=str,
+    raw_literals=False,
+    print_number=_print_number,
+    literal_types=frozenset({"DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ", "TIME"}),
+    print_typed_literal=_print_typed_literal,
+    double_suffixes=frozenset({"D", "F"}),
+    interval_shapes={
+        **{unit: f"INTERVAL '{{}}' {unit}" for unit in "YEAR QUARTER MONTH WEEK DAY MILLISECOND MICROSECOND".split()},
+        **{unit: f"INTERVAL '{{:0>2}}' {unit}" for unit in ("HOUR", "MINUTE", "SECOND")},
+    },
+    interval_range_shape="INTERVAL '{}' {} TO {}",
+    constant_intervals=True,
+    bare_functions={name: f"{name.lower()}()" for name in BARE_FUNCTIONS},
+    member_shape="{}.{}",
+    prints_member_stars=True,
+    slices=False,
+    row_shape="named_struct({})",
+    row_item_shape="{0}, {0}",
+    branch_shape="WHEN {} THEN {}",
+    case_shape="CASE {} END",
+    lambda_sign="->",
+    lambda_variable="namedlambdavariable()",
+    print_lambda=_print_lambda,
+    prints_queries=False,
+    scalar_shape="scalarsubquery({})",
+    exists_shape="exists({})",
+    in_query_shape="({} IN (listquery({})))",
+    printed_functions=PRINTED_FUNCTIONS,
+    call_shapes=_CALL_SHAPES,
+    arity_functions={
+        **dict.fromkeys((("dateadd", 3), ("date_add", 3)), "timestampadd"),
+        **dict.fromkeys((("datediff", 3), ("date_diff", 3)), "timestampdiff"),
+    },
+    default_arguments=_DEFAULT_ARGUMENTS,
+    max_printed_arguments=_MAX_PRINTED_ARGUMENTS,
+    conversion_functions=frozenset(
+        "BOOLEAN TINYINT SMALLINT INT BIGINT FLOAT DOUBLE DECIMAL DATE TIMESTAMP BINARY STRING".split()
+    ),
+    argument_quantifiers=("DISTINCT", "ALL"),
+    named_arguments={"=>": "{1}"},
+    argument_alias_shape="{} AS {}",
+    prints_argument_order=False,
+    counted_star=("1",),
+    extract_shape="extract({} FROM {})",
+    print_unit=str,
+    position_shape="locate({}, {}, 1)",
+    trim_shapes={
+        "": ("trim({})", "TRIM(BOTH {1} FROM {0})"),
+        "BOTH": ("trim({})", "TRIM(BOTH {1} FROM {0})"),
+        "LEADING": ("ltrim({})", "TRIM(LEADING {1} FROM {0})"),
+        "TRAILING": ("rtrim({})", "TRIM(TRAILING {1} FROM {0})"),
+    },
+    within_group_shape="{call} WITHIN GROUP (ORDER BY {order})",
+    ordered_set_shapes={"string_agg": "listagg({arguments}) WITHIN GROUP (ORDER BY {order})"},
+    print_order_key=_print_order_key,
+    ignore_nulls_shapes={"first_value": "first{}", "last_value": "last{}", "nth_value": "nth_value{} ignore nulls"},
+    frame_words=frozenset({"ROWS", "RANGE"}),
+    print_frame=_print_frame,
+    types={
+        "INTEGER": "INT",
+        "LONG": "BIGINT",
+        "SHORT": "SMALLINT",
+        "BYTE": "TINYINT",
+        "REAL": "FLOAT",
+        "DEC": "DECIMAL",
+        "NUMERIC": "DECIMAL",
+    },
+    keeps_type_case=False,
+    type_brackets=frozenset({"(", "<"}),
+    type_separator=",",
+    sized_types=dict.fromkeys(("VARCHAR", "CHAR", "CHARACTER"), "STRING"),
+    bare_types={"DECIMAL": "DECIMAL(10,0)"},
+    array_types=False,
+    omitted_casts=("ARRAY<", "MAP<", "STRUCT<"),
+)
 
 
 def print_moment_arithmetic(op: str, left: str, right: str) -> str:

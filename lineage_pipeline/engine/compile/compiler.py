@@ -6,7 +6,7 @@ from typing import cast
 
 import msgspec
 from sqlglot import exp
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokens import Token
 
 from lineage_pipeline.dialects.dialect import DialectTraits
 from lineage_pipeline.dialects.generic import GENERIC
@@ -15,7 +15,6 @@ from lineage_pipeline.engine.compile.context import CompileContext, ReadFields
 from lineage_pipeline.engine.compile.dynamic_sql.constant_folding import VariableTexts
 from lineage_pipeline.engine.compile.dynamic_sql.executed_text import (
     compile_executed_text,
-    fill_row_counts,
     guess_tables,
 )
 from lineage_pipeline.engine.compile.dynamic_sql.identifier_function import (
@@ -31,9 +30,23 @@ from lineage_pipeline.engine.compile.grammar.parser import (
     has_operator_chain,
     parse_statement,
 )
-from lineage_pipeline.engine.compile.lexer import extract_client_lines, read_double_quotes, tokenize_with_recovery
+from lineage_pipeline.engine.compile.lexer import (
+    extract_client_lines,
+    join_binary_lines,
+    read_double_quotes,
+    read_temporary_names,
+    tokenize_with_recovery,
+)
 from lineage_pipeline.engine.compile.limits import build_limit_finding, check_limits, compile_table_level_fallback
-from lineage_pipeline.engine.compile.placeholders import fill_templates, mask_template_comments, strip_holes
+from lineage_pipeline.engine.compile.placeholders import (
+    ReplacementStage,
+    drop_unknown_parts,
+    fill_row_counts,
+    has_unknown_parts,
+    mask_template_comments,
+    replace_placeholders,
+    strip_unknown_parts,
+)
 from lineage_pipeline.engine.compile.relations.query import compile_query
 from lineage_pipeline.engine.compile.split.raw_statements import DynamicExecution, RawStatement
 from lineage_pipeline.engine.compile.split.splitter import split_statements
@@ -79,12 +92,15 @@ def _compile_text(text: str, options: Options, watch: StatementWatch | None) -> 
     known = traits or GENERIC
     client = extract_client_lines(text, known)
     covered = client.masked_text() if client.covers else text
-    tokens, lost = tokenize_with_recovery(mask_template_comments(covered) if known.batches else covered, known)
+    if known.batches:
+        covered = mask_template_comments(join_binary_lines(covered))
+    tokens, lost = tokenize_with_recovery(covered, known)
     if isinstance(tokens, ParseFailure):
         start, end = _trimmed_span(text)
         return _build_failed_script(text, options, _build_finding("PARSE_ERROR", 0, end - start, reason=tokens.reason))
     if known.batches:
-        tokens = list(read_double_quotes(fill_templates(tokens, text), text))
+        tokens = replace_placeholders(read_temporary_names(tokens, text), ReplacementStage.TSQL_SCRIPT, text)
+        tokens = list(read_double_quotes(tokens, text))
 
     def compile_piece(piece: RawStatement, declared: Mapping[str, str]) -> ir.Placed:
         limit = watch(piece.start) if watch is not None else ""
@@ -98,7 +114,7 @@ def _compile_text(text: str, options: Options, watch: StatementWatch | None) -> 
     if client.pieces or lost:
         pieces = heapq.merge(pieces, client.pieces, lost, key=lambda piece: piece.start)
     compiler = (
-        compile_with_holes(compile_piece, known)
+        compile_with_unknown_parts(compile_piece, known)
         if RUNTIME_PLACEHOLDER in text or uses_identifier_function(text, known)
         else compile_piece
     )
@@ -450,58 +466,43 @@ def _mark_dynamic(placed: ir.Placed, share: int) -> ir.Placed:
     return msgspec.structs.replace(placed, statement=statement)
 
 
-def compile_with_holes(compile_piece: CompileRawStatement, traits: DialectTraits) -> CompileRawStatement:
-    """A compiler that marks statements with placeholders as approximate, and retries without the placeholders."""
+def compile_with_unknown_parts(compile_piece: CompileRawStatement, traits: DialectTraits) -> CompileRawStatement:
+    """A compiler that marks statements with unknown parts as approximate, and retries without those parts."""
 
     def compiled(piece: RawStatement, declared: Mapping[str, str]) -> ir.Placed:
         tokens = fill_row_counts(piece.tokens)
         callee = piece.use.target if piece.use is not None else None
         known = callee is None or RUNTIME_PLACEHOLDER not in callee.parts[-1]
-        if known and not any(
-            RUNTIME_PLACEHOLDER in token.text and token.token_type not in STRING_TOKENS for token in tokens
-        ):
+        if known and not has_unknown_parts(tokens):
             return compile_piece(msgspec.structs.replace(piece, tokens=tokens), declared)
         whole = msgspec.structs.replace(piece, tokens=tokens)
         placed = compile_piece(whole, declared)
         if placed.statement.status == "failed":
-            for rest in (_drop_holes(tokens, behind_operands=True), _drop_holes(tokens)):
+            for rest in (drop_unknown_parts(tokens, behind_operands=True), drop_unknown_parts(tokens)):
                 less = msgspec.structs.replace(piece, tokens=rest, begin=piece.start, stop=piece.end)
                 again = compile_piece(less, declared) if rest else placed
                 if again.statement.status != "failed":
-                    return _mark_holes(again, piece)
+                    return _mark_unknown_parts(again, piece)
             placed = guess_tables(whole, placed, traits)
-        return _mark_holes(placed, piece)
+        return _mark_unknown_parts(placed, piece)
 
     return compiled
 
 
-def _drop_holes(tokens: Sequence[Token], *, behind_operands: bool = False) -> list[Token]:
-    """The tokens without placeholders, or only without those that directly follow an operand."""
-    found: list[Token] = []
-    for token in tokens:
-        hole = token.text == RUNTIME_PLACEHOLDER and token.token_type not in STRING_TOKENS
-        if not hole or (behind_operands and not (found and found[-1].token_type in _OPERAND_ENDS)):
-            found.append(token)
-    return found
-
-
-_OPERAND_ENDS = frozenset({TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, TokenType.R_PAREN, *STRING_TOKENS})
-"""Token types that end an operand."""
-
 _LINEAGE_FIELDS = "relations definition writes alterations drops calls reads findings".split()
-"""The fields of a statement that a placeholder may affect."""
+"""The fields of a statement that an unknown part may affect."""
 
 
-def _mark_holes(placed: ir.Placed, piece: RawStatement) -> ir.Placed:
-    """A statement of which some parts are unknown: its findings say so, its placeholders are removed."""
+def _mark_unknown_parts(placed: ir.Placed, piece: RawStatement) -> ir.Placed:
+    """A statement of which some parts are unknown: its findings say so, the parts are removed."""
     callee = piece.use.target.parts[-1] if piece.use is not None and piece.use.target is not None else ""
     named = (token.text for token in piece.tokens if token.token_type not in STRING_TOKENS)
-    holes = sum(len(text) for text in (*named, callee) if RUNTIME_PLACEHOLDER in text)
+    unknown = sum(len(text) for text in (*named, callee) if RUNTIME_PLACEHOLDER in text)
     size = max(placed.end - placed.start, 1)
-    share = (("share", str(max(100 * (size - holes) // size, 0))),)
+    share = (("share", str(max(100 * (size - unknown) // size, 0))),)
     if not placed.statement.context[1:] and not any(getattr(placed.statement, part) for part in _LINEAGE_FIELDS):
         return placed  # GRANT … ON IDENTIFIER($v): nothing of it is missed
-    statement = strip_holes(placed.statement)
+    statement = strip_unknown_parts(placed.statement)
     findings = (*statement.findings, ir.Finding("DYNAMIC_SQL", share, 0, placed.end - placed.start))
     status = "partial" if statement.status == "analysed" else statement.status
     return msgspec.structs.replace(

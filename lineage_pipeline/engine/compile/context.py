@@ -13,6 +13,7 @@ from lineage_pipeline.dialects.identifier_folding import IdentifierFolding, fold
 from lineage_pipeline.engine.compile.external_objects import FILE_NAME_PATTERN, build_external_name
 from lineage_pipeline.engine.compile.grammar.parser import SpanRecorder
 from lineage_pipeline.engine.compile.split.raw_statements import RawStatement
+from lineage_pipeline.engine.compile.tokens import retype_token
 from lineage_pipeline.engine.faults import MalformedTree
 from lineage_pipeline.model import ir
 
@@ -93,10 +94,23 @@ class CompileContext:
     def _sorted_tokens(self) -> list[Token]:
         return sorted(self.tokens, key=lambda token: token.start)
 
+    @cached_property
+    def _token_starts(self) -> list[int]:
+        return [token.start for token in self._sorted_tokens]
+
+    def source_tokens(self, start: int, end: int) -> list[Token]:
+        """The tokens of a span as they are written, before any rewrite."""
+        starts = self._token_starts
+        first = bisect_left(starts, self.origin + start)
+        found = self._sorted_tokens[first : bisect_left(starts, self.origin + end, first)]
+        if found and found[0].token_type is TokenType.VAR:  # in CALL another word stands for the procedure
+            found[0] = retype_token(found[0], TokenType.VAR, self.text[found[0].start : found[0].end + 1])
+        return found
+
     def assigned_value_span(self, offset: int) -> tuple[int, int]:
         """The span of the assigned value, given the offset of the left side of the assignment."""
         tokens = self._sorted_tokens
-        index = bisect_left(tokens, offset, key=lambda token: token.start)
+        index = bisect_left(self._token_starts, offset)
         while index < len(tokens) and tokens[index].text not in ("=", ":="):
             index += 1
         first, depth = index + 1, 0

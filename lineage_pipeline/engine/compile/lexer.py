@@ -1,4 +1,4 @@
-"""Lexer: text to tokens, recovery of texts with unclosed quotes, lines for the client, T-SQL double quotes."""
+"""Lexer: text to tokens, recovery of texts with unclosed quotes, lines for the client, T-SQL quotes and names."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +15,7 @@ from lineage_pipeline.dialects.dialect import DialectTraits
 from lineage_pipeline.engine.compile.grammar.isolation import Pool
 from lineage_pipeline.engine.compile.grammar.parser import ParseFailure, get_sqlglot_dialect
 from lineage_pipeline.engine.compile.split.raw_statements import RawStatement, is_batch_separator
-from lineage_pipeline.engine.compile.tokens import keywords_of
+from lineage_pipeline.engine.compile.tokens import keywords_of, retype_token
 from lineage_pipeline.model import ir
 
 
@@ -341,3 +341,34 @@ def _read_quote_setting(words: Sequence[str], index: int, off: bool) -> bool:
             return off
         index += 2 if words[index + 1] == "," else 1
     return index < len(words) and words[index] == "OFF" if named else off
+
+
+_CONTINUED_BINARY = re.compile(r"\b0x[0-9a-f]*(?:\\\r?\n[0-9a-f]*)+", re.IGNORECASE)
+"""Bytes that continue after a backslash at the end of a line."""
+
+
+def join_binary_lines(text: str) -> str:
+    """T-SQL: the text with binary constants on one line, at the same offsets."""
+    if "\\" not in text or "0x" not in text:
+        return text
+    return _CONTINUED_BINARY.sub(lambda match: re.sub(r"[\\\r\n]", "0", match[0]), text)
+
+
+def read_temporary_names(tokens: Sequence[Token], text: str) -> Sequence[Token]:
+    """T-SQL: names instead of keywords in temporary tables such as `#values`."""
+    if "#" not in text:
+        return tokens
+    marks = [index for index, token in enumerate(tokens[:-1]) if token.text in ("#", "##")]
+    words = [index + 1 for index in marks if _is_keyword_at(tokens[index + 1], tokens[index].end + 1)]
+    if not words:
+        return tokens
+    kept = list(tokens)
+    for index in words:
+        kept[index] = retype_token(kept[index], TokenType.VAR, kept[index].text)
+    return kept
+
+
+def _is_keyword_at(token: Token, start: int) -> bool:
+    """Whether a keyword, not a name, begins at an offset."""
+    named = token.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+    return not named and token.start == start and token.text.isidentifier()

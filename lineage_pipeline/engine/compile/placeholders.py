@@ -1,18 +1,103 @@
-"""Placeholders: `${x}`, `{{ x }}`, `:'x'`, `$(x)`, `<x, type, default>`, and the holes of partly known texts.
-Where a name is expected, a placeholder is part of that name; elsewhere it is a value from outside.
+"""Placeholders: parts of the SQL that get their text elsewhere, replaced in the tokens by names and values.
+
+PLACEHOLDERS says how each one is written, when it is replaced, and by what; one walk recognizes them all. An
+unknown part of a name or value, RUNTIME_PLACEHOLDER, is another idea: nobody writes it. Constant folding and templaters
+leave it where only the run time knows the text, and it is taken out of the IR again, because it must not name a table.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from typing import Any
 
 import msgspec
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.tsql_statements import STATEMENT_STARTS
-from lineage_pipeline.engine.compile.tokens import keyword
+from lineage_pipeline.engine.compile.tokens import STRING_TOKENS, keyword
 from lineage_pipeline.model import ir
 from lineage_pipeline.model.analysis import RUNTIME_PLACEHOLDER
+
+# ── the walk ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class ReplacementStage(Enum):
+    """When placeholders are replaced."""
+
+    TSQL_SCRIPT = "T-SQL: before a script is split into statements"
+    PLSQL_SCRIPT = "PL/SQL: before a script is split into statements"
+    POSTGRES_SCRIPT = "PostgreSQL: before a script is split into statements"
+    EXECUTED_TEXT = "in a text that is executed"
+    FAILED_STATEMENT = "in a statement that did not parse"
+
+
+class PlaceholderSyntax(msgspec.Struct, frozen=True):
+    """A way to write placeholders.
+
+    The first token ends with `opening`, or is a quoted name if that is `"`. `find_end` returns the index after the
+    placeholder at an index, or that index; `replace` adds what it becomes, and returns the index to go on from.
+    `written` must occur in a script that has such placeholders.
+    """
+
+    example: str
+    stage: ReplacementStage
+    opening: str
+    find_end: Callable[["PlaceholderWalk", int], int]
+    replace: Callable[["PlaceholderWalk", int, int], int]
+    written: re.Pattern[str] = re.compile("")
+
+
+class PlaceholderWalk:
+    """Goes through tokens once, and replaces the placeholders of some syntaxes."""
+
+    def __init__(self, syntaxes: Mapping[str, PlaceholderSyntax], values: dict[str, str]) -> None:
+        """Start without tokens; `values` are those that the script sets."""
+        self.syntaxes = syntaxes
+        self.values = values
+        self.tokens: Sequence[Token] = ()
+        self.kept: list[Token] = []
+
+    def replace_all(self, tokens: Sequence[Token]) -> list[Token]:
+        """The tokens with what their placeholders become."""
+        self.tokens = tokens
+        done = 0
+        for index in [index for index, token in enumerate(tokens) if _read_opening(token) in self.syntaxes]:
+            if index < done:
+                continue
+            self.kept.extend(tokens[done:index])
+            done = index
+            end = self.find_end(index)
+            if end > index:
+                done = self.syntaxes[_read_opening(tokens[index])].replace(self, index, end)
+        self.kept.extend(tokens[done:])
+        return self.kept
+
+    def find_end(self, index: int) -> int:
+        """The index after a placeholder that begins at a token, or that index."""
+        syntax = self.syntaxes.get(_read_opening(self.tokens[index]))
+        return syntax.find_end(self, index) if syntax is not None else index
+
+    def touches(self, index: int) -> bool:
+        """Whether there is a token without a gap before it."""
+        return index < len(self.tokens) and bool(self.tokens[index - 1].end + 1 == self.tokens[index].start)
+
+
+def replace_placeholders(
+    tokens: Sequence[Token], stage: ReplacementStage = ReplacementStage.FAILED_STATEMENT, text: str | None = None
+) -> list[Token]:
+    """The tokens with the placeholders of a stage replaced; in a script, `text` says which ones may occur."""
+    syntaxes = _BY_STAGE[stage]
+    if text is not None:
+        syntaxes = {opening: syntax for opening, syntax in syntaxes.items() if syntax.written.search(text)}
+    return PlaceholderWalk(syntaxes, {}).replace_all(tokens) if syntaxes else list(tokens)
+
+
+def _read_opening(token: Token) -> str:
+    """The sign by which a token may open a placeholder."""
+    return '"' if token.token_type is TokenType.IDENTIFIER else token.text[-1:]
+
+
+# ── what did not parse ───────────────────────────────────────────────────────────────────────────────────────────────
 
 _BEFORE_NAMES = frozenset(
     "FROM JOIN INTO TABLE VIEW UPDATE OVERWRITE ONLY DATABASE SCHEMA USE EXISTS REFERENCES TRUNCATE INDEX".split()
@@ -24,111 +109,148 @@ _BEFORE_ANGLE_PLACEHOLDERS = _BEFORE_NAMES | frozenset(
 )
 """Keywords and signs before `<` where it opens a placeholder."""
 
-_PLACEHOLDER_OPENINGS = (TokenType.L_BRACE, TokenType.L_PAREN)
-_PLACEHOLDER_CLOSINGS = {TokenType.L_BRACE: TokenType.R_BRACE, TokenType.L_PAREN: TokenType.R_PAREN}
+_CLOSING_BRACKETS = {TokenType.L_BRACE: TokenType.R_BRACE, TokenType.L_PAREN: TokenType.R_PAREN}
 _MAX_PLACEHOLDER_TOKENS = 40
 
 
-def replace_placeholders(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens with names and bind parameters instead of placeholders."""
-    kept: list[Token] = []
-    index = 0
-    while index < len(tokens):
-        end = _skip_placeholder(tokens, index)
-        if end == index:
-            kept.append(tokens[index])
-            index += 1
-            continue
-        begin = index
-        while end < len(tokens) and _touches_previous(tokens, end) and _continues_placeholder(tokens, end):
-            end = max(_skip_placeholder(tokens, end), end + 1)
-        first = kept[-1] if kept else None
-        if first is not None and first.end + 1 == tokens[begin].start and _is_plain_word(first):
-            kept.pop()
-        else:
-            first = tokens[begin]
-        kept.extend(
-            _build_placeholder_tokens(first, tokens[begin:end], kept, tokens[end] if end < len(tokens) else None)
-        )
-        index = end
-    return kept
+def _find_dollar_end(walk: PlaceholderWalk, index: int) -> int:
+    """`${x}` and `$(x)`."""
+    return _find_bracket_end(walk, index + 1) or index
 
 
-def _skip_placeholder(tokens: Sequence[Token], index: int) -> int:
-    """The index after a placeholder that begins at a token, or that index."""
-    text = tokens[index].text
-    following = tokens[index + 1] if index + 1 < len(tokens) and _touches_previous(tokens, index + 1) else None
-    if following is None:
+def _find_brace_end(walk: PlaceholderWalk, index: int) -> int:
+    """`{{ x }}`."""
+    end = _find_bracket_end(walk, index + 1) if walk.tokens[index].text == "{" else 0
+    return end + 1 if 0 < end < len(walk.tokens) and walk.tokens[end].text == "}" else index
+
+
+def _find_percent_end(walk: PlaceholderWalk, index: int) -> int:
+    """`%(x)s` and `%s`."""
+    if walk.tokens[index].text != "%" or not walk.touches(index + 1):
         return index
-    if text[-1:] in ("$", "%", "{") and following.token_type in _PLACEHOLDER_OPENINGS:
-        end = _skip_closing(tokens, index + 1)
-        if text == "{":
-            return end + 1 if end < len(tokens) and tokens[end].text == "}" else index
-        typed = text == "%" and end < len(tokens) and keyword(tokens[end]) in ("S", "D")
-        return end + typed if text[-1] == "$" or typed else index
-    if text == "%" and keyword(following) == "S":
-        return index + 2
-    if text == "<" and _is_plain_word(following) and (not index or _is_not_compared(tokens, index)):
-        end = next(
-            (
-                at
-                for at in range(index + 2, min(index + _MAX_PLACEHOLDER_TOKENS, len(tokens)))
-                if tokens[at].text == ">"
-            ),
-            0,
-        )
-        inner = tokens[index + 1 : end]
-        return end + 1 if end and all(_is_plain_word(token) or token.text == "-" for token in inner) else index
-    if text == ":" and following.token_type in (TokenType.STRING, TokenType.IDENTIFIER, TokenType.VAR):
-        return index + 2 if index and tokens[index - 1].end + 1 < tokens[index].start else index
-    return index + 2 if text in ("@", "&") and _is_plain_word(following) else index
+    if walk.tokens[index + 1].token_type not in _CLOSING_BRACKETS:
+        return index + 2 if keyword(walk.tokens[index + 1]) == "S" else index
+    end = _find_bracket_end(walk, index + 1)
+    return end + 1 if 0 < end < len(walk.tokens) and keyword(walk.tokens[end]) in ("S", "D") else index
 
 
-def _is_not_compared(tokens: Sequence[Token], index: int) -> bool:
-    """Whether neither a comparable value nor a type precedes `<`."""
+def _find_bracket_end(walk: PlaceholderWalk, index: int) -> int:
+    """The index after brackets that follow a sign directly; 0 if there are none, or they close too far away."""
+    closing = _CLOSING_BRACKETS.get(walk.tokens[index].token_type) if walk.touches(index) else None
+    if closing is not None:
+        for at in range(index + 1, min(index + _MAX_PLACEHOLDER_TOKENS, len(walk.tokens))):
+            if walk.tokens[at].token_type is closing:
+                return at + 1
+    return 0
+
+
+def _find_angle_end(walk: PlaceholderWalk, index: int) -> int:
+    """`<x>`, where neither a comparable value nor a type precedes it."""
+    tokens = walk.tokens
+    if tokens[index].text != "<" or not walk.touches(index + 1) or not _is_plain_word(tokens[index + 1]):
+        return index
     before = tokens[index - 1]
-    return (
-        before.token_type in (TokenType.DOT, TokenType.COMMA, TokenType.L_PAREN)
-        or keyword(before) in _BEFORE_ANGLE_PLACEHOLDERS
-    )
-
-
-def _skip_closing(tokens: Sequence[Token], index: int) -> int:
-    """The index after the matching bracket; the index before the opening one if that is too far away."""
-    closing = _PLACEHOLDER_CLOSINGS[tokens[index].token_type]
+    separate = before.token_type in (TokenType.DOT, TokenType.COMMA, TokenType.L_PAREN)
+    if index and not separate and keyword(before) not in _BEFORE_ANGLE_PLACEHOLDERS:
+        return index
     for at in range(index + 1, min(index + _MAX_PLACEHOLDER_TOKENS, len(tokens))):
-        if tokens[at].token_type is closing:
+        if tokens[at].text == ">":
             return at + 1
-    return index - 1
+        if not _is_plain_word(tokens[at]) and tokens[at].text != "-":
+            return index
+    return index
 
 
-def _touches_previous(tokens: Sequence[Token], index: int) -> bool:
-    return bool(tokens[index - 1].end + 1 == tokens[index].start)
+def _find_colon_end(walk: PlaceholderWalk, index: int) -> int:
+    """`:x`, `:'x'` and `:"x"` after a gap."""
+    tokens = walk.tokens
+    named = walk.touches(index + 1) and tokens[index + 1].token_type in _BOUND_NAME_TOKENS
+    apart = index > 0 and tokens[index - 1].end + 1 < tokens[index].start
+    return index + 2 if named and apart and tokens[index].text == ":" else index
+
+
+_BOUND_NAME_TOKENS = (TokenType.STRING, TokenType.IDENTIFIER, TokenType.VAR)
+
+
+def _find_marked_end(walk: PlaceholderWalk, index: int) -> int:
+    """`@x` and `&x`."""
+    marked = walk.tokens[index].text in ("@", "&") and walk.touches(index + 1)
+    return index + 2 if marked and _is_plain_word(walk.tokens[index + 1]) else index
 
 
 def _is_plain_word(token: Token) -> bool:
     return token.token_type is not TokenType.STRING and (token.text[:1].isalnum() or token.text[:1] == "_")
 
 
-def _continues_placeholder(tokens: Sequence[Token], index: int) -> bool:
-    return _is_plain_word(tokens[index]) or _skip_placeholder(tokens, index) > index
-
-
-def _build_placeholder_tokens(
-    first: Token, blank: Sequence[Token], before: Sequence[Token], after: Token | None
-) -> list[Token]:
-    """The tokens of a placeholder: a quoted name as it is written, or a bind parameter."""
-    written = "".join(token.text for token in ([first, *blank] if first is not blank[0] else blank))
-    last = blank[-1]
-    previous = before[-1] if before else None
+def _replace_by_name_or_bind(walk: PlaceholderWalk, begin: int, end: int) -> int:
+    """A quoted name as it is written, with the words that touch it, or a bind parameter."""
+    tokens, kept = walk.tokens, walk.kept
+    while walk.touches(end) and (_is_plain_word(tokens[end]) or walk.find_end(end) > end):
+        end = max(walk.find_end(end), end + 1)
+    first, last = tokens[begin], tokens[end - 1]
+    whole = len(first.text) == 1 and first.text != "<"
+    written = "".join(token.text for token in tokens[begin:end])
+    if kept and kept[-1].end + 1 == first.start and _is_plain_word(kept[-1]):
+        first, whole = kept.pop(), False
+        written = first.text + written
+    previous = kept[-1] if kept else None
     dotted = previous is not None and previous.token_type is TokenType.DOT
-    dotted = dotted or (after is not None and after.token_type is TokenType.DOT)
+    dotted = dotted or (end < len(tokens) and tokens[end].token_type is TokenType.DOT)
     named = previous is not None and keyword(previous) in _BEFORE_NAMES
-    whole = first is blank[0] and len(first.text) == 1 and first.text != "<"
-    if dotted or named or not whole or last.token_type is TokenType.IDENTIFIER:
-        return [Token(TokenType.IDENTIFIER, written, first.line, first.col, first.start, last.end)]
     place = (first.line, first.col, first.start, last.end)
-    return [Token(TokenType.COLON, ":", *place), Token(TokenType.VAR, "blank", *place)]
+    if dotted or named or not whole or last.token_type is TokenType.IDENTIFIER:
+        kept.append(Token(TokenType.IDENTIFIER, written, *place))
+    else:
+        kept.extend((Token(TokenType.COLON, ":", *place), Token(TokenType.VAR, "blank", *place)))
+    return end
+
+
+# ── T-SQL scripts ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _find_variable_end(walk: PlaceholderWalk, index: int) -> int:
+    """SQLCMD: `$(x)`."""
+    words = [token.text for token in walk.tokens[index : index + 4]]
+    return index + 4 if len(words) == 4 and (words[0], words[1], words[3]) == ("$", "(", ")") else index
+
+
+def _replace_by_variable(walk: PlaceholderWalk, begin: int, end: int) -> int:
+    """The value that `:setvar` gave a variable, or a name of its own."""
+    first, name = walk.tokens[begin], walk.tokens[begin + 2].text
+    value = walk.values.get(name.lower(), f"$({name})")
+    last = walk.tokens[end - 1].end
+    walk.kept.append(Token(TokenType.IDENTIFIER, value, first.line, first.col, first.start, last))
+    return end
+
+
+def _find_setting_end(walk: PlaceholderWalk, index: int) -> int:
+    """SQLCMD: `:setvar x value`."""
+    words = walk.tokens[index : index + 4]
+    return index + 1 if len(words) == 4 and words[0].text == ":" and keyword(words[1]) == "SETVAR" else index
+
+
+def _set_variable(walk: PlaceholderWalk, begin: int, end: int) -> int:
+    """The command itself, which sets a value from here on."""
+    walk.values[walk.tokens[begin + 2].text.lower()] = walk.tokens[begin + 3].text
+    walk.kept.append(walk.tokens[begin])
+    return end
+
+
+def _find_quoted_end(walk: PlaceholderWalk, index: int) -> int:
+    """SQLCMD: a variable inside a quoted name, `[$(x)]`."""
+    return index + 1 if "$(" in walk.tokens[index].text else index
+
+
+def _fill_quoted_name(walk: PlaceholderWalk, begin: int, end: int) -> int:
+    """A quoted name with the values of the variables in it."""
+    token = walk.tokens[begin]
+    text = token.text
+    for name, value in walk.values.items():
+        at = text.lower().find(f"$({name})")
+        if at >= 0:
+            text = text[:at] + value + text[at + len(name) + 3 :]
+    walk.kept.append(Token(token.token_type, text, token.line, token.col, token.start, token.end, token.comments))
+    return end
 
 
 _MAX_TEMPLATE_TOKENS = 60
@@ -143,122 +265,178 @@ _TEMPLATE_COMMENT = re.compile(r"(<[^<>,\n]+,[^<>,\n]*,[^<>\n]*?)(--[^<>\n]*)(?=
 """A comment in a template parameter: it ends where the parameter ends, not at the end of the line."""
 
 
-_CONTINUED_BINARY = re.compile(r"\b0x[0-9a-f]*(?:\\\r?\n[0-9a-f]*)+", re.IGNORECASE)
-"""Bytes that continue after a backslash at the end of a line."""
-
-
 def mask_template_comments(text: str) -> str:
-    """T-SQL: the text with comments in template parameters blanked, and binary constants on one line."""
-    if "\\" in text and "0x" in text:
-        text = _CONTINUED_BINARY.sub(lambda match: re.sub(r"[\\\r\n]", "0", match[0]), text)
+    """T-SQL: the text with comments in template parameters blanked."""
     if "<" not in text or "--" not in text:
         return text
     return _TEMPLATE_COMMENT.sub(lambda match: match[1] + " " * len(match[2]), text)
 
 
-def read_temporary_names(tokens: Sequence[Token]) -> Sequence[Token]:
-    """T-SQL: names instead of keywords in temporary tables such as `#values`."""
-    marks = [index for index, token in enumerate(tokens[:-1]) if token.text in ("#", "##")]
-    words = [index + 1 for index in marks if _is_keyword_at(tokens[index + 1], tokens[index].end + 1)]
-    if not words:
-        return tokens
-    kept = list(tokens)
-    for index in words:
-        word = kept[index]
-        kept[index] = Token(TokenType.VAR, word.text, word.line, word.col, word.start, word.end, word.comments)
-    return kept
-
-
-def _is_keyword_at(token: Token, start: int) -> bool:
-    """Whether a keyword, not a name, begins at an offset."""
-    named = token.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
-    return not named and token.start == start and token.text.isidentifier()
-
-
-def fill_templates(tokens: Sequence[Token], text: str) -> Sequence[Token]:
-    """T-SQL: the tokens of a script with its `$(variable)` and `<name, type, default>` filled."""
-    if "$(" in text:
-        tokens = _fill_sqlcmd_variables(tokens)
-    if "#" in text:
-        tokens = read_temporary_names(tokens)
-    if "<" in text and any(
-        _find_template_end(tokens, index) for index, token in enumerate(tokens) if token.text == "<"
-    ):
-        tokens = _fill_template_parameters(tokens)
-    return tokens
-
-
-def _fill_template_parameters(tokens: Sequence[Token]) -> list[Token]:
-    kept: list[Token] = []
-    index = 0
-    while index < len(tokens):
-        end = _find_template_end(tokens, index) if tokens[index].token_type is TokenType.LT else 0
-        if not end:
-            kept.append(tokens[index])
-            index += 1
-            continue
-        kept.extend(_template_default(tokens[index + 1 : end]))
-        index = end + 1
-    return kept
-
-
-def _find_template_end(tokens: Sequence[Token], index: int) -> int:
-    """The token that closes a template parameter which opens at a token, or 0."""
+def _find_template_end(walk: PlaceholderWalk, index: int) -> int:
+    """SSMS: `<name, type, default>`."""
+    tokens = walk.tokens
     depth, commas = 0, 0
+    if tokens[index].token_type is not TokenType.LT:
+        return index
     for at in range(index + 1, min(index + _MAX_TEMPLATE_TOKENS, len(tokens))):
         kind = tokens[at].token_type
         depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
         commas += kind is TokenType.COMMA and depth == 0
         if depth < 0 or kind in (TokenType.LT, TokenType.SEMICOLON):
-            return 0
+            return index
         if kind is TokenType.GT:
-            return at if commas >= 2 and depth == 0 else 0
+            return at + 1 if commas >= 2 and depth == 0 else index
         marked = tokens[at - 1].token_type is TokenType.PARAMETER
         if commas == 0 and not marked and keyword(tokens[at]) in _NOT_IN_TEMPLATE_NAMES:
-            return 0
-    return 0
+            return index
+    return index
 
 
-def _template_default(tokens: Sequence[Token]) -> Sequence[Token]:
+def _replace_by_default(walk: PlaceholderWalk, begin: int, end: int) -> int:
     """The default after the second comma, or else the name of the parameter."""
-    commas = [index for index, token in enumerate(tokens) if token.token_type is TokenType.COMMA]
-    return tokens[commas[1] + 1 :] or tokens[: commas[0]]
+    inside = walk.tokens[begin + 1 : end - 1]
+    commas = [index for index, token in enumerate(inside) if token.token_type is TokenType.COMMA]
+    chosen = inside[commas[1] + 1 :] or inside[: commas[0]]
+    walk.kept.extend(PlaceholderWalk(walk.syntaxes, walk.values).replace_all(chosen))
+    return end
 
 
-def _fill_sqlcmd_variables(tokens: Sequence[Token]) -> list[Token]:
-    """`$(name)` as the value that `:setvar` gave it, or as a name of its own."""
-    values: dict[str, str] = {}
-    kept: list[Token] = []
-    index = 0
-    while index < len(tokens):
-        token = tokens[index]
-        following = tokens[index + 1 : index + 4]
-        if token.text == ":" and len(following) == 3 and keyword(following[0]) == "SETVAR":
-            values[following[1].text.lower()] = following[2].text
-        if token.text == "$" and len(following) == 3 and (following[0].text, following[2].text) == ("(", ")"):
-            name = following[1].text
-            value = values.get(name.lower(), f"$({name})")
-            kept.append(Token(TokenType.IDENTIFIER, value, token.line, token.col, token.start, following[2].end))
-            index += 4
-            continue
-        quoted = token.token_type is TokenType.IDENTIFIER and "$(" in token.text
-        kept.append(_fill_quoted_name(token, values) if quoted else token)
-        index += 1
-    return kept
+# ── scripts and executed texts of other dialects ─────────────────────────────────────────────────────────────────────
 
 
-def _fill_quoted_name(token: Token, values: dict[str, str]) -> Token:
-    """A quoted name with the values of the variables in it."""
-    text = token.text
-    for name, value in values.items():
-        at = text.lower().find(f"$({name})")
-        if at >= 0:
-            text = text[:at] + value + text[at + len(name) + 3 :]
-    return Token(token.token_type, text, token.line, token.col, token.start, token.end, token.comments)
+def _find_substitution_end(walk: PlaceholderWalk, index: int) -> int:
+    """SQL*Plus: `&x` and `&&x`, with the dot that ends the name if another one follows."""
+    if walk.tokens[index].token_type not in (TokenType.AMP, TokenType.DAMP) or not walk.touches(index + 1):
+        return index
+    dots = [token.token_type for token in walk.tokens[index + 2 : index + 4]]
+    return index + (3 if dots == [TokenType.DOT, TokenType.DOT] else 2)
+
+
+def _find_extension_name_end(walk: PlaceholderWalk, index: int) -> int:
+    """PostgreSQL extensions: `@extschema@`, which is filled at installation."""
+    words = [token.text for token in walk.tokens[index : index + 3]]
+    return index + 3 if len(words) == 3 and words[0] == words[2] == "@" and walk.touches(index + 2) else index
+
+
+def _replace_by_name(walk: PlaceholderWalk, begin: int, end: int) -> int:
+    """The name between the marks."""
+    first, name, last = walk.tokens[begin], walk.tokens[begin + 1], walk.tokens[end - 1]
+    stop = name.end if last.token_type is TokenType.DOT else last.end
+    walk.kept.append(Token(TokenType.VAR, name.text, first.line, first.col, first.start, stop, first.comments))
+    return end
+
+
+def _find_line_variable_end(walk: PlaceholderWalk, index: int) -> int:
+    """psql: `:x` before the first keyword of a statement, usually EXPLAIN or empty."""
+    first = not walk.kept or walk.kept[-1].token_type is TokenType.SEMICOLON
+    if not first or walk.tokens[index].token_type is not TokenType.COLON:
+        return index
+    return index + 2 if walk.touches(index + 1) else index + 1
+
+
+def _drop(walk: PlaceholderWalk, begin: int, end: int) -> int:
+    """Nothing."""
+    return end
+
+
+_SLICE_STARTS = frozenset("NUMBER VAR IDENTIFIER R_PAREN R_BRACKET L_BRACKET".split())
+"""Token types before the colon of a slice, `a[1:2]`."""
+
+
+def _find_numbered_bind_end(walk: PlaceholderWalk, index: int) -> int:
+    """`:1`."""
+    kinds = [token.token_type for token in walk.tokens[index : index + 2]]
+    slices = bool(walk.kept) and walk.kept[-1].token_type.name in _SLICE_STARTS
+    return index + 2 if kinds == [TokenType.COLON, TokenType.NUMBER] and not slices else index
+
+
+def _replace_by_bind(walk: PlaceholderWalk, begin: int, end: int) -> int:
+    """The bind parameter `?`, which sqlglot reads."""
+    first, last = walk.tokens[begin], walk.tokens[end - 1]
+    walk.kept.append(Token(TokenType.PLACEHOLDER, "?", first.line, first.col, first.start, last.end, last.comments))
+    return end
+
+
+# ── the table ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_SQLCMD = re.compile(r"\$\(")
+
+PLACEHOLDERS = (
+    PlaceholderSyntax("$(x)", ReplacementStage.TSQL_SCRIPT, "$", _find_variable_end, _replace_by_variable, _SQLCMD),
+    PlaceholderSyntax(":setvar x value", ReplacementStage.TSQL_SCRIPT, ":", _find_setting_end, _set_variable, _SQLCMD),
+    PlaceholderSyntax("[$(x)]", ReplacementStage.TSQL_SCRIPT, '"', _find_quoted_end, _fill_quoted_name, _SQLCMD),
+    PlaceholderSyntax(
+        "<x, int, 1>", ReplacementStage.TSQL_SCRIPT, "<", _find_template_end, _replace_by_default, re.compile("<")
+    ),
+    PlaceholderSyntax(
+        "&x.", ReplacementStage.PLSQL_SCRIPT, "&", _find_substitution_end, _replace_by_name, re.compile("&")
+    ),
+    PlaceholderSyntax(
+        "@x@", ReplacementStage.POSTGRES_SCRIPT, "@", _find_extension_name_end, _replace_by_name, re.compile("@")
+    ),
+    PlaceholderSyntax(
+        ":x SELECT 1",
+        ReplacementStage.POSTGRES_SCRIPT,
+        ":",
+        _find_line_variable_end,
+        _drop,
+        re.compile(r"^\s*:\w+\s", re.MULTILINE),
+    ),
+    PlaceholderSyntax(":1", ReplacementStage.EXECUTED_TEXT, ":", _find_numbered_bind_end, _replace_by_bind),
+    PlaceholderSyntax(
+        "${x} or $(x)", ReplacementStage.FAILED_STATEMENT, "$", _find_dollar_end, _replace_by_name_or_bind
+    ),
+    PlaceholderSyntax("{{ x }}", ReplacementStage.FAILED_STATEMENT, "{", _find_brace_end, _replace_by_name_or_bind),
+    PlaceholderSyntax(
+        "%(x)s or %s", ReplacementStage.FAILED_STATEMENT, "%", _find_percent_end, _replace_by_name_or_bind
+    ),
+    PlaceholderSyntax("<x>", ReplacementStage.FAILED_STATEMENT, "<", _find_angle_end, _replace_by_name_or_bind),
+    PlaceholderSyntax(":'x'", ReplacementStage.FAILED_STATEMENT, ":", _find_colon_end, _replace_by_name_or_bind),
+    PlaceholderSyntax("@x", ReplacementStage.FAILED_STATEMENT, "@", _find_marked_end, _replace_by_name_or_bind),
+    PlaceholderSyntax("&x", ReplacementStage.FAILED_STATEMENT, "&", _find_marked_end, _replace_by_name_or_bind),
+)
+"""All placeholders that the compiler knows; the templaters of discover replace others before it."""
+
+_BY_STAGE = {
+    stage: {syntax.opening: syntax for syntax in PLACEHOLDERS if syntax.stage is stage} for stage in ReplacementStage
+}
+
+# ── unknown parts ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_ROW_COUNT_KEYWORDS = frozenset("TOP LIMIT OFFSET NEXT FIRST".split())
+"""Keywords before a number of rows."""
+
+_OPERAND_ENDS = frozenset({TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, TokenType.R_PAREN, *STRING_TOKENS})
+"""Token types that end an operand."""
+
+
+def has_unknown_parts(tokens: Sequence[Token]) -> bool:
+    """Whether a part that is not known may be a name: inside a string it is only a value."""
+    return any(RUNTIME_PLACEHOLDER in token.text and token.token_type not in STRING_TOKENS for token in tokens)
+
+
+def fill_row_counts(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens with a number instead of an unknown part after LIMIT, TOP and the like."""
+    return [
+        Token(TokenType.NUMBER, "1", token.line, token.col, token.start, token.end, token.comments)
+        if token.text == RUNTIME_PLACEHOLDER and index and keyword(tokens[index - 1]) in _ROW_COUNT_KEYWORDS
+        else token
+        for index, token in enumerate(tokens)
+    ]
+
+
+def drop_unknown_parts(tokens: Sequence[Token], *, behind_operands: bool = False) -> list[Token]:
+    """The tokens without unknown parts, or only without those that directly follow an operand."""
+    found: list[Token] = []
+    for token in tokens:
+        unknown = token.text == RUNTIME_PLACEHOLDER and token.token_type not in STRING_TOKENS
+        if not unknown or (behind_operands and not (found and found[-1].token_type in _OPERAND_ENDS)):
+            found.append(token)
+    return found
 
 
 GUESSED = "guessed"
-"""The feature of a statement that was read from a text with holes: its lineage is approximate."""
+"""The feature of a statement that was read from a text with unknown parts: its lineage is approximate."""
 
 _UNKNOWN_NAME = ir.Name(("?",))
 
@@ -270,8 +448,8 @@ _COLUMN_FIELDS: dict[type[ir.Node], tuple[str, ...]] = {
 """IR fields that may hold only columns."""
 
 
-def strip_holes(statement: ir.Statement) -> ir.Statement:
-    """A statement without the names that its holes hide: unknown sources give values from nowhere."""
+def strip_unknown_parts(statement: ir.Statement) -> ir.Statement:
+    """A statement without names that are not known: unknown sources give values from nowhere."""
     found: ir.Statement = _strip_node(statement)
     definition = found.definition
     if definition is not None and definition.like == _UNKNOWN_NAME:
@@ -286,7 +464,7 @@ def strip_holes(statement: ir.Statement) -> ir.Statement:
         drops=tuple(item for item in found.drops if item.name != _UNKNOWN_NAME),
         calls=tuple(item for item in found.calls if item.name != _UNKNOWN_NAME),
         reads=tuple(name for name in found.reads if name != _UNKNOWN_NAME),
-        context=statement.context if not any(RUNTIME_PLACEHOLDER in part.lower() for part in statement.context) else (),
+        context=statement.context if not any(_is_unknown(part) for part in statement.context) else (),
         features=tuple(sorted({*found.features, GUESSED})),
     )
 
@@ -295,7 +473,7 @@ def _strip_node(node: Any) -> Any:
     if isinstance(node, tuple):
         return tuple(_strip_node(item) for item in node)
     if not isinstance(node, ir.Node):
-        return "" if isinstance(node, str) and RUNTIME_PLACEHOLDER in node.lower() else node
+        return "" if isinstance(node, str) and _is_unknown(node) else node
     if isinstance(node, ir.Name):
         return _strip_name(node)
     if isinstance(node, ir.Ref):
@@ -316,18 +494,28 @@ def _known_columns(columns: Any) -> Any:
 
 
 def _strip_name(name: ir.Name) -> ir.Name:
-    """A name without the parts up to its last hole: the database is unknown, the table is not."""
-    if not any(RUNTIME_PLACEHOLDER in part.lower() for part in name.parts):
+    """A name without the parts up to its last unknown one: the database is unknown, the table is not."""
+    behind = _count_hidden_parts(name.parts)
+    if not behind:
         return name
-    behind = max(position for position, part in enumerate(name.parts) if RUNTIME_PLACEHOLDER in part.lower()) + 1
     parts = tuple(part for part in name.parts[behind:] if part)
     return msgspec.structs.replace(name, parts=parts) if parts else _UNKNOWN_NAME
 
 
 def _strip_reference(ref: ir.Ref) -> ir.Expr:
-    if not any(RUNTIME_PLACEHOLDER in part.lower() for part in ref.parts):
+    behind = _count_hidden_parts(ref.parts)
+    if not behind:
         return ref
-    if RUNTIME_PLACEHOLDER in ref.parts[-1].lower():
+    if behind == len(ref.parts):
         return ir.Literal("other", "?")
-    behind = max(position for position, part in enumerate(ref.parts) if RUNTIME_PLACEHOLDER in part.lower()) + 1
     return msgspec.structs.replace(ref, parts=ref.parts[behind:])
+
+
+def _count_hidden_parts(parts: Sequence[str]) -> int:
+    """How many parts of a name there are up to its last unknown one."""
+    return max((position for position, part in enumerate(parts, 1) if _is_unknown(part)), default=0)
+
+
+def _is_unknown(text: str) -> bool:
+    """Whether a name, or a part of it, is not known."""
+    return RUNTIME_PLACEHOLDER in text.lower()

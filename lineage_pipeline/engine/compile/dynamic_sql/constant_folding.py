@@ -29,20 +29,20 @@ _OPEN_PAREN, _CLOSE_PAREN = TokenType.L_PAREN, TokenType.R_PAREN
 
 
 class TextFragment(msgspec.Struct, frozen=True):
-    """A part of a text and its offset in the file; a hole has no offset, and `hole` is its written length.
+    """A part of a text and its offset in the file; an unknown part has no offset, and `unknown` is its written length.
     `within` is the span of the string that it is part of.
     """
 
     text: str
     offset: int = -1
-    hole: int = 0
+    unknown: int = 0
     within: tuple[int, int] = (-1, -1)
 
 
 FoldedText = tuple[TextFragment, ...]
 FoldedTexts = tuple[FoldedText, ...]
 
-UNKNOWN_TEXTS: FoldedTexts = ((TextFragment(RUNTIME_PLACEHOLDER, hole=1),),)
+UNKNOWN_TEXTS: FoldedTexts = ((TextFragment(RUNTIME_PLACEHOLDER, unknown=1),),)
 
 
 class KnownTexts(msgspec.Struct, frozen=True):
@@ -114,7 +114,7 @@ def _fold_term(tokens: Sequence[Token], known: KnownTexts) -> FoldedTexts:
     if len(tokens) == 1 and first.token_type is TokenType.NUMBER:
         return ((TextFragment(first.text),),)
     if known.variable_of(tokens):
-        return known.texts.get(known.variable_of(tokens)) or _build_hole(tokens)
+        return known.texts.get(known.variable_of(tokens)) or _build_unknown_text(tokens)
     if first.token_type is _OPEN_PAREN and skip_brackets(tokens, 0) == len(tokens):
         return fold_texts(tokens[1:-1], known)
     if keyword(first) == "CASE":
@@ -128,12 +128,12 @@ def _fold_call(tokens: Sequence[Token], known: KnownTexts) -> FoldedTexts:
     opened = 0 < behind < len(tokens) - 1 and tokens[behind].token_type is _OPEN_PAREN
     if opened and skip_brackets(tokens, behind) == len(tokens):
         args = list(split_outside_brackets(tokens[behind + 1 : -1], TokenType.COMMA))
-        return fold_function(keyword(tokens[behind - 1]), args, known) or _build_hole(tokens)
-    return _build_hole(tokens)
+        return fold_function(keyword(tokens[behind - 1]), args, known) or _build_unknown_text(tokens)
+    return _build_unknown_text(tokens)
 
 
-def _build_hole(tokens: Sequence[Token]) -> FoldedTexts:
-    return ((TextFragment(RUNTIME_PLACEHOLDER, hole=max(int(tokens[-1].end) + 1 - int(tokens[0].start), 1)),),)
+def _build_unknown_text(tokens: Sequence[Token]) -> FoldedTexts:
+    return ((TextFragment(RUNTIME_PLACEHOLDER, unknown=max(int(tokens[-1].end) + 1 - int(tokens[0].start), 1)),),)
 
 
 def fold_literal(token: Token, known: KnownTexts) -> FoldedText:
@@ -215,7 +215,7 @@ def _concatenate(texts: Sequence[FoldedText]) -> FoldedText:
 
 
 def _format_text(texts: Sequence[FoldedText]) -> FoldedText:
-    """FORMAT of its first argument with the others; a missing argument is a hole."""
+    """FORMAT of its first argument with the others; a missing argument is unknown."""
     found: list[TextFragment] = []
     position = 0
     for piece in texts[0]:
@@ -244,7 +244,7 @@ def _slice_fragment(piece: TextFragment, begin: int, end: int) -> Iterator[TextF
 def _replace_text(texts: FoldedTexts, old: FoldedTexts, new: FoldedTexts) -> FoldedTexts:
     """The texts with one constant replaced by another text."""
     (wanted,), (instead,) = (join_text(old[0]),), (new[0],)
-    if not wanted or any(part.hole for part in old[0]):
+    if not wanted or any(part.unknown for part in old[0]):
         return texts
     return tuple(
         tuple(part for piece in text for part in _replace_in_fragment(piece, wanted, instead)) for text in texts
@@ -260,17 +260,17 @@ def _replace_in_fragment(piece: TextFragment, wanted: str, instead: FoldedText) 
         begin += len(part) + len(wanted)
 
 
-def join_text(text: FoldedText, hole: str = RUNTIME_PLACEHOLDER) -> str:
+def join_text(text: FoldedText, filler: str = RUNTIME_PLACEHOLDER) -> str:
     """A text as one string."""
-    return "".join(hole if part.hole else part.text for part in text)
+    return "".join(filler if part.unknown else part.text for part in text)
 
 
 def compute_constant_share(texts: FoldedTexts) -> int:
     """The constant share of the longest text, in percent of what is written."""
     longest = max(texts, key=lambda text: sum(len(part.text) for part in text))
-    fixed = sum(len(part.text) for part in longest if not part.hole)
-    holes = sum(part.hole for part in longest)
-    return 100 * fixed // (fixed + holes) if fixed else 0
+    fixed = sum(len(part.text) for part in longest if not part.unknown)
+    missing = sum(part.unknown for part in longest)
+    return 100 * fixed // (fixed + missing) if fixed else 0
 
 
 _ASSIGNING_KEYWORDS = frozenset({"DECLARE", "SET", "SELECT"})

@@ -17,11 +17,17 @@ from lineage_pipeline.engine.compile.dynamic_sql.constant_folding import (
 from lineage_pipeline.engine.compile.dynamic_sql.identifier_function import resolve_identifiers
 from lineage_pipeline.engine.compile.grammar.parser import ParseFailure
 from lineage_pipeline.engine.compile.lexer import read_double_quotes, tokenize
-from lineage_pipeline.engine.compile.placeholders import strip_holes
-from lineage_pipeline.engine.compile.split.procedural_tokens import read_numbered_binds
+from lineage_pipeline.engine.compile.placeholders import (
+    GUESSED,
+    ReplacementStage,
+    fill_row_counts,
+    has_unknown_parts,
+    replace_placeholders,
+    strip_unknown_parts,
+)
 from lineage_pipeline.engine.compile.split.raw_statements import DynamicExecution, RawStatement
 from lineage_pipeline.engine.compile.split.splitter import split_statements
-from lineage_pipeline.engine.compile.tokens import STRING_TOKENS, is_name_at, keyword, read_dotted_name
+from lineage_pipeline.engine.compile.tokens import is_name_at, keyword, read_dotted_name
 from lineage_pipeline.model import ir
 from lineage_pipeline.model.analysis import RUNTIME_PLACEHOLDER
 
@@ -48,17 +54,17 @@ def compile_executed_text(
     found: list[ir.Placed] = []
     whole, seen = bool(texts), set[str]()
     for candidate in texts:
-        holes = any(part.hole for part in candidate) and _has_name_holes(candidate, known.traits)
-        whole = whole and not holes
-        if join_text(candidate) in seen or not any(part.text.strip() for part in candidate if not part.hole):
+        unknown_names = any(part.unknown for part in candidate) and _has_unknown_names(candidate, known.traits)
+        whole = whole and not unknown_names
+        if join_text(candidate) in seen or not any(part.text.strip() for part in candidate if not part.unknown):
             continue
         seen.add(join_text(candidate))
-        statements = _compile_best_reading(candidate, holes, run, known, compile_pieces)
+        statements = _compile_best_reading(candidate, unknown_names, run, known, compile_pieces)
         whole = whole and all(_is_completely_read(placed.statement) for placed in statements)
         base = len(found)
         conditional = len(texts) > 1
         spans = tuple(dict.fromkeys(part.within for part in candidate if part.offset >= 0))
-        found.extend(_finish_statement(placed, base, spans, run, (holes, conditional)) for placed in statements)
+        found.extend(_finish_statement(placed, base, spans, run, (unknown_names, conditional)) for placed in statements)
     return DynamicStatements(tuple(found), whole, compute_constant_share(texts) if texts else 0)
 
 
@@ -68,38 +74,26 @@ def _is_completely_read(statement: ir.Statement) -> bool:
     return statement.status == "analysed" or asks
 
 
-def _has_name_holes(candidate: FoldedText, traits: DialectTraits) -> bool:
-    """Whether a hole may be a name: inside a string, or as a row count, it is only a value."""
+def _has_unknown_names(candidate: FoldedText, traits: DialectTraits) -> bool:
+    """Whether an unknown part may be a name: inside a string, or as a row count, it is only a value."""
     tokens = tokenize(join_text(candidate), traits)
     if isinstance(tokens, ParseFailure):
         return True
-    return any(
-        RUNTIME_PLACEHOLDER in token.text for token in fill_row_counts(tokens) if token.token_type not in STRING_TOKENS
-    )
-
-
-def fill_row_counts(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens with a number instead of a hole after LIMIT, TOP and the like."""
-    return [
-        Token(TokenType.NUMBER, "1", token.line, token.col, token.start, token.end, token.comments)
-        if token.text == RUNTIME_PLACEHOLDER and index and keyword(tokens[index - 1]) in _ROW_COUNT_KEYWORDS
-        else token
-        for index, token in enumerate(tokens)
-    ]
-
-
-_ROW_COUNT_KEYWORDS = frozenset("TOP LIMIT OFFSET NEXT FIRST".split())
-"""Keywords before a number of rows."""
+    return has_unknown_parts(fill_row_counts(tokens))
 
 
 def _compile_best_reading(
-    candidate: FoldedText, holes: bool, run: DynamicExecution, known: KnownTexts, compile_pieces: CompileRawStatements
+    candidate: FoldedText,
+    unknown_names: bool,
+    run: DynamicExecution,
+    known: KnownTexts,
+    compile_pieces: CompileRawStatements,
 ) -> Sequence[ir.Placed]:
-    """The statements of a text with its holes as names, or without them if more can be read then."""
+    """The statements of a text with its unknown parts as names, or without them if more can be read then."""
     best: Sequence[ir.Placed] = ()
     fewest, traits = -1, known.traits
-    unknown = any(part.hole for part in candidate)
-    for filler in (RUNTIME_PLACEHOLDER, "") if holes else (RUNTIME_PLACEHOLDER,) if unknown else ("",):
+    unknown = any(part.unknown for part in candidate)
+    for filler in (RUNTIME_PLACEHOLDER, "") if unknown_names else (RUNTIME_PLACEHOLDER,) if unknown else ("",):
         tokens = _tokenize_text(candidate, filler, run, known)
         if tokens is None:
             continue
@@ -129,12 +123,12 @@ def _tokenize_text(candidate: FoldedText, filler: str, run: DynamicExecution, kn
         quoted = any(known.source[part.within[0]] == '"' for part in candidate if part.offset >= 0)
         tokens = list(read_double_quotes(tokens, source, off=quoted))
     elif ":" in source:
-        tokens = read_numbered_binds(tokens)
+        tokens = replace_placeholders(tokens, ReplacementStage.EXECUTED_TEXT)
     tokens = fill_row_counts(tokens) if filler else tokens
     starts, position = [], 0
     for part in candidate:
         starts.append(position)
-        position += len(filler) if part.hole else len(part.text)
+        position += len(filler) if part.unknown else len(part.text)
     renamed = {name: value.name[1:] for name, value in run.given if isinstance(value, ir.Variable) and name}
     moved: list[Token] = []
     for token in tokens:
@@ -156,7 +150,7 @@ def _find_token_span(token: Token, candidate: FoldedText, starts: Sequence[int])
     """The span of a token in the file; (-1, -1) if it is not written there."""
     first, last = (bisect_right(starts, int(place)) - 1 for place in (token.start, token.end))
     begin, end = candidate[first], candidate[last]
-    if begin.offset < 0 or end.offset < 0 or any(part.hole for part in candidate[first : last + 1]):
+    if begin.offset < 0 or end.offset < 0 or any(part.unknown for part in candidate[first : last + 1]):
         return -1, -1
     inside = int(token.end) - starts[last]
     doubled = end.text[inside : inside + 1] == "'"
@@ -188,13 +182,13 @@ def guess_tables(piece: RawStatement, placed: ir.Placed, traits: DialectTraits) 
         writes=tuple(ir.Write(target, 0, "insert", ()) for target in targets),
         reads=reads,
         fingerprint=placed.statement.fingerprint,
-        features=("guessed",),
+        features=(GUESSED,),
     )
     return msgspec.structs.replace(placed, statement=guess)
 
 
 def _is_guessed(placed: ir.Placed) -> bool:
-    return "guessed" in placed.statement.features
+    return GUESSED in placed.statement.features
 
 
 def _names_after(tokens: Sequence[Token], words: frozenset[str], traits: DialectTraits) -> Iterator[ir.Name]:
@@ -211,7 +205,7 @@ def _finish_statement(
     placed: ir.Placed, base: int, spans: StringSpans, run: DynamicExecution, traits: tuple[bool, bool]
 ) -> ir.Placed:
     """A statement of an executed text: without findings of its own, its result where the caller puts it."""
-    holes, conditional = traits
+    unknown_names, conditional = traits
     statement = placed.statement
     if placed.parent < 0 and statement.result != ir.NOWHERE:
         statement = _take_result(statement, run)
@@ -225,8 +219,8 @@ def _finish_statement(
             msgspec.structs.replace(write, conditional=write.conditional or conditional) for write in statement.writes
         ),
     )
-    if holes:
-        statement = strip_holes(statement)
+    if unknown_names:
+        statement = strip_unknown_parts(statement)
     exact = placed.end > placed.start and _is_in_one_string(placed.start, placed.end, spans)
     parent = placed.parent + base if placed.parent >= 0 else ir.NOWHERE
     return ir.Placed(placed.start, placed.end, parent, statement, quoted=True, exact=exact)

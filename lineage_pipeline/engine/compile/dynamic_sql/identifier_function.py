@@ -1,4 +1,4 @@
-"""`IDENTIFIER('a.b')` in place of a name: a constant is that name, anything else a hole that holds its tokens."""
+"""`IDENTIFIER('a.b')` in place of a name: a constant is that name, all else an unknown name that holds its tokens."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ _NAME_PART = re.compile(r'"((?:[^"]|"")*)"|([^."]+)')
 
 
 _IDENTIFIER_CALL = re.compile(r"\bidentifier\s*\(|\btable\s*\(\s*[:$]", re.IGNORECASE)
-_HOLE_PREFIX = RUNTIME_PLACEHOLDER + "("
+_UNKNOWN_PREFIX = RUNTIME_PLACEHOLDER + "("
 
 
 def uses_identifier_function(text: str, traits: DialectTraits) -> bool:
@@ -38,7 +38,7 @@ def mentions_identifier_function(text: str) -> bool:
 
 
 def replace_identifier_calls(tokens: Sequence[Token], family: ProceduralLanguage) -> list[Token]:
-    """The tokens with names instead of IDENTIFIER(…); what is not constant becomes a hole."""
+    """The tokens with names instead of IDENTIFIER(…); what is not constant becomes an unknown name."""
     kept: list[Token] = []
     index = 0
     while index < len(tokens):
@@ -50,7 +50,7 @@ def replace_identifier_calls(tokens: Sequence[Token], family: ProceduralLanguage
         end = skip_brackets(tokens, index + 1)
         inner = tokens[index + 2 : end - 1]
         constant = len(inner) == 1 and inner[0].token_type in STRING_TOKENS
-        kept.extend(_split_name(inner[0]) if constant else [_build_hole_token(inner)] if inner else ())
+        kept.extend(_split_name(inner[0]) if constant else [_build_unknown_name(inner)] if inner else ())
         index = end
     return kept
 
@@ -65,28 +65,28 @@ def _is_identifier_call(tokens: Sequence[Token], index: int, family: ProceduralL
 
 
 def resolve_identifiers(piece: RawStatement, known: KnownTexts) -> RawStatement:
-    """A raw statement with the names that variables hold; what is not certain stays a hole."""
+    """A raw statement with the names that variables hold; what is not certain stays unknown."""
     use = piece.use
-    if use is not None and use.target is not None and use.target.parts[-1].startswith(_HOLE_PREFIX):
-        callee = _resolve_hole(Token(TokenType.IDENTIFIER, use.target.parts[-1], start=0, end=0), known)
+    if use is not None and use.target is not None and use.target.parts[-1].startswith(_UNKNOWN_PREFIX):
+        callee = _resolve_unknown_name(Token(TokenType.IDENTIFIER, use.target.parts[-1], start=0, end=0), known)
         target = read_dotted_name(callee, 0, 0, known.traits)[0] if callee else use.target
         place = {"start": use.target.start, "end": use.target.end}
         use = msgspec.structs.replace(use, target=msgspec.structs.replace(target, **place))
         piece = msgspec.structs.replace(piece, use=use)
-    if not any(token.text.startswith(_HOLE_PREFIX) for token in piece.tokens):
+    if not any(token.text.startswith(_UNKNOWN_PREFIX) for token in piece.tokens):
         return piece
-    tokens = [one for token in piece.tokens for one in (_resolve_hole(token, known) or [token])]
+    tokens = [one for token in piece.tokens for one in (_resolve_unknown_name(token, known) or [token])]
     return msgspec.structs.replace(piece, tokens=tokens, begin=piece.start, stop=piece.end, words=())
 
 
-def _resolve_hole(token: Token, known: KnownTexts) -> list[Token]:
-    """The name tokens that a hole resolves to, at its position."""
-    code = token.text[len(_HOLE_PREFIX) : -1] if token.text.startswith(_HOLE_PREFIX) else ""
+def _resolve_unknown_name(token: Token, known: KnownTexts) -> list[Token]:
+    """The name tokens that an unknown name resolves to, at its position."""
+    code = token.text[len(_UNKNOWN_PREFIX) : -1] if token.text.startswith(_UNKNOWN_PREFIX) else ""
     inner = tokenize(code, known.traits) if code else []
     if isinstance(inner, ParseFailure) or not inner:
         return []
     texts = fold_texts(inner, msgspec.structs.replace(known, source=code))
-    if len(texts) != 1 or all(part.hole for part in texts[0]):
+    if len(texts) != 1 or all(part.unknown for part in texts[0]):
         return []
     named = Token(TokenType.STRING, join_text(texts[0]), token.line, token.col, token.start, token.end)
     return [Token(one.token_type, one.text, one.line, one.col, token.start, token.end) for one in _split_name(named)]
@@ -104,10 +104,10 @@ def _split_name(token: Token) -> Iterator[Token]:
         yield Token(TokenType.IDENTIFIER if quoted else TokenType.VAR, match[1] if quoted else match[2].strip(), *place)
 
 
-def _build_hole_token(inner: Sequence[Token]) -> Token:
+def _build_unknown_name(inner: Sequence[Token]) -> Token:
     first, last = inner[0], inner[-1]
     code = " ".join(_quote_token(token) for token in inner)
-    return Token(TokenType.IDENTIFIER, f"{_HOLE_PREFIX}{code})", first.line, first.col, first.start, last.end)
+    return Token(TokenType.IDENTIFIER, f"{_UNKNOWN_PREFIX}{code})", first.line, first.col, first.start, last.end)
 
 
 def _quote_token(token: Token) -> str:

@@ -5,12 +5,14 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 from sqlglot import exp
+from sqlglot.tokens import Token
 
 from lineage_pipeline.dialects import functions
 from lineage_pipeline.dialects.dialect import UnaliasedNaming
-from lineage_pipeline.engine.compile.column_names.duckdb import print_duckdb_name
+from lineage_pipeline.dialects.duckdb_column_names import DUCKDB_COLUMN_NAMES
+from lineage_pipeline.dialects.spark_column_names import SPARK_COLUMN_NAMES
 from lineage_pipeline.engine.compile.column_names.postgres import derive_postgres_name
-from lineage_pipeline.engine.compile.column_names.spark import print_spark_name
+from lineage_pipeline.engine.compile.column_names.printer import print_column_name
 from lineage_pipeline.engine.compile.context import CompileContext, build_text_alias, find_item_span
 from lineage_pipeline.engine.compile.expressions.data_types import spell_type
 from lineage_pipeline.engine.compile.expressions.dispatch import compile_expression, compile_expressions
@@ -231,8 +233,7 @@ def _name_unaliased(context: CompileContext, node: exp.Expr, position: int, star
     if naming is UnaliasedNaming.NONE:
         return "", ""
     if naming is UnaliasedNaming.FUNCTION:
-        text = context.text[context.origin + start : context.origin + end] if start >= 0 else ""
-        name = derive_postgres_name(node, text)
+        name = derive_postgres_name(node, context.source_tokens(start, end) if start >= 0 else ())
         return name, name
     if naming is UnaliasedNaming.CAPTION and (shown := _name_as_spark(context, node, inner)):
         return shown.lower(), shown
@@ -276,12 +277,17 @@ def _is_named_after_member(node: exp.Expr, naming: UnaliasedNaming) -> bool:
     return naming is not UnaliasedNaming.CAPTION or isinstance(base, exp.Column | exp.Identifier)
 
 
+def _item_tokens(context: CompileContext, node: exp.Expr) -> Sequence[Token]:
+    """The tokens of an item of a select list; none if they are not known."""
+    found = context.items.nodes.get(id(node))
+    return context.items.tokens[found[1] : found[2] + 1] if found is not None else ()
+
+
 def _name_as_spark(context: CompileContext, node: exp.Expr, inner: exp.Expr) -> str | None:
     """Spark: the printed expression; a column that is only cast keeps its name."""
     select = node.find_ancestor(exp.Select)
     aliases = {name.lower() for name in _source_names_of(select)} if select is not None else set()
-    found = context.items.nodes.get(id(node))
-    tokens = context.items.tokens[found[1] : found[2] + 1] if found is not None else ()
+    tokens = _item_tokens(context, node)
     cast = (
         inner.this
         if isinstance(inner, exp.Cast) and not (tokens and tokens[0].text.upper() in _FUNCTIONS_READ_AS_CASTS)
@@ -290,7 +296,7 @@ def _name_as_spark(context: CompileContext, node: exp.Expr, inner: exp.Expr) -> 
     if isinstance(cast, exp.Column) and (not cast.table or cast.table.lower() in aliases):
         return str(cast.name)
     taken = _last_path_key(inner)
-    return taken or print_spark_name(tokens, context.text, aliases, context.items.tokens)
+    return taken or print_column_name(tokens, context.text, context.items.tokens, SPARK_COLUMN_NAMES, aliases)
 
 
 def _last_path_key(node: exp.Expr) -> str:
@@ -309,9 +315,8 @@ _FUNCTIONS_READ_AS_CASTS = frozenset({"TO_TIMESTAMP"})
 
 def _name_as_duckdb(context: CompileContext, node: exp.Expr) -> str:
     """DuckDB: the printed expression."""
-    found = context.items.nodes.get(id(node))
-    tokens = context.items.tokens[found[1] : found[2] + 1] if found is not None else ()
-    return print_duckdb_name(tokens, context.text, context.items.tokens) or ""
+    tokens = _item_tokens(context, node)
+    return print_column_name(tokens, context.text, context.items.tokens, DUCKDB_COLUMN_NAMES) or ""
 
 
 def _source_names_of(select: exp.Expr) -> Iterator[str]:

@@ -1,6 +1,5 @@
 """Tokens of procedural languages: normalized before splitting, and read from quoted bodies at their true offsets."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
@@ -17,9 +16,9 @@ from lineage_pipeline.engine.compile.dynamic_sql.identifier_function import (
 )
 from lineage_pipeline.engine.compile.grammar.parser import ParseFailure
 from lineage_pipeline.engine.compile.lexer import tokenize
+from lineage_pipeline.engine.compile.placeholders import ReplacementStage, replace_placeholders
 from lineage_pipeline.engine.compile.tokens import decode_string, keyword, skip_brackets, synthetic_token
 
-_SUBSTITUTION_MARKS = (TokenType.AMP, TokenType.DAMP)
 _CURSOR_ATTRIBUTES = frozenset("ROWCOUNT FOUND NOTFOUND ISOPEN BULK_ROWCOUNT BULK_EXCEPTIONS".split())
 """Attributes of a cursor; none of them is data."""
 
@@ -27,8 +26,7 @@ _CURSOR_ATTRIBUTES = frozenset("ROWCOUNT FOUND NOTFOUND ISOPEN BULK_ROWCOUNT BUL
 def normalize_tokens(tokens: Sequence[Token], text: str, family: ProceduralLanguage) -> Sequence[Token]:
     """The tokens of a script with PL/SQL, psql and IDENTIFIER(…) spellings rewritten for sqlglot."""
     if family.equals:
-        kept = _join_extension_names(tokens) if "@" in text else tokens
-        return _strip_line_variables(kept) if _PSQL_LINE_VARIABLE.search(text) else kept
+        return replace_placeholders(tokens, ReplacementStage.POSTGRES_SCRIPT, text)
     if family.identifiers:
         tokens = rewrite_define(tokens) if "define" in text.lower() else tokens
         return replace_identifier_calls(tokens, family) if mentions_identifier_function(text) else tokens
@@ -37,40 +35,10 @@ def normalize_tokens(tokens: Sequence[Token], text: str, family: ProceduralLangu
     kept = list(tokens)
     if "$" in text and any(word in text.upper() for word in CONDITIONAL_COMPILATION):
         kept = _strip_conditional_compilation(kept)
-    if "&" in text:
-        kept = _read_substitutions(kept)
+    kept = replace_placeholders(kept, ReplacementStage.PLSQL_SCRIPT, text)
     if "%" in text:
         kept = _replace_cursor_attributes(kept)
     return _strip_row_colons(kept, family) if ":" in text else kept
-
-
-_PSQL_LINE_VARIABLE = re.compile(r"^\s*:\w+\s", re.MULTILINE)
-"""A line that begins with a psql variable, usually EXPLAIN or empty."""
-
-
-def _strip_line_variables(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens without a psql variable before the first keyword of a statement."""
-    kept: list[Token] = []
-    for index, token in enumerate(tokens):
-        before = kept[-1].token_type if kept else TokenType.SEMICOLON
-        first = before is TokenType.SEMICOLON and token.token_type is TokenType.COLON
-        named = index and tokens[index - 1].token_type is TokenType.COLON and tokens[index - 1].end + 1 == token.start
-        if not first and not (before is TokenType.SEMICOLON and named):
-            kept.append(token)
-    return kept
-
-
-def _join_extension_names(tokens: Sequence[Token]) -> list[Token]:
-    """PostgreSQL extensions: `@extschema@` is a name that is filled at installation."""
-    kept: list[Token] = []
-    for token in tokens:
-        marks = [item.text for item in kept[-2:-1]]
-        if token.text == "@" and marks == ["@"] and kept[-1].end + 1 == token.start:
-            name, mark = kept.pop(), kept.pop()
-            kept.append(Token(TokenType.VAR, name.text, mark.line, mark.col, mark.start, token.end, mark.comments))
-        else:
-            kept.append(token)
-    return kept
 
 
 def _strip_conditional_compilation(tokens: Sequence[Token]) -> list[Token]:
@@ -84,26 +52,6 @@ def _strip_conditional_compilation(tokens: Sequence[Token]) -> list[Token]:
             until = CONDITIONAL_COMPILATION[word] if CONDITIONAL_COMPILATION[word] != word else ""
         else:
             kept.append(token)
-    return kept
-
-
-def _read_substitutions(tokens: Sequence[Token]) -> list[Token]:
-    """SQL*Plus: `&name.` is read as a name, without the dot that ends it."""
-    kept: list[Token] = []
-    index = 0
-    while index < len(tokens):
-        token = tokens[index]
-        following = tokens[index + 1] if index + 1 < len(tokens) else None
-        if token.token_type in _SUBSTITUTION_MARKS and following is not None and following.start == token.end + 1:
-            name = Token(
-                TokenType.VAR, following.text, token.line, token.col, token.start, following.end, token.comments
-            )
-            kept.append(name)
-            dots = [item.token_type for item in tokens[index + 2 : index + 4]]
-            index += 3 if dots == [TokenType.DOT, TokenType.DOT] else 2
-        else:
-            kept.append(token)
-            index += 1
     return kept
 
 
@@ -167,28 +115,9 @@ def tokenize_body(token: Token, text: str, traits: DialectTraits) -> Sequence[To
     if isinstance(inner, ParseFailure):
         return ParseFailure(inner.reason, token.start, token.end + 1)
     base = int(token.start) + offset
-    moved = read_numbered_binds([_shift_token(item, base, skips) for item in inner])
+    moved = replace_placeholders([_shift_token(item, base, skips) for item in inner], ReplacementStage.EXECUTED_TEXT)
     family = traits.procedural
     return normalize_tokens(moved, code, family) if family is not None and not family.result_word else moved
-
-
-_SLICE_STARTS = frozenset("NUMBER VAR IDENTIFIER R_PAREN R_BRACKET L_BRACKET".split())
-"""Token types before the colon of a slice, `a[1:2]`."""
-
-
-def read_numbered_binds(tokens: Sequence[Token]) -> list[Token]:
-    """`:1` in an executed text as the placeholder `?`, which sqlglot reads."""
-    kept: list[Token] = []
-    for token in tokens:
-        before = kept[-1] if kept else None
-        marked = token.token_type is TokenType.NUMBER and before is not None and before.token_type is TokenType.COLON
-        if marked and before is not None and (len(kept) < 2 or kept[-2].token_type.name not in _SLICE_STARTS):
-            kept[-1] = Token(
-                TokenType.PLACEHOLDER, "?", before.line, before.col, before.start, token.end, token.comments
-            )
-        else:
-            kept.append(token)
-    return kept
 
 
 def _shift_token(token: Token, base: int, skips: Sequence[int]) -> Token:
