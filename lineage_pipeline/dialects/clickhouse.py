@@ -683,4 +683,5 @@ CLICKHOUSE = DialectTraits(
             "ClickHouse", modules="clickhouse_connect|clickhouse_driver", operators="ClickHouse", scheme="clickhouse"
         ),
     ),
+    alter_changes_rows=True,
 )

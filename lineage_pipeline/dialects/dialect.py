@@ -173,6 +173,12 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     """CREATE GLOBAL TEMPORARY TABLE outlives the session; only its rows do not (Oracle docs: CREATE TABLE)."""
     keeps_not_null: bool = False
     """A table made from a query is NOT NULL where its values cannot be null (SQL Server docs: SELECT - INTO clause)."""
+    alter_changes_rows: bool = False
+    """ALTER TABLE may update or delete rows (ClickHouse docs: ALTER TABLE … UPDATE)."""
+    bare_drop_is_constraint: bool = False
+    """ALTER TABLE … DROP x removes a constraint, not a column (T-SQL docs: ALTER TABLE)."""
+    one_way_exchange: bool = False
+    """EXCHANGE PARTITION takes a partition of another table and gives none back (Hive docs: Exchange partition)."""
     fixes_views: bool = False
     """A view keeps the columns its query had when created, even of `*` (MySQL docs: CREATE VIEW Statement)."""
 

@@ -827,3 +827,13 @@ DUCKDB = DialectTraits(
     signs=(build_sign("read_parquet and friends", r"\bread_(parquet|csv|csv_auto|json|json_auto)\s*\(", 3, "read_"),),
     host_signs=(build_driver_sign("DuckDB", modules="duckdb", operators="DuckDB", scheme="duckdb"),),
 )
+
+
+DESCRIBE_COLUMNS: dict[str, dict[str, bool]] = {
+    "DESCRIBE": dict.fromkeys("column_name column_type null key default extra".split(), False),
+    "SUMMARIZE": {
+        **dict.fromkeys("column_name column_type".split(), False),
+        **dict.fromkeys("min max approx_unique avg std q25 q50 q75 count null_percentage".split(), True),
+    },
+}
+"""The columns of DESCRIBE and SUMMARIZE as sources, and whether they are computed from values."""

@@ -9,15 +9,6 @@ from lineage_pipeline.dialects.column_names import (
     build_infix_operators,
 )
 
-DESCRIBE_COLUMNS: dict[str, dict[str, bool]] = {
-    "DESCRIBE": dict.fromkeys("column_name column_type null key default extra".split(), False),
-    "SUMMARIZE": {
-        **dict.fromkeys("column_name column_type".split(), False),
-        **dict.fromkeys("min max approx_unique avg std q25 q50 q75 count null_percentage".split(), True),
-    },
-}
-"""The columns of DESCRIBE and SUMMARIZE as sources, and whether they are computed from values."""
-
 _OPERATORS = {
     "OR": BinaryOperator(1, "({} OR {})", flat=True),
     "AND": BinaryOperator(2, "({} AND {})", flat=True),

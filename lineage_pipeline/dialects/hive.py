@@ -34,6 +34,7 @@ HIVE = DialectTraits(
     row_names="col{1}",
     generator_names=True,
     pattern_columns=True,
+    one_way_exchange=True,
     fixes_views=True,
     value_keywords=frozenset("GROUPING__ID CURRENT_DATE CURRENT_TIMESTAMP".split()),
     reserved_values=frozenset({"GROUPING__ID"}),

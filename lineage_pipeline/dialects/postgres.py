@@ -23,11 +23,7 @@ from lineage_pipeline.dialects.types.common_rules import (
     role_rule,
     split_names,
 )
-from lineage_pipeline.dialects.types.conversions import (
-    STRICT_OPERANDS,
-    ImplicitConversions,
-    parse_pairs,
-)
+from lineage_pipeline.dialects.types.conversions import STRICT_OPERANDS, ImplicitConversions, parse_pairs
 from lineage_pipeline.dialects.types.families import UNTYPED_CONSTANT, TypeFamily
 from lineage_pipeline.dialects.types.shapes import member_type, parse_type_shape
 from lineage_pipeline.dialects.types.type_rules import SAME_AS_EXPRESSION, TypeRules
@@ -697,3 +693,23 @@ POSTGRES = DialectTraits(
         ),
     ),
 )
+
+
+UNNAMED_COLUMN = "?column?"
+"""The name that PostgreSQL gives to a column without a name."""
+
+INTERNAL_TYPE_NAMES = {
+    "int": "int4",
+    "bigint": "int8",
+    "smallint": "int2",
+    "decimal": "numeric",
+    "double": "float8",
+    "float": "float4",
+    "boolean": "bool",
+    "char": "bpchar",
+    "varbinary": "bytea",
+}
+"""PostgreSQL's internal type names; columns of a cast are named after them."""
+
+MAX_REAL_DIGITS = 24
+"""A FLOAT of no more binary digits is a REAL."""

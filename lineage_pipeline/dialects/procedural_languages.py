@@ -1,6 +1,6 @@
 """Procedural languages whose statements end in semicolons: modules, bodies, blocks and variables of each.
 
-T-SQL, which needs no semicolons, has its tables in `tsql_statements`.
+T-SQL, which needs no semicolons, has its tables in `tsql`.
 """
 
 import msgspec

@@ -754,6 +754,7 @@ SPARK = DialectTraits(
     virtual=("live",),
     decorators="@",
     copies_names=True,
+    one_way_exchange=True,
     fixes_views=True,
     merges_first=True,
     table_function_columns={"RANGE": ("id",), "SQL_KEYWORDS": ("keyword", "reserved")},

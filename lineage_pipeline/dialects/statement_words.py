@@ -7,10 +7,6 @@ OBJECT_WORDS = frozenset(
 )
 """Words between CREATE, ALTER or DROP and the kind of the object."""
 
-MUTATING_FAMILIES = frozenset({"clickhouse"})
-"""Families in which ALTER TABLE may change rows."""
-
-
 NON_COLUMN_WORDS = frozenset(
     "CONSTRAINT PRIMARY UNIQUE FOREIGN CHECK KEY INDEX FULLTEXT SPATIAL EXCLUDE PARTITION PERIOD PROJECTION "
     "STATISTICS SEARCH ROW CLUSTERING STORAGE DEFAULT SUPPLEMENTAL RANGE VALUES SORTKEY DISTKEY DISTSTYLE ENCODE "
@@ -46,13 +42,6 @@ IGNORED_ALTER_ACTIONS = frozenset(
     "VERSIONING WITH WITHOUT WRITE ZONE".split()
 )
 """Actions of ALTER TABLE that do not affect lineage."""
-
-BARE_DROP_IS_CONSTRAINT = frozenset({"tsql"})
-"""Families in which DROP without a further word removes a constraint, not a column."""
-
-ONE_WAY_EXCHANGE = frozenset({"hive", "spark"})
-"""Families in which EXCHANGE PARTITION takes a partition of another table, and gives none back."""
-
 
 CREATE_MODIFIERS = frozenset("OR REPLACE ALTER TEMPORARY TEMP GLOBAL MATERIALIZED EXTERNAL TRANSIENT".split())
 """Words before TABLE or VIEW that say what is created."""

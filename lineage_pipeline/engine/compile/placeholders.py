@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.dialects.tsql_statements import STATEMENT_STARTS
+from lineage_pipeline.dialects.tsql import STATEMENT_STARTS
 from lineage_pipeline.engine.compile.tokens import STRING_TOKENS, keyword
 from lineage_pipeline.model import ir
 from lineage_pipeline.model.analysis import RUNTIME_PLACEHOLDER

@@ -11,7 +11,7 @@ from sqlglot.tokens import Token
 
 from lineage_pipeline.dialects.column_names import BARE_FUNCTIONS
 from lineage_pipeline.dialects.number_literals import parse_whole_number
-from lineage_pipeline.dialects.postgres_column_names import INTERNAL_TYPE_NAMES, MAX_REAL_DIGITS, UNNAMED_COLUMN
+from lineage_pipeline.dialects.postgres import INTERNAL_TYPE_NAMES, MAX_REAL_DIGITS, UNNAMED_COLUMN
 from lineage_pipeline.engine.compile.tokens import STRING_TOKENS, UNARY_PLUS, is_open_paren_at, keyword, skip_brackets
 
 NameCandidate = tuple[str, bool]

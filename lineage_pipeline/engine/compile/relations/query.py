@@ -6,7 +6,7 @@ from typing import cast
 import msgspec
 from sqlglot import exp
 
-from lineage_pipeline.dialects.duckdb_column_names import DESCRIBE_COLUMNS
+from lineage_pipeline.dialects.duckdb import DESCRIBE_COLUMNS
 from lineage_pipeline.engine.compile.context import CompileContext, find_values_row
 from lineage_pipeline.engine.compile.expressions.dispatch import compile_expressions
 from lineage_pipeline.engine.compile.relations.from_clause import compile_source_item

@@ -1,5 +1,5 @@
 """Splits procedural T-SQL: routines, blocks, branches and statements, none of which needs a semicolon.
-Which keywords begin a statement, and which only seem to, is in the tables of `dialects.tsql_statements`.
+Which keywords begin a statement, and which only seem to, is in the tables of `dialects.tsql`.
 """
 
 import re
@@ -14,7 +14,7 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.dialect import DialectTraits
 from lineage_pipeline.dialects.identifier_folding import fold_identifier
-from lineage_pipeline.dialects.tsql_statements import (
+from lineage_pipeline.dialects.tsql import (
     CONTINUATIONS,
     EXPECTED_WORDS,
     MODULE_OPTIONS,

@@ -9,14 +9,11 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.dialect import DialectTraits
 from lineage_pipeline.dialects.statement_words import (
-    BARE_DROP_IS_CONSTRAINT,
     COLUMN_POSITION_WORDS,
     CONSTRAINT_DECLARATIONS,
     IGNORED_ALTER_ACTIONS,
-    MUTATING_FAMILIES,
     NAMED_DROPS,
     NON_COLUMN_WORDS,
-    ONE_WAY_EXCHANGE,
 )
 from lineage_pipeline.engine.compile.context import CompileContext, ReadFields
 from lineage_pipeline.engine.compile.grammar.parser import ParseFailure, parse_statement
@@ -52,7 +49,7 @@ def read_alter(context: CompileContext, cursor: TokenReader) -> ReadFields | Non
         return None
     if cursor.take("ON", "CLUSTER"):
         cursor.index += 1
-    if cursor.traits.family in MUTATING_FAMILIES and "SETTINGS" in cursor.words:
+    if cursor.traits.alter_changes_rows and "SETTINGS" in cursor.words:
         cursor = _drop_settings(cursor)
     return _read_alterations(context, cursor, name, f"ALTER {qualifier} {word}".replace("  ", " "))
 
@@ -76,7 +73,7 @@ def _is_mutation(cursor: TokenReader) -> bool:
     """ClickHouse: whether ALTER TABLE changes rows, or the query of a view."""
     words = cursor.words
     requeried = ("MODIFY", "QUERY") in zip(words, words[1:], strict=False)
-    return cursor.traits.family in MUTATING_FAMILIES and (requeried or not {"UPDATE", "DELETE"}.isdisjoint(words))
+    return cursor.traits.alter_changes_rows and (requeried or not {"UPDATE", "DELETE"}.isdisjoint(words))
 
 
 def _read_alterations(context: CompileContext, cursor: TokenReader, name: ir.Name, kind: str) -> ReadFields:
@@ -284,9 +281,7 @@ def _read_add(cursor: TokenReader, name: ir.Name, declare: ParseDeclaration) -> 
 def _read_drop(cursor: TokenReader, name: ir.Name, declare: ParseDeclaration) -> Alterations:
     plain = bool(cursor.take_any("COLUMN", "COLUMNS"))
     cursor.take("IF", "EXISTS")
-    if not plain and (
-        first_word_of(cursor.word()) in NON_COLUMN_WORDS or cursor.traits.family in BARE_DROP_IS_CONSTRAINT
-    ):
+    if not plain and (first_word_of(cursor.word()) in NON_COLUMN_WORDS or cursor.traits.bare_drop_is_constraint):
         yield from read_dropped_constraint(cursor, name)
         return
     named = cursor.read_list() if cursor.at_open_paren() else [cursor.read_item()]
@@ -430,7 +425,7 @@ def _read_exchange(cursor: TokenReader, name: ir.Name, declare: ParseDeclaration
         cursor.index += 1
         other = cursor.read_name()
         yield from _move_rows(other, name)
-        if cursor.traits.family not in ONE_WAY_EXCHANGE:
+        if not cursor.traits.one_way_exchange:
             yield from _move_rows(name, other)
         cursor.read_item()
 
