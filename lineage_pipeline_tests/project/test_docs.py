@@ -341,9 +341,12 @@ def test_the_changelog_knows_this_version() -> None:
 
 
 def table_rows(page: str, mark: str) -> list[list[str]]:
-    """The rows of the table between two marks of a page, cell by cell."""
-    table = read_page(page).partition(f"<!-- {mark} -->")[2].partition(f"<!-- /{mark} -->")[0]
-    return [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in table.strip().splitlines()[2:]]
+    """The rows of the tables between two marks of a page, cell by cell, without their heads."""
+    text = read_page(page).partition(f"<!-- {mark} -->")[2].partition(f"<!-- /{mark} -->")[0]
+    lines = text.splitlines()
+    heads = {at + shift for at, line in enumerate(lines) if line.startswith("|---") for shift in (-1, 0)}
+    rows = [line for at, line in enumerate(lines) if line.startswith("|") and at not in heads]
+    return [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in rows]
 
 
 def test_the_architecture_names_files_and_tables_that_exist() -> None:

@@ -15,7 +15,7 @@ from lineage_pipeline.engine.graph.namespace import (
 from lineage_pipeline.engine.graph.object_builder import MAX_RESULT_SETS, ObjectBuilder, has_column_tags
 from lineage_pipeline.engine.graph.references import ReferenceResolver
 from lineage_pipeline.engine.graph.script_scopes import StatementScope, natural_path_key
-from lineage_pipeline.engine.graph.shared_temp_tables import find_shared_tables
+from lineage_pipeline.engine.graph.temp_table_sharing import find_shared_tables
 from lineage_pipeline.model.analysis import Limits, Options, TableSchema
 from lineage_pipeline.model.enums import ObjectKind, Origin, Stage
 from lineage_pipeline.model.findings import build_diagnostic

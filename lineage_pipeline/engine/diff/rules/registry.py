@@ -3,9 +3,9 @@
 from lineage_pipeline.engine.diff.finding import Rule
 from lineage_pipeline.engine.diff.rules import (
     analyzability,
+    column_definitions,
     column_order,
     column_spelling,
-    column_types,
     columns,
     expressions,
     governance,
@@ -22,7 +22,7 @@ from lineage_pipeline.model.enums import Severity
 RULE_FAMILIES = "OBJ COL POS TYP NUL EXP ROW SRC CON PII ANL".split()
 
 _RULE_MODULES = (
-    *(objects, relocation, parameters, columns, column_spelling, struct_fields, column_order, column_types),
+    *(objects, relocation, parameters, columns, column_spelling, struct_fields, column_order, column_definitions),
     *(expressions, row_set, source_objects, write_mode, governance, analyzability),
 )
 
