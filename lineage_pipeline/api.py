@@ -80,11 +80,13 @@ def analyze(
         allow_implied=allow_implied,
         limits=limits or Limits(),
     )
-    metadata = parse_schema_input(schema or {})
+    text = _replace_surrogates(sql)
+    if not schema:
+        return _build_analysis(analyze_files([InputFile("-", text, options)]), ())
+    metadata = parse_schema_input(schema)
     options = apply_hints(options, metadata)
     imports = normalize_tables(metadata.tables, options)
-    file = InputFile("-", _replace_surrogates(sql), options)
-    return _build_analysis(analyze_files([file], imports.schemas), imports.findings)
+    return _build_analysis(analyze_files([InputFile("-", text, options)], imports.schemas), imports.findings)
 
 
 def _replace_surrogates(text: str) -> str:

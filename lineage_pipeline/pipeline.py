@@ -326,7 +326,7 @@ def assemble_tables(
     columns = [*build_column_rows(schemas, plan.objects), *build_inferred_rows(wanted, schemas, plan.objects)]
     if plan.tagged:
         columns = with_propagated_tags(columns, edges, list_temporary_objects(plan))
-    edges = compose_shared_edges(plan.lent, edges)
+    edges = compose_shared_edges(plan.lent, edges) if plan.lent else edges
     scripts = {item.file.path: item.script for item in compiled}
     return LineageTables(
         statements=tuple(sorted(statements, key=attrgetter("path", "ordinal"))),

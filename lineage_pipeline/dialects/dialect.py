@@ -173,6 +173,8 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     """CREATE GLOBAL TEMPORARY TABLE outlives the session; only its rows do not (Oracle docs: CREATE TABLE)."""
     keeps_not_null: bool = False
     """A table made from a query is NOT NULL where its values cannot be null (SQL Server docs: SELECT - INTO clause)."""
+    executable_comments: bool = False
+    """`/*!50001 CREATE VIEW … */` is run (MySQL docs: Comments); hints, `/*+ … */`, are not."""
     alter_changes_rows: bool = False
     """ALTER TABLE may update or delete rows (ClickHouse docs: ALTER TABLE … UPDATE)."""
     bare_drop_is_constraint: bool = False

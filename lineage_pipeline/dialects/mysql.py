@@ -183,6 +183,7 @@ MYSQL = DialectTraits(
     row_names="column_{0}",
     dual=True,
     query_adds_columns=True,
+    executable_comments=True,
     keeps_not_null=True,
     fixes_views=True,
     updates_joined=True,

@@ -43,6 +43,14 @@ CODES: dict[str, FindingCode] = {
             undone=True,
         ),
         FindingCode(
+            name="UNACCOUNTED_REFERENCE",
+            severity=Level.WARNING,
+            message="{name} is not in the lineage of this statement",
+            meaning="The SQL names a table or selects a column that the analysis did not follow.",
+            remedy="Report the statement. A table is listed as read all the same; its columns are not followed.",
+            undone=True,
+        ),
+        FindingCode(
             name="INTERNAL_ERROR",
             severity=Level.ERROR,
             message="internal error: {construct} is not analyzed ({fault})",

@@ -11,6 +11,7 @@ from sqlglot.tokens import Token
 from lineage_pipeline.dialects.dialect import DialectTraits
 from lineage_pipeline.dialects.generic import GENERIC
 from lineage_pipeline.dialects.registry import find_traits, suggest_dialect
+from lineage_pipeline.engine.compile.accounting import account_for_references
 from lineage_pipeline.engine.compile.context import CompileContext, ReadFields
 from lineage_pipeline.engine.compile.dynamic_sql.constant_folding import VariableTexts
 from lineage_pipeline.engine.compile.dynamic_sql.executed_text import (
@@ -33,6 +34,7 @@ from lineage_pipeline.engine.compile.grammar.parser import (
 from lineage_pipeline.engine.compile.lexer import (
     extract_client_lines,
     join_binary_lines,
+    open_executable_comments,
     read_double_quotes,
     read_temporary_names,
     tokenize_with_recovery,
@@ -94,6 +96,8 @@ def _compile_text(text: str, options: Options, watch: StatementWatch | None) -> 
     covered = client.masked_text() if client.covers else text
     if known.batches:
         covered = mask_template_comments(join_binary_lines(covered))
+    if known.executable_comments:
+        covered = open_executable_comments(covered)
     tokens, lost = tokenize_with_recovery(covered, known)
     if isinstance(tokens, ParseFailure):
         start, end = _trimmed_span(text)
@@ -107,7 +111,12 @@ def _compile_text(text: str, options: Options, watch: StatementWatch | None) -> 
         if limit:
             excess = build_limit_finding("the statement", limit, piece.end - piece.start)
             return compile_table_level_fallback(piece, known, _statement_kind(piece.tokens), excess)
-        return _compile_contained(piece, lambda: _compile_raw_statement(piece, text, known, options.limits, declared))
+        return _compile_contained(
+            piece,
+            lambda: account_for_references(
+                piece, _compile_raw_statement(piece, text, known, options.limits, declared), known, text
+            ),
+        )
 
     pieces: Iterable[RawStatement]
     pieces, faults = split_statements(tokens, known, text)

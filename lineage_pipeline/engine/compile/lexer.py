@@ -347,6 +347,32 @@ _CONTINUED_BINARY = re.compile(r"\b0x[0-9a-f]*(?:\\\r?\n[0-9a-f]*)+", re.IGNOREC
 """Bytes that continue after a backslash at the end of a line."""
 
 
+_EXECUTABLE_COMMENT_PARTS = re.compile(
+    r"""'(?:[^'\\]|\\.|'')*'?|"(?:[^"\\]|\\.|"")*"?|`[^`]*`?|--[ \t][^\n]*|#[^\n]*|/\*M?!\d*|/\*|\*/""", re.DOTALL
+)
+"""What may hold or hide the marks of a comment that is run: strings, names, other comments, and the marks."""
+
+
+def open_executable_comments(text: str) -> str:
+    """MySQL: the text with the marks of `/*!50001 … */` blanked, so that what they enclose is read."""
+    if "/*!" not in text and "/*M!" not in text:
+        return text
+    depth, parts, behind, position = 0, list[str](), 0, 0
+    while (match := _EXECUTABLE_COMMENT_PARTS.search(text, position)) is not None:
+        position = match.end()
+        if match[0] == "/*":  # a comment that is none but a comment
+            position = text.find("*/", position) + 2
+            if position == 1:
+                break
+            continue
+        opens = match[0].startswith(("/*!", "/*M!"))
+        if opens or (match[0] == "*/" and depth):
+            depth += 1 if opens else -1
+            parts += [text[behind : match.start()], " " * len(match[0])]
+            behind = match.end()
+    return "".join([*parts, text[behind:]])
+
+
 def join_binary_lines(text: str) -> str:
     """T-SQL: the text with binary constants on one line, at the same offsets."""
     if "\\" not in text or "0x" not in text:

@@ -296,6 +296,10 @@ class ObjectBuilder:
         self.modules: set[str] = set()
         self.indexes = UniqueIndexes()
 
+    def has_session_tables(self) -> bool:
+        """Whether there is a temporary table of T-SQL, which called procedures see too."""
+        return any(draft.kind is ObjectKind.TEMP_TABLE and draft.parts[-1][:1] == "#" for draft in self.drafts.values())
+
     def prepare_statement(self, face: StatementInterface, space: Namespace, scopes: StatementScope) -> None:
         """Record what must be known before names are resolved: calls, triggers and created temporary tables."""
         for name in face.calls:

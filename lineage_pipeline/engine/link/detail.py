@@ -21,10 +21,9 @@ from lineage_pipeline.engine.link.model import (
     union_flows,
 )
 from lineage_pipeline.engine.link.relation import RelationLinker
-from lineage_pipeline.engine.link.routine import find_trigger_tables
 from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.script import ScriptLinker
-from lineage_pipeline.engine.link.statement import CONDITION, StatementLinker, WriteResult
+from lineage_pipeline.engine.link.statement import CONDITION, StatementLinker, WriteResult, find_trigger_tables
 from lineage_pipeline.engine.link.variables import Environment
 from lineage_pipeline.model import ir
 from lineage_pipeline.model.enums import EdgeType, NodeType, Operation, Subtype

@@ -1,6 +1,6 @@
 """Routines: arguments and output parameters of calls, typed results of functions, and rows of triggers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -99,14 +99,6 @@ def _constructor_arguments(statement: ir.Statement, scope: Scope, links: Relatio
     if not isinstance(call, ir.Call) or call.op in links.functions:
         return []
     return [OutputColumn("", "", evaluate_expression(arg, scope, links), *_expression_span(arg)) for arg in call.args]
-
-
-BoundNames = Mapping[tuple[str, ...], str]
-
-
-def find_trigger_tables(names: BoundNames) -> list[str]:
-    """The tables whose rows the triggers pass to the function that a statement is in."""
-    return [identity for parts, identity in names.items() if parts[:1] == ir.TRIGGER_ROWS]
 
 
 def merge_trigger_rows(inputs: Sequence[TableInput]) -> TableInput:

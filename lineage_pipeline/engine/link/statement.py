@@ -31,7 +31,6 @@ from lineage_pipeline.engine.link.routine import (
     apply_row_type,
     assign_output_parameters,
     bind_call_arguments,
-    find_trigger_tables,
     merge_trigger_rows,
 )
 from lineage_pipeline.engine.link.scope import Scope, ScopeSource, ScopeSources
@@ -43,6 +42,11 @@ from lineage_pipeline.model.plan import CALL_SUFFIX, NameBindings
 
 CONDITION = "condition"
 """The write mode of a condition: it writes nothing, but its columns decide about the module."""
+
+
+def find_trigger_tables(names: Mapping[tuple[str, ...], str]) -> list[str]:
+    """The tables whose rows the triggers pass to the function that a statement is in."""
+    return [identity for parts, identity in names.items() if parts[:1] == ir.TRIGGER_ROWS]
 
 
 class WriteResult(msgspec.Struct, frozen=True):

@@ -121,9 +121,17 @@ def _replace_join_qualifiers(tokens: Sequence[Token], merged: Mapping[str, Seque
             kept.append(tokens[index])
             index += 1
             continue
-        kept.extend(columns if tokens[index + 2].token_type is TokenType.STAR else tokens[index + 2 : index + 3])
+        if tokens[index + 2].token_type is TokenType.STAR:
+            kept.extend(_move_token(column, tokens[index], tokens[index + 2]) for column in columns)
+        else:
+            kept.append(tokens[index + 2])
         index += 3
     return kept
+
+
+def _move_token(token: Token, first: Token, last: Token) -> Token:
+    """A token at the place of others, from the first to the last."""
+    return Token(token.token_type, token.text, first.line, first.col, first.start, last.end)
 
 
 _TIME_TRAVEL_ENDS = frozenset(

@@ -93,7 +93,7 @@ def compile_source_item(
         if node.args.get("alias") is not None:
             inner_table.set("alias", node.args["alias"])
         node = inner_table
-    if type(node) is exp.Subquery and isinstance(node.this, exp.Table) and not _has_alias(node):
+    if type(node) is exp.Subquery and not _has_alias(node) and holds_sources(node):
         yield from _compile_parenthesized_join(context, node, join, query)
         return
     compiler = _SOURCE_COMPILERS.get(type(node))
@@ -114,6 +114,14 @@ def compile_source_item(
         return  # a query without brackets, whose joins are its own
     for inner in (*(node.args.get("joins") or ()), *(node.args.get("laterals") or ())):
         yield from compile_join(context, inner, query)
+
+
+def holds_sources(node: exp.Expr) -> bool:
+    """Whether parentheses hold sources and no query: `(a JOIN b …)`, `((a))`, `((SELECT …) x JOIN b …)`."""
+    inner = node.this
+    if not isinstance(inner, exp.Subquery):
+        return isinstance(inner, exp.Table)
+    return _has_alias(inner) or bool(inner.args.get("joins")) or holds_sources(inner)
 
 
 def _has_alias(node: exp.Expr) -> bool:
@@ -182,7 +190,7 @@ def _compile_derived_table(context: CompileContext, node: exp.Expr, query: Compi
 
 def _strip_parens(node: exp.Expr) -> exp.Expr:
     """The query inside the parentheses, unless clauses follow them."""
-    if isinstance(node.this, exp.Table):
+    if holds_sources(node):
         return node
     return node if any(node.args.get(clause) for clause in ("order", "limit", "offset", "with_")) else node.this
 

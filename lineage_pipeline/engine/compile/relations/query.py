@@ -9,7 +9,7 @@ from sqlglot import exp
 from lineage_pipeline.dialects.duckdb import DESCRIBE_COLUMNS
 from lineage_pipeline.engine.compile.context import CompileContext, find_values_row
 from lineage_pipeline.engine.compile.expressions.dispatch import compile_expressions
-from lineage_pipeline.engine.compile.relations.from_clause import compile_source_item
+from lineage_pipeline.engine.compile.relations.from_clause import compile_source_item, holds_sources
 from lineage_pipeline.engine.compile.relations.pivot import compile_pivot_statement
 from lineage_pipeline.engine.compile.relations.select import compile_order_and_limit, compile_select
 from lineage_pipeline.engine.compile.tokens import keywords_of
@@ -174,7 +174,7 @@ def _column_matching(node: exp.Expr) -> str:
 
 def compile_parenthesized_query(context: CompileContext, node: exp.Expr) -> int:
     """A query in parentheses; an order or limit outside them is added to it."""
-    if isinstance(node.this, exp.Table):
+    if holds_sources(node):
         return _compile_joined_tables(context, node)
     index = compile_query(context, node.this)
     order, limit = compile_order_and_limit(context, node)

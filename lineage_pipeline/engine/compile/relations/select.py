@@ -168,6 +168,9 @@ def compile_order_and_limit(context: CompileContext, node: exp.Expr) -> tuple[tu
         found = node.args.get(clause)
         if isinstance(found, exp.Expr):
             limits.append(limit_text_of(context, clause, found))
+            for part in found.walk(prune=lambda part: isinstance(part, exp.Query)):
+                if isinstance(part, exp.Query):  # LIMIT (SELECT n FROM settings) reads its tables
+                    context.compile_query(context, part)
     limits = [limit for limit in limits if limit != "offset 0"]
     distinct = args.get("distinct")
     first = bool(limits) or (isinstance(distinct, exp.Expr) and bool(distinct.args.get("on")))
