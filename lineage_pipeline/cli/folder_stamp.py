@@ -21,6 +21,7 @@ from lineage_pipeline.discover.discovery import RecalledFile
 from lineage_pipeline.discover.embedded_sql.extractor import HOST_NAMES
 from lineage_pipeline.discover.folder import VERSION_CONTROL_FOLDERS
 from lineage_pipeline.discover.ignore_rules import FOLDER_IGNORE_FILES
+from lineage_pipeline.files.sql_endings import find_file_kind
 from lineage_pipeline.store.file_store import prepend_digest, verify_digest
 
 if TYPE_CHECKING:
@@ -31,9 +32,6 @@ READING_PACKAGES = (Path(discover.__file__).parent, Path(files.__file__).parent)
 
 MAX_STAMPED_FILES = 50_000
 """Files in a folder above which reading the relevant ones is as quick as stamping all."""
-
-INDEPENDENT_SUFFIX = b".sql"
-"""Suffix of files that affect no other file, unless they are templates."""
 
 SECOND_NS = 1_000_000_000
 WRITE_TICK_NS = SECOND_NS // 50
@@ -88,7 +86,7 @@ class FolderStamp:
             return None, {}
         changed = {name for name, _ in index.seen.items() ^ self._seen.items()}
         inside = os.fsencode(self._folder) + b"/"
-        untouched = all(name.endswith(INDEPENDENT_SUFFIX) and name.startswith(inside) for name in changed)
+        untouched = all(_is_plain_sql(name) and name.startswith(inside) for name in changed)
         known = index.files if untouched else {}
         same = {name for name, sight in self._seen.items() if stat.S_ISREG(sight[0])} - changed
         files = {path: found for path, found in known.items() if inside + path.encode() in same}
@@ -109,6 +107,12 @@ class FolderStamp:
 def are_files_independent(files: Mapping[str, RecalledFile]) -> bool:
     """Tell whether the files that are not templates depend on nothing else in the folder."""
     return all(found.file.templater in INDEPENDENT_TEMPLATERS for found in files.values())
+
+
+def _is_plain_sql(name: bytes) -> bool:
+    """Tell whether a file affects no other file, by its ending; one that turns out to be a template may."""
+    kind = find_file_kind(os.fsdecode(name))
+    return kind is not None and not kind.templater
 
 
 def _read_index(index: Path) -> StampIndex | None:

@@ -11,6 +11,7 @@ import msgspec
 
 from lineage_pipeline.cli.options import parse_variables, resolve_schema_places
 from lineage_pipeline.cli.output import print_note
+from lineage_pipeline.cli.read_files import list_read_files
 from lineage_pipeline.files.bounded_files import explain_csv_errors
 from lineage_pipeline.model.errors import LineageError
 
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
     from lineage_pipeline.cli.local_analysis import ComparisonSide
     from lineage_pipeline.config.load import Settings
     from lineage_pipeline.discover.discovery import Discovery, DiscoveryRules, RawFile
+    from lineage_pipeline.discover.file_selection import UnreadFolder
     from lineage_pipeline.discover.schemas.imported_tables import SchemaMetadata
     from lineage_pipeline.export.subject import Subject
+    from lineage_pipeline.files.sql_endings import FileChoice
     from lineage_pipeline.model.analysis import Options, SchemaImports
     from lineage_pipeline.model.templating import Templating
     from lineage_pipeline.queries.lineage import Lineage
@@ -116,7 +119,9 @@ def discover_inputs(places: Sequence[str], reading: ReadingFlags) -> DiscoveredI
         return _discover_single_side(places[0], reading)
     if any(_is_revision_place(place) for place in places):
         return _discover_several_sides(places, reading)
-    return _discover_named_files(places, reading)
+    found = _discover_named_files(places, reading)
+    list_read_files(found.discovery)
+    return found
 
 
 def _is_revision_place(place: str) -> bool:
@@ -164,7 +169,7 @@ def _discover_single_side(place: str, reading: ReadingFlags) -> DiscoveredInputs
 def _discover_named_files(places: Sequence[str], reading: ReadingFlags) -> DiscoveredInputs:
     from lineage_pipeline.config.load import load_settings
     from lineage_pipeline.configured_schemas import compute_analysis_key
-    from lineage_pipeline.discover.discovery import DiscoveryReader
+    from lineage_pipeline.discover.discovery import DiscoveryReader, add_unread_folders
     from lineage_pipeline.discover.folder import STDIN, find_surrounding_library, keep_named_files, read_single_files
     from lineage_pipeline.engine.graph.script_scopes import natural_path_key
     from lineage_pipeline.model.tables import Snapshot
@@ -176,26 +181,31 @@ def _discover_named_files(places: Sequence[str], reading: ReadingFlags) -> Disco
     rules, imports = read_flag_schemas(reading.schema or (), places[0], NamedFileRules(settings, start))
     stdin = sys.stdin.buffer.read() if STDIN in places else b""
     files = [place for place in places if not Path(place).is_dir()]
-    raws = [
-        *read_single_files(files, stdin),
-        *(raw for place in places if place not in files for raw in _read_folder_files(place)),
-    ]
+    raws = [*read_single_files(files, stdin)]
+    unread: list[UnreadFolder] = []
+    for place in places:
+        if place not in files:
+            raws += _read_folder_files(place, unread)
     snapshot = Snapshot("files", (), "", (), None, "none", None, None, 0, compute_analysis_key(settings))
     raws.sort(key=lambda raw: natural_path_key(raw.path))
     found = DiscoveryReader(snapshot, raws, rules, find_surrounding_library(places)).whole()
-    return DiscoveredInputs(keep_named_files(found, [raw.path for raw in raws]), rules, settings, imports)
+    kept = add_unread_folders(keep_named_files(found, [raw.path for raw in raws]), unread)
+    return DiscoveredInputs(kept, rules, settings, imports)
 
 
-def _read_folder_files(folder: str) -> "Iterator[RawFile]":
-    """Yield the selected files of one of several folders, with the folder in their paths."""
+def _read_folder_files(folder: str, unread: "list[UnreadFolder]") -> "Iterator[RawFile]":
+    """Yield the selected files of one of several folders, with the folder in their paths; `unread` collects others."""
     import msgspec
 
     from lineage_pipeline.config.load import load_settings
-    from lineage_pipeline.discover.folder import read_folder
+    from lineage_pipeline.discover.file_selection import FileSelection
+    from lineage_pipeline.discover.folder import FolderExtras, read_folder
 
     own = load_settings(Path(folder), {}, os.environ)
-    for raw in read_folder(Path(folder), own):
+    beside = FolderExtras([], [], FileSelection(own))
+    for raw in read_folder(Path(folder), own, beside):
         yield msgspec.structs.replace(raw, path=(Path(folder) / raw.path).as_posix())
+    unread += [found.move_below(folder) for found in beside.selection.unread_folders()]
 
 
 def discover_base_and_head(
@@ -217,6 +227,8 @@ def discover_base_and_head(
         print_note(f"lineage: the whole repository is compared, and {nearer} is not read: its settings lie at the top")
     key = compute_analysis_key(settings)
     before, after = (discover_revision(top, one, settings, analysis_key=key) for one in (found.commit, head))
+    list_read_files(before)
+    list_read_files(after)
     return (before, settings), (after, settings)
 
 
@@ -230,6 +242,12 @@ class NamedFileRules(NamedTuple):
     def selects(self, path: str) -> bool:
         """Select every named file."""
         return bool(path)
+
+    def choose(self, path: str) -> "FileChoice":
+        """Select every named file."""
+        from lineage_pipeline.files.sql_endings import FileChoice
+
+        return FileChoice.READ if path else FileChoice.LEFT_OUT
 
     def leaves_out(self, path: str) -> bool:
         """Exclude nothing."""

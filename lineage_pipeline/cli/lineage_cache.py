@@ -7,6 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lineage_pipeline.cli.read_files import list_read_files, note_cached_folder
+
 if TYPE_CHECKING:
     from lineage_pipeline.cli.folder_stamp import FolderStamp
     from lineage_pipeline.cli.inputs import DiscoveredInputs, ReadingFlags
@@ -40,7 +42,10 @@ def load_or_analyze(places: Sequence[str], reading: "ReadingFlags") -> "Lineage"
         return _load_or_update(found, _cache_file(found), None)
     known = glance.lineage()
     kept = _read_cached(known) if known is not None else None
-    return kept if kept is not None else _refresh_folder(glance)
+    if kept is None:
+        return _refresh_folder(glance)
+    note_cached_folder(places[0])
+    return kept
 
 
 def _stamp_folder(places: Sequence[str], reading: "ReadingFlags") -> "FolderStamp | None":
@@ -67,6 +72,7 @@ def _refresh_folder(glance: "FolderStamp") -> "Lineage":
     place = _cache_file(found)
     if recalled and (place is None or not are_files_independent(files)):
         found, files = _discover_folder(glance, {})
+    list_read_files(found.discovery)
     lineage = _load_or_update(found, place, shelf)
     if place is not None and place.is_file():
         with suppress(OSError):  # who cannot write there reads again
@@ -84,9 +90,8 @@ def _discover_folder(
 
     settings = glance.settings
     gathering = open_folder(glance.folder, settings, analysis_key=compute_analysis_key(settings), recalled=recalled)
-    return DiscoveredInputs(
-        gathering.whole(), settings, settings, import_configured_schemas(settings)
-    ), gathering.to_recall()
+    found = gathering.whole()
+    return DiscoveredInputs(found, settings, settings, import_configured_schemas(settings)), gathering.to_recall()
 
 
 def _load_or_update(found: "DiscoveredInputs", place: Path | None, before: "CachedLineage | None" = None) -> "Lineage":

@@ -91,7 +91,14 @@ QuietOption = Annotated[
     bool, typer.Option("--quiet", "-q", callback=_set_quiet, expose_value=False, help="Say nothing but errors.")
 ]
 VerboseOption = Annotated[
-    bool, typer.Option("--verbose", "-v", callback=_set_verbose, expose_value=False, help="Say more on stderr.")
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        callback=_set_verbose,
+        expose_value=False,
+        help="List each file on stderr: how and why it is read, or not.",
+    ),
 ]
 ColorOption = Annotated[
     ColorMode | None,

@@ -10,6 +10,7 @@ import msgspec
 
 from lineage_pipeline.cli.local_analysis import ComparisonSide
 from lineage_pipeline.cli.output import print_note
+from lineage_pipeline.cli.read_files import list_read_files
 from lineage_pipeline.config.load import load_settings
 from lineage_pipeline.configured_schemas import compute_analysis_key, import_configured_schemas
 from lineage_pipeline.discover.discovery import Discovery
@@ -28,12 +29,19 @@ from lineage_pipeline.model.tables import Diagnostic, Snapshot
 
 if TYPE_CHECKING:
     from lineage_pipeline.config.load import Settings
+    from lineage_pipeline.files.sql_endings import FileChoice
     from lineage_pipeline.model.analysis import Options
     from lineage_pipeline.model.templating import Templating
 
 
 def discover_side(word: str, flags: Mapping[str, Any]) -> ComparisonSide:
     """Discover a folder or file of that name, else REPO@REVISION, else a revision of the repository here."""
+    found, settings = _discover_word(word, flags)
+    list_read_files(found)
+    return found, settings
+
+
+def _discover_word(word: str, flags: Mapping[str, Any]) -> ComparisonSide:
     path = Path(word)
     if path.is_dir() or path.is_file():
         settings = load_settings(path, flags, os.environ)
@@ -80,6 +88,11 @@ class MergedRules(NamedTuple):
         settings, inner = self._find_settings(path)
         return settings.selects(inner)
 
+    def choose(self, path: str) -> "FileChoice":
+        """Return what becomes of a file."""
+        settings, inner = self._find_settings(path)
+        return settings.choose(inner)
+
     def leaves_out(self, path: str) -> bool:
         """Tell whether a file is excluded."""
         settings, inner = self._find_settings(path)
@@ -102,9 +115,10 @@ class MergedRules(NamedTuple):
 
 def merge_sides(sides: "Mapping[str, ComparisonSide]") -> tuple[Discovery, MergedRules, SchemaImports]:
     """Merge the files of several repositories into one discovery, with the repository's name in each path."""
-    files, findings = [], []
+    files, findings, unread = [], [], []
     for name, (found, _) in sides.items():
         files += [msgspec.structs.replace(file, path=f"{name}/{file.path}") for file in found.files]
+        unread += [msgspec.structs.replace(file, path=f"{name}/{file.path}") for file in found.unread]
         findings += [_prefix_finding(name, finding) for finding in found.diagnostics]
     sources = {source.source_hash: source for found, _ in sides.values() for source in found.sources}
     rules = MergedRules({name: settings for name, (_, settings) in sides.items()})
@@ -122,12 +136,15 @@ def merge_sides(sides: "Mapping[str, ComparisonSide]") -> tuple[Discovery, Merge
         analysis_key="\0".join(f"{name}={compute_analysis_key(own)}" for name, own in rules.settings.items()),
     )
     imports = _merge_imports([import_configured_schemas(settings) for _, settings in sides.values()])
-    return Discovery(snapshot, tuple(files), tuple(sources.values()), tuple(findings)), rules, imports
+    merged = Discovery(
+        snapshot, tuple(files), tuple(sources.values()), tuple(findings), waivers="", unread=tuple(unread)
+    )
+    return merged, rules, imports
 
 
 def _prefix_finding(name: str, finding: Diagnostic) -> Diagnostic:
     identity = hashlib.sha256(f"{name}\0{finding.id}".encode()).hexdigest()[:16]
-    path = f"{name}/{finding.path}" if finding.path is not None else None
+    path = f"{name}/{finding.path}".removesuffix("/.") if finding.path is not None else None
     return msgspec.structs.replace(finding, id=identity, path=path)
 
 

@@ -15,6 +15,7 @@ from lineage_pipeline.config.models import (
     COMMA_LISTS,
     DEFAULT_EXCLUDE,
     DEFAULT_INCLUDE,
+    DEFAULTS,
     READING_TABLES,
     REPOSITORY_TABLES,
     VARIABLE_PREFIX,
@@ -43,7 +44,8 @@ from lineage_pipeline.files.bounded_files import LISTING, read_bounded_file
 from lineage_pipeline.files.encoding import decode_content
 from lineage_pipeline.files.fingerprints import engine_version
 from lineage_pipeline.files.git_command import run_git
-from lineage_pipeline.files.path_patterns import matches_path
+from lineage_pipeline.files.path_patterns import matches_path, matches_path_any_case
+from lineage_pipeline.files.sql_endings import FileChoice, choose_by_ending
 from lineage_pipeline.model.analysis import Options, SchemaImports, TableSchema
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.model.templating import Templating
@@ -88,6 +90,16 @@ class Settings(SettingsSection):
             raise ValueError(f"two repositories have the name {twice}")
         return rows
 
+    @field_validator("include")
+    @classmethod
+    def _expand_default_include(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
+        return _expand_defaults(patterns, DEFAULT_INCLUDE)
+
+    @field_validator("exclude")
+    @classmethod
+    def _expand_default_exclude(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
+        return _expand_defaults(patterns, DEFAULT_EXCLUDE)
+
     _root: Path = PrivateAttr(default=Path())
     _prefix: str = PrivateAttr(default="")
     _schemas_root: Path = PrivateAttr(default=Path())
@@ -113,15 +125,24 @@ class Settings(SettingsSection):
         return self._file
 
     def selects(self, path: str) -> bool:
-        """Return whether a file is read."""
+        """Return whether a file is read, whatever is in it."""
+        return self.choose(path) is FileChoice.READ
+
+    def choose(self, path: str) -> FileChoice:
+        """Return what becomes of a file; one that the user's own settings leave out is never news."""
         full = self._prefix + path
         if self.manifest:
-            return full in self._manifest()
-        return matches_path(full, self.include) and not matches_path(full, self.exclude)
+            return FileChoice.READ if full in self._manifest() else FileChoice.LEFT_OUT
+        if matches_path_any_case(full, self.exclude):
+            return FileChoice.EXCLUDED_BY_DEFAULT if self.exclude == DEFAULT_EXCLUDE else FileChoice.LEFT_OUT
+        if matches_path_any_case(full, self.include):
+            return FileChoice.READ
+        extends = self.include == DEFAULT_INCLUDE or set(self.include).issuperset(DEFAULT_INCLUDE)
+        return choose_by_ending(path) if extends else FileChoice.LEFT_OUT
 
     def leaves_out(self, path: str) -> bool:
         """Return whether a file is excluded, whatever kind of file it is."""
-        return not self.manifest and matches_path(self._prefix + path, self.exclude)
+        return not self.manifest and matches_path_any_case(self._prefix + path, self.exclude)
 
     def options_for(self, path: str) -> Options:
         """Return the options of the first system whose paths match; its name only where there are several."""
@@ -226,6 +247,11 @@ class Settings(SettingsSection):
         joint._prefix, joint._schemas_root, joint._secrets = own._prefix, own._schemas_root, own._secrets
         joint._given, joint._imports, joint._listed = own._given, None, None
         return joint
+
+
+def _expand_defaults(patterns: tuple[str, ...], defaults: tuple[str, ...]) -> tuple[str, ...]:
+    """Replace the word `defaults` by the default patterns, so that a setting can add to them."""
+    return tuple(one for pattern in patterns for one in (defaults if pattern == DEFAULTS else (pattern,)))
 
 
 def load_settings(

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from lineage_pipeline import __version__
 from lineage_pipeline.files.bounded_files import SETTINGS, TOO_DEEP, parse_bounded_toml, read_bounded_file
 from lineage_pipeline.files.path_patterns import matches_path
+from lineage_pipeline.files.sql_endings import list_read_endings
 from lineage_pipeline.model.alerting import AlertSeverity, RetryPolicy, SinkOptions
 from lineage_pipeline.model.analysis import Label, Limits, Options
 from lineage_pipeline.model.enums import Severity
@@ -20,10 +21,15 @@ from lineage_pipeline.model.templating import DbtOptions, RenderLimits, Templati
 
 SettingsLayer = dict[str, Any]
 
-DEFAULT_INCLUDE = (
-    *("*.sql", "*.SQL", "*.hql", "*.ddl", "*.sqlx", "*.py", "*.ipynb", "*.scala", "*.r", "*.R"),
-    *("*.java", "*.kt", "*.cs", "*.go", "*.js", "*.ts"),
-)
+PROGRAM_ENDINGS = (".py", ".ipynb", ".scala", ".r", ".java", ".kt", ".cs", ".go", ".js", ".ts")
+"""Endings of programs whose SQL is read."""
+
+DEFAULT_INCLUDE = tuple(f"*{ending}" for ending in (*list_read_endings(), *PROGRAM_ENDINGS))
+"""Patterns of the files that are read if the settings have none; what else is read depends on the content."""
+
+DEFAULTS = "defaults"
+"""The word in `include` and `exclude` that stands for the default patterns."""
+
 DEFAULT_EXCLUDE = (".venv/**", "**/node_modules/**", "**/target/**", ".lineage/**", "*.min.js", "*.d.ts")
 
 COMMA_LISTS = frozenset(

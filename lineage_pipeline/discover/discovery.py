@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
+from lineage_pipeline.config.models import DEFAULTS
 from lineage_pipeline.dialects.detect import DialectGuess
 from lineage_pipeline.discover.code_owners import CodeOwners
 from lineage_pipeline.discover.embedded_sql.extractor import extract_sql
@@ -21,10 +22,20 @@ from lineage_pipeline.discover.file_options import (
     parse_header,
     resolve_file_options,
 )
+from lineage_pipeline.discover.file_selection import (
+    FileSelection,
+    UnreadFile,
+    UnreadFolder,
+    UnreadReason,
+    count_by_ending,
+    describe_unread,
+)
+from lineage_pipeline.discover.sql_sniffing import SHEBANG_MARK, is_gzip, unpack_gzip
 from lineage_pipeline.discover.templating.protocol import Library, NoLibrary, Rendered
 from lineage_pipeline.discover.templating.templaters import RepositoryTemplaters
 from lineage_pipeline.engine.graph.script_scopes import natural_path_key
 from lineage_pipeline.files.encoding import decode_content, replace_surrogates
+from lineage_pipeline.files.sql_endings import FileChoice
 from lineage_pipeline.model.analysis import InputFile, Options
 from lineage_pipeline.model.enums import Stage, Status
 from lineage_pipeline.model.errors import LineageError
@@ -192,12 +203,20 @@ def _build_rows(file: SqlFile, source: Source, rendering: Rendered) -> FileRows:
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 """First bytes of a Git LFS pointer file, which only names where its content is."""
 
+LIMIT_CODE = "LIMIT_EXCEEDED"
+
+MAX_SUGGESTED_PATHS = 3
+"""How many files without an ending a finding names one by one."""
+
 
 class DiscoveryRules(OptionsLookup, Protocol):
     """The settings that discovery needs."""
 
     def selects(self, path: str) -> bool:
-        """Return whether the file at this path is read."""
+        """Return whether the file at this path is read, whatever is in it."""
+
+    def choose(self, path: str) -> FileChoice:
+        """Return what becomes of the file at this path."""
 
     def leaves_out(self, path: str) -> bool:
         """Return whether the file at this path is excluded, whatever kind of file it is."""
@@ -219,7 +238,7 @@ class FileSurroundings(NamedTuple):
 class Discovery(msgspec.Struct, frozen=True):
     """One repository at one moment: files in natural path order, and each distinct content once.
 
-    `waivers` is the text of its waiver file, empty where there is none.
+    `waivers` is the text of its waiver file, empty where there is none. `unread` files look like SQL and are not read.
     """
 
     snapshot: Snapshot
@@ -227,6 +246,7 @@ class Discovery(msgspec.Struct, frozen=True):
     sources: tuple[Source, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
     waivers: str = ""
+    unread: tuple[UnreadFile, ...] = ()
 
     @property
     def key(self) -> str:
@@ -250,8 +270,9 @@ class DiscoveryReader:
     ) -> None:
         """Store what is to be read; nothing is read yet.
 
-        `said`: `findings`, `waivers`, a callable for the `positions` of files, whether to `detect` dialects, and what
-        is known with the first file: paths of database `projects`, and nested repositories, `modules`.
+        `said`: `findings`, `waivers`, a callable for the `positions` of files, whether to `detect` dialects, the
+        `selection` that chose the files, and what is known with the first file: paths of database `projects`, and
+        nested repositories, `modules`.
         """
         self.snapshot = snapshot
         self.raw_files = raw_files
@@ -263,6 +284,7 @@ class DiscoveryReader:
         self.positions: Callable[[], Mapping[str, int]] = said.get("positions", dict)
         self.projects: Sequence[str] = said.get("projects", ())
         self.modules: Sequence[str] = said.get("modules", ())
+        self.selection: FileSelection | None = said.get("selection")
         self.files: list[SqlFile] = []
         self.guesses: dict[str, DialectGuess] = {}
         self._told: dict[str, tuple[Diagnostic, ...]] = {}
@@ -314,9 +336,15 @@ class DiscoveryReader:
             commit=self.snapshot.commit or f"tree-{_hash_tree(files)}",
             files=len(files),
         )
-        told = (*modules, *self.diagnostics, *missing)
+        folders = self.selection.unread_folders() if self.selection is not None else ()
+        told = (*modules, *map(build_unread_finding, folders), *self.diagnostics, *missing)
         return Discovery(
-            snapshot=named, files=tuple(files), sources=tuple(sources), diagnostics=told, waivers=self.waivers
+            snapshot=named,
+            files=tuple(files),
+            sources=tuple(sources),
+            diagnostics=told,
+            waivers=self.waivers,
+            unread=(*(self.selection.unread() if self.selection is not None else ()), *_find_oversized(files, told)),
         )
 
     def whole(self) -> Discovery:
@@ -400,6 +428,44 @@ def build_file_finding(code: str, path: str | None, **values: str) -> Diagnostic
     )
 
 
+def add_unread_folders(found: Discovery, folders: Sequence[UnreadFolder]) -> Discovery:
+    """Return a discovery with unread files of further folders, and the findings about them."""
+    unread = (*found.unread, *(file for folder in folders for file in folder.files))
+    told = (*found.diagnostics, *map(build_unread_finding, folders))
+    return msgspec.structs.replace(found, unread=unread, diagnostics=told)
+
+
+def build_unread_finding(folder: UnreadFolder) -> Diagnostic:
+    """Build the finding about the files of a folder that look like SQL and are not read."""
+    patterns = _suggest_patterns(folder)
+    some = f" ({folder.opened} of {folder.unknown} files with unknown endings were looked at)"
+    return build_file_finding(
+        "UNREAD_FILES",
+        folder.path,
+        subject=describe_unread(len(folder.files)),
+        counts=count_by_ending(folder.files) + (some if folder.opened < folder.unknown else ""),
+        remedy=f"to read them, set include = [{', '.join(patterns)}]"
+        if patterns
+        else "see `lineage explain UNREAD_FILES`",
+    )
+
+
+def _suggest_patterns(folder: UnreadFolder) -> list[str]:
+    """Return the patterns for `include` that would read the files of a folder whose endings are unknown."""
+    unknown = [file for file in folder.files if file.reason is UnreadReason.UNKNOWN_ENDING]
+    named = [f"*{ending}" for ending in sorted({file.ending for file in unknown}) if ending.startswith(".")]
+    others = [file.path for file in unknown if not file.ending.startswith(".")]
+    few = others[:MAX_SUGGESTED_PATHS] if len(others) <= MAX_SUGGESTED_PATHS else [f"{folder.path}/*"]
+    return [f'"{pattern}"' for pattern in (DEFAULTS, *named, *few)] if unknown else []
+
+
+def _find_oversized(files: Iterable[SqlFile], findings: Iterable[Diagnostic]) -> list[UnreadFile]:
+    """Return the files that are not read because of their size; each has a finding of its own."""
+    large = {finding.path for finding in findings if finding.code == LIMIT_CODE}
+    failed = [file.path for file in files if file.status is Status.FAILED and file.path in large]
+    return [UnreadFile(path, UnreadReason.TOO_LARGE) for path in failed]
+
+
 def hash_text(text: str) -> str:
     """Return the SHA-256 of a text in hexadecimal."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -409,6 +475,7 @@ def _read_raw_file(
     raw: RawFile, rules: DiscoveryRules, templates: RepositoryTemplaters, modules: RepositoryModules
 ) -> tuple[SqlFile | None, Source, list[Diagnostic]]:
     """Decode one file, extract SQL from a host language, and report problems; a host file without SQL is dropped."""
+    raw = _unpack(raw, rules)
     decoded = decode_content(raw.content)
     problem, findings = _describe_problem(raw, decoded.problem)
     given = rules.options_for(raw.path)
@@ -417,7 +484,8 @@ def _read_raw_file(
     options = reading.options
     taken = templates.takes_program(raw.path, decoded.text, options.dialect, rules.templating_for(raw.path))
     host = extract_sql(raw.path, decoded.text, options.dialect, modules) if not problem and not taken else None
-    rendered, copies = (replace_surrogates(host.text), host.copies) if host is not None else (decoded.text, ())
+    plain = _comment_shebang(decoded.text)
+    rendered, copies = (replace_surrogates(host.text), host.copies) if host is not None else (plain, ())
     content_hash = hashlib.sha256(raw.content).hexdigest()
     made = f"{host.host} {hash_text(rendered)}" if host is not None else ""
     source = Source(
@@ -451,6 +519,23 @@ def _read_raw_file(
     return file, source, findings
 
 
+def _unpack(raw: RawFile, rules: OptionsLookup) -> RawFile:
+    """Return a file with its content unpacked, within the limit that holds for plain files."""
+    if not is_gzip(raw.path, raw.content):
+        return raw
+    most = max_file_bytes(raw.path, rules)
+    try:
+        content = unpack_gzip(raw.content, most)
+    except OSError as error:
+        return msgspec.structs.replace(raw, content=b"", problem=f"it cannot be unpacked: {error}")
+    return msgspec.structs.replace(raw, content=content) if content is not None else oversized_file(raw.path, most)
+
+
+def _comment_shebang(text: str) -> str:
+    """Return a script with `#!` in its first line as a comment of SQL, of the same length."""
+    return f"--{text[len(SHEBANG_MARK) :]}" if text.startswith(SHEBANG_MARK) else text
+
+
 def _encodable_finding(finding: Diagnostic) -> Diagnostic:
     """Return the finding with texts that can be encoded, whatever program text it quotes."""
     message = replace_surrogates(finding.message)
@@ -462,7 +547,7 @@ def _describe_problem(raw: RawFile, undecoded: str) -> tuple[str, list[Diagnosti
     if raw.content.startswith(LFS_POINTER):
         return "a pointer", [build_file_finding("LFS_POINTER", raw.path)]
     if raw.excess:
-        return "too large", [build_file_finding("LIMIT_EXCEEDED", raw.path, what="the file", limit=raw.excess)]
+        return "too large", [build_file_finding(LIMIT_CODE, raw.path, what="the file", limit=raw.excess)]
     if raw.absent:
         return "absent", [build_file_finding("CONTENT_MISSING", raw.path)]
     problem = raw.problem or undecoded

@@ -10,8 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from lineage_pipeline.dialects.detect import PROJECT_DIALECTS, DialectGuess, guess_dialect
+from lineage_pipeline.dialects.detect import (
+    PROJECT_DIALECTS,
+    DialectGuess,
+    NameSign,
+    guess_dialect,
+)
 from lineage_pipeline.discover.embedded_sql.extractor import HOST_NAMES
+from lineage_pipeline.discover.sql_sniffing import find_shebang_dialect
+from lineage_pipeline.files.sql_endings import CERTAIN, find_file_kind, name_ending
 from lineage_pipeline.model.analysis import Options
 from lineage_pipeline.model.tables import Source, SqlFile
 
@@ -108,7 +115,7 @@ def assign_dialects(files: Sequence[SqlFile], guesses: Mapping[str, DialectGuess
 
     The innermost folder decides in which most files with a detected dialect agree, and enough files have one.
     """
-    unsaid = [file.path for file in files if not file.dialect]
+    unsaid = [file.path for file in files if not file.dialect and not _holds_rows(file.path)]
     if not guesses:
         return list(files)
     told: dict[str, Counter[str]] = {}
@@ -118,6 +125,11 @@ def assign_dialects(files: Sequence[SqlFile], guesses: Mapping[str, DialectGuess
             told.setdefault(folder, Counter())[guess.dialect] += 1
     around = {folder: _agree_on_dialect(counts, numbers[folder]) for folder, counts in told.items()}
     return [_assign_dialect(file, guesses.get(file.path), around) for file in files]
+
+
+def _holds_rows(path: str) -> bool:
+    kind = find_file_kind(path)
+    return kind is not None and kind.rows
 
 
 def _parent_folders(path: str) -> list[str]:
@@ -159,7 +171,20 @@ def assign_project_dialect(files: Iterable[SqlFile], projects: Iterable[str]) ->
 
 
 def guess_file_dialect(file: SqlFile, source: Source) -> DialectGuess | None:
-    """Guess the dialect of a file from its SQL and the program around it, unless it is configured."""
+    """Guess the dialect of a file from its SQL, its name and the program around it, unless it is configured."""
     if file.dialect:
         return None
-    return guess_dialect(source.rendered, source.text if file.templater in HOST_NAMES else "")
+    if file.templater in HOST_NAMES:
+        return guess_dialect(source.rendered, source.text)
+    return guess_dialect(source.rendered, "", _find_name_sign(file.path, source.text))
+
+
+def _find_name_sign(path: str, text: str) -> NameSign | None:
+    """Return what the ending of a file, or the client in its first line, says about its dialect."""
+    client = find_shebang_dialect(text)
+    if client is not None:
+        return NameSign(client, "the client in its first line", CERTAIN)
+    kind = find_file_kind(path)
+    if kind is None or not kind.dialect:
+        return None
+    return NameSign(kind.dialect, f"the ending {name_ending(path)}", kind.worth)

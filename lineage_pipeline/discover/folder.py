@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -20,6 +20,7 @@ from lineage_pipeline.discover.discovery import (
     max_file_bytes,
     oversized_file,
 )
+from lineage_pipeline.discover.file_selection import FileSelection
 from lineage_pipeline.discover.git.boundary import (
     GIT_FOLDER,
     FolderLibrary,
@@ -28,6 +29,7 @@ from lineage_pipeline.discover.git.boundary import (
     list_tracked_files,
 )
 from lineage_pipeline.discover.ignore_rules import FOLDER_IGNORE_FILES, REVISION_IGNORE_FILES, IgnoreRules
+from lineage_pipeline.discover.sql_sniffing import HEAD_BYTES
 from lineage_pipeline.discover.sqlproj import SQLPROJ_SUFFIX, find_deployment_positions
 from lineage_pipeline.discover.waiver_file import WAIVER_FILE_NAME
 from lineage_pipeline.engine.graph.script_scopes import natural_path_key
@@ -78,15 +80,14 @@ def open_folder(
         analysis_key=analysis_key,
     )
     around = FileSurroundings(_read_folder_owners(folder), FolderLibrary(folder))
-    beside = FolderExtras([], [])
+    beside = FolderExtras([], [], FileSelection(rules))
     raw_files = read_folder(folder, rules, beside, recalled)
-    known = {
+    known: dict[str, Any] = {
         "waivers": _read_optional_text(folder / WAIVER_FILE_NAME),
         "positions": lambda: find_deployment_positions(beside.projects, around.library.read),
     }
-    return DiscoveryReader(
-        snapshot, raw_files, rules, around, detect=True, projects=beside.projects, modules=beside.modules, **known
-    )
+    known |= beside._asdict()
+    return DiscoveryReader(snapshot, raw_files, rules, around, detect=True, **known)
 
 
 def _read_folder_owners(folder: Path) -> CodeOwners | None:
@@ -96,14 +97,16 @@ def _read_folder_owners(folder: Path) -> CodeOwners | None:
 
 
 def _read_optional_text(path: Path) -> str:
-    return decode_content(_read_file(path, "").content).text if path.is_file() else ""
+    found = _read_file(path, "") if path.is_file() else None
+    return decode_content(found.content).text if found is not None else ""
 
 
 class FolderExtras(NamedTuple):
-    """Found while walking a folder: database projects and nested repositories."""
+    """Found while walking a folder: database projects, nested repositories, and which files are read."""
 
     projects: list[str]
     modules: list[str]
+    selection: FileSelection
 
 
 def read_folder(
@@ -112,13 +115,13 @@ def read_folder(
     beside: FolderExtras | None = None,
     recalled: Mapping[str, RecalledFile] | None = None,
 ) -> Iterator[RawFile]:
-    """Yield the selected files below a folder in natural path order; `beside` collects projects and submodules."""
-    met, known = beside or FolderExtras([], []), recalled or {}
+    """Yield the selected files below a folder in natural path order; `beside` collects what else is found."""
+    met, known = beside or FolderExtras([], [], FileSelection(rules)), recalled or {}
     inside = find_worktree_top(folder.resolve()) or folder.resolve()
     closed: list[OSError] = []
-    chosen = [(printable_path(within), within) for within in _walk_folder(folder, met.modules, closed.append)]
-    selected = [(relative, within) for relative, within in chosen if rules.selects(relative)]
-    met.projects.extend(within for _, within in chosen if within.endswith(SQLPROJ_SUFFIX))
+    places = {printable_path(within): within for within in _walk_folder(folder, met.modules, closed.append)}
+    selected = [(relative, places[relative]) for relative in met.selection.select(places)]
+    met.projects.extend(within for within in places.values() if within.endswith(SQLPROJ_SUFFIX))
     shut = {printable_path(os.path.relpath(error.filename, folder)): error for error in closed}
     for relative, within in sorted(
         [*selected, *((path, path) for path in shut)], key=lambda item: natural_path_key(item[0])
@@ -128,7 +131,9 @@ def read_folder(
         elif relative in known:
             yield RawFile(relative, b"", recalled=known[relative])
         elif _is_repository_file(path := folder / within, inside):
-            yield _read_file(path, relative, max_file_bytes(relative, rules))
+            looked_at = met.selection if met.selection.needs_look(relative) else None
+            raw = _read_file(path, relative, max_file_bytes(relative, rules), looked_at)
+            yield from [raw] if raw is not None else []
 
 
 def _is_repository_file(path: Path, inside: Path) -> bool:
@@ -193,13 +198,21 @@ def _walk_folder(folder: Path, modules: list[str], closed: Callable[[OSError], N
         yield from (inner + name for name in sorted(files) if not ignores_file(above + name))
 
 
-def _read_file(path: Path, relative: str, most: int = MAX_TEXT_BYTES) -> RawFile:
+def _read_file(
+    path: Path, relative: str, most: int = MAX_TEXT_BYTES, selection: FileSelection | None = None
+) -> RawFile | None:
+    """Read a file; None where a `selection` does not take it for what its head looks like."""
     try:
         with path.open("rb") as stream:
+            head = stream.read(HEAD_BYTES) if selection is not None else b""
+            if selection is not None and not selection.takes(relative, head):
+                return None
             if os.fstat(stream.fileno()).st_size > most:
                 return oversized_file(relative, most)
-            return RawFile(relative, stream.read())
+            return RawFile(relative, head + stream.read())
     except OSError as error:
+        if selection is not None:  # nobody knows whether it is SQL
+            return None
         return RawFile(relative, b"", f"it cannot be read: {error.strerror}")
 
 

@@ -56,10 +56,22 @@ def matches_path(path: str, patterns: Iterable[str]) -> bool:
     return path.endswith(suffixes) or any(_compile_pattern(pattern).fullmatch(path) for pattern in others)
 
 
+def matches_path_any_case(path: str, patterns: Iterable[str]) -> bool:
+    """Return whether any of the patterns matches the whole path; `*.sql` matches `A.SQL` as well.
+
+    Only plain endings are compared without case: folders are different files on most systems.
+    """
+    suffixes, others = _split_suffix_patterns(tuple(patterns), lowered=True)
+    return path.lower().endswith(suffixes) or any(_compile_pattern(pattern).fullmatch(path) for pattern in others)
+
+
 @cache
-def _split_suffix_patterns(patterns: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _split_suffix_patterns(
+    patterns: tuple[str, ...], *, lowered: bool = False
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the plain suffixes, and the other patterns."""
     ends = [match[1] for pattern in patterns if (match := SUFFIX_PATTERN.fullmatch(pattern))]
+    ends = [end.lower() for end in ends] if lowered else ends
     return tuple(ends), tuple(pattern for pattern in patterns if not SUFFIX_PATTERN.fullmatch(pattern))
 
 

@@ -126,6 +126,17 @@ CODES: dict[str, FindingCode] = {
             undone=True,
         ),
         FindingCode(
+            name="UNREAD_FILES",
+            severity=Level.WARNING,
+            message="{subject} not read: {counts}; {remedy}",
+            meaning="Files of a folder begin like SQL and are not read: their ending is unknown, they are in a folder "
+            "that is excluded by default, or they are compressed. The path is that of the folder. Files that your own "
+            "`include`, `exclude` or .lineageignore leave out are not reported.",
+            remedy='Add the endings to `include`, beside the word "defaults", which stands for all that is read '
+            "anyway. Or name the files in `exclude` or .lineageignore. `lineage scan -v` lists them.",
+            undone=True,
+        ),
+        FindingCode(
             name="SUBMODULE",
             severity=Level.INFO,
             message="this is another repository, which is not followed",

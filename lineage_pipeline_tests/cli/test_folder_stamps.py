@@ -65,6 +65,7 @@ TOUCHES: dict[str, Callable[[Path], object]] = {
     "removed": lambda folder: (folder / FILE).unlink(),
     "renamed": lambda folder: (folder / FILE).rename(folder / "in/v7.txt"),
     "added": lambda folder: write({"in/deep/w.sql": "select a from t;"}, folder),
+    "added with another ending": lambda folder: write({"in/deep/w.VIEW": "create view w as select a from t;"}, folder),
     "ignored": lambda folder: (folder / "in/.gitignore").write_text("v7.sql"),
     "ignored above": lambda folder: (folder / ".gitignore").write_text("v7.sql"),
     "ignored by git alone": lambda folder: write({".git/info/exclude": "v7.sql"}, folder),

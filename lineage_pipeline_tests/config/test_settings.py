@@ -128,6 +128,15 @@ def test_include_and_exclude_choose_the_files(tmp_path: Path) -> None:
     assert chosen == ["a.sql", "x/b.SQL"]
 
 
+def test_endings_fit_in_any_case_and_defaults_can_be_extended(tmp_path: Path) -> None:
+    settings = load_from_text(
+        tmp_path, 'include = ["defaults", "*.Txt", "lib/Run"]\nexclude = ["defaults", "*.bak.sql"]'
+    )
+    asked = ("a.SQL", "b.TXT", "c.PkB", "lib/Run", "lib/run", "d.BAK.SQL", "node_modules/e.sql", "f.md")
+    assert [path for path in asked if settings.selects(path)] == ["a.SQL", "b.TXT", "c.PkB", "lib/Run"]
+    assert settings.exclude[:-1] == Settings().exclude
+
+
 def test_spark_settings_may_be_written_with_and_without_quotes(tmp_path: Path) -> None:
     text = '[spark.config]\nspark.executor.memory = "2g"\n"spark.ui.enabled" = false\nspark.cores.max = 4'
     expected = {"spark.executor.memory": "2g", "spark.ui.enabled": "false", "spark.cores.max": "4"}

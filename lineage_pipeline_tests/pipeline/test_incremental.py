@@ -5,6 +5,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -113,9 +114,9 @@ def test_only_what_changed_is_read_and_only_who_reads_it_is_linked(
 ) -> None:
     read: list[str] = []
 
-    def watched(path: Path, relative: str, *most: int) -> RawFile:
+    def watched(path: Path, relative: str, *others: Any) -> RawFile | None:
         read.append(relative)
-        return READ_FILE(path, relative, *most)
+        return READ_FILE(path, relative, *others)
 
     monkeypatch.setattr(reading, "_read_file", watched)
     EDITS["a remark"](folder)

@@ -25,6 +25,7 @@ from lineage_pipeline.discover.waiver_file import parse_waivers
 from lineage_pipeline.engine.compile.statements.registry import STATEMENT_KINDS, ReadAs
 from lineage_pipeline.engine.diff.rules.registry import INTRINSIC_SEVERITIES, RULES
 from lineage_pipeline.engine.diff.waivers import read_inline_waivers
+from lineage_pipeline.files.sql_endings import SQL_FILE_KINDS
 from lineage_pipeline.model.enums import GraphEdgeType, NodeType, Operation
 from lineage_pipeline.model.findings import CODES
 from lineage_pipeline.model.graph import Graph, GraphEdge, GraphNode, NodeRef
@@ -164,6 +165,20 @@ def architecture_page() -> str:
     return re.sub(r"(<!-- tables -->\n).*?(<!-- /tables -->)", rf"\1{block}\n\2", text, flags=re.DOTALL)
 
 
+def discovery_page() -> str:
+    lines = ["| ending | what it is | dialect it suggests | read |", "|---|---|---|---|"]
+    for kind in SQL_FILE_KINDS:
+        endings = ", ".join(f"`{ending}`" for ending in kind.endings)
+        packed = ", also with `.gz`" if kind.zipped else ""
+        about = f"{kind.holds} (templater `{kind.templater}`)" if kind.templater else kind.holds
+        lines.append(
+            f"| {endings} | {about} | {kind.dialect} | {'if it looks like SQL' if kind.sniffed else 'always'}{packed} |"
+        )
+    block = "\n".join(lines)
+    text = read_page("docs/discovery.md")
+    return re.sub(r"(<!-- endings -->\n).*?(<!-- /endings -->)", rf"\1{block}\n\2", text, flags=re.DOTALL)
+
+
 def cli_page() -> str:
     lines = ["# Commands", "", MADE, "`lineage COMMAND --help` prints the same.", ""]
     listed = list(command_tree.iterate_commands())
@@ -205,6 +220,7 @@ def command_text(text: str) -> str:
     ("page", "make"),
     [
         ("docs/cli.md", cli_page),
+        ("docs/discovery.md", discovery_page),
         ("docs/findings.md", findings_page),
         ("docs/statements.md", statements_page),
         ("docs/tables.md", tables_page),

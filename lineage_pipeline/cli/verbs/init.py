@@ -82,9 +82,12 @@ def build_settings_lines(look: FolderSurvey) -> Iterator[str]:
     """Yield the lines of a settings file for what was found; commented lines show defaults."""
     yield "# Settings of lineage. Flags beat environment variables (LINEAGE_DIALECT, …), those beat this file."
     yield f"# Seen when this was written: {_describe_files(look.files, look.folders)}."
-    yield from ("", "# Which files are read. Without a slash a pattern fits at any depth.")
-    yield '# include = ["*.sql", "*.SQL"]'
-    yield '# exclude = ["**/node_modules/**", "**/target/**"]'
+    yield from (
+        "",
+        '# Which files are read. Without a slash a pattern fits at any depth; "defaults" stands for the usual ones.',
+    )
+    yield '# include = ["defaults", "*.txt"]'
+    yield '# exclude = ["defaults", "old/**"]'
     if look.dbt:
         yield "# This is a dbt project: what is compiled lies in target/compiled, the models have templates."
     yield from ("", "[analysis]")

@@ -50,7 +50,6 @@ def scan(
     format: ScanFormatOption = None,
     output: OutputOption = None,
     into: IntoOption = None,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say of each file how and why it is read.")] = False,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compile every file anew.")] = False,
 ) -> None:
     """Show the lineage of all SQL files of a folder or a revision.
@@ -63,6 +62,7 @@ def scan(
     Example: lineage scan ../shop@main --format json -o main.json
     """
     from lineage_pipeline.cli.inputs import ReadingFlags, analyze_inputs, discover_inputs
+    from lineage_pipeline.cli.read_files import describe_include, summarize_unread
 
     chosen = _choose_format(format, output)
     places = paths or ["."]
@@ -70,9 +70,9 @@ def scan(
         places, ReadingFlags(dialect, schema, allow_implied, var, cache=False if no_cache else None)
     )
     if not found.discovery.files:
-        print_note(f"lineage: no file below {' '.join(places)} fits {', '.join(found.settings.include)}")
-    if verbose:
-        _print_files(found)
+        print_note(f"lineage: no file below {' '.join(places)} fits {describe_include(found.settings)}")
+    if found.discovery.unread:
+        print_note(f"lineage: {summarize_unread(found.discovery)}")
     keeps = chosen is ScanFormat.LINEAGE or into is not None
     subject = analyze_inputs(found, reach=keeps)
     if into is not None:
@@ -92,11 +92,6 @@ def _write_scan(found: "DiscoveredInputs", subject: "Subject", chosen: ScanForma
         write_output(write_text_parts(chosen, subject), output)
     if output is not None:
         print_note(f"lineage: {format_summary(subject)}; in {output}")
-
-
-def _print_files(found: "DiscoveredInputs") -> None:
-    for file in found.discovery.files:
-        print_note(f"{file.path}: {file.dialect or 'generic SQL'} ({file.evidence or 'no sign'}), {file.encoding}")
 
 
 def _choose_format(format: ScanFormat | None, output: Path | None) -> ScanFormat:

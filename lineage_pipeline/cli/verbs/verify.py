@@ -9,6 +9,7 @@ import typer
 from lineage_pipeline.cli.inputs import ReadingFlags
 from lineage_pipeline.cli.options import DialectOption, OutputOption, ResultFormat, ResultFormatOption, VariablesOption
 from lineage_pipeline.cli.output import write_output
+from lineage_pipeline.cli.read_files import list_read_files
 
 if TYPE_CHECKING:
     from lineage_pipeline.engine.diff.verification import Verification
@@ -64,6 +65,7 @@ def _compare_with_engine(path: Path, url: str, system: str, reading: ReadingFlag
     options = settings.options_of(system)
     theirs = normalize_tables(source.tables(), options).schemas
     discovery = discover_folder(path, settings, analysis_key=compute_analysis_key(settings))
+    list_read_files(discovery)
     files = [file for file in build_input_files(discovery, settings) if file.options == options]
     first = pipeline.analyze_files(files, theirs)
     gone = find_dropped(first.plan.object_statements)

@@ -9,6 +9,7 @@ import typer
 
 from lineage_pipeline.cli.options import DialectOption, OutputOption, ResultFormat, ResultFormatOption, TodayOption
 from lineage_pipeline.cli.output import print_note, write_output
+from lineage_pipeline.cli.read_files import list_read_files
 
 if TYPE_CHECKING:
     from lineage_pipeline.engine.diff.waivers import WaivedChanges
@@ -74,6 +75,7 @@ def _collect_waivers(path: Path, base: str, today: str | None, dialect: str | No
     top = _repository_root(path)
     settings = load_settings(top, flags, os.environ)
     discovery = discover_folder(top, settings, analysis_key=compute_analysis_key(settings))
+    list_read_files(discovery)
     listed, problems = find_waivers(discovery, analyze_subject(discovery, settings, settings).lineage)
     waived = apply_waivers((), listed, parse_today(today))
     # Without a comparison nobody can say whether a waiver is of use.

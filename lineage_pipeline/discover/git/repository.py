@@ -22,6 +22,7 @@ from lineage_pipeline.discover.discovery import (
     max_file_bytes,
     oversized_file,
 )
+from lineage_pipeline.discover.file_selection import FileSelection
 from lineage_pipeline.discover.folder import MAX_TEXT_BYTES, name_repository, open_folder
 from lineage_pipeline.discover.git.boundary import (
     LINK,
@@ -32,9 +33,9 @@ from lineage_pipeline.discover.git.boundary import (
     resolve_tree_links,
 )
 from lineage_pipeline.discover.ignore_rules import REVISION_IGNORE_FILES, IgnoreRules
+from lineage_pipeline.discover.sql_sniffing import HEAD_BYTES
 from lineage_pipeline.discover.sqlproj import SQLPROJ_SUFFIX, find_deployment_positions
 from lineage_pipeline.discover.waiver_file import WAIVER_FILE_NAME
-from lineage_pipeline.engine.graph.script_scopes import natural_path_key
 from lineage_pipeline.files.bounded_files import SETTINGS, read_bounded_file
 from lineage_pipeline.files.encoding import decode_content
 from lineage_pipeline.files.git_command import open_git_output, run_git, start_git
@@ -43,12 +44,16 @@ from lineage_pipeline.model.tables import Diagnostic, Snapshot
 
 
 class Blob(msgspec.Struct, frozen=True):
-    """A file of a tree, by its object id; one of more than `most` bytes is not read."""
+    """A file of a tree, by its object id; one of more than `most` bytes is not read.
+
+    Of a file with a `selection`, the first bytes decide whether it is read.
+    """
 
     path: str
     id: str
     mode: str = "100644"
     most: int = 0
+    selection: FileSelection | None = None
 
 
 def read_blob_contents(
@@ -73,7 +78,8 @@ def _read_batch(
             process.stdin.flush()
             for number, blob in enumerate(asked, 1):
                 line = answered.readline()
-                yield _read_blob_answer(answered, blob, line.split())
+                raw = _read_blob_answer(answered, blob, line.split())
+                yield from [raw] if raw is not None else []
                 if not line:
                     return asked[number:]
     return []
@@ -83,15 +89,18 @@ MAX_BATCH_BLOBS = 200
 """Blobs requested at once: few enough that the pipe takes all names without being read."""
 
 
-def _read_blob_answer(stream: IO[bytes], blob: Blob, header: Sequence[bytes]) -> RawFile:
-    """Read the content that a header line of `git cat-file` announces."""
+def _read_blob_answer(stream: IO[bytes], blob: Blob, header: Sequence[bytes]) -> RawFile | None:
+    """Read the content that a header line of `git cat-file` announces; None for a file that is not taken."""
     if len(header) != 3:
-        return RawFile(blob.path, b"", absent=True)
+        missed = blob.selection is None or blob.selection.expects(blob.path)
+        return RawFile(blob.path, b"", absent=True) if missed else None
     size = int(header[2])
-    if blob.most and size > blob.most:
-        _skip_bytes(stream, size + 1)
-        return oversized_file(blob.path, blob.most)
-    content = stream.read(size)
+    head = stream.read(min(size, HEAD_BYTES)) if blob.selection is not None else b""
+    taken = blob.selection is None or blob.selection.takes(blob.path, head)
+    if not taken or (blob.most and size > blob.most):
+        _skip_bytes(stream, size - len(head) + 1)
+        return oversized_file(blob.path, blob.most) if taken else None
+    content = head + stream.read(size - len(head))
     stream.read(1)
     return RawFile(blob.path, content)
 
@@ -158,9 +167,8 @@ def open_revision(
     entries = list(list_tree_entries(top, commit.id))
     tree = _resolve_links(top, entries)
     ignores = _read_revision_ignores(top, tree)
-    chosen = (blob for blob in tree if rules.selects(blob.path) and not ignores.ignores(blob.path))
-    ordered = sorted(chosen, key=lambda blob: natural_path_key(blob.path))
-    blobs = [msgspec.structs.replace(blob, most=max_file_bytes(blob.path, rules)) for blob in ordered]
+    selection = FileSelection(rules)
+    blobs = list(_select_blobs([blob for blob in tree if not ignores.ignores(blob.path)], rules, selection))
     said = _read_first_text(top, tree, OWNER_FILES)
     owners = parse_code_owners(said) if said else None
     library = RevisionLibrary({blob.path: blob.id for blob in tree}, lambda blob: _read_blob(top, blob))
@@ -170,9 +178,18 @@ def open_revision(
         "waivers": waivers,
         "positions": lambda: find_deployment_positions(projects, library.read),
         "projects": projects,
+        "selection": selection,
     }
     known["modules"] = [entry.path for entry in entries if entry.mode == SUBMODULE]
     return DiscoveryReader(snapshot, read_blobs(top, blobs), rules, around, detect=True, findings=findings, **known)
+
+
+def _select_blobs(tree: Sequence[Blob], rules: DiscoveryRules, selection: FileSelection) -> Iterator[Blob]:
+    """Yield the files of a tree that are opened, in natural path order, each with its limit."""
+    known = {blob.path: blob for blob in tree}
+    for path in selection.select(known):
+        look = selection if selection.needs_look(path) else None
+        yield msgspec.structs.replace(known[path], most=max_file_bytes(path, rules), selection=look)
 
 
 def _resolve_links(repo: Path, entries: Sequence[Blob]) -> list[Blob]:

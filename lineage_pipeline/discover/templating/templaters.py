@@ -25,6 +25,7 @@ from lineage_pipeline.discover.templating.protocol import (
 )
 from lineage_pipeline.discover.templating.sqlcmd import INCLUDE_COMMAND, inherit_variables
 from lineage_pipeline.discover.templating.sqlmesh import SqlmeshTemplater, is_sqlmesh_model
+from lineage_pipeline.files.sql_endings import find_file_kind
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.model.templating import Templating
 
@@ -175,8 +176,11 @@ _JINJA_TAG = re.compile(r"\{%[-+]?\s*[a-z]\w*(?:[\s(]|-?%\})")
 
 def detect_templater(path: str, text: str, dialect: str) -> str:
     """Return the templater of a file by its name and text."""
-    if path.endswith((".sqlx", ".js")):  # of programs, only those that `takes` are asked for
+    if path.lower().endswith(".js"):  # of programs, only those that `takes` are asked for
         return DATAFORM
+    kind = find_file_kind(path)
+    if kind is not None and kind.templater:
+        return kind.templater
     if "MODEL" in text[:2000].upper() and is_sqlmesh_model(text):
         return "sqlmesh"
     if "{{" in text or ("{%" in text and _JINJA_TAG.search(text)):
