@@ -160,11 +160,17 @@ def _expect_table(head: TokenType, before: TokenType | None, index: int) -> str:
         return TARGET if index < _HEAD else ""
     if before is TokenType.OVERWRITE:
         return TARGET
-    return SOURCE if head in _TABLE_QUERIES and before is not _INTO and before not in (_FROM, _JOIN) else ""
+    return SOURCE if head in _TABLE_QUERIES and before in _BEFORE_TABLE_QUERY else ""
 
 
 _TABLE_QUERIES = frozenset({_SELECT, TokenType.WITH, TokenType.INSERT, TokenType.TABLE, TokenType.VALUES, _FROM})
 """First tokens of statements in which `TABLE t` is a query."""
+
+_BEFORE_TABLE_QUERY = frozenset(
+    {None, _OPEN, _CLOSE, _COMMA, TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT, TokenType.ALL}
+    | {TokenType.DISTINCT, TokenType.FARROW, TokenType.ALIAS, TokenType.VAR, TokenType.IDENTIFIER}
+)
+"""Tokens before such a query; elsewhere TABLE is a column."""
 
 
 def _pass_using_or_into(
@@ -374,11 +380,14 @@ def _list_known_names(statement: ir.Statement) -> KnownNames:
     return KnownNames(common, aliases, bool(statement.writes) or statement.kind == "DELETE")
 
 
-_MODIFIERS = frozenset(
-    "IF NOT EXISTS ONLY LATERAL INTO TABLE TEMP TEMPORARY LOCAL OR IGNORE ABORT FAIL REPLACE ROLLBACK TOP PERCENT "
+_SOURCE_MODIFIERS = frozenset("ONLY LATERAL TABLE STREAM".split())
+"""Keywords between FROM or JOIN and a name."""
+
+_TARGET_MODIFIERS = frozenset(
+    "IF NOT EXISTS ONLY INTO TABLE TEMP TEMPORARY LOCAL OR IGNORE ABORT FAIL REPLACE ROLLBACK TOP PERCENT "
     "LOW_PRIORITY QUICK UNLOGGED".split()
 )
-"""Keywords between FROM, JOIN, INTO, UPDATE or TABLE and a name."""
+"""Keywords between INTO, UPDATE or TABLE and a name."""
 
 _NO_TABLES = frozenset(
     "SELECT WITH VALUES FROM UNNEST ARRAY ROWS MATCH PIVOT UNPIVOT INSERT UPDATE DELETE MERGE SUMMARIZE SHOW DESCRIBE "
@@ -389,14 +398,15 @@ _NO_TABLES = frozenset(
 
 def _read_table(tokens: Sequence[Token], index: int, base: int, traits: DialectTraits, expected: str) -> ir.Name | None:
     """The name of a table at a position; None if there is a query, a function, a file or a variable."""
-    while index < len(tokens) and keyword(tokens[index]) in _MODIFIERS:
+    modifiers = _SOURCE_MODIFIERS if expected is SOURCE else _TARGET_MODIFIERS
+    while index + 1 < len(tokens) and keyword(tokens[index]) in modifiers:
         index += 1
         if keyword(tokens[index - 1]) == "TOP" and _is_open(tokens, index):
             index = skip_brackets(tokens, index)
     if index >= len(tokens) or not is_name_at(tokens, index):
         return None
     token = tokens[index]
-    if token.token_type in STRING_TOKENS or keyword(token) in _NO_TABLES:
+    if token.token_type in STRING_TOKENS or token.token_type in _LIST_ENDS or keyword(token) in _NO_TABLES:
         return None
     name, after = read_dotted_name(tokens, index, 0, traits)
     shift = tokens[0].start - base

@@ -64,8 +64,8 @@ def reduce_definition(tokens: Sequence[Token]) -> list[Token] | None:
     kind = next((at for at, token in enumerate(tokens[:24]) if keyword(token) in ("TABLE", "VIEW")), 0)
     begin = _skip_words(tokens, kind + 1, "IF", "NOT", "EXISTS")
     end = skip_name(tokens, begin)
-    if not kind or end == begin:
-        return None
+    if not kind or end == begin or any(keyword(token) in ("FOR", "ON") for token in tokens[1:kind]):
+        return None  # PUBLICATION p FOR TABLE t defines no table
     head = [
         synthetic_token("CREATE", tokens[0]),
         *(token for token in tokens[1:kind] if keyword(token) in CREATE_MODIFIERS),

@@ -260,6 +260,8 @@ class RoutineWalker(RowTypeWalker):
                 while self.index + ahead < len(self.tokens) and self.word(ahead) not in _DEFINER_ENDS:
                     ahead += 1
         word = self.word(ahead)
+        if word == "EVENT" and self.word(ahead + 1) == "TABLE":
+            return 0  # Snowflake: CREATE EVENT TABLE
         known = word in MODULE_KINDS or (word == "TYPE" and self.word(ahead + 1) == "BODY")
         known = known or (word == "RULE" and self.family.equals) or (word in STATEMENT_RUNNERS and self.family.marked)
         return self.index + ahead if known else 0

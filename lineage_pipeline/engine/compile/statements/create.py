@@ -81,6 +81,7 @@ _COLUMN_CONSTRAINTS: dict[type[exp.Expr], str] = {
     exp.DefaultColumnConstraint: "default",
     exp.CollateColumnConstraint: "collation",
     exp.Reference: "foreign key",
+    exp.ForeignKey: "foreign key",
 }
 
 _TABLE_CONSTRAINTS: dict[type[exp.Expr], str] = {
