@@ -362,38 +362,118 @@ def _replace_by_bind(walk: PlaceholderWalk, begin: int, end: int) -> int:
 _SQLCMD = re.compile(r"\$\(")
 
 PLACEHOLDERS = (
-    PlaceholderSyntax("$(x)", ReplacementStage.TSQL_SCRIPT, "$", _find_variable_end, _replace_by_variable, _SQLCMD),
-    PlaceholderSyntax(":setvar x value", ReplacementStage.TSQL_SCRIPT, ":", _find_setting_end, _set_variable, _SQLCMD),
-    PlaceholderSyntax("[$(x)]", ReplacementStage.TSQL_SCRIPT, '"', _find_quoted_end, _fill_quoted_name, _SQLCMD),
     PlaceholderSyntax(
-        "<x, int, 1>", ReplacementStage.TSQL_SCRIPT, "<", _find_template_end, _replace_by_default, re.compile("<")
+        example="$(x)",
+        stage=ReplacementStage.TSQL_SCRIPT,
+        opening="$",
+        find_end=_find_variable_end,
+        replace=_replace_by_variable,
+        written=_SQLCMD,
     ),
     PlaceholderSyntax(
-        "&x.", ReplacementStage.PLSQL_SCRIPT, "&", _find_substitution_end, _replace_by_name, re.compile("&")
+        example=":setvar x value",
+        stage=ReplacementStage.TSQL_SCRIPT,
+        opening=":",
+        find_end=_find_setting_end,
+        replace=_set_variable,
+        written=_SQLCMD,
     ),
     PlaceholderSyntax(
-        "@x@", ReplacementStage.POSTGRES_SCRIPT, "@", _find_extension_name_end, _replace_by_name, re.compile("@")
+        example="[$(x)]",
+        stage=ReplacementStage.TSQL_SCRIPT,
+        opening='"',
+        find_end=_find_quoted_end,
+        replace=_fill_quoted_name,
+        written=_SQLCMD,
     ),
     PlaceholderSyntax(
-        ":x SELECT 1",
-        ReplacementStage.POSTGRES_SCRIPT,
-        ":",
-        _find_line_variable_end,
-        _drop,
-        re.compile(r"^\s*:\w+\s", re.MULTILINE),
+        example="<x, int, 1>",
+        stage=ReplacementStage.TSQL_SCRIPT,
+        opening="<",
+        find_end=_find_template_end,
+        replace=_replace_by_default,
+        written=re.compile("<"),
     ),
-    PlaceholderSyntax(":1", ReplacementStage.EXECUTED_TEXT, ":", _find_numbered_bind_end, _replace_by_bind),
     PlaceholderSyntax(
-        "${x} or $(x)", ReplacementStage.FAILED_STATEMENT, "$", _find_dollar_end, _replace_by_name_or_bind
+        example="&x.",
+        stage=ReplacementStage.PLSQL_SCRIPT,
+        opening="&",
+        find_end=_find_substitution_end,
+        replace=_replace_by_name,
+        written=re.compile("&"),
     ),
-    PlaceholderSyntax("{{ x }}", ReplacementStage.FAILED_STATEMENT, "{", _find_brace_end, _replace_by_name_or_bind),
     PlaceholderSyntax(
-        "%(x)s or %s", ReplacementStage.FAILED_STATEMENT, "%", _find_percent_end, _replace_by_name_or_bind
+        example="@x@",
+        stage=ReplacementStage.POSTGRES_SCRIPT,
+        opening="@",
+        find_end=_find_extension_name_end,
+        replace=_replace_by_name,
+        written=re.compile("@"),
     ),
-    PlaceholderSyntax("<x>", ReplacementStage.FAILED_STATEMENT, "<", _find_angle_end, _replace_by_name_or_bind),
-    PlaceholderSyntax(":'x'", ReplacementStage.FAILED_STATEMENT, ":", _find_colon_end, _replace_by_name_or_bind),
-    PlaceholderSyntax("@x", ReplacementStage.FAILED_STATEMENT, "@", _find_marked_end, _replace_by_name_or_bind),
-    PlaceholderSyntax("&x", ReplacementStage.FAILED_STATEMENT, "&", _find_marked_end, _replace_by_name_or_bind),
+    PlaceholderSyntax(
+        example=":x SELECT 1",
+        stage=ReplacementStage.POSTGRES_SCRIPT,
+        opening=":",
+        find_end=_find_line_variable_end,
+        replace=_drop,
+        written=re.compile(r"^\s*:\w+\s", re.MULTILINE),
+    ),
+    PlaceholderSyntax(
+        example=":1",
+        stage=ReplacementStage.EXECUTED_TEXT,
+        opening=":",
+        find_end=_find_numbered_bind_end,
+        replace=_replace_by_bind,
+    ),
+    PlaceholderSyntax(
+        example="${x} or $(x)",
+        stage=ReplacementStage.FAILED_STATEMENT,
+        opening="$",
+        find_end=_find_dollar_end,
+        replace=_replace_by_name_or_bind,
+    ),
+    PlaceholderSyntax(
+        example="{{ x }}",
+        stage=ReplacementStage.FAILED_STATEMENT,
+        opening="{",
+        find_end=_find_brace_end,
+        replace=_replace_by_name_or_bind,
+    ),
+    PlaceholderSyntax(
+        example="%(x)s or %s",
+        stage=ReplacementStage.FAILED_STATEMENT,
+        opening="%",
+        find_end=_find_percent_end,
+        replace=_replace_by_name_or_bind,
+    ),
+    PlaceholderSyntax(
+        example="<x>",
+        stage=ReplacementStage.FAILED_STATEMENT,
+        opening="<",
+        find_end=_find_angle_end,
+        replace=_replace_by_name_or_bind,
+    ),
+    PlaceholderSyntax(
+        example=":'x'",
+        stage=ReplacementStage.FAILED_STATEMENT,
+        opening=":",
+        find_end=_find_colon_end,
+        replace=_replace_by_name_or_bind,
+    ),
+    PlaceholderSyntax(
+        example="@x",
+        stage=ReplacementStage.FAILED_STATEMENT,
+        opening="@",
+        find_end=_find_marked_end,
+        replace=_replace_by_name_or_bind,
+    ),
+    PlaceholderSyntax(
+        example="&x",
+        stage=ReplacementStage.FAILED_STATEMENT,
+        opening="&",
+        find_end=_find_marked_end,
+        replace=_replace_by_name_or_bind,
+    ),
 )
 """All placeholders that the compiler knows; the templaters of discover replace others before it."""
 

@@ -44,7 +44,7 @@ def print_column_name(
     """The name of an expression, or None if it cannot be printed; `aliases` are qualifiers that are omitted.
     The tokens `around` it are those of the statement, which may define the windows that it names.
     """
-    printer = ExpressionPrinter(tokens, text, around, rules, aliases)
+    printer = ExpressionPrinter(tokens=tokens, text=text, around=around, rules=rules, aliases=aliases)
     try:
         found = printer.print_expression()
     except (UnprintableError, IndexError, ValueError):
@@ -664,7 +664,9 @@ class ExpressionPrinter:
             defined = token.text.lower() == wanted and keyword(self.around[index + 1]) == "AS"
             if defined and self.around[index + 2].token_type is TokenType.L_PAREN:
                 window = self.around[index + 2 : skip_brackets(self.around, index + 2)]
-                return ExpressionPrinter(window, self.text, (), self.rules, self.aliases).print_window(name, offset)
+                return ExpressionPrinter(
+                    tokens=window, text=self.text, around=(), rules=self.rules, aliases=self.aliases
+                ).print_window(name, offset)
         raise UnprintableError
 
     def print_order(self, function: str = "") -> str:

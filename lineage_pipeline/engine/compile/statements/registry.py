@@ -109,7 +109,7 @@ TokensCompiler = Callable[[CompileContext, TokenReader], ReadFields | None]
 
 def from_tree(words: str, tree: type[exp.Expr], compiler: TreeCompiler, meaning: str) -> StatementKind:
     """A statement that sqlglot parses."""
-    return StatementKind((words,), ReadAs.TREE, meaning, compiler, tree)
+    return StatementKind(words=(words,), read_as=ReadAs.TREE, meaning=meaning, compiler=compiler, tree=tree)
 
 
 def from_tokens(
