@@ -34,6 +34,7 @@ from lineage_pipeline.engine.compile.grammar.parser import (
 from lineage_pipeline.engine.compile.lexer import (
     extract_client_lines,
     join_binary_lines,
+    mask_file_patterns,
     open_executable_comments,
     read_double_quotes,
     read_temporary_names,
@@ -98,6 +99,7 @@ def _compile_text(text: str, options: Options, watch: StatementWatch | None) -> 
         covered = mask_template_comments(join_binary_lines(covered))
     if known.executable_comments:
         covered = open_executable_comments(covered)
+    covered = mask_file_patterns(covered)
     tokens, lost = tokenize_with_recovery(covered, known)
     if isinstance(tokens, ParseFailure):
         start, end = _trimmed_span(text)

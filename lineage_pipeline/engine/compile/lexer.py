@@ -347,6 +347,16 @@ _CONTINUED_BINARY = re.compile(r"\b0x[0-9a-f]*(?:\\\r?\n[0-9a-f]*)+", re.IGNOREC
 """Bytes that continue after a backslash at the end of a line."""
 
 
+_FILE_TRANSFER = re.compile(r"^[ \t]*(?:put|get)\s[^;\n]*/\*[^;\n]*", re.IGNORECASE | re.MULTILINE)
+
+
+def mask_file_patterns(text: str) -> str:
+    """Snowflake, Databricks: `PUT file://data/* @stage`, whose pattern begins no comment, without its star."""
+    if "/*" not in text or "file:" not in text.lower():
+        return text
+    return _FILE_TRANSFER.sub(lambda match: match[0].replace("/*", "/ "), text)
+
+
 _EXECUTABLE_COMMENT_PARTS = re.compile(
     r"""'(?:[^'\\]|\\.|'')*'?|"(?:[^"\\]|\\.|"")*"?|`[^`]*`?|--[ \t][^\n]*|#[^\n]*|/\*M?!\d*|/\*|\*/""", re.DOTALL
 )

@@ -117,6 +117,8 @@ def build_function_parsers(name: str, known: dict[str, FunctionParser]) -> dict[
         "XMLPARSE": _xml_function_parser("XMLPARSE"),
         "XMLSERIALIZE": _xml_function_parser("XMLSERIALIZE"),
     }
+    if DIALECTS[name].family == "oracle":
+        own["EXTRACT"] = _extract_parser(known["EXTRACT"])
     if DIALECTS[name].json_texts:
         own["JSON_OBJECT"] = _json_object_parser(known["JSON_OBJECT"])
     return {**known, **own}
@@ -132,6 +134,20 @@ def _json_object_parser(with_keys: FunctionParser) -> FunctionParser:
             return exp.Anonymous(this="JSON_OBJECT", expressions=texts)
         self._retreat(first)
         return with_keys(self)
+
+    return parse
+
+
+def _extract_parser(with_field: FunctionParser) -> FunctionParser:
+    """Oracle: EXTRACT(document, path) beside EXTRACT(year FROM d)."""
+
+    def parse(self: parser.Parser) -> exp.Expr | None:
+        first = self._index
+        arguments = self._try_parse(lambda: self._parse_csv(self._parse_bitwise))
+        if arguments and len(arguments) > 1 and self._curr and self._curr.token_type is TokenType.R_PAREN:
+            return exp.Anonymous(this="XMLEXTRACT", expressions=arguments)
+        self._retreat(first)
+        return with_field(self)
 
     return parse
 

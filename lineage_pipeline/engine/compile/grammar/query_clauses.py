@@ -64,9 +64,13 @@ def keep_first_search_key(tokens: Sequence[Token]) -> list[Token]:
         if words[-1] == "CYCLE" or words == ["FIRST", "BY"]:
             kept.extend(tokens[index : index + 1])
             index += 1
-            while index < len(tokens) and tokens[index].token_type is TokenType.COMMA:
-                index += 2
+            while index < len(tokens) and keyword(tokens[index]) in _SEARCH_KEY_WORDS:
+                index += 2 if tokens[index].token_type is TokenType.COMMA else 1
     return kept
+
+
+_SEARCH_KEY_WORDS = frozenset(", ASC DESC NULLS FIRST LAST".split())
+"""What may follow the first key of SEARCH."""
 
 
 def drop_order_operator(tokens: Sequence[Token]) -> list[Token]:

@@ -96,6 +96,7 @@ from lineage_pipeline.engine.compile.grammar.table_sources import (
 )
 from lineage_pipeline.engine.compile.grammar.terms import (
     drop_interval_precision,
+    drop_negative_scale,
     join_comparisons,
     join_numbers,
     join_strings,
@@ -1099,15 +1100,15 @@ RULES: tuple[GrammarRule, ...] = (
     ),
     *(
         GrammarRule(
-            dialect="postgres",
+            dialect="oracle",
             everywhere=True,
             when=When.FAILED,
-            example=f"WITH RECURSIVE x AS (SELECT a, b FROM t UNION ALL SELECT a, b FROM x) {clause} SELECT a FROM x",
-            reason="Several columns (docs: Search Order, Cycle Detection). sqlglot reads one.",
-            needs=("RECURSIVE", clause.split()[0]),
+            example=f"WITH x (a, b) AS (SELECT a, b FROM t UNION ALL SELECT a, b FROM x) {clause} SELECT a FROM x",
+            reason="Several columns, and their order (docs: Search clause, Cycle clause). sqlglot reads one name.",
+            needs=(clause.split()[0], "SET"),
             rewrite=keep_first_search_key,
         )
-        for clause in ("SEARCH DEPTH FIRST BY a, b SET o", "CYCLE a, b SET c USING p")
+        for clause in ("SEARCH DEPTH FIRST BY a DESC, b NULLS LAST SET o", "CYCLE a, b SET c TO 'Y' DEFAULT 'N'")
     ),
     GrammarRule(
         dialect="spark",
@@ -1255,6 +1256,15 @@ RULES: tuple[GrammarRule, ...] = (
         reason="The precision of a field (docs: Interval types). sqlglot stops at it.",
         needs=("INTERVAL", "("),
         rewrite=drop_interval_precision,
+    ),
+    GrammarRule(
+        dialect="oracle",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT CAST(a AS NUMBER(7, -2)) AS n FROM t",
+        reason="A negative scale rounds to hundreds (docs: NUMBER data type). sqlglot expects a number.",
+        needs=(",", "-", ")"),
+        rewrite=drop_negative_scale,
     ),
     GrammarRule(
         dialect="postgres",

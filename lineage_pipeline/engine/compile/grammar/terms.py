@@ -320,6 +320,33 @@ def rewrite_multisets(tokens: Sequence[Token]) -> list[Token]:
 _MULTISET_OPERATORS = ("UNION", "EXCEPT", "INTERSECT")
 
 
+_SCALED_TYPES = frozenset("NUMBER NUMERIC DECIMAL DEC".split())
+
+
+def drop_negative_scale(tokens: Sequence[Token]) -> list[Token]:
+    """Oracle and PostgreSQL: `NUMBER(7, -2)` without its scale."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        scale = [token.token_type for token in tokens[index + 1 : index + 7]]
+        kept.append(tokens[index])
+        if keyword(tokens[index]) in _SCALED_TYPES and scale == _NEGATIVE_SCALE:
+            kept.extend([*tokens[index + 1 : index + 3], tokens[index + 6]])
+            index += 6
+        index += 1
+    return kept
+
+
+_NEGATIVE_SCALE = [
+    TokenType.L_PAREN,
+    TokenType.NUMBER,
+    TokenType.COMMA,
+    TokenType.DASH,
+    TokenType.NUMBER,
+    TokenType.R_PAREN,
+]
+
+
 def drop_interval_precision(tokens: Sequence[Token]) -> list[Token]:
     """`INTERVAL DAY(2) TO SECOND(6)` without the precisions."""
     kept: list[Token] = []
