@@ -4,6 +4,7 @@ import csv
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +19,7 @@ from lineage_pipeline.model.errors import LineageError
 if TYPE_CHECKING:
     from lineage_pipeline.cli.local_analysis import ComparisonSide
     from lineage_pipeline.config.load import Settings
+    from lineage_pipeline.discover.dialect_vote import AgreedDialects
     from lineage_pipeline.discover.discovery import Discovery, DiscoveryRules, RawFile
     from lineage_pipeline.discover.file_selection import UnreadFolder
     from lineage_pipeline.discover.schemas.imported_tables import SchemaMetadata
@@ -41,6 +43,9 @@ class ReadingFlags(NamedTuple):
 
     def flags(self, *, schemas: bool = True) -> "dict[str, object]":
         """Return the flags as a layer of settings."""
+        from lineage_pipeline.discover.file_options import require_known_dialect
+
+        require_known_dialect(self.dialect or "")
         said: dict[str, object] = {"dialect": self.dialect, "allow_implied": self.allow_implied}
         analysis = said | ({"schemas": resolve_schema_places(list(self.schema or ()))} if schemas else {})
         told = {"variables": parse_variables(list(self.variables or ()))}
@@ -212,24 +217,31 @@ def discover_base_and_head(
     path: Path, revisions: tuple[str, str], flags: Mapping[str, Any], *, exact_base: bool = False
 ) -> "tuple[ComparisonSide, ComparisonSide]":
     """Discover base and head of a repository, both with the settings here, and report the base commit."""
+    from lineage_pipeline.cli.dialect_lines import print_dialects
+    from lineage_pipeline.cli.revisions import settle_dialects
     from lineage_pipeline.config.load import find_settings_file, load_settings
     from lineage_pipeline.configured_schemas import compute_analysis_key
     from lineage_pipeline.discover.git.base_commit import find_base_commit
-    from lineage_pipeline.discover.git.repository import discover_revision, find_toplevel
+    from lineage_pipeline.discover.git.repository import find_toplevel, open_revision
 
     base, head = revisions
     top = find_toplevel(path)
     settings = load_settings(top, flags, os.environ)
     found = find_base_commit(top, base, head, os.environ, exact=exact_base)
+    key = compute_analysis_key(settings)
+
+    def discover(revision: str, agreed: "AgreedDialects") -> "ComparisonSide":
+        return open_revision(top, revision, settings, analysis_key=key).follow(agreed).whole(), settings
+
+    before, after = settle_dialects(partial(discover, found.commit), partial(discover, head))
+    print_dialects(after[0].files, flags)
     print_note(f"lineage: the base is {found.commit[:12]}: {found.why}")
     nearer = find_settings_file(path.resolve())
     if nearer is not None and nearer.is_relative_to(top.resolve()) and settings.file != nearer:
         print_note(f"lineage: the whole repository is compared, and {nearer} is not read: its settings lie at the top")
-    key = compute_analysis_key(settings)
-    before, after = (discover_revision(top, one, settings, analysis_key=key) for one in (found.commit, head))
-    list_read_files(before)
-    list_read_files(after)
-    return (before, settings), (after, settings)
+    for side, _ in (before, after):
+        list_read_files(side)
+    return before, after
 
 
 class NamedFileRules(NamedTuple):

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,16 +13,11 @@ from lineage_pipeline.cli.output import print_note
 from lineage_pipeline.cli.read_files import list_read_files
 from lineage_pipeline.config.load import load_settings
 from lineage_pipeline.configured_schemas import compute_analysis_key, import_configured_schemas
+from lineage_pipeline.discover.dialect_vote import AgreedDialects, agree_on_dialects
 from lineage_pipeline.discover.discovery import Discovery
-from lineage_pipeline.discover.folder import discover_folder, discover_single_files
+from lineage_pipeline.discover.folder import discover_single_files, open_folder
 from lineage_pipeline.discover.git.mirror import is_remote_address, local_repository, split_revision
-from lineage_pipeline.discover.git.repository import (
-    WORKTREE,
-    discover_revision,
-    find_toplevel,
-    has_commit,
-    is_repository,
-)
+from lineage_pipeline.discover.git.repository import WORKTREE, find_toplevel, has_commit, is_repository, open_revision
 from lineage_pipeline.model.analysis import SchemaImports
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.model.tables import Diagnostic, Snapshot
@@ -34,27 +29,53 @@ if TYPE_CHECKING:
     from lineage_pipeline.model.templating import Templating
 
 
-def discover_side(word: str, flags: Mapping[str, Any]) -> ComparisonSide:
+def discover_sides(base: str, head: str, flags: Mapping[str, Any]) -> tuple[ComparisonSide, ComparisonSide]:
+    """Discover both sides of a comparison, in the same dialect where one of them is in doubt."""
+    return settle_dialects(
+        lambda agreed: discover_side(base, flags, agreed), lambda agreed: discover_side(head, flags, agreed)
+    )
+
+
+def settle_dialects(
+    base: Callable[[AgreedDialects], ComparisonSide], head: Callable[[AgreedDialects], ComparisonSide]
+) -> tuple[ComparisonSide, ComparisonSide]:
+    """Discover both sides; one whose dialect is in doubt is discovered again in the dialect of the other."""
+    before, after = base({}), head({})
+    for_base, for_head = agree_on_dialects(before[0].votes, after[0].votes)
+    return (
+        base(for_base) if _has_files(before[0], for_base) else before,
+        head(for_head) if _has_files(after[0], for_head) else after,
+    )
+
+
+def _has_files(found: Discovery, agreed: AgreedDialects) -> bool:
+    """Tell whether a side has files in one of the folders."""
+    folders = tuple(f"{folder}/" for _, folder in agreed if folder)
+    return any(not folder for _, folder in agreed) or any(file.path.startswith(folders) for file in found.files)
+
+
+def discover_side(word: str, flags: Mapping[str, Any], agreed: AgreedDialects | None = None) -> ComparisonSide:
     """Discover a folder or file of that name, else REPO@REVISION, else a revision of the repository here."""
-    found, settings = _discover_word(word, flags)
+    found, settings = _discover_word(word, flags, agreed or {})
     list_read_files(found)
     return found, settings
 
 
-def _discover_word(word: str, flags: Mapping[str, Any]) -> ComparisonSide:
+def _discover_word(word: str, flags: Mapping[str, Any], agreed: AgreedDialects) -> ComparisonSide:
     path = Path(word)
     if path.is_dir() or path.is_file():
         settings = load_settings(path, flags, os.environ)
         key = compute_analysis_key(settings)
         if path.is_dir():
-            return discover_folder(path, settings, analysis_key=key), settings
+            return open_folder(path, settings, analysis_key=key).follow(agreed).whole(), settings
         return discover_single_files([word], b"", settings, analysis_key=key), settings
     repo, revision = _find_repository(word, flags)
     top = find_toplevel(repo)
     if repo.resolve() != top.resolve():
         print_note(f"lineage: {word} is all of {top}; name a folder without @ to read that alone")
     settings = load_settings(top, flags, os.environ)
-    return discover_revision(top, revision, settings, analysis_key=compute_analysis_key(settings)), settings
+    opened = open_revision(top, revision, settings, analysis_key=compute_analysis_key(settings))
+    return opened.follow(agreed).whole(), settings
 
 
 def _find_repository(word: str, flags: Mapping[str, Any]) -> tuple[Path, str]:

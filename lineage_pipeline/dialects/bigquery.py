@@ -5,7 +5,16 @@ import msgspec
 from lineage_pipeline.dialects.dialect import DialectTraits, UnaliasedNaming
 from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
 from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
-from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.signs import (
+    ANGLE_TYPES,
+    BACKTICKS,
+    IFNULL,
+    JSON_EXTRACT_SCALAR,
+    QUALIFY,
+    STAR_EXCEPT,
+    build_driver_sign,
+    build_sign,
+)
 from lineage_pipeline.dialects.table_functions import TableArgument
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule, arithmetic_rule
 from lineage_pipeline.dialects.types.common_rules import (
@@ -289,11 +298,16 @@ BIGQUERY = DialectTraits(
     types=BIGQUERY_TYPES,
     type_rules=TypeRules(functions=BIGQUERY_RULES),
     signs=(
-        build_sign("names of projects in backticks", r"`[\w-]+\.\w+\.\w+`", 3, "`"),
+        build_sign("names of projects in backticks", r"`[\w-]+\.[\w-]+\.[\w*-]+`|`region-\w+", 3, "`"),
         build_sign("SAFE_CAST, SAFE_DIVIDE or SAFE.", r"\bSAFE(_CAST|_DIVIDE)\s*\(|\bSAFE\.\w+\s*\(", 3, "safe_ safe."),
-        build_sign("STRUCT< or ARRAY< with INT64", r"\b(INT64|FLOAT64|BIGNUMERIC)\b", 2, "int64 float64 bignumeric"),
-        build_sign("UNNEST WITH OFFSET", r"\bWITH\s+OFFSET\b", 2, "offset"),
-        build_sign("* EXCEPT (…)", r"\*\s*EXCEPT\s*\(\s*\w+\s*[,)]", 3, "except"),
+        build_sign(
+            "INT64 and FLOAT64",
+            r"(?-i:\b(?:INT64|FLOAT64)\b|\b(?:int64|float64)\b)|\bBIGNUMERIC\b",
+            2,
+            "t64 bignumeric",
+        ),
+        build_sign("UNNEST WITH OFFSET", r"\bWITH\s+OFFSET\b|\[(?:SAFE_)?(?:OFFSET|ORDINAL)\s*\(", 3, "offset ordinal"),
+        STAR_EXCEPT.with_worth(3),
         build_sign(
             "_TABLE_SUFFIX or _PARTITIONTIME",
             r"\b_(TABLE_SUFFIX|PARTITIONTIME|PARTITIONDATE)\b",
@@ -306,7 +320,32 @@ BIGQUERY = DialectTraits(
             2,
             "parse_ format_ timestamp_ generate_",
         ),
+        build_sign(
+            "date functions with the unit last",
+            r"\b(?:DATE|DATETIME)_(?:TRUNC|DIFF)\s*\([^;]{1,200}?,\s*(?:ISO)?(?:DAY|WEEK|MONTH|QUARTER|YEAR|HOUR|MINUTE|SECOND)\s*\)",
+            2,
+            "_trunc _diff",
+        ),
+        build_sign(
+            "COUNTIF or REGEXP_CONTAINS",
+            r"\b(?:COUNTIF|REGEXP_CONTAINS|FARM_FINGERPRINT)\s*\(",
+            2,
+            "countif regexp_c farm_",
+        ),
+        build_sign("LANGUAGE js", r"\bLANGUAGE\s+js\b|\bCREATE\s+TEMP\s+FUNCTION\b", 3, "js temp"),
+        ANGLE_TYPES,
+        BACKTICKS,
+        QUALIFY,
+        IFNULL,
+        JSON_EXTRACT_SCALAR,
+        build_sign(
+            "dbt settings of BigQuery",
+            r"\b(?:hours_to_expiration|partition_expiration_days|require_partition_filter|kms_key_name)\b|\bpartition_by\s*=\s*\{",
+            3,
+            "expiration partition kms_",
+        ),
     ),
+    path_words=frozenset({"bigquery", "bq"}),
     host_signs=(
         build_driver_sign(
             "BigQuery",

@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from lineage_pipeline.dialects.dialect import TWO_PARTS, DialectTraits
 from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
 from lineage_pipeline.dialects.number_literals import parse_whole_number
-from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.signs import (
+    BACKTICKS,
+    LIMIT_PAIR,
+    build_driver_sign,
+    build_sign,
+)
 from lineage_pipeline.dialects.system_catalogs import STANDARD_SCHEMAS, SystemCatalog
 from lineage_pipeline.dialects.table_functions import TableArgument, name_scheme_functions
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule
@@ -677,7 +682,46 @@ CLICKHOUSE = DialectTraits(
         unknown=_propagate_parser_type,
         table_functions=dict.fromkeys(("NUMBERS", "NUMBERS_MT"), ("UINT64",)),
     ),
-    signs=(build_sign("MergeTree", r"\bENGINE\s*=\s*\w*MergeTree\b", 4, "mergetree"),),
+    signs=(
+        build_sign("MergeTree", r"\bENGINE\s*=?\s*\w*MergeTree\b", 4, "mergetree"),
+        build_sign(
+            "engines of ClickHouse",
+            r"\bENGINE\s*=\s*(?-i:Memory|Log|TinyLog|StripeLog|Distributed|Kafka|Null|Buffer|Dictionary|S3|File|URL|Join|Set)\b",
+            3,
+            "engine",
+        ),
+        build_sign(
+            "Nullable(…), UInt64 or DateTime64",
+            r"(?-i:\b(?:Nullable|LowCardinality|FixedString|DateTime64|AggregateFunction)\s*\(|\bU?Int(?:8|16|32|64|128|256)\b)",
+            3,
+            "nullable( lowcard fixedstring datetime64 aggregatef int8 int16 int32 int64 int128 int256",
+        ),
+        build_sign(
+            "functions such as toDate and arrayJoin",
+            r"(?-i:\b(?:to(?:Date|DateTime|String|U?Int\d+|Float\d+|YYYYMM\w*|StartOf\w+|TypeName|Decimal\d+)|array[A-Z]\w+"
+            r"|group(?:Array|Uniq|Bit)\w*|uniq(?:Exact|Combined|HLL12)?|arg(?:Max|Min)|(?:count|sum|avg)If|dictGet\w*|splitBy\w+"
+            r"|formatReadable\w+|any(?:Last|Heavy)|quantiles?\w*|multiIf|JSONExtract\w+|visitParam\w+)\s*\()",
+            3,
+            "(",
+        ),
+        build_sign(
+            "PREWHERE, ARRAY JOIN or LIMIT BY",
+            r"\bPREWHERE\b|\bARRAY\s+JOIN\b|\bLIMIT\s+\d+\s+BY\b",
+            3,
+            "where join by",
+        ),
+        build_sign("ON CLUSTER", r"\bON\s+CLUSTER\b", 2, "cluster"),
+        build_sign(
+            "FORMAT and SETTINGS of a query",
+            r"(?-i:\bFORMAT\s+(?:JSON\w*|TabSeparated\w*|TSV\w*|CSV\w+|Vertical|Pretty\w*|Null|Values)\b)|\bSETTINGS\s+\w+\s*=",
+            2,
+            "format settings",
+        ),
+        BACKTICKS,
+        LIMIT_PAIR,
+        build_sign("dbt settings of ClickHouse", r"\bengine\s*=\s*['\"]\w*MergeTree", 4, "mergetree"),
+    ),
+    path_words=frozenset({"clickhouse"}),
     host_signs=(
         build_driver_sign(
             "ClickHouse", modules="clickhouse_connect|clickhouse_driver", operators="ClickHouse", scheme="clickhouse"

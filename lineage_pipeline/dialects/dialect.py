@@ -249,6 +249,8 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     """What gives the dialect away in a SQL text."""
     host_signs: tuple[DialectSign, ...] = ()
     """What gives it away in a program or notebook: the drivers it passes its SQL to."""
+    path_words: frozenset[str] = frozenset()
+    """Words in the names of folders and files, and file suffixes, that speak for the dialect: `pgsql`, `hql`."""
     project_suffixes: tuple[str, ...] = ()
     """Suffixes of project files whose SQL is all of this dialect: `.sqlproj` (SQL Server)."""
 
@@ -277,6 +279,7 @@ _ENGINE_FIELDS = (
     "procedural",
     "signs",
     "host_signs",
+    "path_words",
     "project_suffixes",
 )
 """Fields that are true of one engine, not of all dialects of its family."""

@@ -6,7 +6,22 @@ import re
 from lineage_pipeline.dialects.dialect import DialectTraits, UnaliasedNaming
 from lineage_pipeline.dialects.number_literals import parse_whole_number
 from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
-from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.signs import (
+    ARRAY_BRACKETS,
+    CASTS,
+    DISTINCT_ON,
+    DOT_COMMANDS,
+    GENERATE_SERIES,
+    INSERT_OR,
+    JSON_PATHS,
+    ON_CONFLICT,
+    PRAGMA,
+    QUALIFY,
+    STAR_EXCLUDE,
+    TIME_ZONE_TYPES,
+    build_driver_sign,
+    build_sign,
+)
 from lineage_pipeline.dialects.system_catalogs import STANDARD_SCHEMAS, SystemCatalog
 from lineage_pipeline.dialects.table_functions import TableArgument
 from lineage_pipeline.dialects.types import decimals
@@ -824,7 +839,37 @@ DUCKDB = DialectTraits(
         constants=DUCKDB_CONSTANT_OPERATORS,
         table_functions={"GENERATESERIES": (ELEMENT_OF_EXPRESSION,), "RANGE": (ELEMENT_OF_EXPRESSION,)},
     ),
-    signs=(build_sign("read_parquet and friends", r"\bread_(parquet|csv|csv_auto|json|json_auto)\s*\(", 3, "read_"),),
+    signs=(
+        build_sign("read_parquet and friends", r"\bread_(parquet|csv|csv_auto|json|json_auto|ndjson)\s*\(", 3, "read_"),
+        build_sign(
+            "FROM a file",
+            r"\bSELECT\b[^;]{1,300}?\bFROM\s+'[^'\n]+\.(?:parquet|csv|json|tsv)[\w.]*'",
+            4,
+            ".parquet .csv .json .tsv",
+        ),
+        build_sign("INSTALL and LOAD", r"^\s*(?:INSTALL|LOAD)\s+'?\w+'?\s*;", 3, "install load"),
+        build_sign(
+            "functions such as LIST_TRANSFORM",
+            r"\b(?:list_(?:value|transform|filter|aggregate|sort|contains)|struct_pack|duckdb_\w+)\s*\(",
+            3,
+            "list_ struct_pack duckdb_",
+        ),
+        build_sign("SUMMARIZE", r"^\s*SUMMARIZE\s+\w", 3, "summarize"),
+        build_sign("ATTACH … (TYPE …)", r"\bATTACH\b[^;]*\(\s*TYPE\b", 3, "attach"),
+        STAR_EXCLUDE,
+        DISTINCT_ON,
+        GENERATE_SERIES,
+        ARRAY_BRACKETS,
+        CASTS,
+        QUALIFY,
+        ON_CONFLICT,
+        INSERT_OR.with_worth(2),
+        PRAGMA.with_worth(2),
+        DOT_COMMANDS.with_worth(2),
+        TIME_ZONE_TYPES,
+        JSON_PATHS,
+    ),
+    path_words=frozenset({"duckdb"}),
     host_signs=(build_driver_sign("DuckDB", modules="duckdb", operators="DuckDB", scheme="duckdb"),),
 )
 

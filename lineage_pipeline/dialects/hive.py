@@ -6,7 +6,19 @@ import msgspec
 
 from lineage_pipeline.dialects.client_commands import COMMAND_KINDS, ClientCommands
 from lineage_pipeline.dialects.dialect import TWO_PARTS, DialectTraits, UnaliasedNaming
-from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.signs import (
+    ANGLE_TYPES,
+    BACKTICKS,
+    COLLECT_FUNCTIONS,
+    INSERT_OVERWRITE,
+    LATERAL_VIEW,
+    NVL,
+    PARTITIONED_BY,
+    ROW_FORMAT,
+    STORED_AS,
+    build_driver_sign,
+    build_sign,
+)
 from lineage_pipeline.dialects.spark import SPARK_RULES, SPARK_TABLE_FUNCTIONS, SPARK_TYPES
 from lineage_pipeline.dialects.types.coercion import widen_to_string
 from lineage_pipeline.dialects.types.type_rules import TypeRules
@@ -50,9 +62,20 @@ HIVE = DialectTraits(
         counting_functions=frozenset({"RANGE"}),
     ),
     signs=(
-        build_sign("STORED AS", r"\bSTORED\s+AS\s+\w+", 2, "stored"),
-        build_sign("ROW FORMAT", r"\bROW\s+FORMAT\s+(SERDE|DELIMITED)\b", 3, "format"),
-        build_sign("settings of Hive", r"^[ \t]*SET\s+hive\.|\$\{hive(conf|var):", 4, "hive"),
+        STORED_AS,
+        ROW_FORMAT,
+        build_sign(
+            "settings of Hive", r"^[ \t]*SET\s+(?:hive|mapred\w*|tez)\.|\$\{hive(conf|var):", 4, "hive mapred tez"
+        ),
+        build_sign("LOAD DATA INPATH", r"\bLOAD\s+DATA\s+(?:LOCAL\s+)?INPATH\b|\bMSCK\s+REPAIR\b", 3, "inpath msck"),
+        LATERAL_VIEW,
+        INSERT_OVERWRITE.with_worth(1),
+        COLLECT_FUNCTIONS,
+        PARTITIONED_BY,
+        ANGLE_TYPES,
+        BACKTICKS,
+        NVL,
     ),
+    path_words=frozenset({"hive", "hql", "impala"}),
     host_signs=(build_driver_sign("Hive", modules="pyhive", operators="Hive", scheme="hive"),),
 )

@@ -7,7 +7,14 @@ from lineage_pipeline.dialects.dialect import TWO_PARTS, DialectTraits, Unaliase
 from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
 from lineage_pipeline.dialects.number_literals import parse_whole_number
 from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
-from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.signs import (
+    BACKTICKS,
+    GROUP_CONCAT,
+    IFNULL,
+    LIMIT_PAIR,
+    build_driver_sign,
+    build_sign,
+)
 from lineage_pipeline.dialects.system_catalogs import STANDARD_SCHEMAS, SystemCatalog
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule, arithmetic_rule
 from lineage_pipeline.dialects.types.coercion import is_numeric_type, type_digits
@@ -199,10 +206,44 @@ MYSQL = DialectTraits(
     types=MYSQL_TYPES,
     type_rules=TypeRules(functions=MYSQL_RULES, constants=split_names("DATEADD DATESUB TIMESTAMPADD TSORDSADD TRUNC")),
     signs=(
-        build_sign("names in backticks with ENGINE=", r"\)\s*ENGINE\s*=\s*\w+", 3, "engine"),
+        build_sign("ENGINE=InnoDB", r"\bENGINE\s*=\s*(?:InnoDB|MyISAM|MEMORY|ARCHIVE|CSV|NDB\w*)\b", 3, "engine"),
         build_sign("AUTO_INCREMENT", r"\bAUTO_INCREMENT\b", 3, "auto_increment"),
         build_sign("DELIMITER", r"^DELIMITER\s+\S+", 3, "delimiter"),
+        build_sign(
+            "UNSIGNED or CHARSET",
+            r"\bUNSIGNED\b|\bCHARSET\s*=|\bCHARACTER\s+SET\s+utf8|\bSET\s+NAMES\b",
+            2,
+            "unsigned charset character names",
+        ),
+        build_sign("/*! … */ comments", r"/\*!\d{5}", 4, "/*!"),
+        build_sign(
+            "ON DUPLICATE KEY or INSERT IGNORE",
+            r"\bON\s+DUPLICATE\s+KEY\b|\bINSERT\s+IGNORE\b|\bREPLACE\s+INTO\b",
+            3,
+            "duplicate ignore replace",
+        ),
+        build_sign(
+            "DEFINER or SQL SECURITY", r"\bDEFINER\s*=|\bSQL\s+SECURITY\s+(?:DEFINER|INVOKER)\b", 3, "definer security"
+        ),
+        build_sign(
+            "SET of server variables",
+            r"\bSET\s+(?:FOREIGN_KEY_CHECKS|UNIQUE_CHECKS|SQL_MODE|@OLD_\w+)\s*=",
+            3,
+            "_checks sql_mode @old_",
+        ),
+        build_sign(
+            "STR_TO_DATE or CURDATE",
+            r"\b(?:STR_TO_DATE|CURDATE|UNIX_TIMESTAMP|DATE_FORMAT\s*\([^;]{1,80}?'%)\s*\(?",
+            2,
+            "str_to curdate unix_ date_format",
+        ),
+        build_sign("source of the mysql client", r"^\s*source\s+\S+\.(?:sql|dump)\b", 3, "source"),
+        BACKTICKS,
+        IFNULL,
+        GROUP_CONCAT,
+        LIMIT_PAIR,
     ),
+    path_words=frozenset({"mysql", "mariadb"}),
     host_signs=(
         build_driver_sign(
             "MySQL", modules=r"pymysql|MySQLdb|aiomysql|mysql\.connector", operators="MySql", scheme="mysql|mariadb"

@@ -6,7 +6,11 @@ from lineage_pipeline.dialects.client_commands import COMMAND_KINDS, ClientComma
 from lineage_pipeline.dialects.dialect import DialectTraits, UnaliasedNaming
 from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
 from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
-from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.signs import (
+    NVL,
+    build_driver_sign,
+    build_sign,
+)
 from lineage_pipeline.dialects.system_catalogs import SystemCatalog
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule
 from lineage_pipeline.dialects.types.common_rules import argument_rule, argument_type_name, fixed_rules, split_names
@@ -226,13 +230,38 @@ ORACLE = DialectTraits(
     types=ORACLE_TYPES,
     type_rules=TypeRules(functions=ORACLE_RULES),
     signs=(
-        build_sign("VARCHAR2 or NUMBER columns", r"\bVARCHAR2\b", 3, "varchar2"),
-        build_sign("a block that ends with a slash", r"^[ \t]*END\b[^;\n]*;\s*\n/[ \t]*\r?$", 3, "\n/"),
-        build_sign("SYSDATE, DUAL or NVL2", r"\b(FROM\s+DUAL|SYSDATE|NVL2\()\b", words="dual sysdate nvl2"),
+        build_sign("VARCHAR2", r"\bN?VARCHAR2\b", 3, "varchar2"),
+        build_sign("NUMBER columns", r"\bNUMBER\s*\(\s*\d+\s*(?:,\s*\d+\s*)?\)", 1, "number"),
+        build_sign("a slash on a line of its own", r"^/[ \t]*\r?$", 3, "\n/"),
+        build_sign(
+            "SYSDATE, DUAL or NVL2", r"\bFROM\s+DUAL\b|\bSYSDATE\b(?!\s*\()|\bNVL2\s*\(", 1, "dual sysdate nvl2"
+        ),
         build_sign("CONNECT BY", r"\bCONNECT\s+BY\s+(PRIOR|NOCYCLE|LEVEL|\w+)", 3, "connect"),
         build_sign("outer joins with (+)", r"\w\s*\(\+\)", 3, "(+)"),
         build_sign("ROWNUM", r"\b(WHERE|AND|ON)\s+ROWNUM\s*[<=>]|[<=>]\s*ROWNUM\b", 3, "rownum"),
         build_sign("%TYPE or %ROWTYPE", r"\w%(ROW)?TYPE\b", 2, "%type %rowtype"),
+        build_sign("packages", r"\bCREATE\s+(?:OR\s+REPLACE\s+)?(?:(?:NON)?EDITIONABLE\s+)?PACKAGE\b", 4, "package"),
+        build_sign(
+            "DBMS_ packages",
+            r"\b(?:DBMS|UTL)_\w+\.\w+|\bRAISE_APPLICATION_ERROR\s*\(",
+            3,
+            "dbms_ utl_ raise_application",
+        ),
+        build_sign(
+            "SQL*Plus commands",
+            r"^\s*(?:SET\s+(?:ECHO|FEEDBACK|SERVEROUTPUT|DEFINE|PAGESIZE|LINESIZE|VERIFY|TERMOUT|HEADING|TRIMSPOOL|SQLBLANKLINES)\b"
+            r"|SPOOL\s+\S|PROMPT\b|WHENEVER\s+(?:SQL|OS)ERROR|@@?[\w./&]+\s*$|REM\b|SHOW\s+ERRORS|COL(?:UMN)?\s+\w+\s+FORMAT)",
+            3,
+            "set spool prompt whenever @ rem show col",
+        ),
+        build_sign(
+            "the data dictionary",
+            r"\bv\$\w+|\b(?:ALL|DBA|USER)_(?:TABLES|OBJECTS|TAB_COLUMNS|INDEXES|CONSTRAINTS|SOURCE|USERS|SEQUENCES|DEPENDENCIES)\b",
+            2,
+            "v$ all_ dba_ user_",
+        ),
+        NVL,
     ),
+    path_words=frozenset({"oracle", "plsql", "ora", "sqlplus"}),
     host_signs=(build_driver_sign("Oracle", modules="cx_Oracle|oracledb", operators="Oracle", scheme="oracle"),),
 )

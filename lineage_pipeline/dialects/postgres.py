@@ -6,7 +6,21 @@ from lineage_pipeline.dialects.client_commands import COMMAND_KINDS, ClientComma
 from lineage_pipeline.dialects.dialect import DialectTraits, UnaliasedNaming
 from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
 from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
-from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.signs import (
+    ARRAY_BRACKETS,
+    CASTS,
+    DISTINCT_ON,
+    DOLLAR_QUOTES,
+    GENERATE_SERIES,
+    JSON_PATHS,
+    ON_CONFLICT,
+    PG_CATALOG,
+    PLPGSQL_BODIES,
+    POSTGRES_DRIVERS,
+    PSQL_COMMANDS,
+    TIME_ZONE_TYPES,
+    build_sign,
+)
 from lineage_pipeline.dialects.system_catalogs import STANDARD_SCHEMAS, SystemCatalog
 from lineage_pipeline.dialects.table_functions import TableArgument
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule, arithmetic_rule
@@ -672,26 +686,38 @@ POSTGRES = DialectTraits(
         table_functions=_TABLE_FUNCTION_TYPES,
     ),
     signs=(
-        build_sign("LANGUAGE plpgsql", r"\bLANGUAGE\s+'?plpgsql", 3, "plpgsql"),
-        build_sign("SERIAL columns", r"\b(BIG)?SERIAL\b", 2, "serial"),
-        build_sign("casts with ::", r"[\w)'\"]::\s*[a-z]\w*", words="::"),
+        PSQL_COMMANDS,
+        PLPGSQL_BODIES,
+        build_sign("SERIAL columns", r"\b(BIG|SMALL)?SERIAL\b", 2, "serial"),
         build_sign(
-            "JSONB, TIMESTAMPTZ or BYTEA",
-            r"\b(JSONB|TIMESTAMPTZ|BYTEA|TSVECTOR)\b",
-            words="jsonb timestamptz bytea tsvector",
+            "JSONB, BYTEA or INET",
+            r"\b(JSONB|BYTEA|TSVECTOR|TSQUERY|CITEXT|INET|INT4RANGE|TSTZRANGE|REGCLASS|REGPROC|HSTORE)\b",
+            2,
+            "jsonb bytea tsvector tsquery citext inet range regclass regproc hstore",
         ),
-        build_sign("ON CONFLICT", r"\bON\s+CONFLICT\s*(\(|DO\b)", words="conflict"),
-    ),
-    host_signs=(
-        # Redshift is reached by the drivers of PostgreSQL as well.
-        build_driver_sign(
-            "PostgreSQL",
-            modules="psycopg2?|asyncpg|pg8000|aiopg",
-            operators="Postgres",
-            scheme="postgres(?:ql)?",
-            worth=3,
+        build_sign("CREATE EXTENSION", r"\bCREATE\s+EXTENSION\b|\\echo Use \"CREATE", 4, "extension"),
+        build_sign(
+            "functions and views pg_…",
+            r"\bpg_(?:stat|size_pretty|relation|total|table|get|backend|terminate|cancel|settings|locks|roles|extension|advisory|sleep|try|is_in|current_wal|wal|replication|matviews|policies)\w*",
+            3,
+            "pg_",
         ),
+        build_sign("OWNER TO", r"\bOWNER\s+TO\b|\bSET\s+search_path\b|\bUNLOGGED\b", 1, "owner search_path unlogged"),
+        build_sign("NEXTVAL('…')", r"\bNEXTVAL\s*\(\s*'", 2, "nextval"),
+        build_sign("foreign data wrappers", r"\bFOREIGN\s+(?:TABLE|DATA\s+WRAPPER)\b", 3, "foreign"),
+        build_sign("DO blocks", r"^\s*DO\s+(?:LANGUAGE\s+\w+\s+)?\$\w*\$", 4, "$"),
+        PG_CATALOG,
+        DOLLAR_QUOTES.with_worth(2),
+        CASTS,
+        TIME_ZONE_TYPES,
+        ON_CONFLICT,
+        DISTINCT_ON,
+        GENERATE_SERIES,
+        ARRAY_BRACKETS,
+        JSON_PATHS,
     ),
+    path_words=frozenset({"postgres", "postgresql", "pgsql", "psql", "pg", "greenplum", "plpgsql"}),
+    host_signs=(POSTGRES_DRIVERS,),
 )
 
 

@@ -2,7 +2,23 @@
 
 from lineage_pipeline.dialects.dialect import DialectTraits, UnaliasedNaming
 from lineage_pipeline.dialects.postgres import PLPGSQL, POSTGRES_VALUE_KEYWORDS, PSQL
-from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.signs import (
+    CASTS,
+    CONVERT_TIMEZONE,
+    DATE_PARTS_FIRST,
+    DOLLAR_QUOTES,
+    IDENTITY_COLUMNS,
+    NVL,
+    PG_CATALOG,
+    PLPGSQL_BODIES,
+    POSTGRES_DRIVERS,
+    PSQL_COMMANDS,
+    QUALIFY,
+    SYSTEM_DATE,
+    TIME_ZONE_TYPES,
+    build_driver_sign,
+    build_sign,
+)
 from lineage_pipeline.dialects.system_catalogs import STANDARD_SCHEMAS, SystemCatalog
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule
 from lineage_pipeline.dialects.types.common_rules import (
@@ -153,6 +169,45 @@ REDSHIFT = DialectTraits(
     procedural=PLPGSQL,
     types=REDSHIFT_TYPES,
     type_rules=TypeRules(functions=REDSHIFT_RULES),
-    signs=(build_sign("DISTKEY, SORTKEY or DISTSTYLE", r"\b(DISTKEY|SORTKEY|DISTSTYLE)\b", 3, "dist sortkey"),),
-    host_signs=(build_driver_sign("Redshift", modules="redshift_connector", operators="Redshift", scheme="redshift"),),
+    signs=(
+        build_sign("DISTKEY, SORTKEY or DISTSTYLE", r"\b(DISTKEY|SORTKEY|DISTSTYLE)\b", 3, "dist sortkey"),
+        build_sign(
+            "system tables such as STL_QUERY", r"\b(?:STL|STV|SVV|SVL|SVCS)_[A-Z]\w+", 3, "stl_ stv_ svv_ svl_ svcs_"
+        ),
+        build_sign("UNLOAD ('…')", r"\bUNLOAD\s*\(\s*'", 3, "unload"),
+        build_sign(
+            "IAM_ROLE or CREDENTIALS of COPY",
+            r"\bIAM_ROLE\b|\bCREDENTIALS\s+(?:AS\s+)?'aws_",
+            3,
+            "iam_role credentials",
+        ),
+        build_sign(
+            "column encodings",
+            r"\bENCODE\s+(?:ZSTD|LZO|AZ64|BYTEDICT|RUNLENGTH|MOSTLY\d+|DELTA|RAW|TEXT\d+)\b",
+            3,
+            "encode",
+        ),
+        build_sign(
+            "WITH NO SCHEMA BINDING", r"\bNO\s+SCHEMA\s+BINDING\b|\bAPPROXIMATE\s+COUNT\b", 4, "schema approximate"
+        ),
+        build_sign("dbt settings of Redshift", r"\b(?:dist|sort|sort_type)\s*=\s*['\"\[]", 3, "dist sort"),
+        build_sign("JSON_EXTRACT_PATH_TEXT", r"\bJSON_EXTRACT_PATH_TEXT\s*\(", 2, "json_extract_path"),
+        PSQL_COMMANDS.with_worth(2),
+        PLPGSQL_BODIES,
+        PG_CATALOG,
+        DOLLAR_QUOTES,
+        CASTS,
+        TIME_ZONE_TYPES,
+        CONVERT_TIMEZONE,
+        DATE_PARTS_FIRST,
+        IDENTITY_COLUMNS,
+        SYSTEM_DATE,
+        QUALIFY,
+        NVL,
+    ),
+    path_words=frozenset({"redshift"}),
+    host_signs=(
+        build_driver_sign("Redshift", modules="redshift_connector", operators="Redshift", scheme="redshift"),
+        POSTGRES_DRIVERS.with_worth(1),
+    ),
 )

@@ -1,4 +1,7 @@
-"""Dialect signs: words and characters that hardly any other dialect has, with weights."""
+"""Dialect signs: words and characters that only some dialects have, with weights.
+
+A sign that several dialects share is defined here once; each of them lists it with its own weight.
+"""
 
 import re
 
@@ -9,7 +12,7 @@ class DialectSign(msgspec.Struct, frozen=True):
     """One sign of a dialect in a text."""
 
     name: str
-    """What it is called in the reasons for a detected dialect."""
+    """What it is called in the reasons for a detected dialect; signs of one name are one sign."""
     pattern: re.Pattern[str]
     """The expression that finds it."""
     worth: int = 1
@@ -20,6 +23,10 @@ class DialectSign(msgspec.Struct, frozen=True):
     def matches(self, text: str, lowered: str) -> bool:
         """Return whether a text has the sign."""
         return any(word in lowered for word in self.words or ("",)) and self.pattern.search(text) is not None
+
+    def with_worth(self, worth: int) -> "DialectSign":
+        """Return the same sign with the weight that it has in another dialect."""
+        return msgspec.structs.replace(self, worth=worth)
 
 
 def build_sign(name: str, pattern: str, worth: int = 1, words: str = "") -> DialectSign:
@@ -34,3 +41,67 @@ def build_driver_sign(name: str, *, modules: str, operators: str, scheme: str, w
     said = re.sub(r"\w\?|\\s\+import", " ", f"{modules} {operators} {scheme}".lower())
     words = " ".join(re.findall(r"[a-z0-9_]{4,}", said))
     return build_sign(f"a connector for {name}", rf"{imported}|{tasks}|['\"](?:{scheme})(?:\+\w+)?://", worth, words)
+
+
+# ── signs that several dialects share ─────────────────────────────────────────────────────────────────────────────────
+
+CASTS = build_sign("::casts", r"[\w)'\"\]]::\s*\"?[a-z]\w*", words="::")
+BACKTICKS = build_sign("names in backticks", r"`\w+`", words="`")
+QUALIFY = build_sign("QUALIFY", r"\bQUALIFY\b", words="qualify")
+STAR_EXCEPT = build_sign("* EXCEPT (…)", r"\*\s*EXCEPT\s*\(\s*\w+\s*[,)]", words="except")
+STAR_EXCLUDE = build_sign("* EXCLUDE", r"\*\s*EXCLUDE\s*\(?\s*\w+", 2, "exclude")
+DATE_PARTS_FIRST = build_sign(
+    "DATEADD and DATEDIFF",
+    r"\bDATE(?:ADD|DIFF)\s*\(\s*'?(?:year|quarter|month|week|day|hour|minute|second|[a-z]{1,4})'?\s*,",
+    words="dateadd datediff",
+)
+CONVERT_TIMEZONE = build_sign("CONVERT_TIMEZONE", r"\bCONVERT_TIMEZONE\s*\(", 2, "convert_timezone")
+NVL = build_sign("NVL", r"\bNVL\s*\(", words="nvl")
+IFNULL = build_sign("IFNULL", r"\bIFNULL\s*\(", words="ifnull")
+LATERAL_VIEW = build_sign("LATERAL VIEW", r"\bLATERAL\s+VIEW\b", 2, "lateral")
+INSERT_OVERWRITE = build_sign("INSERT OVERWRITE", r"\bINSERT\s+OVERWRITE\b", 2, "overwrite")
+COLLECT_FUNCTIONS = build_sign(
+    "COLLECT_SET and EXPLODE", r"\b(?:COLLECT_(?:SET|LIST)|(?:POS)?EXPLODE)\s*\(", 2, "collect_ explode"
+)
+PARTITIONED_BY = build_sign("PARTITIONED BY", r"\bPARTITIONED\s+BY\b|\bTBLPROPERTIES\b", 1, "partitioned tblprop")
+USING_FORMAT = build_sign(
+    "USING DELTA or PARQUET", r"\bUSING\s+(DELTA|PARQUET|ICEBERG|ORC|CSV|JSON)\b(?!\s*\()", 3, "using"
+)
+STORED_AS = build_sign("STORED AS", r"\bSTORED\s+AS\s+\w+", 3, "stored")
+ROW_FORMAT = build_sign("ROW FORMAT", r"\bROW\s+FORMAT\s+(SERDE|DELIMITED)\b", 3, "format")
+PSQL_COMMANDS = build_sign(
+    "psql commands",
+    r"^\s*\\(?:i|ir|c|cd|connect|copy|echo|qecho|warn|set|gset|unset|if|elif|else|endif|timing|pset|o|t|x|q|d[a-z]*\+?"
+    r"|prompt|watch|restrict|unrestrict|encoding|getenv|setenv|!|\.)(?=[\s;]|$)",
+    4,
+    "\\",
+)
+PLPGSQL_BODIES = build_sign("LANGUAGE plpgsql", r"\bLANGUAGE\s+'?plpgsql", 3, "plpgsql")
+PG_CATALOG = build_sign(
+    "the catalog pg_…",
+    r"\bpg_(?:catalog|class|namespace|attribute|index|indexes|tables|proc|type|database|user|views|constraint)\b",
+    2,
+    "pg_",
+)
+# Redshift is reached by the drivers of PostgreSQL as well.
+POSTGRES_DRIVERS = build_driver_sign(
+    "PostgreSQL", modules="psycopg2?|asyncpg|pg8000|aiopg", operators="Postgres", scheme="postgres(?:ql)?", worth=3
+)
+DOLLAR_QUOTES = build_sign("$$ bodies", r"\bAS\s*\$\w*\$", words="$")
+TIME_ZONE_TYPES = build_sign("TIMESTAMPTZ", r"\bTIMESTAMPTZ\b|\bWITHOUT\s+TIME\s+ZONE\b", words="timestamptz without")
+ON_CONFLICT = build_sign("ON CONFLICT", r"\bON\s+CONFLICT\s*(\(|DO\b)", words="conflict")
+DISTINCT_ON = build_sign("DISTINCT ON", r"\bDISTINCT\s+ON\s*\(", 2, "distinct")
+GENERATE_SERIES = build_sign("GENERATE_SERIES", r"\bGENERATE_SERIES\s*\(", words="generate_series")
+ARRAY_BRACKETS = build_sign("ARRAY[…]", r"\bARRAY\s*\[", words="array")
+JSON_PATHS = build_sign("->> of JSON", r"\s*->>\s*'", words="->>")
+JSON_EXTRACT_SCALAR = build_sign("JSON_EXTRACT_SCALAR", r"\bJSON_EXTRACT_SCALAR\s*\(", 2, "json_extract_scalar")
+ANGLE_TYPES = build_sign("STRUCT<…> and ARRAY<…>", r"\b(?:STRUCT|ARRAY)\s*<\s*\w+", words="struct array")
+INSERT_OR = build_sign("INSERT OR REPLACE", r"\bINSERT\s+OR\s+(?:IGNORE|REPLACE)\b", 3, "insert")
+PRAGMA = build_sign("PRAGMA", r"^\s*PRAGMA\s+\w+", 3, "pragma")
+DOT_COMMANDS = build_sign(
+    "dot commands", r"^\.(?:mode|headers?|import|read|output|separator|open|timer|print|tables|schema)\b", 4, "."
+)
+IDENTITY_COLUMNS = build_sign("IDENTITY(1,1)", r"\bIDENTITY\s*\(\s*\d+\s*,\s*\d+\s*\)", 2, "identity")
+SYSTEM_DATE = build_sign("GETDATE", r"\bGETDATE\s*\(\s*\)", words="getdate")
+LIMIT_PAIR = build_sign("LIMIT n, m", r"\bLIMIT\s+\d+\s*,\s*\d+", words="limit")
+GROUP_CONCAT = build_sign("GROUP_CONCAT", r"\bGROUP_CONCAT\s*\(", 2, "group_concat")

@@ -7,7 +7,19 @@ from lineage_pipeline.dialects.dialect import DialectTraits, UnaliasedNaming
 from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
 from lineage_pipeline.dialects.number_literals import parse_whole_number
 from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
-from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.signs import (
+    CASTS,
+    CONVERT_TIMEZONE,
+    DATE_PARTS_FIRST,
+    DOLLAR_QUOTES,
+    IDENTITY_COLUMNS,
+    IFNULL,
+    NVL,
+    QUALIFY,
+    STAR_EXCLUDE,
+    build_driver_sign,
+    build_sign,
+)
 from lineage_pipeline.dialects.system_catalogs import STANDARD_SCHEMAS, SystemCatalog
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule, arithmetic_rule
 from lineage_pipeline.dialects.types.coercion import common_type, type_digits
@@ -297,24 +309,48 @@ SNOWFLAKE = DialectTraits(
         },
     ),
     signs=(
-        build_sign("QUALIFY", r"\bQUALIFY\b", 2, "qualify"),
+        QUALIFY.with_worth(2),
         build_sign("paths into VARIANT with a cast", r"[\w\"\])]:[a-z_]\w*(?:[.\[][\w'.\[\]]*)?::\s*[a-z]", 4, "::"),
         build_sign("VARIANT columns", r"\bVARIANT\b", 2, "variant"),
         build_sign("LATERAL FLATTEN", r"\b(LATERAL|TABLE\s*\()\s*FLATTEN\s*\(|\bFLATTEN\s*\(\s*INPUT\b", 3, "flatten"),
         build_sign(
-            "OBJECT_CONSTRUCT, TRY_TO_… or IFF",
-            r"\b(OBJECT_CONSTRUCT|TRY_TO_\w+|TO_VARIANT|IFF|ZEROIFNULL)\s*\(",
-            words="object_construct try_to_ to_variant iff zeroifnull",
+            "OBJECT_CONSTRUCT or TRY_TO_…",
+            r"\b(OBJECT_CONSTRUCT|TRY_TO_\w+|TO_VARIANT|TRY_PARSE_JSON|ARRAY_CONSTRUCT\w*|BOOL(?:OR|AND)_AGG|UUID_STRING)\s*\(",
+            2,
+            "object_construct try_to_ to_variant try_parse array_construct bool uuid_string",
         ),
+        build_sign("IFF or ZEROIFNULL", r"\b(IFF|ZEROIFNULL|DIV0)\s*\(", words="iff zeroifnull div0"),
         build_sign("TRANSIENT tables", r"\bTRANSIENT\s+TABLE\b|\bCOPY\s+GRANTS\b", 3, "transient grants"),
-        build_sign("TIMESTAMP_NTZ", r"\bTIMESTAMP_(NTZ|LTZ|TZ)\b", 2, "timestamp_"),
+        build_sign("TIMESTAMP_NTZ", r"\b(?:TO_)?TIMESTAMP_(NTZ|LTZ|TZ)\b", 2, "timestamp_"),
         build_sign(
             "stages, streams, tasks and warehouses",
-            r"\bCREATE\s+(OR\s+REPLACE\s+)?(STAGE|STREAM|TASK|PIPE|WAREHOUSE|FILE\s+FORMAT)\b",
+            r"\bCREATE\s+(OR\s+REPLACE\s+)?(STAGE|STREAM|TASK|PIPE|WAREHOUSE|FILE\s+FORMAT|DYNAMIC\s+TABLE|NETWORK\s+RULE)\b",
             3,
-            "stage stream task pipe warehouse format",
+            "stage stream task pipe warehouse format dynamic network",
         ),
         build_sign("COPY INTO from a stage", r"\bCOPY\s+INTO\b[^;]*\bFROM\s+@", 3, "copy"),
+        build_sign("USE WAREHOUSE or USE ROLE", r"^\s*USE\s+(?:WAREHOUSE|ROLE|SECONDARY)\b", 3, "use"),
+        build_sign(
+            "ACCOUNT_USAGE",
+            r"\bACCOUNT_USAGE\.\w|\bRESULT_SCAN\s*\(|\bTABLE\s*\(\s*GENERATOR\b",
+            3,
+            "account_usage result_scan generator",
+        ),
+        build_sign(
+            "dbt settings of Snowflake",
+            r"\b(?:snowflake_warehouse|query_tag|copy_grants|transient)\b['\"]?\s*[=:]",
+            3,
+            "snowflake_warehouse query_tag copy_grants transient",
+        ),
+        STAR_EXCLUDE,
+        CASTS,
+        CONVERT_TIMEZONE,
+        DATE_PARTS_FIRST,
+        IDENTITY_COLUMNS.with_worth(1),
+        DOLLAR_QUOTES,
+        IFNULL,
+        NVL,
     ),
+    path_words=frozenset({"snowflake"}),
     host_signs=(build_driver_sign("Snowflake", modules="snowflake", operators="Snowflake", scheme="snowflake"),),
 )

@@ -3,7 +3,21 @@
 from lineage_pipeline.dialects.dialect import DialectTraits, UnaliasedNaming
 from lineage_pipeline.dialects.number_literals import parse_whole_number
 from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
-from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.signs import (
+    ANGLE_TYPES,
+    BACKTICKS,
+    COLLECT_FUNCTIONS,
+    INSERT_OVERWRITE,
+    LATERAL_VIEW,
+    NVL,
+    PARTITIONED_BY,
+    ROW_FORMAT,
+    STAR_EXCEPT,
+    STORED_AS,
+    USING_FORMAT,
+    build_driver_sign,
+    build_sign,
+)
 from lineage_pipeline.dialects.table_functions import TableArgument
 from lineage_pipeline.dialects.types import decimals
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule, arithmetic_rule
@@ -775,16 +789,26 @@ SPARK = DialectTraits(
         counting_functions=frozenset({"RANGE"}),
     ),
     signs=(
-        build_sign("USING DELTA or PARQUET", r"\bUSING\s+(DELTA|PARQUET|ICEBERG|ORC|CSV|JSON)\b", 3, "using"),
-        build_sign("LATERAL VIEW", r"\bLATERAL\s+VIEW\b", 2, "lateral"),
-        build_sign("INSERT OVERWRITE", r"\bINSERT\s+OVERWRITE\b", 2, "overwrite"),
+        USING_FORMAT,
+        LATERAL_VIEW,
+        INSERT_OVERWRITE,
         build_sign(
             "INSERT OVERWRITE of a partition",
             r"\bINSERT\s+OVERWRITE\s+(TABLE\s+)?[^\s(;]+\s+PARTITION\s*\(",
             1,
             "overwrite",
         ),
+        build_sign("CACHE TABLE", r"^\s*(?:UN)?CACHE\s+(?:LAZY\s+)?TABLE\b|\bSET\s+spark\.", 3, "cache spark."),
+        COLLECT_FUNCTIONS,
+        PARTITIONED_BY,
+        STORED_AS.with_worth(1),
+        ROW_FORMAT.with_worth(1),
+        ANGLE_TYPES,
+        STAR_EXCEPT,
+        BACKTICKS,
+        NVL,
     ),
+    path_words=frozenset({"spark", "sparksql", "pyspark"}),
     host_signs=(
         build_sign("spark.sql", r"\b(spark\w*|sql_?context|hive_?context)\.sql\s*\(", 3),
         build_driver_sign("Spark", modules="pyspark", operators="SparkSql", scheme="spark", worth=3),

@@ -2,7 +2,17 @@
 
 from lineage_pipeline.dialects.dialect import TWO_PARTS, DialectTraits
 from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
-from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.signs import (
+    DOT_COMMANDS,
+    GROUP_CONCAT,
+    IFNULL,
+    INSERT_OR,
+    LIMIT_PAIR,
+    ON_CONFLICT,
+    PRAGMA,
+    build_driver_sign,
+    build_sign,
+)
 from lineage_pipeline.dialects.system_catalogs import SystemCatalog
 
 SQLITE = DialectTraits(
@@ -23,6 +33,22 @@ SQLITE = DialectTraits(
             3,
             "autoincrement rowid",
         ),
+        build_sign("sqlite_master", r"\bsqlite_(?:master|schema|sequence|stat1)\b", 4, "sqlite_"),
+        build_sign(
+            "JULIANDAY or DATETIME('now')",
+            r"\bJULIANDAY\s*\(|\b(?:DATE|DATETIME|STRFTIME)\s*\([^)]*'now'",
+            3,
+            "julianday now",
+        ),
+        build_sign("INTEGER PRIMARY KEY", r"\bINTEGER\s+(?:NOT\s+NULL\s+)?PRIMARY\s+KEY\b", 1, "integer"),
+        PRAGMA,
+        DOT_COMMANDS,
+        INSERT_OR,
+        ON_CONFLICT,
+        IFNULL,
+        GROUP_CONCAT.with_worth(1),
+        LIMIT_PAIR,
     ),
+    path_words=frozenset({"sqlite", "sqlite3"}),
     host_signs=(build_driver_sign("SQLite", modules="sqlite3|aiosqlite", operators="Sqlite", scheme="sqlite"),),
 )

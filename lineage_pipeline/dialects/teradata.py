@@ -5,7 +5,11 @@ import re
 from lineage_pipeline.dialects.client_commands import COMMAND_KINDS, ClientCommands
 from lineage_pipeline.dialects.dialect import TWO_PARTS, DialectTraits
 from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
-from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.signs import (
+    QUALIFY,
+    build_driver_sign,
+    build_sign,
+)
 from lineage_pipeline.dialects.system_catalogs import SystemCatalog
 
 TERADATA = DialectTraits(
@@ -24,11 +28,29 @@ TERADATA = DialectTraits(
     procedural=ProceduralLanguage("SPL", transactions=frozenset({"TRANSACTION", ";"})),
     signs=(
         build_sign(
-            "PRIMARY INDEX, MULTISET or SEL",
-            r"\b(MULTISET|VOLATILE)\s+TABLE\b|\bPRIMARY\s+INDEX\s*\(",
+            "MULTISET, VOLATILE or PRIMARY INDEX",
+            r"\b(MULTISET|VOLATILE)\s+TABLE\b|\bPRIMARY\s+INDEX\s*\(|\bMULTISET\s+VOLATILE\b",
             3,
             "multiset volatile index",
         ),
+        build_sign(
+            "BTEQ commands",
+            r"^\s*\.(?:LOGON|LOGOFF|LOGMECH|IF\s+ERRORCODE|RUN\s+FILE|EXPORT|QUIT|LABEL|GOTO)\b",
+            4,
+            ".",
+        ),
+        build_sign("SEL or COLLECT STATISTICS", r"^\s*SEL\s+|\bCOLLECT\s+STAT", 2, "sel collect"),
+        build_sign("REPLACE VIEW or MACRO", r"^\s*REPLACE\s+(?:VIEW|MACRO|PROCEDURE)\b", 3, "replace"),
+        build_sign(
+            "LOCKING or FALLBACK",
+            r"\bLOCKING\s+(?:ROW|TABLE|\w+\s+FOR)\b|\bNO\s+FALLBACK\b|\bCASESPECIFIC\b",
+            3,
+            "locking fallback casespecific",
+        ),
+        build_sign("formats and titles of columns", r"\(\s*(?:FORMAT|TITLE)\s+'", 2, "format title"),
+        build_sign("the catalog DBC", r"\bDBC\.\w+", 2, "dbc."),
+        QUALIFY,
     ),
+    path_words=frozenset({"teradata", "bteq"}),
     host_signs=(build_driver_sign("Teradata", modules="teradatasql", operators="Teradata", scheme="teradatasql"),),
 )

@@ -2,7 +2,12 @@
 
 from lineage_pipeline.dialects.dialect import DialectTraits, UnaliasedNaming
 from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
-from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.signs import (
+    ARRAY_BRACKETS,
+    JSON_EXTRACT_SCALAR,
+    build_driver_sign,
+    build_sign,
+)
 from lineage_pipeline.dialects.system_catalogs import SystemCatalog
 from lineage_pipeline.dialects.table_functions import TableArgument
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule
@@ -198,8 +203,21 @@ TRINO = DialectTraits(
     type_rules=TypeRules(functions=TRINO_RULES),
     signs=(
         build_sign(
-            "tables WITH (format = …)", r"\bWITH\s*\(\s*(format|partitioned_by|external_location)\s*=", 3, "with"
+            "tables WITH (format = …)",
+            r"\bWITH\s*\(\s*(format|partitioned_by|external_location|partitioning|location)\s*=",
+            3,
+            "with",
         ),
+        build_sign(
+            "DATE_PARSE or APPROX_DISTINCT",
+            r"\b(?:DATE_PARSE|APPROX_DISTINCT|FROM_ISO8601_\w+|TO_ISO8601|MAP_AGG|MULTIMAP_AGG)\s*\(",
+            2,
+            "date_parse approx_distinct iso8601 map_agg",
+        ),
+        build_sign("WITH ORDINALITY of UNNEST", r"\bUNNEST\s*\([^)]*\)\s*WITH\s+ORDINALITY\b", 1, "ordinality"),
+        JSON_EXTRACT_SCALAR,
+        ARRAY_BRACKETS,
     ),
+    path_words=frozenset({"trino"}),
     host_signs=(build_driver_sign("Trino", modules="trino", operators="Trino", scheme="trino"),),
 )

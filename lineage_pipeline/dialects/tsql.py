@@ -6,7 +6,13 @@ import msgspec
 
 from lineage_pipeline.dialects.dialect import DialectTraits, UnaliasedNaming
 from lineage_pipeline.dialects.number_literals import parse_whole_number
-from lineage_pipeline.dialects.signs import build_driver_sign, build_sign
+from lineage_pipeline.dialects.signs import (
+    DATE_PARTS_FIRST,
+    IDENTITY_COLUMNS,
+    SYSTEM_DATE,
+    build_driver_sign,
+    build_sign,
+)
 from lineage_pipeline.dialects.system_catalogs import STANDARD_SCHEMAS, SystemCatalog
 from lineage_pipeline.dialects.table_functions import TableArgument
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule, arithmetic_rule
@@ -488,19 +494,48 @@ TSQL = DialectTraits(
         table_functions={"STRING_SPLIT": (SAME_AS_EXPRESSION,), "OPENJSON": ("NVARCHAR(4000)", "NVARCHAR(MAX)", "INT")},
     ),
     signs=(
-        build_sign("GO on a line of its own", r"^[ \t]*GO[ \t]*\r?$", 3, "go"),
+        build_sign("GO on a line of its own", r"^[ \t]*GO[ \t]*;?[ \t]*\r?$", 3, "go"),
         build_sign("names in brackets", r"\[\w+\]\.\[\w+\]", 3, "].["),
-        build_sign("SET NOCOUNT ON", r"\bSET\s+NOCOUNT\s+ON\b", 3, "nocount"),
+        build_sign(
+            "SET NOCOUNT ON",
+            r"\bSET\s+(?:NOCOUNT|ANSI_NULLS|QUOTED_IDENTIFIER|XACT_ABORT)\s+O",
+            3,
+            "nocount ansi_nulls quoted_id xact_abort",
+        ),
         build_sign("variables with @", r"\bDECLARE\s+@\w+", 2, "declare"),
         build_sign("NVARCHAR(MAX)", r"\bN?VARCHAR\s*\(\s*MAX\s*\)", 2, "varchar"),
-        build_sign(
-            "GETDATE, ISNULL, CONVERT or DATEADD",
-            r"\b(GETDATE\(\)|ISNULL\(|CONVERT\(\s*N?\w+(\(\d+\))?\s*,)",
-            words="getdate isnull convert",
-        ),
+        build_sign("ISNULL or CONVERT", r"\b(?:ISNULL\s*\(|CONVERT\(\s*N?\w+(\(\d+\))?\s*,)", words="isnull convert"),
         build_sign("SELECT TOP", r"\bSELECT\s+TOP\s*\(?\d+", words="top"),
         build_sign("the schema dbo", r"\bdbo\.\w", words="dbo."),
+        build_sign("#temporary tables", r"\b(?:INTO|FROM|TABLE|JOIN|UPDATE)\s+##?[A-Z]\w*", 3, "#"),
+        build_sign(
+            "the catalog sys",
+            r"\bsys\.(?:objects|tables|columns|indexes|schemas|databases|types|dm_\w+|sp_\w+|partitions)\b|\bOBJECT_ID\s*\(",
+            3,
+            "sys. object_id",
+        ),
+        build_sign(
+            "UNIQUEIDENTIFIER or DATETIME2",
+            r"\b(?:UNIQUEIDENTIFIER|DATETIME2|DATETIMEOFFSET|SMALLDATETIME|NVARCHAR|NTEXT)\b",
+            2,
+            "uniqueid datetime2 datetimeoff smalldatetime nvarchar ntext",
+        ),
+        build_sign(
+            "WITH (NOLOCK)",
+            r"\(\s*NOLOCK\s*\)|@@(?:ROWCOUNT|ERROR|TRANCOUNT|FETCH_STATUS|SERVERNAME|VERSION|SPID)\b",
+            3,
+            "nolock @@",
+        ),
+        build_sign(
+            "BEGIN TRY or RAISERROR", r"\bBEGIN\s+TRY\b|\bRAISERROR\s*\(|\bCROSS\s+APPLY\b", 3, "try raiserror apply"
+        ),
+        build_sign("sqlcmd commands", r"^:(?:setvar|r|on\s+error|connect)\b", 3, ":"),
+        build_sign("CLUSTERED indexes", r"\b(?:NON)?CLUSTERED\s+(?:INDEX|COLUMNSTORE|\()", 3, "clustered"),
+        DATE_PARTS_FIRST,
+        IDENTITY_COLUMNS,
+        SYSTEM_DATE,
     ),
+    path_words=frozenset({"tsql", "mssql", "sqlserver", "synapse"}),
     host_signs=(build_driver_sign("SQL Server", modules="pymssql", operators="MsSql", scheme="mssql"),),
     project_suffixes=(".sqlproj",),
 )

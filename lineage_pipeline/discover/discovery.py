@@ -3,21 +3,20 @@
 import hashlib
 import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import msgspec
 
 from lineage_pipeline.config.models import DEFAULTS
-from lineage_pipeline.dialects.detect import DialectGuess
 from lineage_pipeline.discover.code_owners import CodeOwners
-from lineage_pipeline.discover.embedded_sql.extractor import extract_sql
+from lineage_pipeline.discover.declared_dialects import DeclaredDialects
+from lineage_pipeline.discover.dialect_detection import find_name_signs, find_signs
+from lineage_pipeline.discover.dialect_vote import AgreedDialects, DialectVote
+from lineage_pipeline.discover.embedded_sql.extractor import HOST_NAMES, extract_sql
 from lineage_pipeline.discover.embedded_sql.python_program import RepositoryModules
 from lineage_pipeline.discover.file_options import (
     HEADER_KEYS,
-    assign_dialects,
-    assign_project_dialect,
     find_unknown_header_words,
-    guess_file_dialect,
     options_of_row,
     parse_header,
     resolve_file_options,
@@ -30,9 +29,10 @@ from lineage_pipeline.discover.file_selection import (
     count_by_ending,
     describe_unread,
 )
-from lineage_pipeline.discover.sql_sniffing import SHEBANG_MARK, is_gzip, unpack_gzip
+from lineage_pipeline.discover.sql_sniffing import SHEBANG_MARK, find_shebang_dialect, is_gzip, unpack_gzip
 from lineage_pipeline.discover.templating.protocol import Library, NoLibrary, Rendered
-from lineage_pipeline.discover.templating.templaters import RepositoryTemplaters
+from lineage_pipeline.discover.templating.templaters import DBT, RepositoryTemplaters
+from lineage_pipeline.discover.tree_dialects import assign_dialects
 from lineage_pipeline.engine.graph.script_scopes import natural_path_key
 from lineage_pipeline.files.encoding import decode_content, replace_surrogates
 from lineage_pipeline.files.sql_endings import FileChoice
@@ -41,7 +41,7 @@ from lineage_pipeline.model.enums import Stage, Status
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.model.findings import CODES, build_diagnostic
 from lineage_pipeline.model.source_map import SourceMap, SourceText, find_line_starts
-from lineage_pipeline.model.tables import Diagnostic, Snapshot, Source, SqlFile
+from lineage_pipeline.model.tables import SCHEMA_TEMPLATER, Diagnostic, Snapshot, Source, SqlFile
 from lineage_pipeline.model.templating import Templating
 
 MAX_BYTES_PER_CHARACTER = 4
@@ -49,10 +49,10 @@ MAX_BYTES_PER_CHARACTER = 4
 
 
 class RecalledFile(msgspec.Struct, frozen=True):
-    """What an earlier run found about an unchanged file: its row, its dialect guess and its findings."""
+    """What an earlier run found about an unchanged file: its row, its signs of dialects and its findings."""
 
     file: SqlFile
-    guess: DialectGuess | None = None
+    signs: tuple[str, ...] = ()
     findings: tuple[Diagnostic, ...] = ()
 
 
@@ -87,11 +87,7 @@ def oversized_file(path: str, most: int) -> RawFile:
     return RawFile(path, b"", excess=f"{most // MAX_BYTES_PER_CHARACTER} characters")
 
 
-SCHEMA_TEMPLATER = "schema"
-"""Templater name of files that describe tables and hold no SQL; their rendered text is a list of tables."""
-
 DIALECT_EVIDENCE = {
-    "dbt": "the target of the dbt project",
     "sqlmesh": "the SQLMesh model or its project",
     "dataform": "Dataform writes for BigQuery",
 }
@@ -124,7 +120,8 @@ def render_rows(file: SqlFile, source: Source, templates: RepositoryTemplaters, 
     if own:
         wanted = msgspec.structs.replace(wanted, templater=own)
     try:
-        done = templates.render(file.path, source.text, file.dialect, wanted)
+        configured = rules.options_for(file.path).dialect
+        done = templates.render(file.path, source.text, file.dialect, wanted, configured)
     except LineageError as error:
         if not own:  # settings that name nobody are a mistake, a file that does is a finding
             raise
@@ -135,8 +132,9 @@ def render_rows(file: SqlFile, source: Source, templates: RepositoryTemplaters, 
         return file, source, ()
     templater, rendering = done
     row = msgspec.structs.replace(file, templater=templater)
-    if rendering.dialect and not file.dialect:
-        row = msgspec.structs.replace(row, dialect=rendering.dialect, evidence=_dialect_evidence(templater))
+    if not file.dialect and (rendering.dialect or rendering.evidence):
+        evidence = rendering.evidence or _dialect_evidence(templater)
+        row = msgspec.structs.replace(row, dialect=rendering.dialect, evidence=evidence)
     return _build_rows(row, source, rendering)
 
 
@@ -170,7 +168,7 @@ def render_project_rows(
             templater=further.templater,
             status=Status.ANALYSED,
             owners=(),
-            evidence="settings" if options.dialect else _dialect_evidence("dbt") if further.rendered.dialect else None,
+            evidence="settings" if options.dialect else further.rendered.evidence or None,
         )
         yield _build_rows(row, source, further.rendered)
 
@@ -239,6 +237,7 @@ class Discovery(msgspec.Struct, frozen=True):
     """One repository at one moment: files in natural path order, and each distinct content once.
 
     `waivers` is the text of its waiver file, empty where there is none. `unread` files look like SQL and are not read.
+    `votes` are the dialects that nothing declares.
     """
 
     snapshot: Snapshot
@@ -247,6 +246,7 @@ class Discovery(msgspec.Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...] = ()
     waivers: str = ""
     unread: tuple[UnreadFile, ...] = ()
+    votes: tuple[DialectVote, ...] = ()
 
     @property
     def key(self) -> str:
@@ -257,7 +257,7 @@ class Discovery(msgspec.Struct, frozen=True):
 class DiscoveryReader:
     """Reads raw files into rows one by one, in natural path order, without keeping their contents.
 
-    With `detect`, files without a configured dialect get the one that their text suggests.
+    With `detect`, files without a configured dialect get that of their project or tree.
     """
 
     def __init__(
@@ -286,18 +286,32 @@ class DiscoveryReader:
         self.modules: Sequence[str] = said.get("modules", ())
         self.selection: FileSelection | None = said.get("selection")
         self.files: list[SqlFile] = []
-        self.guesses: dict[str, DialectGuess] = {}
+        self.agreed: AgreedDialects = {}
+        self.templates = RepositoryTemplaters(self.around.library)
+        self.signs: dict[str, tuple[str, ...]] = {}
         self._told: dict[str, tuple[Diagnostic, ...]] = {}
+
+    def follow(self, agreed: AgreedDialects) -> Self:
+        """Read the files in these dialects where nothing declares one; call it before anything is read."""
+        self.agreed, self.templates = agreed, RepositoryTemplaters(self.around.library, agreed)
+        return self
 
     def sources(self) -> Iterator[Source]:
         """Read all files and yield each distinct content once."""
         seen: set[str] = set()
-        for file, source, told in _iter_rows(self._to_read(), self.rules, self.around):
-            guess = guess_file_dialect(file, source) if self.detect and file.templater != SCHEMA_TEMPLATER else None
-            self._add_rows(RecalledFile(file, guess, tuple(told)))
+        for file, source, told in _iter_rows(self._to_read(), self.rules, self.around, self.templates):
+            self._add_rows(RecalledFile(file, self._find_signs(file, source), tuple(told)))
             if source.source_hash not in seen:
                 seen.add(source.source_hash)
                 yield source
+
+    def _find_signs(self, file: SqlFile, source: Source) -> tuple[str, ...]:
+        """Return the signs of dialects in a file that nothing says the dialect of."""
+        if not self.detect or file.dialect or file.templater in (SCHEMA_TEMPLATER, DBT):
+            return ()
+        hosted = file.templater in HOST_NAMES
+        named = () if hosted else find_name_signs(file.path, find_shebang_dialect(source.text) or "")
+        return (*find_signs(source.rendered, source.text if hosted else ""), *named)
 
     def _to_read(self) -> Iterator[RawFile]:
         """Yield the files whose rows are not recalled; recalled rows are added in their turn."""
@@ -311,23 +325,21 @@ class DiscoveryReader:
         file = found.file
         self.files.append(file)
         self.diagnostics.extend(found.findings)
-        if found.guess is not None:
-            self.guesses[file.path] = found.guess
+        self.signs[file.path] = found.signs
         if found.findings:
             self._told[file.path] = found.findings
 
     def to_recall(self) -> dict[str, RecalledFile]:
         """Return what was found about each file; call it after all sources are consumed."""
         return {
-            file.path: RecalledFile(file, self.guesses.get(file.path), self._told.get(file.path, ()))
-            for file in self.files
+            file.path: RecalledFile(file, self.signs[file.path], self._told.get(file.path, ())) for file in self.files
         }
 
     def done(self, sources: Iterable[Source] = ()) -> Discovery:
         """Return the discovery after all sources are consumed; without a commit, its name is a hash of the files."""
         ordered = sorted(self.files, key=lambda file: natural_path_key(file.path))
-        guesses = self.guesses | assign_project_dialect(ordered, self.projects)
-        files = _set_positions(assign_dialects(ordered, guesses), self.positions())
+        assigned, votes = self._assign_dialects(ordered)
+        files = _set_positions(assigned, self.positions())
         found = {file.path for file in files}
         modules = [build_file_finding("SUBMODULE", path) for path in sorted(self.modules)]
         missing = [build_file_finding("FILE_MISSING", path) for path in self.rules.listed() if path not in found]
@@ -337,7 +349,7 @@ class DiscoveryReader:
             files=len(files),
         )
         folders = self.selection.unread_folders() if self.selection is not None else ()
-        told = (*modules, *map(build_unread_finding, folders), *self.diagnostics, *missing)
+        told = (*modules, *map(build_unread_finding, folders), *self.diagnostics, *missing, *_report_doubts(votes))
         return Discovery(
             snapshot=named,
             files=tuple(files),
@@ -345,7 +357,17 @@ class DiscoveryReader:
             diagnostics=told,
             waivers=self.waivers,
             unread=(*(self.selection.unread() if self.selection is not None else ()), *_find_oversized(files, told)),
+            votes=votes,
         )
+
+    def _assign_dialects(self, files: Sequence[SqlFile]) -> tuple[Sequence[SqlFile], tuple[DialectVote, ...]]:
+        """Give files without a dialect that of their project or tree; return the votes as well."""
+        if not self.detect:
+            return files, ()
+        declared = DeclaredDialects(self.around.library, self.projects)
+        assigned, votes = assign_dialects(files, self.signs, declared, self.agreed)
+        projects = tuple(self.templates.dbt.votes()) if self.templates.dbt is not None else ()
+        return assigned, (*projects, *votes)
 
     def whole(self) -> Discovery:
         """Read all files and keep their contents."""
@@ -359,6 +381,20 @@ class DiscoveryReader:
         return self.done().key
 
 
+def _report_doubts(votes: Iterable[DialectVote]) -> Iterator[Diagnostic]:
+    """Report the votes with which another dialect had nearly as many signs."""
+    for vote in votes:
+        if vote.other:
+            where = vote.folder or "these files"
+            said = {
+                "where": where,
+                "dialect": vote.dialect or "generic SQL",
+                "evidence": vote.evidence,
+                "other": vote.other,
+            }
+            yield build_file_finding("DIALECT_UNCERTAIN", None, **said)
+
+
 def _set_positions(files: Sequence[SqlFile], positions: Mapping[str, int]) -> Sequence[SqlFile]:
     """Set the position of files that run before or after all others."""
     if not positions:
@@ -366,9 +402,11 @@ def _set_positions(files: Sequence[SqlFile], positions: Mapping[str, int]) -> Se
     return [msgspec.structs.replace(file, position=positions.get(file.path)) for file in files]
 
 
-def _iter_rows(raw_files: Iterable[RawFile], rules: DiscoveryRules, around: FileSurroundings) -> Iterator[FileRows]:
+def _iter_rows(
+    raw_files: Iterable[RawFile], rules: DiscoveryRules, around: FileSurroundings, templates: RepositoryTemplaters
+) -> Iterator[FileRows]:
     """Yield the rows of each file, decoded and rendered, and of files that projects around them add."""
-    templates, modules, known = RepositoryTemplaters(around.library), RepositoryModules(around.library), set[str]()
+    modules, known = RepositoryModules(around.library), set[str]()
     for raw in raw_files:
         file, source, problems = _read_raw_file(raw, rules, templates, modules)
         if file is None:
@@ -482,7 +520,7 @@ def _read_raw_file(
     reading = resolve_file_options(decoded.text, given)
     findings += _report_header_words(raw.path, decoded.text)
     options = reading.options
-    taken = templates.takes_program(raw.path, decoded.text, options.dialect, rules.templating_for(raw.path))
+    taken = templates.takes_program(raw.path, decoded.text, given.dialect, rules.templating_for(raw.path))
     host = extract_sql(raw.path, decoded.text, options.dialect, modules) if not problem and not taken else None
     plain = _comment_shebang(decoded.text)
     rendered, copies = (replace_surrogates(host.text), host.copies) if host is not None else (plain, ())

@@ -10,7 +10,6 @@ import msgspec
 
 from lineage_pipeline.discover.code_owners import OWNER_FILES, CodeOwners, parse_code_owners
 from lineage_pipeline.discover.discovery import (
-    SCHEMA_TEMPLATER,
     Discovery,
     DiscoveryReader,
     DiscoveryRules,
@@ -36,7 +35,7 @@ from lineage_pipeline.engine.graph.script_scopes import natural_path_key
 from lineage_pipeline.files.bounded_files import SETTINGS, read_bounded_file
 from lineage_pipeline.files.encoding import decode_content
 from lineage_pipeline.model.errors import LineageError
-from lineage_pipeline.model.tables import Snapshot
+from lineage_pipeline.model.tables import SCHEMA_TEMPLATER, Snapshot
 
 MAX_TEXT_BYTES = 10_000_000
 """Size in bytes beyond which a CODEOWNERS or waiver file is not read."""

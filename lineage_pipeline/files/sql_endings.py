@@ -10,7 +10,7 @@ from enum import StrEnum
 import msgspec
 
 CERTAIN, LIKELY = 6, 3
-"""Weights of an ending as a sign of a dialect, beside those of the words in a file (`dialects/detect.py`)."""
+"""Weights of an ending as a sign of a dialect, beside those of the words in a file."""
 
 
 class SqlFileKind(msgspec.Struct, frozen=True):

@@ -67,6 +67,13 @@ CODES: dict[str, FindingCode] = {
             undone=True,
         ),
         FindingCode(
+            name="DIALECT_UNCERTAIN",
+            severity=Level.WARNING,
+            message="{where}: read as {dialect} ({evidence}), but {other} is possible; --dialect {other} reads it so",
+            meaning="Nothing declares the dialect, and the signs in the files speak for two dialects.",
+            remedy="Name the dialect with --dialect, or as `dialect` in the settings.",
+        ),
+        FindingCode(
             name="TEMPLATE_ERROR",
             severity=Level.ERROR,
             message="cannot render the template: {reason}",

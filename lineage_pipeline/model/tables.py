@@ -81,6 +81,10 @@ class Source(msgspec.Struct, frozen=True, gc=False):
     source_map: tuple[int, ...]
 
 
+SCHEMA_TEMPLATER = "schema"
+"""The templater of files that are schemas and no SQL."""
+
+
 class SqlFile(msgspec.Struct, frozen=True, gc=False):
     """One discovered file; `evidence` says why it is read in this dialect, and defaults are what its header names.
 

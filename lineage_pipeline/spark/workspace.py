@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
-from lineage_pipeline.discover.discovery import SCHEMA_TEMPLATER, OptionsLookup
+from lineage_pipeline.discover.discovery import OptionsLookup
 from lineage_pipeline.discover.file_options import options_of_row
 from lineage_pipeline.files.fingerprints import hash_parts
 from lineage_pipeline.model.analysis import Options, TableSchema
 from lineage_pipeline.model.enums import Status
-from lineage_pipeline.model.tables import SqlFile
+from lineage_pipeline.model.tables import SCHEMA_TEMPLATER, SqlFile
 from lineage_pipeline.spark.frames import read_parquet_frame
 from lineage_pipeline.spark.session import default_parallelism
 from lineage_pipeline.store.compiled_scripts import SUCCESS_MARKER, list_finished_folders

@@ -181,7 +181,7 @@ def test_graphs_are_the_same_bytes_whatever_the_hash_seed(here: Path, graph: str
         ("create view v as select 1 as a; select from where", "postgres", 1),
         ("insert into t (a, b) select 1", "postgres", 1),
         ("exec (@sql)", "tsql", 1),
-        ("create view v as select 1 as a", "postgers", 1),
+        ("-- lineage: dialect=postgers\ncreate view v as select 1 as a", "postgres", 1),
     ],
 )
 def test_strict_turns_findings_into_an_exit_code(here: Path, sql: str, dialect: str, code: int) -> None:
@@ -193,11 +193,26 @@ def test_strict_turns_findings_into_an_exit_code(here: Path, sql: str, dialect: 
 @pytest.mark.parametrize(
     ("dialect", "hint"), [("postgers", "did you mean postgres?"), ("xyzzy", "known are ansi, athena, bigquery,")]
 )
-def test_an_unknown_dialect_falls_back_and_says_which_was_meant(
+def test_an_unknown_dialect_is_an_error_that_says_which_was_meant(
     here: Path, capsys: pytest.CaptureFixture[str], dialect: str, hint: str
 ) -> None:
     (here / "a.sql").write_text("create view v as select a from t")
-    assert main(["analyze", "a.sql", "--dialect", dialect, "--format", "json"]) == 0
+    for command in (["analyze", "a.sql"], ["scan", "."], ["diff", ".", "."], ["impact", "t.a"]):
+        assert main([*command, "--dialect", dialect]) == 2
+        assert f"there is no dialect {dialect}: {hint}" in capsys.readouterr().err
+    (here / "lineage.toml").write_text(f'[analysis]\ndialect = "{dialect}"\n')
+    assert main(["scan", "."]) == 2
+    assert f"there is no dialect {dialect}: {hint}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("dialect", "hint"), [("postgers", "did you mean postgres?"), ("xyzzy", "known are ansi, athena, bigquery,")]
+)
+def test_an_unknown_dialect_in_a_header_falls_back_and_says_which_was_meant(
+    here: Path, capsys: pytest.CaptureFixture[str], dialect: str, hint: str
+) -> None:
+    (here / "a.sql").write_text(f"-- lineage: dialect={dialect}\ncreate view v as select a from t")
+    assert main(["analyze", "a.sql", "--format", "json"]) == 0
     document = json.loads(capsys.readouterr().out)
     (finding,) = [row for row in document["diagnostics"] if row["code"] == "DIALECT_FALLBACK"]
     assert finding["severity"] == "warning"

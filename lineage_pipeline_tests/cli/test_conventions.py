@@ -94,7 +94,7 @@ def test_progress_is_for_terminals(here: Path) -> None:
     (here / "a.sql").write_text("select 1 as a;")
     command = [sys.executable, "-m", "lineage_pipeline.cli", "scan", str(here)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "Dialect: generic SQL (no signs of a dialect; --dialect names one)\n")
 
 
 def test_a_finding_shows_its_line_and_points_at_the_place(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -254,7 +254,7 @@ def test_warnings_of_libraries_are_not_shown(shop: Path) -> None:
     (shop / "shop.sql").write_text("select regexp_extract(a, '[[]b') as b from t;")
     command = [sys.executable, "-m", "lineage_pipeline.cli", "scan", str(shop), "--dialect", "bigquery", "--no-cache"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "Dialect: bigquery (--dialect)\n")
 
 
 def test_an_incomplete_clause_is_a_readable_finding(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:

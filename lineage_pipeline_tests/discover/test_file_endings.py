@@ -416,7 +416,7 @@ def test_commands_say_what_is_not_read(tmp_path: Path, monkeypatch: pytest.Monke
     for words in (["scan", ".", "-v"], ["-v", "scan", "."], ["scan", ".@HEAD", "--verbose"]):
         lines = CliRunner().invoke(app, words).stderr.splitlines()
         assert any(line.startswith("one/a.sql: ") for line in lines)
-        assert "two/c.pkb: oracle (detected: the ending .pkb), utf-8" in lines
+        assert "two/c.pkb: oracle (1 of 2 files: the ending .pkb), utf-8" in lines
         assert "one/b.txt: not read (unknown ending)" in lines
         assert "two/d: not read (unknown ending)" in lines
         assert summary in lines

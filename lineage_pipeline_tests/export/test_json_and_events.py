@@ -53,6 +53,7 @@ def test_the_document_has_the_keys_of_the_contract() -> None:
         "diagnostics": {"error": 0, "warning": 1, "info": 0},
         "has_errors": False,
         "has_approximations": False,
+        "dialects": [],
     }
     assert document["statements"][0]["span"]["end"] == len(ORDERS_SQL)
 

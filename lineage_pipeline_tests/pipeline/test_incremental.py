@@ -191,3 +191,33 @@ def test_a_repository_after_many_edits_has_the_rows_of_a_new_one(tmp_path: Path)
         assert query_folder(tmp_path) == query_folder(tmp_path, cache=False)
         texts = edit(texts, 5, number)
         write(texts, tmp_path)
+
+
+VOTES = {
+    f"s{number}.sql": f"\\cd x\ncreate view S{number} as select a::int as A from T{number};" for number in range(3)
+}
+VOTES |= {f"p{number}.sql": f"create view V{number} as select A, b from S{number};" for number in range(15)}
+
+VOTE_EDITS: dict[str, Callable[[Path], object]] = {
+    "one file votes otherwise": lambda at: write({"s0.sql": "create table [dbo].[S0] (A int);\nGO\n"}, at),
+    "all files that speak vote otherwise": lambda at: write(
+        {f"s{number}.sql": "create transient table S0 (v variant); copy into S0 from @s" for number in range(3)}, at
+    ),
+    "nobody votes any more": lambda at: write({f"s{number}.sql": "create table S0 (A int)" for number in range(3)}, at),
+    "sqlfluff says it": lambda at: write({".sqlfluff": "[sqlfluff]\ndialect = snowflake\n"}, at),
+    "a folder votes apart": lambda at: write(
+        {f"tsql/t{number}.sql": f"create table [dbo].[T{number}] (A int);\nGO\n" for number in range(3)}, at
+    ),
+}
+
+
+@pytest.mark.parametrize("made", VOTE_EDITS.values(), ids=VOTE_EDITS)
+def test_an_edit_changes_the_dialect_of_a_folder_as_a_full_analysis_does(
+    tmp_path: Path, made: Callable[[Path], object]
+) -> None:
+    write(VOTES, tmp_path)
+    wait_for_clock()
+    assert {file.dialect for file in query_folder(tmp_path)[1]} == {"postgres"}
+    wait_for_clock()
+    made(tmp_path)
+    assert query_folder(tmp_path) == query_folder(tmp_path, cache=False)

@@ -46,10 +46,12 @@ def diff(
 
     Example: lineage diff main WORKTREE --format markdown
     """
-    from lineage_pipeline.cli.revisions import discover_side
+    from lineage_pipeline.cli.dialect_lines import print_dialects
+    from lineage_pipeline.cli.revisions import discover_sides
     from lineage_pipeline.cli.side_comparison import compare_sides, parse_today
 
     style, targets, on = build_style(link_base), parse_targets(output), parse_today(today)
     flags = ReadingFlags(dialect, schema, allow_implied, var).flags()
-    before, after = (discover_side(side, flags) for side in (base, head))
+    before, after = discover_sides(base, head, flags)
+    print_dialects(after[0].files, flags)
     write_reports(compare_sides(before, after, on, show_waived=show_waived), format, targets, color, style)

@@ -20,7 +20,7 @@ class FolderSurvey(NamedTuple):
     files: int
     folders: tuple[tuple[str, int], ...]
     dialect: str
-    signs: int
+    evidence: str
     dbt: bool
     manifest: str
     git: bool
@@ -53,25 +53,23 @@ def init(
 def survey_folder(path: Path) -> FolderSurvey:
     """Count the SQL files, and look for evidence of a dialect, of dbt and of git."""
     from lineage_pipeline.config.load import Settings
-    from lineage_pipeline.dialects.detect import guess_dialect
+    from lineage_pipeline.discover.dialect_detection import find_signs
+    from lineage_pipeline.discover.dialect_vote import vote_on_dialect
     from lineage_pipeline.discover.folder import read_folder
     from lineage_pipeline.discover.git.repository import is_repository
     from lineage_pipeline.files.encoding import decode_content
 
     found = list(read_folder(path, Settings()))
     step = max(len(found) // SAMPLE_SIZE, 1)
-    guesses = [guess_dialect(decode_content(raw.content).text) for raw in found[::step]]
-    ranked = Counter(guess.dialect for guess in guesses if guess is not None).most_common(2)
-    clear = bool(ranked) and (len(ranked) == 1 or ranked[0][1] > ranked[1][1])
-    dialect, signs = ranked[0] if clear else ("", 0)
+    vote = vote_on_dialect("", [find_signs(decode_content(raw.content).text) for raw in found[::step]])
     folders = Counter(raw.path.partition("/")[0] if "/" in raw.path else "." for raw in found)
     manifest = next((name for name in ("target/manifest.json", "manifest.json") if (path / name).is_file()), "")
     listed = tuple(sorted(folders.items(), key=lambda item: (-item[1], item[0])))
     return FolderSurvey(
         files=len(found),
         folders=listed,
-        dialect=dialect,
-        signs=signs,
+        dialect=vote.dialect if vote.is_clear else "",
+        evidence=vote.evidence,
         dbt=(path / "dbt_project.yml").is_file(),
         manifest=manifest,
         git=is_repository(path),
@@ -92,7 +90,7 @@ def build_settings_lines(look: FolderSurvey) -> Iterator[str]:
         yield "# This is a dbt project: what is compiled lies in target/compiled, the models have templates."
     yield from ("", "[analysis]")
     if look.dialect:
-        yield f'dialect = "{look.dialect}" # {look.signs} files speak for it'
+        yield f'dialect = "{look.dialect}" # {look.evidence}'
     else:
         yield '# dialect = "snowflake" # nothing speaks clearly for one: name it'
     yield '# default_catalog = "" # completes names of one or two parts'

@@ -61,14 +61,15 @@ def scan(
 
     Example: lineage scan ../shop@main --format json -o main.json
     """
+    from lineage_pipeline.cli.dialect_lines import print_dialects, print_doubts
     from lineage_pipeline.cli.inputs import ReadingFlags, analyze_inputs, discover_inputs
     from lineage_pipeline.cli.read_files import describe_include, summarize_unread
 
     chosen = _choose_format(format, output)
     places = paths or ["."]
-    found = discover_inputs(
-        places, ReadingFlags(dialect, schema, allow_implied, var, cache=False if no_cache else None)
-    )
+    reading = ReadingFlags(dialect, schema, allow_implied, var, cache=False if no_cache else None)
+    found = discover_inputs(places, reading)
+    print_dialects(found.discovery.files, reading.flags())
     if not found.discovery.files:
         print_note(f"lineage: no file below {' '.join(places)} fits {describe_include(found.settings)}")
     if found.discovery.unread:
@@ -79,6 +80,7 @@ def scan(
         print_note(f"lineage: {_publish_snapshot(found, subject, into)} is in {into}")
     if output is not None or into is None:
         _write_scan(found, subject, chosen, output)
+    print_doubts(found, subject, places, reading)
 
 
 def _write_scan(found: "DiscoveredInputs", subject: "Subject", chosen: ScanFormat, output: Path | None) -> None:

@@ -12,12 +12,13 @@ from lineage_pipeline.defs.assets.metadata import build_product_result, build_ta
 from lineage_pipeline.defs.resources import Project, SparkResource, StoreResource
 from lineage_pipeline.defs.snapshot_keys import extract_commit
 from lineage_pipeline.defs.specs import SPARK_POOL, build_specs, list_stage_tables, snapshot_partitions
-from lineage_pipeline.discover.discovery import SCHEMA_TEMPLATER, DiscoveryReader
+from lineage_pipeline.discover.discovery import DiscoveryReader
 from lineage_pipeline.discover.git.repository import refuse_missing_contents
 from lineage_pipeline.discover.schemas.project_schemas import add_project_schemas
+from lineage_pipeline.export.dialect_use import format_dialects, list_dialects
 from lineage_pipeline.model.enums import Stage
 from lineage_pipeline.model.errors import LineageError
-from lineage_pipeline.model.tables import Diagnostic, Source, SqlFile
+from lineage_pipeline.model.tables import SCHEMA_TEMPLATER, Diagnostic, Source, SqlFile
 from lineage_pipeline.store.manifest_files import manifest_path
 from lineage_pipeline.store.run import WarehouseRun
 
@@ -41,6 +42,8 @@ def discovery(context: dg.AssetExecutionContext, project: ProjectParam, store: S
     refuse_missing_contents(found)
     if found.key != context.partition_key:
         raise LineageError(f"{project.folder(context.partition_key)} has changed: it is now {found.key}")
+    for line in format_dialects(list_dialects(found.files)):
+        project.tell(line)
     run.write("snapshots", [found.snapshot])
     run.write("sql_files", found.files)
     imports = import_configured_schemas(project.settings_for(context.partition_key))

@@ -7,8 +7,11 @@ from typing import Any
 
 import msgspec
 
-from lineage_pipeline.discover.dbt.project import DbtProject
+from lineage_pipeline.discover.dbt.project import PROJECT_FILE, DbtProject, is_installed_package
 from lineage_pipeline.discover.dbt.yaml_files import YamlFiles, as_mapping
+from lineage_pipeline.discover.declared_dialects import DeclaredDialects, find_required_adapter
+from lineage_pipeline.discover.dialect_detection import find_path_sign, find_signs
+from lineage_pipeline.discover.dialect_vote import AGREED_EVIDENCE, AgreedDialects, DialectVote, vote_on_dialect
 
 PROFILE_FOLDERS = ("", "profile", "profiles", ".dbt", "config")
 EXAMPLE_PROFILES = (
@@ -20,6 +23,13 @@ EXAMPLE_PROFILES = (
 
 EXAMPLE_KEY = "example"
 
+PROFILE_EVIDENCE = "dbt profile"
+
+DBT_TREE = "dbt"
+
+VOTING_KINDS = ("model", "snapshot", "analysis")
+"""The files of a project that tell its dialect: macros are often written for several adapters."""
+
 ENV_VAR_CALL = re.compile(r"\{\{\s*env_var\(\s*['\"](\w+)['\"]\s*(?:,\s*['\"]([^'\"]*)['\"]\s*)?\)[^}]*\}\}")
 
 DEFAULT_TARGET = "prod"
@@ -27,7 +37,10 @@ DEFAULT_TARGET = "prod"
 
 
 class TargetOptions(msgspec.Struct, frozen=True):
-    """The target that the settings configure, and the variables given."""
+    """The target that the settings configure, and the variables given.
+
+    `agreed` are the dialects of projects as another side of a comparison has them.
+    """
 
     target: str = ""
     adapter: str = ""
@@ -37,6 +50,7 @@ class TargetOptions(msgspec.Struct, frozen=True):
     variables: Mapping[str, Any] = {}
     manifest: str = ""
     trust: bool = False
+    agreed: AgreedDialects = {}
 
 
 class DbtAdapter(msgspec.Struct, frozen=True):
@@ -61,13 +75,18 @@ class DbtAdapter(msgspec.Struct, frozen=True):
 
 
 class DbtTarget(msgspec.Struct, frozen=True):
-    """Where a project would be built; unknown parts are empty."""
+    """Where a project would be built; unknown parts are empty.
+
+    `evidence` says where the adapter comes from; `vote` is that of the models where nothing declares it.
+    """
 
     name: str
     adapter: DbtAdapter
     database: str
     schema: str
     values: Mapping[str, Any]
+    evidence: str = ""
+    vote: DialectVote | None = None
 
     def as_mapping(self, profile: str) -> dict[str, Any]:
         """Return the target as templates see it."""
@@ -91,8 +110,7 @@ def find_target(project: DbtProject, documents: YamlFiles, wanted: TargetOptions
     """Return the target that the settings name, or else the default of the profile."""
     name, output = _find_output(project, documents, wanted)
     output = {key: _resolve_env_var(value, wanted.variables) for key, value in output.items()}
-    kind = wanted.adapter or str(output.get("type") or "")
-    adapter = find_adapter(kind, wanted.dialect)
+    adapter, evidence, vote = _find_adapter(project, documents, wanted, str(output.get("type") or ""))
     database = next((str(output[key]) for key in ("database", "dbname", "project", "catalog") if output.get(key)), "")
     real = bool(output.get("type")) and not output.get(EXAMPLE_KEY)
     if adapter.name == "duckdb" and not database:
@@ -100,8 +118,68 @@ def find_target(project: DbtProject, documents: YamlFiles, wanted: TargetOptions
     schema = str(output.get("schema") or output.get("dataset") or (adapter.schema if real else ""))
     safe = {key: value for key, value in output.items() if key not in ("password", "pass", "token", "private_key")}
     return DbtTarget(
-        name=name, adapter=adapter, database=wanted.database or database, schema=wanted.schema or schema, values=safe
+        name=name,
+        adapter=adapter,
+        database=wanted.database or database,
+        schema=wanted.schema or schema,
+        values=safe,
+        evidence=evidence,
+        vote=vote,
     )
+
+
+def _find_adapter(
+    project: DbtProject, documents: YamlFiles, wanted: TargetOptions, profile: str
+) -> tuple[DbtAdapter, str, DialectVote | None]:
+    """Return the adapter of a project with the evidence: as declared, or else as its models vote."""
+    if wanted.adapter or wanted.dialect:
+        return find_adapter(wanted.adapter or profile, wanted.dialect), "settings", None
+    if profile:
+        return find_adapter(profile), PROFILE_EVIDENCE, None
+    nested = _find_nested_profile(project, documents)
+    if nested:
+        return find_adapter(nested), PROFILE_EVIDENCE, None
+    required = find_required_adapter(documents.library, project.root, ADAPTERS)
+    if required is not None:
+        return find_adapter(required.dialect), required.evidence, None
+    declared = DeclaredDialects(documents.library).of_linter(posixpath.join(project.root, PROJECT_FILE))
+    if declared is not None:
+        return find_adapter("", declared.dialect), declared.evidence, None
+    vote = _vote_on_models(project, documents)
+    agreed = wanted.agreed.get((DBT_TREE, project.root), vote.dialect)
+    evidence = vote.evidence if agreed == vote.dialect else AGREED_EVIDENCE
+    return find_adapter("", agreed), evidence, vote
+
+
+def _find_nested_profile(project: DbtProject, documents: YamlFiles) -> str:
+    """Return the adapter of the profiles inside a project, as for integration tests, if all have the same one."""
+    kinds = set()
+    for path in _paths_inside(project, documents):
+        if posixpath.basename(path) == "profiles.yml":
+            for profile in documents.read(path).values():
+                outputs = as_mapping(as_mapping(profile).get("outputs")).values()
+                kinds |= {str(as_mapping(output).get("type") or "") for output in outputs}
+    return kinds.pop() if len(kinds) == 1 else ""
+
+
+def _paths_inside(project: DbtProject, documents: YamlFiles) -> Iterator[str]:
+    inside = f"{project.root}/" if project.root else ""
+    return (path for path in documents.library.paths() if path.startswith(inside) and not is_installed_package(path))
+
+
+def _vote_on_models(project: DbtProject, documents: YamlFiles) -> DialectVote:
+    """Return the dialect for which the models and snapshots of a project vote, before they are rendered.
+
+    The settings of the project count as one more file: `+snowflake_warehouse`, or a profile named after an engine.
+    """
+    library = documents.library
+    places = tuple(f"{folder}/" for kind in VOTING_KINDS for folder in project.folders(kind))
+    paths = [path for path in _paths_inside(project, documents) if path.endswith(".sql") and path.startswith(places)]
+    signs = [find_signs(library.read(path) or "") for path in paths]
+    named = find_path_sign(str(project.document.get("profile") or "").replace("/", " "))
+    own = find_signs(library.read(posixpath.join(project.root, PROJECT_FILE)) or "")
+    vote = vote_on_dialect(project.root, [*signs, (*own, *filter(None, [named]))])
+    return msgspec.structs.replace(vote, files=len(signs), tree=DBT_TREE)
 
 
 def _find_output(project: DbtProject, documents: YamlFiles, wanted: TargetOptions) -> tuple[str, dict[str, Any]]:

@@ -27,6 +27,7 @@ from lineage_pipeline.discover.dbt.session import DbtSession
 from lineage_pipeline.discover.dbt.table_metadata import InferredColumns, list_described_tables
 from lineage_pipeline.discover.dbt.target import TargetOptions
 from lineage_pipeline.discover.dbt.yaml_files import YamlFiles
+from lineage_pipeline.discover.dialect_vote import DialectVote
 from lineage_pipeline.discover.templating.pieces import Pieces
 from lineage_pipeline.discover.templating.protocol import Library, Problem, Rendered, Template
 from lineage_pipeline.model.source_map import NO_COPIES
@@ -92,6 +93,13 @@ class DbtTemplater:
         project = self.project_of(path) if path.endswith(PYTHON_SUFFIX) else None
         return project is not None and path in self.session(project).nodes.by_path
 
+    def votes(self) -> Iterator[DialectVote]:
+        """Yield the votes of the projects in use whose dialect nothing declares."""
+        targets = (self._sessions[root].target for root in sorted(self._sessions))
+        for target in targets:
+            if target.vote is not None:
+                yield msgspec.structs.replace(target.vote, dialect=target.adapter.dialect, evidence=target.evidence)
+
     def dialect(self, path: str) -> str:
         """Return the dialect of the project around a file, as far as it is known."""
         project = self.project_of(path)
@@ -107,27 +115,28 @@ class DbtTemplater:
         if template.path.endswith(DESCRIPTION_SUFFIXES):
             result = _render_by_path(session, (), template.path).get(template.path, Rendered("", NO_COPIES))
         elif self._file_kind(template.path) in OBJECTLESS_KINDS or not nodes:
-            return Rendered("", NO_COPIES)
+            result = Rendered("", NO_COPIES)
         else:
             result = render_node_or_program(session, template, nodes)
-        return msgspec.structs.replace(result, dialect=session.target.adapter.dialect)
+        target = session.target
+        return msgspec.structs.replace(result, dialect=target.adapter.dialect, evidence=target.evidence)
 
     def project_files(self, known: Collection[str] = ()) -> Iterator[ProjectFile]:
         """Yield the files without SQL, and the models of installed packages that are not `known`."""
         for project in sorted(self.projects, key=lambda project: project.root):
             session = self.session(project)
-            dialect = session.target.adapter.dialect
+            known_by = {"dialect": session.target.adapter.dialect, "evidence": session.target.evidence}
             for path, rendered in sorted(_render_by_path(session, known).items()):
                 if self.project_of(path) is project:  # and not a package beside it, which has a session of its own
                     text = self.library.read(path) or ""
-                    yield ProjectFile(path, text, msgspec.structs.replace(rendered, dialect=dialect))
+                    yield ProjectFile(path, text, msgspec.structs.replace(rendered, **known_by))
             path = posixpath.join(project.root, PROJECT_FILE)
             listed = msgspec.json.encode(tuple(list_described_tables(session))).decode()
             text = self.library.read(path) or ""
             reason = session.manifest.problem
             wrong = (Problem("TEMPLATE_ERROR", {"reason": reason}),) if reason else ()
             wrong = (*wrong, *report_project_hooks(session, path))
-            yield ProjectFile(path, text, Rendered(listed, NO_COPIES, wrong, dialect=dialect), "schema")
+            yield ProjectFile(path, text, Rendered(listed, NO_COPIES, wrong, **known_by), "schema")
         for path, damage in sorted(self.documents.wrong.items()):
             damaged = (Problem("TEMPLATE_ERROR", {"reason": damage.reason}, damage.at),)
             yield ProjectFile(path, self.library.read(path) or "", Rendered("", NO_COPIES, damaged))

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 import msgspec
 
-from lineage_pipeline.discover.discovery import SCHEMA_TEMPLATER, OptionsLookup
+from lineage_pipeline.discover.discovery import OptionsLookup
 from lineage_pipeline.discover.file_options import options_of_row
 from lineage_pipeline.discover.schemas.imported_tables import ImportedTable
 from lineage_pipeline.discover.schemas.normalize import normalize_tables
 from lineage_pipeline.model.analysis import SchemaImports
-from lineage_pipeline.model.tables import Source, SqlFile
+from lineage_pipeline.model.tables import SCHEMA_TEMPLATER, Source, SqlFile
 
 
 def add_project_schemas(

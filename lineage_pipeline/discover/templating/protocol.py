@@ -75,13 +75,14 @@ class Template(msgspec.Struct, frozen=True):
 class Rendered(msgspec.Struct, frozen=True):
     """The SQL that a template renders to, and its source map as `pieces.Pieces` builds it.
 
-    Without a source map the lines of both texts are compared. A templater may also know the dialect.
+    Without a source map the lines of both texts are compared. A templater may also know the dialect, and why.
     """
 
     text: str
     copies: tuple[int, ...] = ()
     problems: tuple[Problem, ...] = ()
     dialect: str = ""
+    evidence: str = ""
 
 
 @runtime_checkable

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lineage_pipeline.dialects.detect import guess_dialect
 from lineage_pipeline.dialects.generic import GENERIC
 from lineage_pipeline.dialects.registry import find_traits
+from lineage_pipeline.discover.dialect_detection import guess_dialect
+from lineage_pipeline.discover.dialect_vote import AgreedDialects
 from lineage_pipeline.discover.sqlproj import read_project_variables
 from lineage_pipeline.discover.templating.pieces import align_texts
 from lineage_pipeline.discover.templating.placeholder_styles import PLACEHOLDER_STYLES, PlaceholderTemplater
@@ -60,21 +61,27 @@ TEMPLATERS: Mapping[str, Callable[[], Templater]] = {
 class RepositoryTemplaters:
     """The templaters of one repository, each created when it is first needed."""
 
-    def __init__(self, library: Library) -> None:
-        """Open the files of the repository."""
+    def __init__(self, library: Library, agreed: AgreedDialects | None = None) -> None:
+        """Open the files of the repository; `agreed` are dialects of dbt projects."""
         self.library = library
+        self.agreed = agreed or {}
         self._made: dict[str, Templater] = {}
         self._projects: dict[str, bool] = {}
         self._database: dict[str, Mapping[str, str]] | None = None
         self._scripts: dict[str, dict[str, str]] | None = None
         self.dbt: DbtTemplater | None = None
 
-    def render(self, path: str, text: str, dialect: str, wanted: Templating) -> tuple[str, Rendered] | None:
-        """Render a file and return the templater's name with the result, or None where it is no template."""
+    def render(
+        self, path: str, text: str, dialect: str, wanted: Templating, configured: str = ""
+    ) -> tuple[str, Rendered] | None:
+        """Render a file and return the templater's name with the result, or None where it is no template.
+
+        `configured` is the dialect of the settings; a dbt project does not take that of one file's header.
+        """
         place = self.library.locate(path)
         name = wanted.templater
         if name == AUTO:
-            name = DBT if self._is_dbt_file(place, dialect, wanted) else self._detect_templater(place, text, dialect)
+            name = DBT if self._is_dbt_file(place, configured, wanted) else self._detect_templater(place, text, dialect)
         if name == NONE:
             return None
         variables = wanted.variables
@@ -84,7 +91,7 @@ class RepositoryTemplaters:
             path=place, text=text, variables=variables, dialect=dialect, library=self.library, limits=wanted.limits
         )
         if name == DBT:
-            return name, render_template(self._dbt_templater(dialect, wanted), template)
+            return name, render_template(self._dbt_templater(configured, wanted), template)
         return name, render_template(self._templater(name), template)
 
     def _detect_templater(self, place: str, text: str, dialect: str) -> str:
@@ -165,6 +172,7 @@ class RepositoryTemplaters:
                 wanted.variables,
                 said.manifest,
                 said.trust,
+                self.agreed,
             )
             self.dbt = DbtTemplater(self.library, target)
         return self.dbt

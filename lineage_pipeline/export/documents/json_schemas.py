@@ -6,6 +6,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from lineage_pipeline.engine.diff.verification import Verification
+from lineage_pipeline.export.dialect_use import DialectUse
 from lineage_pipeline.export.documents import lineage_json
 from lineage_pipeline.model.graph import Graph, GraphEdge, GraphNode
 from lineage_pipeline.model.runtime import RuntimeComparison
@@ -37,6 +38,7 @@ def build_lineage_schema() -> Json:
         **dict.fromkeys(("statements", "bytes", "diagnostics"), counts),
         **dict.fromkeys(("dropped_bytes", "objects", "columns", "column_edges"), int),
         **dict.fromkeys(("has_errors", "has_approximations"), bool),
+        "dialects": list[DialectUse],
     }
     rows = {
         "statements": _row_struct("Statement", StatementRow, lineage_json.STATEMENT_KEYS),

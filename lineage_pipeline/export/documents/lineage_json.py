@@ -9,6 +9,7 @@ import msgspec
 
 from lineage_pipeline.engine.diff.index import is_reference_only
 from lineage_pipeline.engine.graph.script_scopes import find_dropped
+from lineage_pipeline.export.dialect_use import list_dialects
 from lineage_pipeline.export.subject import Subject
 from lineage_pipeline.model.analysis import LineageTables
 from lineage_pipeline.model.enums import EdgeKind, EdgeType, Level, ObjectKind, Origin, Role, Status
@@ -156,6 +157,7 @@ def summarize_lineage(lineage: LineageTables, files: Sequence[SqlFile] = ()) -> 
         "diagnostics": {level.value: findings[level] for level in Level},
         "has_errors": findings[Level.ERROR] > 0,
         "has_approximations": approximate or any(row.open for row in lineage.objects),
+        "dialects": [msgspec.to_builtins(use) for use in list_dialects(files)],
     }
 
 

@@ -1,0 +1,129 @@
+"""Dialect detection: the signs of dialects in a text, and the dialect for which they weigh most."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache
+
+import msgspec
+
+from lineage_pipeline.dialects.registry import DIALECTS
+from lineage_pipeline.dialects.signs import DialectSign
+from lineage_pipeline.files.sql_endings import CERTAIN, GZIP_ENDING, SQL_FILE_KINDS, name_ending
+
+PROJECT_DIALECTS = {suffix: traits.name for traits in DIALECTS.values() for suffix in traits.project_suffixes}
+"""Project files whose SQL is all of one dialect, by file suffix."""
+
+MIN_WEIGHT = 3
+"""Total weight from which a dialect is detected."""
+
+MIN_LEAD = 2
+"""How much more than for any other dialect the signs of one text have to weigh: signs that it shares tell nothing."""
+
+MAX_TEXT_LENGTH = 60_000
+"""How many characters of a text are searched."""
+
+PATH_SIGN = "the name {}"
+PATH_WEIGHT = 3
+"""The sign of a folder or file that is named after a dialect, and its weight."""
+
+
+class DialectGuess(msgspec.Struct, frozen=True):
+    """A detected dialect and the signs found."""
+
+    dialect: str
+    signs: tuple[str, ...]
+
+
+def _collect_signs(field: str) -> dict[str, DialectSign]:
+    """Return the signs of all dialects by name; a shared one once."""
+    return {sign.name: sign for traits in DIALECTS.values() for sign in getattr(traits, field)}
+
+
+_TEXT_SIGNS, _HOST_SIGNS = _collect_signs("signs"), _collect_signs("host_signs")
+
+
+CLIENT_SIGN = "a client of {} in its first line"
+ENDING_SIGN = "the ending {}"
+
+
+def _collect_weights() -> dict[str, dict[str, int]]:
+    weights: dict[str, dict[str, int]] = {}
+    for traits in DIALECTS.values():
+        for sign in (*traits.signs, *traits.host_signs):
+            weights.setdefault(sign.name, {})[traits.name] = sign.worth
+        if traits.path_words:
+            weights[PATH_SIGN.format(traits.name)] = {traits.name: PATH_WEIGHT}
+        weights[CLIENT_SIGN.format(traits.name)] = {traits.name: CERTAIN}
+    for kind in SQL_FILE_KINDS:
+        for ending in kind.endings if kind.dialect else ():
+            weights[ENDING_SIGN.format(ending)] = {kind.dialect: kind.worth}
+    return weights
+
+
+SIGN_WEIGHTS: Mapping[str, Mapping[str, int]] = _collect_weights()
+"""What each sign weighs, by its name and by the dialects that it speaks for."""
+
+CONNECTORS = frozenset(_HOST_SIGNS)
+"""The signs of programs: the drivers that they pass their SQL to."""
+
+_PATH_WORDS = {word: traits.name for traits in DIALECTS.values() for word in traits.path_words}
+_PATH_WORD = re.compile(r"[a-z]+\d?")
+
+
+def find_signs(text: str, host: str = "") -> tuple[str, ...]:
+    """Return the names of the signs in a text, and in the program or notebook that it was extracted from."""
+    text, host = text[:MAX_TEXT_LENGTH], host[:MAX_TEXT_LENGTH]
+    lowered, lowered_host = text.lower(), host.lower()
+    found = [name for name, sign in _TEXT_SIGNS.items() if text and sign.matches(text, lowered)]
+    return (*found, *(name for name, sign in _HOST_SIGNS.items() if host and sign.matches(host, lowered_host)))
+
+
+def find_name_signs(path: str, client: str = "") -> tuple[str, ...]:
+    """Return what the ending of a file, or the dialect of the client in its first line, says about its dialect."""
+    if client:
+        return (CLIENT_SIGN.format(client),)
+    sign = ENDING_SIGN.format(name_ending(path).removesuffix(GZIP_ENDING))
+    return (sign,) if sign in SIGN_WEIGHTS else ()
+
+
+@cache
+def find_path_dialect(part: str) -> str:
+    """Return the dialect that the name of a folder or file names, or nothing where it is none or several."""
+    words = _PATH_WORD.findall(part.lower())
+    pairs = (first + second for first, second in zip(words, words[1:], strict=False))  # sql-server
+    named = {_PATH_WORDS[word] for word in (*words, *pairs) if word in _PATH_WORDS}
+    return named.pop() if len(named) == 1 else ""
+
+
+def remove_path_dialect(part: str) -> str:
+    """Return the name of a folder or file without the words for dialects: `ddl-mysql.sql` is `ddl-.sql`."""
+    return _PATH_WORD.sub(lambda word: "" if word[0] in _PATH_WORDS else word[0], part.lower())
+
+
+def find_path_sign(path: str) -> str:
+    """Return the sign of the innermost part of a path that names a dialect, or nothing."""
+    found = next(filter(None, map(find_path_dialect, reversed(path.split("/")))), "")
+    return PATH_SIGN.format(found) if found else ""
+
+
+def weigh_signs(signs: Iterable[str]) -> dict[str, int]:
+    """Return the total weight of some signs for each dialect; a sign of an older version is ignored."""
+    totals: dict[str, int] = {}
+    for sign in signs:
+        for dialect, weight in SIGN_WEIGHTS.get(sign, {}).items():
+            totals[dialect] = totals.get(dialect, 0) + weight
+    return totals
+
+
+def choose_dialect(signs: Collection[str]) -> DialectGuess | None:
+    """Return the dialect with the highest total weight, or None where it is low or another one is close."""
+    ranked = sorted(((weight, dialect) for dialect, weight in weigh_signs(signs).items()), reverse=True)
+    if not ranked or ranked[0][0] < MIN_WEIGHT or (len(ranked) > 1 and ranked[0][0] - ranked[1][0] < MIN_LEAD):
+        return None
+    dialect = ranked[0][1]
+    return DialectGuess(dialect, tuple(sign for sign in signs if dialect in SIGN_WEIGHTS.get(sign, {})))
+
+
+def guess_dialect(text: str, host: str = "") -> DialectGuess | None:
+    """Guess the dialect of one text; `host` is the program or notebook that it was extracted from."""
+    return choose_dialect(find_signs(text, host))
