@@ -267,7 +267,8 @@ def test_the_action_installs_checks_comments_and_fails(origin: Path, machine: di
         ("breaking", {"exit-zero": "true"}, "POST", 0, 0),
         ("breaking", {"exit-zero": "true"}, "GET", 0, 0),
         ("harmless", {"fail-on": "any"}, "", 0, 0),
-        ("breaking", {"dialect": "$(touch pwned)"}, "", 1, 1),
+        ("breaking", {"dialect": "$(touch pwned)"}, "", 2, 0),
+        ("breaking", {"head": "$(touch pwned)"}, "", 2, 0),
         ("breaking", {"base": "nowhere"}, "", 2, 0),
     ],
 )

@@ -134,6 +134,7 @@ def test_what_cannot_be_written_is_one_sentence(place: str, tmp_path: Path) -> N
         "lineage_pipeline.cli",
         "scan",
         str(tmp_path),
+        "--quiet",
         "--format",
         "json",
         "-o",
