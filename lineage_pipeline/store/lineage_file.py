@@ -20,7 +20,6 @@ from lineage_pipeline.store.row_conversion import rows_to_arrow
 from lineage_pipeline.store.table_files import open_embedded_parquet
 from lineage_pipeline.store.table_schemas import SCHEMA_VERSION, address_columns
 
-LINEAGE_FILE_SUFFIX = ".lineage"
 HEADER_MEMBER = "lineage.json"
 MEMBER_TIME = (1980, 1, 1, 0, 0, 0)
 """The time of every member: the content must not depend on when it was written."""

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -97,9 +97,8 @@ def drop_output(relation: ir.Relation, start: int) -> ir.Relation:
 
 @pytest.mark.parametrize(("delete", "least"), [(delete_names, 0.99), (delete_items, 0.96)])
 def test_a_deleted_reference_is_noticed(
-    delete: object, least: float, compiled: list[Compiled], record_property: object
+    delete: Callable[[Compiled], Iterator[ir.Statement]], least: float, compiled: list[Compiled]
 ) -> None:
-    assert callable(delete)
     seen: Counter[bool] = Counter()
     for one in compiled:
         before = one.count_findings(one.placed.statement)

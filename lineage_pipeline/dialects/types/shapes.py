@@ -101,11 +101,6 @@ def uppercase_type(text: str) -> str:
     return "".join(letters)
 
 
-def struct_member_types(text: str) -> tuple[tuple[str, str], ...]:
-    """Return the members of a struct with their types, or none where the type is no struct or lists none."""
-    return parse_type_shape(text).members if text.startswith(("STRUCT", "ROW")) else ()
-
-
 def member_type(text: str | None, name: str) -> str | None:
     """Return the type of a struct member, of the values of a map, or of the elements of an array."""
     if not text:

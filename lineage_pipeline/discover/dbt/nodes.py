@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -57,7 +57,6 @@ def entry_settings(entry: PropertyEntry) -> dict[str, Any]:
 SNAPSHOT_TAG = re.compile(r"\{%-?\+?\s*snapshot\s+(\w+)\s*[-+]?%\}")
 ENDSNAPSHOT_TAG = re.compile(r"\{%-?\+?\s*endsnapshot\s*[-+]?%\}")
 NODE_SUFFIXES = {"model": (".sql", ".py"), "seed": (".csv",), "snapshot": (".sql",)}
-VERSION_SUFFIX = re.compile(r"(.+)_v([\w.]+)\Z")
 
 
 class DbtNode(msgspec.Struct, frozen=True, eq=False):
@@ -215,6 +214,3 @@ def snapshot_tag_span(text: str, node: DbtNode) -> tuple[int, int]:
 
 def _blank_out(text: str) -> str:
     return re.sub(r"[^\r\n]", " ", text)
-
-
-NodeNamer = Callable[[DbtNode], tuple[str, str, str]]

@@ -86,9 +86,6 @@ def _build_constraint(kind: str, columns: list[str]) -> Constraint:
 
 NOT_NULL_CONSTRAINTS = frozenset({"not_null", "primary_key"})
 
-METADATA_SETTINGS = ("tags", "meta", "group", "contract", "access", "unique_key")
-"""Settings of a model that describe its table."""
-
 
 def list_described_tables(session: DbtSession) -> Iterator[ImportedTable]:
     """Return the sources and models that YAML describes; only a contract lists all columns of a model."""

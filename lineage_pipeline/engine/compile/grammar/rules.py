@@ -1,9 +1,10 @@
 """Grammar rules: every construct that sqlglot does not read as its dialect means it, and what is done about it.
 
-The first choice is an override of the parser's method (`overrides.py`): tokens stay as they are. Where sqlglot's
-compiled code calls that method directly, so that an override is never reached, tokens are rewritten; they keep their
-offsets, and an inserted token has the offset of its neighbor. A test takes out each rule in turn, and expects that its
-example and some fixture change.
+The first choice is an override of the parser's method (`overrides.py`): tokens stay as they are. It reaches methods
+that sqlglot passes on as values or looks up by name, 183 of 486; its compiled code calls the others directly. The other
+rules rewrite tokens; those keep their offsets, and an inserted token has the offset of its neighbor.
+
+A test takes out each rule in turn, and expects that its example and some fixture change.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -344,7 +344,10 @@ STATEMENT_KINDS: tuple[StatementKind, ...] = (
     ignored_objects("its own rows say what it does", "ALERT EVENT JOB PIPE SCHEDULED STREAM SYNONYM TASK"),
     ignored_objects("a changed property of a routine", "FUNCTION PROCEDURE TRIGGER PACKAGE", verbs="ALTER DROP"),
 )
-"""Every kind of statement; the first row that applies reads it."""
+"""The kinds of statements. Rows for tokens are asked before sqlglot, those for a failed parse after it.
+
+Among the rows of one reader, the first that applies reads a statement. A tree is found by its class, not by its words.
+"""
 
 
 @cache
