@@ -326,7 +326,7 @@ def assemble_tables(
     columns = [*build_column_rows(schemas, plan.objects), *build_inferred_rows(wanted, schemas, plan.objects)]
     if plan.tagged:
         columns = with_propagated_tags(columns, edges, list_temporary_objects(plan))
-    edges = compose_shared_edges(plan.lent, edges) if plan.lent else edges
+    edges, skipped = compose_shared_edges(plan.lent, edges)
     scripts = {item.file.path: item.script for item in compiled}
     return LineageTables(
         statements=tuple(sorted(statements, key=attrgetter("path", "ordinal"))),
@@ -340,7 +340,9 @@ def assemble_tables(
         ),
         facets=tuple(sorted(linked.facets, key=attrgetter("object", "column", "name", "path", "statement"))),
         diagnostics=tuple(
-            sorted({row.id: row for row in (*plan.diagnostics, *linked.findings)}.values(), key=finding_sort_key)
+            sorted(
+                {row.id: row for row in (*plan.diagnostics, *linked.findings, *skipped)}.values(), key=finding_sort_key
+            )
         ),
     )
 

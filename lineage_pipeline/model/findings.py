@@ -332,15 +332,27 @@ def build_diagnostic(
     code: str, values: Mapping[str, str], text: SourceText, offset: int, stage: Stage, of: str | None = None
 ) -> Diagnostic:
     """The finding of a code at an offset of a file, or without a position where it is negative; `of` is its object."""
-    row = CODES[code]
     line, column = text.position(offset) if offset >= 0 and text.lines else (None, None)
+    return build_placed_diagnostic(code, values, (text.path or None, line, column), stage, of)
+
+
+def build_placed_diagnostic(
+    code: str,
+    values: Mapping[str, str],
+    place: tuple[str | None, int | None, int | None],
+    stage: Stage,
+    of: str | None = None,
+) -> Diagnostic:
+    """The finding of a code at a path, line and column; `of` is its object."""
+    row = CODES[code]
+    path, line, column = place
     message = row.message.format_map(values)
     found = Diagnostic(
         id="",
         code=code,
         severity=row.severity,
         message=message,
-        path=text.path or None,
+        path=path,
         line=line,
         column=column,
         object=of,

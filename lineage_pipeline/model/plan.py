@@ -86,18 +86,36 @@ class NameBindings(msgspec.Struct, frozen=True, array_like=True, gc=False):
     lent: tuple[str, ...] = ()
 
 
-class SharedTempUse(msgspec.Struct, frozen=True, array_like=True):
-    """A statement that uses a temporary table which several modules share.
+class TempTableHome(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A temporary table that a name may mean, and the statements of its creator during which the name is used.
 
-    `homes` are the tables that it may mean, each with the range of statements of the script that creates the table.
+    The creator is one definition of a module, by `path` and `module` (the ordinal of its CREATE statement), or a script
+    (-1). All share a global table (`##t`): it has no path.
     """
+
+    table: str
+    path: str
+    module: int
+    first: int
+    last: int
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """The table of one creator."""
+        return self.table, self.path, self.module
+
+
+class SharedTempUse(msgspec.Struct, frozen=True, array_like=True):
+    """A statement that uses a temporary table which several modules share; `homes` are the tables that it may mean."""
 
     path: str
     ordinal: int
     object: str
     module: str
-    homes: tuple[tuple[str, int, int], ...]
+    homes: tuple[TempTableHome, ...]
     fills: bool
+    line: int
+    column: int
 
 
 class ObjectEvent(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -402,19 +402,19 @@ def _read_keys(work: Workspace, path: str) -> list[str]:
 
 def bridge_shared_tables(
     linked: DataFrame, lent: Sequence[SharedTempUse], inferred: list[ColumnEdge]
-) -> tuple[DataFrame, list[ColumnEdge]]:
-    """Return the linked rows without the edges of statements at shared temp tables, and their replacements."""
+) -> tuple[DataFrame, list[ColumnEdge], list[Diagnostic]]:
+    """Return the linked rows without edges of statements at shared temp tables, their replacements, and findings."""
     if not lent:
-        return linked, inferred
+        return linked, inferred, []
     touching = linked.where(_touches_shared(sorted({use.object for use in lent}))).select("edge.path", "edge.statement")
     statements = sorted({(row.path, row.statement) for row in touching.collect()})
     if not statements:
-        return linked, compose_shared_edges(lent, inferred)
+        return linked, *compose_shared_edges(lent, inferred)
     # An edge that is led through a shared object may have the key of another edge of its statement: all of them come.
     gathered = _is_edge_of(statements)
     rows = linked.where(gathered).select("edge.*").toArrow().to_pylist()
     edges = msgspec.convert(rows, list[ColumnEdge])
-    return linked.where(~gathered), compose_shared_edges(lent, [*edges, *inferred])
+    return linked.where(~gathered), *compose_shared_edges(lent, [*edges, *inferred])
 
 
 def _is_edge_of(statements: Sequence[tuple[str, int]]) -> Column:

@@ -63,6 +63,9 @@ def _statement_rows(row: Mapping[str, Any]) -> Iterator[StatementRow]:
 INFERRED_PART = "inferred"
 """The part of a table that is inferred from what readers request of open objects."""
 
+SHARED_PART = "shared"
+"""The part of the findings about temporary tables that modules share."""
+
 
 def write_object_graph(work: Workspace) -> None:
     """Write the objects and who reads whom, from the plan that the driver holds."""
@@ -91,11 +94,13 @@ def write_column_graph(work: Workspace) -> None:
     """Write the edges, the facets of each statement, and the reach of every column."""
     _run_linking(work)
     linked = read_linked_rows(work)
-    untouched, others = bridge_shared_tables(linked, get_plan(work).plan.lent, get_inferred_columns(work).edges)
+    lent, inferred = get_plan(work).plan.lent, get_inferred_columns(work).edges
+    untouched, others, findings = bridge_shared_tables(linked, lent, inferred)
     work.publish_table("column_edges", select_public_rows(work, untouched, "edge"))
     work.run.write("column_edges", others, part=INFERRED_PART)
     work.publish_table("facets", select_public_rows(work, linked, "facet"))
     work.publish_table("diagnostics", select_public_rows(work, linked, "finding"), part=Stage.COLUMN_GRAPH.value)
+    work.run.write("diagnostics", findings, part=SHARED_PART)
     work.publish_table("column_reach", count_reach(work))
 
 

@@ -12,7 +12,7 @@ from lineage_pipeline.engine.compile.script_interface import interface_of
 from lineage_pipeline.export import REPORTERS
 from lineage_pipeline.export.formats.lineage_formats import FORMATS
 from lineage_pipeline.export.subject import Comparison, Subject
-from lineage_pipeline.model.analysis import InputFile, Options
+from lineage_pipeline.model.analysis import InputFile, LineageTables, Options
 from lineage_pipeline.pipeline import CompiledFile, build_compiled_file, build_lineage
 from lineage_pipeline_tests.export.test_formats import export_text
 from lineage_pipeline_tests.support.lineage_rows import SHOP_NAMING, SHOP_SNAPSHOT
@@ -99,6 +99,61 @@ CHANGING: dict[str, Callable[[int], str]] = {
 def test_twice_the_text_is_twice_the_work_to_compare_and_to_write(name: str) -> None:
     once, twice = (_count_comparison_calls(CHANGING[name](times)) for times in (60, 120))
     assert twice < MOST * once, f"{once:,} calls become {twice:,}"
+
+
+def _load_procedures(writers: int) -> str:
+    """A procedure that has others fill a temporary table, step by step, and stores what is in it."""
+    columns = ", ".join(f"c{number} int" for number in range(8))
+    listed = ", ".join(f"c{number}" for number in range(8))
+    fillers = "".join(
+        f"create procedure dbo.fill{number} as begin "
+        f"insert into #w ({listed}) select {listed} from dbo.s{number} where c0 > {number}; "
+        f"update #w set c{number % 8} = w.c{(number + 1) % 8} + 1 from #w w where w.c2 = {number} end\ngo\n"
+        for number in range(writers)
+    )
+    calls = "".join(f"exec dbo.fill{number}; " for number in range(writers))
+    return (
+        f"{fillers}create procedure dbo.main as begin create table #w ({columns}); create table ##g ({columns}); "
+        f"{calls}insert into ##g ({listed}) select {listed} from #w; "
+        f"insert into dbo.r ({listed}) select {listed} from #w end\ngo\n"
+        f"create procedure dbo.reader as insert into dbo.r ({listed}) select {listed} from ##g\ngo\n"
+    )
+
+
+REPEATED: dict[str, Callable[[int], list[tuple[str, str]]]] = {
+    "in other folders": lambda copies: [(f"copy{number}/all.sql", _load_procedures(6)) for number in range(copies)],
+    "in one file": lambda copies: [("all.sql", _load_procedures(6) * copies)],
+    "in files of their own": lambda copies: [
+        (f"copy{number}/{place}.sql", text)
+        for number in range(copies)
+        for place, text in enumerate(_load_procedures(6).split("go\n"))
+        if text
+    ],
+    "all but the caller": lambda copies: [
+        ("main.sql", _load_procedures(6)),
+        *((f"copy{number}/fill.sql", _load_procedures(5)) for number in range(copies)),
+    ],
+}
+"""The same procedures, defined as many times as asked."""
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_definitions_that_are_repeated_add_up_and_do_not_multiply(name: str) -> None:
+    counts = {copies: _count_repeated(REPEATED[name](copies)) for copies in (2, 4, 8)}
+    for copies in (2, 4):
+        (rows, calls), (more_rows, more_calls) = counts[copies], counts[2 * copies]
+        assert more_rows <= 2 * rows, f"{rows:,} edges become {more_rows:,}"
+        assert more_calls < MOST * calls, f"{calls:,} calls become {more_calls:,}"
+
+
+def _count_repeated(texts: Iterable[tuple[str, str]]) -> tuple[int, int]:
+    """How many edges the files have, and how many functions are called to find them."""
+    files = [InputFile(path, text, Options("tsql")) for path, text in texts]
+    found: list[LineageTables] = []
+    calls = _count_python_calls(
+        lambda: found.append(build_lineage(files, reach=False, compile_all=_compile_in_process))
+    )
+    return len(found[0].column_edges), calls
 
 
 def _count_comparison_calls(text: str) -> int:

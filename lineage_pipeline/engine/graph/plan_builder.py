@@ -50,12 +50,12 @@ def build_plan(files: Iterable[PlanFile], imported: Mapping[str, TableSchema] | 
     references.owners = {file.path: file.owners for file in ordered if file.owners}
     for file, steps in walks:
         references.resolve(file.path, file.face, steps)
+    faces = {file.path: file.face for file in ordered}
     lent = (
-        find_shared_tables([(file.path, steps) for file, steps in walks], references.bound, drafts)
+        find_shared_tables([(file.path, steps) for file, steps in walks], references.bound, drafts, faces)
         if drafts.has_session_tables()
         else ()
     )
-    faces = {file.path: file.face for file in ordered}
     excess = (*references.states.report_excess(faces), *_report_skipped_results(drafts, faces))
     objects = drafts.build_entries(references)
     edges = references.build_object_edges()

@@ -14,6 +14,9 @@ from lineage_pipeline.model.tables import ObjectStatement
 StatementRange = tuple[int, int]
 """First and last statement of a range: a single statement, or all of the loop it is in."""
 
+ScopeSite = tuple[str, int]
+"""A path, and the ordinal of the CREATE statement of a module in it; -1 for the script itself."""
+
 _DIGITS = re.compile(r"(\d+)")
 
 
@@ -48,6 +51,11 @@ class StatementScope(msgspec.Struct, frozen=True):
         return -1
 
     @property
+    def site(self) -> ScopeSite:
+        """The definition of a module that the statement is in, or the script."""
+        return self.path, self.module
+
+    @property
     def conditional(self) -> bool:
         """Say whether a branch decides if the statement runs."""
         return any(self.statements[parent].kind in BRANCH_KINDS for parent in self._enclosing())
@@ -78,14 +86,16 @@ class TempTableScopes:
     def __init__(self) -> None:
         """Start empty."""
         self._created: set[tuple[str, str]] = set()
-        self._callers: dict[str, list[str]] = {}
-        self._calls: dict[str, list[tuple[str, StatementScope]]] = {}
+        self._callers: dict[str, dict[str, None]] = {}
+        self._callees: dict[str, set[str]] = {}
+        self._calls: dict[ScopeSite, dict[str, list[StatementScope]]] = {}
         self._reached: dict[str, set[str]] = {}
 
     def add_call(self, callee: str, caller: str, scopes: StatementScope) -> None:
         """Record that a scope calls a module, and where."""
-        self._callers.setdefault(callee, []).append(caller)
-        self._calls.setdefault(caller, []).append((callee, scopes))
+        self._callers.setdefault(callee, {})[caller] = None
+        self._callees.setdefault(caller, set()).add(callee)
+        self._calls.setdefault(scopes.site, {}).setdefault(callee, []).append(scopes)
 
     def add_table(self, scope: str, name: str) -> None:
         """Record that a scope creates a temporary table."""
@@ -121,16 +131,19 @@ class TempTableScopes:
             return known
         found, pending = {scope}, [scope]
         while pending:
-            fresh = {callee for callee, _ in self._calls.get(pending.pop(), ())} - found
+            fresh = self._callees.get(pending.pop(), set()) - found
             found |= fresh
             pending.extend(fresh)
         self._reached[scope] = found
         return found
 
-    def find_run_range(self, home: str, module: str) -> StatementRange | None:
+    def find_run_range(self, site: ScopeSite, module: str) -> StatementRange | None:
         """The range of statements of a scope during which a module may run, or None where it is not called."""
         found = [
-            scopes.extent for callee, scopes in self._calls.get(home, ()) if module in self.find_called_modules(callee)
+            scopes.extent
+            for callee, calls in self._calls.get(site, {}).items()
+            if module in self.find_called_modules(callee)
+            for scopes in calls
         ]
         return (min(first for first, _ in found), max(last for _, last in found)) if found else None
 

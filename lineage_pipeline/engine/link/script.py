@@ -100,7 +100,7 @@ class ScriptLinker:
         module = statement.definition is not None and statement.definition.kind in MODULE_KINDS
         self.environment.advance(index, placed, self._ancestors(index), self._defined_object(index) if module else "")
         if self.lending.objects:
-            self.lending.enter_module(self.environment.module, self.state)
+            self.lending.enter_module(self.environment.module_ordinal, self.state)
         if kept and statement.kind in ir.LOOP_KINDS:
             self._rehearse(index)
         if kept or statement.assigns or statement.calls or self._touched_temporaries(index):

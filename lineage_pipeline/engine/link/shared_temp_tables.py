@@ -5,22 +5,20 @@ that starts at it; once the edges of all files are known, those that end there a
 """
 
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import islice
 from operator import attrgetter
 
 import msgspec
 
 from lineage_pipeline.engine.link.model import ColumnFlow, TableInput, union_flows
-from lineage_pipeline.model.enums import EdgeType, Subtype
+from lineage_pipeline.model.enums import EdgeType, Stage, Subtype
+from lineage_pipeline.model.findings import build_placed_diagnostic
 from lineage_pipeline.model.plan import SharedTempUse
-from lineage_pipeline.model.tables import ColumnEdge, Hop
-
-MAX_SOURCES_PER_COLUMN = 1_000
-"""Source edges of one column; with more, its edges are not composed."""
+from lineage_pipeline.model.tables import ColumnEdge, Diagnostic, Hop
 
 MAX_COMPOSED_EDGES = 100_000
-"""Composed edges in total; beyond, the remaining edges are not composed."""
+"""Composed edges in total; the statements beyond it keep their edges from the shared tables, and a finding says so."""
 
 _SUBTYPE_ORDER = (Subtype.IDENTITY, Subtype.TRANSFORMATION, Subtype.AGGREGATION)
 
@@ -31,12 +29,12 @@ class SharedTempTables:
     def __init__(self, objects: Collection[str], state: dict[str, TableInput]) -> None:
         """Start outside of all modules, with unknown content."""
         self.objects = frozenset(objects)
-        self.module = ""
+        self.module = -1
         self._unknown = {name: state[name] for name in self.objects}
-        self._left: dict[str, dict[str, TableInput]] = {}
+        self._left: dict[int, dict[str, TableInput]] = {}
 
-    def enter_module(self, module: str, state: dict[str, TableInput]) -> None:
-        """Switch to a module, which knows only its own writes to a table."""
+    def enter_module(self, module: int, state: dict[str, TableInput]) -> None:
+        """Switch to a definition of a module, by its ordinal; it knows only its own writes to a table."""
         if module != self.module:
             self._left[self.module] = {name: state[name] for name in self.objects}
             state.update(self._left.get(module, self._unknown))
@@ -56,7 +54,11 @@ class SharedTempTables:
 
 
 class SharedEdgeComposer:
-    """Composes the edges into a shared temporary table with those of the modules that read it."""
+    """Composes the edges into a shared temporary table with those of the modules that read it.
+
+    A column of a table at one use is traced once, however many edges start there; of several ways from the same source
+    with the same effect, the first is kept.
+    """
 
     def __init__(self, lent: Iterable[SharedTempUse], edges: Sequence[ColumnEdge]) -> None:
         """Start with all uses of shared tables, and all edges that start, end or pass there."""
@@ -64,16 +66,20 @@ class SharedEdgeComposer:
         for use in sorted(lent, key=attrgetter("path", "ordinal")):
             self.uses.setdefault((use.path, use.object), []).append(use)
         self.shared = {name for _, name in self.uses}
-        self.filled = {home for uses in self.uses.values() for use in uses if use.fills for home, _, _ in use.homes}
+        self.filled = {home.key for uses in self.uses.values() for use in uses if use.fills for home in use.homes}
         self.edges = edges
         self.made = 0
+        self.skipped: dict[tuple[str, int], SharedTempUse] = {}
         self._known: dict[tuple[object, ...], list[ColumnEdge]] = {}
+        self._sources: dict[tuple[object, ...], list[ColumnEdge]] = {}
         self._asked: set[tuple[object, ...]] = set()
-        self._into: dict[tuple[str, str], list[ColumnEdge]] = {}
+        self._into: dict[tuple[object, ...], list[tuple[int, str, ColumnEdge]]] = {}
         for edge in edges:
             if edge.to_object in self.shared:
-                for home, _, _ in self._find_use(edge, edge.to_object).homes:
-                    self._into.setdefault((home, edge.to_column), []).append(edge)
+                filling = self._find_use(edge, edge.to_object)
+                for home in filling.homes:
+                    writes = self._into.setdefault((*home.key, edge.to_column), [])
+                    writes.append((home.first, filling.module, edge))
 
     def compose(self) -> list[ColumnEdge]:
         """The edges with those composed through shared tables, and without the edges these replace."""
@@ -93,13 +99,14 @@ class SharedEdgeComposer:
     def _compose_edge(self, edge: ColumnEdge) -> Iterator[ColumnEdge]:
         """The edges from the sources of a shared table, or the edge itself where nobody fills the table."""
         use = self._find_use(edge, edge.from_object)
-        if not any(home in self.filled for home, _, _ in use.homes):
+        if not any(home.key in self.filled for home in use.homes):
             yield edge
             return
-        behind = list(islice(self._trace_sources(edge, frozenset()), MAX_SOURCES_PER_COLUMN + 1))
-        if len(behind) > MAX_SOURCES_PER_COLUMN or self.made > MAX_COMPOSED_EDGES:
+        if self.made >= MAX_COMPOSED_EDGES:
+            self.skipped.setdefault((edge.path, edge.statement), use)
             yield msgspec.structs.replace(edge, approximate=True)
             return
+        behind = self._find_sources(use, edge.from_column)
         self.made += len(behind)
         if not behind and edge.from_object.startswith("##"):  # it outlives the call: a call before may have filled it
             yield edge
@@ -116,57 +123,74 @@ class SharedEdgeComposer:
             self.made += len(rows)
             yield from (_compose_decision(one, edge, column) for one in rows)
 
-    def _trace_sources(self, edge: ColumnEdge, seen: frozenset[tuple[str, int, str, str]]) -> Iterator[ColumnEdge]:
-        """The edges that lead to the start of an edge, from objects that are not shared."""
-        here = (edge.path, edge.statement, edge.from_object, edge.from_column)
-        if here in seen:
-            return
-        for one in self._edges_into_use(self._find_use(edge, edge.from_object), edge.from_column):
-            if one.to_column == "*" and one.type is EdgeType.INDIRECT:
+    def _find_sources(self, use: SharedTempUse, column: str) -> list[ColumnEdge]:
+        """The edges that lead to a column of a shared table at one use, from objects that are not shared."""
+        start = self._visit_key(use, column)
+        known = self._sources.get(start)
+        if known is None:
+            known = self._sources[start] = list(self._trace_sources(use, column))
+        return known
+
+    def _trace_sources(self, use: SharedTempUse, column: str) -> Iterator[ColumnEdge]:
+        """Trace a column breadth first; a column that is met again with the same effect leads to nothing new."""
+        seen: set[tuple[object, ...]] = set()
+        pending = deque((edge, edge) for edge in self._edges_into_use(use, column))
+        while pending:
+            step, way = pending.popleft()
+            if step.to_column == "*" and step.type is EdgeType.INDIRECT:
                 continue
-            if one.from_object not in self.shared:
-                yield one
+            effect = (way.type, way.subtype, way.masking, way.approximate)
+            if way.from_object not in self.shared:
+                met: tuple[object, ...] = (way.from_object, way.from_column, way.from_path, *effect)
+                if met not in seen:
+                    seen.add(met)
+                    yield way
                 continue
-            yield from (_compose_pair(first, one) for first in self._trace_sources(one, seen | {here}))
+            before = self._find_use(step, step.from_object)
+            met = (*self._visit_key(before, step.from_column), *effect)
+            if met not in seen:
+                seen.add(met)
+                further = self._edges_into_use(before, step.from_column)
+                pending.extend((edge, _compose_pair(edge, way)) for edge in further)
 
     def _edges_into_use(self, use: SharedTempUse, column: str) -> list[ColumnEdge]:
         """The edges into a column that another module made before a statement reads it."""
-        key = (use.path, use.module, use.homes, column)
+        key = self._visit_key(use, column)
         known = self._known.get(key)
         if known is None:
             known = self._known[key] = [
                 edge
-                for home, _, last in use.homes
-                for edge in self._into.get((home, column), ())
-                if self._is_before(edge, use, home, last)
+                for home in use.homes
+                for first, module, edge in self._into.get((*home.key, column), ())
+                if module != use.module and first <= home.last
             ]
         return known
 
-    def _is_before(self, edge: ColumnEdge, use: SharedTempUse, home: str, last: int) -> bool:
-        other = self._find_use(edge, edge.to_object)
-        first = next(begin for name, begin, _ in other.homes if name == home)
-        return (other.path, other.module) != (use.path, use.module) and first <= last
+    @staticmethod
+    def _visit_key(use: SharedTempUse, column: str) -> tuple[object, ...]:
+        """What decides which edges lead to a column: two uses with the same key see the same content."""
+        return use.module, use.homes, column
 
     def _find_collapsed(self) -> set[str]:
         """The shared tables through which a persistent object gets its values."""
         found: set[str] = set()
+        feeding: dict[str, set[str]] = {}
         for edge in self.edges:
             if edge.to_object not in self.shared:
                 found.update(hop.object for hop in edge.hops if hop.object in self.shared)
                 found.update(self._possible_tables(edge, edge.from_object))
-        grown = True
-        while grown:
-            into = [edge for edge in self.edges if edge.to_object in self.shared and self._feeds_collapsed(edge, found)]
-            fresh = {home for edge in into for home in self._possible_tables(edge, edge.from_object)} - found
+            else:
+                for home in self._possible_tables(edge, edge.to_object):
+                    feeding.setdefault(home, set()).update(self._possible_tables(edge, edge.from_object))
+        pending = list(found)
+        while pending:
+            fresh = feeding.get(pending.pop(), set()) - found
             found |= fresh
-            grown = bool(fresh)
+            pending.extend(fresh)
         return found
 
-    def _feeds_collapsed(self, edge: ColumnEdge, found: set[str]) -> bool:
-        return any(home in found for home in self._possible_tables(edge, edge.to_object))
-
     def _possible_tables(self, edge: ColumnEdge, name: str) -> list[str]:
-        return [home for home, _, _ in self._find_use(edge, name).homes] if name in self.shared else []
+        return [home.table for home in self._find_use(edge, name).homes] if name in self.shared else []
 
 
 _EDGE_KEY = attrgetter(
@@ -218,10 +242,12 @@ def _merge_edges(first: ColumnEdge, second: ColumnEdge) -> ColumnEdge:
     )
 
 
-def compose_shared_edges(lent: Sequence[SharedTempUse], edges: list[ColumnEdge]) -> list[ColumnEdge]:
-    """All edges, composed through temporary tables that several modules share."""
+def compose_shared_edges(
+    lent: Sequence[SharedTempUse], edges: list[ColumnEdge]
+) -> tuple[list[ColumnEdge], list[Diagnostic]]:
+    """All edges, composed through temporary tables that modules share, and findings where these are too many."""
     if not lent:
-        return edges
+        return edges, []
     shared = {use.object for use in lent}
     apart: list[ColumnEdge] = []
     touching: list[ColumnEdge] = []
@@ -229,7 +255,18 @@ def compose_shared_edges(lent: Sequence[SharedTempUse], edges: list[ColumnEdge])
         touches = shared.intersection((edge.from_object, edge.to_object, *(hop.object for hop in edge.hops)))
         (touching if touches else apart).append(edge)
     touching.sort(key=lambda edge: tuple(map(str, _EDGE_KEY(edge))))  # so that a limit leaves the same ones everywhere
-    return merge_edges([*apart, *SharedEdgeComposer(lent, touching).compose()])
+    composer = SharedEdgeComposer(lent, touching)
+    composed = merge_edges([*apart, *composer.compose()])
+    return composed, [_report_skipped(use) for _, use in sorted(composer.skipped.items())]
+
+
+def _report_skipped(use: SharedTempUse) -> Diagnostic:
+    """The finding at a statement whose edges still start at a shared table."""
+    what = "the number of edges through temporary tables that modules share"
+    values = {"what": what, "limit": str(MAX_COMPOSED_EDGES)}
+    return build_placed_diagnostic(
+        "LIMIT_EXCEEDED", values, (use.path, use.line, use.column), Stage.COLUMN_GRAPH, use.object
+    )
 
 
 def merge_edges(edges: Iterable[ColumnEdge]) -> list[ColumnEdge]:

@@ -72,6 +72,11 @@ class Environment:
         return self.frames[-1].owner
 
     @property
+    def module_ordinal(self) -> int:
+        """The ordinal of the definition of the enclosing module, or -1."""
+        return next((frame.ordinal for frame in reversed(self.frames) if frame.kind in MODULE_KINDS), -1)
+
+    @property
     def has_variables(self) -> bool:
         """Say whether any variable is visible here."""
         return bool(self.visible.scalars or self.visible.records)
