@@ -40,9 +40,9 @@ class Analysis(msgspec.Struct, frozen=True, dict=True, eq=False):
         """Counts instead of all rows."""
         return f"Analysis({len(self.lineage.statements)} statements, {len(self.lineage.column_edges)} column edges)"
 
-    def to_dict(self) -> dict[str, Any]:
-        """The document that `lineage analyze --format json` prints."""
-        return build_lineage_document(self.lineage)
+    def to_dict(self, *, expand: bool = False) -> dict[str, Any]:
+        """The document that `lineage analyze --format json` prints, or with `expand` that of `--expand`."""
+        return build_lineage_document(self.lineage, expand=expand)
 
     def statement_graph(self, number: int) -> Graph:
         """The graph of one of `lineage.statements`, with the relations inside it."""

@@ -1,7 +1,7 @@
 """What `lineage export` does: reads or analyzes the input and writes it in a format."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
@@ -16,7 +16,7 @@ from lineage_pipeline.config.load import Settings, load_settings
 from lineage_pipeline.config.toml_files import suggest_word
 from lineage_pipeline.discover.git.mirror import split_revision
 from lineage_pipeline.engine.trace.facts import RowFacts
-from lineage_pipeline.export.formats.lineage_formats import FORMATS, DrawingOptions, LineageFormat
+from lineage_pipeline.export.formats.lineage_formats import FORMATS, DrawingOptions, LineageFormat, write_text_parts
 from lineage_pipeline.export.subject import Focus, Subject, narrow_lineage
 from lineage_pipeline.model.enums import Grain
 from lineage_pipeline.model.errors import LineageError
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from lineage_pipeline.model.tables import Snapshot
 
 DRAWING_OPTIONS = frozenset({"level", "limit"})
+DOCUMENT_OPTIONS = frozenset({"expand"})
+DOCUMENT_FORMAT = "json"
 EVENTS_FORMAT = "openlineage"
 PAGE_FORMAT = "html"
 
@@ -102,25 +104,27 @@ def write_export(name: str, source: ExportSource, output: Path | None, options: 
     if "object" in given:
         _write_object_page(name, source, output, given)
         return
-    taken = (
-        given.keys() - DRAWING_OPTIONS
-        if name == EVENTS_FORMAT
-        else given.keys() & DRAWING_OPTIONS
-        if format.grains
-        else set()
-    )
-    for option in sorted(given.keys() - taken):
+    for option in sorted(given.keys() - _list_options(name, format, given)):
         raise LineageError(f"{name} takes no --{option.replace('_', '-')}")
     if name == EVENTS_FORMAT:
         from lineage_pipeline.cli.openlineage_events import export_events
 
         export_events(source, output, given)
     elif format.parts is not None:
-        write_output(format.parts(source.subject()), output)
+        write_output(write_text_parts(name, source.subject(), expand="expand" in given), output)
     elif format.write is not None:
         _write_drawing(format, source, output, given)
     else:
         _save_tables(name, format, source, output)
+
+
+def _list_options(name: str, format: LineageFormat, given: Mapping[str, Any]) -> Set[str]:
+    """Return the given options that apply to a format."""
+    if name == EVENTS_FORMAT:
+        return given.keys() - DRAWING_OPTIONS - DOCUMENT_OPTIONS
+    if name == DOCUMENT_FORMAT:
+        return DOCUMENT_OPTIONS
+    return DRAWING_OPTIONS if format.grains else frozenset()
 
 
 def _write_object_page(name: str, source: ExportSource, output: Path | None, given: Mapping[str, Any]) -> None:

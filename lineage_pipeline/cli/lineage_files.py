@@ -38,9 +38,10 @@ def write_bundle_file(output: Path, found: "DiscoveredInputs", subject: "Subject
 def write_merged_file(output: Path, key: str, rows: "LineageTables", files: "Sequence[SqlFile]") -> None:
     """Write rows of several analyses to a lineage file."""
     if _is_document_file(output):
-        from lineage_pipeline.export.documents.lineage_json import build_lineage_document, dump_json
+        from lineage_pipeline.export.formats.lineage_formats import write_text_parts
+        from lineage_pipeline.export.subject import Subject
 
-        write_output(dump_json(build_lineage_document(rows, files)), output)
+        write_output(write_text_parts("json", Subject(rows, files=tuple(files))), output)
     else:
         from lineage_pipeline.store.lineage_file import write_lineage_file
 

@@ -31,6 +31,10 @@ VariablesOption = Annotated[
     list[str] | None,
     typer.Option("--var", help="A variable of templates; may be repeated.", metavar="NAME=VALUE"),
 ]
+ExpandOption = Annotated[
+    bool,
+    typer.Option("--expand", help="JSON: list a filter or join of a whole statement once for each column it writes."),
+]
 OutputOption = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file, not to stdout.")]
 
 

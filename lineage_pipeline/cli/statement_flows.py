@@ -13,7 +13,7 @@ from lineage_pipeline.engine.trace.statement_flows import (
 )
 from lineage_pipeline.export.answers.answer import write_answer
 from lineage_pipeline.export.answers.list_answers import answer_flows
-from lineage_pipeline.export.documents.lineage_json import expand_edges
+from lineage_pipeline.export.documents.lineage_json import check_expanded_size
 from lineage_pipeline.model.errors import NotThere
 from lineage_pipeline.queries.lineage import Lineage
 
@@ -29,6 +29,7 @@ class FlowQuery(NamedTuple):
     source_column: str | None = None
     source_table: str | None = None
     table: str | None = None
+    expand: bool = False
 
     @property
     def narrows(self) -> bool:
@@ -41,8 +42,10 @@ def write_flows(subject: "Subject", asked: FlowQuery, format: str) -> str:
     wanted = _resolve_query(Lineage(RowFacts(subject.lineage, subject.files)), asked)
     if asked.tables:
         return write_answer(answer_flows("table", list_table_flows(subject.lineage, wanted)), format)
-    edges = expand_edges(subject.lineage)
-    return write_answer(answer_flows("column", list_column_flows(subject.lineage, edges, wanted)), format)
+    if asked.expand:
+        check_expanded_size(subject.lineage)
+    expand = asked.expand or wanted.outputs is not None or wanted.sources is not None  # a question is about columns
+    return write_answer(answer_flows("column", list_column_flows(subject.lineage, wanted, expand=expand)), format)
 
 
 def _resolve_query(lineage: Lineage, asked: FlowQuery) -> FlowFilter:

@@ -82,8 +82,12 @@ def test_a_wrong_selector_is_an_error_message(
 def test_analyze_as_csv_has_a_row_a_flow(here: Path) -> None:
     assert main(["analyze", "a.sql", "-f", "csv", "-o", "out.csv"]) == 0
     rows = list(csv.DictReader(io.StringIO((here / "out.csv").read_text(encoding="utf-8"))))
-    assert {row["to_column"] for row in rows} == {"id", "total", "revenue"}
+    assert [row["to_column"] for row in rows if row["type"] == "DIRECT"] == ["id", "total", "revenue"]
+    assert [row["to_column"] for row in rows if row["type"] == "INDIRECT"] == ["*"]
     assert rows[0]["line"] == "2"
+    assert main(["analyze", "a.sql", "-f", "csv", "--expand", "-o", "out.csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO((here / "out.csv").read_text(encoding="utf-8"))))
+    assert [row["to_column"] for row in rows if row["type"] == "INDIRECT"] == ["id", "total"]
 
 
 @pytest.mark.parametrize(("sql", "code"), [("select * from nowhere", 1), ("select a from nowhere", 0), (SQL, 0)])
@@ -174,3 +178,16 @@ def test_table_names_cannot_escape_the_output_folder(here: Path) -> None:
     assert sorted(path.name for path in here.iterdir()) == ["a.sql", "b.sql", "inner", "shop.duckdb"]
     for folder in ("ddl", "all"):
         assert len(list((here / "inner" / folder).rglob("*.sql"))) == 2
+
+
+@pytest.mark.parametrize(
+    "arguments", [["scan"], ["scan", "-o", "x.lineage"], ["analyze", "a.sql"], ["export", "text"], ["export", "dot"]]
+)
+@pytest.mark.usefixtures("here")
+def test_only_lists_of_edges_are_expanded(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*arguments, "--expand"]) == 2
+    assert "--expand" in capsys.readouterr().err
+    for other in (["scan", "-f", "json"], ["analyze", "a.sql", "-f", "json"], ["export", "json"]):
+        assert main([*other, "--expand"]) == 0
+        edges = json.loads(capsys.readouterr().out)["column_edges"]
+        assert [edge["to_column"] for edge in edges if edge["wide"]] == ["id", "total"]

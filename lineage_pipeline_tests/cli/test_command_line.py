@@ -119,7 +119,7 @@ def test_analyze_writes_the_document_of_the_contract(here: Path, capsys: pytest.
     (here / "a.sql").write_text(SQL)
     assert main(["analyze", "a.sql", "--format", "json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["schema_version"] == 1
+    assert document["schema_version"] == 2
     edges = {(e["from_column"], e["to_object"], e["to_column"]) for e in document["column_edges"]}
     assert edges == {("id", "core.orders", "id"), ("amount", "core.orders", "total")}
     assert document["summary"]["statements"] == {"analysed": 2, "partial": 0, "failed": 0}

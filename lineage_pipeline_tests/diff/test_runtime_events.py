@@ -84,7 +84,7 @@ def test_runs_fill_what_dynamic_sql_hides_and_say_so(answer: Answer) -> None:
         for row in document["column_edges"]
     }
     assert ("dbo.orders", "amount", "dbo.totals", "amount", "AGGREGATION", "events.ndjson") in edges
-    assert ('"s3://bucket"."exports/rates.csv"', "rate", "dbo.totals", "amount", "JOIN", "events.ndjson") in edges
+    assert ('"s3://bucket"."exports/rates.csv"', "rate", "dbo.totals", "*", "JOIN", "events.ndjson") in edges
     origins = {row["object"]: row["origin"] for row in document["objects"]}
     assert origins['"s3://bucket"."exports/rates.csv"'] == "runtime"
     assert origins["dbo.orders"] == "implied"

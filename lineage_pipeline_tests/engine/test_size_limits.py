@@ -159,7 +159,7 @@ def test_a_statement_over_its_limit_is_a_finding_and_the_next_is_analyzed() -> N
 @pytest.mark.parametrize("dialect", ["", "tsql", "snowflake", "bigquery", "nonsense"])
 def test_no_text_is_a_crash(text: str, dialect: str) -> None:
     document = analyze(text, dialect=dialect).to_dict()
-    assert document["schema_version"] == 1
+    assert document["schema_version"] == 2
 
 
 def test_every_prefix_of_a_script_is_read() -> None:

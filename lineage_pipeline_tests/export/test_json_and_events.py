@@ -1,14 +1,23 @@
 """Exports of hand-made rows: JSON, OpenLineage events, reports and texts."""
 
+import json
+from typing import Any
+
 import msgspec
 import pytest
 
-from lineage_pipeline.export.documents.lineage_json import build_lineage_document, dump_json, write_lineage_json
+from lineage_pipeline.export.documents.lineage_json import (
+    build_lineage_document,
+    dump_json,
+    read_lineage_document,
+    write_lineage_json,
+)
 from lineage_pipeline.export.formats.lineage_formats import FORMATS, write_text_parts
 from lineage_pipeline.export.openlineage.events import build_events
 from lineage_pipeline.export.subject import Subject
 from lineage_pipeline.model import enums, tables
 from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline_tests.support.lineage_rows import (
     ORDERS_LINEAGE,
     ORDERS_SQL,
@@ -58,19 +67,49 @@ def test_the_document_has_the_keys_of_the_contract() -> None:
     assert document["statements"][0]["span"]["end"] == len(ORDERS_SQL)
 
 
-def test_an_edge_into_the_whole_statement_goes_into_each_of_its_columns() -> None:
-    edges = build_lineage_document(ORDERS_LINEAGE)["column_edges"]
-    filters = [one["to_column"] for one in edges if one["subtype"] == "FILTER"]
-    assert filters == ["id", "mail"]
+def _list_filters(document: dict[str, Any]) -> list[tuple[str, bool]]:
+    edges = document["column_edges"]
+    return [(one["to_column"], one["wide"]) for one in edges if one["subtype"] == "FILTER"]
+
+
+def test_an_edge_of_a_whole_statement_is_one_row_and_expanded_one_for_each_column() -> None:
+    assert _list_filters(build_lineage_document(ORDERS_LINEAGE)) == [("*", True)]
+    assert _list_filters(build_lineage_document(ORDERS_LINEAGE, expand=True)) == [("id", True), ("mail", True)]
+
+
+@pytest.mark.parametrize("expand", [False, True])
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_document_of_either_version_reads_back_as_the_same_lineage(version: int, expand: bool) -> None:
+    document = build_lineage_document(ORDERS_LINEAGE, (FILE,), expand=expand) | {"schema_version": version}
+    lineage, files = read_lineage_document(msgspec.json.encode(document), "a.json")
+    assert [file.path for file in files] == [FILE.path]
+    assert lineage.column_edges == ORDERS_LINEAGE.column_edges
+
+
+def test_a_narrow_edge_beside_a_wide_one_between_the_same_columns_stays_apart() -> None:
+    wide = next(edge for edge in ORDERS_LINEAGE.column_edges if edge.to_column == "*")
+    both = (*ORDERS_LINEAGE.column_edges, msgspec.structs.replace(wide, to_column="id"))
+    lineage = msgspec.structs.replace(ORDERS_LINEAGE, column_edges=both)
+    document = build_lineage_document(lineage, expand=True)
+    assert _list_filters(document) == [("id", True), ("mail", True), ("id", False)]
+    assert read_lineage_document(msgspec.json.encode(document), "a.json")[0].column_edges == both
+
+
+def test_a_document_that_would_be_too_large_is_not_expanded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lineage_pipeline.export.documents.lineage_json.MAX_EXPANDED_EDGES", 3)
+    with pytest.raises(LineageError, match="4 column edges, more than 3"):
+        write_lineage_json(SUBJECT, expand=True)
+    assert "".join(write_lineage_json(SUBJECT))
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 2_000])
 def test_the_document_is_the_same_in_parts_and_as_a_whole(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lineage_pipeline.export.documents.lineage_json.CHUNK", chunk)
     parts = list(write_lineage_json(SUBJECT))
-    assert "".join(parts) == dump_json(build_lineage_document(ORDERS_LINEAGE, (FILE,)))
+    assert json.loads("".join(parts)) == json.loads(dump_json(build_lineage_document(ORDERS_LINEAGE, (FILE,))))
+    assert "".join(parts).endswith("\n}\n")
     empty = LineageTables()
-    assert "".join(write_lineage_json(Subject(empty))) == dump_json(build_lineage_document(empty))
+    assert json.loads("".join(write_lineage_json(Subject(empty)))) == json.loads(dump_json(build_lineage_document(empty)))
 
 
 def test_bytes_of_unreadable_files_are_counted() -> None:

@@ -8,6 +8,7 @@ import typer
 from lineage_pipeline.cli.options import (
     AllowImpliedOption,
     DialectOption,
+    ExpandOption,
     OutputOption,
     SchemaOption,
     TableFormat,
@@ -82,6 +83,7 @@ def analyze(
     graph: GraphOption = None,
     strict: Annotated[bool, typer.Option("--strict", help=STRICT_HELP)] = False,
     no_star: NoStarOption = False,
+    expand: ExpandOption = False,
     output: OutputOption = None,
 ) -> None:
     """Show what the statements of some files read and write.
@@ -102,17 +104,18 @@ def analyze(
         source_column=source_column,
         source_table=source_table,
         table=table,
+        expand=expand,
     )
     listed = level is not None or asked.narrows or format is TableFormat.CSV
-    lineage, written = (
-        _write_graphs(found, graph) if graph else _write_lineage(found, format, asked if listed else None)
-    )
+    if expand and (graph is not None or not (listed or format is TableFormat.JSON)):
+        raise LineageError("--expand is about lists of edges: use it with --level column or --format json")
+    lineage, written = _write_graphs(found, graph) if graph else _write_lineage(found, format, asked, listed)
     write_output(written, output)
     _exit_on_problems(lineage, strict, no_star)
 
 
 def _write_lineage(
-    found: "DiscoveredInputs", format: TableFormat, asked: "FlowQuery | None"
+    found: "DiscoveredInputs", format: TableFormat, asked: "FlowQuery", listed: bool
 ) -> "tuple[LineageTables, str | Iterable[str]]":
     """Return the whole lineage, or the flows within its statements."""
     from lineage_pipeline.cli.inputs import analyze_inputs
@@ -120,9 +123,9 @@ def _write_lineage(
     from lineage_pipeline.export.formats.lineage_formats import write_text_parts
 
     subject = analyze_inputs(found)
-    if asked is not None:
+    if listed:
         return subject.lineage, write_flows(subject, asked, format)
-    return subject.lineage, write_text_parts(format, subject)
+    return subject.lineage, write_text_parts(format, subject, expand=asked.expand)
 
 
 def _write_graphs(found: "DiscoveredInputs", graph: GraphScope) -> "tuple[LineageTables, str]":

@@ -10,6 +10,7 @@ from lineage_pipeline.cli.options import (
     AllowImpliedOption,
     BoxLimitOption,
     DialectOption,
+    ExpandOption,
     FocusDepthOption,
     FocusDirectionOption,
     FocusOption,
@@ -73,6 +74,7 @@ def export(
     per_job: PerJobOption = None,
     url: ConsumerUrlOption = None,
     object: ObjectOption = None,
+    expand: ExpandOption = False,
 ) -> None:
     """Write lineage for other tools.
 
@@ -90,5 +92,6 @@ def export(
         subject, {"analysis": flags, "templating": {"variables": parse_variables(var)}}, focus, depth, direction
     )
     drawing = {"level": level, "limit": limit, "object": object}
+    texts = {"expand": expand or None}
     events = {"profile": profile, "indirect": indirect, "base": base, "event_time": event_time}
-    lineage_export.write_export(format, source, output, drawing | events | {"per_job": per_job, "url": url})
+    lineage_export.write_export(format, source, output, drawing | events | {"per_job": per_job, "url": url, **texts})

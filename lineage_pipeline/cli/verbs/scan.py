@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lineage_pipeline.cli.lineage_files import collect_snapshot_tables, write_bundle_file
-from lineage_pipeline.cli.options import AllowImpliedOption, DialectOption, OutputOption, SchemaOption, VariablesOption
+from lineage_pipeline.cli.options import (
+    AllowImpliedOption,
+    DialectOption,
+    ExpandOption,
+    OutputOption,
+    SchemaOption,
+    VariablesOption,
+)
 from lineage_pipeline.cli.output import print_note, write_output
 from lineage_pipeline.model.errors import LineageError
 
@@ -50,6 +57,7 @@ def scan(
     format: ScanFormatOption = None,
     output: OutputOption = None,
     into: IntoOption = None,
+    expand: ExpandOption = False,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Compile every file anew.")] = False,
 ) -> None:
     """Show the lineage of all SQL files of a folder or a revision.
@@ -65,7 +73,7 @@ def scan(
     from lineage_pipeline.cli.inputs import ReadingFlags, analyze_inputs, discover_inputs
     from lineage_pipeline.cli.read_files import describe_include, summarize_unread
 
-    chosen = _choose_format(format, output)
+    chosen = _choose_format(format, output, expand)
     places = paths or ["."]
     reading = ReadingFlags(dialect, schema, allow_implied, var, cache=False if no_cache else None)
     found = discover_inputs(places, reading)
@@ -79,11 +87,13 @@ def scan(
     if into is not None:
         print_note(f"lineage: {_publish_snapshot(found, subject, into)} is in {into}")
     if output is not None or into is None:
-        _write_scan(found, subject, chosen, output)
+        _write_scan(found, subject, chosen, output, expand)
     print_doubts(found, subject, places, reading)
 
 
-def _write_scan(found: "DiscoveredInputs", subject: "Subject", chosen: ScanFormat, output: Path | None) -> None:
+def _write_scan(
+    found: "DiscoveredInputs", subject: "Subject", chosen: ScanFormat, output: Path | None, expand: bool
+) -> None:
     """Write the result; for a file, also print a summary."""
     from lineage_pipeline.export.formats.lineage_formats import write_text_parts
     from lineage_pipeline.export.formats.lineage_text import format_summary
@@ -91,16 +101,18 @@ def _write_scan(found: "DiscoveredInputs", subject: "Subject", chosen: ScanForma
     if chosen is ScanFormat.LINEAGE and output is not None:
         write_bundle_file(output, found, subject)
     else:
-        write_output(write_text_parts(chosen, subject), output)
+        write_output(write_text_parts(chosen, subject, expand=expand), output)
     if output is not None:
         print_note(f"lineage: {format_summary(subject)}; in {output}")
 
 
-def _choose_format(format: ScanFormat | None, output: Path | None) -> ScanFormat:
+def _choose_format(format: ScanFormat | None, output: Path | None, expand: bool) -> ScanFormat:
     """Return the format of --format, else that of the file's suffix."""
     chosen = format or (FORMAT_SUFFIXES.get(output.suffix) if output else None) or ScanFormat.TEXT
     if chosen is ScanFormat.LINEAGE and output is None:
         raise LineageError("--format lineage needs a file: -o FILE.lineage")
+    if expand and chosen is not ScanFormat.JSON:
+        raise LineageError("--expand is about the edges of JSON: use it with --format json")
     return chosen
 
 

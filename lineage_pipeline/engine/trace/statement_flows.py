@@ -1,6 +1,7 @@
 """Flows within single statements: outputs and their sources, forward from an output or back from a source."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterator
 
 import msgspec
 
@@ -34,18 +35,52 @@ class FlowFilter(msgspec.Struct, frozen=True):
     tables: Collection[str] | None = None
 
 
-def list_column_flows(
-    lineage: LineageTables, edges: Iterable[ColumnEdge], wanted: FlowFilter
-) -> tuple[StatementFlow, ...]:
-    """The flows between columns; a source that is a whole object matches each of its columns."""
+class WrittenColumns:
+    """The columns that each statement writes: those an edge of the whole statement goes into."""
+
+    def __init__(self, lineage: LineageTables) -> None:
+        """Collect them from the facets, and the columns of objects for statements that name none."""
+        self._written: dict[tuple[str, int, str], dict[str, None]] = defaultdict(dict)
+        for facet in lineage.facets:
+            if facet.name == "projection":
+                self._written[facet.path, facet.statement, facet.object][facet.column] = None
+        self._columns: dict[str, dict[str, None]] = defaultdict(dict)
+        for column in lineage.columns:
+            self._columns[column.object][column.name] = None
+
+    def find(self, edge: ColumnEdge) -> Collection[str]:
+        """The columns that the statement of an edge writes into the object where it ends."""
+        written = self._written.get((edge.path, edge.statement, edge.to_object))
+        return written or self._columns.get(edge.to_object) or (ALL,)
+
+
+def is_statement_wide(edge: ColumnEdge) -> bool:
+    """Say whether an edge is an indirect one into all columns that its statement writes."""
+    return edge.to_column == ALL and edge.type is EdgeType.INDIRECT
+
+
+def count_expanded_edges(lineage: LineageTables) -> int:
+    """How many edges there are where those of whole statements are expanded."""
+    written = WrittenColumns(lineage)
+    return sum(len(written.find(edge)) if is_statement_wide(edge) else 1 for edge in lineage.column_edges)
+
+
+def list_column_flows(lineage: LineageTables, wanted: FlowFilter, *, expand: bool = False) -> tuple[StatementFlow, ...]:
+    """The flows between columns; a source that is a whole object matches each of its columns.
+
+    An edge of a whole statement is one flow into `*`, or `expand`ed one into each column that the statement writes.
+    """
     touched = _statements_of_tables(lineage, wanted.tables)
+    written = WrittenColumns(lineage) if expand else None
     found = {
         StatementFlow(
-            *(edge.path, edge.statement, edge.to_object, edge.to_column, edge.from_object, edge.from_column),
+            *(edge.path, edge.statement, edge.to_object, column, edge.from_object, edge.from_column),
             *(edge.type, edge.subtype, edge.expression, edge_line(edge)),
         )
-        for edge in edges
-        if (touched is None or (edge.path, edge.statement) in touched) and _matches_filter(edge, wanted)
+        for edge in lineage.column_edges
+        if (touched is None or (edge.path, edge.statement) in touched) and _has_source(edge, wanted.sources)
+        for column in (written.find(edge) if written is not None and is_statement_wide(edge) else (edge.to_column,))
+        if wanted.outputs is None or ColumnRef(edge.to_object, column) in wanted.outputs
     }
     return tuple(sorted(found, key=_flow_order))
 
@@ -85,14 +120,12 @@ def list_written_columns(lineage: LineageTables) -> Iterator[ColumnRef]:
     return (ColumnRef(row.object, row.name) for row in lineage.columns if row.object in written)
 
 
-def _matches_filter(edge: ColumnEdge, wanted: FlowFilter) -> bool:
-    if wanted.outputs is not None and ColumnRef(edge.to_object, edge.to_column) not in wanted.outputs:
-        return False
-    if wanted.sources is None:
+def _has_source(edge: ColumnEdge, sources: Collection[ColumnRef] | None) -> bool:
+    if sources is None:
         return True
     if edge.from_column == ALL:
-        return any(ref.object == edge.from_object for ref in wanted.sources)
-    return ColumnRef(edge.from_object, edge.from_column) in wanted.sources
+        return any(ref.object == edge.from_object for ref in sources)
+    return ColumnRef(edge.from_object, edge.from_column) in sources
 
 
 def _statements_of_tables(lineage: LineageTables, tables: Collection[str] | None) -> set[tuple[str, int]] | None:

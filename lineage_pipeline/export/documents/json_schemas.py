@@ -55,7 +55,8 @@ def build_lineage_schema() -> Json:
         "files": _row_struct("File", SqlFile, lineage_json.FILE_KEYS),
     }
     fields = {name: list[row] for name, row in rows.items()}  # type: ignore[valid-type]
-    return _document_schema("lineage", "The lineage of SQL", fields | {"summary": _define_struct("Summary", summary)})
+    members = fields | {"summary": _define_struct("Summary", summary)}
+    return _document_schema("lineage", "The lineage of SQL", members, lineage_json.LINEAGE_VERSION)
 
 
 def build_graphs_schema() -> Json:
@@ -106,7 +107,7 @@ def _resolved_schema_struct() -> type[msgspec.Struct]:
     return _define_struct("ResolvedSchema", fields)
 
 
-def _document_schema(name: str, title: str, fields: Fields) -> Json:
+def _document_schema(name: str, title: str, fields: Fields, number: int = lineage_json.SCHEMA_VERSION) -> Json:
     """Return the schema of a document: its version and these keys, all required; further keys are allowed."""
     (place,), definitions = msgspec.json.schema_components(
         [_define_struct("Document", fields)], ref_template=REF_TEMPLATE
@@ -115,10 +116,10 @@ def _document_schema(name: str, title: str, fields: Fields) -> Json:
     for definition in definitions.values():  # what a row leaves open with a default, a document still has
         if "properties" in definition:
             definition["required"] = list(definition["properties"])
-    version = {"schema_version": {"const": lineage_json.SCHEMA_VERSION}}
+    version = {"schema_version": {"const": number}}
     return {
         "$schema": SCHEMA_DRAFT,
-        "$id": f"urn:lineage-pipeline:{name}:{lineage_json.SCHEMA_VERSION}",
+        "$id": f"urn:lineage-pipeline:{name}:{number}",
         "title": title,
         "type": "object",
         "required": ["schema_version", *document["required"]],

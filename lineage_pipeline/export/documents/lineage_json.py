@@ -1,4 +1,8 @@
-"""The JSON of `lineage analyze` and `scan`, written and read; within a `schema_version`, keys are only added."""
+"""The JSON of `lineage analyze` and `scan`, written and read; within a `schema_version`, keys are only added.
+
+Version 2 has an edge of a whole statement once, as the tables do, with `*` for the columns that the statement writes.
+Version 1 had it once for each of them.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,10 +13,11 @@ import msgspec
 
 from lineage_pipeline.engine.diff.index import is_reference_only
 from lineage_pipeline.engine.graph.script_scopes import find_dropped
+from lineage_pipeline.engine.trace.statement_flows import WrittenColumns, count_expanded_edges, is_statement_wide
 from lineage_pipeline.export.dialect_use import list_dialects
 from lineage_pipeline.export.subject import Subject
 from lineage_pipeline.model.analysis import LineageTables
-from lineage_pipeline.model.enums import EdgeKind, EdgeType, Level, ObjectKind, Origin, Role, Status
+from lineage_pipeline.model.enums import EdgeKind, Level, ObjectKind, Origin, Role, Status
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.model.graph import Graph
 from lineage_pipeline.model.tables import (
@@ -30,6 +35,12 @@ from lineage_pipeline.model.tables import (
 )
 
 SCHEMA_VERSION = 1
+
+LINEAGE_VERSION = 2
+READABLE_VERSIONS = (1, LINEAGE_VERSION)
+
+MAX_EXPANDED_EDGES = 1_000_000
+"""Edges of a document in which those of whole statements are expanded: about 1 GB of text."""
 
 STATEMENT_KEYS = (
     *("path", "ordinal", "kind", "target", "targets", "parent", "reads", "preview"),
@@ -64,10 +75,26 @@ CHUNK = 2_000
 """Rows that are converted at a time: a million rows of plain values take gigabytes."""
 
 
-def write_lineage_json(subject: Subject) -> Iterator[str]:
-    """Yield the document as text in parts, so that it is never in memory as a whole."""
+def write_lineage_json(subject: Subject, *, expand: bool = False) -> Iterator[str]:
+    """Return the document as text in parts, so that it is never in memory as a whole."""
+    if expand:
+        check_expanded_size(subject.lineage)
+    return _write_members(_document_members(subject.lineage, subject.files, expand))
+
+
+def check_expanded_size(lineage: LineageTables) -> None:
+    """Raise an error where expanded edges would be too many."""
+    count = count_expanded_edges(lineage)
+    if count > MAX_EXPANDED_EDGES:
+        limit = f"{MAX_EXPANDED_EDGES:,}"
+        raise LineageError(
+            f"--expand would write {count:,} column edges, more than {limit}; without it, they are fewer"
+        )
+
+
+def _write_members(members: Iterable[tuple[str, Any]]) -> Iterator[str]:
     before = "{\n"
-    for key, value in _document_members(subject.lineage, subject.files):
+    for key, value in members:
         yield before
         yield from _dump_rows(key, value) if isinstance(value, Iterator) else (dump_json({key: value})[2:-3],)
         before = ",\n"
@@ -75,29 +102,31 @@ def write_lineage_json(subject: Subject) -> Iterator[str]:
 
 
 def _dump_rows(key: str, rows: Iterator[Row]) -> Iterator[str]:
-    """Yield a list of rows as text of the document."""
+    """Yield a list of rows as text of the document, each row on a line of its own."""
     opening, closing = f'  "{key}": [\n', "\n  ]"
     before = opening
     while some := list(islice(rows, CHUNK)):
         yield before
-        yield dump_json({key: some})[2 + len(opening) : -len(closing) - 3]
+        yield ",\n".join(f"    {msgspec.json.encode(row).decode()}" for row in some)
         before = ",\n"
     yield f'  "{key}": []' if before is opening else closing
 
 
-def build_lineage_document(lineage: LineageTables, files: Sequence[SqlFile] = ()) -> Row:
+def build_lineage_document(lineage: LineageTables, files: Sequence[SqlFile] = (), *, expand: bool = False) -> Row:
     """Return the document as plain values; `files` add unreadable files to the summary."""
-    members = _document_members(lineage, files)
+    if expand:
+        check_expanded_size(lineage)
+    members = _document_members(lineage, files, expand)
     return {key: list(value) if isinstance(value, Iterator) else value for key, value in members}
 
 
-def _document_members(lineage: LineageTables, files: Sequence[SqlFile]) -> Iterator[tuple[str, Any]]:
+def _document_members(lineage: LineageTables, files: Sequence[SqlFile], expand: bool) -> Iterator[tuple[str, Any]]:
     """Yield the members of the document in order; long tables as iterators of rows."""
-    yield "schema_version", SCHEMA_VERSION
+    yield "schema_version", LINEAGE_VERSION
     yield "statements", _iterate_fields(lineage.statements, STATEMENT_KEYS)
     yield "objects", _iterate_fields(lineage.objects, OBJECT_KEYS)
     yield "columns", _iterate_fields(lineage.columns, COLUMN_KEYS)
-    yield "column_edges", _column_edge_rows(lineage)
+    yield "column_edges", _column_edge_rows(lineage, expand)
     yield "object_edges", chain.from_iterable(map(_object_edge_rows, lineage.object_edges))
     yield "diagnostics", _iterate_fields(lineage.diagnostics, DIAGNOSTIC_KEYS)
     yield "resolved_schema", _resolved_schema_rows(lineage)
@@ -115,28 +144,6 @@ def build_graphs_document(graphs: Iterable[Graph]) -> Row:
 def build_graph_document(graph: Graph) -> Row:
     """Return the graph of all statements as plain values."""
     return {"schema_version": SCHEMA_VERSION, **{key: msgspec.to_builtins(getattr(graph, key)) for key in GRAPH_KEYS}}
-
-
-def expand_edges(lineage: LineageTables) -> Iterator[ColumnEdge]:
-    """Yield every column edge; an edge of the whole statement goes into each column that the statement writes."""
-    return (edge for edge, _ in _expand_wide_edges(lineage))
-
-
-def _expand_wide_edges(lineage: LineageTables) -> Iterator[tuple[ColumnEdge, bool]]:
-    """Yield every column edge, expanded, and whether it is one of the whole statement."""
-    written: dict[tuple[str, int, str], list[str]] = defaultdict(list)
-    for facet in lineage.facets:
-        if facet.name == "projection":
-            written[facet.path, facet.statement, facet.object].append(facet.column)
-    columns: dict[str, list[str]] = defaultdict(list)
-    for column in lineage.columns:
-        columns[column.object].append(column.name)
-    for edge in lineage.column_edges:
-        if edge.to_column != "*" or edge.type is EdgeType.DIRECT:
-            yield edge, False
-            continue
-        targets = written.get((edge.path, edge.statement, edge.to_object)) or columns.get(edge.to_object) or ["*"]
-        yield from ((msgspec.structs.replace(edge, to_column=column), True) for column in dict.fromkeys(targets))
 
 
 def summarize_lineage(lineage: LineageTables, files: Sequence[SqlFile] = ()) -> Row:
@@ -175,12 +182,16 @@ def dump_json(document: object) -> str:
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
 
 
-def _column_edge_rows(lineage: LineageTables) -> Iterator[Row]:
-    """Yield the expanded edges; `wide` marks those of the whole statement, so that a reader can merge them."""
-    for edge, wide in _expand_wide_edges(lineage):
+def _column_edge_rows(lineage: LineageTables, expand: bool) -> Iterator[Row]:
+    """Yield the edges; `wide` marks those of a whole statement, so that a reader can merge them again."""
+    written = WrittenColumns(lineage) if expand else None
+    for edge in lineage.column_edges:
         row = {key: msgspec.to_builtins(getattr(edge, key)) for key in EDGE_KEYS}
-        row["wide"] = wide
-        yield row
+        row["wide"] = is_statement_wide(edge)
+        if written is None or not row["wide"]:
+            yield row
+        else:
+            yield from (row | {"to_column": column} for column in written.find(edge))
 
 
 def _object_edge_rows(edge: ObjectEdge) -> Iterator[Row]:
@@ -244,7 +255,7 @@ def read_lineage_document(content: bytes, place: str) -> tuple[LineageTables, tu
     except msgspec.DecodeError as error:
         raise LineageError(f"{place} is not JSON: {error}") from None
     version = document.get("schema_version") if isinstance(document, dict) else None
-    if version != SCHEMA_VERSION or any(key not in document for key in REQUIRED_KEYS):
+    if version not in READABLE_VERSIONS or any(key not in document for key in REQUIRED_KEYS):
         raise LineageError(f"{place} is not a lineage file; `lineage scan PATH --format json -o FILE` writes one")
     try:
         return _convert_lineage(document), _convert_rows(SqlFile, document["files"])

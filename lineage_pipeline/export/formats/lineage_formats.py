@@ -102,8 +102,13 @@ FORMATS: Mapping[str, LineageFormat] = {
 }
 
 
-def write_text_parts(name: str, subject: Subject) -> Iterator[str]:
-    """Write lineage in a format that is a text given in parts: json, openlineage or text."""
+def write_text_parts(name: str, subject: Subject, *, expand: bool = False) -> Iterator[str]:
+    """Write lineage in a format that is a text given in parts: json, openlineage or text.
+
+    JSON can `expand` an edge of a whole statement: once for each column that the statement writes.
+    """
+    if expand:
+        return lineage_json.write_lineage_json(subject, expand=True)
     write = FORMATS[name].parts
     assert write is not None, name
     return write(subject)
