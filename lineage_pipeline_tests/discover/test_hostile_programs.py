@@ -10,7 +10,7 @@ import yaml
 
 from lineage_pipeline.api import scan
 from lineage_pipeline.discover.embedded_sql.python_program import extract_python
-from lineage_pipeline.discover.embedded_sql.text_parts import join_parts
+from lineage_pipeline.discover.embedded_sql.text_parts import TextPart, join_parts, limit_texts
 from lineage_pipeline.files.bounded_yaml import load_yaml
 
 GOOD = "create table t (a int);\ncreate view good as select a from t;\n"
@@ -148,3 +148,12 @@ def test_a_dbt_project_of_aliases_is_read_without_them(name: str, tmp_path: Path
     found = scan(tmp_path).lineage
     assert "TEMPLATE_ERROR" in {row.code for row in found.diagnostics}
     assert [row.object for row in found.objects if row.path] != []
+
+
+def test_many_ways_to_one_text_are_one_with_the_choices_they_share() -> None:
+    ways = [
+        (TextPart("", choice=(1, 0)), TextPart("", choice=(number, number % 2)), TextPart("select 1", 7))
+        for number in range(2, 40)
+    ]
+    assert limit_texts(ways[:3]) == tuple(ways[:3])
+    assert limit_texts(ways) == ((TextPart("", choice=(1, 0)), TextPart("select 1", 7)),)

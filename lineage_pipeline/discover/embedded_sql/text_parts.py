@@ -137,19 +137,41 @@ def iter_choices(value: TextValue) -> Iterator[tuple[int, int]]:
 
 
 def limit_texts(values: Iterable[TextValue], most: int = MAX_TEXTS) -> PossibleTexts:
-    """Return each text once; with too many, or too long ones, the last text is unknown."""
-    found: dict[TextValue, None] = {}
-    weight = 0
+    """Return each text once; with too many, or too long ones, the last text is unknown.
+
+    With many, those that differ only in their choices are one: a program with a hundred branches has thousands of ways
+    to the same text.
+    """
+    found: dict[TextValue, TextValue] = {}
+    weight, merging = 0, False
     for value in values:
-        if value in found:
+        key = drop_choices(value) if merging else value
+        if key in found:
+            found[key] = _keep_common_choices(found[key], value) if merging else value
             continue
         weight += weigh_text(value)
         if weight > HEAVIEST:
-            return (*found, *UNKNOWN) if found else UNKNOWN
+            return (*found.values(), *UNKNOWN) if found else UNKNOWN
         if len(found) == most:
-            return (*found, *UNKNOWN)
-        found[value] = None
-    return tuple(found)
+            return (*found.values(), *UNKNOWN)
+        found[key] = value
+        if len(found) > MAX_COMBINATIONS and not merging:
+            found, merging = _merge_equal_texts(found), True
+    return tuple(found.values())
+
+
+def _merge_equal_texts(values: Iterable[TextValue]) -> dict[TextValue, TextValue]:
+    """Return the texts by their parts without choices, each with the choices that all ways to it have made."""
+    found: dict[TextValue, TextValue] = {}
+    for value in values:
+        key = drop_choices(value)
+        found[key] = _keep_common_choices(found[key], value) if key in found else value
+    return found
+
+
+def _keep_common_choices(value: TextValue, other: TextValue) -> TextValue:
+    made = set(iter_choices(other))
+    return tuple(part for part in value if part.choice is None or part.choice in made)
 
 
 def weigh_text(value: TextValue) -> int:
