@@ -1,5 +1,6 @@
 """Hostile programs, notebooks and YAML: a few lines that double their result come to an end and are a finding."""
 
+import ast
 import json
 import time
 from pathlib import Path
@@ -9,6 +10,8 @@ import pytest
 import yaml
 
 from lineage_pipeline.api import scan
+from lineage_pipeline.discover.embedded_sql.known_values import KnownValue
+from lineage_pipeline.discover.embedded_sql.python_evaluator import PythonEvaluator
 from lineage_pipeline.discover.embedded_sql.python_program import extract_python
 from lineage_pipeline.discover.embedded_sql.text_parts import TextPart, join_parts, limit_texts
 from lineage_pipeline.files.bounded_yaml import load_yaml
@@ -157,3 +160,19 @@ def test_many_ways_to_one_text_are_one_with_the_choices_they_share() -> None:
     ]
     assert limit_texts(ways[:3]) == tuple(ways[:3])
     assert limit_texts(ways) == ((TextPart("", choice=(1, 0)), TextPart("select 1", 7)),)
+
+
+def test_an_operand_of_a_long_sum_is_evaluated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluated: list[ast.expr] = []
+    known = PythonEvaluator.known
+
+    def count(self: PythonEvaluator, node: ast.expr | None) -> KnownValue:
+        evaluated.extend([node] if isinstance(node, ast.Name) else [])
+        return known(self, node)
+
+    monkeypatch.setattr(PythonEvaluator, "known", count)
+    names = [f"x{number}" for number in range(30)]
+    program = "".join(f"{name} = ', {name}'\n" for name in names)
+    (text,) = extract_python(f"{program}q = 'select 1' + {' + '.join(names)} + ' from t'\n").texts
+    assert join_parts(text) == f"select 1{''.join(f', {name}' for name in names)} from t"
+    assert len(evaluated) == len(names)

@@ -109,7 +109,9 @@ def test_the_document_is_the_same_in_parts_and_as_a_whole(chunk: int, monkeypatc
     assert json.loads("".join(parts)) == json.loads(dump_json(build_lineage_document(ORDERS_LINEAGE, (FILE,))))
     assert "".join(parts).endswith("\n}\n")
     empty = LineageTables()
-    assert json.loads("".join(write_lineage_json(Subject(empty)))) == json.loads(dump_json(build_lineage_document(empty)))
+    assert json.loads("".join(write_lineage_json(Subject(empty)))) == json.loads(
+        dump_json(build_lineage_document(empty))
+    )
 
 
 def test_bytes_of_unreadable_files_are_counted() -> None:

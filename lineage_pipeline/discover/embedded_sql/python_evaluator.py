@@ -97,10 +97,11 @@ class PythonEvaluator:
 
     def texts(self, node: ast.expr | None) -> PossibleTexts:
         """Return the texts that an expression may evaluate to."""
-        if node is None:
-            return UNKNOWN
-        found = self.known(node).texts
-        return self.located_unknown(node) if is_unknown_text(found) else found
+        return UNKNOWN if node is None else self.texts_of(node, self.known(node))
+
+    def texts_of(self, node: ast.expr, known: KnownValue) -> PossibleTexts:
+        """Return the texts of an expression that is evaluated already: its parts may be calls of long functions."""
+        return self.located_unknown(node) if is_unknown_text(known.texts) else known.texts
 
     def located_unknown(self, node: ast.expr) -> PossibleTexts:
         """Return a placeholder with the offsets of an expression: empty parts mark its ends."""
@@ -221,7 +222,7 @@ def _evaluate_operation(evaluator: PythonEvaluator, node: ast.BinOp) -> KnownVal
     left, right = evaluator.known(node.left), evaluator.known(node.right)
     if left.items is not None and right.items is not None:
         return KnownValue(items=left.items + right.items)
-    return concat_texts((evaluator.texts(node.left), evaluator.texts(node.right)))
+    return concat_texts((evaluator.texts_of(node.left, left), evaluator.texts_of(node.right, right)))
 
 
 def _evaluate_conditional(evaluator: PythonEvaluator, node: ast.IfExp) -> KnownValue:
@@ -257,8 +258,8 @@ def _evaluate_dict(evaluator: PythonEvaluator, node: ast.Dict) -> KnownValue:
         if key is None:
             entries |= evaluator.known(value).entries or {}
             continue
-        for text in evaluator.texts(key):
-            entries[join_parts(text)] = evaluator.known(value)
+        known = evaluator.known(value)
+        entries |= {join_parts(text): known for text in evaluator.texts(key)}
     return KnownValue(entries=entries)
 
 

@@ -215,7 +215,7 @@ class ProgramWalker:
             return
         known = evaluator.known(value)
         if self.constants and not isinstance(value, ast.Dict):
-            self.take_sink(SqlSink(value, spare=True))
+            self.take_sink(SqlSink(value, spare=True), known)
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             evaluator.bind_target(target, known)
 
@@ -226,10 +226,13 @@ class ProgramWalker:
 
     def note_return(self, value: ast.expr) -> None:
         """Record a return value."""
+        if not self.gives_sql and not self.silent:
+            return
+        known = self.evaluator.known(value)
         if self.gives_sql:
-            self.take_sink(SqlSink(value, sure=True))
+            self.take_sink(SqlSink(value, sure=True), known)
         if self.silent:
-            self.returned.append(self.evaluator.known(value))
+            self.returned.append(known)
 
     def append_item(self, call: ast.Call) -> None:
         """Append an item to a list; in a loop, one for each iteration."""
@@ -238,11 +241,13 @@ class ProgramWalker:
         before = self.names.known.get(name, UNKNOWN_VALUE)
         if before.items is None or len(call.args) != 1:
             return
-        added: tuple[KnownValue, ...] | None = tuple(KnownValue((text,)) for text in evaluator.texts(call.args[0]))
+        added: tuple[KnownValue, ...] | None
         if getattr(target, "attr", "") == "extend":
             added = evaluator.items(call.args[0])
         elif (item := evaluator.known(call.args[0])).items is not None or item.entries is not None:
             added = (item,)
+        else:
+            added = tuple(KnownValue((text,)) for text in evaluator.texts_of(call.args[0], item))
         self.names.known[name] = UNKNOWN_VALUE if added is None else KnownValue(items=before.items + added)
 
     def read_nested(self, node: ast.stmt) -> None:
@@ -306,10 +311,11 @@ class ProgramWalker:
                 for sink in find_sinks(inner, own):
                     self.take_sink(sink)
 
-    def take_sink(self, sink: SqlSink) -> None:
-        """Collect one argument, or each item of a list."""
+    def take_sink(self, sink: SqlSink, known: KnownValue | None = None) -> None:
+        """Collect one argument, or each item of a list; `known` is its value where it is evaluated already."""
         evaluator = self.evaluator
-        for value in flatten_texts(evaluator.known(sink.node)) or evaluator.texts(sink.node):
+        known = evaluator.known(sink.node) if known is None else known
+        for value in flatten_texts(known) or evaluator.texts_of(sink.node, known):
             self.program.weight[sink.spare] += weigh_text(value)
             if self.program.weight[sink.spare] > BUDGET:
                 self.program.problems[sql_limit_problem()] = None

@@ -74,7 +74,7 @@ def sql_limit_problem() -> ExtractProblem:
 
 def join_parts(value: TextValue) -> str:
     """Return the text of a value."""
-    return "".join(part.text for part in value)
+    return "".join([part.text for part in value])
 
 
 def is_imported_text(value: TextValue) -> bool:
@@ -171,7 +171,7 @@ def _merge_equal_texts(values: Iterable[TextValue]) -> dict[TextValue, TextValue
 
 def _keep_common_choices(value: TextValue, other: TextValue) -> TextValue:
     made = set(iter_choices(other))
-    return tuple(part for part in value if part.choice is None or part.choice in made)
+    return tuple([part for part in value if part.choice is None or part.choice in made])
 
 
 def weigh_text(value: TextValue) -> int:
@@ -192,7 +192,7 @@ def mark_choice(texts: PossibleTexts, choice: tuple[int, int]) -> PossibleTexts:
 
 def drop_choices(value: TextValue) -> TextValue:
     """Return a text without its choice marks."""
-    return tuple(part for part in value if part.choice is None)
+    return tuple([part for part in value if part.choice is None])
 
 
 PlaceholderFiller = Callable[[re.Match[str]], PossibleTexts | None]
