@@ -291,3 +291,20 @@ def test_a_number_may_have_any_number_of_digits(dialect: str) -> None:
     assert [row.message for row in found.diagnostics if "Error in the" in row.message] == []
     assert "v" in {row.object.split(".")[-1].lower() for row in found.objects}
     diff(analyze(NUMBERED[dialect].format(3), dialect=dialect).lineage, found)
+
+
+def test_edges_through_shared_temporary_tables_beyond_a_limit_are_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (
+        "create procedure a_user as insert into r (x) select v from #w\ngo\n"
+        "create procedure b_user as insert into r (x) select v from #w\ngo\n"
+        "create procedure main as begin create table #w (v int); insert into #w (v) select a from s;"
+        " exec a_user; exec b_user end\n"
+    )
+    whole = analyze(text, dialect="tsql").lineage
+    assert {edge.from_object for edge in whole.column_edges} == {"s"}
+    monkeypatch.setattr("lineage_pipeline.engine.link.shared_temp_tables.MAX_COMPOSED_EDGES", 1)
+    cut = analyze(text, dialect="tsql").lineage
+    (finding,) = [row for row in cut.diagnostics if row.code == "LIMIT_EXCEEDED"]
+    assert (finding.line, finding.object) == (3, "main.#w")
+    assert "temporary tables that modules share" in finding.message
+    assert [(edge.from_object, edge.approximate) for edge in cut.column_edges] == [("s", False), ("main.#w", True)]
