@@ -12,7 +12,7 @@ from lineage_pipeline.discover.code_owners import CodeOwners
 from lineage_pipeline.discover.declared_dialects import DeclaredDialects
 from lineage_pipeline.discover.dialect_detection import find_name_signs, find_signs
 from lineage_pipeline.discover.dialect_vote import AgreedDialects, DialectVote
-from lineage_pipeline.discover.embedded_sql.extractor import HOST_NAMES, extract_sql
+from lineage_pipeline.discover.embedded_sql.extractor import HOST_NAMES, RepositoryExtractor
 from lineage_pipeline.discover.embedded_sql.python_program import RepositoryModules
 from lineage_pipeline.discover.file_options import (
     HEADER_KEYS,
@@ -406,9 +406,9 @@ def _iter_rows(
     raw_files: Iterable[RawFile], rules: DiscoveryRules, around: FileSurroundings, templates: RepositoryTemplaters
 ) -> Iterator[FileRows]:
     """Yield the rows of each file, decoded and rendered, and of files that projects around them add."""
-    modules, known = RepositoryModules(around.library), set[str]()
+    extractor, known = RepositoryExtractor(RepositoryModules(around.library)), set[str]()
     for raw in raw_files:
-        file, source, problems = _read_raw_file(raw, rules, templates, modules)
+        file, source, problems = _read_raw_file(raw, rules, templates, extractor)
         if file is None:
             continue
         known.add(file.path)
@@ -510,7 +510,7 @@ def hash_text(text: str) -> str:
 
 
 def _read_raw_file(
-    raw: RawFile, rules: DiscoveryRules, templates: RepositoryTemplaters, modules: RepositoryModules
+    raw: RawFile, rules: DiscoveryRules, templates: RepositoryTemplaters, extractor: RepositoryExtractor
 ) -> tuple[SqlFile | None, Source, list[Diagnostic]]:
     """Decode one file, extract SQL from a host language, and report problems; a host file without SQL is dropped."""
     raw = _unpack(raw, rules)
@@ -521,7 +521,7 @@ def _read_raw_file(
     findings += _report_header_words(raw.path, decoded.text)
     options = reading.options
     taken = templates.takes_program(raw.path, decoded.text, given.dialect, rules.templating_for(raw.path))
-    host = extract_sql(raw.path, decoded.text, options.dialect, modules) if not problem and not taken else None
+    host = extractor.extract(raw.path, decoded.text, options.dialect) if not problem and not taken else None
     plain = _comment_shebang(decoded.text)
     rendered, copies = (replace_surrogates(host.text), host.copies) if host is not None else (plain, ())
     content_hash = hashlib.sha256(raw.content).hexdigest()

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from lineage_pipeline.api import scan
 from lineage_pipeline.config.load import Settings
-from lineage_pipeline.discover.embedded_sql.extractor import extract_sql, has_closed_quotes
+from lineage_pipeline.discover.embedded_sql.extractor import RepositoryExtractor, extract_sql, has_closed_quotes
+from lineage_pipeline.discover.embedded_sql.python_program import RepositoryModules
 from lineage_pipeline.discover.embedded_sql.string_literals import parse_literals
 from lineage_pipeline.discover.embedded_sql.text_parts import TextPart
 from lineage_pipeline.discover.folder import discover_single_files
@@ -509,3 +510,12 @@ def test_a_module_in_a_program_ends_where_its_string_ends(tmp_path: Path) -> Non
 @pytest.mark.parametrize(("text", "closed"), [("select 'a''b' -- it's", True), ("select 'a", False), ("/* a", False)])
 def test_an_unclosed_quote_is_detected(text: str, closed: bool) -> None:
     assert has_closed_quotes(text) is closed
+
+
+def test_a_notebook_that_is_there_twice_is_read_once_for_each_dialect() -> None:
+    text = json.dumps({"cells": [{"cell_type": "code", "source": ["q = 'select a from t'\n", "run_sql(q)"]}]})
+    extractor = RepositoryExtractor(RepositoryModules())
+    first, again = (extractor.extract(path, text, "tsql") for path in ("a/n.ipynb", "b/n.ipynb"))
+    assert first is not None and first.text == "select a from t"
+    assert again is first
+    assert extractor.extract("a/n.ipynb", text, "postgres") is not first

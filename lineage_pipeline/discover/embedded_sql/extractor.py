@@ -1,5 +1,6 @@
 """Chooses the reader of a host file, and joins the SQL in it into one script."""
 
+import hashlib
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -66,9 +67,11 @@ CURLY_SUFFIXES = {
 }
 """Curly-brace languages by file suffix."""
 
+NOTEBOOK_SUFFIX = ".ipynb"
+
 HOSTS: Mapping[str, HostLanguage] = {
     ".py": PYTHON_HOST,
-    ".ipynb": HostLanguage("jupyter", extract_jupyter),
+    NOTEBOOK_SUFFIX: HostLanguage("jupyter", extract_jupyter),
     ".scala": HostLanguage("scala", extract_scala),
     ".r": HostLanguage("r", extract_r),
     **{suffix: HostLanguage(name, partial(extract_curly, language=name)) for suffix, name in CURLY_SUFFIXES.items()},
@@ -117,6 +120,24 @@ def extract_sql(
 
     rendered, copies = assemble_script(whole, separator)
     return EmbeddedScript(host.name, rendered, copies, (*extract.problems, *broken))
+
+
+class RepositoryExtractor:
+    """Extracts the SQL of a repository's files; a notebook that is there several times is read once."""
+
+    def __init__(self, modules: RepositoryModules) -> None:
+        """Store the modules that programs may import."""
+        self.modules = modules
+        self._known: dict[tuple[str, bytes], EmbeddedScript | None] = {}
+
+    def extract(self, path: str, text: str, dialect: str) -> EmbeddedScript | None:
+        """Extract the SQL of a file, or return None where the file is SQL itself."""
+        if PurePosixPath(path).suffix.lower() != NOTEBOOK_SUFFIX:  # a program depends on what is around it
+            return extract_sql(path, text, dialect, self.modules)
+        key = (dialect, hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
+        if key not in self._known:
+            self._known[key] = extract_sql(path, text, dialect, self.modules)
+        return self._known[key]
 
 
 def has_closed_quotes(text: str) -> bool:
