@@ -1,8 +1,10 @@
 """Parser: tokens to sqlglot's tree, rewritten tokens where sqlglot fails, and the source spans of list items."""
 
 import re
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -184,6 +186,8 @@ def _parse_tokens(
         except RecursionError:
             return ParseFailure("nested too deeply", piece.start, piece.end)
         except PARSER_ERRORS as error:
+            if _is_own_fault(error):
+                raise
             return ParseFailure(f"{type(error).__name__} in the parser", piece.start, piece.end)
         finally:
             del _RECORDERS[id(instance)]
@@ -194,6 +198,15 @@ def _parse_tokens(
     if len(trees) != 1 or trees[0] is None:
         return ParseFailure("more than one statement without a separator", piece.start, piece.end)
     return trees[0], items
+
+
+_OWN_CODE = str(Path(__file__).parent)
+
+
+def _is_own_fault(error: Exception) -> bool:
+    """Whether an error was raised by an override or a recorder of ours, and not by sqlglot."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return bool(frames) and frames[-1].filename.startswith(_OWN_CODE)
 
 
 @cache

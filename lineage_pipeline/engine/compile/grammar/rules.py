@@ -12,6 +12,7 @@ from enum import StrEnum
 from functools import cache
 
 import msgspec
+from sqlglot.parser import Parser
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.dialect import DialectTraits
@@ -33,9 +34,9 @@ from lineage_pipeline.engine.compile.grammar.dml import (
     drop_error_log,
     drop_query_cache,
     expand_compound_assignments,
-    move_directory_path,
     rewrite_apply_changes,
     rewrite_delete_stars,
+    rewrite_directory,
     rewrite_druid_ingestion,
     rewrite_flow,
     rewrite_format_rows,
@@ -110,7 +111,15 @@ from lineage_pipeline.engine.compile.grammar.terms import (
     rewrite_typed_texts,
 )
 from lineage_pipeline.engine.compile.placeholders import replace_placeholders
-from lineage_pipeline.engine.compile.tokens import defines_table, keyword, keywords_of, skip_brackets, synthetic_token
+from lineage_pipeline.engine.compile.tokens import (
+    OPERAND_END_TOKENS,
+    STRING_TOKENS,
+    defines_table,
+    keyword,
+    keywords_of,
+    skip_brackets,
+    synthetic_token,
+)
 
 
 class When(StrEnum):
@@ -137,6 +146,12 @@ class Phrase(msgspec.Struct, frozen=True):
     """Parentheses follow the words and are dropped with them; without any, nothing is replaced."""
     values: int = 0
     """How many values after the words are dropped with them."""
+    literal: bool = False
+    """A text or a number follows and is dropped with the words; without one, the words are names."""
+    modifies: bool = False
+    """The words stand behind what they modify (a name, a type, a bracket); elsewhere they are names."""
+    outside: bool = False
+    """The words stand outside of all parentheses; inside, they mean something else."""
 
 
 class GrammarRule(msgspec.Struct, frozen=True, kw_only=True):
@@ -169,9 +184,26 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def phrase(text: str, instead: str = "", *, brackets: bool = False, values: int = 0) -> Phrase:
+def phrase(
+    text: str,
+    instead: str = "",
+    *,
+    brackets: bool = False,
+    values: int = 0,
+    literal: bool = False,
+    modifies: bool = False,
+    outside: bool = False,
+) -> Phrase:
     """A phrase of single words."""
-    return Phrase(tuple(text.split()), tuple(instead.split()), brackets=brackets, values=values)
+    return Phrase(
+        words=tuple(text.split()),
+        instead=tuple(instead.split()),
+        brackets=brackets,
+        values=values,
+        literal=literal,
+        modifies=modifies,
+        outside=outside,
+    )
 
 
 _PRIORITIES = ("LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED", "QUICK")
@@ -251,14 +283,14 @@ RULES: tuple[GrammarRule, ...] = (
             phrase("ROWGUIDCOL"),
             phrase("ASC"),
             phrase("DESC"),
-            phrase("SPARSE"),
+            phrase("SPARSE", modifies=True),
             phrase("NOT FOR REPLICATION"),
             phrase("MASKED WITH", brackets=True),
-            phrase("TEXTIMAGE_ON", values=1),
-            phrase("FILESTREAM_ON", values=1),
-            phrase("FILESTREAM"),
-            phrase("AS NODE"),
-            phrase("AS EDGE"),
+            phrase("TEXTIMAGE_ON", values=1, modifies=True),
+            phrase("FILESTREAM_ON", values=1, modifies=True),
+            phrase("FILESTREAM", modifies=True),
+            phrase("AS NODE", outside=True),
+            phrase("AS EDGE", outside=True),
         ),
     ),
     GrammarRule(
@@ -483,9 +515,10 @@ RULES: tuple[GrammarRule, ...] = (
         dialect="spark",
         when=When.BEFORE,
         example="INSERT OVERWRITE DIRECTORY USING parquet OPTIONS (path '/tmp/x') SELECT a FROM t",
-        reason="The path may be an option (docs: INSERT OVERWRITE DIRECTORY). sqlglot expects it behind DIRECTORY.",
-        first=words("INSERT"),
-        rewrite=move_directory_path,
+        reason="The format of the files, and the path as an option (docs: INSERT OVERWRITE DIRECTORY). sqlglot expects "
+        "the path behind DIRECTORY and stops at USING.",
+        first=words("INSERT WITH"),
+        rewrite=rewrite_directory,
     ),
     # ── words that are replaced or dropped if parsing failed ─────────────────────────────────────────────────────
     GrammarRule(
@@ -558,7 +591,7 @@ RULES: tuple[GrammarRule, ...] = (
         example="TRUNCATE TABLE IF EXISTS t SYNC",
         reason="The statement waits until the rows are gone (docs: TRUNCATE). sqlglot keeps the text.",
         first=words("TRUNCATE"),
-        phrases=(phrase("SYNC"),),
+        phrases=(phrase("SYNC", modifies=True),),
     ),
     GrammarRule(
         dialect="clickhouse",
@@ -566,7 +599,7 @@ RULES: tuple[GrammarRule, ...] = (
         example="CREATE VIEW v AS SELECT a FROM t COMMENT 'what it shows'",
         reason="A comment behind the query (docs: CREATE VIEW). sqlglot stops at it.",
         first=_DEFINITIONS,
-        phrases=(phrase("COMMENT", values=1),),
+        phrases=(phrase("COMMENT", literal=True),),
     ),
     GrammarRule(
         dialect="sqlite",
@@ -583,7 +616,10 @@ RULES: tuple[GrammarRule, ...] = (
         when=When.FAILED,
         example="SELECT f(VARIADIC p => ARRAY[t.a]) AS x FROM t",
         reason="An array as the last arguments (docs: Calling Functions). sqlglot stops at it.",
-        phrases=(phrase("VARIADIC"),),
+        phrases=(
+            phrase("( VARIADIC", "("),
+            phrase(", VARIADIC", ","),
+        ),
     ),
     GrammarRule(
         dialect="postgres",
@@ -641,7 +677,7 @@ RULES: tuple[GrammarRule, ...] = (
         example="CREATE TABLE t (a point NOT NULL SRID 4326, b varchar(10) UNIQUE)",
         reason="The reference system of a place (docs: Creating spatial columns). sqlglot keeps the text.",
         first=_DEFINITIONS,
-        phrases=(phrase("SRID", values=1),),
+        phrases=(phrase("SRID", literal=True),),
     ),
     GrammarRule(
         dialect="doris",
@@ -719,14 +755,6 @@ RULES: tuple[GrammarRule, ...] = (
     GrammarRule(
         dialect="spark",
         when=When.FAILED,
-        example="INSERT OVERWRITE DIRECTORY '/out' USING parquet OPTIONS ('k' 'v') SELECT a FROM t",
-        reason="The format of the written files (docs: INSERT OVERWRITE DIRECTORY). sqlglot stops at it.",
-        first=words("INSERT WITH"),
-        phrases=(phrase("USING", values=1), phrase("OPTIONS", brackets=True)),
-    ),
-    GrammarRule(
-        dialect="spark",
-        when=When.FAILED,
         example="WITH RECURSIVE r (n) MAX RECURSION LEVEL 9 AS (SELECT 1 UNION ALL SELECT n FROM r) SELECT n FROM r",
         reason="How deep a recursion may be (docs: Common table expression). sqlglot expects AS.",
         phrases=(phrase("MAX RECURSION LEVEL", values=1),),
@@ -770,7 +798,7 @@ RULES: tuple[GrammarRule, ...] = (
         example="SELECT r.a FROM OPENROWSET(BULK 'f.csv', FORMAT = 'CSV') AS r",
         reason="BULK before the address of a file (docs: OPENROWSET). sqlglot stops at it.",
         first=words("SELECT INSERT WITH CREATE MERGE"),
-        phrases=(phrase("BULK"),),
+        phrases=(phrase("OPENROWSET ( BULK", "OPENROWSET ("),),
     ),
     GrammarRule(
         dialect="tsql",
@@ -1349,24 +1377,39 @@ def _chain(first: Override, second: Override) -> Override:
 
 def _replace_phrase(tokens: list[Token], replaced: Phrase) -> list[Token]:
     """The tokens with one phrase replaced; its parentheses or values go with it."""
-    width, kept, index, found = len(replaced.words), list[Token](), 0, False
+    width, kept, index, depth, found = len(replaced.words), list[Token](), 0, 0, False
     while index < len(tokens):
-        if tuple(keyword(token) for token in tokens[index : index + width]) == replaced.words:
+        here = tuple(keyword(token) for token in tokens[index : index + width]) == replaced.words
+        if here and not (depth and replaced.outside) and not _is_name_behind(tokens[index - 1 : index], replaced):
             end = _skip_operands(tokens, index + width, replaced)
             if end >= 0:
                 kept.extend(synthetic_token(word, tokens[index]) for word in replaced.instead)
                 index, found = end, True
                 continue
         kept.append(tokens[index])
+        depth += (tokens[index].token_type is TokenType.L_PAREN) - (tokens[index].token_type is TokenType.R_PAREN)
         index += 1
     return kept if found else tokens
 
 
+def _is_name_behind(previous: Sequence[Token], replaced: Phrase) -> bool:
+    """Whether the words of a phrase are a name because of the token before them, if there is one."""
+    kind = previous[0].token_type if previous else None
+    return kind not in _MODIFIED_TOKENS if replaced.modifies else kind is TokenType.DOT
+
+
+_MODIFIED_TOKENS = frozenset({*OPERAND_END_TOKENS, *Parser.TYPE_TOKENS})
+"""Tokens that end what a word behind them modifies: names, types, literals and brackets."""
+
+
 def _skip_operands(tokens: Sequence[Token], index: int, replaced: Phrase) -> int:
-    """The index after the parentheses or values of a phrase, or -1 if the parentheses are missing."""
+    """The index after the parentheses or values of a phrase, or -1 if what must follow is missing."""
     if replaced.brackets:
         opened = index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN
         return skip_brackets(tokens, index) if opened else -1
+    if replaced.literal:
+        follows = index < len(tokens) and tokens[index].token_type in (*STRING_TOKENS, TokenType.NUMBER)
+        return index + 1 if follows else -1
     for _ in range(replaced.values):
         index += 1
         while index < len(tokens) and tokens[index].token_type in (TokenType.DOT, TokenType.EQ):
