@@ -192,8 +192,6 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     """Functions that the parser mistakes for others with another type or other arguments."""
     callable_keywords: frozenset[str] = frozenset()
     """Keywords that may be called as functions, by the names of sqlglot's tokens: `OVERLAPS(…)`."""
-    json_texts: bool = False
-    """JSON_OBJECT takes keys and values as texts: `JSON_OBJECT('{a, 1}')` (PostgreSQL docs: JSON Functions)."""
     json_documents: bool = False
     """JSON_OBJECT returns a document, not a string."""
     ordinality_type: str = ""
@@ -269,7 +267,6 @@ _ENGINE_FIELDS = (
     "grammar",
     "plain_functions",
     "callable_keywords",
-    "json_texts",
     "value_keywords",
     "reserved_values",
     "sequence_columns",

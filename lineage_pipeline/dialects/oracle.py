@@ -194,7 +194,6 @@ ORACLE = DialectTraits(
     global_temporary_lasts=True,
     keeps_not_null=True,
     fixes_views=True,
-    plain_functions=frozenset({"TRANSLATE"}),
     ordinality_type="NUMBER",
     value_keywords=frozenset(
         "ROWNUM LEVEL SYSDATE SYSTIMESTAMP USER UID CURRENT_DATE CURRENT_TIMESTAMP LOCALTIMESTAMP SESSIONTIMEZONE "

@@ -653,7 +653,6 @@ POSTGRES = DialectTraits(
     short_lists=True,
     plain_functions=frozenset({"DATE_PART"}),
     callable_keywords=frozenset({"OVERLAPS"}),
-    json_texts=True,
     json_documents=True,
     ordinality_type="INT",
     row_member_names="f{}",

@@ -27,11 +27,6 @@ _AFTER_COLUMN = frozenset(", . AS FROM".split())
 """Keywords and signs after SQL_CACHE that show that it is the name of a column."""
 
 
-def rewrite_replace(tokens: list[Token]) -> list[Token]:
-    """MySQL and SQLite: REPLACE as an INSERT."""
-    return [synthetic_token("INSERT", tokens[0]), *tokens[1:]]
-
-
 def rewrite_mutation(tokens: list[Token]) -> list[Token]:
     """ClickHouse: `ALTER TABLE t UPDATE …` and `ALTER TABLE t DELETE WHERE …` as plain statements."""
     at = find_top_level_keyword(tokens, "UPDATE", "DELETE")
