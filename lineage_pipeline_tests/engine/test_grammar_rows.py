@@ -181,8 +181,8 @@ def _list_variants(position: int, rule: GrammarRule) -> Iterator[RuleVariant]:
             yield RuleVariant(position, method, replace(rule, overrides=methods))
     for table, entries in rule.tables.items():
         for key in entries if len(entries) > 1 else ():
-            rest = {name: override for name, override in entries.items() if name != key}
-            yield RuleVariant(position, f"{table} {key}", replace(rule, tables={**rule.tables, table: rest}))
+            others = {name: override for name, override in entries.items() if name != key}
+            yield RuleVariant(position, f"{table} {key}", replace(rule, tables={**rule.tables, table: others}))
 
 
 VARIANTS = [variant for position, rule in enumerate(RULES) for variant in _list_variants(position, rule)]

@@ -1,6 +1,7 @@
 """Functions: calls with keywords among their arguments, and functions whose names sqlglot reserves."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from sqlglot import exp, parser
 from sqlglot.dialects.clickhouse import ClickHouse
@@ -106,7 +107,7 @@ def rewrite_transform(tokens: Sequence[Token]) -> list[Token]:
 def parse_json_object(with_keys: Parse) -> Parse:
     """JSON_OBJECT of texts that hold keys and values, or of pairs of them."""
 
-    def parse(self: parser.Parser) -> exp.Expr | None:
+    def parse(self: parser.Parser) -> Any:
         first = self._index
         texts = self._try_parse(lambda: self._parse_csv(self._parse_bitwise))
         if texts and len(texts) <= 2 and self._curr and self._curr.token_type is TokenType.R_PAREN:
@@ -120,7 +121,7 @@ def parse_json_object(with_keys: Parse) -> Parse:
 def parse_extract(with_field: Parse) -> Parse:
     """Oracle: EXTRACT(document, path) beside EXTRACT(year FROM d)."""
 
-    def parse(self: parser.Parser) -> exp.Expr | None:
+    def parse(self: parser.Parser) -> Any:
         first = self._index
         arguments = self._try_parse(lambda: self._parse_csv(self._parse_bitwise))
         if arguments and len(arguments) > 1 and self._curr and self._curr.token_type is TokenType.R_PAREN:

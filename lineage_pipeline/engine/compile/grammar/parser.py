@@ -1,10 +1,8 @@
 """Parser: tokens to sqlglot's tree, rewritten tokens where sqlglot fails, and the source spans of list items."""
 
 import re
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -198,13 +196,12 @@ def _parse_tokens(
     return trees[0], items
 
 
-_OWN_CODE = str(Path(__file__).parent)
-
-
 def _is_own_fault(error: Exception) -> bool:
     """Whether an error was raised by an override or a recorder of ours, and not by sqlglot."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return bool(frames) and frames[-1].filename.startswith(_OWN_CODE)
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    return place is not None and str(place.tb_frame.f_globals.get("__name__")).startswith(__package__)
 
 
 @cache
