@@ -1,11 +1,13 @@
 """What can be said of a dialect: flags, functions, pseudo columns, types and signs; one file beside this for each."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
 import msgspec
 
 from lineage_pipeline.dialects.client_commands import ClientCommands
+from lineage_pipeline.dialects.column_names import ColumnNameRules
 from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
 from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
 from lineage_pipeline.dialects.signs import DialectSign
@@ -68,6 +70,8 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     """The sqlglot dialect that parses it, where that is not the one of its own name."""
     definitions: str = ""
     """The sqlglot dialect for CREATE, ALTER and DROP without a query; Athena's is Hive (Athena: CREATE TABLE)."""
+    hash_comments: bool = False
+    """# begins a comment, although the grammar does not know it: the client strips it (MySQL docs: Comments)."""
     quotes: str = ""
     """More quote characters of identifiers than the grammar's (Athena docs: Escape reserved keywords in queries)."""
     tables: IdentifierFolding = IdentifierFolding.INSENSITIVE
@@ -95,6 +99,8 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
 
     naming: UnaliasedNaming = UnaliasedNaming.TEXT
     """How an output column without an alias is named: `SELECT a + b`."""
+    printed_names: ColumnNameRules | None = None
+    """How an expression without an alias is printed, where that is its name; None: it is not printed anew."""
     lateral_alias: bool = False
     """A select list may use its earlier aliases: `SELECT a + 1 AS b, b * 2` (Databricks docs: Name resolution)."""
     alias_in_where: bool = False
@@ -151,8 +157,10 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
 
     # ── statements ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    batches: bool = False
-    """Scripts are T-SQL: GO ends a batch, semicolons are optional (docs: SQL Server Utilities Statements - GO)."""
+    transact_sql: bool = False
+    """The language is Transact-SQL: GO ends a batch, semicolons are optional, `@name` is a variable, functions of users
+    have a schema, a backslash escapes nothing (docs: Transact-SQL reference, SQL Server Utilities Statements - GO).
+    """
     triple_quotes: bool = False
     """Three quotes open a string; where not set, the second is an escaped one (BigQuery docs: Lexical structure)."""
     select_assigns: bool = False
@@ -188,6 +196,8 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
 
     count: str = "BIGINT"
     """The type that COUNT returns (SQL Server docs: COUNT)."""
+    describe_columns: Mapping[str, Mapping[str, bool]] = {}
+    """The columns of DESCRIBE and SUMMARIZE as sources, and whether they are computed (DuckDB docs: DESCRIBE)."""
     plain_functions: frozenset[str] = frozenset()
     """Functions that the parser mistakes for others with another type or other arguments."""
     callable_keywords: frozenset[str] = frozenset()
@@ -232,7 +242,7 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     client_commands: ClientCommands | None = None
     """What lines meant for the client look like, not for the database: psql, SQL*Plus; None: there are none."""
     procedural: ProceduralLanguage | None = None
-    """The procedural language whose statements end in semicolons; None: there is none (T-SQL: see `batches`)."""
+    """The procedural language whose statements end in semicolons; None: there is none (T-SQL: see `transact_sql`)."""
 
     # ── types ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -146,7 +146,7 @@ PLSQL = ProceduralLanguage(
     marks=frozenset({"AS", "IS"}),
     opens=frozenset("BEGIN DECLARE CALL COMPOUND".split()),
     languages=frozenset(),
-    result_word=True,
+    plsql=True,
     transactions=frozenset(),
 )
 

@@ -19,8 +19,10 @@ class ProceduralLanguage(msgspec.Struct, frozen=True):
     """Words that end a routine's header because they begin its body: `CREATE PROCEDURE p() BEGIN …`."""
     languages: frozenset[str] = frozenset({"SQL"})
     """Values of LANGUAGE whose quoted bodies are analyzed, not reported (PostgreSQL docs: CREATE FUNCTION)."""
-    result_word: bool = False
-    """PL/SQL: RETURN, not RETURNS, comes before the result type (Oracle docs: CREATE FUNCTION Statement)."""
+    plsql: bool = False
+    """PL/SQL: RETURN, not RETURNS, comes before the result type, a slash ends a block, procedures are called by their
+    name alone, a query may define functions in WITH (Oracle docs: PL/SQL Language Elements, SQL*Plus: / command).
+    """
     transactions: frozenset[str] = frozenset("TRANSACTION WORK ; TRAN".split())
     """Words after BEGIN that open a transaction, not a block: `BEGIN WORK`, `BEGIN;` (PostgreSQL docs: BEGIN)."""
     scripts: bool = False

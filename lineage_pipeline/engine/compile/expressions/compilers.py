@@ -133,7 +133,7 @@ def compile_data_type(context: CompileContext, node: exp.Expr) -> ir.Expr:
 def compile_cast(context: CompileContext, node: exp.Expr) -> ir.Expr:
     """A conversion."""
     kind = node.args["to"]
-    if context.traits.batches and kind.args.get("this") is exp.DType.TEXT and "nested" not in kind.args:
+    if context.traits.transact_sql and kind.args.get("this") is exp.DType.TEXT and "nested" not in kind.args:
         return compile_expression(context, node.this)  # LEN, LEFT and RIGHT: the parser puts it there, nobody wrote it
     safe = isinstance(node, exp.TryCast) or bool(node.args.get("safe"))
     to = spell_type(kind, context.dialect)
@@ -274,7 +274,7 @@ def compile_variable(context: CompileContext, node: exp.Expr, *qualifier: str) -
     inner_node = node.this if isinstance(node.this, exp.Expr) else None
     start, end = context.span_of(node if "start" in node.meta else inner_node)
     name = context.variable_name(node)
-    if context.traits.batches and isinstance(inner_node, exp.Parameter):  # @@ROWCOUNT: nobody declares it
+    if context.traits.transact_sql and isinstance(inner_node, exp.Parameter):  # @@ROWCOUNT: nobody declares it
         return ir.Variable(name, start, end, context.traits.server_variables.get(inner_node.name.upper(), ""))
     return ir.Variable(name, start, end, context.declared.get(name, ""))
 

@@ -210,7 +210,9 @@ def compile_anonymous_function(context: CompileContext, node: exp.Expr) -> ir.Ex
     if is_lookup_function(context, op) and (found := compile_lookup(context, node)) is not None:
         return found
     traits = function_traits_of(op)
-    if not traits and not context.traits.batches:  # T-SQL: a function of the user's own has a schema before its name
+    if (
+        not traits and not context.traits.transact_sql
+    ):  # T-SQL: a function of the user's own has a schema before its name
         name = ir.Name((context.fold_table(node.name),), canonical_function_name(op), *context.span_of(node))
         context.add_call(ir.Invocation(name))
     return ir.Call(

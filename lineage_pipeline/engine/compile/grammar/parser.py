@@ -88,7 +88,7 @@ def parse_statement(
     kept = apply_rules(piece.tokens, traits, When.DROPPED, piece.words)
     tokens = apply_rules(kept, traits, When.BEFORE, piece.words)
     outputs: list[list[Token]] = []
-    if traits.batches:
+    if traits.transact_sql:
         tokens, outputs = extract_outputs(tokens)
     if text.find("|>", piece.start, piece.end) >= 0:
         tokens = rewrite_pipes(tokens)

@@ -6,7 +6,6 @@ from itertools import product
 
 from sqlglot import exp
 
-from lineage_pipeline.dialects.duckdb_column_names import DUCKDB_COLUMN_NAMES
 from lineage_pipeline.engine.compile.column_names.printer import print_column_name
 from lineage_pipeline.engine.compile.context import CompileContext
 from lineage_pipeline.engine.compile.expressions.dispatch import compile_expression
@@ -168,9 +167,10 @@ def _aggregate_name(context: CompileContext, node: exp.Expr) -> str:
     """The printed form of an aggregate without an alias, if there are several."""
     text = node.sql(context.dialect, comments=False)
     tokens = tokenize(text, context.traits)
-    if not isinstance(tokens, list):
+    rules = context.traits.printed_names
+    if rules is None or not isinstance(tokens, list):
         return text.lower()
-    return print_column_name(tokens, text, tokens, DUCKDB_COLUMN_NAMES) or text.lower()
+    return print_column_name(tokens, text, tokens, rules) or text.lower()
 
 
 def _pivot_column_names(

@@ -42,9 +42,7 @@ class BlockWalker(InlineFunctionWalker):
                 end = self.end()
                 tokens = self.tokens[before:end]
                 self.pieces.extend(
-                    split_multi_insert(
-                        strip_line_continuations(tokens, self.text) if self.family.result_word else tokens
-                    )
+                    split_multi_insert(strip_line_continuations(tokens, self.text) if self.family.plsql else tokens)
                 )
                 self.index = end
             if self.index == before:

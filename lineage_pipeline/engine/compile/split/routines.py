@@ -48,7 +48,7 @@ class RoutineHeaderWalker(SimpleStatementWalker):
 
     def read_return_type(self, behind: int, end: int) -> str:
         """The scalar type that a function returns, if it is a built-in one."""
-        at = self.find(("RETURN" if self.family.result_word else "RETURNS",), behind, end) + 1
+        at = self.find(("RETURN" if self.family.plsql else "RETURNS",), behind, end) + 1
         if at >= end or self.kind(at) in _NOT_SCALAR_TYPES:
             return ""
         stop = at + 1
@@ -216,8 +216,8 @@ class RowTypeWalker(RoutineHeaderWalker):
 
     def read_returned_row(self, behind: int, end: int) -> ir.Name | None:
         """The user-defined type after RETURNS, which may be a row type."""
-        at = self.find(("RETURN" if self.family.result_word else "RETURNS",), behind, end) + 1
-        if not (self.family.result_word or self.family.equals):
+        at = self.find(("RETURN" if self.family.plsql else "RETURNS",), behind, end) + 1
+        if not (self.family.plsql or self.family.equals):
             return None
         at += self.words[at : at + 1] == ["SETOF"]
         if at >= end or self.kind(at) not in _NAME_TOKENS or self.words[at] in ("TRIGGER", "RECORD", "VOID"):
@@ -377,7 +377,7 @@ class RoutineWalker(RowTypeWalker):
         word, begin, end = self.word(), self.index, self.end()
         if word in ("BEGIN", "DECLARE") or (word in self.family.opens and word not in QUERY_KEYWORDS):
             self.walk_statement(ordinal)
-        elif self.family.result_word:
+        elif self.family.plsql:
             self.walk_declare_section(ordinal)
             self.walk_block_rest(ordinal)
         elif word == "TABLE" and self.words[begin + 1] in QUERY_KEYWORDS:
@@ -532,7 +532,7 @@ class InlineFunctionWalker(RoutineWalker):
     def find_with_function(self) -> int:
         """The index of the WITH before inline functions of the current statement; -1 if it has none."""
         if self._with_functions is None:
-            asked = self.family.result_word and _WITH_FUNCTION.search(self.text) is not None
+            asked = self.family.plsql and _WITH_FUNCTION.search(self.text) is not None
             words = self.words if asked else []
             self._with_functions = [
                 at for at in range(len(words) - 1) if words[at] == "WITH" and words[at + 1] in _ROUTINE_KEYWORDS

@@ -54,7 +54,7 @@ class SimpleStatementWalker(DeclarationWalker):
 
     def is_bare_call(self, begin: int, end: int) -> bool:
         """PL/SQL: whether a procedure is called without CALL."""
-        if not self.family.result_word or not is_name_at(self.tokens, begin):
+        if not self.family.plsql or not is_name_at(self.tokens, begin):
             return False
         behind = self.target_end(begin)
         return behind == end
@@ -194,7 +194,7 @@ class SimpleStatementWalker(DeclarationWalker):
         word = self.word(1)
         if word == "IMMEDIATE" or (self.family.equals and self.module.kind and not self.module.inline):
             self.walk_dynamic(begin, begin + (2 if word == "IMMEDIATE" else 1), end, parent)
-        elif self.word() == "EXEC" or self.family.result_word:
+        elif self.word() == "EXEC" or self.family.plsql:
             self.emit_call(begin, begin + 1, end, parent)
         else:
             self.emit(begin, end, parent, "EXECUTE")
@@ -220,7 +220,7 @@ class SimpleStatementWalker(DeclarationWalker):
         variables = self.read_targets(into + 1, end)[0] if into < end else ()
         inner: Sequence[Token] | ParseFailure = ParseFailure("", 0, 0)
         # What a query gives that is run without INTO is lost in these languages.
-        lost = kind == "EXECUTE" and bool(self.module.kind) and (self.family.equals or self.family.result_word)
+        lost = kind == "EXECUTE" and bool(self.module.kind) and (self.family.equals or self.family.plsql)
         using = self.find(("USING",), text, end)
         numbered = using < end and self.family.equals  # `$1` stands for the first value behind USING
         if stop == text + 1 and self.kind(text) in STRING_TOKENS and not numbered:

@@ -166,14 +166,14 @@ class TokenWalker:
         index = self.index if begin is None else begin
         following = bisect_left(self._semicolons, index)
         end = self._semicolons[following] if following < len(self._semicolons) else len(self.tokens)
-        if self.family.result_word:
+        if self.family.plsql:
             return next((at for at in range(index, end) if self.is_terminator(at)), end)
         return end
 
     def is_terminator(self, index: int) -> bool:
         """SQL*Plus: whether a slash is alone on its line."""
         token = self.tokens[index]
-        if token.token_type is not _SLASH_TOKEN or not self.family.result_word:
+        if token.token_type is not _SLASH_TOKEN or not self.family.plsql:
             return False
         before = self.tokens[index - 1] if index else None
         following = self.tokens[index + 1] if index + 1 < len(self.tokens) else None

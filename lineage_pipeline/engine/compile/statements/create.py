@@ -445,7 +445,7 @@ _REAL_TYPE = re.compile(r"[\]\"]?\s+\[?real\b", re.IGNORECASE)
 def _compile_declared_type(context: CompileContext, node: exp.Expr) -> str:
     """The type of a column; T-SQL: sqlglot reads REAL as FLOAT, which has twice its digits."""
     kind = spell_type(node.args.get("kind"), context.dialect)
-    if kind != "FLOAT" or not context.traits.batches:
+    if kind != "FLOAT" or not context.traits.transact_sql:
         return kind
     end = context.name_span(node.args["this"])[1]
     return "REAL" if end >= 0 and _REAL_TYPE.match(context.text, context.origin + end) else kind
