@@ -548,6 +548,9 @@ STATEMENT_STARTS = frozenset(
 ) | {"END CONVERSATION"}
 """Words that begin a statement, and so end the one before."""
 
+SILENT_BATCH_STATEMENTS = frozenset("DISABLE ENABLE REVERT SEND EXTERNAL GET MOVE".split()) | {"END CONVERSATION"}
+"""Statements without lineage that are no procedure calls, by their first word (docs: Service Broker statements)."""
+
 EXPECTED_WORDS: dict[str, frozenset[str]] = {
     "WITH": frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"}),
     "INSERT": frozenset({"SELECT", "EXEC", "EXECUTE", "WITH"}),

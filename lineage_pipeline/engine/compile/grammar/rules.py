@@ -1,8 +1,13 @@
 """Grammar rules: every construct that sqlglot does not read as its dialect means it, and what is done about it.
 
-The first choice is an override of the parser's method (`overrides.py`): tokens stay as they are. It reaches methods
-that sqlglot passes on as values or looks up by name, 183 of 486; its compiled code calls the others directly. The other
-rules rewrite tokens; those keep their offsets, and an inserted token has the offset of its neighbor.
+The first choice is to change the parser: a method, a flag, or an entry of its tables (`overrides.py`). Tokens stay as
+they are. It reaches methods that sqlglot passes on as values or looks up by name, 183 of 486; its compiled code calls
+the others directly. The other rules rewrite tokens; those keep their offsets, and an inserted token has the offset of
+its neighbor.
+
+Four steps are no rules, and `parser.py` calls them by name: OUTPUT clauses of T-SQL are parsed separately, `|>` is
+rewritten step by step (`pipe_syntax.py`), two options on which sqlglot never returns are renamed, and a definition
+that no rule could mend is reduced to its columns and its query (`ddl.py`).
 
 A test takes out each rule in turn, and expects that its example and some fixture change.
 """

@@ -13,8 +13,9 @@ from sqlglot import exp
 from sqlglot.tokens import Token
 
 from lineage_pipeline.dialects.dialect import DialectTraits
-from lineage_pipeline.dialects.procedural_languages import MODULE_KINDS, STATEMENT_RUNNERS
+from lineage_pipeline.dialects.procedural_languages import MODULE_KINDS, SILENT_BLOCK_STATEMENTS, STATEMENT_RUNNERS
 from lineage_pipeline.dialects.statement_words import OBJECT_WORDS
+from lineage_pipeline.dialects.tsql import SILENT_BATCH_STATEMENTS
 from lineage_pipeline.engine.compile.context import CompileContext, ReadFields, StatementFields
 from lineage_pipeline.engine.compile.grammar.parser import ParseFailure, parse_statement
 from lineage_pipeline.engine.compile.grammar.rules import has_rules_before_parsing
@@ -80,6 +81,10 @@ class ReadAs(StrEnum):
     """The compiler reads its tokens where sqlglot cannot parse it."""
     SPLIT = "splitter"
     """The splitter takes it apart; its statements are compiled one by one."""
+    IGNORED_IN_BLOCK = "ignored by the splitter, in a block"
+    """It has no lineage; outside of a block, its first word may begin another statement."""
+    IGNORED_IN_BATCH = "ignored by the splitter, in a batch"
+    """The same for T-SQL."""
     IGNORED = "ignored"
     """It has no lineage: its first words are enough."""
     IGNORED_UNPARSED = "ignored, if sqlglot fails"
@@ -108,8 +113,8 @@ TokensCompiler = Callable[[CompileContext, TokenReader], ReadFields | None]
 
 
 def from_tree(words: str, tree: type[exp.Expr], compiler: TreeCompiler, meaning: str) -> StatementKind:
-    """A statement that sqlglot parses."""
-    return StatementKind(words=(words,), read_as=ReadAs.TREE, meaning=meaning, compiler=compiler, tree=tree)
+    """A statement that sqlglot parses; variants of its first words are separated by commas."""
+    return StatementKind(tuple(words.split(", ")), ReadAs.TREE, meaning, compiler, tree)
 
 
 def from_tokens(
@@ -132,6 +137,11 @@ def ignored_objects(meaning: str, kinds: str, verbs: str = "CREATE ALTER DROP UP
     """Kinds of objects without lineage: `CREATE ROLE`, `ALTER WAREHOUSE`."""
     words = tuple(f"{verb} {kind}" for kind in kinds.split() for verb in verbs.split())
     return StatementKind(words, ReadAs.IGNORED_UNPARSED, meaning)
+
+
+def split_statements(meaning: str, words: str) -> StatementKind:
+    """Statements that the splitter takes apart or prepares for the parser, in scripts of procedural languages."""
+    return StatementKind(tuple(words.split()), ReadAs.SPLIT, meaning)
 
 
 def compile_bare_query(context: CompileContext, tree: exp.Expr) -> StatementFields:
@@ -215,7 +225,12 @@ def _writes_file(tokens: Sequence[Token]) -> bool:
 
 STATEMENT_KINDS: tuple[StatementKind, ...] = (
     # queries
-    from_tree("SELECT", exp.Query, compile_bare_query, "the result columns; SELECT INTO writes a table"),
+    from_tree(
+        "SELECT, WITH, FROM, TABLE, LOCKING, USING EXTERNAL FUNCTION",
+        exp.Query,
+        compile_bare_query,
+        "the result columns; SELECT INTO writes a table",
+    ),
     from_tree("VALUES", exp.Values, compile_bare_query, "the result columns"),
     from_tree("PIVOT", exp.Pivot, compile_bare_query, "the result columns (DuckDB)"),
     from_tokens(
@@ -251,8 +266,23 @@ STATEMENT_KINDS: tuple[StatementKind, ...] = (
         ReadAs.SPLIT,
         "the statements of its body, each under its routine",
     ),
+    split_statements(
+        "blocks, branches and loops: the statements inside", "BEGIN CASE DO FOR FORALL FOREACH IF LOOP REPEAT WHILE"
+    ),
+    split_statements("declared variables and cursors; values that variables get", "DECLARE SET LET OPEN FETCH"),
+    split_statements(
+        "what routines write, return or assign with a clause of their language",
+        "SELECT WITH INSERT UPDATE DELETE MERGE REPLACE RETURN PIPE RECEIVE WAITFOR",
+    ),
+    split_statements("called procedures; executed texts are read as SQL", "CALL EXEC EXECUTE PERFORM PREPARE"),
+    split_statements("T-SQL: routines and table types", "CREATE ALTER"),
     # writes
-    from_tree("INSERT", exp.Insert, compile_insert, "written columns, also of an upsert"),
+    from_tree(
+        "INSERT, REPLACE, APPLY CHANGES, CREATE FLOW",
+        exp.Insert,
+        compile_insert,
+        "written columns, also of an upsert",
+    ),
     from_tokens("INSERT", compile_insert_from_file, "ClickHouse: INSERT … FROM INFILE reads a file", _reads_file),
     from_tokens("INSERT", compile_insert_extern, "Druid: INSERT INTO EXTERN writes files", _writes_extern),
     from_tree("INSERT ALL", exp.MultitableInserts, compile_multi_insert, "the columns of every written table"),
@@ -285,6 +315,16 @@ STATEMENT_KINDS: tuple[StatementKind, ...] = (
     ignored_commands("cursors without rows of their own", "OPEN CLOSE FETCH DEALLOCATE"),
     ignored_commands(
         "maintenance", "ANALYZE VACUUM BACKUP RESTORE DBCC CHECKPOINT OPTIMIZE REFRESH CLUSTER REINDEX LOCK UNLOCK KILL"
+    ),
+    StatementKind(
+        tuple(sorted(SILENT_BLOCK_STATEMENTS)),
+        ReadAs.IGNORED_IN_BLOCK,
+        "statements of procedural languages without data: flow of control, errors, transactions, types",
+    ),
+    StatementKind(
+        tuple(sorted(SILENT_BATCH_STATEMENTS)),
+        ReadAs.IGNORED_IN_BATCH,
+        "T-SQL: triggers that are switched, conversations, sessions",
     ),
     # known by the first word where sqlglot fails, and without lineage
     ignored_commands("blocks, variables and settings", "BEGIN END SET DECLARE", ReadAs.IGNORED_UNPARSED),
