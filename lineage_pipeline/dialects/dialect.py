@@ -12,7 +12,7 @@ from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
 from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
 from lineage_pipeline.dialects.signs import DialectSign
 from lineage_pipeline.dialects.system_catalogs import SystemCatalog
-from lineage_pipeline.dialects.table_functions import TableArgument
+from lineage_pipeline.dialects.table_functions import TableArgument, TableEngine
 from lineage_pipeline.dialects.types.families import GENERIC_TYPES, TypeFamily
 from lineage_pipeline.dialects.types.type_rules import TypeRules
 
@@ -220,6 +220,12 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     """What TUMBLE and HOP add where they take a table and its time column by name; empty: they do not (RisingWave)."""
     table_arguments: dict[str, TableArgument] = {}
     """Table functions that take a table by its name, or a query as text, and return its rows."""
+    stages: bool = False
+    """`@name` in FROM is a stage with files (Snowflake docs: Querying data in staged files)."""
+    in_reads_table: bool = False
+    """`a IN t` looks the value up in a table (ClickHouse docs: IN operators)."""
+    table_engines: Mapping[str, TableEngine] = {}
+    """Engines of tables over another table: `Distributed` (ClickHouse docs: Special table engines)."""
     lookup_functions: frozenset[str] = frozenset()
     """Functions that look up a value: table as text, column(s) as text, key, default: `dictGet` (ClickHouse)."""
 

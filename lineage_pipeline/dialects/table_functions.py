@@ -18,6 +18,15 @@ class TableArgument(msgspec.Struct, frozen=True):
     """The columns that the function adds to those of the table."""
 
 
+class TableEngine(msgspec.Struct, frozen=True):
+    """An engine of a table that has its rows from another table, or passes them on to it."""
+
+    table: TableArgument
+    """Which arguments of the engine name the other table."""
+    passes_on: bool = False
+    """Rows that are written to the table go to the other one; else it shows the rows of the other one."""
+
+
 def name_scheme_functions(*parts: int, server: int = -1, schemes: str = "") -> dict[str, TableArgument]:
     """Build rows of functions that are named like the scheme of what they read."""
     return {scheme.upper(): TableArgument(parts, server=server, scheme=scheme) for scheme in schemes.split()}

@@ -194,8 +194,25 @@ def compile_in(context: CompileContext, node: exp.Expr) -> ir.Expr:
     if query is not None:
         return compile_subquery_expression(context, query, "in", left)
     array = node.args.get("unnest") or node.args.get("field")
+    if context.traits.in_reads_table and isinstance(array, exp.Column) and not _is_scalar_alias(array):
+        table = exp.Table(this=array.this, db=array.args.get("table"), catalog=array.args.get("db"))
+        rows = exp.Select(expressions=[exp.Star()], from_=exp.From(this=table))
+        return compile_subquery_expression(context, rows, "in", left)
     rest = compile_expressions(context, [array] if array is not None else node.expressions)
     return ir.Call("IN", (left, *rest), 0, "BOOLEAN")
+
+
+def _is_scalar_alias(column: exp.Column) -> bool:
+    """ClickHouse: whether a name stands for a value: `WITH [1, 2] AS keys SELECT a IN keys`."""
+    select = column.find_ancestor(exp.Select)
+    while select is not None and not column.table:
+        ctes = select.args["with_"].expressions if select.args.get("with_") else []
+        if any(cte.args.get("scalar") and cte.alias == column.name for cte in ctes):
+            return True
+        if any(isinstance(item, exp.Alias) and item.alias == column.name for item in select.expressions):
+            return True
+        select = select.find_ancestor(exp.Select)
+    return False
 
 
 def compile_exists(context: CompileContext, node: exp.Expr) -> ir.Expr:

@@ -687,6 +687,15 @@ RULES: tuple[GrammarRule, ...] = (
     GrammarRule(
         dialect="clickhouse",
         when=When.FAILED,
+        example="CREATE WINDOW VIEW w TO t AS SELECT count(a) FROM s GROUP BY tumble(at, INTERVAL '1' MINUTE)",
+        sqlglot=Sqlglot.KEEPS,
+        reason="A materialized view of time windows (docs: CREATE VIEW, Window View).",
+        first=words("CREATE"),
+        phrases=(phrase("WINDOW VIEW", "MATERIALIZED VIEW"),),
+    ),
+    GrammarRule(
+        dialect="clickhouse",
+        when=When.FAILED,
         example="TRUNCATE TABLE IF EXISTS t SYNC",
         sqlglot=Sqlglot.KEEPS,
         reason="The statement waits until the rows are gone (docs: TRUNCATE).",

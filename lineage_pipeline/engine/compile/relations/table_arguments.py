@@ -54,7 +54,7 @@ def compile_named_table(context: CompileContext, node: exp.Expr) -> ir.Name | No
     """The table that a function names."""
     naming = _naming_of(context, node)
     return (
-        _compile_table_arguments(context, _plain_arguments(node), naming)
+        compile_table_arguments(context, _plain_arguments(node), naming)
         if naming is not None and naming.parts
         else None
     )
@@ -86,15 +86,15 @@ def _add_columns(context: CompileContext, name: ir.Name, added: Sequence[str]) -
     return context.add_relation(ir.Select((ir.Source("", name=name),), (star, *more)))
 
 
-def _compile_table_arguments(
+def compile_table_arguments(
     context: CompileContext, arguments: Sequence[exp.Expr], naming: TableArgument
 ) -> ir.Name | None:
-    """The table that arguments name: as one dotted name, or as strings from the outermost part in."""
+    """The table that arguments name: as one dotted name, or part by part from the outermost in, as names or strings."""
     first = arguments[naming.parts[0]] if len(arguments) > naming.parts[0] else None
-    parts = list(first.find_all(exp.Identifier)) if isinstance(first, exp.Column | exp.Dot) else []
-    if parts:
-        parts.sort(key=lambda part: int(part.meta.get("start", 0)))
-        return ir.Name(tuple(context.table_name(part) for part in parts), parts[-1].name, *context.span_of(*parts))
+    if isinstance(first, exp.Column | exp.Dot) and first.find(exp.Identifier) is not None:
+        single = isinstance(first, exp.Column) and not first.table
+        named = [arguments[at] for at in naming.parts if len(arguments) > at] if single else [first]
+        return _compile_written_table(context, named)
     places = naming.parts[: 1 if first is not None and "." in first.name else None]
     literals = [arguments[at] for at in places if len(arguments) > at and arguments[at].is_string]
     texts = [literal.name for literal in literals]
@@ -105,6 +105,17 @@ def _compile_table_arguments(
             "/".join([f"{naming.scheme}://{_server_of(arguments, naming)}", *texts]), context.traits
         )
     return ir.Name(_fold_parts(context, texts), texts[-1].rpartition(".")[2], *_string_span(context, literals[-1]))
+
+
+def _compile_written_table(context: CompileContext, nodes: Sequence[exp.Expr]) -> ir.Name:
+    """The table whose parts are names, or names and strings."""
+    parts: list[str] = []
+    written: list[exp.Expr] = []
+    for node in nodes:
+        found = sorted(node.find_all(exp.Identifier), key=lambda part: int(part.meta.get("start", 0)))
+        written += found
+        parts += [context.table_name(part) for part in found] or _fold_parts(context, [node.name])
+    return ir.Name(tuple(parts), parts[-1], *context.span_of(*written))
 
 
 def _fold_parts(context: CompileContext, texts: Sequence[str]) -> tuple[str, ...]:
@@ -199,7 +210,10 @@ def is_lookup_function(context: CompileContext, name: str) -> bool:
 def compile_lookup(context: CompileContext, node: exp.Expr) -> ir.Expr | None:
     """The value of a column of a named table, chosen by a key; a default may follow it."""
     table, column, *rest = node.expressions if len(node.expressions) > 2 else (None, None)
-    name = compile_string_table(context, table) if table is not None else None
+    if isinstance(table, exp.Column):  # `dictGet(db.dict, …)`
+        name: ir.Name | None = _compile_written_table(context, [table])
+    else:
+        name = compile_string_table(context, table) if table is not None else None
     columns = column.expressions if isinstance(column, exp.Tuple) else [column]
     if name is None or not all(isinstance(item, exp.Literal) for item in columns):
         return None

@@ -137,6 +137,12 @@ class RoutineHeaderWalker(SimpleStatementWalker):
         names = tuple(f"@{position}" for position in range(1, len(parameters) + 1))
         return ("relations", (ir.Select((), values),)), ("assigns", (ir.Assignment(names, 0, declares=True),))
 
+    def returns_table(self, behind: int, end: int) -> bool:
+        """Whether a function returns rows: CREATE TABLE FUNCTION, or RETURNS TABLE without columns."""
+        head = self.words[self.index : behind]
+        returned = self.find(("RETURNS",), behind, end) + 1
+        return "TABLE FUNCTION" in " ".join(head[:6]) or self.words[returned : returned + 1] == ["TABLE"]
+
     def read_returned_columns(self, parameters: int, behind: int, end: int) -> tuple[ir.ColumnDef, ...]:
         """The columns of a function: RETURNS TABLE (…), or its OUT parameters."""
         at = self.find(("RETURNS",), behind, end)
@@ -348,7 +354,14 @@ class RoutineWalker(RowTypeWalker):
         scalar = kind == "function" and not columns and row is None
         returns = self.read_return_type(behind, min(body, end)) if scalar else ""
         module = EnclosingRoutine(
-            kind, name, names, inline=inline, typed=row is not None, cursors=cursors, returns=returns
+            kind=kind,
+            name=name,
+            columns=names,
+            inline=inline,
+            typed=row is not None,
+            cursors=cursors,
+            returns=returns,
+            tabular=scalar and self.returns_table(behind, min(body, end)),
         )
         if self.words[behind : behind + 2] == ["RETURNS", "TRIGGER"]:
             module = EnclosingRoutine("trigger", name, watched=_TRIGGER_ROWS)
@@ -389,10 +402,7 @@ class RoutineWalker(RowTypeWalker):
 
     def emit_expression_body(self, ordinal: int, begin: int, end: int) -> None:
         """A body that is the value of a function."""
-        name = self.module.name
-        use = StatementRole(
-            "result", "RETURN", columns=self.module.columns or ((name.parts[-1],) if name is not None else ())
-        )
+        use = StatementRole("result", "RETURN", columns=self.module.result_columns)
         self.emit_rewritten(begin, end, ordinal, self.build_query(begin, begin, end), use)
 
     def walk_quoted_body(

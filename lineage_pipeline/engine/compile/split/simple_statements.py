@@ -164,14 +164,12 @@ class SimpleStatementWalker(DeclarationWalker):
         elif first == end:
             self.emit(begin, end, parent, "RETURN")
         else:
-            own = (self.module.name.parts[-1],) if self.module.name is not None else ()
-            columns = self.module.columns or own
             self.emit_rewritten(
                 begin,
                 end,
                 parent,
                 self.build_query(begin, first, end),
-                StatementRole("result", "RETURN", columns=columns),
+                StatementRole("result", "RETURN", columns=self.module.result_columns),
             )
 
     def build_output_query(self, at: int) -> list[Token]:

@@ -26,7 +26,7 @@ class EnclosingRoutine(msgspec.Struct, frozen=True):
     """The routine around the current token: its kind, name, result, and the table of its trigger.
     `row` is the trigger's own name for the new row. What a `typed` routine returns may be a row of a type with
     its own columns. `cursors` are the parameters of a procedure: the queries opened for them are its results.
-    `returns` is the type of its scalar value.
+    `returns` is the type of its scalar value. A `tabular` function returns rows, with the columns of its query.
     """
 
     kind: str = ""
@@ -38,6 +38,13 @@ class EnclosingRoutine(msgspec.Struct, frozen=True):
     typed: bool = False
     cursors: frozenset[str] = frozenset()
     returns: str = ""
+    tabular: bool = False
+
+    @property
+    def result_columns(self) -> tuple[str, ...]:
+        """The names of the columns that it returns; a value has the name of its function."""
+        own = () if self.name is None or self.tabular else (self.name.parts[-1],)
+        return self.columns or own
 
 
 _NO_WORDS = ("",) * 8
