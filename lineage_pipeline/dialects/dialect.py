@@ -119,6 +119,8 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     """`$1` is the first column of a source, not a parameter (Snowflake docs: Query data in staged files)."""
     dotted_members: bool = True
     """`a.b` may be a field of an unlisted column `a`; PostgreSQL needs `(a).b` (PostgreSQL docs: Composite Types)."""
+    star_rows: bool = False
+    """`(t.*)` in parentheses is a row; where not set, a star (PostgreSQL docs: Composite Types)."""
     row_values: bool = False
     """The alias of a source as a value is its row: `SELECT t FROM t` (PostgreSQL docs: Composite Types)."""
     column_sets: bool = False

@@ -811,6 +811,7 @@ _DESCRIBE_COLUMNS: dict[str, dict[str, bool]] = {
 DUCKDB = DialectTraits(
     name="duckdb",
     family="duckdb",
+    quotes="`",
     naming=UnaliasedNaming.PRINTED,
     printed_names=DUCKDB_COLUMN_NAMES,
     describe_columns=_DESCRIBE_COLUMNS,

@@ -643,6 +643,7 @@ POSTGRES = DialectTraits(
     tables=IdentifierFolding.LOWER,
     columns=IdentifierFolding.LOWER,
     naming=UnaliasedNaming.FUNCTION,
+    star_rows=True,
     dotted_members=False,
     uses_catalog=True,
     short_insert=True,

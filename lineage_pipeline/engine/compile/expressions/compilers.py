@@ -102,6 +102,8 @@ def compile_column(context: CompileContext, node: exp.Expr) -> ir.Expr:
     parts = [context.alias_name(part) for part in identifiers[:-1]]
     if isinstance(last, exp.Parameter):
         return compile_variable(context, last, *parts)
+    if isinstance(last, exp.Literal):  # elements of tuples by number: `t.1.2`
+        return ir.Ref((*parts, *last.name.split(".")), *context.span_between(identifiers[0], last))
     return ir.Ref((*parts, context.column_name(last)), *context.span_between(identifiers[0], last))
 
 

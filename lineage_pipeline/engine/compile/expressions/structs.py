@@ -48,7 +48,7 @@ def compile_dot(context: CompileContext, node: exp.Expr) -> ir.Expr:
     if member is None or isinstance(member, exp.Star):
         return value
     if isinstance(member, exp.Literal):  # the first member of a tuple, by its number
-        return ir.Field(value, (member.name,))
+        return ir.Field(value, tuple(member.name.split(".")))
     return ir.Call(
         f"METHOD {_method_name(context, member)}", (value, *compile_expressions(context, member.expressions))
     )
@@ -201,7 +201,9 @@ def compile_anonymous_function(context: CompileContext, node: exp.Expr) -> ir.Ex
         return ir.Call("STRUCT", tuple(_compile_added_member(context, item) for item in nodes))
     if op in functions.PATH_FUNCTIONS and len(nodes) > 1 and all(isinstance(item, exp.Literal) for item in nodes[1:]):
         way = nodes[1:2] if op in functions.TYPED_PATH_FUNCTIONS else nodes[1:]
-        field = ir.Field(compile_expression(context, nodes[0]), split_path([item.name for item in way]))
+        texts = [item.name for item in way]
+        path = tuple(texts) if op == "TUPLEELEMENT" else split_path(texts)
+        field = ir.Field(compile_expression(context, nodes[0]), path)
         others = compile_expressions(context, nodes[1 + len(way) :])
         return ir.Call(op, (field, *others), function_traits_of(op) | ir.KEEPING)
     if op in functions.AS_TYPE_FUNCTIONS and len(nodes) == 1 and isinstance(nodes[0], exp.Alias):

@@ -10,7 +10,7 @@ from lineage_pipeline.engine.compile.column_names.printer import print_column_na
 from lineage_pipeline.engine.compile.context import CompileContext
 from lineage_pipeline.engine.compile.expressions.dispatch import compile_expression
 from lineage_pipeline.engine.compile.lexer import tokenize
-from lineage_pipeline.engine.compile.relations.star import compile_star
+from lineage_pipeline.engine.compile.relations.star import compile_columns_call
 from lineage_pipeline.engine.faults import MalformedTree
 from lineage_pipeline.model import ir
 
@@ -102,12 +102,17 @@ def _compile_unpivot(context: CompileContext, pivot: exp.Expr, inner: int) -> ir
         values.extend(_column_name_of(context, part) for part in parts)
     label = ""
     inputs: list[tuple[ir.Ref, ...]] = []
+    every: ir.Star | None = None
     for field in pivot.args.get("fields") or ():
         label = _column_name_of(context, field.this)
+        columns = next((item for item in field.expressions if isinstance(item, exp.Columns)), None)
+        if columns is not None:
+            every = compile_columns_call(context, columns)
+            continue
         inputs.extend(
             tuple(_references_of(compile_expression(context, _strip_alias(item)))) for item in field.expressions
         )
-    return ir.Unpivot(inner, tuple(values), label, tuple(inputs))
+    return ir.Unpivot(inner, tuple(values), label, tuple(inputs), every)
 
 
 def _column_name_of(context: CompileContext, node: exp.Expr) -> str:
@@ -199,7 +204,7 @@ def _compile_unpivot_on(context: CompileContext, node: exp.Expr, inner: int) -> 
             values=tuple(values),
             label=label,
             inputs=(),
-            every=compile_star(context, every.this, exp.Select()),
+            every=compile_columns_call(context, every),
         )
     inputs = tuple(tuple(_references_of(compile_expression(context, _strip_alias(item)))) for item in node.expressions)
     return ir.Unpivot(inner, tuple(values), label, inputs)

@@ -91,6 +91,9 @@ def _compile_item(
     node = items[position]
     if type(node) is exp.Alias and node.this.is_star and not isinstance(node.args.get("alias"), exp.Identifier):
         node = node.this  # `t.*$1`: what no name can be is none
+    if type(node) is exp.Paren and not context.traits.star_rows:
+        inner = node.unnest()
+        node = inner if inner.is_star or (type(inner) is exp.Dot and type(inner.expression) is exp.Star) else node
     kind = type(node)
     if kind is exp.Star or (kind is exp.Column and type(node.args["this"]) is exp.Star):
         yield compile_star(context, node, select)
