@@ -121,6 +121,8 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     """`a.b` may be a field of an unlisted column `a`; PostgreSQL needs `(a).b` (PostgreSQL docs: Composite Types)."""
     star_rows: bool = False
     """`(t.*)` in parentheses is a row; where not set, a star (PostgreSQL docs: Composite Types)."""
+    row_function: str = ""
+    """A function that gives the row of a source by its alias: `VALUE(p).name` (Oracle docs: VALUE)."""
     row_values: bool = False
     """The alias of a source as a value is its row: `SELECT t FROM t` (PostgreSQL docs: Composite Types)."""
     column_sets: bool = False
@@ -222,6 +224,8 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     """What TUMBLE and HOP add where they take a table and its time column by name; empty: they do not (RisingWave)."""
     table_arguments: dict[str, TableArgument] = {}
     """Table functions that take a table by its name, or a query as text, and return its rows."""
+    implied_sources: bool = False
+    """A qualifier that FROM does not list is a table (Teradata docs: UPDATE, "FROM table_name")."""
     stages: bool = False
     """`@name` in FROM is a stage with files (Snowflake docs: Querying data in staged files)."""
     in_reads_table: bool = False

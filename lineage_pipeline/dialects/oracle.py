@@ -147,6 +147,12 @@ PLSQL = ProceduralLanguage(
     opens=frozenset("BEGIN DECLARE CALL COMPOUND".split()),
     languages=frozenset(),
     plsql=True,
+    executors={
+        "DBMS_SCHEDULER.CREATE_JOB": (2, "JOB_ACTION"),
+        "DBMS_JOB.SUBMIT": (1, "WHAT"),
+        "DBMS_UTILITY.EXEC_DDL_STATEMENT": (0, "PARSE_STRING"),
+        "DBMS_SQL.PARSE": (1, "STATEMENT"),
+    },
     transactions=frozenset(),
 )
 
@@ -187,6 +193,7 @@ ORACLE = DialectTraits(
     tables=IdentifierFolding.UPPER,
     columns=IdentifierFolding.UPPER,
     naming=UnaliasedNaming.PACKED,
+    row_function="VALUE",
     alias_in_group=False,
     implicit_recursion=True,
     dual=True,

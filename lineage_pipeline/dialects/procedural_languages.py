@@ -3,6 +3,8 @@
 T-SQL, which needs no semicolons, has its tables in `tsql`.
 """
 
+from collections.abc import Mapping
+
 import msgspec
 
 
@@ -37,6 +39,8 @@ class ProceduralLanguage(msgspec.Struct, frozen=True):
     """`$$` quotes bodies, unknown to sqlglot's tokenizer (Databricks docs: CREATE FUNCTION (SQL and Python))."""
     identifiers: bool = False
     """`IDENTIFIER('a.b')` is the name `a.b` (Databricks docs: IDENTIFIER clause)."""
+    executors: Mapping[str, tuple[int, str]] = {}
+    """Procedures that run a text: which argument it is, by position and by name (Oracle docs: DBMS_SCHEDULER)."""
     rows: tuple[str, ...] = ("NEW", "OLD")
     """The records of a trigger, the new row first: `NEW.id` (MySQL docs: Trigger Syntax and Examples)."""
 

@@ -16,6 +16,8 @@ class TableArgument(msgspec.Struct, frozen=True):
     """The scheme of an external object's address, as `mysql`; empty: the table is not external."""
     added: tuple[str, ...] = ()
     """The columns that the function adds to those of the table."""
+    searched: int = -1
+    """The argument with the columns that are searched: the added ones are all that it gives; -1: none is."""
 
 
 class TableEngine(msgspec.Struct, frozen=True):

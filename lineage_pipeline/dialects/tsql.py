@@ -476,7 +476,13 @@ TSQL = DialectTraits(
     fixes_views=True,
     default_schema="dbo",
     plain_functions=frozenset({"SYSDATETIME", "SQUARE"}),
-    table_arguments={"OPENQUERY": TableArgument(text=1, server=0), "OPENROWSET": TableArgument(text=2, server=1)},
+    table_arguments={
+        "OPENQUERY": TableArgument(text=1, server=0),
+        "OPENROWSET": TableArgument(text=2, server=1),
+        **dict.fromkeys(
+            ("CONTAINSTABLE", "FREETEXTTABLE"), TableArgument((0,), added=("key", "rank"), searched=1)
+        ),  # docs: Full-text search rowset functions
+    },
     server_variables=SERVER_VARIABLES,
     table_pseudo_columns=frozenset("$ACTION $IDENTITY $ROWGUID $PARTITION $NODE_ID $EDGE_ID $FROM_ID $TO_ID".split()),
     system_catalog=SystemCatalog(

@@ -189,6 +189,8 @@ def compile_anonymous_function(context: CompileContext, node: exp.Expr) -> ir.Ex
     """A function that sqlglot does not know by name."""
     op = node.name.upper()
     nodes = read_leading_unit(op, node.expressions[op in functions.OBJECT_NAME_FUNCTIONS :])
+    if op == context.traits.row_function and len(nodes) == 1 and type(nodes[0]) is exp.Column:
+        return ir.Whole((context.alias_name(nodes[0].this),), *context.span_of(nodes[0].this))
     if op in functions.PAIR_FUNCTIONS and nodes and len(nodes) % 2 == 0:
         pairs = zip(nodes[::2], nodes[1::2], strict=True)
         members = tuple(_compile_pair(context, key, value) for key, value in pairs)

@@ -37,6 +37,8 @@ def compile_named_rows(context: CompileContext, node: exp.Expr) -> ir.Source | N
         return None
     if not naming.added:
         return ir.Source(alias, name=name)
+    if naming.searched >= 0:
+        return ir.Source(alias, relation=_compile_search(context, node, name, naming))
     return ir.Source(alias, relation=_add_columns(context, name, naming.added))
 
 
@@ -74,6 +76,20 @@ def compile_string_table(context: CompileContext, node: exp.Expr) -> ir.Name | N
     if not node.is_string:
         return None
     return ir.Name(_fold_parts(context, [node.name]), node.name.rpartition(".")[2], *_string_span(context, node))
+
+
+def _compile_search(context: CompileContext, node: exp.Expr, name: ir.Name, naming: TableArgument) -> int:
+    """What a text search gives: the key of a row that it found, and a rank that depends on what it searched."""
+    searched = _plain_arguments(node)[naming.searched : naming.searched + 1]
+    columns = [column for item in searched for column in item.find_all(exp.Column) if not column.is_star]
+    found: tuple[ir.Expr, ...] = tuple(
+        ir.Ref((context.column_name(column.this),), *context.span_of(column.this)) for column in columns
+    )
+    rank = ir.Call("RANK", found or (ir.Whole((), ir.NOWHERE, ir.NOWHERE),))
+    outputs = tuple(
+        ir.Output(name=word, written=word, expr=rank, start=ir.NOWHERE, end=ir.NOWHERE) for word in naming.added
+    )
+    return context.add_relation(ir.Select((ir.Source("", name=name),), outputs))
 
 
 def _add_columns(context: CompileContext, name: ir.Name, added: Sequence[str]) -> int:

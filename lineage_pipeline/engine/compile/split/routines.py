@@ -17,6 +17,7 @@ from lineage_pipeline.dialects.procedural_languages import (
 )
 from lineage_pipeline.engine.compile.expressions.data_types import parse_type
 from lineage_pipeline.engine.compile.grammar.parser import ParseFailure
+from lineage_pipeline.engine.compile.split.foreign_bodies import tokenize_constants
 from lineage_pipeline.engine.compile.split.procedural_tokens import tokenize_body
 from lineage_pipeline.engine.compile.split.raw_statements import RawStatement, StatementRole
 from lineage_pipeline.engine.compile.split.simple_statements import SimpleStatementWalker
@@ -418,7 +419,11 @@ class RoutineWalker(RowTypeWalker):
             size = int(self.tokens[body].end) + 1 - int(self.tokens[body].start)
             values = (("name", named), ("language", language))
             finding = ir.Finding("FOREIGN_BODY", values, place, place + size)
-            self.emit(begin, end, parent, label, (*parts, ("findings", (finding,))))
+            ordinal = self.emit(begin, end, parent, label, (*parts, ("findings", (finding,))))
+            runs_sql = module.kind != "function" or language.startswith("PL")  # plpython, plperl …
+            constants = tokenize_constants(self.tokens[body], self.text, language, self.traits) if runs_sql else ()
+            for constant in constants:
+                self.walk_inside(constant, EnclosingRoutine(module.kind, module.name)).walk_script(ordinal)
             return
         inner = tokenize_body(self.tokens[body], self.text, self.traits)
         if isinstance(inner, ParseFailure):

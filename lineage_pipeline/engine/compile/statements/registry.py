@@ -63,10 +63,11 @@ from lineage_pipeline.engine.compile.statements.streaming import (
     compile_create_sink,
     compile_create_stream,
     compile_insert_extern,
+    compile_join_index,
     compile_subscribe,
 )
 from lineage_pipeline.engine.compile.statements.update_delete import compile_delete, compile_truncate, compile_update
-from lineage_pipeline.engine.compile.tokens import TokenReader, keyword
+from lineage_pipeline.engine.compile.tokens import STATEMENT_KEYWORDS, TEXT_TOKENS, TokenReader, keyword, token_type_at
 from lineage_pipeline.model import ir
 
 
@@ -161,13 +162,28 @@ def _build_inner_reader(kind: str) -> TokensCompiler:
     """A reader of an object that runs a statement (PIPE, TASK): its lineage is that of the statement."""
 
     def read_inner(context: CompileContext, cursor: TokenReader) -> ReadFields:
-        if not cursor.seek("AS"):
+        found = cursor.seek("AS")
+        while found and token_type_at(cursor.tokens, cursor.index + 1) in TEXT_TOKENS:  # EXECUTED AS 'user'
+            cursor.index += 1
+            found = cursor.seek("AS")
+        if not found:
             return {"kind": kind}
         inner = cursor.tokens[cursor.index + 1 :]
         fields = _compile_inner_statement(context, inner) if inner else None
         return {**(fields or {}), "kind": kind}
 
     return read_inner
+
+
+def _read_explained(context: CompileContext, cursor: TokenReader) -> ReadFields | None:
+    """EXPLAIN ANALYZE runs its statement."""
+    begin = next((at for at, word in enumerate(cursor.words) if at and word in STATEMENT_KEYWORDS), 0)
+    fields = _compile_inner_statement(context, cursor.tokens[begin:]) if begin else None
+    return {**fields, "kind": "EXPLAIN"} if fields is not None else None
+
+
+def _is_run(tokens: Sequence[Token]) -> bool:
+    return any(keyword(token) == "ANALYZE" for token in tokens[1:4])
 
 
 def _compile_inner_statement(context: CompileContext, tokens: Sequence[Token]) -> ReadFields | None:
@@ -260,6 +276,9 @@ STATEMENT_KINDS: tuple[StatementKind, ...] = (
     from_tokens("CREATE PIPE", _build_inner_reader("CREATE PIPE"), "what its COPY writes"),
     from_tokens("CREATE PIPELINE", _build_inner_reader("CREATE PIPELINE"), "SingleStore: what its LOAD DATA writes"),
     from_tokens("CREATE CORTEX", _build_inner_reader("CREATE CORTEX SEARCH SERVICE"), "what its query reads"),
+    from_tokens("CREATE SCHEDULED", _build_inner_reader("CREATE SCHEDULED QUERY"), "Hive: what its statement writes"),
+    from_tokens("CREATE JOIN", compile_join_index, "Teradata: the stored result of a join"),
+    from_tokens("EXPLAIN", _read_explained, "EXPLAIN ANALYZE: what its statement writes", applies=_is_run),
     from_tokens("SUBMIT", _build_inner_reader("SUBMIT TASK"), "StarRocks: what its statement writes"),
     StatementKind(
         tuple(f"CREATE {kind}" for kind in (*MODULE_KINDS, *STATEMENT_RUNNERS)),
@@ -308,7 +327,7 @@ STATEMENT_KINDS: tuple[StatementKind, ...] = (
     # known by the first word, and without lineage
     ignored_commands("permissions", "GRANT REVOKE DENY"),
     ignored_commands("messages and errors", "PRINT RAISERROR THROW NOTIFY LISTEN"),
-    ignored_commands("information", "SHOW DESCRIBE DESC EXPLAIN"),
+    ignored_commands("information", "SHOW DESCRIBE DESC"),
     ignored_commands("transactions", "COMMIT ROLLBACK SAVEPOINT SAVE START"),
     ignored_commands("settings", "DISCARD RESET RECONFIGURE"),
     ignored_commands("flow of control", "GOTO RETURN BREAK CONTINUE WAITFOR"),
@@ -330,7 +349,9 @@ STATEMENT_KINDS: tuple[StatementKind, ...] = (
     ignored_commands("blocks, variables and settings", "BEGIN END SET DECLARE", ReadAs.IGNORED_UNPARSED),
     ignored_commands("permissions and audits", "AUDIT NOAUDIT REASSIGN REVERT SECURITY", ReadAs.IGNORED_UNPARSED),
     ignored_commands("messages and errors", "RAISE SIGNAL RESIGNAL DIAGNOSTIC WATCH UNLISTEN", ReadAs.IGNORED_UNPARSED),
-    ignored_commands("information", "ANALYSE CHECK CHECKSUM EXISTS HELP LIST LS VALIDATE", ReadAs.IGNORED_UNPARSED),
+    ignored_commands(
+        "information", "ANALYSE CHECK CHECKSUM EXISTS EXPLAIN HELP LIST LS VALIDATE", ReadAs.IGNORED_UNPARSED
+    ),
     ignored_commands("transactions", "ABORT RELEASE XA BINLOG", ReadAs.IGNORED_UNPARSED),
     ignored_commands(
         "sessions and settings",
