@@ -90,7 +90,7 @@ def _dialect(file: InputFile) -> str:
 
 
 def _batches(file: InputFile) -> list[str]:
-    return SEPARATOR.split(file.text) if (find_traits(file.options.dialect) or GENERIC).batches else [file.text]
+    return SEPARATOR.split(file.text) if (find_traits(file.options.dialect) or GENERIC).transact_sql else [file.text]
 
 
 def parse_files(files: Sequence[InputFile]) -> Parsed:

@@ -17,7 +17,9 @@ INTERNAL_ERRORS: list[str] = []
 """The internal errors that the test at hand met in this process."""
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--accept") and getattr(config.option, "numprocesses", None):
+        raise pytest.UsageError("--accept writes fixtures, one process at a time: run it with -n 0")
     refuse_remote_connections()
     _record_internal_errors()
     # Behind `&` a shell ignores SIGINT; Dagster gives SIGTERM the same fate, and then no child can be asked to end.

@@ -13,7 +13,7 @@ from lineage_pipeline.dialects.signs import (
     build_sign,
 )
 from lineage_pipeline.dialects.system_catalogs import STANDARD_SCHEMAS, SystemCatalog
-from lineage_pipeline.dialects.table_functions import TableArgument, name_scheme_functions
+from lineage_pipeline.dialects.table_functions import TableArgument, TableEngine, name_scheme_functions
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule
 from lineage_pipeline.dialects.types.common_rules import (
     argument_rule,
@@ -658,6 +658,11 @@ CLICKHOUSE = DialectTraits(
     column_sets=True,
     merges_in_place=True,
     lenient_stars=True,
+    in_reads_table=True,
+    table_engines={
+        "DISTRIBUTED": TableEngine(TableArgument((1, 2))),
+        "BUFFER": TableEngine(TableArgument((0, 1)), passes_on=True),
+    },
     table_arguments={
         **dict.fromkeys(("REMOTE", "REMOTESECURE", "CLUSTER", "CLUSTERALLREPLICAS"), TableArgument((1, 2))),
         "MERGE": TableArgument((0, 1)),

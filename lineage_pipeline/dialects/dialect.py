@@ -1,16 +1,18 @@
 """What can be said of a dialect: flags, functions, pseudo columns, types and signs; one file beside this for each."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
 import msgspec
 
 from lineage_pipeline.dialects.client_commands import ClientCommands
+from lineage_pipeline.dialects.column_names import ColumnNameRules
 from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
 from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
 from lineage_pipeline.dialects.signs import DialectSign
 from lineage_pipeline.dialects.system_catalogs import SystemCatalog
-from lineage_pipeline.dialects.table_functions import TableArgument
+from lineage_pipeline.dialects.table_functions import TableArgument, TableEngine
 from lineage_pipeline.dialects.types.families import GENERIC_TYPES, TypeFamily
 from lineage_pipeline.dialects.types.type_rules import TypeRules
 
@@ -68,6 +70,8 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     """The sqlglot dialect that parses it, where that is not the one of its own name."""
     definitions: str = ""
     """The sqlglot dialect for CREATE, ALTER and DROP without a query; Athena's is Hive (Athena: CREATE TABLE)."""
+    hash_comments: bool = False
+    """# begins a comment, although the grammar does not know it: the client strips it (MySQL docs: Comments)."""
     quotes: str = ""
     """More quote characters of identifiers than the grammar's (Athena docs: Escape reserved keywords in queries)."""
     tables: IdentifierFolding = IdentifierFolding.INSENSITIVE
@@ -95,6 +99,8 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
 
     naming: UnaliasedNaming = UnaliasedNaming.TEXT
     """How an output column without an alias is named: `SELECT a + b`."""
+    printed_names: ColumnNameRules | None = None
+    """How an expression without an alias is printed, where that is its name; None: it is not printed anew."""
     lateral_alias: bool = False
     """A select list may use its earlier aliases: `SELECT a + 1 AS b, b * 2` (Databricks docs: Name resolution)."""
     alias_in_where: bool = False
@@ -113,6 +119,10 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     """`$1` is the first column of a source, not a parameter (Snowflake docs: Query data in staged files)."""
     dotted_members: bool = True
     """`a.b` may be a field of an unlisted column `a`; PostgreSQL needs `(a).b` (PostgreSQL docs: Composite Types)."""
+    star_rows: bool = False
+    """`(t.*)` in parentheses is a row; where not set, a star (PostgreSQL docs: Composite Types)."""
+    row_function: str = ""
+    """A function that gives the row of a source by its alias: `VALUE(p).name` (Oracle docs: VALUE)."""
     row_values: bool = False
     """The alias of a source as a value is its row: `SELECT t FROM t` (PostgreSQL docs: Composite Types)."""
     column_sets: bool = False
@@ -151,8 +161,10 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
 
     # ── statements ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    batches: bool = False
-    """Scripts are T-SQL: GO ends a batch, semicolons are optional (docs: SQL Server Utilities Statements - GO)."""
+    transact_sql: bool = False
+    """The language is Transact-SQL: GO ends a batch, semicolons are optional, `@name` is a variable, functions of users
+    have a schema, a backslash escapes nothing (docs: Transact-SQL reference, SQL Server Utilities Statements - GO).
+    """
     triple_quotes: bool = False
     """Three quotes open a string; where not set, the second is an escaped one (BigQuery docs: Lexical structure)."""
     select_assigns: bool = False
@@ -188,12 +200,12 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
 
     count: str = "BIGINT"
     """The type that COUNT returns (SQL Server docs: COUNT)."""
+    describe_columns: Mapping[str, Mapping[str, bool]] = {}
+    """The columns of DESCRIBE and SUMMARIZE as sources, and whether they are computed (DuckDB docs: DESCRIBE)."""
     plain_functions: frozenset[str] = frozenset()
     """Functions that the parser mistakes for others with another type or other arguments."""
     callable_keywords: frozenset[str] = frozenset()
     """Keywords that may be called as functions, by the names of sqlglot's tokens: `OVERLAPS(…)`."""
-    json_texts: bool = False
-    """JSON_OBJECT takes keys and values as texts: `JSON_OBJECT('{a, 1}')` (PostgreSQL docs: JSON Functions)."""
     json_documents: bool = False
     """JSON_OBJECT returns a document, not a string."""
     ordinality_type: str = ""
@@ -212,6 +224,14 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     """What TUMBLE and HOP add where they take a table and its time column by name; empty: they do not (RisingWave)."""
     table_arguments: dict[str, TableArgument] = {}
     """Table functions that take a table by its name, or a query as text, and return its rows."""
+    implied_sources: bool = False
+    """A qualifier that FROM does not list is a table (Teradata docs: UPDATE, "FROM table_name")."""
+    stages: bool = False
+    """`@name` in FROM is a stage with files (Snowflake docs: Querying data in staged files)."""
+    in_reads_table: bool = False
+    """`a IN t` looks the value up in a table (ClickHouse docs: IN operators)."""
+    table_engines: Mapping[str, TableEngine] = {}
+    """Engines of tables over another table: `Distributed` (ClickHouse docs: Special table engines)."""
     lookup_functions: frozenset[str] = frozenset()
     """Functions that look up a value: table as text, column(s) as text, key, default: `dictGet` (ClickHouse)."""
 
@@ -234,7 +254,7 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     client_commands: ClientCommands | None = None
     """What lines meant for the client look like, not for the database: psql, SQL*Plus; None: there are none."""
     procedural: ProceduralLanguage | None = None
-    """The procedural language whose statements end in semicolons; None: there is none (T-SQL: see `batches`)."""
+    """The procedural language whose statements end in semicolons; None: there is none (T-SQL: see `transact_sql`)."""
 
     # ── types ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -269,7 +289,6 @@ _ENGINE_FIELDS = (
     "grammar",
     "plain_functions",
     "callable_keywords",
-    "json_texts",
     "value_keywords",
     "reserved_values",
     "sequence_columns",

@@ -4,6 +4,7 @@ import json
 import re
 
 from lineage_pipeline.dialects.dialect import DialectTraits, UnaliasedNaming
+from lineage_pipeline.dialects.duckdb_column_names import DUCKDB_COLUMN_NAMES
 from lineage_pipeline.dialects.number_literals import parse_whole_number
 from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
 from lineage_pipeline.dialects.signs import (
@@ -798,10 +799,22 @@ DUCKDB_TYPES = TypeFamily(
 
 # ── the dialect ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
+_DESCRIBE_COLUMNS: dict[str, dict[str, bool]] = {
+    "DESCRIBE": dict.fromkeys("column_name column_type null key default extra".split(), False),
+    "SUMMARIZE": {
+        **dict.fromkeys("column_name column_type".split(), False),
+        **dict.fromkeys("min max approx_unique avg std q25 q50 q75 count null_percentage".split(), True),
+    },
+}
+"""The columns of DESCRIBE and SUMMARIZE as sources, and whether they are computed from values."""
+
 DUCKDB = DialectTraits(
     name="duckdb",
     family="duckdb",
+    quotes="`",
     naming=UnaliasedNaming.PRINTED,
+    printed_names=DUCKDB_COLUMN_NAMES,
+    describe_columns=_DESCRIBE_COLUMNS,
     lateral_alias=True,
     alias_in_where=True,
     alias_in_having=True,
@@ -872,13 +885,3 @@ DUCKDB = DialectTraits(
     path_words=frozenset({"duckdb"}),
     host_signs=(build_driver_sign("DuckDB", modules="duckdb", operators="DuckDB", scheme="duckdb"),),
 )
-
-
-DESCRIBE_COLUMNS: dict[str, dict[str, bool]] = {
-    "DESCRIBE": dict.fromkeys("column_name column_type null key default extra".split(), False),
-    "SUMMARIZE": {
-        **dict.fromkeys("column_name column_type".split(), False),
-        **dict.fromkeys("min max approx_unique avg std q25 q50 q75 count null_percentage".split(), True),
-    },
-}
-"""The columns of DESCRIBE and SUMMARIZE as sources, and whether they are computed from values."""

@@ -146,7 +146,13 @@ PLSQL = ProceduralLanguage(
     marks=frozenset({"AS", "IS"}),
     opens=frozenset("BEGIN DECLARE CALL COMPOUND".split()),
     languages=frozenset(),
-    result_word=True,
+    plsql=True,
+    executors={
+        "DBMS_SCHEDULER.CREATE_JOB": (2, "JOB_ACTION"),
+        "DBMS_JOB.SUBMIT": (1, "WHAT"),
+        "DBMS_UTILITY.EXEC_DDL_STATEMENT": (0, "PARSE_STRING"),
+        "DBMS_SQL.PARSE": (1, "STATEMENT"),
+    },
     transactions=frozenset(),
 )
 
@@ -187,6 +193,7 @@ ORACLE = DialectTraits(
     tables=IdentifierFolding.UPPER,
     columns=IdentifierFolding.UPPER,
     naming=UnaliasedNaming.PACKED,
+    row_function="VALUE",
     alias_in_group=False,
     implicit_recursion=True,
     dual=True,
@@ -194,7 +201,6 @@ ORACLE = DialectTraits(
     global_temporary_lasts=True,
     keeps_not_null=True,
     fixes_views=True,
-    plain_functions=frozenset({"TRANSLATE"}),
     ordinality_type="NUMBER",
     value_keywords=frozenset(
         "ROWNUM LEVEL SYSDATE SYSTIMESTAMP USER UID CURRENT_DATE CURRENT_TIMESTAMP LOCALTIMESTAMP SESSIONTIMEZONE "

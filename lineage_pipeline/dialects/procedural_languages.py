@@ -3,6 +3,8 @@
 T-SQL, which needs no semicolons, has its tables in `tsql`.
 """
 
+from collections.abc import Mapping
+
 import msgspec
 
 
@@ -19,8 +21,10 @@ class ProceduralLanguage(msgspec.Struct, frozen=True):
     """Words that end a routine's header because they begin its body: `CREATE PROCEDURE p() BEGIN …`."""
     languages: frozenset[str] = frozenset({"SQL"})
     """Values of LANGUAGE whose quoted bodies are analyzed, not reported (PostgreSQL docs: CREATE FUNCTION)."""
-    result_word: bool = False
-    """PL/SQL: RETURN, not RETURNS, comes before the result type (Oracle docs: CREATE FUNCTION Statement)."""
+    plsql: bool = False
+    """PL/SQL: RETURN, not RETURNS, comes before the result type, a slash ends a block, procedures are called by their
+    name alone, a query may define functions in WITH (Oracle docs: PL/SQL Language Elements, SQL*Plus: / command).
+    """
     transactions: frozenset[str] = frozenset("TRANSACTION WORK ; TRAN".split())
     """Words after BEGIN that open a transaction, not a block: `BEGIN WORK`, `BEGIN;` (PostgreSQL docs: BEGIN)."""
     scripts: bool = False
@@ -35,6 +39,8 @@ class ProceduralLanguage(msgspec.Struct, frozen=True):
     """`$$` quotes bodies, unknown to sqlglot's tokenizer (Databricks docs: CREATE FUNCTION (SQL and Python))."""
     identifiers: bool = False
     """`IDENTIFIER('a.b')` is the name `a.b` (Databricks docs: IDENTIFIER clause)."""
+    executors: Mapping[str, tuple[int, str]] = {}
+    """Procedures that run a text: which argument it is, by position and by name (Oracle docs: DBMS_SCHEDULER)."""
     rows: tuple[str, ...] = ("NEW", "OLD")
     """The records of a trigger, the new row first: `NEW.id` (MySQL docs: Trigger Syntax and Examples)."""
 

@@ -253,6 +253,7 @@ SNOWFLAKE = DialectTraits(
     tables=IdentifierFolding.UPPER,
     columns=IdentifierFolding.UPPER,
     naming=UnaliasedNaming.UPPER,
+    stages=True,
     count="NUMBER(18,0)",
     dotted_members=False,
     uses_catalog=True,

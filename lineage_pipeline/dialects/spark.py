@@ -18,6 +18,7 @@ from lineage_pipeline.dialects.signs import (
     build_driver_sign,
     build_sign,
 )
+from lineage_pipeline.dialects.spark_column_names import SPARK_COLUMN_NAMES
 from lineage_pipeline.dialects.table_functions import TableArgument
 from lineage_pipeline.dialects.types import decimals
 from lineage_pipeline.dialects.types.arithmetic import ArgumentTypes, ConstantTexts, TypeRule, arithmetic_rule
@@ -759,6 +760,7 @@ SPARK = DialectTraits(
     family="spark",
     grammar="databricks",
     naming=UnaliasedNaming.CAPTION,
+    printed_names=SPARK_COLUMN_NAMES,
     lateral_alias=True,
     alias_in_having=True,
     short_insert=True,

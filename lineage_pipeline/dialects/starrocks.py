@@ -9,4 +9,5 @@ STARROCKS = derive_dialect(
     "starrocks",
     system_catalog=SystemCatalog(schemas=STANDARD_SCHEMAS | {"sys", "_statistics_"}),
     procedural=MYSQL_PROGRAMS,
+    hash_comments=True,
 )

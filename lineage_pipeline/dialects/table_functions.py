@@ -16,6 +16,17 @@ class TableArgument(msgspec.Struct, frozen=True):
     """The scheme of an external object's address, as `mysql`; empty: the table is not external."""
     added: tuple[str, ...] = ()
     """The columns that the function adds to those of the table."""
+    searched: int = -1
+    """The argument with the columns that are searched: the added ones are all that it gives; -1: none is."""
+
+
+class TableEngine(msgspec.Struct, frozen=True):
+    """An engine of a table that has its rows from another table, or passes them on to it."""
+
+    table: TableArgument
+    """Which arguments of the engine name the other table."""
+    passes_on: bool = False
+    """Rows that are written to the table go to the other one; else it shows the rows of the other one."""
 
 
 def name_scheme_functions(*parts: int, server: int = -1, schemes: str = "") -> dict[str, TableArgument]:

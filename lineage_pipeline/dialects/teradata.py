@@ -17,6 +17,7 @@ TERADATA = DialectTraits(
     family="teradata",
     parts=TWO_PARTS,
     lateral_alias=True,
+    implied_sources=True,
     alias_in_where=True,
     alias_in_having=True,
     global_temporary_lasts=True,
@@ -25,7 +26,9 @@ TERADATA = DialectTraits(
     client_commands=ClientCommands(
         re.compile(r"\.(?P<word>[a-z]+)", re.IGNORECASE), {**COMMAND_KINDS, "run": "INCLUDE"}
     ),
-    procedural=ProceduralLanguage("SPL", transactions=frozenset({"TRANSACTION", ";"})),
+    procedural=ProceduralLanguage(
+        "SPL", transactions=frozenset({"TRANSACTION", ";"}), executors={"SYSEXECSQL": (0, "")}
+    ),
     signs=(
         build_sign(
             "MULTISET, VOLATILE or PRIMARY INDEX",

@@ -466,7 +466,7 @@ TSQL = DialectTraits(
     dotted_members=False,
     uses_catalog=True,
     implicit_recursion=True,
-    batches=True,
+    transact_sql=True,
     select_assigns=True,
     alias_in_group=False,
     count="INT",
@@ -476,7 +476,13 @@ TSQL = DialectTraits(
     fixes_views=True,
     default_schema="dbo",
     plain_functions=frozenset({"SYSDATETIME", "SQUARE"}),
-    table_arguments={"OPENQUERY": TableArgument(text=1, server=0), "OPENROWSET": TableArgument(text=2, server=1)},
+    table_arguments={
+        "OPENQUERY": TableArgument(text=1, server=0),
+        "OPENROWSET": TableArgument(text=2, server=1),
+        **dict.fromkeys(
+            ("CONTAINSTABLE", "FREETEXTTABLE"), TableArgument((0,), added=("key", "rank"), searched=1)
+        ),  # docs: Full-text search rowset functions
+    },
     server_variables=SERVER_VARIABLES,
     table_pseudo_columns=frozenset("$ACTION $IDENTITY $ROWGUID $PARTITION $NODE_ID $EDGE_ID $FROM_ID $TO_ID".split()),
     system_catalog=SystemCatalog(
@@ -547,6 +553,9 @@ STATEMENT_STARTS = frozenset(
     "GRANT DENY REVOKE BREAK CONTINUE BULK DBCC RECONFIGURE CHECKPOINT REVERT RECEIVE BACKUP RESTORE KILL".split()
 ) | {"END CONVERSATION"}
 """Words that begin a statement, and so end the one before."""
+
+SILENT_BATCH_STATEMENTS = frozenset("DISABLE ENABLE REVERT SEND EXTERNAL GET MOVE".split()) | {"END CONVERSATION"}
+"""Statements without lineage that are no procedure calls, by their first word (docs: Service Broker statements)."""
 
 EXPECTED_WORDS: dict[str, frozenset[str]] = {
     "WITH": frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"}),

@@ -263,9 +263,9 @@ CODES: dict[str, FindingCode] = {
         FindingCode(
             name="FOREIGN_BODY",
             severity=Level.INFO,
-            message="the body of {name} is written in {language}, which is not read",
-            meaning="A module is not written in SQL: it is known by its name, its lineage is not.",
-            remedy="Nothing; what it reads and writes is missing from the graph.",
+            message="the body of {name} is written in {language}: only constant SQL texts in it are read",
+            meaning="A module is not written in SQL. Lineage comes from the SQL texts that are constants in its code.",
+            remedy="Nothing; what its code builds when it runs is missing from the graph.",
         ),
         FindingCode(
             name="DEPENDENCY_CYCLE",

@@ -89,6 +89,20 @@ def test_a_bug_before_the_parser_is_an_internal_error_and_not_a_parse_error(
     assert [edge.to_object for edge in lineage.column_edges] == ["w"]
 
 
+class _BrokenRecorders(dict[int, object]):
+    """Recorders without what the overrides of the parser write to."""
+
+    def get(self, key: int, default: object = None) -> object:
+        return object()
+
+
+@pytest.mark.internal_error
+def test_a_bug_of_an_override_is_an_internal_error_and_not_a_parse_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parser, "_RECORDERS", _BrokenRecorders())
+    lineage = build_lineage([InputFile("-", "create view v as select a from t", Options())])
+    assert [row.code for row in lineage.diagnostics if row.severity == "error"] == ["INTERNAL_ERROR"]
+
+
 @pytest.mark.internal_error
 def test_a_bug_of_the_splitter_is_reported_and_loses_only_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(splitter, "_split_by_dialect", _raise_injected_bug)

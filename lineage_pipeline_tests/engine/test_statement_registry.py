@@ -5,7 +5,11 @@ from collections import Counter
 import msgspec
 import pytest
 
+from lineage_pipeline.dialects.tsql import STATEMENT_STARTS
 from lineage_pipeline.engine.compile.compiler import compile_source
+from lineage_pipeline.engine.compile.split.blocks import _BLOCK_STATEMENTS
+from lineage_pipeline.engine.compile.split.simple_statements import _SIMPLE_STATEMENTS
+from lineage_pipeline.engine.compile.split.tsql import _STATEMENT_SPLITTERS
 from lineage_pipeline.engine.compile.statements import registry
 from lineage_pipeline.engine.compile.statements.registry import STATEMENT_KINDS, ReadAs, StatementKind
 from lineage_pipeline.model.analysis import Options
@@ -61,6 +65,17 @@ def test_a_fixture_needs_every_row_that_compiles(position: int, used: set[int]) 
 def test_no_word_is_ignored_twice() -> None:
     words = Counter(words for kind in STATEMENT_KINDS if kind.read_as in IGNORED for words in kind.words)
     assert [word for word, count in words.items() if count > 1] == []
+
+
+def test_the_registry_knows_what_the_splitter_takes_apart() -> None:
+    taken = {*_SIMPLE_STATEMENTS, *_BLOCK_STATEMENTS, *_STATEMENT_SPLITTERS, "DO"}
+    rows = {word for kind in STATEMENT_KINDS if kind.read_as is ReadAs.SPLIT for word in kind.words if " " not in word}
+    assert taken == rows
+
+
+def test_the_registry_knows_every_word_that_begins_a_statement_of_a_batch() -> None:
+    known = {words.split(" ")[0] for kind in STATEMENT_KINDS for words in kind.words}
+    assert {word.split(" ")[0] for word in STATEMENT_STARTS} - known == {"ELSE"}  # a part of IF
 
 
 def test_what_is_ignored_at_once_is_never_read_from_tokens() -> None:

@@ -113,7 +113,7 @@ def extract_sql(
     whole = [value for value in extract.texts if has_closed_quotes(join_parts(value))]
     broken = tuple(_unclosed_problem(value) for value in extract.texts if not has_closed_quotes(join_parts(value)))
 
-    batches = (find_traits(dialect) or GENERIC).batches
+    batches = (find_traits(dialect) or GENERIC).transact_sql
 
     def separator(said: str) -> str:  # in some dialects a module ends at GO only
         return "\nGO\n" if batches and MODULE_DEFINITION.search(said) else "\n;\n"

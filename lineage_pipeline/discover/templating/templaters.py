@@ -195,11 +195,11 @@ def detect_templater(path: str, text: str, dialect: str) -> str:
         return "jinja"
     # In a dialect of batches, `$(x)` can be nothing but a variable of sqlcmd.
     includes = ":r" in text.lower() and INCLUDE_COMMAND.search(text) is not None
-    if ("$(" in text or includes) and (find_traits(dialect) or GENERIC).batches:
+    if ("$(" in text or includes) and (find_traits(dialect) or GENERIC).transact_sql:
         return SQLCMD
     if not dialect and (includes or SQLCMD_REFERENCE.search(text)):
         guess = guess_dialect(text)
-        return SQLCMD if guess is not None and (find_traits(guess.dialect) or GENERIC).batches else NONE
+        return SQLCMD if guess is not None and (find_traits(guess.dialect) or GENERIC).transact_sql else NONE
     return NONE
 
 

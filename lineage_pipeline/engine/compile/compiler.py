@@ -95,7 +95,7 @@ def _compile_text(text: str, options: Options, watch: StatementWatch | None) -> 
     known = traits or GENERIC
     client = extract_client_lines(text, known)
     covered = client.masked_text() if client.covers else text
-    if known.batches:
+    if known.transact_sql:
         covered = mask_template_comments(join_binary_lines(covered))
     if known.executable_comments:
         covered = open_executable_comments(covered)
@@ -104,7 +104,7 @@ def _compile_text(text: str, options: Options, watch: StatementWatch | None) -> 
     if isinstance(tokens, ParseFailure):
         start, end = _trimmed_span(text)
         return _build_failed_script(text, options, _build_finding("PARSE_ERROR", 0, end - start, reason=tokens.reason))
-    if known.batches:
+    if known.transact_sql:
         tokens = replace_placeholders(read_temporary_names(tokens, text), ReplacementStage.TSQL_SCRIPT, text)
         tokens = list(read_double_quotes(tokens, text))
 
@@ -385,7 +385,7 @@ def compile_in_order(
     count, watched = 0, None
     pieces = list(pieces)
     names = not quoted and uses_identifier_function(text, traits)
-    told = not quoted and (traits.batches or names or any(piece.run is not None for piece in pieces))
+    told = not quoted and (traits.transact_sql or names or any(piece.run is not None for piece in pieces))
     strings = VariableTexts(text, traits) if told else None
     for piece in pieces:
         placed = compile_piece(
@@ -395,7 +395,7 @@ def compile_in_order(
         if parent != placed.parent:
             placed = msgspec.structs.replace(placed, parent=parent)
         declared = _update_declared_types(declared, placed.statement)
-        watched = _update_trigger_table(watched, placed.statement) if traits.batches else None
+        watched = _update_trigger_table(watched, placed.statement) if traits.transact_sql else None
         run = [placed if watched is None else _bind_trigger_rows(placed, watched)]
         if strings is not None:
             strings.advance(len(numbers), piece)

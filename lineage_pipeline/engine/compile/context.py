@@ -1,5 +1,6 @@
 """CompileContext: the statement being compiled, its names, source spans, relations and findings."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
@@ -212,6 +213,10 @@ class CompileContext:
             return ir.NOWHERE, ir.NOWHERE
         return meta["start"] - self.origin, end + 1 - self.origin
 
+    def reads_stage_columns(self) -> bool:
+        """Whether the statement reads columns as those of a stage are read; `@db.t` may be a parameter, too."""
+        return _STAGE_COLUMN.search(self.text, self.origin, self.end) is not None
+
     def span_between(self, first: exp.Expr, last: exp.Expr) -> tuple[int, int]:
         """The span from one name to a later one, relative to the statement."""
         start, end = first.meta.get("start"), last.meta.get("end")
@@ -290,6 +295,9 @@ def _compile_plain_name(context: CompileContext, table: exp.Expr) -> ir.Name | N
     return ir.Name(names, last.name, *context.span_between(parts[0], last))
 
 
+_STAGE_COLUMN = re.compile(r"\$\d|METADATA\$", re.IGNORECASE)
+"""How a column of a staged file is written: by its position, or as metadata of the file."""
+
 _SPECIAL_PREFIXES = ("", "#")
 """First characters of a name that is empty or that of a temporary table."""
 
@@ -304,7 +312,8 @@ def _compile_any_name(context: CompileContext, table: exp.Expr) -> ir.Name:
     last = identifiers[-1] if identifiers else None
     if isinstance(last, exp.Parameter):  # a variable that is a table
         return ir.Name(("@" + last.name.lower(),), "@" + last.name, *context.span_of(last))
-    if isinstance(last, exp.Var) and "." in last.name and "/" not in last.name:  # a parameter stands for a schema
+    staged = context.traits.stages and isinstance(last, exp.Var) and context.reads_stage_columns()
+    if isinstance(last, exp.Var) and "." in last.name and "/" not in last.name and not staged:  # a schema by parameter
         first, *rest = last.name.split(".")
         return ir.Name((first, *(fold_identifier(part, False, context.traits.tables) for part in rest)), last.name)
     if isinstance(last, exp.Var | exp.Literal):  # a stage or a file

@@ -23,7 +23,8 @@ def tokenize(text: str, traits: DialectTraits) -> list[Token] | ParseFailure:
     """The tokens of a text, or a failure."""
     dialect = get_sqlglot_dialect(traits.grammar or traits.name)
     family = traits.procedural
-    with _tokenizer_pool(dialect, traits.quotes, family is not None and family.dollars).borrow() as tokenizer:
+    dollars = family is not None and family.dollars
+    with _tokenizer_pool(dialect, traits.quotes, dollars, traits.hash_comments).borrow() as tokenizer:
         marked = (
             _DOLLAR_ARGUMENT.sub(_substitute_mark(tokenizer), text)
             if "$" in text and tokenizer.HEREDOC_STRINGS
@@ -66,12 +67,8 @@ def _restore_dollar(token: Token, text: str) -> Token:
     return Token(TokenType.PARAMETER, "$", token.line, token.col, token.start, token.end, token.comments)
 
 
-_HASH_COMMENTS = frozenset({"starrocks"})
-"""Grammars without # comments whose MySQL client strips them."""
-
-
 @cache
-def _tokenizer_pool(dialect: Dialect, quotes: str, dollars: bool) -> Pool[Tokenizer]:
+def _tokenizer_pool(dialect: Dialect, quotes: str, dollars: bool, hash_comments: bool) -> Pool[Tokenizer]:
     """Tokenizers with further quotes that do not treat GO, CALL or REPLACE as opaque commands."""
     base = dialect.tokenizer_class
     changes: dict[str, Any] = {"COMMANDS": set()}
@@ -79,7 +76,7 @@ def _tokenizer_pool(dialect: Dialect, quotes: str, dollars: bool) -> Pool[Tokeni
         changes["RAW_STRINGS"] = [*base.RAW_STRINGS, "$$"]
     if base.HEREDOC_STRINGS:  # `$tag$`: a tag is a name, in ClickHouse too
         changes |= {"HEREDOC_TAG_IS_IDENTIFIER": True, "HEREDOC_STRING_ALTERNATIVE": TokenType.PARAMETER}
-    if type(dialect).__name__.lower() in _HASH_COMMENTS:
+    if hash_comments:
         changes["COMMENTS"] = [*base.COMMENTS, "#"]
     if quotes:
         changes["IDENTIFIERS"] = [*base.IDENTIFIERS, *quotes]

@@ -282,7 +282,7 @@ def decode_string(written: str, traits: DialectTraits) -> tuple[str, int, list[i
         return written[begin + 2 : -2], begin + 2, []
     if traits.triple_quotes and written[begin : begin + 3] == quote * 3 and len(written) - begin >= 6:
         return written[begin + 3 : -3], begin + 3, []
-    return _unescape_quotes(written[begin + 1 : -1], quote + "\\" * (not traits.batches), begin + 1)
+    return _unescape_quotes(written[begin + 1 : -1], quote + "\\" * (not traits.transact_sql), begin + 1)
 
 
 def _unescape_quotes(written: str, marks: str, offset: int) -> tuple[str, int, list[int]]:

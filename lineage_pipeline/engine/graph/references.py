@@ -276,7 +276,8 @@ class ReferenceResolver:
         for source in reads:
             for target in written:
                 self._edges[source, target, EdgeKind.WRITE].add(here)
-            if defined and not self._is_superseded(path, ordinal):
+            passed_on = source == defined and bool(written)  # a table that passes its rows on does not read itself
+            if defined and not passed_on and not self._is_superseded(path, ordinal):
                 self._edges[source, defined, EdgeKind.READ].add(here)
         for source in (*reads, *written):  # what a statement gives back are rows of what it changed
             if result:

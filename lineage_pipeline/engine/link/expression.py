@@ -112,6 +112,9 @@ def _evaluate_plain_call(expr: ir.Call, op: str, scope: Scope, links: RelationRe
         subtype = Subtype.AGGREGATION if expr.traits & ir.AGGREGATE else Subtype.TRANSFORMATION
         keeping = bool(expr.traits & ir.KEEPING)
         flows = transform_flows(flows, subtype, bool(expr.traits & ir.MASKING), keeping)
+        if op == "TUPLE":
+            by_number = tuple((str(at), arg) for at, arg in enumerate(args, 1))
+            members = by_number if is_within_member_limit(by_number) else None
         if keeping and any(arg.members is not None for arg in args):
             members = map_member_flows(
                 merge_members(args if op in ANY_ARGUMENT_FUNCTIONS else args[:1]),

@@ -381,6 +381,8 @@ def resolve_member(value: ExprResult, path: Sequence[str], fold: Callable[[str],
         found = next((item for key, item in value.members if key == name), None)
         if found is None:
             found = next((item for key, item in value.members if fold(key) == fold(name)), None)
+        if found is None and name.isdecimal() and 0 < int(name) <= len(value.members):  # an element of a tuple
+            found = value.members[int(name) - 1][1]
         if found is None:
             return _resolve_untracked_member(msgspec.structs.replace(value, members=None), path[position:])
         value = found
@@ -400,10 +402,19 @@ def _resolve_untracked_member(value: ExprResult, path: Sequence[str]) -> ExprRes
             )
         elif kind in UNTYPED_CONTAINERS:
             kind = UNTYPED_CONTAINERS[kind]
+        elif name.isdecimal() and (kind or "").upper().startswith("TUPLE("):
+            parts = [part.strip() for part in _split_type_arguments(kind or "")]
+            kind = _element_type(parts[int(name) - 1]) if 0 < int(name) <= len(parts) else None
         elif kind not in DOCUMENT_TYPES:
             kind = dict(parse_struct_members(kind or "", lower=True)).get(name.lower())
     text = f"{value.text}.{'.'.join(path)}"
     return ExprResult(extend_path(value.flows, path), kind or None, True, text)
+
+
+def _element_type(part: str) -> str:
+    """The type of an element of a tuple, which may have a name."""
+    name, kind = _split_member(part)
+    return kind if kind and "(" not in name else part
 
 
 def resolve_element(value: ExprResult) -> ExprResult:

@@ -29,6 +29,7 @@ from lineage_pipeline.engine.link.model import (
     is_scalar_type,
     map_member_flows,
     mark_approximate,
+    parse_struct_members,
     resolve_member,
     union_flows,
     with_hop,
@@ -112,9 +113,12 @@ class ScopeSource(msgspec.Struct):
         """Say whether any column requested from the source comes from one and the same value."""
         return self.linked is not None and self.linked.catch_all is not None
 
-    def is_unnamed_catch_all(self) -> bool:
-        """Say whether the source has a catch-all value and no alias."""
-        return not self.alias and self.has_catch_all()
+    def may_catch(self, name: str) -> bool:
+        """Say whether a bare name may be a column from the catch-all value: a member of it, if those are known."""
+        if self.reach or self.linked is None or self.linked.catch_all is None:
+            return False
+        members = parse_struct_members(self.linked.catch_all.type or "", lower=True)
+        return not members or any(own == name.lower() for own, _ in members)
 
     def is_renamed(self) -> bool:
         """Say whether the alias differs from the object's own name."""
@@ -441,7 +445,8 @@ class Scope:
         opened = [
             source
             for source in self.sources
-            if (source.is_open() or source.is_unnamed_catch_all()) and not source.reach
+            if (source.is_open() and not source.reach)
+            or (not source.alias and source.may_catch(name) and not self._is_outer_column(name))
         ]
         candidates = stored or opened
         if len(candidates) > 1:
@@ -452,8 +457,23 @@ class Scope:
             )
         if rows:
             return rows[0].row_value(ref.start, ref.end, self.report)
-        makers = [source for source in self.sources if source.has_catch_all() and not source.reach]
-        return makers[0].column(name, ref.start, ref.end) if makers else None
+        makers = [source for source in self.sources if source.may_catch(name)]
+        if not makers or self._is_outer_column(name, or_may_be=all(source.alias for source in makers)):
+            return None
+        return makers[0].column(name, ref.start, ref.end)
+
+    def _is_outer_column(self, name: str, or_may_be: bool = False) -> bool:
+        """Say whether a source of an outer query has such a column, or may have it.
+
+        `(SELECT sum(i.price * rate) FROM UNNEST(items) AS i)`: whoever names the elements names their members by it.
+        """
+        scope = self.outer
+        while scope is not None:
+            for source in scope.sources:
+                if not source.reach and (source.has(name) or (or_may_be and source.is_open())):
+                    return True
+            scope = scope.outer
+        return False
 
     def _resolve_in_last(self, ref: ir.Ref, name: str) -> ExprResult | None:
         """A column of a source that is searched only when no other source has it."""
@@ -528,7 +548,9 @@ class Scope:
         if not owners and (not self.traits.dotted_members or self._is_known_qualifier(ref)):
             return None  # a source of that name is known, and has no such column, or a column could have no members
         if not owners:
-            owners = [source for source in self.sources if source.is_open() or source.is_unnamed_catch_all()]
+            owners = [
+                source for source in self.sources if source.is_open() or (not source.alias and source.has_catch_all())
+            ]
             if len(owners) > 1:
                 return self._resolve_ambiguous(ref, owners)
         if not owners:

@@ -76,7 +76,7 @@ def expand_star(
             continue
         if name in replaced:
             output = replaced[name]
-            yield build_output_column(output, name, evaluate_expression(output.expr, scope, links))
+            yield build_output_column(output, renamed.get(name, name), evaluate_expression(output.expr, scope, links))
             continue
         shown = _output_name(star, renamed.get(name, name), match)
         made = value if star.each is None else _apply_each(links, star.each, scope, value)

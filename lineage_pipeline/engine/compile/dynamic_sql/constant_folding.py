@@ -60,7 +60,7 @@ class KnownTexts(msgspec.Struct, frozen=True):
         marked = len(tokens) == 2 and tokens[0].token_type in (TokenType.PARAMETER, TokenType.COLON)
         if marked and tokens[0].token_type is TokenType.PARAMETER:
             return "@" + tokens[1].text.lower()
-        if self.traits.batches or len(tokens) != (2 if marked else 1) or not is_name_at(tokens, int(marked)):
+        if self.traits.transact_sql or len(tokens) != (2 if marked else 1) or not is_name_at(tokens, int(marked)):
             return ""
         return fold_identifier(tokens[-1].text, tokens[-1].token_type is TokenType.IDENTIFIER, self.traits.columns)
 
@@ -363,7 +363,7 @@ class VariableTexts:
         """Apply the assignments of a statement."""
         if not piece.tokens:
             return
-        if self.traits.batches:
+        if self.traits.transact_sql:
             self._observe_tsql(piece.tokens)
         elif piece.use is not None and piece.use.variables and piece.use.role in ("assign", "row"):
             self._assign_all(piece.use.variables, piece.tokens)

@@ -119,7 +119,7 @@ def _tokenize_text(candidate: FoldedText, filler: str, run: DynamicExecution, kn
     tokens = tokenize(source, known.traits)
     if isinstance(tokens, ParseFailure) or not tokens:
         return None
-    if known.traits.batches:
+    if known.traits.transact_sql:
         quoted = any(known.source[part.within[0]] == '"' for part in candidate if part.offset >= 0)
         tokens = list(read_double_quotes(tokens, source, off=quoted))
     elif ":" in source:

@@ -102,6 +102,8 @@ def compile_column(context: CompileContext, node: exp.Expr) -> ir.Expr:
     parts = [context.alias_name(part) for part in identifiers[:-1]]
     if isinstance(last, exp.Parameter):
         return compile_variable(context, last, *parts)
+    if isinstance(last, exp.Literal):  # elements of tuples by number: `t.1.2`
+        return ir.Ref((*parts, *last.name.split(".")), *context.span_between(identifiers[0], last))
     return ir.Ref((*parts, context.column_name(last)), *context.span_between(identifiers[0], last))
 
 
@@ -133,7 +135,7 @@ def compile_data_type(context: CompileContext, node: exp.Expr) -> ir.Expr:
 def compile_cast(context: CompileContext, node: exp.Expr) -> ir.Expr:
     """A conversion."""
     kind = node.args["to"]
-    if context.traits.batches and kind.args.get("this") is exp.DType.TEXT and "nested" not in kind.args:
+    if context.traits.transact_sql and kind.args.get("this") is exp.DType.TEXT and "nested" not in kind.args:
         return compile_expression(context, node.this)  # LEN, LEFT and RIGHT: the parser puts it there, nobody wrote it
     safe = isinstance(node, exp.TryCast) or bool(node.args.get("safe"))
     to = spell_type(kind, context.dialect)
@@ -194,8 +196,25 @@ def compile_in(context: CompileContext, node: exp.Expr) -> ir.Expr:
     if query is not None:
         return compile_subquery_expression(context, query, "in", left)
     array = node.args.get("unnest") or node.args.get("field")
+    if context.traits.in_reads_table and isinstance(array, exp.Column) and not _is_scalar_alias(array):
+        table = exp.Table(this=array.this, db=array.args.get("table"), catalog=array.args.get("db"))
+        rows = exp.Select(expressions=[exp.Star()], from_=exp.From(this=table))
+        return compile_subquery_expression(context, rows, "in", left)
     rest = compile_expressions(context, [array] if array is not None else node.expressions)
     return ir.Call("IN", (left, *rest), 0, "BOOLEAN")
+
+
+def _is_scalar_alias(column: exp.Column) -> bool:
+    """ClickHouse: whether a name stands for a value: `WITH [1, 2] AS keys SELECT a IN keys`."""
+    select = column.find_ancestor(exp.Select)
+    while select is not None and not column.table:
+        ctes = select.args["with_"].expressions if select.args.get("with_") else []
+        if any(cte.args.get("scalar") and cte.alias == column.name for cte in ctes):
+            return True
+        if any(isinstance(item, exp.Alias) and item.alias == column.name for item in select.expressions):
+            return True
+        select = select.find_ancestor(exp.Select)
+    return False
 
 
 def compile_exists(context: CompileContext, node: exp.Expr) -> ir.Expr:
@@ -274,7 +293,7 @@ def compile_variable(context: CompileContext, node: exp.Expr, *qualifier: str) -
     inner_node = node.this if isinstance(node.this, exp.Expr) else None
     start, end = context.span_of(node if "start" in node.meta else inner_node)
     name = context.variable_name(node)
-    if context.traits.batches and isinstance(inner_node, exp.Parameter):  # @@ROWCOUNT: nobody declares it
+    if context.traits.transact_sql and isinstance(inner_node, exp.Parameter):  # @@ROWCOUNT: nobody declares it
         return ir.Variable(name, start, end, context.traits.server_variables.get(inner_node.name.upper(), ""))
     return ir.Variable(name, start, end, context.declared.get(name, ""))
 

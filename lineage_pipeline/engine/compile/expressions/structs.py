@@ -48,7 +48,7 @@ def compile_dot(context: CompileContext, node: exp.Expr) -> ir.Expr:
     if member is None or isinstance(member, exp.Star):
         return value
     if isinstance(member, exp.Literal):  # the first member of a tuple, by its number
-        return ir.Field(value, (member.name,))
+        return ir.Field(value, tuple(member.name.split(".")))
     return ir.Call(
         f"METHOD {_method_name(context, member)}", (value, *compile_expressions(context, member.expressions))
     )
@@ -189,6 +189,8 @@ def compile_anonymous_function(context: CompileContext, node: exp.Expr) -> ir.Ex
     """A function that sqlglot does not know by name."""
     op = node.name.upper()
     nodes = read_leading_unit(op, node.expressions[op in functions.OBJECT_NAME_FUNCTIONS :])
+    if op == context.traits.row_function and len(nodes) == 1 and type(nodes[0]) is exp.Column:
+        return ir.Whole((context.alias_name(nodes[0].this),), *context.span_of(nodes[0].this))
     if op in functions.PAIR_FUNCTIONS and nodes and len(nodes) % 2 == 0:
         pairs = zip(nodes[::2], nodes[1::2], strict=True)
         members = tuple(_compile_pair(context, key, value) for key, value in pairs)
@@ -201,7 +203,9 @@ def compile_anonymous_function(context: CompileContext, node: exp.Expr) -> ir.Ex
         return ir.Call("STRUCT", tuple(_compile_added_member(context, item) for item in nodes))
     if op in functions.PATH_FUNCTIONS and len(nodes) > 1 and all(isinstance(item, exp.Literal) for item in nodes[1:]):
         way = nodes[1:2] if op in functions.TYPED_PATH_FUNCTIONS else nodes[1:]
-        field = ir.Field(compile_expression(context, nodes[0]), split_path([item.name for item in way]))
+        texts = [item.name for item in way]
+        path = tuple(texts) if op == "TUPLEELEMENT" else split_path(texts)
+        field = ir.Field(compile_expression(context, nodes[0]), path)
         others = compile_expressions(context, nodes[1 + len(way) :])
         return ir.Call(op, (field, *others), function_traits_of(op) | ir.KEEPING)
     if op in functions.AS_TYPE_FUNCTIONS and len(nodes) == 1 and isinstance(nodes[0], exp.Alias):
@@ -210,7 +214,9 @@ def compile_anonymous_function(context: CompileContext, node: exp.Expr) -> ir.Ex
     if is_lookup_function(context, op) and (found := compile_lookup(context, node)) is not None:
         return found
     traits = function_traits_of(op)
-    if not traits and not context.traits.batches:  # T-SQL: a function of the user's own has a schema before its name
+    if (
+        not traits and not context.traits.transact_sql
+    ):  # T-SQL: a function of the user's own has a schema before its name
         name = ir.Name((context.fold_table(node.name),), canonical_function_name(op), *context.span_of(node))
         context.add_call(ir.Invocation(name))
     return ir.Call(

@@ -12,6 +12,7 @@ from lineage_pipeline.engine.compile.tokens import (
     skip_brackets,
     skip_name,
     synthetic_token,
+    token_type_at,
 )
 
 
@@ -24,11 +25,6 @@ def drop_query_cache(tokens: list[Token]) -> list[Token]:
 
 _AFTER_COLUMN = frozenset(", . AS FROM".split())
 """Keywords and signs after SQL_CACHE that show that it is the name of a column."""
-
-
-def rewrite_replace(tokens: list[Token]) -> list[Token]:
-    """MySQL and SQLite: REPLACE as an INSERT."""
-    return [synthetic_token("INSERT", tokens[0]), *tokens[1:]]
 
 
 def rewrite_mutation(tokens: list[Token]) -> list[Token]:
@@ -126,14 +122,19 @@ def rewrite_flow(tokens: list[Token]) -> list[Token]:
     return tokens[begin:] if keyword(tokens[begin]) == "INSERT" else rewrite_apply_changes(tokens[begin:])
 
 
-def move_directory_path(tokens: list[Token]) -> list[Token]:
-    """Spark: `INSERT OVERWRITE DIRECTORY USING f OPTIONS (path '…')` with the path after DIRECTORY."""
-    at = find_top_level_keyword(tokens, "DIRECTORY")
-    if at < 0 or keyword(tokens[min(at + 1, len(tokens) - 1)]) != "USING":
+def rewrite_directory(tokens: list[Token]) -> list[Token]:
+    """Spark: `INSERT OVERWRITE DIRECTORY USING f OPTIONS (path '…')` as `INSERT OVERWRITE DIRECTORY '…'`."""
+    at = find_top_level_keyword(tokens, "DIRECTORY") + 1
+    path = [tokens[at]] if at and token_type_at(tokens, at) is TokenType.STRING else []
+    begin = at + len(path)
+    if not at or begin >= len(tokens) or keyword(tokens[begin]) != "USING":
         return tokens
-    path = next((index for index, token in enumerate(tokens) if token.text.lower() == "path"), -1)
-    strings = [token for token in tokens[path : path + 3] if token.token_type is TokenType.STRING] if path > 0 else []
-    return [*tokens[: at + 1], *strings[:1], *tokens[at + 1 :]]
+    end = skip_name(tokens, begin + 1)
+    if end < len(tokens) and keyword(tokens[end]) == "OPTIONS":
+        options = tokens[end : (end := skip_brackets(tokens, end + 1))]
+        named = next((index for index, token in enumerate(options) if token.text.lower() == "path"), len(options))
+        path = path or [token for token in options[named : named + 3] if token.token_type is TokenType.STRING]
+    return [*tokens[:at], *path[-1:], *tokens[end:]]
 
 
 def rewrite_format_rows(tokens: list[Token]) -> list[Token]:

@@ -1,12 +1,13 @@
 """Functions: calls with keywords among their arguments, and functions whose names sqlglot reserves."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from sqlglot import exp, parser
 from sqlglot.dialects.clickhouse import ClickHouse
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.dialects.registry import DIALECTS
+from lineage_pipeline.engine.compile.grammar.overrides import Override, Parse
 from lineage_pipeline.engine.compile.tokens import (
     OPERAND_END_TOKENS,
     is_open_paren_at,
@@ -103,31 +104,10 @@ def rewrite_transform(tokens: Sequence[Token]) -> list[Token]:
     return kept
 
 
-FunctionParser = Callable[[parser.Parser], exp.Expr | None]
-
-
-def build_function_tokens(name: str, known: set[TokenType]) -> set[TokenType]:
-    """The keywords that may be called as functions in a grammar."""
-    return {*known, *(TokenType[word] for word in DIALECTS[name].callable_keywords)}
-
-
-def build_function_parsers(name: str, known: dict[str, FunctionParser]) -> dict[str, FunctionParser]:
-    """The parsers of functions with keywords among their arguments."""
-    own: dict[str, FunctionParser] = {
-        "XMLPARSE": _xml_function_parser("XMLPARSE"),
-        "XMLSERIALIZE": _xml_function_parser("XMLSERIALIZE"),
-    }
-    if DIALECTS[name].family == "oracle":
-        own["EXTRACT"] = _extract_parser(known["EXTRACT"])
-    if DIALECTS[name].json_texts:
-        own["JSON_OBJECT"] = _json_object_parser(known["JSON_OBJECT"])
-    return {**known, **own}
-
-
-def _json_object_parser(with_keys: FunctionParser) -> FunctionParser:
+def parse_json_object(with_keys: Parse) -> Parse:
     """JSON_OBJECT of texts that hold keys and values, or of pairs of them."""
 
-    def parse(self: parser.Parser) -> exp.Expr | None:
+    def parse(self: parser.Parser) -> Any:
         first = self._index
         texts = self._try_parse(lambda: self._parse_csv(self._parse_bitwise))
         if texts and len(texts) <= 2 and self._curr and self._curr.token_type is TokenType.R_PAREN:
@@ -138,10 +118,10 @@ def _json_object_parser(with_keys: FunctionParser) -> FunctionParser:
     return parse
 
 
-def _extract_parser(with_field: FunctionParser) -> FunctionParser:
+def parse_extract(with_field: Parse) -> Parse:
     """Oracle: EXTRACT(document, path) beside EXTRACT(year FROM d)."""
 
-    def parse(self: parser.Parser) -> exp.Expr | None:
+    def parse(self: parser.Parser) -> Any:
         first = self._index
         arguments = self._try_parse(lambda: self._parse_csv(self._parse_bitwise))
         if arguments and len(arguments) > 1 and self._curr and self._curr.token_type is TokenType.R_PAREN:
@@ -152,7 +132,7 @@ def _extract_parser(with_field: FunctionParser) -> FunctionParser:
     return parse
 
 
-def _xml_function_parser(name: str) -> FunctionParser:
+def parse_xml_function(name: str) -> Override:
     """XMLPARSE(CONTENT x) and XMLSERIALIZE(DOCUMENT x AS type)."""
 
     def parse(self: parser.Parser) -> exp.Expr | None:
@@ -164,6 +144,32 @@ def _xml_function_parser(name: str) -> FunctionParser:
         while self._curr and self._curr.text.upper() in _XML_OPTIONS:
             self._advance()
         return exp.Anonymous(this=name, expressions=[value])
+
+    return lambda _: parse
+
+
+def parse_culture(_: Parse | None) -> Parse:
+    """T-SQL: PARSE(text AS type USING culture) is a cast."""
+
+    def parse(self: parser.Parser) -> exp.Expr | None:
+        value = self._parse_bitwise()
+        self._match(TokenType.ALIAS)
+        kind = self._parse_types()
+        if self._match(TokenType.USING):
+            self._parse_bitwise()
+        return self.expression(exp.Cast(this=value, to=kind))
+
+    return parse
+
+
+def parse_translate(_: Parse | None) -> Parse:
+    """Oracle: TRANSLATE(text USING CHAR_CS) beside TRANSLATE(text, from, to)."""
+
+    def parse(self: parser.Parser) -> exp.Expr | None:
+        arguments = self._parse_csv(self._parse_bitwise)
+        if self._match(TokenType.USING):
+            self._advance()
+        return exp.Anonymous(this="TRANSLATE", expressions=arguments)
 
     return parse
 

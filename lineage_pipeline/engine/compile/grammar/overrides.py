@@ -16,8 +16,8 @@ from lineage_pipeline.engine.compile.tokens import find_top_level_keyword
 Parse = Callable[..., Any]
 """A method of sqlglot's parser."""
 
-Override = Callable[[Parse], Parse]
-"""Makes of the original method the one that takes its place."""
+Override = Callable[[Any], Any]
+"""Makes of the original method, flag or entry of a table (None: there is none) what takes its place."""
 
 _PIVOT_OPERATORS = (TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.MOD, TokenType.DIV)
 
@@ -97,5 +97,21 @@ def parse_group_order(original: Parse) -> Parse:
             for key, values in original(self, True).args.items():  # the rest of the list, or WITH ROLLUP alone
                 node.set(key, [*(node.args.get(key) or ()), *(values or ())])
         return node
+
+    return parse
+
+
+def parse_as_insert(_: Parse | None) -> Parse:
+    """MySQL and SQLite: `REPLACE INTO t …` writes as INSERT does."""
+    return lambda self: self._parse_insert()
+
+
+def skip_to_query(_: Parse | None) -> Parse:
+    """Athena: `USING EXTERNAL FUNCTION f(…) RETURNS … LAMBDA 'name' SELECT …`."""
+
+    def parse(self: parser.Parser) -> Any:
+        while self._curr and self._curr.token_type not in (TokenType.SELECT, TokenType.WITH):
+            self._advance()
+        return self._parse_statement()
 
     return parse

@@ -15,12 +15,10 @@ from lineage_pipeline.dialects.dialect import DialectTraits
 from lineage_pipeline.dialects.registry import DIALECTS
 from lineage_pipeline.engine.compile.grammar.ddl import reduce_definition
 from lineage_pipeline.engine.compile.grammar.dml import extract_outputs
-from lineage_pipeline.engine.compile.grammar.functions import build_function_parsers, build_function_tokens
 from lineage_pipeline.engine.compile.grammar.isolation import Pool, load_dialect
 from lineage_pipeline.engine.compile.grammar.overrides import Override
 from lineage_pipeline.engine.compile.grammar.pipe_syntax import rewrite_pipes
-from lineage_pipeline.engine.compile.grammar.rules import When, apply_rules, overrides_for
-from lineage_pipeline.engine.compile.grammar.terms import build_sign_parsers
+from lineage_pipeline.engine.compile.grammar.rules import When, apply_rules, overrides_for, table_entries_for
 from lineage_pipeline.engine.compile.split.raw_statements import RawStatement
 from lineage_pipeline.engine.compile.tokens import keyword, synthetic_token
 
@@ -88,9 +86,9 @@ def parse_statement(
 ) -> tuple[exp.Expr, SpanRecorder] | ParseFailure:
     """The tree of one statement and the spans of its list items, or why there is none."""
     kept = apply_rules(piece.tokens, traits, When.DROPPED, piece.words)
-    tokens = apply_rules(kept, traits, When.BEFORE)
+    tokens = apply_rules(kept, traits, When.BEFORE, piece.words)
     outputs: list[list[Token]] = []
-    if traits.batches:
+    if traits.transact_sql:
         tokens, outputs = extract_outputs(tokens)
     if text.find("|>", piece.start, piece.end) >= 0:
         tokens = rewrite_pipes(tokens)
@@ -184,6 +182,8 @@ def _parse_tokens(
         except RecursionError:
             return ParseFailure("nested too deeply", piece.start, piece.end)
         except PARSER_ERRORS as error:
+            if _is_own_fault(error):
+                raise
             return ParseFailure(f"{type(error).__name__} in the parser", piece.start, piece.end)
         finally:
             del _RECORDERS[id(instance)]
@@ -194,6 +194,14 @@ def _parse_tokens(
     if len(trees) != 1 or trees[0] is None:
         return ParseFailure("more than one statement without a separator", piece.start, piece.end)
     return trees[0], items
+
+
+def _is_own_fault(error: Exception) -> bool:
+    """Whether an error was raised by an override or a recorder of ours, and not by sqlglot."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    return place is not None and str(place.tb_frame.f_globals.get("__name__")).startswith(__package__)
 
 
 @cache
@@ -265,10 +273,6 @@ RECORDERS: Mapping[str, Override] = {
 """Overrides that record spans, of every grammar."""
 
 
-TABLE_QUERIES = frozenset({"spark2", "databricks", "snowflake"})
-"""Grammars that know `TABLE t` as a query, although the parser does not say so."""
-
-
 @cache
 def _parser_class(grammar: str) -> type[parser.Parser]:
     """The parser class of a dialect with our changes, as a subclass: sqlglot's own stays as it is for everybody else.
@@ -278,19 +282,21 @@ def _parser_class(grammar: str) -> type[parser.Parser]:
     that sqlglot passes on as values or looks up by name; methods that it calls directly are not.
     """
     base = load_dialect(grammar).parser_class
-    own = overrides_for(DIALECTS[grammar].family)
-    plain = DIALECTS[grammar].plain_functions
-    parsers = build_function_parsers(grammar, base.FUNCTION_PARSERS)
+    traits = DIALECTS[grammar]
+    callable_tokens = {TokenType[word] for word in traits.callable_keywords}
     changes: dict[str, Any] = {
         "__slots__": (),
         "SUPPORTS_IMPLICIT_UNNEST": False,  # `FROM t, t.items` as written: sqlglot copies subqueries to resolve `t`
-        "SUPPORTS_TABLE_QUERY": base.SUPPORTS_TABLE_QUERY or grammar in TABLE_QUERIES,
-        "UNARY_PARSERS": build_sign_parsers(grammar, base.UNARY_PARSERS),
-        "FUNC_TOKENS": build_function_tokens(grammar, base.FUNC_TOKENS),
-        "FUNCTION_PARSERS": {name: parse for name, parse in parsers.items() if name not in plain},
-        "FUNCTIONS": {name: build for name, build in base.FUNCTIONS.items() if name not in plain},
-        **{name: override(getattr(base, name)) for name, override in {**RECORDERS, **own}.items()},
+        "FUNC_TOKENS": {*base.FUNC_TOKENS, *callable_tokens},
     }
+    for name, override in {**RECORDERS, **overrides_for(traits.family)}.items():
+        changes[name] = override(getattr(base, name))
+    for table, entries in table_entries_for(traits.family).items():
+        known = getattr(base, table)
+        changes[table] = {**known, **{key: override(known.get(key)) for key, override in entries.items()}}
+    for table in ("FUNCTION_PARSERS", "FUNCTIONS"):
+        known = changes.get(table) or getattr(base, table)
+        changes[table] = {name: parse for name, parse in known.items() if name not in traits.plain_functions}
     return type(f"Lineage{base.__name__}", (base,), changes)
 
 

@@ -190,17 +190,6 @@ def strip_locking(tokens: list[Token]) -> list[Token]:
     return tokens
 
 
-def strip_external_functions(tokens: list[Token]) -> list[Token]:
-    """Athena: the query after `USING EXTERNAL FUNCTION f(…) RETURNS … LAMBDA 'name'`."""
-    if [keyword(token) for token in tokens[1:3]] != ["EXTERNAL", "FUNCTION"]:
-        return tokens
-    index = 3
-    while index < len(tokens) and keyword(tokens[index]) not in ("SELECT", "WITH"):
-        opened = tokens[index].token_type is TokenType.L_PAREN
-        index = skip_brackets(tokens, index) if opened else index + 1
-    return tokens[index:] or tokens
-
-
 def drop_xml_namespaces(tokens: list[Token]) -> list[Token]:
     """T-SQL: drops WITH XMLNAMESPACES (…) but keeps CTEs of the same WITH."""
     for index, token in enumerate(tokens[:-2]):

@@ -1,8 +1,13 @@
 """Grammar rules: every construct that sqlglot does not read as its dialect means it, and what is done about it.
 
-The first choice is an override of the parser's method (`overrides.py`): tokens stay as they are. It reaches methods
-that sqlglot passes on as values or looks up by name, 183 of 486; its compiled code calls the others directly. The other
-rules rewrite tokens; those keep their offsets, and an inserted token has the offset of its neighbor.
+The first choice is to change the parser: a method, a flag, or an entry of its tables (`overrides.py`). Tokens stay as
+they are. It reaches methods that sqlglot passes on as values or looks up by name, 183 of 486; its compiled code calls
+the others directly. The other rules rewrite tokens; those keep their offsets, and an inserted token has the offset of
+its neighbor.
+
+Four steps are no rules, and `parser.py` calls them by name: OUTPUT clauses of T-SQL are parsed separately, `|>` is
+rewritten step by step (`pipe_syntax.py`), two options on which sqlglot never returns are renamed, and a definition
+that no rule could mend is reduced to its columns and its query (`ddl.py`).
 
 A test takes out each rule in turn, and expects that its example and some fixture change.
 """
@@ -10,8 +15,10 @@ A test takes out each rule in turn, and expects that its example and some fixtur
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
+from typing import Any
 
 import msgspec
+from sqlglot.parser import Parser
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.dialect import DialectTraits
@@ -33,9 +40,9 @@ from lineage_pipeline.engine.compile.grammar.dml import (
     drop_error_log,
     drop_query_cache,
     expand_compound_assignments,
-    move_directory_path,
     rewrite_apply_changes,
     rewrite_delete_stars,
+    rewrite_directory,
     rewrite_druid_ingestion,
     rewrite_flow,
     rewrite_format_rows,
@@ -44,7 +51,6 @@ from lineage_pipeline.engine.compile.grammar.dml import (
     rewrite_merge_delete,
     rewrite_mutation,
     rewrite_remove_duplicates,
-    rewrite_replace,
 )
 from lineage_pipeline.engine.compile.grammar.functions import (
     alias_struct_members,
@@ -52,6 +58,11 @@ from lineage_pipeline.engine.compile.grammar.functions import (
     drop_json_clauses,
     drop_json_column_clauses,
     merge_call_parameters,
+    parse_culture,
+    parse_extract,
+    parse_json_object,
+    parse_translate,
+    parse_xml_function,
     rewrite_is_function,
     rewrite_json_row,
     rewrite_prediction,
@@ -61,10 +72,12 @@ from lineage_pipeline.engine.compile.grammar.functions import (
 )
 from lineage_pipeline.engine.compile.grammar.overrides import (
     Override,
+    parse_as_insert,
     parse_computed_aggregates,
     parse_group_order,
     parse_second_from,
     skip_phrase,
+    skip_to_query,
     skip_top,
     skip_words,
 )
@@ -76,7 +89,6 @@ from lineage_pipeline.engine.compile.grammar.query_clauses import (
     drop_xml_namespaces,
     keep_first_search_key,
     rewrite_nearest_joins,
-    strip_external_functions,
     strip_join_aliases,
     strip_locking,
 )
@@ -101,6 +113,9 @@ from lineage_pipeline.engine.compile.grammar.terms import (
     join_comparisons,
     join_numbers,
     join_strings,
+    parse_absolute,
+    parse_sign_function,
+    parse_unary_plus,
     read_bound_texts,
     rewrite_custom_operators,
     rewrite_factorials,
@@ -110,7 +125,15 @@ from lineage_pipeline.engine.compile.grammar.terms import (
     rewrite_typed_texts,
 )
 from lineage_pipeline.engine.compile.placeholders import replace_placeholders
-from lineage_pipeline.engine.compile.tokens import defines_table, keyword, keywords_of, skip_brackets, synthetic_token
+from lineage_pipeline.engine.compile.tokens import (
+    OPERAND_END_TOKENS,
+    STRING_TOKENS,
+    defines_table,
+    keyword,
+    keywords_of,
+    skip_brackets,
+    synthetic_token,
+)
 
 
 class When(StrEnum):
@@ -126,6 +149,15 @@ class When(StrEnum):
     """Tried only if sqlglot could not parse the statement."""
 
 
+class Sqlglot(StrEnum):
+    """What sqlglot makes of a construct by itself."""
+
+    FAILS = "raises an error"
+    KEEPS = "keeps the text"
+    """It returns `exp.Command`, which holds the statement as a text."""
+    MISREADS = "reads it in another way"
+
+
 class Phrase(msgspec.Struct, frozen=True):
     """Words, and the words that sqlglot understands instead."""
 
@@ -137,6 +169,12 @@ class Phrase(msgspec.Struct, frozen=True):
     """Parentheses follow the words and are dropped with them; without any, nothing is replaced."""
     values: int = 0
     """How many values after the words are dropped with them."""
+    literal: bool = False
+    """A text or a number follows and is dropped with the words; without one, the words are names."""
+    modifies: bool = False
+    """The words stand behind what they modify (a name, a type, a bracket); elsewhere they are names."""
+    outside: bool = False
+    """The words stand outside of all parentheses; inside, they mean something else."""
 
 
 class GrammarRule(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,7 +187,9 @@ class GrammarRule(msgspec.Struct, frozen=True, kw_only=True):
     example: str
     """A statement that needs the rule."""
     reason: str
-    """What sqlglot does wrong, and what the rule does about it."""
+    """What the construct means, with the page of the manual, and what the rule does about it."""
+    sqlglot: Sqlglot = Sqlglot.FAILS
+    """What sqlglot makes of the example by itself."""
     everywhere: bool = False
     """The rule is for all dialects: others share the construct, or a file is read without its dialect."""
     first: frozenset[str] = frozenset()
@@ -161,7 +201,9 @@ class GrammarRule(msgspec.Struct, frozen=True, kw_only=True):
     rewrite: Callable[[list[Token]], Sequence[Token]] | None = None
     """A function from tokens to tokens."""
     overrides: Mapping[str, Override] = {}
-    """Overridden methods of the parser."""
+    """Overridden methods and flags of the parser."""
+    tables: Mapping[str, Mapping[Any, Override]] = {}
+    """Changed entries of the parser's tables: of functions and statements with a syntax of their own, of signs."""
 
 
 def words(text: str) -> frozenset[str]:
@@ -169,9 +211,9 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def phrase(text: str, instead: str = "", *, brackets: bool = False, values: int = 0) -> Phrase:
-    """A phrase of single words."""
-    return Phrase(tuple(text.split()), tuple(instead.split()), brackets=brackets, values=values)
+def phrase(text: str, instead: str = "", **where: Any) -> Phrase:
+    """A phrase of single words; `where` are the other fields of `Phrase`."""
+    return Phrase(tuple(text.split()), tuple(instead.split()), **where)
 
 
 _PRIORITIES = ("LOW_PRIORITY", "HIGH_PRIORITY", "DELAYED", "QUICK")
@@ -226,8 +268,106 @@ RULES: tuple[GrammarRule, ...] = (
         dialect="tsql",
         when=When.PARSER,
         example="DELETE FROM x FROM t AS x WHERE x.a = 1",
-        reason="A second FROM with the sources (docs: DELETE, FROM table_source). sqlglot expects the end.",
+        reason="A second FROM with the sources (docs: DELETE, FROM table_source).",
         overrides={"_parse_delete": parse_second_from},
+    ),
+    *(
+        GrammarRule(
+            dialect=dialect,
+            when=When.PARSER,
+            example="REPLACE INTO t (a) SELECT b FROM s",
+            sqlglot=Sqlglot.KEEPS,
+            reason="REPLACE writes as INSERT does (docs: REPLACE).",
+            tables={"STATEMENT_PARSERS": {TokenType.REPLACE: parse_as_insert}},
+        )
+        for dialect in ("mysql", "sqlite")
+    ),
+    GrammarRule(
+        dialect="athena",
+        when=When.PARSER,
+        example="USING EXTERNAL FUNCTION f(a varchar) RETURNS varchar LAMBDA 'fn' SELECT f(a) AS b FROM t",
+        reason="A function for one query (docs: Query with user defined functions).",
+        tables={"STATEMENT_PARSERS": {TokenType.USING: skip_to_query}},
+    ),
+    *(
+        GrammarRule(
+            dialect=dialect,
+            when=When.PARSER,
+            example="CREATE VIEW v AS TABLE t",
+            sqlglot=Sqlglot.KEEPS,
+            reason="A table as a query (docs: TABLE; of Snowflake, Querying data in tables).",
+            overrides={"SUPPORTS_TABLE_QUERY": lambda _: True},
+        )
+        for dialect in ("spark", "snowflake")
+    ),
+    *(
+        GrammarRule(
+            dialect="",
+            everywhere=True,
+            when=When.PARSER,
+            example=f"SELECT {function}({arguments}) AS x FROM t",
+            reason="Words among the arguments (standard: SQL/XML). sqlglot reads names and values alone.",
+            tables={"FUNCTION_PARSERS": {function: parse_xml_function(function)}},
+        )
+        for function, arguments in (
+            ("XMLPARSE", "CONTENT a PRESERVE WHITESPACE"),
+            ("XMLSERIALIZE", "DOCUMENT a AS varchar(9)"),
+        )
+    ),
+    GrammarRule(
+        dialect="oracle",
+        when=When.PARSER,
+        example="SELECT EXTRACT(doc, '/a/b') AS x FROM t",
+        sqlglot=Sqlglot.MISREADS,
+        reason="A part of a document (docs: EXTRACT (XML)). sqlglot takes the document for the field of a date.",
+        tables={"FUNCTION_PARSERS": {"EXTRACT": parse_extract}},
+    ),
+    GrammarRule(
+        dialect="oracle",
+        when=When.PARSER,
+        example="SELECT translate(a USING CHAR_CS) AS b FROM t",
+        reason="A change of the character set (docs: TRANSLATE … USING). sqlglot expects three arguments.",
+        tables={"FUNCTION_PARSERS": {"TRANSLATE": parse_translate}},
+    ),
+    GrammarRule(
+        dialect="postgres",
+        when=When.PARSER,
+        example="SELECT json_object(keys, vals) AS d FROM t",
+        sqlglot=Sqlglot.MISREADS,
+        reason="Texts that hold keys and values (docs: JSON Functions). sqlglot reads pairs.",
+        tables={"FUNCTION_PARSERS": {"JSON_OBJECT": parse_json_object}},
+    ),
+    GrammarRule(
+        dialect="tsql",
+        when=When.PARSER,
+        example="CREATE VIEW v AS SELECT PARSE(a AS date USING 'en-US') AS b FROM t",
+        reason="A cast with the culture of the text (docs: PARSE).",
+        tables={"FUNCTION_PARSERS": dict.fromkeys(("PARSE", "TRY_PARSE"), parse_culture)},
+    ),
+    GrammarRule(
+        dialect="spark",
+        everywhere=True,
+        when=When.PARSER,
+        example="SELECT +a FROM t",
+        sqlglot=Sqlglot.MISREADS,
+        reason="Engines name the column after the sign. sqlglot drops it.",
+        tables={"UNARY_PARSERS": {TokenType.PLUS: lambda _: parse_unary_plus}},
+    ),
+    *(
+        GrammarRule(
+            dialect=dialect,
+            when=When.PARSER,
+            example="SELECT @ -a AS x, |/ b AS y, ||/ c AS z FROM t",
+            reason="Operators before their operand (docs: Mathematical Functions and Operators).",
+            tables={
+                "UNARY_PARSERS": {
+                    TokenType.PARAMETER: lambda _: parse_absolute,
+                    TokenType.PIPE_SLASH: parse_sign_function("DSQRT"),
+                    TokenType.DPIPE_SLASH: parse_sign_function("DCBRT"),
+                }
+            },
+        )
+        for dialect in ("postgres", "redshift")
     ),
     # ── clauses without lineage, dropped before parsing ──────────────────────────────────────────────────────────
     GrammarRule(
@@ -251,21 +391,21 @@ RULES: tuple[GrammarRule, ...] = (
             phrase("ROWGUIDCOL"),
             phrase("ASC"),
             phrase("DESC"),
-            phrase("SPARSE"),
+            phrase("SPARSE", modifies=True),
             phrase("NOT FOR REPLICATION"),
             phrase("MASKED WITH", brackets=True),
-            phrase("TEXTIMAGE_ON", values=1),
-            phrase("FILESTREAM_ON", values=1),
-            phrase("FILESTREAM"),
-            phrase("AS NODE"),
-            phrase("AS EDGE"),
+            phrase("TEXTIMAGE_ON", values=1, modifies=True),
+            phrase("FILESTREAM_ON", values=1, modifies=True),
+            phrase("FILESTREAM", modifies=True),
+            phrase("AS NODE", outside=True),
+            phrase("AS EDGE", outside=True),
         ),
     ),
     GrammarRule(
         dialect="tsql",
         when=When.DROPPED,
         example="CREATE TABLE t (a int IDENTITY(1, 1) INDEX ix (a) WHERE a > 1, b AS a + 1) ON [PRIMARY]",
-        reason="Inline indexes, options and file groups of a table (docs: CREATE TABLE). sqlglot stops at them.",
+        reason="Inline indexes, options and file groups of a table (docs: CREATE TABLE).",
         first=_TABLE,
         rewrite=drop_storage,
     ),
@@ -286,17 +426,10 @@ RULES: tuple[GrammarRule, ...] = (
         rewrite=drop_xml_namespaces,
     ),
     GrammarRule(
-        dialect="tsql",
-        when=When.DROPPED,
-        example="UPDATE t SET a += b",
-        reason="The column is read too (docs: Compound operators). sqlglot reads two signs.",
-        needs=("=",),
-        rewrite=expand_compound_assignments,
-    ),
-    GrammarRule(
         dialect="hive",
         when=When.DROPPED,
         example="CREATE MATERIALIZED VIEW m DISABLE REWRITE COMMENT 'keys' AS SELECT a FROM t",
+        sqlglot=Sqlglot.KEEPS,
         reason="Whether queries may be answered from the view (docs: Materialized views).",
         phrases=(phrase("DISABLE REWRITE"),),
     ),
@@ -310,11 +443,20 @@ RULES: tuple[GrammarRule, ...] = (
     ),
     # ── statements that are rewritten before parsing ─────────────────────────────────────────────────────────────
     GrammarRule(
+        dialect="tsql",
+        when=When.BEFORE,
+        example="UPDATE t SET a += b",
+        reason="The column is read too (docs: Compound operators). sqlglot reads two signs.",
+        needs=("=",),
+        rewrite=expand_compound_assignments,
+    ),
+    GrammarRule(
         dialect="spark",
         everywhere=True,
         when=When.BEFORE,
         example="ALTER VIEW v AS SELECT a FROM t",
-        reason="A view with a new query is a definition. sqlglot keeps the text in most dialects.",
+        sqlglot=Sqlglot.MISREADS,
+        reason="A view with a new query is a definition (docs: ALTER VIEW).",
         first=words("ALTER"),
         rewrite=rewrite_alter_view,
     ),
@@ -323,7 +465,8 @@ RULES: tuple[GrammarRule, ...] = (
         everywhere=True,
         when=When.BEFORE,
         example="CREATE RECURSIVE VIEW v (n) AS SELECT 1 UNION ALL SELECT n + 1 FROM v",
-        reason="The view's name in its own query is the recursion (docs: CREATE VIEW). sqlglot ignores RECURSIVE.",
+        sqlglot=Sqlglot.KEEPS,
+        reason="The view's name in its own query is the recursion (docs: CREATE VIEW).",
         first=words("CREATE"),
         rewrite=rewrite_recursive_view,
     ),
@@ -331,6 +474,7 @@ RULES: tuple[GrammarRule, ...] = (
         dialect="mysql",
         when=When.BEFORE,
         example="SELECT SQL_CACHE a FROM t",
+        sqlglot=Sqlglot.MISREADS,
         reason="MySQL 5: an option of the query cache (docs: SELECT). sqlglot takes it for a column named `a`.",
         first=words("SELECT"),
         rewrite=drop_query_cache,
@@ -344,26 +488,11 @@ RULES: tuple[GrammarRule, ...] = (
         rewrite=bracket_assignments,
     ),
     GrammarRule(
-        dialect="mysql",
-        when=When.BEFORE,
-        example="REPLACE INTO t (a) SELECT b FROM s",
-        reason="REPLACE writes as INSERT does (docs: REPLACE). sqlglot keeps the text.",
-        first=words("REPLACE"),
-        rewrite=rewrite_replace,
-    ),
-    GrammarRule(
-        dialect="sqlite",
-        when=When.BEFORE,
-        example="REPLACE INTO t (a) SELECT b FROM s",
-        reason="REPLACE writes as INSERT does (docs: REPLACE). sqlglot keeps the text.",
-        first=words("REPLACE"),
-        rewrite=rewrite_replace,
-    ),
-    GrammarRule(
         dialect="clickhouse",
         when=When.BEFORE,
         example="ALTER TABLE t UPDATE a = b + 1 WHERE id = 1",
-        reason="A mutation changes rows (docs: ALTER TABLE … UPDATE and DELETE). sqlglot keeps the text.",
+        sqlglot=Sqlglot.KEEPS,
+        reason="A mutation changes rows (docs: ALTER TABLE … UPDATE and DELETE).",
         first=words("ALTER"),
         rewrite=rewrite_mutation,
     ),
@@ -371,7 +500,8 @@ RULES: tuple[GrammarRule, ...] = (
         dialect="clickhouse",
         when=When.BEFORE,
         example="ALTER TABLE v MODIFY QUERY SELECT a FROM t",
-        reason="A materialized view gets another query (docs: ALTER TABLE … MODIFY QUERY). sqlglot keeps the text.",
+        sqlglot=Sqlglot.KEEPS,
+        reason="A materialized view gets another query (docs: ALTER TABLE … MODIFY QUERY).",
         first=words("ALTER"),
         rewrite=rewrite_modify_query,
     ),
@@ -379,23 +509,16 @@ RULES: tuple[GrammarRule, ...] = (
         dialect="clickhouse",
         when=When.BEFORE,
         example="INSERT INTO t (id) FORMAT CSV 1",
-        reason="Rows in another format than SQL (docs: INSERT INTO). sqlglot stops at them.",
+        reason="Rows in another format than SQL (docs: INSERT INTO).",
         first=words("INSERT"),
         rewrite=rewrite_format_rows,
-    ),
-    GrammarRule(
-        dialect="athena",
-        when=When.BEFORE,
-        example="USING EXTERNAL FUNCTION f(a varchar) RETURNS varchar LAMBDA 'fn' SELECT f(a) AS b FROM t",
-        reason="A function for one query (docs: Query with user defined functions). sqlglot keeps the text.",
-        first=words("USING"),
-        rewrite=strip_external_functions,
     ),
     GrammarRule(
         dialect="teradata",
         when=When.BEFORE,
         example="LOCKING TABLE t FOR ACCESS SELECT a FROM t",
-        reason="How the tables are locked (docs: LOCKING request modifier). sqlglot keeps the text.",
+        sqlglot=Sqlglot.MISREADS,
+        reason="How the tables are locked (docs: LOCKING request modifier).",
         first=words("LOCKING LOCK"),
         rewrite=strip_locking,
     ),
@@ -411,6 +534,7 @@ RULES: tuple[GrammarRule, ...] = (
         dialect="teradata",
         when=When.BEFORE,
         example="SELECT a (FORMAT 'YYYY') AS y, b (DATE) AS d FROM t",
+        sqlglot=Sqlglot.MISREADS,
         reason="How a value is shown, or a cast (docs: Data type formats). sqlglot reads a function call.",
         first=_TERADATA_QUERIES,
         rewrite=rewrite_teradata_formats,
@@ -435,6 +559,7 @@ RULES: tuple[GrammarRule, ...] = (
         dialect="postgres",
         when=When.BEFORE,
         example="SELECT at + INTERVAL '1-2' YEAR TO MONTH AS later FROM t",
+        sqlglot=Sqlglot.MISREADS,
         reason="The fields belong to the type (docs: Interval Input). sqlglot takes `YEAR TO MONTH` for the unit.",
         first=words("SELECT WITH INSERT UPDATE DELETE MERGE CREATE"),
         rewrite=rewrite_intervals,
@@ -443,6 +568,7 @@ RULES: tuple[GrammarRule, ...] = (
         dialect="materialize",
         when=When.BEFORE,
         example="CREATE TABLE t FROM SOURCE s (REFERENCE public.t)",
+        sqlglot=Sqlglot.MISREADS,
         reason="A table with the rows of a source (docs: CREATE TABLE). sqlglot reads an empty table.",
         first=words("CREATE"),
         rewrite=rewrite_table_from_source,
@@ -459,7 +585,7 @@ RULES: tuple[GrammarRule, ...] = (
         dialect="databricks",
         when=When.BEFORE,
         example="APPLY CHANGES INTO t FROM stream(s) KEYS (id) SEQUENCE BY seq COLUMNS * EXCEPT (seq)",
-        reason="Changes of a source are written to a table (docs: AUTO CDC INTO). sqlglot keeps the text.",
+        reason="Changes of a source are written to a table (docs: AUTO CDC INTO).",
         first=words("APPLY"),
         rewrite=rewrite_apply_changes,
     ),
@@ -467,7 +593,8 @@ RULES: tuple[GrammarRule, ...] = (
         dialect="databricks",
         when=When.BEFORE,
         example="CREATE FLOW f AS INSERT INTO t BY NAME SELECT a FROM s",
-        reason="A flow runs a statement (docs: CREATE FLOW). sqlglot keeps the text.",
+        sqlglot=Sqlglot.KEEPS,
+        reason="A flow runs a statement (docs: CREATE FLOW).",
         first=words("CREATE"),
         rewrite=rewrite_flow,
     ),
@@ -475,6 +602,7 @@ RULES: tuple[GrammarRule, ...] = (
         dialect="spark",
         when=When.BEFORE,
         example="CREATE TEMPORARY VIEW v USING org.apache.spark.sql.jdbc OPTIONS (url 'jdbc:x', dbtable 's.t')",
+        sqlglot=Sqlglot.KEEPS,
         reason="A source by the name of its class (docs: CREATE VIEW … USING). sqlglot reads one word.",
         first=words("CREATE"),
         rewrite=shorten_format_class,
@@ -483,9 +611,10 @@ RULES: tuple[GrammarRule, ...] = (
         dialect="spark",
         when=When.BEFORE,
         example="INSERT OVERWRITE DIRECTORY USING parquet OPTIONS (path '/tmp/x') SELECT a FROM t",
-        reason="The path may be an option (docs: INSERT OVERWRITE DIRECTORY). sqlglot expects it behind DIRECTORY.",
-        first=words("INSERT"),
-        rewrite=move_directory_path,
+        reason="The format of the files, and the path as an option (docs: INSERT OVERWRITE DIRECTORY). sqlglot expects "
+        "the path behind DIRECTORY and stops at USING.",
+        first=words("INSERT WITH"),
+        rewrite=rewrite_directory,
     ),
     # ── words that are replaced or dropped if parsing failed ─────────────────────────────────────────────────────
     GrammarRule(
@@ -501,7 +630,7 @@ RULES: tuple[GrammarRule, ...] = (
         everywhere=True,
         when=When.FAILED,
         example="INSERT INTO t (id) OVERRIDING SYSTEM VALUE SELECT id FROM s",
-        reason="Which value an identity column gets (docs: INSERT). sqlglot stops at it.",
+        reason="Which value an identity column gets (docs: INSERT).",
         phrases=(phrase("OVERRIDING SYSTEM VALUE"), phrase("OVERRIDING USER VALUE")),
     ),
     GrammarRule(
@@ -509,7 +638,7 @@ RULES: tuple[GrammarRule, ...] = (
         everywhere=True,
         when=When.FAILED,
         example="SELECT id FROM nessie.orders AT BRANCH main",
-        reason="A version of a table (docs: SELECT, AT). sqlglot stops at it.",
+        reason="A version of a table (docs: SELECT, AT).",
         phrases=tuple(phrase(f"AT {kind}", values=1) for kind in ("BRANCH", "TAG", "COMMIT", "REFERENCE")),
     ),
     GrammarRule(
@@ -517,7 +646,8 @@ RULES: tuple[GrammarRule, ...] = (
         everywhere=True,
         when=When.FAILED,
         example="CREATE VDS v AS SELECT a FROM t",
-        reason="A virtual dataset is a view. sqlglot keeps the text.",
+        sqlglot=Sqlglot.KEEPS,
+        reason="A virtual dataset is a view (docs: CREATE VIEW; VDS is older).",
         phrases=(
             phrase("CREATE VDS", "CREATE VIEW"),
             phrase("CREATE OR REPLACE VDS", "CREATE OR REPLACE VIEW"),
@@ -528,7 +658,8 @@ RULES: tuple[GrammarRule, ...] = (
         everywhere=True,
         when=When.FAILED,
         example="CREATE LOCAL TEMP TABLE t (a int UNIQUE)",
-        reason="LOCAL is a word of the standard without effect. sqlglot keeps the text.",
+        sqlglot=Sqlglot.KEEPS,
+        reason="LOCAL is a word of the standard without effect (docs: CREATE TABLE).",
         phrases=(phrase("LOCAL TEMPORARY", "TEMPORARY"), phrase("LOCAL TEMP", "TEMPORARY")),
     ),
     GrammarRule(
@@ -536,7 +667,8 @@ RULES: tuple[GrammarRule, ...] = (
         everywhere=True,
         when=When.FAILED,
         example="DROP FOREIGN TABLE t",
-        reason="A kind of table that is created and dropped as any other. sqlglot keeps the text.",
+        sqlglot=Sqlglot.KEEPS,
+        reason="A kind of table that is created and dropped as any other (docs: DROP FOREIGN TABLE).",
         phrases=(
             phrase("CREATE FOREIGN TABLE", "CREATE EXTERNAL TABLE"),
             phrase("DROP FOREIGN TABLE", "DROP TABLE"),
@@ -555,18 +687,29 @@ RULES: tuple[GrammarRule, ...] = (
     GrammarRule(
         dialect="clickhouse",
         when=When.FAILED,
+        example="CREATE WINDOW VIEW w TO t AS SELECT count(a) FROM s GROUP BY tumble(at, INTERVAL '1' MINUTE)",
+        sqlglot=Sqlglot.KEEPS,
+        reason="A materialized view of time windows (docs: CREATE VIEW, Window View).",
+        first=words("CREATE"),
+        phrases=(phrase("WINDOW VIEW", "MATERIALIZED VIEW"),),
+    ),
+    GrammarRule(
+        dialect="clickhouse",
+        when=When.FAILED,
         example="TRUNCATE TABLE IF EXISTS t SYNC",
-        reason="The statement waits until the rows are gone (docs: TRUNCATE). sqlglot keeps the text.",
+        sqlglot=Sqlglot.KEEPS,
+        reason="The statement waits until the rows are gone (docs: TRUNCATE).",
         first=words("TRUNCATE"),
-        phrases=(phrase("SYNC"),),
+        phrases=(phrase("SYNC", modifies=True),),
     ),
     GrammarRule(
         dialect="clickhouse",
         when=When.FAILED,
         example="CREATE VIEW v AS SELECT a FROM t COMMENT 'what it shows'",
-        reason="A comment behind the query (docs: CREATE VIEW). sqlglot stops at it.",
+        sqlglot=Sqlglot.KEEPS,
+        reason="A comment behind the query (docs: CREATE VIEW).",
         first=_DEFINITIONS,
-        phrases=(phrase("COMMENT", values=1),),
+        phrases=(phrase("COMMENT", literal=True),),
     ),
     GrammarRule(
         dialect="sqlite",
@@ -582,8 +725,11 @@ RULES: tuple[GrammarRule, ...] = (
         dialect="postgres",
         when=When.FAILED,
         example="SELECT f(VARIADIC p => ARRAY[t.a]) AS x FROM t",
-        reason="An array as the last arguments (docs: Calling Functions). sqlglot stops at it.",
-        phrases=(phrase("VARIADIC"),),
+        reason="An array as the last arguments (docs: Calling Functions).",
+        phrases=(
+            phrase("( VARIADIC", "("),
+            phrase(", VARIADIC", ","),
+        ),
     ),
     GrammarRule(
         dialect="postgres",
@@ -596,21 +742,22 @@ RULES: tuple[GrammarRule, ...] = (
         dialect="materialize",
         when=When.FAILED,
         example="CREATE SOURCE s FROM KAFKA CONNECTION c (TOPIC 't') FORMAT JSON",
-        reason="A table outside of the database (docs: CREATE SOURCE). sqlglot keeps the text.",
+        reason="A table outside of the database (docs: CREATE SOURCE).",
         phrases=(phrase("CREATE SOURCE", "CREATE EXTERNAL TABLE"),),
     ),
     GrammarRule(
         dialect="risingwave",
         when=When.FAILED,
         example="CREATE MATERIALIZED VIEW v AS SELECT a, sum(b) AS s FROM t GROUP BY a EMIT ON WINDOW CLOSE",
-        reason="When rows are written (docs: Emit on window close). sqlglot stops at it.",
+        sqlglot=Sqlglot.KEEPS,
+        reason="When rows are written (docs: Emit on window close).",
         phrases=(phrase("EMIT ON WINDOW CLOSE"),),
     ),
     GrammarRule(
         dialect="postgres",
         when=When.FAILED,
         example="CREATE TABLE t (id int, valid daterange, PRIMARY KEY (id, valid WITHOUT OVERLAPS))",
-        reason="A temporal key (docs: CREATE TABLE). sqlglot stops at it.",
+        reason="A temporal key (docs: CREATE TABLE).",
         phrases=(phrase("WITHOUT OVERLAPS"),),
     ),
     GrammarRule(
@@ -639,15 +786,15 @@ RULES: tuple[GrammarRule, ...] = (
         dialect="mysql",
         when=When.FAILED,
         example="CREATE TABLE t (a point NOT NULL SRID 4326, b varchar(10) UNIQUE)",
-        reason="The reference system of a place (docs: Creating spatial columns). sqlglot keeps the text.",
+        reason="The reference system of a place (docs: Creating spatial columns).",
         first=_DEFINITIONS,
-        phrases=(phrase("SRID", values=1),),
+        phrases=(phrase("SRID", literal=True),),
     ),
     GrammarRule(
         dialect="doris",
         when=When.FAILED,
         example="DELETE FROM t PARTITION p1 USING q WHERE t.id = q.id",
-        reason="A partition without parentheses (docs: DELETE). sqlglot stops at it.",
+        reason="A partition without parentheses (docs: DELETE).",
         first=words("DELETE"),
         phrases=(phrase("PARTITION", values=1),),
     ),
@@ -655,7 +802,7 @@ RULES: tuple[GrammarRule, ...] = (
         dialect="teradata",
         when=When.FAILED,
         example="SELECT NORMALIZE ON MEETS OR OVERLAPS id, during FROM t",
-        reason="Rows with neighboring periods become one (docs: NORMALIZE). sqlglot stops at it.",
+        reason="Rows with neighboring periods become one (docs: NORMALIZE).",
         phrases=(
             phrase("NORMALIZE ON MEETS OR OVERLAPS"),
             phrase("NORMALIZE ON OVERLAPS OR MEETS"),
@@ -667,14 +814,15 @@ RULES: tuple[GrammarRule, ...] = (
         dialect="snowflake",
         when=When.FAILED,
         example="CREATE HYBRID TABLE t (a int PRIMARY KEY COMMENT 'x')",
-        reason="A kind of storage (docs: CREATE HYBRID TABLE). sqlglot keeps the text.",
+        sqlglot=Sqlglot.KEEPS,
+        reason="A kind of storage (docs: CREATE HYBRID TABLE).",
         phrases=(phrase("HYBRID TABLE", "TABLE"),),
     ),
     GrammarRule(
         dialect="snowflake",
         when=When.FAILED,
         example="SELECT at, v FROM t RESAMPLE (USING at INCREMENT BY INTERVAL '1 day')",
-        reason="Rows for the gaps of a time series (docs: RESAMPLE). sqlglot stops at it.",
+        reason="Rows for the gaps of a time series (docs: RESAMPLE).",
         phrases=(phrase("RESAMPLE", brackets=True),),
     ),
     GrammarRule(
@@ -689,21 +837,23 @@ RULES: tuple[GrammarRule, ...] = (
         dialect="bigquery",
         when=When.FAILED,
         example="DROP TABLE FUNCTION d.f",
-        reason="A function that returns a table (docs: DROP TABLE FUNCTION). sqlglot keeps the text.",
+        reason="A function that returns a table (docs: DROP TABLE FUNCTION).",
         phrases=(phrase("DROP TABLE FUNCTION", "DROP FUNCTION"),),
     ),
     GrammarRule(
         dialect="bigquery",
         when=When.FAILED,
         example="CREATE MATERIALIZED VIEW d.m AS REPLICA OF d.o",
-        reason="A copy of another view (docs: CREATE MATERIALIZED VIEW AS REPLICA OF). sqlglot keeps the text.",
+        sqlglot=Sqlglot.KEEPS,
+        reason="A copy of another view (docs: CREATE MATERIALIZED VIEW AS REPLICA OF).",
         phrases=(phrase("AS REPLICA OF", "AS SELECT * FROM"),),
     ),
     GrammarRule(
         dialect="databricks",
         when=When.FAILED,
         example="CREATE OR REFRESH PRIVATE STREAMING TABLE t COMMENT 'x' AS SELECT a FROM s",
-        reason="Tables and views of a pipeline (docs: CREATE STREAMING TABLE; LIVE is older). sqlglot keeps the text.",
+        sqlglot=Sqlglot.KEEPS,
+        reason="Tables and views of a pipeline (docs: CREATE STREAMING TABLE; LIVE is older).",
         phrases=(
             phrase("OR REFRESH", "OR REPLACE"),
             phrase("TEMPORARY STREAMING LIVE TABLE", "TABLE"),
@@ -719,14 +869,6 @@ RULES: tuple[GrammarRule, ...] = (
     GrammarRule(
         dialect="spark",
         when=When.FAILED,
-        example="INSERT OVERWRITE DIRECTORY '/out' USING parquet OPTIONS ('k' 'v') SELECT a FROM t",
-        reason="The format of the written files (docs: INSERT OVERWRITE DIRECTORY). sqlglot stops at it.",
-        first=words("INSERT WITH"),
-        phrases=(phrase("USING", values=1), phrase("OPTIONS", brackets=True)),
-    ),
-    GrammarRule(
-        dialect="spark",
-        when=When.FAILED,
         example="WITH RECURSIVE r (n) MAX RECURSION LEVEL 9 AS (SELECT 1 UNION ALL SELECT n FROM r) SELECT n FROM r",
         reason="How deep a recursion may be (docs: Common table expression). sqlglot expects AS.",
         phrases=(phrase("MAX RECURSION LEVEL", values=1),),
@@ -735,20 +877,14 @@ RULES: tuple[GrammarRule, ...] = (
         dialect="databricks",
         when=When.FAILED,
         example="CREATE MATERIALIZED VIEW v COMMENT 'x' SCHEDULE EVERY 2 HOURS AS SELECT a FROM t",
-        reason="When a view is refreshed (docs: CREATE MATERIALIZED VIEW). sqlglot stops at it.",
+        sqlglot=Sqlglot.KEEPS,
+        reason="When a view is refreshed (docs: CREATE MATERIALIZED VIEW).",
         first=_DEFINITIONS,
         phrases=(
             phrase("SCHEDULE CRON", values=1),
             phrase("SCHEDULE EVERY", values=2),
             phrase("TRIGGER ON UPDATE"),
         ),
-    ),
-    GrammarRule(
-        dialect="oracle",
-        when=When.FAILED,
-        example="SELECT translate(a USING CHAR_CS) AS b FROM t",
-        reason="A change of the character set (docs: TRANSLATE … USING). sqlglot expects three arguments.",
-        phrases=(phrase("USING NCHAR_CS"), phrase("USING CHAR_CS")),
     ),
     GrammarRule(
         dialect="oracle",
@@ -761,6 +897,7 @@ RULES: tuple[GrammarRule, ...] = (
         dialect="fabric",
         when=When.FAILED,
         example="CREATE TABLE b AS CLONE OF a AT '2024-01-01T00:00:00'",
+        sqlglot=Sqlglot.KEEPS,
         reason="A copy without copied rows (docs: CREATE TABLE AS CLONE OF). sqlglot knows CLONE without OF.",
         phrases=(phrase("AS CLONE OF", "CLONE"),),
     ),
@@ -768,22 +905,15 @@ RULES: tuple[GrammarRule, ...] = (
         dialect="tsql",
         when=When.FAILED,
         example="SELECT r.a FROM OPENROWSET(BULK 'f.csv', FORMAT = 'CSV') AS r",
-        reason="BULK before the address of a file (docs: OPENROWSET). sqlglot stops at it.",
+        reason="BULK before the address of a file (docs: OPENROWSET).",
         first=words("SELECT INSERT WITH CREATE MERGE"),
-        phrases=(phrase("BULK"),),
-    ),
-    GrammarRule(
-        dialect="tsql",
-        when=When.FAILED,
-        example="SELECT PARSE(a AS date USING 'en-US') AS b FROM t",
-        reason="The culture of a text (docs: PARSE). sqlglot stops at it.",
-        first=words("SELECT INSERT UPDATE SET"),
-        phrases=(phrase("USING", values=1),),
+        phrases=(phrase("OPENROWSET ( BULK", "OPENROWSET ("),),
     ),
     GrammarRule(
         dialect="redshift",
         when=When.FAILED,
         example="CREATE TABLE t (a int UNIQUE) DISTSTYLE EVEN INTERLEAVED SORTKEY (a)",
+        sqlglot=Sqlglot.KEEPS,
         reason="The order of stored rows (docs: CREATE TABLE). sqlglot knows COMPOUND alone.",
         first=_DEFINITIONS,
         phrases=(phrase("INTERLEAVED SORTKEY", brackets=True),),
@@ -803,7 +933,7 @@ RULES: tuple[GrammarRule, ...] = (
         everywhere=True,
         when=When.FAILED,
         example="REPLACE INTO t OVERWRITE ALL SELECT a FROM s PARTITIONED BY MONTH",
-        reason="REPLACE writes as INSERT does; partitions follow the query (docs: REPLACE). sqlglot keeps the text.",
+        reason="REPLACE writes as INSERT does; partitions follow the query (docs: REPLACE).",
         needs=("INTO", "PARTITIONED BY"),
         rewrite=rewrite_druid_ingestion,
     ),
@@ -829,7 +959,7 @@ RULES: tuple[GrammarRule, ...] = (
         everywhere=True,
         when=When.FAILED,
         example="SELECT * EXCEPT N'x'N'x'(k) FROM t",
-        reason="Adjacent strings are one (the standard: character string literals). sqlglot knows it in some places.",
+        reason="Adjacent strings are one (standard: character string literals). sqlglot knows it in some places.",
         rewrite=join_strings,
     ),
     GrammarRule(
@@ -892,7 +1022,7 @@ RULES: tuple[GrammarRule, ...] = (
         everywhere=True,
         when=When.FAILED,
         example="SELECT is(a, 1, 'one') AS ok FROM t",
-        reason="A function of that name (pgTAP). sqlglot reads the operator.",
+        reason="A function of that name (pgTAP docs: is()). sqlglot reads the operator.",
         needs=("IS", "("),
         rewrite=rewrite_is_function,
     ),
@@ -901,7 +1031,7 @@ RULES: tuple[GrammarRule, ...] = (
         everywhere=True,
         when=When.FAILED,
         example="SELECT j.id, x FROM a LEFT JOIN b USING (id) AS j",
-        reason="A name for the joined columns (docs: Joined Tables). sqlglot stops at it.",
+        reason="A name for the joined columns (docs: Joined Tables).",
         needs=("JOIN", "USING", "AS"),
         rewrite=strip_join_aliases,
     ),
@@ -910,7 +1040,7 @@ RULES: tuple[GrammarRule, ...] = (
         everywhere=True,
         when=When.FAILED,
         example="SELECT id, age FROM t LATERAL VIEW OUTER EXPLODE(ages) a age",
-        reason="Columns without AS (docs: LATERAL VIEW). sqlglot expects it.",
+        reason="Columns without AS (docs: LATERAL VIEW).",
         needs=("LATERAL", "VIEW"),
         rewrite=alias_lateral_views,
     ),
@@ -952,7 +1082,7 @@ RULES: tuple[GrammarRule, ...] = (
         everywhere=True,
         when=When.FAILED,
         example="SELECT j.a FROM t, json_table(t.doc, '$[*]' COLUMNS (a int PATH '$.a' ERROR ON ERROR)) AS j",
-        reason="What happens without a value (docs: JSON_TABLE). sqlglot stops at it.",
+        reason="What happens without a value (docs: JSON_TABLE).",
         needs=("JSON_TABLE", "ON"),
         rewrite=drop_json_column_clauses,
     ),
@@ -979,7 +1109,7 @@ RULES: tuple[GrammarRule, ...] = (
         everywhere=True,
         when=When.FAILED,
         example="SELECT struct(x a, y b).b AS b FROM t",
-        reason="Names of members without AS (docs: struct function). sqlglot expects it.",
+        reason="Names of members without AS (docs: struct function).",
         needs=("STRUCT", "("),
         rewrite=alias_struct_members,
     ),
@@ -1022,9 +1152,21 @@ RULES: tuple[GrammarRule, ...] = (
                 "SELECT id FROM t WHERE CONTAINS(body, 'cat', LANGUAGE 1033)",
                 "The language of a text search (docs: CONTAINS).",
             ),
-            ("FLOAT32", "CREATE TABLE t (a nvarchar(max), v vector(3, float32))", "The type of the elements."),
-            ("FLOAT16", "CREATE TABLE t (a vector(1024, float16) NOT NULL)", "The type of the elements."),
-            ("::", "SELECT name FROM ::fn_helpcollations()", "The old mark of a system function."),
+            (
+                "FLOAT32",
+                "CREATE TABLE t (a nvarchar(max), v vector(3, float32))",
+                "The type of the elements (docs: Vector data type).",
+            ),
+            (
+                "FLOAT16",
+                "CREATE TABLE t (a vector(1024, float16) NOT NULL)",
+                "The type of the elements (docs: Vector data type).",
+            ),
+            (
+                "::",
+                "SELECT name FROM ::fn_helpcollations()",
+                "The old mark of a system function (docs: sys.fn_helpcollations).",
+            ),
         )
     ),
     GrammarRule(
@@ -1041,7 +1183,7 @@ RULES: tuple[GrammarRule, ...] = (
         everywhere=True,
         when=When.FAILED,
         example="SELECT id FROM t VERSIONS BETWEEN TIMESTAMP MINVALUE AND MAXVALUE",
-        reason="All states of the rows (docs: Flashback version query). sqlglot stops at it.",
+        reason="All states of the rows (docs: Flashback version query).",
         needs=("VERSIONS", "BETWEEN"),
         rewrite=drop_versions,
     ),
@@ -1050,7 +1192,7 @@ RULES: tuple[GrammarRule, ...] = (
         everywhere=True,
         when=When.FAILED,
         example="SELECT t.id, p.name FROM t JOIN places p APPROX NEAREST 1 BY DISTANCE abs(t.x - p.at)",
-        reason="A join with the nearest rows (docs: JOIN). sqlglot stops at it.",
+        reason="A join with the nearest rows (docs: JOIN).",
         needs=("NEAREST", "BY"),
         rewrite=rewrite_nearest_joins,
     ),
@@ -1116,7 +1258,7 @@ RULES: tuple[GrammarRule, ...] = (
         everywhere=True,
         when=When.FAILED,
         example="SELECT corr(DISTINCT a, b) AS c FROM t",
-        reason="DISTINCT with several arguments. sqlglot takes them for one.",
+        reason="DISTINCT with several arguments (docs: corr aggregate function). sqlglot takes them for one.",
         needs=("DISTINCT", "("),
         rewrite=drop_call_distinct,
     ),
@@ -1125,7 +1267,7 @@ RULES: tuple[GrammarRule, ...] = (
         everywhere=True,
         when=When.FAILED,
         example="SELECT sample FROM t",
-        reason="A column of that name. sqlglot reads the clause.",
+        reason="A column of that name (docs: Syntax, keywords). sqlglot reads the clause.",
         needs=("SAMPLE",),
         rewrite=rewrite_sample_names,
     ),
@@ -1134,7 +1276,7 @@ RULES: tuple[GrammarRule, ...] = (
         everywhere=True,
         when=When.FAILED,
         example="CREATE TABLE t (a int, b string MASK hr.hidden USING COLUMNS (a))",
-        reason="The function that hides a column (docs: Column mask). sqlglot stops at it.",
+        reason="The function that hides a column (docs: Column mask).",
         needs=("TABLE", "MASK"),
         rewrite=drop_masks,
     ),
@@ -1144,6 +1286,7 @@ RULES: tuple[GrammarRule, ...] = (
             everywhere=True,
             when=When.FAILED,
             example=f"CREATE TABLE p AS {query}",
+            sqlglot=Sqlglot.KEEPS,
             reason="The short form of a pivot as a query (docs: PIVOT, UNPIVOT). sqlglot expects SELECT.",
             needs=("CREATE", query.split()[0]),
             rewrite=rewrite_pivot_body,
@@ -1194,7 +1337,7 @@ RULES: tuple[GrammarRule, ...] = (
         everywhere=True,
         when=When.FAILED,
         example="SELECT a FROM t WHERE a < = 5",
-        reason="A space inside a comparison. sqlglot reads two signs.",
+        reason="A space inside a comparison, which the engine allows. sqlglot reads two signs.",
         needs=("=",),
         rewrite=join_comparisons,
     ),
@@ -1254,7 +1397,7 @@ RULES: tuple[GrammarRule, ...] = (
         everywhere=True,
         when=When.FAILED,
         example="SELECT CAST(a AS INTERVAL YEAR(9) TO MONTH) AS y FROM t",
-        reason="The precision of a field (docs: Interval types). sqlglot stops at it.",
+        reason="The precision of a field (docs: Interval types).",
         needs=("INTERVAL", "("),
         rewrite=drop_interval_precision,
     ),
@@ -1281,7 +1424,7 @@ RULES: tuple[GrammarRule, ...] = (
         everywhere=True,
         when=When.FAILED,
         example="SELECT (n + 1)! AS c FROM t",
-        reason="PostgreSQL 13: an operator behind its operand. sqlglot expects one before.",
+        reason="PostgreSQL 13: an operator behind its operand (docs: Mathematical Functions and Operators).",
         needs=("!",),
         rewrite=rewrite_factorials,
     ),
@@ -1343,30 +1486,55 @@ def overrides_for(family: str) -> dict[str, Override]:
     return found
 
 
+def table_entries_for(family: str) -> dict[str, dict[Any, Override]]:
+    """The changed entries of the tables of the parser of a family of dialects."""
+    found: dict[str, dict[Any, Override]] = {}
+    for rule in RULES:
+        if rule.everywhere or DIALECTS[rule.dialect].family == family:
+            for table, entries in rule.tables.items():
+                found.setdefault(table, {}).update(entries)
+    return found
+
+
 def _chain(first: Override, second: Override) -> Override:
     return lambda original: first(second(original))
 
 
 def _replace_phrase(tokens: list[Token], replaced: Phrase) -> list[Token]:
     """The tokens with one phrase replaced; its parentheses or values go with it."""
-    width, kept, index, found = len(replaced.words), list[Token](), 0, False
+    width, kept, index, depth, found = len(replaced.words), list[Token](), 0, 0, False
     while index < len(tokens):
-        if tuple(keyword(token) for token in tokens[index : index + width]) == replaced.words:
+        here = tuple(keyword(token) for token in tokens[index : index + width]) == replaced.words
+        if here and not (depth and replaced.outside) and not _is_name_behind(tokens[index - 1 : index], replaced):
             end = _skip_operands(tokens, index + width, replaced)
             if end >= 0:
                 kept.extend(synthetic_token(word, tokens[index]) for word in replaced.instead)
                 index, found = end, True
                 continue
         kept.append(tokens[index])
+        depth += (tokens[index].token_type is TokenType.L_PAREN) - (tokens[index].token_type is TokenType.R_PAREN)
         index += 1
     return kept if found else tokens
 
 
+def _is_name_behind(previous: Sequence[Token], replaced: Phrase) -> bool:
+    """Whether the words of a phrase are a name because of the token before them, if there is one."""
+    kind = previous[0].token_type if previous else None
+    return kind not in _MODIFIED_TOKENS if replaced.modifies else kind is TokenType.DOT
+
+
+_MODIFIED_TOKENS = frozenset({*OPERAND_END_TOKENS, *Parser.TYPE_TOKENS})
+"""Tokens that end what a word behind them modifies: names, types, literals and brackets."""
+
+
 def _skip_operands(tokens: Sequence[Token], index: int, replaced: Phrase) -> int:
-    """The index after the parentheses or values of a phrase, or -1 if the parentheses are missing."""
+    """The index after the parentheses or values of a phrase, or -1 if what must follow is missing."""
     if replaced.brackets:
         opened = index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN
         return skip_brackets(tokens, index) if opened else -1
+    if replaced.literal:
+        follows = index < len(tokens) and tokens[index].token_type in (*STRING_TOKENS, TokenType.NUMBER)
+        return index + 1 if follows else -1
     for _ in range(replaced.values):
         index += 1
         while index < len(tokens) and tokens[index].token_type in (TokenType.DOT, TokenType.EQ):

@@ -1,10 +1,11 @@
 """Terms of expressions: rewrites of literals, signs, operators, casts and intervals, and parsers of prefix signs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from sqlglot import exp, parser
 from sqlglot.tokens import Token, TokenType
 
+from lineage_pipeline.engine.compile.grammar.overrides import Override
 from lineage_pipeline.engine.compile.tokens import (
     OPERAND_END_TOKENS,
     UNARY_PLUS,
@@ -144,23 +145,7 @@ def _read_format_keyword(tokens: Sequence[Token], index: int, before: Token) -> 
     return said if said in LITERAL_FORMATS or (apart and said in VALUE_TYPES) else ""
 
 
-SignParser = Callable[[parser.Parser], exp.Expr | None]
-
-
-def build_sign_parsers(name: str, known: dict[TokenType, SignParser]) -> dict[TokenType, SignParser]:
-    """The parsers of prefix signs of a grammar."""
-    if name not in PREFIX_OPERATOR_GRAMMARS:
-        return {**known, TokenType.PLUS: _parse_unary_plus}
-    return {
-        **known,
-        TokenType.PLUS: _parse_unary_plus,
-        TokenType.PARAMETER: _parse_absolute,
-        TokenType.PIPE_SLASH: _build_sign_function("DSQRT"),
-        TokenType.DPIPE_SLASH: _build_sign_function("DCBRT"),
-    }
-
-
-def _parse_unary_plus(self: parser.Parser) -> exp.Expr | None:
+def parse_unary_plus(self: parser.Parser) -> exp.Expr | None:
     """An operand with a unary plus, which sqlglot drops although engines name columns after it."""
     operand = self._parse_unary()
     if operand is None:
@@ -170,7 +155,7 @@ def _parse_unary_plus(self: parser.Parser) -> exp.Expr | None:
     return found
 
 
-def _parse_absolute(self: parser.Parser) -> exp.Expr | None:
+def parse_absolute(self: parser.Parser) -> exp.Expr | None:
     """PostgreSQL: `@ x`, the absolute value; a name that touches the sign is a client variable."""
     sign, following = self._prev, self._curr
     touches = following.start == sign.end + 1
@@ -183,9 +168,9 @@ def _parse_absolute(self: parser.Parser) -> exp.Expr | None:
 _ABSOLUTE_OPERANDS = (TokenType.L_PAREN, TokenType.DASH, TokenType.PLUS)
 
 
-def _build_sign_function(name: str) -> SignParser:
+def parse_sign_function(name: str) -> Override:
     """A sign that is a function of its operand, which includes sums and products."""
-    return lambda self: exp.Anonymous(this=name, expressions=[self._parse_term()])
+    return lambda _: lambda self: exp.Anonymous(this=name, expressions=[self._parse_term()])
 
 
 def rewrite_intervals(tokens: list[Token]) -> list[Token]:
@@ -376,9 +361,6 @@ VALUE_TYPES = frozenset(
     "DATE INTEGER INT SMALLINT BIGINT BYTEINT DECIMAL NUMERIC FLOAT CHAR VARCHAR TIMESTAMP TIME DEC NAMED".split()
 )
 """Types that may stand there too."""
-
-PREFIX_OPERATOR_GRAMMARS = frozenset({"postgres", "redshift", "risingwave"})
-"""Grammars in which prefix operators are functions: `@ x`, `|/ x`, `||/ x`."""
 
 INTERVAL_SUFFIX_UNITS = frozenset("YEAR MONTH DAY HOUR MINUTE SECOND".split())
 """Units that may follow the text of an interval."""

@@ -152,7 +152,9 @@ def _compile_parenthesized_join(
 
 def _compile_table(context: CompileContext, node: exp.Expr, query: CompileSourceQuery) -> ir.Source:
     alias, columns = context.table_alias(node)
-    if type(node.this) is not exp.Identifier and (isinstance(node.this, exp.Func) or node.args.get("rows_from")):
+    if type(node.this) is not exp.Identifier and (
+        isinstance(node.this, exp.Func | exp.SemanticView) or node.args.get("rows_from")
+    ):
         return compile_table_function(context, node, query)
     if isinstance(node.this, exp.Values):  # in brackets of its own
         return ir.Source(alias, relation=query(context, node.this), columns=columns)
@@ -205,7 +207,7 @@ def _compile_lateral(context: CompileContext, node: exp.Expr, query: CompileSour
     inner = node.this
     if isinstance(inner, exp.Subquery | exp.Select | exp.Values):
         return ir.Source(alias, relation=query(context, inner), columns=columns, lateral=True)
-    if isinstance(inner, exp.Table) and not isinstance(inner.this, exp.Func):
+    if isinstance(inner, exp.Table) and not isinstance(inner.this, exp.Func | exp.SemanticView):
         return msgspec.structs.replace(
             _compile_table(context, inner, query), alias=alias, columns=columns, lateral=True
         )

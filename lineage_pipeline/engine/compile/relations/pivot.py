@@ -6,12 +6,11 @@ from itertools import product
 
 from sqlglot import exp
 
-from lineage_pipeline.dialects.duckdb_column_names import DUCKDB_COLUMN_NAMES
 from lineage_pipeline.engine.compile.column_names.printer import print_column_name
 from lineage_pipeline.engine.compile.context import CompileContext
 from lineage_pipeline.engine.compile.expressions.dispatch import compile_expression
 from lineage_pipeline.engine.compile.lexer import tokenize
-from lineage_pipeline.engine.compile.relations.star import compile_star
+from lineage_pipeline.engine.compile.relations.star import compile_columns_call
 from lineage_pipeline.engine.faults import MalformedTree
 from lineage_pipeline.model import ir
 
@@ -103,12 +102,17 @@ def _compile_unpivot(context: CompileContext, pivot: exp.Expr, inner: int) -> ir
         values.extend(_column_name_of(context, part) for part in parts)
     label = ""
     inputs: list[tuple[ir.Ref, ...]] = []
+    every: ir.Star | None = None
     for field in pivot.args.get("fields") or ():
         label = _column_name_of(context, field.this)
+        columns = next((item for item in field.expressions if isinstance(item, exp.Columns)), None)
+        if columns is not None:
+            every = compile_columns_call(context, columns)
+            continue
         inputs.extend(
             tuple(_references_of(compile_expression(context, _strip_alias(item)))) for item in field.expressions
         )
-    return ir.Unpivot(inner, tuple(values), label, tuple(inputs))
+    return ir.Unpivot(inner, tuple(values), label, tuple(inputs), every)
 
 
 def _column_name_of(context: CompileContext, node: exp.Expr) -> str:
@@ -168,9 +172,10 @@ def _aggregate_name(context: CompileContext, node: exp.Expr) -> str:
     """The printed form of an aggregate without an alias, if there are several."""
     text = node.sql(context.dialect, comments=False)
     tokens = tokenize(text, context.traits)
-    if not isinstance(tokens, list):
+    rules = context.traits.printed_names
+    if rules is None or not isinstance(tokens, list):
         return text.lower()
-    return print_column_name(tokens, text, tokens, DUCKDB_COLUMN_NAMES) or text.lower()
+    return print_column_name(tokens, text, tokens, rules) or text.lower()
 
 
 def _pivot_column_names(
@@ -199,7 +204,7 @@ def _compile_unpivot_on(context: CompileContext, node: exp.Expr, inner: int) -> 
             values=tuple(values),
             label=label,
             inputs=(),
-            every=compile_star(context, every.this, exp.Select()),
+            every=compile_columns_call(context, every),
         )
     inputs = tuple(tuple(_references_of(compile_expression(context, _strip_alias(item)))) for item in node.expressions)
     return ir.Unpivot(inner, tuple(values), label, inputs)

@@ -1,7 +1,7 @@
 """Projection: the items of a select list, their names, spans and stars."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 from sqlglot import exp
@@ -9,8 +9,6 @@ from sqlglot.tokens import Token
 
 from lineage_pipeline.dialects import functions
 from lineage_pipeline.dialects.dialect import UnaliasedNaming
-from lineage_pipeline.dialects.duckdb_column_names import DUCKDB_COLUMN_NAMES
-from lineage_pipeline.dialects.spark_column_names import SPARK_COLUMN_NAMES
 from lineage_pipeline.engine.compile.column_names.postgres import derive_postgres_name
 from lineage_pipeline.engine.compile.column_names.printer import print_column_name
 from lineage_pipeline.engine.compile.context import CompileContext, build_text_alias, find_item_span
@@ -93,6 +91,9 @@ def _compile_item(
     node = items[position]
     if type(node) is exp.Alias and node.this.is_star and not isinstance(node.args.get("alias"), exp.Identifier):
         node = node.this  # `t.*$1`: what no name can be is none
+    if type(node) is exp.Paren and not context.traits.star_rows:
+        inner = node.unnest()
+        node = inner if inner.is_star or (type(inner) is exp.Dot and type(inner.expression) is exp.Star) else node
     kind = type(node)
     if kind is exp.Star or (kind is exp.Column and type(node.args["this"]) is exp.Star):
         yield compile_star(context, node, select)
@@ -296,7 +297,7 @@ def _name_as_spark(context: CompileContext, node: exp.Expr, inner: exp.Expr) -> 
     if isinstance(cast, exp.Column) and (not cast.table or cast.table.lower() in aliases):
         return str(cast.name)
     taken = _last_path_key(inner)
-    return taken or print_column_name(tokens, context.text, context.items.tokens, SPARK_COLUMN_NAMES, aliases)
+    return taken or _print_name(context, tokens, aliases)
 
 
 def _last_path_key(node: exp.Expr) -> str:
@@ -316,7 +317,13 @@ _FUNCTIONS_READ_AS_CASTS = frozenset({"TO_TIMESTAMP"})
 def _name_as_duckdb(context: CompileContext, node: exp.Expr) -> str:
     """DuckDB: the printed expression."""
     tokens = _item_tokens(context, node)
-    return print_column_name(tokens, context.text, context.items.tokens, DUCKDB_COLUMN_NAMES) or ""
+    return _print_name(context, tokens) or ""
+
+
+def _print_name(context: CompileContext, tokens: Sequence[Token], aliases: Collection[str] = ()) -> str | None:
+    """The expression as the dialect prints it, or None."""
+    rules = context.traits.printed_names
+    return print_column_name(tokens, context.text, context.items.tokens, rules, aliases) if rules else None
 
 
 def _source_names_of(select: exp.Expr) -> Iterator[str]:

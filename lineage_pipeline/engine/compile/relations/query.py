@@ -6,7 +6,6 @@ from typing import cast
 import msgspec
 from sqlglot import exp
 
-from lineage_pipeline.dialects.duckdb import DESCRIBE_COLUMNS
 from lineage_pipeline.engine.compile.context import CompileContext, find_values_row
 from lineage_pipeline.engine.compile.expressions.dispatch import compile_expressions
 from lineage_pipeline.engine.compile.relations.from_clause import compile_source_item, holds_sources
@@ -250,6 +249,8 @@ def _compile_describe(context: CompileContext, node: exp.Expr) -> int:
     """DuckDB: DESCRIBE and SUMMARIZE as a query: a row for each column."""
     given = node.this
     rows = compile_query(context, given if isinstance(given, exp.Query) else exp.Subquery(this=given))
+    kind = "SUMMARIZE" if isinstance(node, exp.Summarize) else "DESCRIBE"
+    columns = context.traits.describe_columns.get(kind, {})
     whole = ir.Call("SUMMARIZE", (ir.Whole((), ir.NOWHERE, ir.NOWHERE),), ir.AGGREGATE)
     outputs = tuple(
         ir.Output(
@@ -259,7 +260,7 @@ def _compile_describe(context: CompileContext, node: exp.Expr) -> int:
             start=ir.NOWHERE,
             end=ir.NOWHERE,
         )
-        for name, measured in DESCRIBE_COLUMNS["SUMMARIZE" if isinstance(node, exp.Summarize) else "DESCRIBE"].items()
+        for name, measured in columns.items()
     )
     return context.add_relation(ir.Select((ir.Source("", relation=rows),), outputs))
 

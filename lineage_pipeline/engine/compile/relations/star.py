@@ -137,7 +137,7 @@ def compile_column_set(context: CompileContext, node: exp.Expr) -> ir.Star | Non
     if not isinstance(inner, exp.Columns | exp.Star | exp.Column):
         return None
     found = (
-        _compile_columns_call(context, inner)
+        compile_columns_call(context, inner)
         if isinstance(inner, exp.Columns)
         else compile_star(context, inner, exp.Select())
     )
@@ -160,7 +160,7 @@ def _extend_star(found: ir.Star, pattern: str | None = None, each: ir.Expr | Non
     )
 
 
-def _compile_columns_call(context: CompileContext, node: exp.Expr) -> ir.Star:
+def compile_columns_call(context: CompileContext, node: exp.Expr) -> ir.Star:
     """The columns of COLUMNS(…)."""
     inner = node.this
     place = context.span_of(node)

@@ -37,6 +37,8 @@ def compile_named_rows(context: CompileContext, node: exp.Expr) -> ir.Source | N
         return None
     if not naming.added:
         return ir.Source(alias, name=name)
+    if naming.searched >= 0:
+        return ir.Source(alias, relation=_compile_search(context, node, name, naming))
     return ir.Source(alias, relation=_add_columns(context, name, naming.added))
 
 
@@ -54,7 +56,7 @@ def compile_named_table(context: CompileContext, node: exp.Expr) -> ir.Name | No
     """The table that a function names."""
     naming = _naming_of(context, node)
     return (
-        _compile_table_arguments(context, _plain_arguments(node), naming)
+        compile_table_arguments(context, _plain_arguments(node), naming)
         if naming is not None and naming.parts
         else None
     )
@@ -76,6 +78,20 @@ def compile_string_table(context: CompileContext, node: exp.Expr) -> ir.Name | N
     return ir.Name(_fold_parts(context, [node.name]), node.name.rpartition(".")[2], *_string_span(context, node))
 
 
+def _compile_search(context: CompileContext, node: exp.Expr, name: ir.Name, naming: TableArgument) -> int:
+    """What a text search gives: the key of a row that it found, and a rank that depends on what it searched."""
+    searched = _plain_arguments(node)[naming.searched : naming.searched + 1]
+    columns = [column for item in searched for column in item.find_all(exp.Column) if not column.is_star]
+    found: tuple[ir.Expr, ...] = tuple(
+        ir.Ref((context.column_name(column.this),), *context.span_of(column.this)) for column in columns
+    )
+    rank = ir.Call("RANK", found or (ir.Whole((), ir.NOWHERE, ir.NOWHERE),))
+    outputs = tuple(
+        ir.Output(name=word, written=word, expr=rank, start=ir.NOWHERE, end=ir.NOWHERE) for word in naming.added
+    )
+    return context.add_relation(ir.Select((ir.Source("", name=name),), outputs))
+
+
 def _add_columns(context: CompileContext, name: ir.Name, added: Sequence[str]) -> int:
     """All columns of a table and some more."""
     more = (
@@ -86,15 +102,15 @@ def _add_columns(context: CompileContext, name: ir.Name, added: Sequence[str]) -
     return context.add_relation(ir.Select((ir.Source("", name=name),), (star, *more)))
 
 
-def _compile_table_arguments(
+def compile_table_arguments(
     context: CompileContext, arguments: Sequence[exp.Expr], naming: TableArgument
 ) -> ir.Name | None:
-    """The table that arguments name: as one dotted name, or as strings from the outermost part in."""
+    """The table that arguments name: as one dotted name, or part by part from the outermost in, as names or strings."""
     first = arguments[naming.parts[0]] if len(arguments) > naming.parts[0] else None
-    parts = list(first.find_all(exp.Identifier)) if isinstance(first, exp.Column | exp.Dot) else []
-    if parts:
-        parts.sort(key=lambda part: int(part.meta.get("start", 0)))
-        return ir.Name(tuple(context.table_name(part) for part in parts), parts[-1].name, *context.span_of(*parts))
+    if isinstance(first, exp.Column | exp.Dot) and first.find(exp.Identifier) is not None:
+        single = isinstance(first, exp.Column) and not first.table
+        named = [arguments[at] for at in naming.parts if len(arguments) > at] if single else [first]
+        return _compile_written_table(context, named)
     places = naming.parts[: 1 if first is not None and "." in first.name else None]
     literals = [arguments[at] for at in places if len(arguments) > at and arguments[at].is_string]
     texts = [literal.name for literal in literals]
@@ -105,6 +121,17 @@ def _compile_table_arguments(
             "/".join([f"{naming.scheme}://{_server_of(arguments, naming)}", *texts]), context.traits
         )
     return ir.Name(_fold_parts(context, texts), texts[-1].rpartition(".")[2], *_string_span(context, literals[-1]))
+
+
+def _compile_written_table(context: CompileContext, nodes: Sequence[exp.Expr]) -> ir.Name:
+    """The table whose parts are names, or names and strings."""
+    parts: list[str] = []
+    written: list[exp.Expr] = []
+    for node in nodes:
+        found = sorted(node.find_all(exp.Identifier), key=lambda part: int(part.meta.get("start", 0)))
+        written += found
+        parts += [context.table_name(part) for part in found] or _fold_parts(context, [node.name])
+    return ir.Name(tuple(parts), parts[-1], *context.span_of(*written))
 
 
 def _fold_parts(context: CompileContext, texts: Sequence[str]) -> tuple[str, ...]:
@@ -199,7 +226,10 @@ def is_lookup_function(context: CompileContext, name: str) -> bool:
 def compile_lookup(context: CompileContext, node: exp.Expr) -> ir.Expr | None:
     """The value of a column of a named table, chosen by a key; a default may follow it."""
     table, column, *rest = node.expressions if len(node.expressions) > 2 else (None, None)
-    name = compile_string_table(context, table) if table is not None else None
+    if isinstance(table, exp.Column):  # `dictGet(db.dict, …)`
+        name: ir.Name | None = _compile_written_table(context, [table])
+    else:
+        name = compile_string_table(context, table) if table is not None else None
     columns = column.expressions if isinstance(column, exp.Tuple) else [column]
     if name is None or not all(isinstance(item, exp.Literal) for item in columns):
         return None

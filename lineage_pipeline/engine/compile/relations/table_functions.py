@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from lineage_pipeline.dialects import functions
 from lineage_pipeline.dialects.number_literals import parse_whole_number
-from lineage_pipeline.engine.compile.context import CompileContext
+from lineage_pipeline.engine.compile.context import CompileContext, compile_object_name
 from lineage_pipeline.engine.compile.expressions.data_types import spell_type
 from lineage_pipeline.engine.compile.expressions.dispatch import compile_expression
 from lineage_pipeline.engine.compile.expressions.modifiers import option_text_of
@@ -107,6 +107,34 @@ def compile_vector_search(context: CompileContext, node: exp.Expr, table: exp.Ex
     return ir.Source("vector_search", relation=context.add_relation(ir.Select(sources, outputs)))
 
 
+def compile_semantic_view(context: CompileContext, node: exp.Expr, table: exp.Expr) -> ir.Source:
+    """Snowflake: SEMANTIC_VIEW(v DIMENSIONS t.a METRICS t.b) gives columns of the view, without their qualifiers."""
+    name = compile_object_name(context, node.this)
+    items = [item for clause in ("dimensions", "metrics", "facts") for item in node.args.get(clause) or ()]
+    where = node.args.get("where")
+    for column in [column for part in (*items, *([where] if where else ())) for column in part.find_all(exp.Column)]:
+        column.set("table", None)
+    if any(isinstance(item.this, exp.Star) for item in items):
+        return ir.Source(context.default_alias(name), name=name)
+    items.sort(key=lambda item: context.span_of(*item.find_all(exp.Identifier))[0])
+    outputs = tuple(
+        ir.Output(
+            name=context.fold_column(item.alias_or_name),
+            written=item.alias_or_name,
+            expr=compile_expression(context, item.unalias()),
+            start=ir.NOWHERE,
+            end=ir.NOWHERE,
+        )
+        for item in items
+    )
+    rows = ir.Select(
+        sources=(ir.Source(context.default_alias(name), name=name),),
+        outputs=outputs,
+        where=compile_expression(context, where) if where else None,
+    )
+    return ir.Source("semantic_view", relation=context.add_relation(rows))
+
+
 _MODEL_FUNCTIONS = (
     *(exp.AIForecast, exp.GenerateBool, exp.GenerateDouble, exp.GenerateEmbedding, exp.GenerateInt, exp.GenerateTable),
     *(exp.GenerateText, exp.MLForecast, exp.MLTranslate, exp.Predict),
@@ -114,9 +142,10 @@ _MODEL_FUNCTIONS = (
 
 MODEL_COMPILERS: dict[type[exp.Expr], Callable[[CompileContext, exp.Expr, exp.Expr], ir.Source]] = {
     **dict.fromkeys(_MODEL_FUNCTIONS, compile_model_function),
+    exp.SemanticView: compile_semantic_view,
     exp.VectorSearch: compile_vector_search,
 }
-"""BigQuery: compilers of functions that apply a model."""
+"""BigQuery: compilers of functions that apply a model; Snowflake: of one that queries a semantic view."""
 
 
 CompileTableQuery = Callable[[CompileContext, exp.Expr], int]

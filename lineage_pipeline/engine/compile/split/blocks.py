@@ -42,9 +42,7 @@ class BlockWalker(InlineFunctionWalker):
                 end = self.end()
                 tokens = self.tokens[before:end]
                 self.pieces.extend(
-                    split_multi_insert(
-                        strip_line_continuations(tokens, self.text) if self.family.result_word else tokens
-                    )
+                    split_multi_insert(strip_line_continuations(tokens, self.text) if self.family.plsql else tokens)
                 )
                 self.index = end
             if self.index == before:
@@ -209,7 +207,9 @@ class BlockWalker(InlineFunctionWalker):
         ordinal = self.walk_condition(begin, at, parent, word)
         self.walk_body_until(ordinal, _REPEAT_ENDS)
         if self.word() == "UNTIL":
-            self.index = self.find(("END",), self.index)
+            end = self.find(("END",), self.index)
+            self.walk_condition(self.index, end, ordinal, "UNTIL")
+            self.index = end
         self.finish_block(ordinal)
 
     def walk_for(self, parent: int) -> None:
@@ -230,6 +230,8 @@ class BlockWalker(InlineFunctionWalker):
             )
         names = tuple(self.fold(token) for token in self.tokens[begin + 1 : into : 2])
         first = into + 1
+        if "CURSOR" in self.words[first : first + 4]:  # FOR row AS cursor CURSOR FOR SELECT …
+            first = self.find(("FOR",), first, at) + 1
         while self.words[first] == "REVERSE" or (self.words[first] == "ARRAY" and kind == "FOREACH"):
             first += 1
         inner = first + 1 if self.kind(first) is OPEN_PAREN else first

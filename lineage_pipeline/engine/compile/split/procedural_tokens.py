@@ -30,7 +30,7 @@ def normalize_tokens(tokens: Sequence[Token], text: str, family: ProceduralLangu
     if family.identifiers:
         tokens = rewrite_define(tokens) if "define" in text.lower() else tokens
         return replace_identifier_calls(tokens, family) if mentions_identifier_function(text) else tokens
-    if not family.result_word:
+    if not family.plsql:
         return tokens
     kept = list(tokens)
     if "$" in text and any(word in text.upper() for word in CONDITIONAL_COMPILATION):
@@ -115,12 +115,12 @@ def tokenize_body(token: Token, text: str, traits: DialectTraits) -> Sequence[To
     if isinstance(inner, ParseFailure):
         return ParseFailure(inner.reason, token.start, token.end + 1)
     base = int(token.start) + offset
-    moved = replace_placeholders([_shift_token(item, base, skips) for item in inner], ReplacementStage.EXECUTED_TEXT)
+    moved = replace_placeholders([shift_token(item, base, skips) for item in inner], ReplacementStage.EXECUTED_TEXT)
     family = traits.procedural
-    return normalize_tokens(moved, code, family) if family is not None and not family.result_word else moved
+    return normalize_tokens(moved, code, family) if family is not None and not family.plsql else moved
 
 
-def _shift_token(token: Token, base: int, skips: Sequence[int]) -> Token:
+def shift_token(token: Token, base: int, skips: Sequence[int]) -> Token:
     """A token of the decoded code at its offset in the file; each skip is a character that decoding dropped."""
     start, end = int(token.start), int(token.end)
     if skips:

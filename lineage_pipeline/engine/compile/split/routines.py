@@ -17,6 +17,7 @@ from lineage_pipeline.dialects.procedural_languages import (
 )
 from lineage_pipeline.engine.compile.expressions.data_types import parse_type
 from lineage_pipeline.engine.compile.grammar.parser import ParseFailure
+from lineage_pipeline.engine.compile.split.foreign_bodies import tokenize_constants
 from lineage_pipeline.engine.compile.split.procedural_tokens import tokenize_body
 from lineage_pipeline.engine.compile.split.raw_statements import RawStatement, StatementRole
 from lineage_pipeline.engine.compile.split.simple_statements import SimpleStatementWalker
@@ -48,7 +49,7 @@ class RoutineHeaderWalker(SimpleStatementWalker):
 
     def read_return_type(self, behind: int, end: int) -> str:
         """The scalar type that a function returns, if it is a built-in one."""
-        at = self.find(("RETURN" if self.family.result_word else "RETURNS",), behind, end) + 1
+        at = self.find(("RETURN" if self.family.plsql else "RETURNS",), behind, end) + 1
         if at >= end or self.kind(at) in _NOT_SCALAR_TYPES:
             return ""
         stop = at + 1
@@ -137,6 +138,12 @@ class RoutineHeaderWalker(SimpleStatementWalker):
         names = tuple(f"@{position}" for position in range(1, len(parameters) + 1))
         return ("relations", (ir.Select((), values),)), ("assigns", (ir.Assignment(names, 0, declares=True),))
 
+    def returns_table(self, behind: int, end: int) -> bool:
+        """Whether a function returns rows: CREATE TABLE FUNCTION, or RETURNS TABLE without columns."""
+        head = self.words[self.index : behind]
+        returned = self.find(("RETURNS",), behind, end) + 1
+        return "TABLE FUNCTION" in " ".join(head[:6]) or self.words[returned : returned + 1] == ["TABLE"]
+
     def read_returned_columns(self, parameters: int, behind: int, end: int) -> tuple[ir.ColumnDef, ...]:
         """The columns of a function: RETURNS TABLE (…), or its OUT parameters."""
         at = self.find(("RETURNS",), behind, end)
@@ -216,8 +223,8 @@ class RowTypeWalker(RoutineHeaderWalker):
 
     def read_returned_row(self, behind: int, end: int) -> ir.Name | None:
         """The user-defined type after RETURNS, which may be a row type."""
-        at = self.find(("RETURN" if self.family.result_word else "RETURNS",), behind, end) + 1
-        if not (self.family.result_word or self.family.equals):
+        at = self.find(("RETURN" if self.family.plsql else "RETURNS",), behind, end) + 1
+        if not (self.family.plsql or self.family.equals):
             return None
         at += self.words[at : at + 1] == ["SETOF"]
         if at >= end or self.kind(at) not in _NAME_TOKENS or self.words[at] in ("TRIGGER", "RECORD", "VOID"):
@@ -348,7 +355,14 @@ class RoutineWalker(RowTypeWalker):
         scalar = kind == "function" and not columns and row is None
         returns = self.read_return_type(behind, min(body, end)) if scalar else ""
         module = EnclosingRoutine(
-            kind, name, names, inline=inline, typed=row is not None, cursors=cursors, returns=returns
+            kind=kind,
+            name=name,
+            columns=names,
+            inline=inline,
+            typed=row is not None,
+            cursors=cursors,
+            returns=returns,
+            tabular=scalar and self.returns_table(behind, min(body, end)),
         )
         if self.words[behind : behind + 2] == ["RETURNS", "TRIGGER"]:
             module = EnclosingRoutine("trigger", name, watched=_TRIGGER_ROWS)
@@ -377,7 +391,7 @@ class RoutineWalker(RowTypeWalker):
         word, begin, end = self.word(), self.index, self.end()
         if word in ("BEGIN", "DECLARE") or (word in self.family.opens and word not in QUERY_KEYWORDS):
             self.walk_statement(ordinal)
-        elif self.family.result_word:
+        elif self.family.plsql:
             self.walk_declare_section(ordinal)
             self.walk_block_rest(ordinal)
         elif word == "TABLE" and self.words[begin + 1] in QUERY_KEYWORDS:
@@ -389,10 +403,7 @@ class RoutineWalker(RowTypeWalker):
 
     def emit_expression_body(self, ordinal: int, begin: int, end: int) -> None:
         """A body that is the value of a function."""
-        name = self.module.name
-        use = StatementRole(
-            "result", "RETURN", columns=self.module.columns or ((name.parts[-1],) if name is not None else ())
-        )
+        use = StatementRole("result", "RETURN", columns=self.module.result_columns)
         self.emit_rewritten(begin, end, ordinal, self.build_query(begin, begin, end), use)
 
     def walk_quoted_body(
@@ -408,7 +419,11 @@ class RoutineWalker(RowTypeWalker):
             size = int(self.tokens[body].end) + 1 - int(self.tokens[body].start)
             values = (("name", named), ("language", language))
             finding = ir.Finding("FOREIGN_BODY", values, place, place + size)
-            self.emit(begin, end, parent, label, (*parts, ("findings", (finding,))))
+            ordinal = self.emit(begin, end, parent, label, (*parts, ("findings", (finding,))))
+            runs_sql = module.kind != "function" or language.startswith("PL")  # plpython, plperl …
+            constants = tokenize_constants(self.tokens[body], self.text, language, self.traits) if runs_sql else ()
+            for constant in constants:
+                self.walk_inside(constant, EnclosingRoutine(module.kind, module.name)).walk_script(ordinal)
             return
         inner = tokenize_body(self.tokens[body], self.text, self.traits)
         if isinstance(inner, ParseFailure):
@@ -532,7 +547,7 @@ class InlineFunctionWalker(RoutineWalker):
     def find_with_function(self) -> int:
         """The index of the WITH before inline functions of the current statement; -1 if it has none."""
         if self._with_functions is None:
-            asked = self.family.result_word and _WITH_FUNCTION.search(self.text) is not None
+            asked = self.family.plsql and _WITH_FUNCTION.search(self.text) is not None
             words = self.words if asked else []
             self._with_functions = [
                 at for at in range(len(words) - 1) if words[at] == "WITH" and words[at + 1] in _ROUTINE_KEYWORDS

@@ -54,7 +54,7 @@ class SimpleStatementWalker(DeclarationWalker):
 
     def is_bare_call(self, begin: int, end: int) -> bool:
         """PL/SQL: whether a procedure is called without CALL."""
-        if not self.family.result_word or not is_name_at(self.tokens, begin):
+        if not self.family.plsql or not is_name_at(self.tokens, begin):
             return False
         behind = self.target_end(begin)
         return behind == end
@@ -164,14 +164,12 @@ class SimpleStatementWalker(DeclarationWalker):
         elif first == end:
             self.emit(begin, end, parent, "RETURN")
         else:
-            own = (self.module.name.parts[-1],) if self.module.name is not None else ()
-            columns = self.module.columns or own
             self.emit_rewritten(
                 begin,
                 end,
                 parent,
                 self.build_query(begin, first, end),
-                StatementRole("result", "RETURN", columns=columns),
+                StatementRole("result", "RETURN", columns=self.module.result_columns),
             )
 
     def build_output_query(self, at: int) -> list[Token]:
@@ -194,7 +192,7 @@ class SimpleStatementWalker(DeclarationWalker):
         word = self.word(1)
         if word == "IMMEDIATE" or (self.family.equals and self.module.kind and not self.module.inline):
             self.walk_dynamic(begin, begin + (2 if word == "IMMEDIATE" else 1), end, parent)
-        elif self.word() == "EXEC" or self.family.result_word:
+        elif self.word() == "EXEC" or self.family.plsql:
             self.emit_call(begin, begin + 1, end, parent)
         else:
             self.emit(begin, end, parent, "EXECUTE")
@@ -220,7 +218,7 @@ class SimpleStatementWalker(DeclarationWalker):
         variables = self.read_targets(into + 1, end)[0] if into < end else ()
         inner: Sequence[Token] | ParseFailure = ParseFailure("", 0, 0)
         # What a query gives that is run without INTO is lost in these languages.
-        lost = kind == "EXECUTE" and bool(self.module.kind) and (self.family.equals or self.family.result_word)
+        lost = kind == "EXECUTE" and bool(self.module.kind) and (self.family.equals or self.family.plsql)
         using = self.find(("USING",), text, end)
         numbered = using < end and self.family.equals  # `$1` stands for the first value behind USING
         if stop == text + 1 and self.kind(text) in STRING_TOKENS and not numbered:
@@ -304,6 +302,9 @@ class SimpleStatementWalker(DeclarationWalker):
             self.emit(begin, end, parent, "CALL")
             return
         name, behind = read_dotted_name(self.tokens, name_at, begin, self.traits)
+        if (text := self.find_executed_text(name, behind)) is not None:
+            self.emit_execution(begin, end, parent, "CALL", DynamicExecution(text))
+            return
         into = self.find(("INTO",), behind, end)
         variables = self.read_targets(into + 1, end)[0] if into < end else ()
         if self.kind(behind) is not OPEN_PAREN or behind >= end:
@@ -314,6 +315,26 @@ class SimpleStatementWalker(DeclarationWalker):
         tokens = [self.select_token(begin), word, *self.tokens[behind : self.skip_brackets(behind)]]
         self.emit_rewritten(begin, end, parent, tokens, StatementRole("call", "CALL", variables, target=name))
 
+    def find_executed_text(self, name: ir.Name, behind: int) -> tuple[Token, ...] | None:
+        """The argument of a procedure that runs a text; None for other procedures, and if the text is a name."""
+        called = ".".join(name.parts[-2:]).upper()
+        known = self.family.executors.get(called) or self.family.executors.get(name.parts[-1].upper())
+        if known is None or self.kind(behind) is not OPEN_PAREN:
+            return None
+        arguments, index, end = list[tuple[Token, ...]](), behind + 1, self.skip_brackets(behind) - 1
+        while index < end:
+            stop = self.find_comma(index, end)
+            arguments.append(tuple(self.tokens[index:stop]))
+            index = stop + 1
+        position, parameter = known
+        named = {keyword(item[0]): item[2:] for item in arguments if len(item) > 2 and item[1].text == "=>"}
+        text = named.get(parameter) or (arguments[position] if len(arguments) > position and not named else ())
+        stored = any(token.text.upper() in _STORED_JOBS for item in arguments for token in item)
+        return None if stored or not text else text
+
+
+_STORED_JOBS = frozenset({"STORED_PROCEDURE", "EXECUTABLE", "CHAIN", "EXTERNAL_SCRIPT", "SQL_SCRIPT", "BACKUP_SCRIPT"})
+"""Oracle: types of jobs whose action is no PL/SQL block (docs: DBMS_SCHEDULER.CREATE_JOB)."""
 
 _SIMPLE_STATEMENTS: dict[str, Callable[[SimpleStatementWalker, int, int, int], None]] = {
     "CALL": SimpleStatementWalker.walk_call,

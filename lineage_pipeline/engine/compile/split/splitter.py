@@ -11,7 +11,7 @@ from lineage_pipeline.dialects.procedural_languages import (
     ProceduralLanguage,
 )
 from lineage_pipeline.engine.compile.split.blocks import WALKED_KEYWORDS, BlockWalker
-from lineage_pipeline.engine.compile.split.procedural_tokens import normalize_tokens
+from lineage_pipeline.engine.compile.split.procedural_tokens import normalize_tokens, strip_line_continuations
 from lineage_pipeline.engine.compile.split.raw_statements import (
     RawStatement,
     is_batch_separator,
@@ -44,7 +44,7 @@ def split_statements(
 
 def _split_by_dialect(tokens: Sequence[Token], traits: DialectTraits, text: str) -> Iterator[RawStatement]:
     """The raw statements of a script in text order."""
-    if traits.batches:
+    if traits.transact_sql:
         yield from _split_batches(tokens, traits)
         return
     family = traits.procedural
@@ -55,8 +55,9 @@ def _split_by_dialect(tokens: Sequence[Token], traits: DialectTraits, text: str)
             BlockWalker(tokens=tokens, text=text, traits=traits, family=family, pieces=pieces).walk_script(-1)
             yield from pieces
             return
+    continued = family is not None and family.plsql
     for statement in split_at_semicolons(tokens):
-        yield from split_multi_insert(statement)
+        yield from split_multi_insert(strip_line_continuations(statement, text) if continued else statement)
 
 
 _CREATED_BODIES = frozenset({*MODULE_KINDS, *STATEMENT_RUNNERS, "TYPE", "RULE", "DEFINER"})
@@ -68,10 +69,10 @@ _LOOKAHEAD = 10
 
 def is_plain_script(tokens: Sequence[Token], family: ProceduralLanguage) -> bool:
     """Whether a script has no blocks, routines or client variables, so that semicolons are enough to split it."""
-    if family.result_word or (
-        family.variable_first and any(token.token_type is TokenType.PARAMETER for token in tokens)
-    ):
-        return False  # PL/SQL has terminators and inline functions; MySQL assigns session variables in queries
+    if family.variable_first and any(token.token_type is TokenType.PARAMETER for token in tokens):
+        return False  # MySQL assigns session variables in queries
+    if family.plsql and any(_is_plsql_sign(tokens, index) for index in range(len(tokens))):
+        return False
     for statement in split_at_semicolons(tokens):
         word = keyword(statement[0])
         if word in ("CREATE", "ALTER"):
@@ -81,6 +82,16 @@ def is_plain_script(tokens: Sequence[Token], family: ProceduralLanguage) -> bool
         elif word in WALKED_KEYWORDS or _may_be_label(statement):
             return False
     return True
+
+
+def _is_plsql_sign(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a token may be the slash that ends a block, or the WITH before functions of a query."""
+    token = tokens[index]
+    if token.token_type is TokenType.SLASH:
+        return index == 0 or tokens[index - 1].line != token.line
+    if token.token_type is not TokenType.WITH or index + 1 >= len(tokens):
+        return False
+    return keyword(tokens[index + 1]) in ("FUNCTION", "PROCEDURE")
 
 
 def _may_be_label(statement: Sequence[Token]) -> bool:

@@ -19,6 +19,7 @@ from lineage_pipeline.dialects.tsql import (
     EXPECTED_WORDS,
     MODULE_OPTIONS,
     NOT_PROCEDURES,
+    SILENT_BATCH_STATEMENTS,
     SQLCMD_COMMANDS,
     STATEMENT_STARTS,
 )
@@ -646,7 +647,6 @@ def _shift_definition(piece: RawStatement, distance: int) -> StatementParts:
 
 _OPEN, _SEMICOLON = TokenType.L_PAREN, TokenType.SEMICOLON
 _ROUTINE_KINDS = {"PROC": "PROCEDURE", "PROCEDURE": "PROCEDURE", "FUNCTION": "FUNCTION", "TRIGGER": "TRIGGER"}
-_IGNORED_KEYWORDS = ("DISABLE", "ENABLE", "REVERT", "SEND", "EXTERNAL", "GET", "MOVE", "END CONVERSATION")
 
 
 class BatchSplitter(CursorSplitter):
@@ -681,7 +681,7 @@ class BatchSplitter(CursorSplitter):
             self.emit(self.index, self.line_end(), parent, ":" + self.word(1))
         elif self.is_label():
             self.emit(self.index, self.index + 2, parent, "LABEL")
-        elif word in _IGNORED_KEYWORDS:
+        elif word in SILENT_BATCH_STATEMENTS:
             self.emit(self.index, self.statement_end(), parent, word)
         elif known is not None:
             known(self, parent)

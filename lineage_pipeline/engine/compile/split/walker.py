@@ -26,7 +26,7 @@ class EnclosingRoutine(msgspec.Struct, frozen=True):
     """The routine around the current token: its kind, name, result, and the table of its trigger.
     `row` is the trigger's own name for the new row. What a `typed` routine returns may be a row of a type with
     its own columns. `cursors` are the parameters of a procedure: the queries opened for them are its results.
-    `returns` is the type of its scalar value.
+    `returns` is the type of its scalar value. A `tabular` function returns rows, with the columns of its query.
     """
 
     kind: str = ""
@@ -38,6 +38,13 @@ class EnclosingRoutine(msgspec.Struct, frozen=True):
     typed: bool = False
     cursors: frozenset[str] = frozenset()
     returns: str = ""
+    tabular: bool = False
+
+    @property
+    def result_columns(self) -> tuple[str, ...]:
+        """The names of the columns that it returns; a value has the name of its function."""
+        own = () if self.name is None or self.tabular else (self.name.parts[-1],)
+        return self.columns or own
 
 
 _NO_WORDS = ("",) * 8
@@ -166,14 +173,14 @@ class TokenWalker:
         index = self.index if begin is None else begin
         following = bisect_left(self._semicolons, index)
         end = self._semicolons[following] if following < len(self._semicolons) else len(self.tokens)
-        if self.family.result_word:
+        if self.family.plsql:
             return next((at for at in range(index, end) if self.is_terminator(at)), end)
         return end
 
     def is_terminator(self, index: int) -> bool:
         """SQL*Plus: whether a slash is alone on its line."""
         token = self.tokens[index]
-        if token.token_type is not _SLASH_TOKEN or not self.family.result_word:
+        if token.token_type is not _SLASH_TOKEN or not self.family.plsql:
             return False
         before = self.tokens[index - 1] if index else None
         following = self.tokens[index + 1] if index + 1 < len(self.tokens) else None

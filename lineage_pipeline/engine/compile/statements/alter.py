@@ -437,6 +437,14 @@ def _read_move(cursor: TokenReader, name: ir.Name, declare: ParseDeclaration) ->
     cursor.read_item()
 
 
+def _read_attach(cursor: TokenReader, name: ir.Name, declare: ParseDeclaration) -> Alterations:
+    """ClickHouse: ATTACH PARTITION … FROM copies rows of another table."""
+    item = TokenReader(cursor.read_item(), cursor.traits, cursor.tokens[0].start - cursor.shift)
+    if item.seek("FROM"):
+        item.index += 1
+        yield from _move_rows(item.read_name(), name)
+
+
 def _read_append(cursor: TokenReader, name: ir.Name, declare: ParseDeclaration) -> Alterations:
     if cursor.take("FROM"):
         yield from _move_rows(cursor.read_name(), name)
@@ -489,6 +497,7 @@ ALTER_ACTIONS: dict[str, Callable[[TokenReader, ir.Name, ParseDeclaration], Alte
     "ADD": _read_add,
     "ALTER": _read_alter_column,
     "APPEND": _read_append,
+    "ATTACH": _read_attach,
     "CHANGE": _read_change,
     "COMMENT": _read_column_comment,
     "DROP": _read_drop,

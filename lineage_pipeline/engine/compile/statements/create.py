@@ -8,11 +8,13 @@ import msgspec
 from sqlglot import exp
 from sqlglot.tokens import TokenType
 
+from lineage_pipeline.dialects.table_functions import TableEngine
 from lineage_pipeline.engine.compile.context import CompileContext, ReadFields, compile_object_name
 from lineage_pipeline.engine.compile.expressions.data_types import spell_type
 from lineage_pipeline.engine.compile.expressions.dispatch import compile_expression
 from lineage_pipeline.engine.compile.external_objects import build_external_name
 from lineage_pipeline.engine.compile.relations.query import bind_ctes, compile_query
+from lineage_pipeline.engine.compile.relations.table_arguments import compile_table_arguments
 from lineage_pipeline.engine.compile.tokens import TEXT_TOKENS, TokenReader, is_name_at
 from lineage_pipeline.model import ir
 
@@ -327,7 +329,8 @@ def _compile_relation(context: CompileContext, tree: exp.Expr, kind: str) -> dic
         construct = f"a {kind.lower()} without a query"
         context.report("UNSUPPORTED_SYNTAX", context.origin, context.end, construct=construct)
     label = f"CREATE {'MATERIALIZED ' if exp.MaterializedProperty in properties else ''}{kind}"
-    return {"kind": label, "definition": definition, **_compile_to_table(context, properties, definition)}
+    writes = (*_compile_to_table(context, properties, definition), *_compile_engine(context, properties, definition))
+    return {"kind": label, "definition": definition, **({"writes": writes} if writes else {})}
 
 
 def _is_storage_key(item: exp.Expr) -> bool:
@@ -350,14 +353,33 @@ def _relation_kind(properties: dict[type[exp.Expr], exp.Expr], kind: str) -> str
 
 def _compile_to_table(
     context: CompileContext, properties: dict[type[exp.Expr], exp.Expr], definition: ir.Definition
-) -> dict[str, tuple[ir.Write, ...]]:
+) -> Iterator[ir.Write]:
     """ClickHouse: the rows of a materialized view with TO go into a table."""
     to = properties.get(exp.ToTableProperty)
-    if to is None or not isinstance(to.this, exp.Table) or definition.relation == ir.NOWHERE:
-        return {}
-    return {
-        "writes": (ir.Write(compile_object_name(context, to.this), definition.relation, "insert", None, by_name=True),)
-    }
+    if to is not None and isinstance(to.this, exp.Table) and definition.relation != ir.NOWHERE:
+        yield ir.Write(compile_object_name(context, to.this), definition.relation, "insert", None, by_name=True)
+
+
+def _compile_engine(
+    context: CompileContext, properties: dict[type[exp.Expr], exp.Expr], definition: ir.Definition
+) -> Iterator[ir.Write]:
+    """ClickHouse: a Distributed table shows the rows of another one, those of a Buffer go there."""
+    written = properties.get(exp.EngineProperty)
+    call = written.this if written is not None else None
+    if not isinstance(call, exp.Anonymous):
+        return
+    outside = context.traits.table_arguments.get(call.name.upper())  # MySQL(…) is a function, too
+    engine = context.traits.table_engines.get(call.name.upper()) or (TableEngine(outside) if outside else None)
+    other = compile_table_arguments(context, call.expressions, engine.table) if engine is not None else None
+    if engine is None or other is None:
+        return
+    source, target = (definition.name, other) if engine.passes_on else (other, definition.name)
+    items: tuple[ir.Output | ir.Star, ...] = tuple(
+        ir.Output(column.name, column.written, ir.Ref((column.name,), ir.NOWHERE, ir.NOWHERE), ir.NOWHERE, ir.NOWHERE)
+        for column in definition.columns
+    )
+    rows = ir.Select((ir.Source("", name=source),), items or (ir.Star((), ir.NOWHERE, ir.NOWHERE),))
+    yield ir.Write(target, context.add_relation(rows), "insert", None, by_name=True)
 
 
 def _is_temporary(context: CompileContext, properties: dict[type[exp.Expr], exp.Expr], name: ir.Name) -> bool:
@@ -445,7 +467,7 @@ _REAL_TYPE = re.compile(r"[\]\"]?\s+\[?real\b", re.IGNORECASE)
 def _compile_declared_type(context: CompileContext, node: exp.Expr) -> str:
     """The type of a column; T-SQL: sqlglot reads REAL as FLOAT, which has twice its digits."""
     kind = spell_type(node.args.get("kind"), context.dialect)
-    if kind != "FLOAT" or not context.traits.batches:
+    if kind != "FLOAT" or not context.traits.transact_sql:
         return kind
     end = context.name_span(node.args["this"])[1]
     return "REAL" if end >= 0 and _REAL_TYPE.match(context.text, context.origin + end) else kind

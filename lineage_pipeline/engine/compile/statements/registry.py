@@ -13,8 +13,9 @@ from sqlglot import exp
 from sqlglot.tokens import Token
 
 from lineage_pipeline.dialects.dialect import DialectTraits
-from lineage_pipeline.dialects.procedural_languages import MODULE_KINDS, STATEMENT_RUNNERS
+from lineage_pipeline.dialects.procedural_languages import MODULE_KINDS, SILENT_BLOCK_STATEMENTS, STATEMENT_RUNNERS
 from lineage_pipeline.dialects.statement_words import OBJECT_WORDS
+from lineage_pipeline.dialects.tsql import SILENT_BATCH_STATEMENTS
 from lineage_pipeline.engine.compile.context import CompileContext, ReadFields, StatementFields
 from lineage_pipeline.engine.compile.grammar.parser import ParseFailure, parse_statement
 from lineage_pipeline.engine.compile.grammar.rules import has_rules_before_parsing
@@ -62,10 +63,11 @@ from lineage_pipeline.engine.compile.statements.streaming import (
     compile_create_sink,
     compile_create_stream,
     compile_insert_extern,
+    compile_join_index,
     compile_subscribe,
 )
 from lineage_pipeline.engine.compile.statements.update_delete import compile_delete, compile_truncate, compile_update
-from lineage_pipeline.engine.compile.tokens import TokenReader, keyword
+from lineage_pipeline.engine.compile.tokens import STATEMENT_KEYWORDS, TEXT_TOKENS, TokenReader, keyword, token_type_at
 from lineage_pipeline.model import ir
 
 
@@ -80,6 +82,10 @@ class ReadAs(StrEnum):
     """The compiler reads its tokens where sqlglot cannot parse it."""
     SPLIT = "splitter"
     """The splitter takes it apart; its statements are compiled one by one."""
+    IGNORED_IN_BLOCK = "ignored by the splitter, in a block"
+    """It has no lineage; outside of a block, its first word may begin another statement."""
+    IGNORED_IN_BATCH = "ignored by the splitter, in a batch"
+    """The same for T-SQL."""
     IGNORED = "ignored"
     """It has no lineage: its first words are enough."""
     IGNORED_UNPARSED = "ignored, if sqlglot fails"
@@ -108,8 +114,8 @@ TokensCompiler = Callable[[CompileContext, TokenReader], ReadFields | None]
 
 
 def from_tree(words: str, tree: type[exp.Expr], compiler: TreeCompiler, meaning: str) -> StatementKind:
-    """A statement that sqlglot parses."""
-    return StatementKind(words=(words,), read_as=ReadAs.TREE, meaning=meaning, compiler=compiler, tree=tree)
+    """A statement that sqlglot parses; variants of its first words are separated by commas."""
+    return StatementKind(tuple(words.split(", ")), ReadAs.TREE, meaning, compiler, tree)
 
 
 def from_tokens(
@@ -134,6 +140,11 @@ def ignored_objects(meaning: str, kinds: str, verbs: str = "CREATE ALTER DROP UP
     return StatementKind(words, ReadAs.IGNORED_UNPARSED, meaning)
 
 
+def split_statements(meaning: str, words: str) -> StatementKind:
+    """Statements that the splitter takes apart or prepares for the parser, in scripts of procedural languages."""
+    return StatementKind(tuple(words.split()), ReadAs.SPLIT, meaning)
+
+
 def compile_bare_query(context: CompileContext, tree: exp.Expr) -> StatementFields:
     """A query that returns its rows, goes INTO a table, or into variables."""
     if context.traits.select_assigns and has_variable_assignments(tree):
@@ -151,13 +162,28 @@ def _build_inner_reader(kind: str) -> TokensCompiler:
     """A reader of an object that runs a statement (PIPE, TASK): its lineage is that of the statement."""
 
     def read_inner(context: CompileContext, cursor: TokenReader) -> ReadFields:
-        if not cursor.seek("AS"):
+        found = cursor.seek("AS")
+        while found and token_type_at(cursor.tokens, cursor.index + 1) in TEXT_TOKENS:  # EXECUTED AS 'user'
+            cursor.index += 1
+            found = cursor.seek("AS")
+        if not found:
             return {"kind": kind}
         inner = cursor.tokens[cursor.index + 1 :]
         fields = _compile_inner_statement(context, inner) if inner else None
         return {**(fields or {}), "kind": kind}
 
     return read_inner
+
+
+def _read_explained(context: CompileContext, cursor: TokenReader) -> ReadFields | None:
+    """EXPLAIN ANALYZE runs its statement."""
+    begin = next((at for at, word in enumerate(cursor.words) if at and word in STATEMENT_KEYWORDS), 0)
+    fields = _compile_inner_statement(context, cursor.tokens[begin:]) if begin else None
+    return {**fields, "kind": "EXPLAIN"} if fields is not None else None
+
+
+def _is_run(tokens: Sequence[Token]) -> bool:
+    return any(keyword(token) == "ANALYZE" for token in tokens[1:4])
 
 
 def _compile_inner_statement(context: CompileContext, tokens: Sequence[Token]) -> ReadFields | None:
@@ -215,7 +241,12 @@ def _writes_file(tokens: Sequence[Token]) -> bool:
 
 STATEMENT_KINDS: tuple[StatementKind, ...] = (
     # queries
-    from_tree("SELECT", exp.Query, compile_bare_query, "the result columns; SELECT INTO writes a table"),
+    from_tree(
+        "SELECT, WITH, FROM, TABLE, LOCKING, USING EXTERNAL FUNCTION",
+        exp.Query,
+        compile_bare_query,
+        "the result columns; SELECT INTO writes a table",
+    ),
     from_tree("VALUES", exp.Values, compile_bare_query, "the result columns"),
     from_tree("PIVOT", exp.Pivot, compile_bare_query, "the result columns (DuckDB)"),
     from_tokens(
@@ -245,14 +276,32 @@ STATEMENT_KINDS: tuple[StatementKind, ...] = (
     from_tokens("CREATE PIPE", _build_inner_reader("CREATE PIPE"), "what its COPY writes"),
     from_tokens("CREATE PIPELINE", _build_inner_reader("CREATE PIPELINE"), "SingleStore: what its LOAD DATA writes"),
     from_tokens("CREATE CORTEX", _build_inner_reader("CREATE CORTEX SEARCH SERVICE"), "what its query reads"),
+    from_tokens("CREATE SCHEDULED", _build_inner_reader("CREATE SCHEDULED QUERY"), "Hive: what its statement writes"),
+    from_tokens("CREATE JOIN", compile_join_index, "Teradata: the stored result of a join"),
+    from_tokens("EXPLAIN", _read_explained, "EXPLAIN ANALYZE: what its statement writes", applies=_is_run),
     from_tokens("SUBMIT", _build_inner_reader("SUBMIT TASK"), "StarRocks: what its statement writes"),
     StatementKind(
         tuple(f"CREATE {kind}" for kind in (*MODULE_KINDS, *STATEMENT_RUNNERS)),
         ReadAs.SPLIT,
         "the statements of its body, each under its routine",
     ),
+    split_statements(
+        "blocks, branches and loops: the statements inside", "BEGIN CASE DO FOR FORALL FOREACH IF LOOP REPEAT WHILE"
+    ),
+    split_statements("declared variables and cursors; values that variables get", "DECLARE SET LET OPEN FETCH"),
+    split_statements(
+        "what routines write, return or assign with a clause of their language",
+        "SELECT WITH INSERT UPDATE DELETE MERGE REPLACE RETURN PIPE RECEIVE WAITFOR",
+    ),
+    split_statements("called procedures; executed texts are read as SQL", "CALL EXEC EXECUTE PERFORM PREPARE"),
+    split_statements("T-SQL: routines and table types", "CREATE ALTER"),
     # writes
-    from_tree("INSERT", exp.Insert, compile_insert, "written columns, also of an upsert"),
+    from_tree(
+        "INSERT, REPLACE, APPLY CHANGES, CREATE FLOW",
+        exp.Insert,
+        compile_insert,
+        "written columns, also of an upsert",
+    ),
     from_tokens("INSERT", compile_insert_from_file, "ClickHouse: INSERT … FROM INFILE reads a file", _reads_file),
     from_tokens("INSERT", compile_insert_extern, "Druid: INSERT INTO EXTERN writes files", _writes_extern),
     from_tree("INSERT ALL", exp.MultitableInserts, compile_multi_insert, "the columns of every written table"),
@@ -278,7 +327,7 @@ STATEMENT_KINDS: tuple[StatementKind, ...] = (
     # known by the first word, and without lineage
     ignored_commands("permissions", "GRANT REVOKE DENY"),
     ignored_commands("messages and errors", "PRINT RAISERROR THROW NOTIFY LISTEN"),
-    ignored_commands("information", "SHOW DESCRIBE DESC EXPLAIN"),
+    ignored_commands("information", "SHOW DESCRIBE DESC"),
     ignored_commands("transactions", "COMMIT ROLLBACK SAVEPOINT SAVE START"),
     ignored_commands("settings", "DISCARD RESET RECONFIGURE"),
     ignored_commands("flow of control", "GOTO RETURN BREAK CONTINUE WAITFOR"),
@@ -286,11 +335,23 @@ STATEMENT_KINDS: tuple[StatementKind, ...] = (
     ignored_commands(
         "maintenance", "ANALYZE VACUUM BACKUP RESTORE DBCC CHECKPOINT OPTIMIZE REFRESH CLUSTER REINDEX LOCK UNLOCK KILL"
     ),
+    StatementKind(
+        tuple(sorted(SILENT_BLOCK_STATEMENTS)),
+        ReadAs.IGNORED_IN_BLOCK,
+        "statements of procedural languages without data: flow of control, errors, transactions, types",
+    ),
+    StatementKind(
+        tuple(sorted(SILENT_BATCH_STATEMENTS)),
+        ReadAs.IGNORED_IN_BATCH,
+        "T-SQL: triggers that are switched, conversations, sessions",
+    ),
     # known by the first word where sqlglot fails, and without lineage
     ignored_commands("blocks, variables and settings", "BEGIN END SET DECLARE", ReadAs.IGNORED_UNPARSED),
     ignored_commands("permissions and audits", "AUDIT NOAUDIT REASSIGN REVERT SECURITY", ReadAs.IGNORED_UNPARSED),
     ignored_commands("messages and errors", "RAISE SIGNAL RESIGNAL DIAGNOSTIC WATCH UNLISTEN", ReadAs.IGNORED_UNPARSED),
-    ignored_commands("information", "ANALYSE CHECK CHECKSUM EXISTS HELP LIST LS VALIDATE", ReadAs.IGNORED_UNPARSED),
+    ignored_commands(
+        "information", "ANALYSE CHECK CHECKSUM EXISTS EXPLAIN HELP LIST LS VALIDATE", ReadAs.IGNORED_UNPARSED
+    ),
     ignored_commands("transactions", "ABORT RELEASE XA BINLOG", ReadAs.IGNORED_UNPARSED),
     ignored_commands(
         "sessions and settings",

@@ -109,3 +109,18 @@ def compile_insert_extern(context: CompileContext, cursor: TokenReader) -> dict[
     relation = compile_inner_query(context, cursor.tokens[cursor.index :])
     write = ir.Write(build_external_name(address, cursor.traits), relation, "unload", None, by_name=True)
     return {"kind": "INSERT", "writes": (write,)}
+
+
+def compile_join_index(context: CompileContext, cursor: TokenReader) -> ReadFields | None:
+    """Teradata: CREATE JOIN INDEX stores the rows of a query, as a materialized view does."""
+    cursor.take("INDEX")
+    name = cursor.read_name()
+    if name is None or not cursor.seek("AS"):
+        return None
+    begin = cursor.index + 1
+    end = begin
+    while end < len(cursor.tokens) and cursor.words[end] not in ("PRIMARY", "PRIMARY INDEX", "INDEX", "PARTITION"):
+        end += 1
+    relation = compile_inner_query(context, cursor.tokens[begin:end])
+    definition = ir.Definition(name, "materialized view", relation=relation)
+    return {"kind": "CREATE JOIN INDEX", "definition": definition}

@@ -94,7 +94,24 @@ def compile_changed_sources(context: CompileContext, tree: exp.Expr) -> tuple[ir
     named = tree.this if isinstance(tree.this, exp.Expr) else next(iter(tree.args.get("tables") or ()), None)
     own = list(compile_source_item(context, named, None, compile_query)) if named is not None else []
     aliases = {item.alias for item in others}
-    return (*(item for item in own if item.alias not in aliases), *others)
+    found = (*(item for item in own if item.alias not in aliases), *others)
+    return (*found, *_compile_implied_sources(context, tree, found)) if context.traits.implied_sources else found
+
+
+def _compile_implied_sources(
+    context: CompileContext, tree: exp.Expr, sources: Sequence[ir.Source]
+) -> Iterator[ir.Source]:
+    """Teradata: `UPDATE t SET a = s.x WHERE t.id = s.id` reads s."""
+    known = {item.alias.lower() for item in sources} | {
+        item.name.parts[-1].lower() for item in sources if item.name is not None
+    }
+    for column in tree.find_all(exp.Column):
+        qualifier = column.args.get("table")
+        if qualifier is None or qualifier.name.lower() in known or column.find_ancestor(exp.Select) is not None:
+            continue
+        known.add(qualifier.name.lower())
+        table = exp.Table(this=qualifier, db=column.args.get("db"), catalog=column.args.get("catalog"))
+        yield from compile_source_item(context, table, ir.Join("cross"), compile_query)
 
 
 def resolve_target(context: CompileContext, node: exp.Expr, sources: Sequence[ir.Source]) -> ir.Name | None:
