@@ -83,7 +83,9 @@ def assert_use_span(edge: ColumnEdge, use: ColumnEdge | Use, text: str) -> str:
 
 def is_reference_to(edge: ColumnEdge, written: str, text: str) -> bool:
     """Whether a reference names the column of an edge: directly, by a hop, by a star or by a new name."""
-    if not written or written.endswith("*") or written.startswith("@"):  # a variable brings what it was given
+    if (
+        not written or written.endswith("*") or re.match(r"@|\$\d", written)
+    ):  # a variable brings what it was given; a column by number
         return True
     ordered = [unquote_name(part) for part in NAME_PART.findall(written)]
     parts = set(ordered)
