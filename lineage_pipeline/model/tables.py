@@ -244,7 +244,7 @@ class Facet(msgspec.Struct, frozen=True, gc=False):
     """One side of what a statement does to an object, in canonical form, so that two revisions can be compared.
 
     `column` is the output column of a `projection` and `*` for the others (filter, join, grouping, set operation,
-    order, source, write); `text` is alias-free with every name resolved, `expression` is what was written. A
+    order, source, write, variable); `text` is alias-free with every name resolved, `expression` is what was written. A
     `declaration` only says where a column of a CREATE TABLE stands.
     """
 

@@ -148,6 +148,8 @@ def is_reversed(change: Change, back: tuple[Change, ...]) -> bool:
     if not change.root or mended or change.rule.startswith(("ANL", "OBJ005", "CON002", "PII001")):
         return True
     found = {(one.rule, one.object, one.column) for one in back}
+    if change.rule.startswith("EXP") and ("SRC002", change.object, None) in found:  # what is repaired was broken
+        return True
     return bool(found & {(rule, *_place_at_head(change)) for rule in MIRRORED.get(change.rule, (change.rule,))})
 
 

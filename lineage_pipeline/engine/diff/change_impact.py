@@ -23,7 +23,7 @@ from lineage_pipeline.engine.diff.consumers import (
     has_positional_clause,
     has_readers,
     list_row_facets,
-    takes_star,
+    takes_star_of,
 )
 from lineage_pipeline.engine.diff.equivalence import FILTER_FACET, SET_OPERATION_FACET, excludes_null, is_positional
 from lineage_pipeline.engine.diff.finding import ChangeFinding
@@ -173,7 +173,7 @@ def impact_of_positions(pair: LineagePair, finding: ChangeFinding, policy: Polic
     """Positional readers get other columns; a star passes them on; a column list is safe."""
     sinks = find_positional_sinks(pair, finding.object)
     readers = find_object_readers(pair.head, finding.object)
-    stars = [reader for reader in readers if takes_star(pair.head, reader)]
+    stars = [reader for reader in readers if takes_star_of(pair.head, finding.object, reader)]
     counting = sinks or [
         one
         for one in stars

@@ -23,6 +23,7 @@ from lineage_pipeline.engine.diff.policy import (
     rule_level,
 )
 from lineage_pipeline.engine.diff.root_cause import find_roots
+from lineage_pipeline.engine.diff.rules.analyzability import find_repaired_objects
 from lineage_pipeline.engine.diff.rules.registry import RULES
 from lineage_pipeline.model.analysis import LineageTables
 from lineage_pipeline.model.enums import Scope, Severity
@@ -35,10 +36,11 @@ def diff(base: LineageTables, head: LineageTables, policy: Policy = DEFAULT) -> 
     """The changes from base to head, sorted; root causes count, derived changes show where they take effect."""
     pair = pair_lineages(base, head, policy.sensitive)
     told = [finding for finding in apply_rules(pair) if is_rule_enabled(policy, finding.rule)]
+    repaired = find_repaired_objects(pair)
     found = [
         _apply_level(change, policy)
         for finding, root in find_roots(pair, told).items()
-        for change in _build_changes(pair, finding, root, policy)
+        for change in _build_changes(pair, finding, root, policy, repaired=is_repair(finding, repaired))
     ]
     return tuple(sorted(_raise_roots(_drop_duplicate_changes(found), policy), key=_change_order))
 
@@ -49,9 +51,21 @@ def apply_rules(pair: LineagePair) -> list[ChangeFinding]:
     return sorted({finding for function in functions for finding in function(pair)}, key=finding_order)
 
 
-def _build_changes(pair: LineagePair, finding: ChangeFinding, root: ChangeFinding, policy: Policy) -> list[Change]:
+REPAIRED_FAMILIES = ("EXP", "ROW", "TYP", "NUL", "SRC001")
+"""Rules about what a statement gives, which it did not give while it could not run."""
+
+
+def is_repair(finding: ChangeFinding, repaired: frozenset[str]) -> bool:
+    """Say whether a finding is good news: its statement could not run before."""
+    return finding.object in repaired and finding.rule.startswith(REPAIRED_FAMILIES)
+
+
+def _build_changes(
+    pair: LineagePair, finding: ChangeFinding, root: ChangeFinding, policy: Policy, *, repaired: bool
+) -> list[Change]:
     """The change for a finding, and those derived at its consumers."""
-    felt = assess_impact(pair, finding, policy)
+    judged = msgspec.structs.replace(finding, severity=Severity.INFO) if repaired else finding
+    felt = assess_impact(pair, judged, policy)
     path, line = (finding.path, finding.line) if finding.path else locate_finding(pair, finding)
     own = msgspec.structs.replace(
         _build_change(finding, change_id(root)),

@@ -15,7 +15,7 @@ from lineage_pipeline.engine.diff.index import (
 from lineage_pipeline.engine.diff.match import LineagePair
 from lineage_pipeline.model.enums import EdgeType, ObjectKind, Subtype
 from lineage_pipeline.model.plan import CALLABLE_KINDS
-from lineage_pipeline.model.tables import ColumnEdge, Consumer, StatementRow
+from lineage_pipeline.model.tables import ColumnEdge, Consumer, Span, StatementRow
 
 STAR, POSITIONAL, NATURAL, GUESSED = "star", "positional insert", "natural join", "guessed"
 """Features of statements."""
@@ -178,6 +178,27 @@ def _with_base_confidence(pair: LineagePair, name: str, column: str, reader: Con
 def takes_star(side: LineageIndex, reader: ConsumerUse) -> bool:
     """Say whether a statement takes all columns by a star; an exposure does not."""
     return STAR in side.features(reader.place) and not side.is_exposure(reader.object)
+
+
+def takes_star_of(side: LineageIndex, name: str, reader: ConsumerUse) -> bool:
+    """Say whether a star of a statement is over this object: columns that one star brings stand at one place.
+
+    A star over a CTE that lists the object's columns goes by their names.
+    """
+    row, columns = side.objects.get(name), side.columns.get(name, {})
+    if not takes_star(side, reader):
+        return False
+    if row is None or row.open or len(columns) < 2:  # noqa: PLR2004
+        return True
+    taken = [
+        edge
+        for edge in side.edges_at.get(reader.place, ())
+        if edge.from_object == name and edge.to_object == reader.object and edge.type is EdgeType.DIRECT
+    ]
+    by_place: dict[Span | None, set[str]] = {}
+    for edge in taken:
+        by_place.setdefault(edge.from_span, set()).add(edge.from_column)
+    return any(place is None or len(names) > 1 for place, names in by_place.items())
 
 
 def find_star_readers(pair: LineagePair, name: str, column: str) -> list[ConsumerUse]:

@@ -89,6 +89,11 @@ class LineageIndex(msgspec.Struct, frozen=True):
         row = self.objects.get(name)
         return row is not None and row.temporary
 
+    def last_name(self, name: str) -> str:
+        """The name of an object without its schema and database."""
+        row = self.objects.get(name)
+        return row.name if row is not None else name.rpartition(".")[2]
+
     def is_exposure(self, name: str) -> bool:
         """Say whether an object represents external readers, which take only what they need."""
         row = self.objects.get(name)
@@ -208,9 +213,9 @@ def _build_bodies(
     for (name, place), named in sorted(parts.items(), key=lambda part: part[0]):
         row = statements.get(place)
         kind = _write_kind(row, name) if row else ""
-        bodies[name].append(
-            StatementBody(place, _body_fingerprint(row, statements, fillers) if row else "", named, kind)
-        )
+        mark = _body_fingerprint(row, statements, fillers) if row else ""
+        held = named.get((VARIABLE_FACET, "*"))
+        bodies[name].append(StatementBody(place, f"{mark} {held.fingerprint}" if mark and held else mark, named, kind))
     return dict(bodies)
 
 
@@ -300,4 +305,4 @@ def _group_edges(edges: Iterable[ColumnEdge], key: Callable[[ColumnEdge], KeyT])
     return dict(found)
 
 
-PROJECTION_FACET, SOURCE_FACET = "projection", "source"
+PROJECTION_FACET, SOURCE_FACET, VARIABLE_FACET = "projection", "source", "variable"

@@ -114,6 +114,10 @@ class LineagePair(msgspec.Struct, frozen=True):
         mine = self.base if at_base else self.head
         return mine.fingerprint(place) in self.unchanged
 
+    def is_described_in_part(self, name: str) -> bool:
+        """Say whether an import lists only some of an object's columns, on both sides."""
+        return all(_is_partly_imported(side, name) for side in (self.base, self.head))
+
     def is_unedited(self, name: str) -> bool:
         """Say whether an object is made by the same statements on both sides."""
         before = sorted(self.base.fingerprint(place) for place in self.base.makers.get(name, ()))
@@ -273,6 +277,8 @@ def _find_swap(
     gone, came = [one for one in before if one not in after], [one for one in after if one not in before]
     if len(gone) != 1 or len(came) != 1:
         return None
+    if base.last_name(gone[0]) == head.last_name(came[0]):  # the same table under another schema or database
+        return gone[0], came[0]
     taken, now = _taken_columns(base, old[0], name, gone[0]), _taken_columns(head, new[0], name, came[0])
     return (gone[0], came[0]) if now == taken or (now and now < taken) else None
 

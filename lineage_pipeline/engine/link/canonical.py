@@ -18,6 +18,9 @@ _SYMBOLS = {
 _MIRRORED = {"GT": "LT", "GTE": "LTE"}
 MAX_TEXT_LENGTH = 2000
 
+VARIABLE_FACET = "variable"
+"""The facet for what the variables of a write hold, one a line."""
+
 CONCATENATION = "JOINED"
 """The operator name for ADD of texts, where the order counts."""
 

@@ -40,6 +40,9 @@ from lineage_pipeline.engine.link.variables import read_value_at, with_record_co
 from lineage_pipeline.model import ir
 from lineage_pipeline.model.tables import Hop
 
+QUERY_NAME = "(subquery)"
+"""What canonical texts call a query among the sources of another one."""
+
 
 def describe_unexpanded_star(name: str, known: bool = False) -> dict[str, str]:
     """Message values of the finding for a star whose columns are not all known."""
@@ -135,7 +138,7 @@ class ScopeSource(msgspec.Struct):
         """The id of the source's object, `(subquery)` for a query, empty for a function."""
         if self.input is not None:
             return self.input.object
-        return "(subquery)" if self.linked is not None and not self.text and not self.element else ""
+        return QUERY_NAME if self.linked is not None and not self.text and not self.element else ""
 
     @property
     def identity(self) -> str | int:

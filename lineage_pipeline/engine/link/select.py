@@ -30,6 +30,7 @@ from lineage_pipeline.engine.link.model import (
 )
 from lineage_pipeline.engine.link.positional import find_unknown_range, number_duplicate_columns
 from lineage_pipeline.engine.link.scope import (
+    QUERY_NAME,
     Scope,
     ScopeSource,
     ScopeSources,
@@ -173,13 +174,30 @@ def _add_source(
         indirect.append(())
         scope.sources = ScopeSources(item for item in scope.sources if item is not added)
     made = source.function is not None and added.input is None
-    name = added.input.object if added.input is not None else f"(function) {added.text}" if made else "(subquery)"
+    name = added.input.object if added.input is not None else f"(function) {added.text}" if made else _name_rows(linked)
     facets.extend((facet, f"{name}: {text}") for facet, text in source.marks)
-    if side in ("right", "full") and len(scope.sources) == 2 and (first := scope.sources[0].display_name()):
+    if side in ("right", "full") and len(scope.sources) == 2 and (first := _name_source(scope.sources[0])):
         # `a RIGHT JOIN b` is `b LEFT JOIN a`; a FULL JOIN is the same either way.
         side, name = ("left", first) if side == "right" else (side, max(name, first))
     if made or (join is not None and (side != "cross" or condition)):
         facets.append(("join", f"{side or 'cross'} {name}{' ON ' if condition else ''}{condition}"))
+
+
+_SIEVES = frozenset({"source", "filter"})
+"""Facets of a query that passes on rows of its sources as they are."""
+
+
+def _name_source(source: ScopeSource) -> str:
+    """What a join calls a source."""
+    shown = source.display_name()
+    return _name_rows(source.linked) if shown == QUERY_NAME else shown
+
+
+def _name_rows(linked: BoundRelation | None) -> str:
+    """What a join calls a query: the one object whose rows it passes on, or that it is a query."""
+    facets = linked.facets if linked is not None else ()
+    named = {text for name, text in facets if name == "source"}
+    return named.pop() if len(named) == 1 and all(name in _SIEVES for name, _ in facets) else QUERY_NAME
 
 
 def _link_join_condition(

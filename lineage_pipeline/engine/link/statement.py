@@ -8,7 +8,7 @@ import msgspec
 from lineage_pipeline.dialects.dialect import DialectTraits
 from lineage_pipeline.dialects.identifier_folding import fold_for_alias
 from lineage_pipeline.engine.faults import contain
-from lineage_pipeline.engine.link.canonical import group_facets, with_write_facet
+from lineage_pipeline.engine.link.canonical import VARIABLE_FACET, group_facets, with_write_facet
 from lineage_pipeline.engine.link.context import BudgetExceeded, FileTally, RelationResolver
 from lineage_pipeline.engine.link.expression import evaluate_expression
 from lineage_pipeline.engine.link.model import (
@@ -301,8 +301,15 @@ class StatementLinker:
         else:
             pairs = self._assign_positional(write, target, own, linked)
         report_stored_types(target, own, pairs, self.traits.types.conversions, self.report)
+        linked = self._with_variables(pairs, linked)
         written = self._make_write(target, write.mode, pairs, linked, write.conditional)
         return msgspec.structs.replace(written, lists=write.columns is not None)
+
+    def _with_variables(self, pairs: Sequence[tuple[str, OutputColumn]], linked: BoundRelation) -> BoundRelation:
+        """The rows of a write, with a facet for what the variables hold that decide about them."""
+        texts = [*(out.value.text for _, out in pairs), *(text for _, text in linked.facets)]
+        held = tuple((VARIABLE_FACET, line) for line in self.environment.describe_held(texts))
+        return msgspec.structs.replace(linked, facets=(*linked.facets, *held)) if held else linked
 
     def _link_load(self, write: ir.Write, own: TableInput | None) -> list[tuple[str, OutputColumn]]:
         """The columns of a table that a file loads: by name, approximate."""

@@ -1,9 +1,11 @@
 """Variables of procedural code: what each one holds from statement to statement, through branches and loops."""
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterable, Iterator
 
 import msgspec
 
+from lineage_pipeline.engine.link.canonical import shorten_text
 from lineage_pipeline.engine.link.model import (
     NO_FLOWS,
     BoundRelation,
@@ -23,6 +25,11 @@ from lineage_pipeline.model.tables import Hop
 
 MODULE_KINDS = frozenset({"procedure", "function", "trigger"})
 """Kinds of definitions that have variables of their own."""
+
+MAX_HELD = 50
+"""How many variables of a statement, and values of one, are compared at most."""
+
+_WORD = re.compile(r"[\w@$#]+")
 
 _BLOCK_KINDS = frozenset({"BEGIN", "TRY", "CREATE PACKAGE"})
 
@@ -53,6 +60,19 @@ class Environment:
     def __init__(self) -> None:
         """Start with an empty script."""
         self.frames = [_make_frame("", -1, "")]
+        self._held: dict[str, dict[str, list[str]]] = {}
+
+    def describe_held(self, texts: Iterable[str]) -> Iterator[str]:
+        """What was put into the variables that canonical texts name, and into those that these name, one a line."""
+        held = self._held.get(self.module, {})
+        seen: set[str] = set()
+        pending = list(texts) if held else []
+        while pending:
+            for name in _WORD.findall(pending.pop()):
+                if name in held and name not in seen:
+                    seen.add(name)
+                    pending.extend(held[name])
+        yield from (shorten_text(f"{name} = {' | '.join(held[name])}") for name in sorted(seen)[:MAX_HELD])
 
     @property
     def visible(self) -> VariableValues:
@@ -187,6 +207,9 @@ class Environment:
                 with_record_field(frame.visible.records.get(record), OutputColumn(field, field, inner)),
             )
             return
+        texts = self._held.setdefault(frame.owner, {}).setdefault(name, [])
+        if value.text not in texts and len(texts) < MAX_HELD:
+            texts.append(shorten_text(value.text))
         flows = self._flows_through(name, name, union_flows([value.flows, indirect]))
         self._put(frame, name, ExprResult(flows, frame.types.get(name) or value.type, value.nullable, name), None)
 

@@ -8,7 +8,7 @@ from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule
 from lineage_pipeline.engine.diff.index import WRITE_KINDS, LineageIndex
 from lineage_pipeline.engine.diff.match import LineagePair
 from lineage_pipeline.engine.diff.rules.struct_fields import find_missing_fields
-from lineage_pipeline.model.enums import Confidence, Scope, Severity
+from lineage_pipeline.model.enums import Confidence, Origin, Scope, Severity
 from lineage_pipeline.model.tables import Diagnostic, Span, StatementRow
 
 AMBIGUOUS, GUESSED = "AMBIGUOUS_COLUMN", "guessed"
@@ -55,9 +55,50 @@ def name_missing(pair: LineagePair) -> Iterator[ChangeFinding]:
     for one in find_new_diagnostics(pair, MISSING_CODES):
         name = _diagnostic_subject(pair.head, one)
         if not is_in_partial_sql(pair, one) and not _names_removed_column(pair, one, name):
-            path, line = one.path, one.line
-            yield ChangeFinding("SRC002", name, None, Severity.BREAKING, after=one.message, path=path, line=line)
+            yield _missing_finding(pair, name, one)
     yield from find_missing_fields(pair)
+
+
+def _missing_finding(pair: LineagePair, name: str, one: Diagnostic) -> ChangeFinding:
+    """A name that nothing has; a missing column is certain only where all columns of what is read are known."""
+    row = find_statement_at(pair.head, one)
+    behind = sorted(read for read in (row.reads if row else ()) if not _is_known_whole(pair.head, read))
+    told, severity, confidence = one.message, Severity.BREAKING, Confidence.CERTAIN
+    if one.code == "UNKNOWN_COLUMN" and behind:
+        told = f"{one.message}; not all columns are known of {', '.join(behind)}"
+        severity, confidence = Severity.POTENTIALLY_BREAKING, Confidence.INFERRED
+    return ChangeFinding(
+        "SRC002", name, None, severity, after=told, confidence=confidence, path=one.path, line=one.line
+    )
+
+
+def _is_known_whole(side: LineageIndex, name: str) -> bool:
+    """Say whether a definition or an import lists all columns of an object."""
+    row = side.objects.get(name)
+    return row is not None and not row.open and row.origin in (Origin.IMPORTED, Origin.IMPLIED)
+
+
+def find_repaired_objects(pair: LineagePair) -> frozenset[str]:
+    """The objects whose edited statements name fewer things that do not exist: they could not run before."""
+    before, after = (
+        {
+            (_diagnostic_subject(side, one), _diagnostic_key(one))
+            for one in side.lineage.diagnostics
+            if one.code in MISSING_CODES and _is_certainly_missing(side, one)
+        }
+        for side in (pair.base, pair.head)
+    )
+    worse = {name for name, _ in after - before}
+    mended = {name for name, _ in before - after} - worse
+    return frozenset(name for name in mended if name in pair.writers and pair.writers[name].rewrites)
+
+
+def _is_certainly_missing(side: LineageIndex, one: Diagnostic) -> bool:
+    """Say whether an engine rejects the statement: a source that is not there, or a column that no source can have."""
+    row = find_statement_at(side, one)
+    if row is None or GUESSED in row.features:
+        return False
+    return one.code == "UNRESOLVED_REFERENCE" or all(_is_known_whole(side, read) for read in row.reads)
 
 
 def is_in_partial_sql(pair: LineagePair, one: Diagnostic) -> bool:

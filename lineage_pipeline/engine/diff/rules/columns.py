@@ -65,7 +65,9 @@ def column_added(pair: LineagePair) -> Iterator[ChangeFinding]:
             if column.name in known:
                 continue
             origins = pair.renames.origins.get((name, column.name), ())
-            spreads = bool(
+            # A description in part says what is worth saying: whoever takes every column had this one, too.
+            described = pair.is_described_in_part(name)
+            spreads = not described and bool(
                 find_star_readers(pair, name, column.name)
                 or find_positional_sinks(pair, name)
                 or find_natural_joins(pair, name, column.name)
@@ -77,6 +79,7 @@ def column_added(pair: LineagePair) -> Iterator[ChangeFinding]:
                 Severity.POTENTIALLY_BREAKING if spreads else Severity.NON_BREAKING,
                 before=f"candidates: {', '.join(origins)}" if origins else None,
                 after=describe_column(column),
+                confidence=Confidence.INFERRED if described else Confidence.CERTAIN,
             )
 
 

@@ -7,7 +7,7 @@ import msgspec
 
 from lineage_pipeline.dialects import functions
 from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule, at_edit
-from lineage_pipeline.engine.diff.index import INSERT_KINDS, PROJECTION_FACET
+from lineage_pipeline.engine.diff.index import INSERT_KINDS, PROJECTION_FACET, VARIABLE_FACET
 from lineage_pipeline.engine.diff.match import LineagePair, StatementEdit
 from lineage_pipeline.engine.diff.policy import matches_any_glob
 from lineage_pipeline.engine.diff.rules.column_order import find_misplaced_columns
@@ -22,6 +22,8 @@ _AGGREGATE_NAMES = re.compile(
     re.IGNORECASE,
 )
 """Names of aggregates, by which two aggregations can be distinguished."""
+
+_WORDS = re.compile(r"[\w@$#]+")
 
 _COUNT = re.compile(r"\bcount[\w:]*\s*\(", re.IGNORECASE)
 
@@ -63,6 +65,45 @@ def expression_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
                     told = edit.before or None, edit.after or None, edit.confidence
                     yield at_edit(ChangeFinding(verdict[0], name, edit.column.name, verdict[1], *told), pair, rewrite)
             yield from _find_unfilled(pair, rewrite)
+            yield from _find_held_edits(pair, rewrite)
+
+
+def _find_held_edits(pair: LineagePair, rewrite: StatementEdit) -> Iterator[ChangeFinding]:
+    """Columns of a write whose text is the same and whose variables hold other values, directly or by others."""
+    before, after = (dict(_split_held(text)) for text in rewrite.text(VARIABLE_FACET))
+    if before == after or not rewrite.head.kind:
+        return
+    changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+    affected = set(changed)
+    while more := {name for name, text in after.items() if name not in affected and affected & _words(text)}:
+        affected |= more
+    for _, new in pair.columns(rewrite.object):
+        was, text = rewrite.text(PROJECTION_FACET, new.name)
+        if was != text or not affected & _words(text):
+            continue
+        texts = [
+            "; ".join(f"{name} = {side[name]}" for name in sorted(changed & side.keys())) for side in (before, after)
+        ]
+        found = ChangeFinding(
+            rule="EXP001",
+            object=new.object,
+            column=new.name,
+            severity=Severity.POTENTIALLY_BREAKING,
+            before=texts[0] or None,
+            after=texts[1] or None,
+        )
+        yield at_edit(found, pair, rewrite)
+
+
+def _split_held(text: str) -> Iterator[tuple[str, str]]:
+    """The variables of a statement and what each of them holds."""
+    for line in text.splitlines():
+        name, _, held = line.partition(" = ")
+        yield name, held
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORDS.findall(text))
 
 
 def _find_unfilled(pair: LineagePair, rewrite: StatementEdit) -> Iterator[ChangeFinding]:
