@@ -21,6 +21,7 @@ from lineage_pipeline.discover.git.repository import WORKTREE, find_toplevel, ha
 from lineage_pipeline.model.analysis import SchemaImports
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.model.tables import Diagnostic, Snapshot
+from lineage_pipeline.queries.loading import is_lineage_file
 
 if TYPE_CHECKING:
     from lineage_pipeline.config.load import Settings
@@ -63,6 +64,8 @@ def discover_side(word: str, flags: Mapping[str, Any], agreed: AgreedDialects | 
 
 def _discover_word(word: str, flags: Mapping[str, Any], agreed: AgreedDialects) -> ComparisonSide:
     path = Path(word)
+    if path.is_file() and is_lineage_file(path):
+        raise LineageError(f"{word} is the result of an analysis; sources are compared: name a folder or a revision")
     if path.is_dir() or path.is_file():
         settings = load_settings(path, flags, os.environ)
         key = compute_analysis_key(settings)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from lineage_pipeline.discover.discovery import Discovery
+    from lineage_pipeline.engine.diff.file_accounts import FileSide
     from lineage_pipeline.model.analysis import LineageTables
     from lineage_pipeline.model.tables import Change, Waiver
 
@@ -32,12 +33,15 @@ def compare_sides(
     """Compare two sides with the policy and the waivers of the head; `told` are further findings."""
     from lineage_pipeline.diff_settings import build_policy
     from lineage_pipeline.engine.diff.compare import diff
+    from lineage_pipeline.engine.diff.file_accounts import account_for_files, report_uncompared
     from lineage_pipeline.engine.diff.waivers import apply_waivers
 
     policy = build_policy(head[1])
     before, after = analyze_pair(base, head)
+    account = account_for_files(_read_files(base[0], before), _read_files(head[0], after))
+    changes = report_uncompared(account, diff(before, after, policy), policy)
     waivers, problems = find_waivers(head[0], after)
-    waived = apply_waivers(fill_change_paths(diff(before, after, policy), (head, base)), waivers, today)
+    waived = apply_waivers(fill_change_paths(changes, (head, base)), waivers, today)
     found = (*told, *problems, *waived.findings)
     comparison = Comparison(
         base=base[0].key,
@@ -46,8 +50,17 @@ def compare_sides(
         waivers=waived.waivers,
         findings=found,
         show_waived=show_waived,
+        account=account,
     )
     return with_head(comparison, after, head[0].files)
+
+
+def _read_files(discovery: "Discovery", lineage: "LineageTables") -> "FileSide":
+    """Return one side of the account of files."""
+    from lineage_pipeline.engine.diff.file_accounts import FileSide
+
+    texts = {source.source_hash: source.text for source in discovery.sources}
+    return FileSide(discovery.files, lineage, lambda file: texts.get(file.source_hash, ""))
 
 
 def fill_change_paths(

@@ -7,6 +7,7 @@ import msgspec
 
 from lineage_pipeline.model.analysis import LineageTables
 from lineage_pipeline.model.enums import Level, Severity
+from lineage_pipeline.model.file_account import FileAccount
 from lineage_pipeline.model.findings import CODES
 from lineage_pipeline.model.tables import Change, Diagnostic, Snapshot, SqlFile, Waiver
 
@@ -38,6 +39,7 @@ class Comparison(msgspec.Struct, frozen=True):
     """Two snapshots by key, the changes between them, and the waivers with the findings about them.
 
     Reports for people omit waived changes unless `show_waived`, and count them.
+    The `account` says which changed files were compared.
     About head: what could not be analyzed, the object edges, the files where known, and the owners.
     """
 
@@ -51,6 +53,7 @@ class Comparison(msgspec.Struct, frozen=True):
     edges: tuple[tuple[str, str], ...] = ()
     files: frozenset[str] = frozenset()
     owners: Mapping[str, tuple[str, ...]] = {}
+    account: FileAccount = FileAccount()
 
     @property
     def relaxed_findings(self) -> tuple[Diagnostic, ...]:

@@ -101,6 +101,14 @@ CODES: dict[str, FindingCode] = {
             undone=True,
         ),
         FindingCode(
+            name="NODE_DISABLED",
+            severity=Level.INFO,
+            message="{name} is disabled by its configuration; its query is not analyzed",
+            meaning="dbt leaves out a model whose `enabled` is false, often because of a variable. So does the "
+            "analysis.",
+            remedy="Nothing, or give the variable that enables it, with --var, LINEAGE_VAR_<NAME> or the settings.",
+        ),
+        FindingCode(
             name="ENCODING_ERROR",
             severity=Level.ERROR,
             message="cannot decode the file: {reason}",

@@ -295,7 +295,7 @@ def test_waived_changes_are_still_shown(capsys: pytest.CaptureFixture[str]) -> N
     main(["check", "--base", "main", "--today", "2026-01-01"])
     shown = capsys.readouterr().out
     assert "COL001" not in shown
-    assert shown.endswith(": 1 waived\n")
+    assert ": 1 waived; 1 of 1 changed file compared\n" in shown
     main(["check", "--base", "main", "--today", "2026-01-01", "--show-waived"])
     assert "COL001 column removed: raw.orders.note" in capsys.readouterr().out
 

@@ -18,6 +18,7 @@ from lineage_pipeline.defs.runs.published import (
     is_published,
     read_base_key,
     read_comparison,
+    read_file_account,
     read_sources,
     read_subject,
     relink_contested,
@@ -27,6 +28,7 @@ from lineage_pipeline.defs.specs import SPARK_POOL, build_specs, snapshot_partit
 from lineage_pipeline.diff_settings import build_policy
 from lineage_pipeline.discover.discovery import build_file_finding
 from lineage_pipeline.engine.diff.compare import diff
+from lineage_pipeline.engine.diff.file_accounts import report_uncompared
 from lineage_pipeline.engine.diff.waivers import INLINE_MARK, WaivedChanges
 from lineage_pipeline.export import REPORTERS
 from lineage_pipeline.export.documents.changes_json import count_by_severity
@@ -88,16 +90,17 @@ def _compare_snapshots(
     runs = [store.published(settings, key) for key in keys]
     again = relink_contested(warehouse, settings, base, head)
     if again is not None:
-        return waive_snapshot_changes(warehouse, folder, head, read_sources(warehouse, head), diff(*again, policy))
+        found = report_uncompared(read_file_account(warehouse, base, head), diff(*again, policy), policy)
+        return waive_snapshot_changes(warehouse, folder, head, read_sources(warehouse, head), found)
     if sum(table.rows for run in runs for table in run.manifest.tables.values()) <= LOCAL_DIFF_ROWS:
-        found = diff(warehouse.load(base), warehouse.load(head), policy)
+        changes = diff(warehouse.load(base), warehouse.load(head), policy)
+        found = report_uncompared(read_file_account(warehouse, base, head), changes, policy)
         return waive_snapshot_changes(warehouse, folder, head, read_sources(warehouse, head), found)
     from lineage_pipeline.spark.snapshot_diff import SnapshotPair, diff_snapshots, find_sources
 
     sides = SnapshotPair(open_session(), *runs)
-    return waive_snapshot_changes(
-        warehouse, folder, head, find_sources(sides, INLINE_MARK), diff_snapshots(sides, policy)
-    )
+    found = report_uncompared(read_file_account(warehouse, base, head), diff_snapshots(sides, policy), policy)
+    return waive_snapshot_changes(warehouse, folder, head, find_sources(sides, INLINE_MARK), found)
 
 
 def count_waivers(waivers: Sequence[Waiver]) -> dict[str, int]:

@@ -18,11 +18,13 @@ from lineage_pipeline.discover.discovery import build_inputs_from_rows
 from lineage_pipeline.discover.git.repository import has_commit, read_waiver_text
 from lineage_pipeline.discover.schemas.project_schemas import add_project_schemas
 from lineage_pipeline.discover.waiver_file import collect_waivers
+from lineage_pipeline.engine.diff.file_accounts import FileSide, account_for_files
 from lineage_pipeline.engine.diff.import_conflicts import find_import_conflicts
 from lineage_pipeline.engine.diff.waivers import WaivedChanges, apply_waivers
 from lineage_pipeline.export.subject import Comparison, OpenLineageNaming, Subject, with_head
 from lineage_pipeline.model.analysis import InputFile, LineageTables, TableSchema
-from lineage_pipeline.model.enums import Origin
+from lineage_pipeline.model.enums import Origin, Status
+from lineage_pipeline.model.file_account import FileAccount
 from lineage_pipeline.model.tables import (
     Change,
     Diagnostic,
@@ -74,8 +76,39 @@ def read_comparison(warehouse: Warehouse, head: str) -> Comparison | None:
     files = arrow_to_rows("sql_files", warehouse.read(head, "sql_files"), SqlFile)
     told = tuple(one for one in lineage.diagnostics if one.code in COMPARISON_FINDINGS)
     return with_head(
-        Comparison(base=base, head=head, changes=changes, waivers=tuple(waivers), findings=told), lineage, files
+        Comparison(
+            base=base,
+            head=head,
+            changes=changes,
+            waivers=tuple(waivers),
+            findings=told,
+            account=read_file_account(warehouse, base, head) if warehouse.manifest(base) else FileAccount(),
+        ),
+        lineage,
+        files,
     )
+
+
+def read_file_account(warehouse: Warehouse, base: str, head: str) -> FileAccount:
+    """Read which files changed between two published snapshots, and which of them could not be compared."""
+    return account_for_files(_read_file_side(warehouse, base), _read_file_side(warehouse, head))
+
+
+def _read_file_side(warehouse: Warehouse, snapshot: str) -> FileSide:
+    """Read the files of a snapshot, its findings and the statements that failed; texts only of files that are asked."""
+    statements = warehouse.read(snapshot, "statements")
+    failed = statements.filter(pc.equal(statements["status"], Status.FAILED.value))
+
+    def read_text(file: SqlFile) -> str:
+        sources = warehouse.read(snapshot, "sources")
+        rows = sources.filter(pc.equal(sources["source_hash"], file.source_hash))
+        return rows["text"][0].as_py() if len(rows) else ""
+
+    lineage = LineageTables(
+        statements=arrow_to_rows("statements", failed, StatementRow),
+        diagnostics=arrow_to_rows("diagnostics", warehouse.read(snapshot, "diagnostics"), Diagnostic),
+    )
+    return FileSide(arrow_to_rows("sql_files", warehouse.read(snapshot, "sql_files"), SqlFile), lineage, read_text)
 
 
 def read_subject(warehouse: Warehouse, settings: Settings, snapshot: str) -> Subject:

@@ -29,6 +29,7 @@ def render_node_file(session: DbtSession, template: Template, nodes: Sequence[Db
     pieces, problems = Pieces(), list[Problem]()
     for node in nodes:
         if session.node_config(node).get("enabled") is False:
+            problems.append(Problem("NODE_DISABLED", {"name": node.name}))
             continue
         made = Pieces()
         problems.extend(_render_node(session, node, _with_text(template, node_body(template.text, node)), made))

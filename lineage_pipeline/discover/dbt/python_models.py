@@ -84,7 +84,7 @@ def python_model_config(text: str, project: Mapping[str, Any]) -> dict[str, Any]
 def render_python_model(session: "DbtSession", node: DbtNode, text: str) -> Rendered:
     """Render a Python model as the table it builds: it reads whole tables and has unknown columns."""
     if session.node_config(node).get("enabled") is False:
-        return Rendered("", (0, 0, 0))
+        return Rendered("", (0, 0, 0), (Problem("NODE_DISABLED", {"name": node.name}),))
     program = parse_python_model(text)
     session.start_node(node)
     mark = session.target.adapter.mark

@@ -68,17 +68,17 @@ def _build_changes(
     felt = assess_impact(pair, judged, policy)
     path, line = (finding.path, finding.line) if finding.path else locate_finding(pair, finding)
     own = msgspec.structs.replace(
-        _build_change(finding, change_id(root)),
+        build_change(finding, change_id(root)),
         effective=felt.severity,
         confidence=assess_confidence(finding, felt.readers),
         consumers=build_consumers(pair.head, felt.readers),
         path=path,
         line=line,
     )
-    return [own, *(_build_change(one, change_id(root)) for one in felt.derived)]
+    return [own, *(build_change(one, change_id(root)) for one in felt.derived)]
 
 
-def _build_change(finding: ChangeFinding, root_id: str) -> Change:
+def build_change(finding: ChangeFinding, root_id: str) -> Change:
     """A finding as a row, without consumers yet."""
     return Change(
         id=change_id(finding),

@@ -9,6 +9,7 @@ import msgspec
 from lineage_pipeline.export.documents.lineage_json import DIAGNOSTIC_KEYS, SCHEMA_VERSION, dump_json, pick_fields
 from lineage_pipeline.export.subject import PLAIN_STYLE, Comparison, ReportStyle
 from lineage_pipeline.model.enums import Severity
+from lineage_pipeline.model.file_account import UncomparedFile
 from lineage_pipeline.model.tables import Change, Diagnostic, Waiver
 
 CHANGE_KEYS = (
@@ -22,6 +23,9 @@ WAIVER_KEYS = (
 )
 
 
+UNCOMPARED_KEYS = ("path", "code", "message", "line")
+
+
 def build_changes_document(comparison: Comparison) -> dict[str, Any]:
     """Return the document of `lineage diff --format json` as plain values."""
     return {
@@ -33,6 +37,8 @@ def build_changes_document(comparison: Comparison) -> dict[str, Any]:
         "waivers": pick_fields(comparison.waivers, WAIVER_KEYS),
         "diagnostics": pick_fields(comparison.findings, DIAGNOSTIC_KEYS),
         "unanalysed": pick_fields(comparison.unanalysed, DIAGNOSTIC_KEYS),
+        "files": {"changed": comparison.account.changed, "compared": comparison.account.compared},
+        "not_compared": pick_fields(comparison.account.uncompared, UNCOMPARED_KEYS),
     }
 
 
@@ -67,15 +73,18 @@ def write_changes_json(comparison: Comparison, style: ReportStyle = PLAIN_STYLE)
 
 def build_changes_schema() -> dict[str, Any]:
     """Return the JSON Schema of the document, built from the structs of its rows."""
-    (change, waiver, finding), definitions = msgspec.json.schema_components(
-        [Change, Waiver, Diagnostic], ref_template=CHANGES_REF_TEMPLATE
+    (change, waiver, finding, file), definitions = msgspec.json.schema_components(
+        [Change, Waiver, Diagnostic, UncomparedFile], ref_template=CHANGES_REF_TEMPLATE
     )
     counts = {
         "type": "object",
         "properties": {severity.value: {"type": "integer", "minimum": 0} for severity in Severity},
         "required": [severity.value for severity in Severity],
     }
-    rows = {"Change": CHANGE_KEYS, "Waiver": WAIVER_KEYS, "Diagnostic": DIAGNOSTIC_KEYS}
+    rows = {
+        **{"Change": CHANGE_KEYS, "Waiver": WAIVER_KEYS, "Diagnostic": DIAGNOSTIC_KEYS},
+        "UncomparedFile": UNCOMPARED_KEYS,
+    }
     written = {name: _written_definition(definitions[name], keys) for name, keys in rows.items()}
     count = {"type": "integer", "minimum": 0}
     return {
@@ -92,6 +101,12 @@ def build_changes_schema() -> dict[str, Any]:
             "waivers": {"type": "array", "items": waiver},
             "diagnostics": {"type": "array", "items": finding},
             "unanalysed": {"type": "array", "items": finding},
+            "files": {
+                "type": "object",
+                "required": ["changed", "compared"],
+                "properties": {"changed": count, "compared": count},
+            },
+            "not_compared": {"type": "array", "items": file},
             "summary": {
                 "type": "object",
                 "required": ["changes", "roots", "consumers", "waived"],

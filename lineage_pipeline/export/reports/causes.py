@@ -10,6 +10,7 @@ from lineage_pipeline.engine.diff.rules.registry import RULES
 from lineage_pipeline.export.escaping import escape_lines, quote_path
 from lineage_pipeline.export.subject import Comparison, ReportStyle
 from lineage_pipeline.model.enums import Confidence, Scope, Severity
+from lineage_pipeline.model.file_account import FileAccount
 from lineage_pipeline.model.tables import Change, Consumer, Waiver
 
 SEVERITY_TITLES = {
@@ -177,6 +178,13 @@ def format_number_of(number: int, noun: str) -> str:
 def format_affected_count(number: int) -> str:
     """Format how many objects are affected."""
     return f"{format_number_of(number, 'object')} {'feels' if number == 1 else 'feel'} it"
+
+
+def format_compared_files(account: FileAccount) -> str:
+    """Format how many of the changed files were compared; empty where no file is known to have changed."""
+    if not account.changed:
+        return ""
+    return f"{account.compared} of {format_number_of(account.changed, 'changed file')} compared"
 
 
 def shorten_snapshot_key(key: str) -> str:

@@ -22,6 +22,7 @@ from lineage_pipeline.export.reports.causes import (
     collect_causes,
     diff_lines,
     format_affected_count,
+    format_compared_files,
     format_number_of,
     format_severity_counts,
     rank_owners,
@@ -136,7 +137,8 @@ def _comment_head(comparison: Comparison, found: Sequence[RootCause]) -> str:
     title = format_severity_counts(found) or "nothing changed"
     owners = rank_owners(found)
     asked = f" Owners: {_list_owners(list(map(format_code, owners)))}." if owners else ""
-    return f"{COMMENT_MARKER}\n## Lineage changes: {title}\n\n{between}.{feeling}{asked}\n"
+    counted = f" {text}." if (text := format_compared_files(comparison.account)) else ""
+    return f"{COMMENT_MARKER}\n## Lineage changes: {title}\n\n{between}.{feeling}{counted}{asked}\n"
 
 
 def _list_owners(names: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from lineage_pipeline.export.reports.causes import (
     collect_causes,
     diff_lines,
     format_affected_count,
+    format_compared_files,
     format_severity_counts,
     shorten_snapshot_key,
 )
@@ -145,7 +146,8 @@ def _count_line(comparison: Comparison, found: Sequence[RootCause]) -> Iterator[
     between = f"{base} → {head}"
     feeling = {name for cause in found if cause.waived is None for name in cause.affected_objects}
     felt = f"; {format_affected_count(len(feeling))}" if feeling else ""
-    yield f"{between}: {format_severity_counts(found) or 'nothing changed'}{felt}"
+    counted = f"; {text}" if (text := format_compared_files(comparison.account)) else ""
+    yield f"{between}: {format_severity_counts(found) or 'nothing changed'}{felt}{counted}"
 
 
 def paint_text(text: str, colour: str, style: ReportStyle) -> str:

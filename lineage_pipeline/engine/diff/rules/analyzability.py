@@ -8,7 +8,7 @@ from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule
 from lineage_pipeline.engine.diff.index import WRITE_KINDS, LineageIndex
 from lineage_pipeline.engine.diff.match import LineagePair
 from lineage_pipeline.engine.diff.rules.struct_fields import find_missing_fields
-from lineage_pipeline.model.enums import Confidence, Origin, Scope, Severity
+from lineage_pipeline.model.enums import Confidence, Level, Origin, Scope, Severity
 from lineage_pipeline.model.tables import Diagnostic, Span, StatementRow
 
 AMBIGUOUS, GUESSED = "AMBIGUOUS_COLUMN", "guessed"
@@ -114,7 +114,7 @@ def no_longer_parses(pair: LineagePair) -> Iterator[ChangeFinding]:
         severity = Severity.BREAKING if pair.head.readers.get(name) else Severity.POTENTIALLY_BREAKING
         yield ChangeFinding("ANL002", name, None, severity, after=one.message, path=one.path, line=one.line)
     paths = {one.path for _, one in lost}
-    for one in find_new_diagnostics(pair, UNREADABLE_CODES):
+    for one in _find_new_losses(pair, UNREADABLE_CODES):
         if one.path not in paths:
             yield _unknown_finding("ANL002", _diagnostic_subject(pair.head, one), one.message, one)
 
@@ -136,10 +136,15 @@ def defined_twice(pair: LineagePair) -> Iterator[ChangeFinding]:
             yield ChangeFinding("ANL004", name, None, Severity.POTENTIALLY_BREAKING, path=one.path, line=one.line)
 
 
+def not_compared(pair: LineagePair) -> Iterator[ChangeFinding]:
+    """What is said of files, which two lineages do not know: the account of the files says it."""
+    return iter(())
+
+
 def find_lost_objects(pair: LineagePair) -> list[tuple[str, Diagnostic]]:
     """The objects that are gone because their file no longer parses."""
     errors: dict[str | None, Diagnostic] = {}
-    for one in find_new_diagnostics(pair, LOSING_CODES):
+    for one in _find_new_losses(pair, LOSING_CODES):
         errors.setdefault(one.path, one)
     gone = (name for name in pair.removed if name not in pair.renames.names.objects)
     return [(name, errors[path]) for name in gone if (path := pair.base.objects[name].path) and path in errors]
@@ -148,15 +153,37 @@ def find_lost_objects(pair: LineagePair) -> list[tuple[str, Diagnostic]]:
 def find_new_diagnostics(pair: LineagePair, codes: frozenset[str]) -> Iterator[Diagnostic]:
     """The diagnostics of the head that the base did not have; a moved file keeps its own."""
     paths = {row.path for row in pair.head.lineage.statements}
+    learned = find_newly_read(pair)
     before = [one for one in pair.base.lineage.diagnostics if one.code in codes]
     after = sorted((one for one in pair.head.lineage.diagnostics if one.code in codes), key=_diagnostic_order)
     here = Counter((*_diagnostic_key(one), one.path) for one in before)
     moved = Counter(_diagnostic_key(one) for one in before if one.path not in paths)
     for one in _drop_known(after, here):
+        if one.path in learned:
+            continue  # nobody knows whether it was there before
         if moved[_diagnostic_key(one)] > 0:
             moved[_diagnostic_key(one)] -= 1
         else:
             yield one
+
+
+def _find_new_losses(pair: LineagePair, codes: frozenset[str]) -> Iterator[Diagnostic]:
+    """The diagnostics of files of which less is read than at base; another message about the same is no news."""
+    before, after = (
+        Counter(one.path for one in side.lineage.diagnostics if one.code in codes) for side in (pair.base, pair.head)
+    )
+    return (one for one in find_new_diagnostics(pair, codes) if after[one.path] > before[one.path])
+
+
+def find_newly_read(pair: LineagePair) -> frozenset[str]:
+    """The files that could not be read at base, or not in full, and can be read at head."""
+    before, after = ({one.path for one in side.lineage.diagnostics if _loses(one)} for side in (pair.base, pair.head))
+    return frozenset(path for path in before - after if path is not None)
+
+
+def _loses(one: Diagnostic) -> bool:
+    """Say whether what a finding is about is not read at all."""
+    return one.code in LOSING_CODES and one.severity is Level.ERROR
 
 
 def _drop_known(after: Sequence[Diagnostic], here: Counter[tuple[str | None, ...]]) -> Iterator[Diagnostic]:
@@ -289,5 +316,14 @@ RULES: tuple[Rule, ...] = (
         find=defined_twice,
         meaning="Two statements create the object; which one holds depends on their order.",
         remedy="Remove one of them.",
+    ),
+    Rule(
+        id="ANL005",
+        title="changed and not compared",
+        scope=Scope.ANALYSIS,
+        find=not_compared,
+        meaning="A file changed that could not be read, or not in full, on one side or on both: nobody can say what "
+        "its change means.",
+        remedy="Correct what the message names, such as the dialect, a variable or a template, or read the change.",
     ),
 )

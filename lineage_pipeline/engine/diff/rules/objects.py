@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule, at_body
 from lineage_pipeline.engine.diff.index import CONDITION_KIND, DELETE_KINDS
 from lineage_pipeline.engine.diff.match import LineagePair
-from lineage_pipeline.engine.diff.rules.analyzability import find_lost_objects
+from lineage_pipeline.engine.diff.rules.analyzability import find_lost_objects, find_newly_read
 from lineage_pipeline.engine.diff.rules.relocation import find_relocations, find_retargeted_writes
 from lineage_pipeline.model.enums import Confidence, ObjectKind, Scope, Severity
 
@@ -38,8 +38,9 @@ def object_renamed(pair: LineagePair) -> Iterator[ChangeFinding]:
 def object_added(pair: LineagePair) -> Iterator[ChangeFinding]:
     """A new object is harmless, unless an unedited statement now reads it instead of another."""
     moved = {*pair.renames.names.objects.values(), *(one.to for one in find_relocations(pair).values())}
+    learned = find_newly_read(pair)
     for name in pair.added:
-        if name in moved:
+        if name in moved or pair.head.objects[name].path in learned:
             continue
         shadowed = _find_shadowed(pair, name)
         severity = Severity.POTENTIALLY_BREAKING if shadowed else Severity.NON_BREAKING
