@@ -14,15 +14,12 @@ from lineage_pipeline.files.bounded_files import SETTINGS, TOO_DEEP, parse_bound
 from lineage_pipeline.files.path_patterns import matches_path
 from lineage_pipeline.files.sql_endings import list_read_endings
 from lineage_pipeline.model.alerting import AlertSeverity, RetryPolicy, SinkOptions
-from lineage_pipeline.model.analysis import Label, Limits, Options
+from lineage_pipeline.model.analysis import PROGRAM_ENDINGS, Label, Limits, Options
 from lineage_pipeline.model.enums import Severity
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.model.templating import DbtOptions, RenderLimits, Templating
 
 SettingsLayer = dict[str, Any]
-
-PROGRAM_ENDINGS = (".py", ".ipynb", ".scala", ".r", ".java", ".kt", ".cs", ".go", ".js", ".ts")
-"""Endings of programs whose SQL is read."""
 
 DEFAULT_INCLUDE = tuple(f"*{ending}" for ending in (*list_read_endings(), *PROGRAM_ENDINGS))
 """Patterns of the files that are read if the settings have none; what else is read depends on the content."""
@@ -33,7 +30,7 @@ DEFAULTS = "defaults"
 DEFAULT_EXCLUDE = (".venv/**", "**/node_modules/**", "**/target/**", ".lineage/**", "*.min.js", "*.d.ts")
 
 COMMA_LISTS = frozenset(
-    {"search_path", "schemas", "include", "exclude", "public", "private", "sensitive"}
+    {"search_path", "schemas", "query_names", "include", "exclude", "public", "private", "sensitive"}
 )  # with commas
 
 READING_TABLES = ("analysis", "systems", "include", "exclude", "labels", "templating", "dbt")
@@ -81,6 +78,22 @@ class LimitSettings(SettingsSection):
     edges: int = Field(Limits().edges, gt=0)
 
 
+QUERY_NAME_FIELD = re.compile(r"\{([^{}]*)\}")
+QUERY_NAME_FIELDS = ("catalog", "schema", "name")
+
+
+def _check_query_names(value: object) -> object:
+    """Refuse a pattern for the names of queries that does not say where the name is; one pattern may stand alone."""
+    patterns = [value] if isinstance(value, str) else value
+    for pattern in patterns if isinstance(patterns, list | tuple) else ():
+        fields = QUERY_NAME_FIELD.findall(str(pattern))
+        strange = [field for field in fields if field not in QUERY_NAME_FIELDS]
+        if strange or fields.count("name") != 1 or len(set(fields)) < len(fields):
+            said = ", ".join(f"{{{field}}}" for field in QUERY_NAME_FIELDS)
+            raise ValueError(f"{pattern}: a pattern has {{name}} once, and of {said} each once at most")
+    return patterns
+
+
 class AnalysisSettings(SettingsSection):
     """How SQL is read where no system overrides it."""
 
@@ -91,7 +104,10 @@ class AnalysisSettings(SettingsSection):
     case_sensitivity: Literal["dialect", "lower", "upper", "exact"] = "dialect"
     allow_implied: bool = True
     schemas: tuple[str, ...] = ()
+    query_names: tuple[str, ...] = ()
     limits: LimitSettings = LimitSettings()
+
+    _are_query_names = field_validator("query_names", mode="before")(_check_query_names)
 
 
 class SystemSettings(SettingsSection):
@@ -106,6 +122,9 @@ class SystemSettings(SettingsSection):
     case_sensitivity: Literal["dialect", "lower", "upper", "exact"] | None = None
     allow_implied: bool | None = None
     schemas: tuple[str, ...] | None = None
+    query_names: tuple[str, ...] | None = None
+
+    _are_query_names = field_validator("query_names", mode="before")(_check_query_names)
 
 
 class LabelSettings(SettingsSection):

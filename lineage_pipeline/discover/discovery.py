@@ -2,10 +2,12 @@
 
 import hashlib
 import posixpath
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, Self
 
 import msgspec
+import yaml
 
 from lineage_pipeline.config.models import DEFAULTS
 from lineage_pipeline.discover.code_owners import CodeOwners
@@ -34,6 +36,7 @@ from lineage_pipeline.discover.templating.protocol import Library, NoLibrary, Re
 from lineage_pipeline.discover.templating.templaters import DBT, RepositoryTemplaters
 from lineage_pipeline.discover.tree_dialects import assign_dialects
 from lineage_pipeline.engine.graph.script_scopes import natural_path_key
+from lineage_pipeline.files.bounded_yaml import load_yaml
 from lineage_pipeline.files.encoding import decode_content, replace_surrogates
 from lineage_pipeline.files.sql_endings import FileChoice
 from lineage_pipeline.model.analysis import InputFile, Options
@@ -522,7 +525,7 @@ def _read_raw_file(
     options = reading.options
     taken = templates.takes_program(raw.path, decoded.text, given.dialect, rules.templating_for(raw.path))
     host = extractor.extract(raw.path, decoded.text, options.dialect) if not problem and not taken else None
-    plain = _comment_shebang(decoded.text)
+    plain = _comment_front_matter(_comment_shebang(decoded.text))
     rendered, copies = (replace_surrogates(host.text), host.copies) if host is not None else (plain, ())
     content_hash = hashlib.sha256(raw.content).hexdigest()
     made = f"{host.host} {hash_text(rendered)}" if host is not None else ""
@@ -572,6 +575,27 @@ def _unpack(raw: RawFile, rules: OptionsLookup) -> RawFile:
 def _comment_shebang(text: str) -> str:
     """Return a script with `#!` in its first line as a comment of SQL, of the same length."""
     return f"--{text[len(SHEBANG_MARK) :]}" if text.startswith(SHEBANG_MARK) else text
+
+
+FRONT_MATTER = re.compile(r"\A\s*(---)[ \t]*\r?\n(.*?)^(---)[ \t]*$", re.DOTALL | re.MULTILINE)
+COMMENT_MARKS = re.compile(r"\*/|/\*")
+
+
+def _comment_front_matter(text: str) -> str:
+    """Return a text whose head of YAML between two lines `---` is a comment of SQL, of the same length."""
+    match = FRONT_MATTER.match(text)
+    if match is None or not _is_mapping(match[2]):
+        return text
+    inner = COMMENT_MARKS.sub("  ", match[2])
+    return f"{text[: match.start(1)]}/* {text[match.end(1) : match.start(2)]}{inner}*/ {text[match.end(3) :]}"
+
+
+def _is_mapping(text: str) -> bool:
+    """Return whether a text is YAML with keys."""
+    try:
+        return isinstance(load_yaml(text), Mapping)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return False
 
 
 def _encodable_finding(finding: Diagnostic) -> Diagnostic:

@@ -22,6 +22,9 @@ from lineage_pipeline.model.tables import (
 RUNTIME_PLACEHOLDER = "__hole__"
 """Replaces a part of a text that is known only at run time."""
 
+PROGRAM_ENDINGS = (".py", ".ipynb", ".scala", ".r", ".java", ".kt", ".cs", ".go", ".js", ".ts")
+"""Endings of programs whose SQL is read."""
+
 
 class Limits(msgspec.Struct, frozen=True):
     """Limits on what a source may cost before it is cut short.
@@ -59,6 +62,7 @@ class Options(msgspec.Struct, frozen=True, gc=False):
     allow_implied: bool = True
     limits: Limits = Limits()
     labels: tuple[Label, ...] = ()
+    query_names: tuple[str, ...] = ()
 
 
 class InputFile(msgspec.Struct, frozen=True, gc=False):

@@ -8,7 +8,7 @@ Every struct is array-like: the order of the fields is the format. Change it tog
 
 import msgspec
 
-IR_VERSION = 6
+IR_VERSION = 7
 """Raised whenever the layout or the meaning of a field changes; part of every compile key."""
 
 NOWHERE = -1

@@ -17,7 +17,8 @@ CALLABLE_KINDS = frozenset({ObjectKind.PROCEDURE, ObjectKind.FUNCTION, ObjectKin
 class StatementInterface(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The names that one statement defines, writes, reads, alters, drops and calls.
 
-    A write may pass its rows on to another target (OUTPUT INTO): `hands` are such pairs.
+    A write may pass its rows on to another target (OUTPUT INTO): `hands` are such pairs. A `title` is what the comment
+    before a query calls it; at the head of a file it may be the name of a table.
     """
 
     kind: str
@@ -49,6 +50,8 @@ class StatementInterface(msgspec.Struct, frozen=True, array_like=True, gc=False)
     returns: Name | None = None
     indexes: tuple[Name, ...] = ()
     hands: tuple[tuple[Name, Name], ...] = ()
+    title: str = ""
+    titles_table: bool = False
 
 
 class ScriptInterface(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -326,7 +326,7 @@ def test_a_placeholder_makes_the_lineage_approximate(tmp_path: Path) -> None:
     lineage = scan(tmp_path, dialect="spark").lineage
     assert [(row.path, row.status.value, row.targets, row.reads) for row in lineage.statements] == [
         ("a.py", "partial", ("core.t",), ("s",)),
-        ("b.py", "analysed", ("query",), ("t",)),
+        ("b.py", "analysed", ("b",), ("t",)),
     ]
     assert {(edge.from_object, edge.approximate) for edge in lineage.column_edges} == {("s", True), ("t", False)}
     assert [row.code for row in lineage.diagnostics if row.code == "DYNAMIC_SQL"] == ["DYNAMIC_SQL"]
@@ -406,10 +406,10 @@ spark.sql("insert into core.a select \\"b\\" from raw.u")
             NOTEBOOK,
             [
                 ("CREATE VIEW", ("v",), ("raw.t",), "raw.t"),
-                ("SELECT", ("query",), ("raw.u",), "{t}"),
-                ("SELECT", ("query_2",), ("raw.w",), "raw.w"),
-                ("SELECT", ("query_3",), ("raw.x",), "raw.x"),
-                ("SELECT", ("query_4",), ("raw.y",), "$name"),
+                ("SELECT", ("n",), ("raw.u",), "{t}"),
+                ("SELECT", ("n_2",), ("raw.w",), "raw.w"),
+                ("SELECT", ("n_3",), ("raw.x",), "raw.x"),
+                ("SELECT", ("n_4",), ("raw.y",), "$name"),
             ],
         ),
         (
@@ -423,7 +423,7 @@ spark.sql("insert into core.a select \\"b\\" from raw.u")
             [
                 ("CREATE TABLE", ("core.a",), ("raw.t",), "raw.t"),
                 ("INSERT", ("core.a",), ("raw.u",), "raw.u"),
-                ("SELECT", ("query",), ("core.a",), "core.a"),
+                ("SELECT", ("d",), ("core.a",), "core.a"),
             ],
         ),
         (
@@ -432,7 +432,7 @@ spark.sql("insert into core.a select \\"b\\" from raw.u")
             [
                 ("CREATE TABLE", ("core.a",), ("t",), ".t"),
                 ("INSERT", ("core.a",), ("raw.u",), "raw.u"),
-                ("SELECT", ("query",), ("raw.w",), "raw.w"),
+                ("SELECT", ("d",), ("raw.w",), "raw.w"),
             ],
         ),
     ],

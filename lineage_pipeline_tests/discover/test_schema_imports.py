@@ -378,7 +378,7 @@ def test_flags_bring_schemas_and_turn_implied_ones_off(tmp_path: Path, capsys: p
         assert main([*command, *flags]) == 0
         document = json.loads(capsys.readouterr().out)
         assert {row["object"]: row["origin"] for row in document["objects"]} == {
-            "query": "implied",
+            "a": "implied",
             "t": "unknown",
             "u": "imported",
         }

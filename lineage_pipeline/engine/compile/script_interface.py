@@ -1,6 +1,9 @@
 """The interface of a script: the names that its statements define, write, read and drop."""
 
+import re
 from collections.abc import Iterator
+
+import msgspec
 
 from lineage_pipeline.model import ir
 from lineage_pipeline.model.ir import DROP_INDEX_ACTION
@@ -11,7 +14,43 @@ from lineage_pipeline.model.source_map import SourceMap, find_line_starts
 def interface_of(script: ir.Script, text: str, written: SourceMap | None = None) -> ScriptInterface:
     """The interface of a script for the object graph; `written` maps a rendered text to its source."""
     lines, copies = (written.lines, written.copies) if written is not None else (find_line_starts(text), ())
-    return ScriptInterface(tuple(_build_statement_interface(placed) for placed in script.statements), lines, copies)
+    faces = tuple(_build_statement_interface(placed) for placed in script.statements)
+    return ScriptInterface(_with_titles(faces, text), lines, copies)
+
+
+LINE_TITLE = re.compile(
+    r"""^[ \t]*--[ \t]*(?:@?config\b[ \t]*:?[ \t]*)?(?::name[ \t]+|@?name[ \t]*[:=][ \t]*)"""
+    r"""(["'`]?)([\w.-]*\w)\1[<*!^$#?]*[ \t]*(?:[:,].*)?$""",
+    re.MULTILINE,
+)
+"""A name in a comment: sqlc and yesql write `-- name: GetAuthor :one`, hugsql `-- :name get-author :? :1`."""
+
+BLOCK_TITLE = re.compile(r"""^[ \t]*\*?[ \t]*name[ \t]*:[ \t]*(["'`]?)([\w.-]*\w)\1[ \t]*$""", re.MULTILINE)
+"""A name in a block of YAML at the head of a file: front matter, or Bruin's `/* @bruin … @bruin */`."""
+
+COMMENT_BLOCK = re.compile(r"/\*.*?\*/", re.DOTALL)
+
+
+def _with_titles(faces: tuple[StatementInterface, ...], text: str) -> tuple[StatementInterface, ...]:
+    """The interfaces with what the comments before queries call them."""
+    if "name" not in text:
+        return faces
+    found, end = [], 0
+    for face in faces:
+        title, is_table = _find_title(text[end : face.start], head=not end) if face.has_result else ("", False)
+        found.append(msgspec.structs.replace(face, title=title, titles_table=is_table) if title else face)
+        end = max(end, face.end)
+    return tuple(found)
+
+
+def _find_title(comments: str, *, head: bool) -> tuple[str, bool]:
+    """The last name that the comments before a query say, and whether it may be that of a table."""
+    said = LINE_TITLE.findall(comments)
+    if said:
+        return said[-1][1], False
+    blocks = COMMENT_BLOCK.findall(comments) if head else ()
+    named = [match[1] for block in blocks for match in BLOCK_TITLE.findall(block)]
+    return (named[-1], True) if named else ("", False)
 
 
 def _build_statement_interface(placed: ir.Placed) -> StatementInterface:

@@ -7,7 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from lineage_pipeline.engine.diff.policy import EXPOSURE
-from lineage_pipeline.model.analysis import LineageTables
+from lineage_pipeline.model.analysis import PROGRAM_ENDINGS, LineageTables
 from lineage_pipeline.model.enums import EdgeKind, EdgeType, ObjectKind, Origin, Role
 from lineage_pipeline.model.ir import BRANCH_KINDS
 from lineage_pipeline.model.tables import DECLARATION, Column, ColumnEdge, Constraint, Facet, ObjectRow, StatementRow
@@ -21,8 +21,6 @@ ROUTINES = frozenset({ObjectKind.PROCEDURE, ObjectKind.FUNCTION})
 
 PARAMETER_PREFIX = "@"
 """Prefix of the parameters of a module among its columns."""
-
-NOT_COMPARED = frozenset({ObjectKind.QUERY, ObjectKind.TEMP_TABLE})
 
 DEFINED, WRITTEN, NAMED = 2, 1, 0
 """How much a repository says about an object: its schema, its rows, or only its name."""
@@ -78,11 +76,17 @@ class LineageIndex(msgspec.Struct, frozen=True):
     def definition_level(self, name: str) -> int:
         """How much is known about an object; one that is not compared counts as named only."""
         row = self.objects.get(name)
-        if row is None or row.temporary or row.kind in NOT_COMPARED:
+        if row is None or row.temporary or self._is_passing_query(row):
             return NAMED
         if row.origin in (Origin.IMPORTED, Origin.IMPLIED):
             return DEFINED
         return WRITTEN if self.bodies.get(name) or self.makers.get(name) else NAMED
+
+    def _is_passing_query(self, row: ObjectRow) -> bool:
+        """Say whether an object is a query that reads nothing, or one in a program: it is edited with its reader."""
+        if row.kind is not ObjectKind.QUERY:
+            return False
+        return not self.sources(row.object) or (row.path or "").lower().endswith(PROGRAM_ENDINGS)
 
     def is_temporary(self, name: str) -> bool:
         """Say whether an object is temporary."""

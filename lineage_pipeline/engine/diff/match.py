@@ -25,6 +25,7 @@ from lineage_pipeline.engine.diff.index import (
     StatementKey,
     build_index,
 )
+from lineage_pipeline.engine.diff.query_alignment import align_queries
 from lineage_pipeline.engine.graph.script_scopes import find_dropped
 from lineage_pipeline.model.analysis import LineageTables
 from lineage_pipeline.model.enums import ObjectKind, Origin
@@ -127,7 +128,7 @@ class LineagePair(msgspec.Struct, frozen=True):
 
 def pair_lineages(base: LineageTables, head: LineageTables, sensitive: tuple[str, ...] = ()) -> LineagePair:
     """Match two lineages; `sensitive` are patterns of tags."""
-    old, new = drop_one_sided_columns(build_index(base), build_index(head))
+    old, new = drop_one_sided_columns(build_index(align_queries(base, head)), build_index(head))
     names = sorted(set(old.objects) | set(new.objects))
     ranks = {name: (old.definition_level(name), new.definition_level(name)) for name in names}
     # What both sides drop in the end is compared: a script that takes everything down may lie beside the others.

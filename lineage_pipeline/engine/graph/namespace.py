@@ -128,15 +128,16 @@ def build_namespace(options: Options) -> Namespace:
     return Namespace(
         traits=traits,
         system=options.system,
-        catalog=_fold_default(options.default_catalog, traits),
-        schema=_fold_default(options.default_schema, traits),
-        path=tuple(_fold_default(item, traits) for item in options.search_path),
+        catalog=fold_default_name(options.default_catalog, traits),
+        schema=fold_default_name(options.default_schema, traits),
+        path=tuple(fold_default_name(item, traits) for item in options.search_path),
         implied=options.allow_implied,
         labels=options.labels,
     )
 
 
-def _fold_default(name: str, traits: DialectTraits) -> str:
+def fold_default_name(name: str, traits: DialectTraits) -> str:
+    """A name of the settings or of a path as an unquoted identifier."""
     upper = name.upper()
     cases = {IdentifierFolding.UPPER: upper, IdentifierFolding.CAPITAL: upper, IdentifierFolding.EXACT: name}
     return cases.get(traits.tables, name.lower())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lineage_pipeline.dialects.identifier_folding import matches_name_pattern
+from lineage_pipeline.dialects.identifier_folding import IdentifierFolding, matches_name_pattern
 from lineage_pipeline.engine.graph.namespace import (
     TEMPORARY_SCHEMAS,
     NameParts,
@@ -15,6 +15,7 @@ from lineage_pipeline.engine.graph.namespace import (
     is_same_suffix,
     parse_object_id,
     quote_part,
+    render_object_id,
     split_object_id,
     split_qualified_name,
 )
@@ -105,6 +106,11 @@ class ObjectDraft:
     def definition(self) -> tuple[ObjectEvent, StatementInterface] | None:
         """The last definition."""
         return next(reversed(self.definitions.items()), None)
+
+    @property
+    def query(self) -> ObjectEvent | None:
+        """The bare query that makes the object; the results of a module do not."""
+        return self.results[0] if self.results and self.kind not in CALLABLE_KINDS else None
 
     def add_shaper(self, event: ObjectEvent, scopes: StatementScope) -> None:
         """Record that a statement defines the object again, or alters it."""
@@ -290,7 +296,7 @@ class ObjectBuilder:
         self.defined: dict[tuple[str, int], ObjectDraft] = {}
         self.filled: dict[tuple[str, int, NameParts], ObjectDraft] = {}
         self.former: dict[str, list[tuple[ObjectDraft, ObjectEvent]]] = {}
-        self.queries = 0
+        self.queries: dict[tuple[str, int], ObjectDraft] = {}
         self.homes = TempTableScopes()
         self.watchers = TriggerTables()
         self.modules: set[str] = set()
@@ -334,6 +340,12 @@ class ObjectBuilder:
             draft = self.find(name, space, scopes)
             if draft is not None:
                 draft.add_drop(scopes)
+
+    def add_query(self, place: tuple[str, int], parts: NameParts, space: Namespace, *, fills: bool) -> None:
+        """Record the object of a bare query: one of its own, or the table that it `fills`."""
+        draft = draft_unknown(space, parts, ".".join(parts))
+        draft.kind = ObjectKind.TABLE if fills else ObjectKind.QUERY
+        self.queries[place] = self.drafts.setdefault(self.object_id(draft), draft)
 
     def add_imported(self, name: Name, space: Namespace) -> ObjectDraft | None:
         """The object that only an imported schema knows, added to the drafts."""
@@ -414,7 +426,7 @@ class ObjectBuilder:
     def object_id(draft: ObjectDraft) -> str:
         """The id of an object; a bare query has the same id in every system."""
         if draft.kind is ObjectKind.QUERY:
-            return draft.parts[-1]
+            return render_object_id(draft.parts, IdentifierFolding.EXACT, "")
         if draft.imported:
             return draft.imported
         if draft.scope:
@@ -515,7 +527,8 @@ class ObjectBuilder:
         if definition is not None and definition[1].has_columns:
             needs = []
         kind = self.imported.schemas[imported].kind if imported and draft.kind is ObjectKind.UNKNOWN else draft.kind
-        owners = references.owners.get(definition[0].path, ()) if definition else ()
+        maker = definition[0] if definition else draft.query
+        owners = references.owners.get(maker.path, ()) if maker else ()
         label = collect_labels(name, draft, self.imported.schemas.get(imported), owners)
         parts = (
             {"catalog": "", "schema": draft.scope, "name": draft.parts[-1]}
@@ -531,8 +544,8 @@ class ObjectBuilder:
             level=0,
             temporary=draft.kind is ObjectKind.TEMP_TABLE,
             open=False,
-            path=definition[0].path if definition else None,
-            line=references.line(definition[0].path, definition[1].start) if definition else None,
+            path=maker.path if maker else None,
+            line=references.find_line(maker) if maker else None,
             tags=label.tags,
             owners=label.owners,
             description=label.description,
@@ -551,7 +564,7 @@ class ObjectBuilder:
     @staticmethod
     def _find_origin(draft: ObjectDraft) -> Origin:
         silent = not draft.space.implied and draft.kind is not ObjectKind.TEMP_TABLE
-        if draft.kind is ObjectKind.QUERY or (draft.definitions and not silent):
+        if draft.kind is ObjectKind.QUERY or ((draft.definitions or draft.query) and not silent):
             return Origin.IMPLIED
         if silent:
             return Origin.UNKNOWN

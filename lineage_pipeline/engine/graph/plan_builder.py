@@ -13,7 +13,8 @@ from lineage_pipeline.engine.graph.namespace import (
     with_default_schema,
 )
 from lineage_pipeline.engine.graph.object_builder import MAX_RESULT_SETS, ObjectBuilder, has_column_tags
-from lineage_pipeline.engine.graph.references import ReferenceResolver
+from lineage_pipeline.engine.graph.query_names import collect_name_uses, list_query_files, name_queries
+from lineage_pipeline.engine.graph.references import ReferenceResolver, ScopedStatement
 from lineage_pipeline.engine.graph.script_scopes import StatementScope, natural_path_key
 from lineage_pipeline.engine.graph.temp_table_sharing import find_shared_tables
 from lineage_pipeline.model.analysis import Limits, Options, TableSchema
@@ -34,6 +35,9 @@ class PlanFile(msgspec.Struct, frozen=True):
     position: int = 0
 
 
+ScopedFile = tuple[PlanFile, list[ScopedStatement]]
+
+
 def build_plan(files: Iterable[PlanFile], imported: Mapping[str, TableSchema] | None = None) -> Plan:
     """The objects of a snapshot, what every name refers to, and the order in which schemas are resolved."""
     ordered = sorted(files, key=lambda file: (file.position, natural_path_key(file.path)))
@@ -46,6 +50,7 @@ def build_plan(files: Iterable[PlanFile], imported: Mapping[str, TableSchema] | 
     for file, steps in walks:
         for ordinal, face, space, scopes in steps:
             drafts.add_statement(file.path, ordinal, face, space, scopes)
+    _add_queries(walks, drafts)
     references = ReferenceResolver(drafts)
     references.owners = {file.path: file.owners for file in ordered if file.owners}
     for file, steps in walks:
@@ -82,6 +87,17 @@ def build_plan(files: Iterable[PlanFile], imported: Mapping[str, TableSchema] | 
     )
 
 
+def _add_queries(walks: Sequence[ScopedFile], drafts: ObjectBuilder) -> None:
+    """Add the objects of queries that no statement names."""
+    files = list_query_files([(file.path, file.options.query_names, steps) for file, steps in walks], drafts)
+    if not files:
+        return
+    uses = collect_name_uses((file.path, steps) for file, steps in walks)
+    spaces = {file.path: file.space for file in files}
+    for place, name in name_queries(files, uses, {*drafts.drafts, *uses.ids}).items():
+        drafts.add_query(place, name.parts, spaces[place[0]], fills=name.fills)
+
+
 def _report_skipped_results(drafts: ObjectBuilder, faces: Mapping[str, ScriptInterface]) -> Iterator[Diagnostic]:
     """A finding at the first result set of a procedure that is not analyzed."""
     for name, draft in drafts.drafts.items():
@@ -102,9 +118,7 @@ def _with_edge_limits(
             yield file.path, tuple(msgspec.structs.replace(one, edges=edges) for one in bound[file.path])
 
 
-def _scope_files(
-    files: Sequence[PlanFile],
-) -> list[tuple[PlanFile, list[tuple[int, StatementInterface, Namespace, StatementScope]]]]:
+def _scope_files(files: Sequence[PlanFile]) -> list[ScopedFile]:
     """The statements of all files; names with and without the default schema mean the same object."""
     usual = collect_default_schemas(
         step for file in files if has_implicit_schema(build_namespace(file.options)) for step in scope_statements(file)

@@ -42,6 +42,7 @@ class ReferenceResolver:
         self.stars: dict[tuple[str, int], tuple[str, ...]] = {}
         self.findings: list[Diagnostic] = []
         self.texts: dict[str, SourceText] = {}
+        self.starts: dict[tuple[str, int], int] = {}
         self.owners: dict[str, Sequence[str]] = {}
         self._parts: set[tuple[str, str, int, Role]] = set()
         self._edges: dict[tuple[str, str, EdgeKind], set[StatementRef]] = defaultdict(set)
@@ -49,11 +50,12 @@ class ReferenceResolver:
     def resolve(self, path: str, script: ScriptInterface, steps: Iterable[ScopedStatement]) -> None:
         """Resolve the names of one file."""
         self.texts[path] = script.text(path)
+        self.starts |= {(path, ordinal): face.start for ordinal, face in enumerate(script.statements)}
         self.bound[path] = tuple(self._resolve_statement(path, step) for step in steps)
 
-    def line(self, path: str, offset: int) -> int:
-        """The line of an offset, counted from 1."""
-        return self.texts[path].position(offset)[0]
+    def find_line(self, event: ObjectEvent) -> int:
+        """The line on which a statement begins, counted from 1."""
+        return self.texts[event.path].position(self.starts[event.path, event.ordinal])[0]
 
     def _resolve_statement(self, path: str, step: ScopedStatement) -> NameBindings:
         ordinal, face, space, scopes = step
@@ -252,19 +254,18 @@ class ReferenceResolver:
         self.findings.append(build_diagnostic(code, {"name": identity}, text, offset, Stage.OBJECT_GRAPH, identity))
 
     def _resolve_result(self, path: str, step: ScopedStatement) -> str:
-        """The object of a bare query: the result of its module, or `query`, `query_2` and so on."""
+        """The object that takes the rows of a statement: its module, or that of a bare query."""
         ordinal, _, space, scopes = step
-        module = scopes.module
-        owner = scopes.statements[module].defines if module >= 0 else None
+        event = ObjectEvent(path, ordinal, Role.WRITE)
+        draft = self.drafts.queries.get((path, ordinal))
+        if draft is not None:
+            (draft.writers if draft.definitions else draft.results).append(event)
+            return self.drafts.object_id(draft)
+        owner = scopes.statements[scopes.module].defines
         draft = self.drafts.find(owner, space, scopes) if owner is not None else None
         if draft is None:
-            self.drafts.queries += 1
-            name = "query" if self.drafts.queries == 1 else f"query_{self.drafts.queries}"
-            draft = self.drafts.drafts[name] = draft_unknown(space, (name,), name)
-            draft.kind = ObjectKind.QUERY
-            draft.results.append(ObjectEvent(path, ordinal, Role.WRITE))
-            return name  # no system and no folding: nobody wrote it
-        draft.results.append(ObjectEvent(path, ordinal, Role.WRITE))
+            raise KeyError((path, ordinal))  # every query outside of a module has been named
+        draft.results.append(event)
         return self.drafts.object_id(draft)
 
     def _add_edges(

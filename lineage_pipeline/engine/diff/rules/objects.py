@@ -9,7 +9,7 @@ from lineage_pipeline.engine.diff.rules.analyzability import find_lost_objects, 
 from lineage_pipeline.engine.diff.rules.relocation import find_relocations, find_retargeted_writes
 from lineage_pipeline.model.enums import Confidence, ObjectKind, Scope, Severity
 
-KINDS_UNKNOWN = frozenset({ObjectKind.UNKNOWN, ObjectKind.EXTERNAL})
+KINDS_UNKNOWN = frozenset({ObjectKind.UNKNOWN, ObjectKind.EXTERNAL, ObjectKind.QUERY})
 
 NON_FILLING_KINDS = DELETE_KINDS | {CONDITION_KIND}
 
@@ -21,7 +21,13 @@ def object_removed(pair: LineagePair) -> Iterator[ChangeFinding]:
     lost = {name for name, _ in find_lost_objects(pair)} | find_relocations(pair).keys()
     for name in pair.removed:
         if name not in pair.renames.names.objects and name not in lost:
-            yield ChangeFinding("OBJ001", name, None, Severity.BREAKING, before=pair.base.objects[name].kind.value)
+            kind = pair.base.objects[name].kind
+            yield ChangeFinding("OBJ001", name, None, _severity_of_loss(kind), before=kind.value)
+
+
+def _severity_of_loss(kind: ObjectKind) -> Severity:
+    """No statement can name a query: whoever runs its file may miss it."""
+    return Severity.POTENTIALLY_BREAKING if kind is ObjectKind.QUERY else Severity.BREAKING
 
 
 def object_renamed(pair: LineagePair) -> Iterator[ChangeFinding]:
@@ -29,7 +35,8 @@ def object_renamed(pair: LineagePair) -> Iterator[ChangeFinding]:
     for old, new in sorted(pair.renames.names.objects.items()):
         sure = bool(pair.base.bodies.get(old)) or old.rpartition(".")[2] == new.rpartition(".")[2]
         confidence = Confidence.CERTAIN if sure else Confidence.INFERRED
-        yield ChangeFinding("OBJ002", old, None, Severity.BREAKING, before=old, after=new, confidence=confidence)
+        severity = _severity_of_loss(pair.base.objects[old].kind)
+        yield ChangeFinding("OBJ002", old, None, severity, before=old, after=new, confidence=confidence)
     for old, new in sorted(pair.covered.items()):
         severity = Severity.BREAKING if pair.head.writers.get(old) else Severity.NON_BREAKING
         yield ChangeFinding("OBJ002", old, None, severity, before=old, after=f"{new}, and a view of the old name")
@@ -40,11 +47,12 @@ def object_added(pair: LineagePair) -> Iterator[ChangeFinding]:
     moved = {*pair.renames.names.objects.values(), *(one.to for one in find_relocations(pair).values())}
     learned = find_newly_read(pair)
     for name in pair.added:
-        if name in moved or pair.head.objects[name].path in learned:
+        row = pair.head.objects[name]
+        if name in moved or row.path in learned or row.kind is ObjectKind.QUERY:  # nothing reads a query
             continue
         shadowed = _find_shadowed(pair, name)
         severity = Severity.POTENTIALLY_BREAKING if shadowed else Severity.NON_BREAKING
-        yield ChangeFinding("OBJ003", name, None, severity, before=shadowed, after=pair.head.objects[name].kind.value)
+        yield ChangeFinding("OBJ003", name, None, severity, before=shadowed, after=row.kind.value)
 
 
 def _find_shadowed(pair: LineagePair, name: str) -> str | None:
