@@ -31,8 +31,9 @@ from lineage_pipeline.discover.file_selection import (
     count_by_ending,
     describe_unread,
 )
+from lineage_pipeline.discover.schemas.declared_schemas import find_declared_schemas, read_declared_schema
 from lineage_pipeline.discover.sql_sniffing import SHEBANG_MARK, find_shebang_dialect, is_gzip, unpack_gzip
-from lineage_pipeline.discover.templating.protocol import Library, NoLibrary, Rendered
+from lineage_pipeline.discover.templating.protocol import Library, NoLibrary, Problem, Rendered
 from lineage_pipeline.discover.templating.templaters import DBT, RepositoryTemplaters
 from lineage_pipeline.discover.tree_dialects import assign_dialects
 from lineage_pipeline.engine.graph.script_scopes import natural_path_key
@@ -43,7 +44,7 @@ from lineage_pipeline.model.analysis import InputFile, Options
 from lineage_pipeline.model.enums import Stage, Status
 from lineage_pipeline.model.errors import LineageError
 from lineage_pipeline.model.findings import CODES, build_diagnostic
-from lineage_pipeline.model.source_map import SourceMap, SourceText, find_line_starts
+from lineage_pipeline.model.source_map import NO_COPIES, SourceMap, SourceText, find_line_starts
 from lineage_pipeline.model.tables import SCHEMA_TEMPLATER, Diagnostic, Snapshot, Source, SqlFile
 from lineage_pipeline.model.templating import Templating
 
@@ -174,6 +175,35 @@ def render_project_rows(
             evidence="settings" if options.dialect else further.rendered.evidence or None,
         )
         yield _build_rows(row, source, further.rendered)
+
+
+def render_declared_schemas(library: Library, rules: RenderingRules) -> Iterator[FileRows]:
+    """Yield rows of files that declare the columns of the table of a query beside them."""
+    for path, query in find_declared_schemas(library.paths()):
+        if rules.leaves_out(path) or not rules.selects(query):
+            continue
+        found = read_declared_schema(path, library.read(path) or "", query)
+        if found is None:
+            continue
+        options, content = rules.options_for(path), hash_text(found.text)
+        row = SqlFile(
+            path=path,
+            system=options.system,
+            dialect=options.dialect,
+            source_hash=content,
+            bytes=len(found.text.encode()),
+            encoding="utf-8",
+            templater=SCHEMA_TEMPLATER,
+            status=Status.ANALYSED,
+            owners=(),
+            evidence="settings" if options.dialect else None,
+        )
+        listed = msgspec.json.encode((found.table,) if found.table is not None else ()).decode()
+        source = Source(
+            source_hash=content, content_hash=content, text=found.text, rendered=listed, source_map=NO_COPIES
+        )
+        wrong = (Problem("TEMPLATE_ERROR", {"reason": found.problem}),) if found.problem else ()
+        yield _build_rows(row, source, Rendered(listed, NO_COPIES, wrong))
 
 
 def _is_selected(path: str, templater: str, rules: RenderingRules) -> bool:
@@ -419,6 +449,7 @@ def _iter_rows(
         row, source, told = render_rows(owned, source, templates, rules)
         yield row, source, [_encodable_finding(one) for one in (*problems, *told)]
     yield from render_project_rows(templates, rules, known)
+    yield from render_declared_schemas(around.library, rules)
 
 
 def build_input_files(discovery: Discovery, rules: DiscoveryRules) -> Iterator[InputFile]:

@@ -20,14 +20,22 @@ YAML_BRACKETS = re.compile(r"[\[\]{}]")
 DEEP_INDENTATION = re.compile(rf"(?m)^(?: |[-?:] ){{{MAX_YAML_DEPTH}}}")
 
 
-def load_yaml(text: str) -> Any:
+class _LenientLoader(_LOADER):  # type: ignore[misc,valid-type]
+    """A loader for which a value with a tag of some program is null."""
+
+
+_LenientLoader.add_constructor(None, lambda _loader, _node: None)
+
+
+def load_yaml(text: str, *, lenient: bool = False) -> Any:
     """Load a document of plain values; one that contains itself or grows too large raises `YAMLError`.
 
-    One that is nested too deeply raises `RecursionError`, as the Python loader does; the C loader would crash.
+    One that is nested too deeply raises `RecursionError`, as the Python loader does; the C loader would crash. A
+    `lenient` one may have tags of its program (`!include file`), whose values are null.
     """
     if _may_be_deep(text):
         _refuse_depth(text)
-    loader = _LOADER(text)
+    loader = (_LenientLoader if lenient else _LOADER)(text)
     try:
         top = loader.get_single_node()
         if top is None:

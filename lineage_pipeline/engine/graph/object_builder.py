@@ -518,7 +518,7 @@ class ObjectBuilder:
         if definition is not None and definition[1].empty:  # a definition that says nothing of columns
             shapers = (*shapers, *draft.writers)
         if imported:
-            shapers = tuple(draft.shapers)
+            shapers = tuple(draft.shapers) or (tuple(draft.results[:1]) if draft.query else ())
         if origin is Origin.UNKNOWN or (imported and not draft.space.implied):
             shapers = ()  # a definition that may not imply a schema shapes nothing
         needs: list[str] = []
