@@ -8,11 +8,14 @@ import msgspec
 from lineage_pipeline.engine.graph.namespace import NameParts, Namespace
 from lineage_pipeline.engine.graph.object_builder import ObjectBuilder, ObjectDraft
 from lineage_pipeline.engine.graph.script_scopes import StatementScope
-from lineage_pipeline.model.enums import Role, Stage
+from lineage_pipeline.model.enums import ObjectKind, Origin, Role, Stage
 from lineage_pipeline.model.findings import build_diagnostic
 from lineage_pipeline.model.ir import Name
 from lineage_pipeline.model.plan import CALLABLE_KINDS, ObjectEntry, ObjectEvent, ScriptInterface
 from lineage_pipeline.model.tables import Diagnostic
+
+DROPPED_KINDS = frozenset({ObjectKind.TABLE, ObjectKind.VIEW, ObjectKind.MATERIALIZED_VIEW, ObjectKind.EXTERNAL})
+"""What has no columns once it is dropped; the content of temporary tables is followed statement by statement."""
 
 StatementInputs = Mapping[tuple[str, int], Sequence[str]]
 
@@ -29,27 +32,36 @@ class ObjectStates:
     def __init__(self, drafts: ObjectBuilder) -> None:
         """Find objects that are altered, or defined more than once; imported ones do not change."""
         self.find = drafts.find
-        changing = {
+        altered = {
             name: draft
             for name, draft in drafts.drafts.items()
             if _is_changing(draft) and not drafts.find_import(name, draft)
         }
-        self.restless = {name: draft for name, draft in changing.items() if len(draft.history) <= MAX_STATES}
-        self.endless = {name: draft for name, draft in changing.items() if name not in self.restless}
+        self.restless = {name: draft for name, draft in altered.items() if len(draft.history) <= MAX_STATES}
+        self.endless = {name: draft for name, draft in altered.items() if name not in self.restless}
         self.cut = {name for name, draft in self.endless.items() if len(draft.shapers) > MAX_CHANGES}
         for name in self.cut:
             self.endless[name].shapers = self.endless[name].shapers[:MAX_CHANGES]
+        self.dropping = {name: draft for name, draft in drafts.drafts.items() if _is_dropped_for_readers(draft)}
+        self.changing = bool(self.restless or self.dropping)
         self.keys: dict[str, dict[tuple[ObjectEvent, ...], str]] = {}
         self._shaping: dict[tuple[int, str], list[int]] = {}
         self._seen: dict[tuple[int, str, int, int], tuple[ObjectEvent, ...]] = {}
 
     def find_states(
-        self, names: Mapping[NameParts, str], space: Namespace, scopes: StatementScope, listed: str
+        self, names: Mapping[NameParts, str], space: Namespace, scopes: StatementScope, listed: str, *, final: bool
     ) -> dict[NameParts, str]:
-        """The state keys of the names of a statement, before it runs; for the object it lists columns of, after it."""
+        """The state keys of the names of a statement, before it runs; for the object it lists columns of, after it.
+
+        A view that sees the `final` state of what is altered later still cannot see what its script has dropped.
+        """
         found = {}
         for parts, name in names.items():
-            draft = self.restless.get(name)
+            dropped = self.dropping.get(name)
+            if dropped is not None and dropped.is_dropped_before(scopes):
+                found[parts] = self.keys.setdefault(name, {}).setdefault((), f"{name} dropped")
+                continue
+            draft = self.restless.get(name) if not final else None
             if draft is not None:
                 meant = self.find(Name(parts), space, scopes) or draft
                 shapers = self._shapers_at(meant, scopes, name == listed)
@@ -108,10 +120,16 @@ class ObjectStates:
     def build_entries(self, objects: Mapping[str, ObjectEntry], inputs: StatementInputs) -> dict[str, ObjectEntry]:
         """The object entries of all states, with what each needs."""
         return {
-            key: msgspec.structs.replace(objects[name], shapers=shapers, needs=_list_needs(shapers, inputs))
+            key: _enter_state(objects[name], shapers, inputs)
             for name, states in self.keys.items()
             for shapers, key in states.items()
         }
+
+
+def _enter_state(known: ObjectEntry, shapers: tuple[ObjectEvent, ...], inputs: StatementInputs) -> ObjectEntry:
+    """The entry of an object at one point; without shapers it is dropped there, and its columns are not known."""
+    origin = known.origin if shapers else Origin.UNKNOWN
+    return msgspec.structs.replace(known, origin=origin, shapers=shapers, needs=_list_needs(shapers, inputs))
 
 
 def map_to_states(
@@ -128,6 +146,11 @@ def map_to_states(
 
 def _is_changing(draft: ObjectDraft) -> bool:
     return len(draft.history) > 1 and draft.kind not in CALLABLE_KINDS and draft.space.implied
+
+
+def _is_dropped_for_readers(draft: ObjectDraft) -> bool:
+    """Say whether a script drops an object that others of its statements may still name."""
+    return bool(draft.drops) and draft.kind in DROPPED_KINDS and draft.space.implied
 
 
 def _lists_no_columns(draft: ObjectDraft, event: ObjectEvent) -> bool:

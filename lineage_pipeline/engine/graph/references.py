@@ -81,7 +81,7 @@ class ReferenceResolver:
         changed = targets if result else []  # what a statement gives back are rows of what it changed
         listed = defined if face.has_columns else ""  # computed columns read those of the list
         bound = face.define_kind != "view" or space.traits.fixes_views
-        seen = self.states.find_states(names, space, scopes, listed) if self.states.restless and bound else {}
+        seen = self.states.find_states(names, space, scopes, listed, final=not bound) if self.states.changing else {}
         self._resolve_changed(path, step, names)  # what is altered or dropped is not looked at: it has no state there
         self.inputs[(path, ordinal)] = map_to_states([*reads, *changed, *called], names, seen)
         stars = (*face.stars, face.like) if face.like is not None else face.stars
