@@ -7,6 +7,7 @@ changed, and that no job fills, is a DatasetEvent.
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -23,6 +24,11 @@ from lineage_pipeline.export.openlineage.jobs import (
 from lineage_pipeline.export.subject import Subject
 from lineage_pipeline.model.enums import EdgeType, Indirect, Profile, Scope, Status
 from lineage_pipeline.model.tables import Change, ObjectRow, StatementRow
+
+QUERY, MODULE = "QUERY", "JOB"
+"""The job types of a statement, and of a procedure, function or trigger with statements inside."""
+
+NO_DATASETS: Json = {"inputs": [], "outputs": []}
 
 RUN_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:lineage-pipeline:runs")
 """The UUID namespace of run ids, so that the same snapshot gives the same ids."""
@@ -56,16 +62,27 @@ def encode_event(event: Json) -> str:
 
 
 def build_events(subject: Subject, emission: EmissionOptions = EmissionOptions()) -> Iterator[Json]:  # noqa: B008 - it is frozen
-    """Yield the events as plain values: jobs in the order of statements, then datasets that no job fills."""
+    """Yield the events as plain values: jobs in the order of statements, then datasets that no job fills or reads."""
     writer = _EventBuilder(subject, emission)
     filled: set[str] = set()
+    named: set[str] = set()
+    running: list[StatementRow] = []  # the modules around the current statement, the outermost first
     for statement in subject.lineage.statements:
+        while running and not writer.jobs.is_inside(statement, running[-1]):
+            yield from writer.module_ends(running.pop())
         outputs = writer.jobs.outputs(statement)
+        if writer.jobs.contains_jobs(statement):
+            running.append(statement)
+            yield writer.module_starts(statement)
         if outputs:
             filled |= {row.object for row in outputs}
+            named |= {row.object for row in writer.jobs.inputs(statement)}
             yield from writer.job_events(statement, outputs)
-    for name in sorted(emission.turns.keys() - filled):
-        yield writer.dataset_event(emission.turns[name])
+    while running:
+        yield from writer.module_ends(running.pop())
+    for name in sorted((emission.turns.keys() - filled) | (writer.jobs.defined_datasets() - filled - named)):
+        turn = emission.turns.get(name)
+        yield writer.dataset_event(turn.row if turn else writer.jobs.objects[name], turn)
 
 
 class _EventBuilder:
@@ -76,11 +93,27 @@ class _EventBuilder:
         self.jobs = JobIndex(subject)
         self.producer = subject.naming.producer
 
+    def module_starts(self, statement: StatementRow) -> Json:
+        """Return the event of a module's job, or the start of its run; its statements say what it reads and writes."""
+        job = self._job(statement)
+        if self.emission.profile is Profile.JOB:
+            return self._event("JobEvent", {"job": job | {"facets": self._job_facets(statement, MODULE)}} | NO_DATASETS)
+        run = {"runId": self._run_id(job), "facets": self._parent_facet(statement)}
+        return self._event("RunEvent", {"eventType": "START", "run": run, "job": job} | NO_DATASETS)
+
+    def module_ends(self, statement: StatementRow) -> Iterator[Json]:
+        """Yield the end of a module's run."""
+        if self.emission.profile is not Profile.JOB:
+            job = self._job(statement)
+            run = {"runId": self._run_id(job), "facets": self._run_facets(statement)}
+            job |= {"facets": self._job_facets(statement, MODULE)}
+            yield self._event("RunEvent", {"eventType": "COMPLETE", "run": run, "job": job} | NO_DATASETS)
+
     def job_events(self, statement: StatementRow, outputs: Sequence[ObjectRow]) -> Iterator[Json]:
         """Yield the event of a job, or the two of its run."""
-        job = {"namespace": self.jobs.namespace, "name": self.jobs.names[statement_key(statement)]}
+        job = self._job(statement)
         body = {
-            "job": job | {"facets": self._job_facets(statement)},
+            "job": job | {"facets": self._job_facets(statement, QUERY)},
             "inputs": [self._dataset(row) for row in self.jobs.inputs(statement)],
             "outputs": [self._dataset(row, self._output_facets(statement, row)) for row in outputs],
         }
@@ -88,16 +121,18 @@ class _EventBuilder:
             yield self._event("JobEvent", body)
             return
         run = {"runId": self._run_id(job)}
-        yield self._event("RunEvent", {"eventType": "START", "run": run, "job": job, "inputs": [], "outputs": []})
+        parent = self._parent_facet(statement)
+        started = run | {"facets": parent} if parent else run
+        yield self._event("RunEvent", {"eventType": "START", "run": started, "job": job} | NO_DATASETS)
         told = {"run": run | {"facets": self._run_facets(statement)}}
         yield self._event("RunEvent", {"eventType": "COMPLETE"} | told | body)
 
-    def dataset_event(self, turn: LifecycleChange) -> Json:
+    def dataset_event(self, row: ObjectRow, turn: LifecycleChange | None) -> Json:
         """Return the event of a dataset that no job fills."""
-        namespace, name = self.jobs.dataset_name(turn.row)
-        told = facets.build_dataset_type_facet(turn.row, self.producer) | self._lifecycle_facet(turn)
-        if turn.row.object in self.jobs.objects:
-            told = self._dataset(turn.row)["facets"] | told
+        namespace, name = self.jobs.dataset_name(row)
+        told = facets.build_dataset_type_facet(row, self.producer) | (self._lifecycle_facet(turn) if turn else {})
+        if row.object in self.jobs.objects:
+            told = self._dataset(row)["facets"] | told
         return self._event("DatasetEvent", {"dataset": {"namespace": namespace, "name": name, "facets": told}})
 
     def _event(self, kind: str, body: Json) -> Json:
@@ -105,17 +140,28 @@ class _EventBuilder:
         time = (snapshot.committed_at if snapshot else None) or self.subject.naming.event_time
         return {"eventTime": time, "producer": self.producer, "schemaURL": f"{OPENLINEAGE_SPEC}#/$defs/{kind}"} | body
 
-    def _job_facets(self, statement: StatementRow) -> Json:
+    def _job(self, statement: StatementRow) -> dict[str, Any]:
+        return {"namespace": self.jobs.namespace, "name": self.jobs.names[statement_key(statement)]}
+
+    def _parent_facet(self, statement: StatementRow) -> Json:
+        """Return the facet of the run of the module around a statement."""
+        parent = self.jobs.parent_job(statement)
+        if parent is None:
+            return {}
+        job = self._job(parent)
+        return facets.build_parent_facet(self._run_id(job), job, self.producer)
+
+    def _job_facets(self, statement: StatementRow, kind: str) -> Json:
         file, producer = self.jobs.files.get(statement.path), self.producer
         return (
             facets.build_sql_facet(self.jobs.statement_text(statement), file.dialect if file else "", producer)
             | facets.build_location_facet(statement, self.subject.snapshot, self.subject.naming.source_url, producer)
-            | facets.build_job_type_facet(producer)
+            | facets.build_job_type_facet(kind, producer)
             | facets.build_ownership_facet(file.owners if file else (), producer, "job ownership")
         )
 
     def _run_facets(self, statement: StatementRow) -> Json:
-        told = facets.build_engine_facet(__version__, self.producer)
+        told = facets.build_engine_facet(__version__, self.producer) | self._parent_facet(statement)
         if statement.status is Status.ANALYSED:
             return told
         messages = self.jobs.statement_messages(statement) or [f"the statement is {statement.status.value}"]
@@ -141,7 +187,7 @@ class _EventBuilder:
         return {"namespace": name[0], "name": name[1], "facets": told | (more or {})}
 
     def _output_facets(self, statement: StatementRow, row: ObjectRow) -> Json:
-        order = [column.name for column in self.jobs.columns[row.object]]
+        order = [column.written or column.name for column in self.jobs.columns[row.object]]
         edges = self.jobs.column_edges(statement, row)
         if self.emission.indirect is Indirect.FIELDS:
             edges = spread_to_columns(edges, order)

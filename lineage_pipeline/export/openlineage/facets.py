@@ -24,6 +24,7 @@ FACET_SCHEMAS = {
     "jobType": "2-0-4/JobTypeJobFacet",
     "lifecycleStateChange": "1-0-1/LifecycleStateChangeDatasetFacet",
     "ownership": "1-0-1/OwnershipDatasetFacet",
+    "parent": "1-2-0/ParentRunFacet",
     "processing_engine": "1-1-1/ProcessingEngineRunFacet",
     "schema": "1-2-0/SchemaDatasetFacet",
     "sourceCodeLocation": "1-1-0/SourceCodeLocationJobFacet",
@@ -56,7 +57,10 @@ def build_facet(key: str, producer: str, /, **values: Any) -> Json:
 
 def build_schema_facet(columns: Sequence[Column], producer: str) -> Json:
     """Return the columns of a dataset; empty where none is known."""
-    fields = [_schema_field(column.name, column.type, column.ordinal, column.description) for column in columns]
+    fields = [
+        _schema_field(column.written or column.name, column.type, column.ordinal, column.description)
+        for column in columns
+    ]
     return build_facet("schema", producer, fields=fields) if fields else {}
 
 
@@ -104,7 +108,11 @@ def build_symlinks_facet(row: ObjectRow, name: DatasetName, producer: str) -> Js
 def build_tags_facet(row: ObjectRow, columns: Sequence[Column], producer: str) -> Json:
     """Return the tags of an object and of its columns."""
     tags = [{"key": tag, "value": "true"} for tag in row.tags]
-    tags += [{"key": tag, "value": "true", "field": column.name} for column in columns for tag in column.tags]
+    tags += [
+        {"key": tag, "value": "true", "field": column.written or column.name}
+        for column in columns
+        for tag in column.tags
+    ]
     return build_facet("tags", producer, tags=tags) if tags else {}
 
 
@@ -187,9 +195,14 @@ def build_location_facet(statement: StatementRow, snapshot: Snapshot | None, sou
     )
 
 
-def build_job_type_facet(producer: str) -> Json:
-    """Return the job type: a batch query."""
-    return build_facet("jobType", producer, processingType="BATCH", integration=INTEGRATION, jobType="QUERY")
+def build_job_type_facet(kind: str, producer: str) -> Json:
+    """Return the job type: a batch query, or a module that runs some."""
+    return build_facet("jobType", producer, processingType="BATCH", integration=INTEGRATION, jobType=kind)
+
+
+def build_parent_facet(run_id: str, job: Json, producer: str) -> Json:
+    """Return the run of the module that a statement is run by."""
+    return build_facet("parent", producer, run={"runId": run_id}, job=job)
 
 
 def build_engine_facet(version: str, producer: str) -> Json:

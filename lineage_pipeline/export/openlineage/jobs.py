@@ -17,6 +17,9 @@ ROUTINE_KINDS = frozenset({ObjectKind.PROCEDURE, ObjectKind.FUNCTION})
 NON_DATASET_KINDS = frozenset({ObjectKind.QUERY, ObjectKind.TRIGGER}) | ROUTINE_KINDS
 """Kinds of objects that hold no data of their own."""
 
+MODULE_KINDS = ROUTINE_KINDS | {ObjectKind.TRIGGER}
+"""Kinds of objects whose statements are jobs of their own, inside the job of the object."""
+
 PARAMETER_PREFIX = "@"
 """Prefix of the parameters among the columns of a routine."""
 
@@ -39,6 +42,11 @@ class JobIndex:
             if not (column.name.startswith(PARAMETER_PREFIX) and column.object in self._routines):
                 found[column.object].append(column)
         return found
+
+    @cached_property
+    def written_columns(self) -> Mapping[tuple[str, str], str]:
+        """Return each column's name as the SQL spells it: consumers match fields by their names."""
+        return {(row.object, row.name): row.written or row.name for row in self.subject.lineage.columns}
 
     @cached_property
     def edges(self) -> Mapping[StatementKey, list[ColumnEdge]]:
@@ -89,13 +97,70 @@ class JobIndex:
         return found
 
     @cached_property
+    def modules(self) -> Mapping[StatementKey, tuple[StatementRow, ObjectRow]]:
+        """Return the procedure, function or trigger around each statement, with the statement that defines it."""
+        found: dict[StatementKey, tuple[StatementRow, ObjectRow]] = {}
+        for statement in self.subject.lineage.statements:  # in text order: a parent comes before its children
+            if statement.parent is None:
+                continue
+            above = (statement.path, statement.parent)
+            row = self._defined_module(above)
+            if row is not None:
+                found[statement_key(statement)] = (self._statements[above], row)
+            elif above in found:
+                found[statement_key(statement)] = found[above]
+        return found
+
+    @cached_property
+    def _statements(self) -> Mapping[StatementKey, StatementRow]:
+        return {statement_key(statement): statement for statement in self.subject.lineage.statements}
+
+    def _defined_module(self, key: StatementKey) -> ObjectRow | None:
+        """Return the module that a statement defines, unless it is a dataset, which its statements fill."""
+        defined = (self.objects.get(name) for name, roles in sorted(self.roles[key].items()) if Role.DEFINE in roles)
+        modules = (row for row in defined if row is not None and row.kind in MODULE_KINDS)
+        return next((row for row in modules if not self._is_dataset(row)), None)
+
+    def parent_job(self, statement: StatementRow) -> StatementRow | None:
+        """Return the statement that defines the module around a statement, whose job contains its job."""
+        found = self.modules.get(statement_key(statement))
+        return found[0] if found is not None else None
+
+    def is_inside(self, statement: StatementRow, module: StatementRow) -> bool:
+        """Return whether a statement stands in the module that another one defines."""
+        above = self.parent_job(statement)
+        while above is not None and above != module:
+            above = self.parent_job(above)
+        return above is not None
+
+    def defined_datasets(self) -> set[str]:
+        """Return the datasets that a statement of the SQL defines, filled or not."""
+        defined = {row.object for row in self.subject.lineage.object_statements if row.role is Role.DEFINE}
+        return {name for name in defined if name in self.objects and self._is_dataset(self.objects[name])}
+
+    def contains_jobs(self, statement: StatementRow) -> bool:
+        """Return whether a statement defines a module whose statements are jobs."""
+        return statement_key(statement) in self._parents
+
+    @cached_property
+    def _parents(self) -> frozenset[StatementKey]:
+        jobs = (found for key, found in self.modules.items() if self.outputs(self._statements[key]))
+        return frozenset(statement_key(definition) for definition, _ in jobs)
+
+    @cached_property
     def names(self) -> Mapping[StatementKey, str]:
-        """Return the name of each job: its first output, with file and number where several jobs write it."""
+        """Return the name of each job: its module, then its first output, with file and number where several are equal.
+
+        The job of a module that contains others has the name of the module.
+        """
         writers: dict[str, list[StatementKey]] = defaultdict(list)
         for statement in self.subject.lineage.statements:
-            outputs = self.outputs(statement)
-            if outputs:
-                writers[join_object_name(outputs[0])].append(statement_key(statement))
+            key, outputs = statement_key(statement), self.outputs(statement)
+            if key in self._parents and (module := self._defined_module(key)) is not None:
+                writers[join_object_name(module)].append(key)
+            elif outputs:
+                around = (join_object_name(self.modules[key][1]),) if key in self.modules else ()
+                writers[".".join((*around, join_object_name(outputs[0])))].append(key)
         names: dict[StatementKey, str] = {}
         for name, places in writers.items():
             in_file = Counter(path for path, _ in places)
@@ -133,12 +198,19 @@ class JobIndex:
         return sorted(kept, key=lambda row: (self.dataset_name(row), row.object))
 
     def column_edges(self, statement: StatementRow, output: ObjectRow) -> list[tuple[DatasetName, ColumnEdge]]:
-        """Return the column edges into one output, each with the dataset name of its source."""
+        """Return the column edges into one output under the written names, each with the dataset name of its source."""
         return [
-            (self.dataset_name(self.objects[edge.from_object]), edge)
+            (self.dataset_name(self.objects[edge.from_object]), self._with_written_names(edge))
             for edge in self.edges[statement_key(statement)]
             if edge.to_object == output.object and edge.from_object in self.objects and edge.from_column != "*"
         ]
+
+    def _with_written_names(self, edge: ColumnEdge) -> ColumnEdge:
+        source = self.written_columns.get((edge.from_object, edge.from_column), edge.from_column)
+        target = self.written_columns.get((edge.to_object, edge.to_column), edge.to_column)
+        if (source, target) == (edge.from_column, edge.to_column):
+            return edge
+        return msgspec.structs.replace(edge, from_column=source, to_column=target)
 
     def dataset_name(self, row: ObjectRow) -> DatasetName:
         """Return namespace and name of an object's dataset."""
