@@ -651,6 +651,7 @@ CLICKHOUSE = DialectTraits(
     alias_in_where=True,
     alias_in_having=True,
     keeps_not_null=True,
+    nested_columns=True,
     as_table_is_like=True,
     alias_first=True,
     alias_first_in_group=True,

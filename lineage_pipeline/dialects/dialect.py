@@ -193,6 +193,8 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     """ALTER TABLE … DROP x removes a constraint, not a column (T-SQL docs: ALTER TABLE)."""
     one_way_exchange: bool = False
     """EXCHANGE PARTITION takes a partition of another table and gives none back (Hive docs: Exchange partition)."""
+    nested_columns: bool = False
+    """`n.a` is the name of a column, a part of the nested structure `n` (ClickHouse docs: Nested)."""
     fixes_views: bool = False
     """A view keeps the columns its query had when created, even of `*` (MySQL docs: CREATE VIEW Statement)."""
 

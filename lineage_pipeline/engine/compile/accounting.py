@@ -281,7 +281,7 @@ def _find_missing(
 ) -> Iterator[tuple[ir.Name, str]]:
     """The tables and items at unmatched tokens that the IR lacks; most of those tokens begin no table or item."""
     tokens, base = piece.tokens, piece.start
-    names, items = _list_positions(statement)
+    (names, items), stars = _list_positions(statement), _list_stars(statement)
     missing: list[ir.Name] = []
     known: KnownNames | None = None
     for index, expected in unmatched:
@@ -289,9 +289,11 @@ def _find_missing(
             continue  # the FROM of several INSERTs belongs to each of them
         if expected is ITEM:
             item = _read_item(tokens, _skip_select_options(tokens, index), base, items)
-            if item is not None and not _is_covered(item, _list_stars(statement)):
+            if item is not None and not _is_covered(item, items if _is_escape(tokens, index) else stars):
                 missing.append(item)
             continue
+        if keyword(tokens[index]) == "EXPLAIN" and tokens[index - 1].token_type is _OPEN:
+            continue  # ClickHouse: the plan of a query as rows
         name = _read_table(tokens, index, base, traits, expected)
         if name is None or _is_covered(name, names):
             continue
@@ -300,6 +302,11 @@ def _find_missing(
             yield name, expected
     if missing and len(missing) > _count_unplaced(statement, piece.use is not None or _has_star(missing)):
         yield from ((item, ITEM) for item in missing)
+
+
+def _is_escape(tokens: Sequence[Token], index: int) -> bool:
+    """Whether an item begins with an escape of ODBC: `{fn f(a)}`."""
+    return tokens[index].token_type is TokenType.L_BRACE
 
 
 def _has_star(items: Sequence[ir.Name]) -> bool:

@@ -238,6 +238,12 @@ def bracket_step(token: Token) -> int:
     return (token.token_type in _OPENING_BRACKETS) - (token.token_type in _CLOSING_BRACKETS)
 
 
+def paren_step(token: Token) -> int:
+    """1 for an opening parenthesis or square bracket, -1 for a closing one."""
+    kind = token.token_type
+    return (kind in (TokenType.L_PAREN, TokenType.L_BRACKET)) - (kind in (TokenType.R_PAREN, TokenType.R_BRACKET))
+
+
 def split_list(tokens: Sequence[Token]) -> list[list[Token]]:
     """The items of a list, split at the commas outside brackets."""
     found: list[list[Token]] = [[]]

@@ -114,6 +114,8 @@ def alter_columns(columns: tuple[SchemaColumn, ...], alterations: Iterable[ir.Al
             continue
         elif item.action == "drop":
             del result[position]
+        elif item.action == "widen":  # the struct has a further member: its type is none that was written
+            result[position] = msgspec.structs.replace(result[position], type=None)
         elif item.action in ("first", "after"):
             result = _move_column(result, position, change)
         elif change is not None:

@@ -9,6 +9,7 @@ from lineage_pipeline.engine.compile.tokens import (
     find_top_level_keyword,
     is_name_at,
     keyword,
+    paren_step,
     skip_brackets,
     skip_name,
     synthetic_token,
@@ -157,7 +158,7 @@ def extract_outputs(tokens: list[Token]) -> tuple[list[Token], list[list[Token]]
     clauses: list[list[Token]] = []
     index, depth = 0, 0
     while index < len(tokens):
-        depth += _paren_step(tokens[index])
+        depth += paren_step(tokens[index])
         if depth == 0 and index and _is_output(tokens[index]):
             end = _find_output_end(tokens, index + 1)
             clauses.append(_build_output_statement(tokens[index], tokens[index + 1 : end]))
@@ -172,14 +173,10 @@ def _is_output(token: Token) -> bool:
     return keyword(token) == "OUTPUT"
 
 
-def _paren_step(token: Token) -> int:
-    return (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
-
-
 def _find_output_end(tokens: Sequence[Token], index: int) -> int:
     depth = 0
     while index < len(tokens):
-        depth += _paren_step(tokens[index])
+        depth += paren_step(tokens[index])
         if depth == 0 and keyword(tokens[index]) in _OUTPUT_ENDS:
             break
         index += 1
@@ -311,3 +308,100 @@ def _assigned_name(tokens: Sequence[Token]) -> list[Token]:
     while start > 0 and tokens[start - 1].token_type in parts:
         start -= 1
     return list(tokens[start:])
+
+
+def merge_conflict_clauses(tokens: Sequence[Token]) -> list[Token]:
+    """SQLite: `ON CONFLICT (a) DO … ON CONFLICT (b) DO …` with one clause that makes all assignments."""
+    starts = [index for index in range(len(tokens)) if _begins_conflict(tokens, index)]
+    if len(starts) < 2:
+        return list(tokens)
+    kept = list(tokens[: starts[0]])
+    clauses = [tokens[start:end] for start, end in zip(starts, [*starts[1:], len(tokens)], strict=True)]
+    updates = [clause for clause in clauses if "UPDATE" in map(keyword, clause)]
+    last = updates[0] if updates else clauses[0]
+    kept.extend(last)
+    for clause in updates[1:]:
+        begin = next(index for index, token in enumerate(clause) if keyword(token) == "SET")
+        kept.append(synthetic_token(",", clause[0]))
+        kept.extend(clause[begin + 1 :])
+    return kept
+
+
+def _begins_conflict(tokens: Sequence[Token], index: int) -> bool:
+    return [keyword(token) for token in tokens[index : index + 2]] == ["ON", "CONFLICT"]
+
+
+def separate_rows(tokens: Sequence[Token]) -> list[Token]:
+    """ClickHouse: `VALUES (1)(2)` with commas between the rows."""
+    kept: list[Token] = []
+    depth, rows = 0, False
+    for token in tokens:
+        rows = rows or keyword(token) == "VALUES"
+        closed = kept[-1].token_type is TokenType.R_PAREN if kept else False
+        if rows and depth == 0 and closed and token.token_type is TokenType.L_PAREN:
+            kept.append(synthetic_token(",", token))
+        depth += paren_step(token)
+        kept.append(token)
+    return kept
+
+
+def drop_target_subscripts(tokens: Sequence[Token]) -> list[Token]:
+    """PostgreSQL: `INSERT INTO t (a[1:2], b.x)` with the columns `a, b`, whose elements or fields are written."""
+    opened = next((index for index, token in enumerate(tokens) if token.token_type is TokenType.L_PAREN), -1)
+    if opened < 0 or "INTO" not in map(keyword, tokens[:opened]):
+        return list(tokens)
+    kept = list(tokens[: opened + 1])
+    closed = skip_brackets(tokens, opened)
+    depth, after = 0, False
+    for token in tokens[opened + 1 : closed]:
+        kind = token.token_type
+        depth += (kind is TokenType.L_BRACKET) - (kind is TokenType.R_BRACKET)
+        after = kind not in (TokenType.COMMA, TokenType.R_PAREN) and (
+            after or kind in (TokenType.L_BRACKET, TokenType.DOT)
+        )
+        if not depth and not after:
+            kept.append(token)
+    return [*kept, *tokens[closed:]]
+
+
+def bracket_value_rows(tokens: Sequence[Token]) -> list[Token]:
+    """MySQL: `INSERT INTO t (VALUES ROW(1, 2))` as `INSERT INTO t VALUES (1, 2)`."""
+    words = [keyword(token) for token in tokens]
+    opened = next((at for at in range(len(words) - 2) if words[at : at + 2] == ["(", "VALUES"]), -1)
+    if opened < 0 or words[0] not in ("INSERT", "REPLACE"):
+        return list(tokens)
+    closed = skip_brackets(tokens, opened)
+    inner = [token for token in tokens[opened + 1 : closed - 1] if keyword(token) not in ("ROW", "STRUCT")]
+    return [*tokens[:opened], *inner, *tokens[closed:]]
+
+
+def wrap_value_rows(tokens: Sequence[Token]) -> list[Token]:
+    """`WITH … VALUES (1) UNION SELECT a` with `SELECT * FROM (VALUES (1))` in place of the rows."""
+    kept: list[Token] = []
+    index, writes = 0, not {"INSERT", "REPLACE"}.isdisjoint(map(keyword, tokens))
+    while index < len(tokens):
+        end = _skip_rows(tokens, index) if keyword(tokens[index]) == "VALUES" else index
+        follows = keyword(tokens[end]) if end < len(tokens) else ""
+        behind_cte = bool(kept) and kept[-1].token_type is TokenType.R_PAREN and not writes
+        if end > index and (follows in _SET_OPERATORS or behind_cte or keyword(tokens[index - 1]) in _SET_OPERATORS):
+            kept.extend(synthetic_token(word, tokens[index]) for word in ("SELECT", "*", "FROM", "("))
+            kept.extend(tokens[index:end])
+            kept.append(synthetic_token(")", tokens[end - 1]))
+            index = end
+            continue
+        kept.append(tokens[index])
+        index += 1
+    return kept
+
+
+_SET_OPERATORS = frozenset("UNION EXCEPT INTERSECT".split())
+
+
+def _skip_rows(tokens: Sequence[Token], index: int) -> int:
+    """The index after the rows behind VALUES."""
+    index += 1
+    while index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN:
+        index = skip_brackets(tokens, index)
+        if index + 1 < len(tokens) and tokens[index].token_type is TokenType.COMMA:
+            index += 1
+    return index

@@ -148,6 +148,34 @@ def parse_xml_function(name: str) -> Override:
     return lambda _: parse
 
 
+def parse_xml_instruction(_: Parse | None) -> Parse:
+    """XMLPI(NAME target, content)."""
+
+    def parse(self: parser.Parser) -> exp.Expr | None:
+        self._match_text_seq("NAME")
+        self._advance()
+        content = [self._parse_bitwise()] if self._match(TokenType.COMMA) else []
+        return exp.Anonymous(this="XMLPI", expressions=content)
+
+    return parse
+
+
+def parse_xml_root(_: Parse | None) -> Parse:
+    """XMLROOT(document, VERSION text, STANDALONE YES)."""
+
+    def parse(self: parser.Parser) -> exp.Expr | None:
+        arguments = [self._parse_bitwise()]
+        while self._match(TokenType.COMMA):
+            self._match_text_seq("VERSION")
+            self._match_text_seq("STANDALONE")
+            if self._match_text_seq("NO", "VALUE") or self._match_texts(("YES", "NO")):
+                continue
+            arguments.append(self._parse_bitwise())
+        return exp.Anonymous(this="XMLROOT", expressions=arguments)
+
+    return parse
+
+
 def parse_culture(_: Parse | None) -> Parse:
     """T-SQL: PARSE(text AS type USING culture) is a cast."""
 

@@ -8,6 +8,7 @@ from lineage_pipeline.engine.compile.tokens import (
     STATEMENT_KEYWORDS,
     is_name_at,
     keyword,
+    paren_step,
     skip_brackets,
     synthetic_token,
 )
@@ -199,3 +200,72 @@ def drop_xml_namespaces(tokens: list[Token]) -> list[Token]:
                 return [*tokens[: index + 1], *tokens[end + 1 :]]
             return [*tokens[:index], *tokens[end:]] or tokens
     return tokens
+
+
+def rewrite_comma_joins(tokens: Sequence[Token]) -> list[Token]:
+    """SQLite: `FROM t, u ON t.a = u.a` with JOIN in place of the comma: a list of tables may have conditions."""
+    kept = list(tokens)
+    commas: dict[int, int] = {}  # the last comma of the FROM at each depth
+    depth, listing = 0, set[int]()
+    for index, token in enumerate(tokens):
+        word = keyword(token)
+        if word == "FROM":
+            listing.add(depth)
+        elif word == "," and depth in listing:
+            commas[depth] = index
+        elif word == "JOIN" or word in _AFTER_FROM:
+            commas.pop(depth, None)
+            listing.discard(depth) if word in _AFTER_FROM else None
+        elif word in ("ON", "USING") and depth in commas:
+            kept[commas.pop(depth)] = synthetic_token("JOIN", token)
+        step = paren_step(token)
+        if step < 0:
+            commas.pop(depth, None)
+            listing.discard(depth)
+        depth += step
+    return kept
+
+
+_AFTER_FROM = frozenset("WHERE GROUP ORDER HAVING LIMIT UNION EXCEPT INTERSECT WINDOW".split())
+"""Keywords that end a FROM clause."""
+
+
+def drop_argument_settings(tokens: Sequence[Token]) -> list[Token]:
+    """ClickHouse: `mysql(…, SETTINGS a = 1)` without the settings of a table function."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        before = kept[-1].token_type if kept else None
+        if keyword(tokens[index]) == "SETTINGS" and before in (TokenType.COMMA, TokenType.L_PAREN):
+            depth = 0
+            while index < len(tokens) and (depth or tokens[index].token_type is not TokenType.R_PAREN):
+                depth += paren_step(tokens[index])
+                index += 1
+            if before is TokenType.COMMA:
+                kept.pop()
+            continue
+        kept.append(tokens[index])
+        index += 1
+    return kept
+
+
+def unwrap_explained_queries(tokens: Sequence[Token]) -> list[Token]:
+    """ClickHouse: `FROM (EXPLAIN actions = 1 SELECT …)` as the rows of text that it gives."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        if keyword(token) == "EXPLAIN" and kept and kept[-1].token_type is TokenType.L_PAREN:
+            closed = skip_brackets(tokens, index - 1) - 1
+            begin = next((at for at in range(index, closed) if keyword(tokens[at]) in ("SELECT", "WITH")), closed)
+            if begin < closed:
+                kept.extend(synthetic_token(word, token) for word in ("SELECT", "NULL", "AS", "explain", "FROM", "("))
+                kept.extend(tokens[begin:closed])
+                kept.append(synthetic_token(")", token))
+            else:
+                kept.extend(synthetic_token(word, token) for word in ("SELECT", "NULL", "AS", "explain"))
+            index = closed
+            continue
+        kept.append(token)
+        index += 1
+    return kept

@@ -367,6 +367,45 @@ INTERVAL_SUFFIX_UNITS = frozenset("YEAR MONTH DAY HOUR MINUTE SECOND".split())
 
 TEXT_TYPES = frozenset(
     "XML CIDR MACADDR MACADDR8 PATH LINE LSEG BOX CIRCLE POLYGON TSVECTOR TSQUERY REGCLASS REGTYPE PG_LSN NUMRANGE "
-    "INT4RANGE INT8RANGE TSRANGE TSTZRANGE DATERANGE LTREE LQUERY CITEXT HSTORE GEOMETRY GEOGRAPHY".split()
+    "INT4RANGE INT8RANGE TSRANGE TSTZRANGE DATERANGE LTREE LQUERY PG_SNAPSHOT CITEXT HSTORE GEOMETRY GEOGRAPHY".split()
 )
 """Types that may precede a text constant, and that the parser does not know there."""
+
+
+def unwrap_odbc_escapes(tokens: Sequence[Token]) -> list[Token]:
+    """`{ts '2024-01-01'}`, `{d '…'}` and `{fn f(a)}` without the braces and the word behind the first one."""
+    kept: list[Token] = []
+    open_escapes: list[bool] = []
+    index = 0
+    while index < len(tokens):
+        kind = tokens[index].token_type
+        if kind is TokenType.L_BRACE:
+            escape = index + 1 < len(tokens) and keyword(tokens[index + 1]) in _ODBC_ESCAPES
+            open_escapes.append(escape)
+            if escape:
+                index += 2
+                continue
+        elif kind is TokenType.R_BRACE and open_escapes and open_escapes.pop():
+            index += 1
+            continue
+        kept.append(tokens[index])
+        index += 1
+    return kept
+
+
+_ODBC_ESCAPES = frozenset("TS D T FN OJ".split())
+"""Words behind the brace of an ODBC escape."""
+
+
+def drop_parameter_numbers(tokens: Sequence[Token]) -> list[Token]:
+    """SQLite: `?1` as `?`."""
+    return [
+        token
+        for index, token in enumerate(tokens)
+        if not (
+            index
+            and token.token_type is TokenType.NUMBER
+            and tokens[index - 1].token_type is TokenType.PLACEHOLDER
+            and tokens[index - 1].end + 1 == token.start
+        )
+    ]

@@ -394,7 +394,7 @@ class RoutineWalker(RowTypeWalker):
         elif self.family.plsql:
             self.walk_declare_section(ordinal)
             self.walk_block_rest(ordinal)
-        elif word == "TABLE" and self.words[begin + 1] in QUERY_KEYWORDS:
+        elif word == "TABLE" and (self.words[begin + 1] in QUERY_KEYWORDS or self.kind(begin + 1) is OPEN_PAREN):
             self.emit_result(begin, begin + 1, end, ordinal, "SELECT")
         elif word in QUERY_KEYWORDS:
             self.walk_simple(ordinal)

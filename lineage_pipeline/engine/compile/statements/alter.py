@@ -25,7 +25,7 @@ from lineage_pipeline.engine.compile.statements.create import (
     read_options,
     read_tags,
 )
-from lineage_pipeline.engine.compile.tokens import TokenReader, keyword, synthetic_token
+from lineage_pipeline.engine.compile.tokens import TokenReader, keyword, retype_token, synthetic_token
 from lineage_pipeline.engine.faults import MalformedTree
 from lineage_pipeline.model import ir
 
@@ -45,6 +45,7 @@ def read_alter(context: CompileContext, cursor: TokenReader) -> ReadFields | Non
     cursor.take("IF", "EXISTS")
     cursor.take("ONLY")
     name = cursor.read_name()
+    cursor.take("*")  # PostgreSQL: the table and its descendants
     if name is None or _is_mutation(cursor) or (word == "VIEW" and cursor.seek("AS")):
         return None
     if cursor.take("ON", "CLUSTER"):
@@ -271,11 +272,39 @@ def _read_add(cursor: TokenReader, name: ir.Name, declare: ParseDeclaration) -> 
         return
     listed = cursor.read_list() if cursor.at_open_paren() else [cursor.read_item()]
     for item in listed:
-        columns, constraints = declare(strip_column_position(item))
+        if is_member_of_column(item, cursor.traits):
+            yield _widen_struct(name, item, cursor.traits)
+            continue
+        columns, constraints = declare(strip_column_position(join_nested_name(item, cursor.traits)))
         for column in columns:
             yield ir.Alteration(name, "add", column.name, column)
             yield from read_column_position(name, column.name, item, cursor.traits)
         yield from (ir.Alteration(name, "constrain", constraint=constraint) for constraint in constraints)
+
+
+def _has_dotted_name(item: Sequence[Token]) -> bool:
+    return len(item) > 2 and item[1].token_type is TokenType.DOT
+
+
+def join_nested_name(item: Sequence[Token], traits: DialectTraits) -> Sequence[Token]:
+    """ClickHouse: `n.a Array(String)` with one name: the parts of a nested structure are columns with a dot."""
+    if not traits.nested_columns or not _has_dotted_name(item):
+        return item
+    end = 1
+    while end + 1 < len(item) and item[end].token_type is TokenType.DOT:
+        end += 2
+    text = ".".join(token.text for token in item[:end:2])
+    return [retype_token(item[0], TokenType.IDENTIFIER, text), *item[end:]]
+
+
+def is_member_of_column(item: Sequence[Token], traits: DialectTraits) -> bool:
+    """Whether a column to add is a member of a struct: `ADD COLUMN s.a int`."""
+    return _has_dotted_name(item) and not traits.nested_columns
+
+
+def _widen_struct(name: ir.Name, item: Sequence[Token], traits: DialectTraits) -> ir.Alteration:
+    """A struct with one more member, whose type is not known from then on."""
+    return ir.Alteration(name, "widen", TokenReader(item, traits).read_column())
 
 
 def _read_drop(cursor: TokenReader, name: ir.Name, declare: ParseDeclaration) -> Alterations:
@@ -363,7 +392,7 @@ def _read_modify(cursor: TokenReader, name: ir.Name, declare: ParseDeclaration) 
         yield from _read_alter_column(cursor, name, declare)
         return
     listed = cursor.read_list() if cursor.at_open_paren() else [cursor.read_item()]
-    for item in listed:
+    for item in (join_nested_name(one, cursor.traits) for one in listed):
         typed = [item[0], *item[2:]] if len(item) > 2 and keyword(item[1]) == "TYPE" else item
         column = TokenReader(item, cursor.traits).read_column()
         yield from _retype_column(name, column, typed, declare)

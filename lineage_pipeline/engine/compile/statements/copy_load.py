@@ -41,6 +41,8 @@ def compile_copy(context: CompileContext, cursor: TokenReader) -> CopyFields | N
         cursor.read_list()
         relation = compile_inner_query(context, cursor.tokens[begin : cursor.index - 1])
         return _compile_copy_to(context, cursor, relation) if cursor.take("TO") else None
+    if cursor.take("FROM", "DATABASE"):  # DuckDB: every table, none of which is named
+        return {"kind": "COPY DATABASE"}
     name = read_location(context, cursor)
     if name is None:
         return None

@@ -32,6 +32,9 @@ def compile_insert(context: CompileContext, tree: exp.Expr) -> dict[str, Any]:
     body = tree.args.get("expression") or tree.args.get("source")
     mode = "overwrite" if tree.args.get("overwrite") else "insert"
     kind = f"INSERT {mode.upper()}" if mode == "overwrite" else "INSERT"
+    if _discards_rows(tree.this) and isinstance(body, exp.Query):
+        compile_query(context, body)
+        return {"kind": kind}
     if target is None:
         context.report("UNSUPPORTED_SYNTAX", context.origin, context.end, construct="the target of this INSERT")
         return {"kind": kind}
@@ -56,6 +59,11 @@ def compile_insert(context: CompileContext, tree: exp.Expr) -> dict[str, Any]:
     own = _insert_alias(context, tree)
     sources = (ir.Source(own, name=target),) if own else ()
     return compile_returning(context, tree, {"kind": kind, "writes": tuple(writes)}, sources)
+
+
+def _discards_rows(node: exp.Expr) -> bool:
+    """ClickHouse: INSERT INTO FUNCTION null() reads a query and keeps nothing."""
+    return isinstance(node, exp.Null) or isinstance(node, exp.Anonymous) and node.name.lower() == "null"
 
 
 def _insert_alias(context: CompileContext, tree: exp.Expr) -> str:
