@@ -388,14 +388,6 @@ RULES: tuple[GrammarRule, ...] = (
         )
         for dialect in ("postgres", "redshift")
     ),
-    GrammarRule(
-        dialect="clickhouse",
-        when=When.PARSER,
-        example="SELECT extract(a, 'x(.*)') AS b FROM t",
-        sqlglot=Sqlglot.MISREADS,
-        reason="A part of a text by a pattern (docs: Functions for Searching in Strings, extract).",
-        tables={"FUNCTION_PARSERS": {"EXTRACT": parse_extract}},
-    ),
     *(
         GrammarRule(
             dialect="postgres",
