@@ -148,14 +148,17 @@ def _names_item(tokens: Sequence[Token], index: int, item: _OpenItem) -> bool:
 
 
 def insert_alias_keywords(tokens: Sequence[Token]) -> list[Token]:
-    """ClickHouse: `f(1 a, 2 b)` as `f(1 AS a, 2 AS b)`."""
+    """ClickHouse: `SELECT f(1 a, 2 b)` as `SELECT f(1 AS a, 2 AS b)`."""
     kept: list[Token] = []
-    depth = 0
+    words = [keyword(token) for token in tokens]
+    depth, selects = 0, False
     for index, token in enumerate(tokens):
         depth += paren_step(token)
-        follows = keyword(tokens[index + 1]) if index + 1 < len(tokens) else ""
+        selects = selects or words[index] == "SELECT"  # the columns of a definition have types, not names
+        follows = words[index + 1] if index + 1 < len(tokens) else ""
         named = token.token_type in (TokenType.VAR, TokenType.IDENTIFIER) and follows in (",", ")", "FROM", "AS", "FOR")
-        if depth and named and index and _ends_operand(tokens[index - 1]):
+        unit = "INTERVAL" in words[max(index - 2, 0) : index]
+        if selects and depth and named and not unit and index and _ends_operand(tokens[index - 1]):
             kept.append(synthetic_token("AS", token))
         kept.append(token)
     return kept
