@@ -1,11 +1,14 @@
 """Names of bare queries: by settings, by the layout of folders, by the head of the file, else by its stem."""
 
+import json
 import random
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 from lineage_pipeline.api import analyze, scan
+from lineage_pipeline.cli import main
 from lineage_pipeline.config.load import Settings
 from lineage_pipeline.config.models import AnalysisSettings
 from lineage_pipeline.engine.diff.compare import diff
@@ -195,7 +198,7 @@ def test_a_table_that_a_query_fills_has_its_columns_and_readers() -> None:
     assert {row.object for row in lineage.diagnostics} == {"raw.orders", "raw.users"}
 
 
-def test_front_matter_names_a_query_and_is_no_sql(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_front_matter_names_a_query_and_is_no_sql(tmp_path: Path) -> None:
     text = "---\nname: core.daily\nowner: /* me */\n---\nselect id\nfrom raw.orders\n"
     write_files(tmp_path, a_sql=text, b_sql="---\n-- ---\nselect id from core.daily\n")
     found = scan(tmp_path, dialect="postgres").lineage
@@ -257,9 +260,18 @@ def test_queries_that_read_nothing_and_those_in_programs_are_not_compared() -> N
     assert changes(base, {"q.sql": "select 2 as b", "p.py": "select total from raw.orders"}) == set()
 
 
-def test_settings_reach_the_names(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_settings_reach_the_names(tmp_path: Path) -> None:
     (tmp_path / "core" / "t").mkdir(parents=True)
     (tmp_path / "core" / "t" / "load.sql").write_text(SELECT)
     settings = Settings(analysis=AnalysisSettings(query_names=("{schema}/{name}/load.sql",)))
     found = scan(tmp_path, dialect="postgres", settings=settings).lineage
     assert [row.object for row in found.objects if row.path] == ["core.t"]
+
+
+def test_a_query_of_a_file_is_an_output_of_its_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_files(tmp_path, a_sql=SELECT, b_sql="select 1 as one")
+    (tmp_path / "p.py").write_text("spark.sql('select id from raw.orders')\n")
+    assert main(["export", "openlineage", str(tmp_path), "--dialect", "spark"]) == 0
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [[row["name"] for row in event.get("outputs", ())] for event in events] == [["a"]]
+    assert set(events[0]["outputs"][0]["facets"]["columnLineage"]["fields"]) == {"id", "total"}

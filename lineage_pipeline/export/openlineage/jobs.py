@@ -8,6 +8,7 @@ import msgspec
 
 from lineage_pipeline.export.openlineage.facets import DatasetName
 from lineage_pipeline.export.subject import OpenLineageNaming, Subject
+from lineage_pipeline.model.analysis import PROGRAM_ENDINGS
 from lineage_pipeline.model.enums import EdgeType, ObjectKind, Role
 from lineage_pipeline.model.tables import Column, ColumnEdge, ObjectRow, StatementRow
 
@@ -22,6 +23,9 @@ MODULE_KINDS = ROUTINE_KINDS | {ObjectKind.TRIGGER}
 
 PARAMETER_PREFIX = "@"
 """Prefix of the parameters among the columns of a routine."""
+
+STANDARD_INPUT = "-"
+"""The path of a text that is in no file."""
 
 StatementKey = tuple[str, int]
 
@@ -182,7 +186,7 @@ class JobIndex:
         found = []
         for target, roles in sorted(self.roles[statement_key(statement)].items()):
             row = self.objects.get(target)
-            if row is None or not self._is_dataset(row):
+            if row is None or not (self._is_dataset(row) or is_query_of_file(row, statement)):
                 continue
             bare = row.kind is ObjectKind.TABLE or row.kind in ROUTINE_KINDS
             defines = Role.DEFINE in roles and (statement.reads or not bare)
@@ -232,6 +236,12 @@ class JobIndex:
         if row.kind in ROUTINE_KINDS:
             return row.object in self._used_routines
         return not row.temporary and row.kind not in NON_DATASET_KINDS
+
+
+def is_query_of_file(row: ObjectRow, statement: StatementRow) -> bool:
+    """Return whether an object is the result of a query in a file, which reads something and is in no program."""
+    named = row.kind is ObjectKind.QUERY and row.path not in (None, STANDARD_INPUT)
+    return named and bool(statement.reads) and not statement.path.lower().endswith(PROGRAM_ENDINGS)
 
 
 def name_dataset(row: ObjectRow, naming: OpenLineageNaming) -> DatasetName:
