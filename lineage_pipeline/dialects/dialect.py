@@ -86,6 +86,10 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     """USE with one name changes the catalog, not the schema (SQL Server docs: USE)."""
     default_schema: str = ""
     """The schema of names without one: `t` and `dbo.t` are the same object; empty: unknown (SQL Server: dbo)."""
+    function_schemas: frozenset[str] = frozenset()
+    """Schemas of functions that the engine brings: `pg_catalog.upper(x)` is `upper(x)` (PostgreSQL docs: Schemas)."""
+    type_schemas: frozenset[str] = frozenset()
+    """Schemas that the name of a type may omit: `public.mood` is `mood` (PostgreSQL docs: Schemas)."""
     virtual: tuple[str, ...] = ()
     """Schemas that are no part of a table's name: `LIVE.t` is `t` (Databricks docs: LIVE schema (legacy))."""
     decorators: str = ""
@@ -101,6 +105,8 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     """How an output column without an alias is named: `SELECT a + b`."""
     printed_names: ColumnNameRules | None = None
     """How an expression without an alias is printed, where that is its name; None: it is not printed anew."""
+    lateral_queries: bool = False
+    """A query in FROM sees the sources before it without LATERAL (DuckDB docs: FROM, "Lateral Joins")."""
     lateral_alias: bool = False
     """A select list may use its earlier aliases: `SELECT a + 1 AS b, b * 2` (Databricks docs: Name resolution)."""
     alias_in_where: bool = False
@@ -137,6 +143,8 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     """In a star, a USING column keeps its position of the left side; where not set, it comes first."""
     merges_first: bool = False
     """A USING column comes first even in the star of one side: `SELECT t.* FROM s JOIN t USING (k)` (Spark)."""
+    merges_by_table: bool = False
+    """USING columns have the order of the first table, and a RIGHT JOIN puts its table first (MySQL docs: JOIN)."""
     lenient_stars: bool = False
     """A star may exclude a column that does not exist: `* EXCEPT (x)` (ClickHouse)."""
     short_lists: bool = False

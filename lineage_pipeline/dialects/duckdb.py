@@ -823,6 +823,7 @@ DUCKDB = DialectTraits(
     column_sets=True,
     file_tables=True,
     numbers_doubles=True,
+    lateral_queries=True,
     merges_in_place=True,
     short_lists=True,
     stars_by_position=True,

@@ -15,7 +15,7 @@ _OPERATORS = {
     **build_infix_operators(5, "= != < <= > >="),
     "==": BinaryOperator(5, "({} = {})"),
     "<>": BinaryOperator(5, "({} != {})"),
-    **build_infix_operators(7, "|| & | << >> && @> <@ ^@"),
+    **build_infix_operators(7, "|| & | << >> && @> <@ ^@ ~~ ~~* ~~~ !~~ !~~* !~~~"),
     "->": BinaryOperator(7, "({} -> {})", right_associative=True),
     "->>": BinaryOperator(7, "({} ->> {})", right_associative=True),
     "~": BinaryOperator(7, "regexp_matches({}, {})"),

@@ -54,7 +54,11 @@ def mysql_operator_rule(op: str) -> TypeRule:
     def rule(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
         names = [argument_type_name(types), argument_type_name(types, 1)]
         whole = [name in family.integers or name in family.unsigned for name in names]
-        if family.date in names and not any(name.startswith("INTERVAL") for name in names):
+        spans = [name.startswith("INTERVAL") for name in names]
+        moved = types[spans.index(False)] if any(spans) and not all(spans) else None
+        if moved is not None and moved.endswith(")") and op in ("ADD", "SUB"):  # as in DATE_ADD
+            return moved
+        if family.date in names and not any(spans):
             return family.bigint if all(names) else None  # a date is a number of eight digits there
         if all(whole) and op == "DIV":
             sides = [integer_literal_digits(text) for text in (*texts, "", "")[:2]]
@@ -67,6 +71,12 @@ def mysql_operator_rule(op: str) -> TypeRule:
         return plain(family, types, texts)
 
     return rule
+
+
+def infer_mysql_time(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
+    """TIME of MySQL: the part of a moment keeps its digits."""
+    _, bracket, digits = (types[0] or "").partition("(") if types else ("", "", "")
+    return f"TIME{bracket}{digits}" if argument_type_name(types) in (family.timestamp, family.zoned) else "TIME"
 
 
 def infer_mysql_avg(family: TypeFamily, types: ArgumentTypes, texts: ConstantTexts) -> str | None:
@@ -121,7 +131,7 @@ MYSQL_RULES: dict[str, TypeRule] = {
             "VARCHAR": "QUOTE JSON_UNQUOTE PAD REGEXPREPLACE REGEXPSUBSTR USER DATABASE CURRENTUSER TIMETOSTR",
             "TEXT": "GROUPCONCAT",
             "LONGTEXT": "JSONEXTRACTSCALAR",
-            "DOUBLE": "STDDEV STDDEVPOP STDDEVSAMP VARIANCE VARIANCEPOP RAND SQRT POW EXP LN LOG",
+            "DOUBLE": "STDDEV STDDEVPOP STDDEVSAMP VARIANCE VARIANCEPOP RAND SQRT POW EXP LN LOG MEDIAN",
         }
     ),
     **{op: mysql_operator_rule(op) for op in ("ADD", "SUB", "MUL", "DIV", "MOD")},
@@ -131,6 +141,7 @@ MYSQL_RULES: dict[str, TypeRule] = {
     **dict.fromkeys(split_names("ROUND TRUNC"), infer_mysql_round),
     "SUM": sum_rule(22, ""),
     "AVG": infer_mysql_avg,
+    "TIME": infer_mysql_time,
 }
 
 
@@ -190,6 +201,7 @@ MYSQL = DialectTraits(
     row_names="column_{0}",
     dual=True,
     query_adds_columns=True,
+    merges_by_table=True,
     executable_comments=True,
     keeps_not_null=True,
     fixes_views=True,

@@ -18,7 +18,6 @@ DUCKDB: dict[str, tuple[str, ...]] = {
 POSTGRES: dict[str, tuple[str, ...]] = {
     **_BINDS,
     "the parser drops the sign +": ("arithmetic: signs | d",),
-    "a function behind the name of a schema is somebody's own": ("names: a function with its schema | upper",),
 }
 
 POSTGRES_READS: dict[str, tuple[str, ...]] = {

@@ -355,9 +355,13 @@ def mask_file_patterns(text: str) -> str:
 
 
 _EXECUTABLE_COMMENT_PARTS = re.compile(
-    r"""'(?:[^'\\]|\\.|'')*'?|"(?:[^"\\]|\\.|"")*"?|`[^`]*`?|--[ \t][^\n]*|#[^\n]*|/\*M?!\d*|/\*|\*/""", re.DOTALL
+    r"""'(?:[^'\\]|\\.|'')*'?|"(?:[^"\\]|\\.|"")*"?|`[^`]*`?|--[ \t][^\n]*|#[^\n]*|/\*M?!\d*+(?!\\-)|/\*|\*/""",
+    re.DOTALL,
 )
-"""What may hold or hide the marks of a comment that is run: strings, names, other comments, and the marks."""
+"""What may hold or hide the marks of a comment that is run: strings, names, other comments, and the marks.
+
+`/*M!999999\\- … */` at the head of a dump is a command for the client (MariaDB docs: mariadb-dump, sandbox mode).
+"""
 
 
 def open_executable_comments(text: str) -> str:

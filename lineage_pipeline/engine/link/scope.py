@@ -284,6 +284,11 @@ class ScopeSource(msgspec.Struct):
         parts = self.parts
         return bool(parts) and parts[-1] == self.alias and parts[-len(qualifier) :] == tuple(qualifier)
 
+    def is_end_of(self, qualifier: Sequence[str]) -> bool:
+        """Say whether a qualifier names this source with more than it was written with: `FROM t`, then `s.t.x`."""
+        parts = self.parts
+        return 0 < len(parts) < len(qualifier) and parts[-1] == self.alias and tuple(qualifier)[-len(parts) :] == parts
+
 
 def build_relation_source(source: ir.Source, linked: BoundRelation, traits: DialectTraits) -> ScopeSource:
     """The source for a relation with an alias that may rename its columns."""
@@ -317,8 +322,16 @@ class ScopeSources(list[ScopeSource]):
         return self._by_alias.get(alias, ())
 
     def matching(self, qualifier: Sequence[str]) -> list[ScopeSource]:
-        """The sources that a qualifier names."""
-        return [source for source in self.with_alias(qualifier[-1]) if source.matches(qualifier)]
+        """The sources that a qualifier names; `s.t` may also be a table `t` whose schema is a default."""
+        named = self.with_alias(qualifier[-1])
+        found = [source for source in named if source.matches(qualifier)]
+        if found or len(qualifier) == 1 or self._may_be_member(qualifier[0]):
+            return found
+        return [source for source in named if source.is_end_of(qualifier)]
+
+    def _may_be_member(self, name: str) -> bool:
+        """Say whether what follows a name may be a member of a row or of a struct."""
+        return bool(self.with_alias(name)) or any(source.has(name) for source in self)
 
     def count_same(self, source: ScopeSource) -> int:
         """How many sources have the same identity as another one."""
@@ -350,6 +363,7 @@ class Scope:
         self.sources = ScopeSources()
         self.merged: dict[str, tuple[ScopeSource, ...]] = {}
         self.merged_types: dict[str, str | None] = {}
+        self.leading: list[ScopeSource] = []
         self.aliases: dict[str, ExprResult] = {}
         self.hidden: dict[str, ExprResult] = {}
         self.typing = inference_for(traits)

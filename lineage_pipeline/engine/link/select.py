@@ -228,12 +228,23 @@ def _link_join_condition(
             item.merged |= {name}
         scope.merged[name] = {"right": (added,), "full": (*first, added)}.get(join.side, first or (added,))
     if using:  # the columns that a join merges stand before all others
-        scope.merged = {key.parts[0]: scope.merged[key.parts[0]] for key in using} | scope.merged
+        names = [key.parts[0] for key in using]
+        if scope.traits.merges_by_table:
+            right = join.side == "right"
+            names = _order_by_tables(names, [added] if right else [*scope.leading, *earlier])
+            scope.leading = [added, *scope.leading] if right else scope.leading
+        scope.merged = {name: scope.merged[name] for name in names} | scope.merged
     for condition in split_conjuncts(join.on):
         value = evaluate_expression(condition, scope, links)
         indirect.append(mark_indirect(value.flows, Subtype.JOIN))
         texts.append(value.text)
     return " and ".join(sorted(texts))
+
+
+def _order_by_tables(names: Sequence[str], sources: Sequence[ScopeSource]) -> list[str]:
+    """The columns of a USING clause in the order in which the first of some sources that has one has them."""
+    listed = dict.fromkeys(name for source in sources for name in source.names())
+    return sorted(names, key=list(listed).index) if listed.keys() >= set(names) else list(names)
 
 
 def _build_source(links: RelationResolver, source: ir.Source, scope: Scope) -> ScopeSource:

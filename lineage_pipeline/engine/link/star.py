@@ -171,7 +171,12 @@ def _star_sources(star: ir.Star, scope: Scope) -> list[ScopeSource]:
     """The sources whose columns a star expands."""
     if star.of is not None:
         return []
-    return scope.sources.matching(star.qualifier) if star.qualifier else scope.sources
+    if star.qualifier:
+        return scope.sources.matching(star.qualifier)
+    if not scope.leading:
+        return scope.sources
+    leading = {id(item) for item in scope.leading}
+    return [*scope.leading, *(item for item in scope.sources if id(item) not in leading)]
 
 
 def _mark_unknown_members(links: RelationResolver, star: ir.Star, source: ScopeSource, value: ExprResult) -> ExprResult:

@@ -51,6 +51,8 @@ def infer_case_type(values: Sequence[ExprResult], has_default: bool, typing: Typ
     """The type of a CASE; in some dialects that of ELSE comes first."""
     if not typing.family.default_first:
         family = typing.family
+        if has_default and family.adapts:  # a constant adapts to the ELSE, be it NULL, before it meets other branches
+            return infer_common_type([values[-1], *values[:-1]], typing)
         gap = [] if has_default or not (family.adapts or family.nothing) else [evaluate_literal(NULL_LITERAL, family)]
         return infer_common_type([*gap, *values], typing)
     default = values[-1] if has_default else ExprResult((), typing.family.null, True, "null")

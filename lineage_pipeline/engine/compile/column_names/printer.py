@@ -11,7 +11,8 @@ from sqlglot.tokens import Token, TokenType
 from lineage_pipeline.dialects.column_names import PRINTED_CONSTANTS, BinaryOperator, ColumnNameRules, PatternOperator
 from lineage_pipeline.engine.compile.tokens import keyword, keywords_of, skip_brackets
 
-_SHIFT_OPERATORS = ("<<", ">>", ">>>")
+_SIGN_TOKENS = {"<<": 2, ">>": 2, ">>>": 3, "!~~": 2, "!~~*": 2, "!~~~": 2}
+"""Operators of several tokens, and how many they are."""
 _LITERAL_TOKENS = (TokenType.STRING, TokenType.NUMBER)
 _STAR_ARGUMENT = "*\0"
 """A star among arguments, unlike any string."""
@@ -126,7 +127,7 @@ class ExpressionPrinter:
             sign = self.peek_operator()
             operator = rules.operators.get(sign)
             if operator is not None and operator.precedence >= level:
-                self.index += len(sign) if sign in _SHIFT_OPERATORS else 1
+                self.index += _SIGN_TOKENS.get(sign, 1)
                 right = self.print_expression(operator.precedence + (not operator.right_associative))
                 left = self.print_operation(sign, operator, left, right)
             elif level <= rules.predicate_precedence and sign in rules.predicates:
@@ -135,8 +136,10 @@ class ExpressionPrinter:
                 return left
 
     def peek_operator(self) -> str:
-        """The next operator; the characters of a shift are separate tokens."""
+        """The next operator; the characters of a shift are separate tokens, and so is the sign that denies LIKE."""
         word = self.word()
+        if word == "!" and word + self.word(1) in _SIGN_TOKENS:
+            return word + self.word(1)
         if (
             word in ("<", ">")
             and self.word(1) == word

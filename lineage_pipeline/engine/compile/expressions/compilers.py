@@ -267,6 +267,15 @@ def compile_order(context: CompileContext, node: exp.Expr) -> ir.Expr:
     return ir.Call(f"{made.op}:{ways}", made.args, made.traits) if ways and isinstance(made, ir.Call) else made
 
 
+def compile_percentile(context: CompileContext, node: exp.Expr) -> ir.Expr:
+    """DuckDB: `quantile_cont(0.5 ORDER BY x)`, as it prints `percentile_cont(0.5) WITHIN GROUP (ORDER BY x)`."""
+    inner = node.this
+    if not isinstance(inner, exp.Order):
+        return compile_generic_call(context, node)
+    share, keys = type(node)(this=inner.this), exp.Order(expressions=inner.expressions)
+    return compile_expression(context, exp.WithinGroup(this=share, expression=keys))
+
+
 def order_directions_of(keys: Sequence[exp.Expr]) -> str:
     """The directions of ORDER BY keys; "" if all are ascending."""
     ways = [("desc" if key.args.get("desc") else "asc", bool(key.args.get("nulls_first"))) for key in keys]
@@ -358,6 +367,8 @@ EXPRESSIONS: dict[type[exp.Expr], Callable[[CompileContext, exp.Expr], ir.Expr]]
     exp.Null: lambda context, node: NULL_LITERAL,
     exp.Nvl2: compile_nvl2,
     exp.Order: compile_order,
+    exp.PercentileCont: compile_percentile,
+    exp.PercentileDisc: compile_percentile,
     exp.Ordered: compile_inner,
     exp.Parameter: compile_variable,
     exp.ParameterizedAgg: structs.compile_parameterized_aggregate,

@@ -40,9 +40,18 @@ def spell_type(node: exp.Expr | None, dialect: str) -> str:
 
 def _spell_uncached(node: exp.Expr, dialect: str) -> str:
     node = _drop_member_constraints(node)
+    if node.args.get("this") is exp.DType.CHARACTER_SET:  # MySQL: `cast(x as char(20) charset utf8mb4)`
+        binary = node.text("kind").upper() == "BINARY"
+        node = exp.DataType(this=exp.DType.BINARY if binary else exp.DType.CHAR, expressions=node.expressions)
     written = _TYPE_COMMENT.sub("", node.sql(dialect=dialect or None, comments=False))  # units of intervals keep theirs
-    text = _INTERVAL_DIGITS.sub(r"INTERVAL(\1)", uppercase_type(written).replace(", ", ","))
-    return normalize_type(text.replace(": ", ":"), DIALECTS[dialect].types) if dialect in DIALECTS else text
+    text = _INTERVAL_DIGITS.sub(r"INTERVAL(\1)", uppercase_type(written).replace(", ", ",")).replace(": ", ":")
+    traits = DIALECTS.get(dialect)
+    if traits is None:
+        return text
+    schema, _, name = text.partition(".")
+    if name and schema.strip('"').lower() in traits.type_schemas:
+        return parse_type(name, dialect)
+    return normalize_type(text, traits.types)
 
 
 def _drop_member_constraints(node: exp.Expr) -> exp.Expr:

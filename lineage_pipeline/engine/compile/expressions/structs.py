@@ -18,6 +18,7 @@ from lineage_pipeline.engine.compile.expressions.dispatch import (
     function_traits_of,
     operator_traits_of,
 )
+from lineage_pipeline.engine.compile.grammar.parser import get_sqlglot_dialect
 from lineage_pipeline.engine.compile.relations.table_arguments import compile_lookup, is_lookup_function
 from lineage_pipeline.engine.faults import MalformedTree
 from lineage_pipeline.model import ir
@@ -33,6 +34,8 @@ def compile_dot(context: CompileContext, node: exp.Expr) -> ir.Expr:
         and _is_identifier_chain(base)
         and member.name.upper() not in functions.VALUE_METHODS
     ):
+        if isinstance(base, exp.Identifier) and context.fold_table(base.name) in context.traits.function_schemas:
+            return compile_expression(context, _as_built_in(context, member))
         return _compile_qualified_call(context, base, member)
     value = _compile_dot_base(context, base)
     if isinstance(member, exp.Identifier):
@@ -52,6 +55,18 @@ def compile_dot(context: CompileContext, node: exp.Expr) -> ir.Expr:
     return ir.Call(
         f"METHOD {_method_name(context, member)}", (value, *compile_expressions(context, member.expressions))
     )
+
+
+def _as_built_in(context: CompileContext, call: exp.Expr) -> exp.Expr:
+    """A function that the parser takes for somebody's own, because its schema precedes it."""
+    if not isinstance(call, exp.Anonymous):
+        return call
+    try:
+        return exp.func(
+            call.name, *call.expressions, dialect=get_sqlglot_dialect(context.traits.grammar or context.traits.name)
+        )
+    except ValueError:  # arguments that sqlglot does not know
+        return call
 
 
 def _is_identifier_chain(node: exp.Expr) -> bool:
@@ -104,6 +119,7 @@ def compile_bracket(context: CompileContext, node: exp.Expr) -> ir.Expr:
     if len(keys) > 1 and isinstance(node.this, exp.Column) and node.this.sql().upper() == "MAP":  # Flink: `MAP['k', v]`
         return ir.Call("MAP", compile_expressions(context, keys))
     base = compile_expression(context, node.this)
+    keys = [unwrap_text(key) for key in keys]
     if all(isinstance(key, exp.Literal) for key in keys):
         counted = [f"[{key.name}{_subscript_mode(node)}]" for key in keys if not key.args.get("is_string")]
         return ir.Field(base, tuple(key.name if key.args.get("is_string") else "[]" for key in keys), "".join(counted))
@@ -118,13 +134,44 @@ def _subscript_mode(node: exp.Expr) -> str:
 
 def compile_document_path(context: CompileContext, node: exp.Expr) -> ir.Expr:
     """A path into a JSON document."""
-    path = node.args.get("expression") or node.args.get("path")
+    path = unwrap_path(context, node)
     keys = _path_keys(path)
     if keys is None:
         return compile_generic_call(context, node)
     known = operator_traits_of(type(node), context.dialect)
     field = ir.Field(compile_expression(context, node.this), keys, _element_path(path))
     return ir.Call(known.name, (field,), known.traits, known.result)
+
+
+def unwrap_text(node: exp.Expr | None) -> exp.Expr | None:
+    """PostgreSQL: the constant in `('a'::text)`, as it prints all of them (docs: pg_get_viewdef)."""
+    inner = node
+    while isinstance(inner, exp.Paren) or (isinstance(inner, exp.Cast) and _is_text_type(inner.to)):
+        inner = inner.this
+    return inner if isinstance(inner, exp.Literal) else node
+
+
+def _is_text_type(kind: exp.Expr) -> bool:
+    """A type of texts, or of arrays of them, such as the path in `#> '{a,b}'::text[]`."""
+    member = kind.expressions[0] if kind.args.get("nested") and len(kind.expressions) == 1 else kind
+    return isinstance(member, exp.DataType) and member.this in exp.DataType.TEXT_TYPES
+
+
+def unwrap_path(context: CompileContext, node: exp.Expr) -> exp.Expr | None:
+    """The path of a JSON function, read as the parser reads a constant that stands there alone."""
+    path = node.args.get("expression") or node.args.get("path")
+    constant = unwrap_text(path)
+    if constant is path or not isinstance(node, exp.JSONExtract | exp.JSONExtractScalar):
+        return constant
+    return get_sqlglot_dialect(context.traits.grammar or context.traits.name).to_json_path(constant)
+
+
+def _unwrap_path_arguments(nodes: Sequence[exp.Expr]) -> list[exp.Expr]:
+    """The arguments of a path function: constants without casts, and `VARIADIC ARRAY['a', 'b']` as the list it is."""
+    listed = list(nodes)
+    if listed and isinstance(listed[-1], exp.Variadic) and isinstance(listed[-1].this, exp.Array):
+        listed[-1:] = listed[-1].this.expressions
+    return [*listed[:1], *(item for node in listed[1:] if (item := unwrap_text(node)) is not None)]
 
 
 def _element_path(path: exp.Expr | None) -> str:
@@ -201,8 +248,9 @@ def compile_anonymous_function(context: CompileContext, node: exp.Expr) -> ir.Ex
         return ir.Call("STRUCT", tuple(ir.Call("MEMBER", pair) for pair in pairs), 0, "RECORD")
     if op in functions.MEMBER_ADDING_FUNCTIONS:
         return ir.Call("STRUCT", tuple(_compile_added_member(context, item) for item in nodes))
-    if op in functions.PATH_FUNCTIONS and len(nodes) > 1 and all(isinstance(item, exp.Literal) for item in nodes[1:]):
-        way = nodes[1:2] if op in functions.TYPED_PATH_FUNCTIONS else nodes[1:]
+    way = _unwrap_path_arguments(nodes)[1:] if op in functions.PATH_FUNCTIONS else []
+    if way and all(isinstance(item, exp.Literal) for item in way):
+        way = way[:1] if op in functions.TYPED_PATH_FUNCTIONS else way
         texts = [item.name for item in way]
         path = tuple(texts) if op == "TUPLEELEMENT" else split_path(texts)
         field = ir.Field(compile_expression(context, nodes[0]), path)
@@ -230,7 +278,8 @@ def _compile_added_member(context: CompileContext, node: exp.Expr) -> ir.Expr:
 
 
 def _compile_pair(context: CompileContext, key: exp.Expr, value: exp.Expr) -> ir.Expr:
-    name = key.name if isinstance(key, exp.Literal) else ""
+    constant = unwrap_text(key)
+    name = constant.name if isinstance(constant, exp.Literal) else ""
     return ir.Call("MEMBER", (ir.Literal("word", name), compile_expression(context, value)))
 
 

@@ -85,6 +85,33 @@ def drop_json_column_clauses(tokens: Sequence[Token]) -> list[Token]:
     return kept
 
 
+def unwrap_lambdas(tokens: Sequence[Token]) -> list[Token]:
+    """DuckDB: `f(a, (LAMBDA x: x + 1))` as `f(a, LAMBDA x: x + 1)`."""
+    dropped: set[int] = set()
+    for index in range(2, len(tokens)):
+        before = tokens[index - 2].token_type
+        bracket = keyword(tokens[index]) == "LAMBDA" and is_open_paren_at(tokens, index - 1)
+        if bracket and before in (TokenType.L_PAREN, TokenType.COMMA):
+            dropped |= {index - 1, skip_brackets(tokens, index - 1) - 1}
+    return [token for index, token in enumerate(tokens) if index not in dropped]
+
+
+def unwrap_xml_constants(tokens: Sequence[Token]) -> list[Token]:
+    """XMLTABLE with bare constants: `(('/r'::text)` as `('/r'` and `PATH ('a'::text)` as `PATH 'a'`."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        words = [keyword(token) for token in tokens[index : index + 5]]
+        kinds = [token.token_type for token in tokens[index : index + 5]]
+        if words[0] == "(" and kinds[1:3] == [TokenType.STRING, TokenType.DCOLON] and words[3:] == ["TEXT", ")"]:
+            kept.append(tokens[index + 1])
+            index += 5
+            continue
+        kept.append(tokens[index])
+        index += 1
+    return kept
+
+
 def rewrite_transform(tokens: Sequence[Token]) -> list[Token]:
     """Hive: `MAP a, b USING` and `REDUCE a, b USING` as `SELECT TRANSFORM(a, b) USING`."""
     kept: list[Token] = []

@@ -76,6 +76,8 @@ from lineage_pipeline.engine.compile.grammar.functions import (
     rewrite_rows,
     rewrite_transform,
     rewrite_window_functions,
+    unwrap_lambdas,
+    unwrap_xml_constants,
 )
 from lineage_pipeline.engine.compile.grammar.names import (
     bracket_inline_aliases,
@@ -1118,6 +1120,22 @@ RULES: tuple[GrammarRule, ...] = (
         reason="A model and its inputs (docs: PREDICTION). sqlglot stops at USING.",
         needs=("USING", "("),
         rewrite=rewrite_prediction,
+    ),
+    GrammarRule(
+        dialect="duckdb",
+        when=When.BEFORE,
+        example="SELECT list_transform(t.a, (LAMBDA x: (x + 1))) AS b FROM t",
+        reason="Views are printed with brackets around lambdas (docs: Lambda Functions). sqlglot reads bare ones.",
+        needs=("LAMBDA",),
+        rewrite=unwrap_lambdas,
+    ),
+    GrammarRule(
+        dialect="postgres",
+        when=When.FAILED,
+        example="SELECT m.a FROM t, xmltable(('/r'::text) PASSING (t.doc) COLUMNS a integer PATH ('@a'::text)) AS m",
+        reason="Views are printed with casts around constants (docs: pg_get_viewdef). sqlglot reads bare ones.",
+        needs=("XMLTABLE",),
+        rewrite=unwrap_xml_constants,
     ),
     GrammarRule(
         dialect="mysql",

@@ -187,7 +187,8 @@ def _compile_stream(context: CompileContext, node: exp.Expr, query: CompileSourc
 
 def _compile_derived_table(context: CompileContext, node: exp.Expr, query: CompileSourceQuery) -> ir.Source:
     alias, columns = context.table_alias(node)
-    return ir.Source(alias, relation=query(context, _strip_parens(node)), columns=columns)
+    lateral = context.traits.lateral_queries
+    return ir.Source(alias, relation=query(context, _strip_parens(node)), columns=columns, lateral=lateral)
 
 
 def _strip_parens(node: exp.Expr) -> exp.Expr:
