@@ -4,7 +4,7 @@ PY := .venv/bin/python
 PYTEST := $(PY) -m pytest
 # One worker takes all Spark tests, which share a session; the other one takes the rest meanwhile.
 PARALLEL := -n 2 --dist loadgroup
-FAST := not (slow or pipeline or spark or browser or postgres or cluster or soak or oracle)
+FAST := not (slow or pipeline or spark or browser or postgres or mariadb or cluster or soak or oracle)
 
 # Hundreds of processes start here, and each would compile the same modules anew.
 unexport PYTHONDONTWRITEBYTECODE

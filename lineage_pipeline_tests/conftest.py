@@ -11,7 +11,7 @@ from lineage_pipeline_tests.support.network_guard import REFUSED_CONNECTIONS, re
 
 os.environ.setdefault("LINEAGE_CACHE", "false")  # tests of one folder must not find what others left there
 
-GROUPS = ("spark", "cluster", "browser", "postgres")
+GROUPS = ("spark", "cluster", "browser", "postgres", "mariadb")
 
 INTERNAL_ERRORS: list[str] = []
 """The internal errors that the test at hand met in this process."""

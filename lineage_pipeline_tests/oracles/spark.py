@@ -17,7 +17,12 @@ SETTINGS = {"spark.sql.ansi.enabled": "true", "spark.sql.caseSensitive": "false"
 
 @cache
 def _session() -> Any:
-    """A session with tables of its own, on the Spark that all tests of a process share."""
+    """The session of all questions."""
+    return start_session()
+
+
+def start_session() -> Any:
+    """A session with temporary views of its own, on the Spark that all tests of a process share."""
     from lineage_pipeline.config.load import load_settings
     from lineage_pipeline.spark.session import get_session
 
