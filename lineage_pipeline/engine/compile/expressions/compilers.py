@@ -276,6 +276,15 @@ def compile_percentile(context: CompileContext, node: exp.Expr) -> ir.Expr:
     return compile_expression(context, exp.WithinGroup(this=share, expression=keys))
 
 
+def compile_map(context: CompileContext, node: exp.Expr) -> ir.Expr:
+    """DuckDB: `MAP {'a': x}['a']` is an element of the map; sqlglot reads a map made of an element of the struct."""
+    inner = node.this
+    if not (isinstance(inner, exp.Bracket) and isinstance(inner.this, exp.Struct)):
+        return compile_generic_call(context, node)
+    whole, keys = exp.ToMap(this=inner.this), {name: value for name, value in inner.args.items() if name != "this"}
+    return compile_expression(context, exp.Bracket(this=whole, **keys))
+
+
 def order_directions_of(keys: Sequence[exp.Expr]) -> str:
     """The directions of ORDER BY keys; "" if all are ascending."""
     ways = [("desc" if key.args.get("desc") else "asc", bool(key.args.get("nulls_first"))) for key in keys]
@@ -368,6 +377,7 @@ EXPRESSIONS: dict[type[exp.Expr], Callable[[CompileContext, exp.Expr], ir.Expr]]
     exp.Nvl2: compile_nvl2,
     exp.Order: compile_order,
     exp.PercentileCont: compile_percentile,
+    exp.ToMap: compile_map,
     exp.PercentileDisc: compile_percentile,
     exp.Ordered: compile_inner,
     exp.Parameter: compile_variable,
