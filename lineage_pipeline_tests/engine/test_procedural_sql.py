@@ -26,6 +26,22 @@ def test_hops_name_the_variables_on_the_way() -> None:
     assert sql[edge.from_span.start : edge.from_span.end] == "@w"
 
 
+def test_a_value_that_passes_a_temporary_table_keeps_the_text_and_the_place_of_the_step_that_made_it() -> None:
+    sql = (
+        "create procedure p as begin\n"
+        "select o.id, o.amount * 2 as amount into #t from orders o;\n"
+        "select t.id, t.amount into #u from #t t;\n"
+        "insert into r (id, amount, more) select u.id, u.amount, u.amount + 1 from #u u;\n"
+        "end"
+    )
+    edges = {edge.to_column: edge for edge in analyze_procedure(sql).column_edges}
+    said = {"id": "u.id", "amount": "o.amount * 2", "more": "u.amount + 1"}
+    assert {column: edge.expression for column, edge in edges.items()} == said
+    for column, edge in edges.items():
+        assert edge.span is not None
+        assert sql[edge.span.start : edge.span.end] == said[column]
+
+
 def test_a_procedure_reads_the_tables_that_its_variables_are_read_from() -> None:
     lineage = analyze_procedure("create procedure p as declare @v int = (select max(a) from s);")
     assert [(edge.from_object, edge.to_object, edge.kind) for edge in lineage.object_edges] == [

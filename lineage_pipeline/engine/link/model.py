@@ -18,7 +18,8 @@ _SUBTYPE_RANKS = {Subtype.IDENTITY: 0, Subtype.TRANSFORMATION: 1, Subtype.AGGREG
 class ColumnFlow(msgspec.Struct, frozen=True, gc=False):
     """One input column that flows into a value; `start` and `end` are where the statement names it.
 
-    While it `keeps` the shape of the column, a path into the value is a path into the column.
+    While it `keeps` the shape of the column, a path into the value is a path into the column. A value that an earlier
+    statement computed for a temporary table was `made` there: at these offsets of the whole text.
     """
 
     object: str
@@ -32,6 +33,7 @@ class ColumnFlow(msgspec.Struct, frozen=True, gc=False):
     end: int = ir.NOWHERE
     hops: tuple[Hop, ...] = ()
     keeps: bool = True
+    made: tuple[int, int] | None = None
 
 
 _FLOW_KEY = attrgetter("object", "column", "path", "type", "subtype", "masking", "approximate", "start")
@@ -48,7 +50,7 @@ def transform_flows(flows: Flows, subtype: Subtype, masking: bool = False, keepi
     for flow in flows:
         settled = _SUBTYPE_RANKS.get(flow.subtype, 0) >= rank and (flow.masking or not masking)
         if flow.type is INDIRECT or (settled and (keeping or not flow.keeps)):
-            result.append(flow)
+            result.append(flow if flow.made is None else msgspec.structs.replace(flow, made=None))
         else:
             higher = subtype if rank > _SUBTYPE_RANKS[flow.subtype] else flow.subtype
             result.append(_replace_effect(flow, flow.type, higher, flow.masking or masking, flow.keeps and keeping))
@@ -112,6 +114,7 @@ def with_hop(flows: Flows, hop: Hop) -> Flows:
                 end=flow.end,
                 hops=(*flow.hops, hop),
                 keeps=flow.keeps,
+                made=flow.made,
             )
             for flow in flows
         ]
@@ -121,6 +124,16 @@ def with_hop(flows: Flows, hop: Hop) -> Flows:
 def enter_statement(flows: Flows, start: int, end: int, hop: Hop) -> Flows:
     """Flows of a temporary table's column, seen from a statement that reads it at a position."""
     return tuple(msgspec.structs.replace(flow, start=start, end=end, hops=(*flow.hops, hop)) for flow in flows)
+
+
+def mark_as_made(flows: Flows, start: int, end: int) -> Flows:
+    """Flows of a value that a statement computes at a position of the text, unless it only passes the value on."""
+    return tuple(
+        flow
+        if flow.made is not None or flow.subtype is IDENTITY or flow.type is INDIRECT
+        else msgspec.structs.replace(flow, made=(start, end))
+        for flow in flows
+    )
 
 
 def drop_positions(flows: Flows) -> Flows:

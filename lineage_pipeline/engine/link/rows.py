@@ -56,10 +56,16 @@ class StatementSpans:
         return found
 
     def describe_use(self, flow: ColumnFlow, out: OutputColumn | None) -> tuple[str, Span | None, Span | None]:
-        """One use of an input: the expression it goes into, or itself where it only decides about rows."""
+        """One use of an input: the expression it goes into, or itself where it only decides about rows.
+
+        A value that comes through a temporary table unchanged goes into the expression that fills the table.
+        """
         from_span = self.span(flow.start, flow.end)
         if out is None:
             return self.text_at(flow.start, flow.end), None, from_span
+        if flow.made is not None:
+            start, end = flow.made
+            return self.text.text[start:end], self.text.span(start, end), from_span
         return self.text_at(out.start, out.end), self.span(out.start, out.end), from_span
 
     def text_at(self, start: int, end: int) -> str:

@@ -16,6 +16,7 @@ from lineage_pipeline.engine.link.model import (
     Members,
     TableInput,
     drop_positions,
+    mark_as_made,
     merge_members,
     union_flows,
 )
@@ -160,7 +161,8 @@ class ScriptLinker:
                     fresh = statement.definition is not None and not names.conditional
                     if fresh and self.states.of:
                         self.states.recreate(self.state, names, written.target)
-                    self.state[written.target] = _fill_temporary(self.state[written.target], written, fresh)
+                    made = _mark_made_values(written, self.script.statements[index].start)
+                    self.state[written.target] = _fill_temporary(self.state[written.target], made, fresh)
                 if kept and (written.target not in self.temporary or written.target in self.lending.objects):
                     self.used |= {name for name in touched if _is_filled(self.state[name])}
                     self.used |= self._passed_temporaries(written)
@@ -202,6 +204,25 @@ def _is_filled(item: TableInput) -> bool:
 def _has_effect(statement: ir.Statement) -> bool:
     parts = (statement.writes, statement.assigns, statement.definition, statement.alterations, statement.calls)
     return statement.result != ir.NOWHERE or any(parts)
+
+
+def _mark_made_values(written: WriteResult, origin: int) -> WriteResult:
+    """What a statement at an offset writes to a temporary table; its readers know where each value was computed."""
+    columns = tuple(
+        (
+            name,
+            msgspec.structs.replace(
+                out,
+                value=msgspec.structs.replace(
+                    out.value, flows=mark_as_made(out.value.flows, origin + out.start, origin + out.end)
+                ),
+            )
+            if out.start >= 0
+            else out,
+        )
+        for name, out in written.columns
+    )
+    return msgspec.structs.replace(written, columns=columns)
 
 
 def _fill_temporary(before: TableInput, written: WriteResult, fresh: bool) -> TableInput:
