@@ -239,13 +239,16 @@ class ColumnEdge(msgspec.Struct, frozen=True, gc=False):
 
 DECLARATION = "declaration"
 
+QUERY_PLAN = "query"
+"""The facet that has the plan of the rows of a write, as JSON: what a comparison makes its normal form of."""
+
 
 class Facet(msgspec.Struct, frozen=True, gc=False):
     """One side of what a statement does to an object, in canonical form, so that two revisions can be compared.
 
     `column` is the output column of a `projection` and `*` for the others (filter, join, grouping, set operation,
-    order, source, write, variable); `text` is alias-free with every name resolved, `expression` is what was written. A
-    `declaration` only says where a column of a CREATE TABLE stands.
+    order, source, write, variable, query); `text` is alias-free with every name resolved, `expression` is what was
+    written. A `declaration` only says where a column of a CREATE TABLE stands.
     """
 
     object: str

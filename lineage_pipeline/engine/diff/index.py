@@ -44,12 +44,16 @@ CONDITION_KIND = "CONDITION"
 
 
 class StatementBody(msgspec.Struct, frozen=True):
-    """What one statement writes to one object: its facets by name and column; `kind` is set for writes."""
+    """What one statement writes to one object: its facets by name and column; `kind` is set for writes.
+
+    `query` has the plans of the rows that it writes, one a line, and is empty where there is none.
+    """
 
     place: StatementKey
     fingerprint: str
     facets: dict[tuple[str, str], Facet]
     kind: str = ""
+    query: str = ""
 
 
 class LineageIndex(msgspec.Struct, frozen=True):
@@ -218,8 +222,9 @@ def _build_bodies(
         row = statements.get(place)
         kind = _write_kind(row, name) if row else ""
         mark = _body_fingerprint(row, statements, fillers) if row else ""
-        held = named.get((VARIABLE_FACET, "*"))
-        bodies[name].append(StatementBody(place, f"{mark} {held.fingerprint}" if mark and held else mark, named, kind))
+        held, query = named.get((VARIABLE_FACET, "*")), named.pop((QUERY_FACET, "*"), None)
+        mark = f"{mark} {held.fingerprint}" if mark and held else mark
+        bodies[name].append(StatementBody(place, mark, named, kind, query.text if query is not None else ""))
     return dict(bodies)
 
 
@@ -309,4 +314,4 @@ def _group_edges(edges: Iterable[ColumnEdge], key: Callable[[ColumnEdge], KeyT])
     return dict(found)
 
 
-PROJECTION_FACET, SOURCE_FACET, VARIABLE_FACET = "projection", "source", "variable"
+PROJECTION_FACET, SOURCE_FACET, VARIABLE_FACET, QUERY_FACET = "projection", "source", "variable", "query"

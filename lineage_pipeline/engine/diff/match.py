@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from difflib import SequenceMatcher
 
 import msgspec
@@ -25,6 +25,7 @@ from lineage_pipeline.engine.diff.index import (
     StatementKey,
     build_index,
 )
+from lineage_pipeline.engine.diff.normal_form import normalize_plan
 from lineage_pipeline.engine.diff.query_alignment import align_queries
 from lineage_pipeline.engine.graph.script_scopes import find_dropped
 from lineage_pipeline.model.analysis import LineageTables
@@ -36,7 +37,10 @@ StatementTexts = dict[tuple[str, str], str]
 
 
 class StatementEdit(msgspec.Struct, frozen=True):
-    """One edited statement of an object, before and after; `swap` is a source that replaced another one."""
+    """One edited statement of an object, before and after; `swap` is a source that replaced another one.
+
+    A `rearranged` one has the same texts, and its query is put together in another way.
+    """
 
     object: str
     base: StatementBody
@@ -44,6 +48,7 @@ class StatementEdit(msgspec.Struct, frozen=True):
     before: StatementTexts
     after: StatementTexts
     swap: tuple[str, str] | None
+    rearranged: bool = False
 
     def text(self, name: str, column: str = "*") -> tuple[str, str]:
         """A facet before and after, empty where there is none, with a swapped source already replaced."""
@@ -54,11 +59,16 @@ class StatementEdit(msgspec.Struct, frozen=True):
 
 
 class WriterChanges(msgspec.Struct, frozen=True):
-    """The statements that fill one object: edited ones, and those that only one side has."""
+    """The statements that fill one object: edited ones, those of one side, and those `refactored`.
+
+    Where every edit is `proven` to change no row, the values are the same.
+    """
 
     rewrites: tuple[StatementEdit, ...] = ()
     gone: tuple[StatementBody, ...] = ()
     new: tuple[StatementBody, ...] = ()
+    refactored: tuple[StatementEdit, ...] = ()
+    proven: bool = False
 
 
 class RenamedNames(msgspec.Struct, frozen=True):
@@ -142,6 +152,8 @@ def pair_lineages(base: LineageTables, head: LineageTables, sensitive: tuple[str
     added = tuple(name for name in added if name not in stand_ins.values())
     common = tuple(name for name in common if name not in stand_ins)
     found = find_renames(old, new, removed, added, common)
+    gone_plans = _find_definitions(old, set(removed) - set(found.names.objects))
+    new_plans = _find_definitions(new, set(added) - set(found.names.objects.values()))
     return LineagePair(
         base=old,
         head=new,
@@ -149,7 +161,9 @@ def pair_lineages(base: LineageTables, head: LineageTables, sensitive: tuple[str
         added=added,
         common=common,
         renames=found,
-        writers={name: _match_writers(old, new, name, found.names) for name in common},
+        writers={
+            name: _match_writers(old, new, QueryForms(name, found.names, gone_plans, new_plans)) for name in common
+        },
         unchanged=_find_unchanged(old, new),
         covered=stand_ins,
         sensitive=sensitive,
@@ -163,33 +177,144 @@ def _find_unchanged(base: LineageIndex, head: LineageIndex) -> dict[str, tuple[S
     return {key: (old[key], new[key]) for key in old if key and key in new}
 
 
-def _match_writers(base: LineageIndex, head: LineageIndex, name: str, names: RenamedNames) -> WriterChanges:
-    """Pair the statements that fill an object: equal ones drop out, then unedited ones, the rest by likeness."""
+class QueryForms(msgspec.Struct, frozen=True):
+    """What the normal forms of one object's queries need: its name, the renamed names, and objects of one side alone.
+
+    A query that moved into an object of its own, or back from one, is looked through.
+    """
+
+    object: str
+    names: RenamedNames
+    gone: Mapping[str, str]
+    new: Mapping[str, str]
+
+    def find(self, body: StatementBody, *, at_base: bool, loose: bool = False) -> str | None:
+        """The normal form of the rows that a statement writes, in the names of the head; None where there is none."""
+        if not body.query:
+            return None
+        names = self.names if at_base else RenamedNames()
+        definitions = self.gone if at_base else self.new
+        forms = [
+            normalize_plan(
+                plan,
+                names.head_object,
+                lambda name, column: names.head_column(name, column)[1],
+                lambda column: names.head_column(self.object, column)[1],
+                {name: text for name, text in definitions.items() if name != self.object},
+                loose=loose,
+            )
+            for plan in body.query.splitlines()
+        ]
+        return None if None in forms else "\n".join(sorted(filter(None, forms)))
+
+
+def _find_definitions(side: LineageIndex, names: Iterable[str]) -> dict[str, str]:
+    """The plans of objects that one statement alone fills."""
+    bodies = {name: side.bodies.get(name, ()) for name in names}
+    return {name: found[0].query for name, found in bodies.items() if len(found) == 1 and found[0].query}
+
+
+def _match_writers(base: LineageIndex, head: LineageIndex, forms: QueryForms) -> WriterChanges:
+    """Pair the statements that fill an object: unedited ones drop out, then equal ones, the rest by likeness."""
+    name, names = forms.object, forms.names
     before = [(body, _normalized_texts(body, names)) for body in base.bodies.get(name, ())]
     after = [(body, _normalized_texts(body, RenamedNames())) for body in head.bodies.get(name, ())]
-    before, after = _drop_common(before, after, [_body_key(*x) for x in before], [_body_key(*x) for x in after])
     before, after = _drop_common(before, after, [x[0].fingerprint for x in before], [x[0].fingerprint for x in after])
+    if not (before and after):
+        return WriterChanges((), tuple(body for body, _ in before), tuple(body for body, _ in after))
+    old_forms = {id(body): forms.find(body, at_base=True) for body, _ in before}
+    new_forms = {id(body): forms.find(body, at_base=False) for body, _ in after}
+    proven, before, after = _pair_proven(before, after, old_forms, new_forms)
+    edits = [_build_edit(base, head, name, old, new) for old, new in proven]
+    refactored = tuple(edit for edit in edits if edit.before != edit.after)
+    known = {id(body) for body, _ in (*before, *after) if (old_forms | new_forms)[id(body)] is not None}
+    keys = [[("" if id(x[0]) in known else _body_key(*x)) for x in side] for side in (before, after)]
+    before, after = _drop_common(before, after, *keys)
+    before, after = _drop_unknown(before, after, known)
     rewrites = []
     while before and after:
         old, new = min(((b, a) for b in before for a in after), key=lambda two: _unlikeness(two[0], two[1]))
         before.remove(old)
         after.remove(new)
-        swap = _find_swap(base, head, name, old, new)
-        before_texts = _adopt_branches(_adopt_joins(_adopt_reordered(old, new[1]), new[1]), new[1])
-        rewrites.append(
-            StatementEdit(
-                object=name,
-                base=old[0],
-                head=new[0],
-                before=join_comma_sources(before_texts),
-                after=join_comma_sources(new[1]),
-                swap=swap,
-            )
+        edit = _build_edit(base, head, name, old, new)
+        alike = id(old[0]) in known and id(new[0]) in known and old[0].kind == new[0].kind and old[1] == new[1]
+        moved = alike and forms.find(old[0], at_base=True, loose=True) != forms.find(new[0], at_base=False, loose=True)
+        rewrites.append(msgspec.structs.replace(edit, rearranged=moved))
+    return WriterChanges(
+        rewrites=tuple(rewrites),
+        gone=tuple(body for body, _ in before),
+        new=tuple(body for body, _ in after),
+        refactored=refactored,
+        proven=bool(proven) and not (rewrites or before or after),
+    )
+
+
+def _pair_proven(
+    before: "BodyTexts", after: "BodyTexts", old_forms: Mapping[int, str | None], new_forms: Mapping[int, str | None]
+) -> tuple[list[tuple["BodyText", "BodyText"]], "BodyTexts", "BodyTexts"]:
+    """The statements whose rows are proven the same, and the others of both sides."""
+    found = []
+    left, rest = list(after), []
+    for old in before:
+        form = old_forms[id(old[0])]
+        twin = next(
+            (
+                new
+                for new in left
+                if form is not None
+                and new_forms[id(new[0])] == form
+                and old[0].kind == new[0].kind
+                and _facets_beside_query(old[1]) == _facets_beside_query(new[1])
+            ),
+            None,
         )
-    return WriterChanges(tuple(rewrites), tuple(body for body, _ in before), tuple(body for body, _ in after))
+        if twin is None:
+            rest.append(old)
+        else:
+            left.remove(twin)
+            found.append((old, twin))
+    return found, rest, left
 
 
-BodyTexts = list[tuple[StatementBody, StatementTexts]]
+QUERY_FACETS = frozenset({"projection", "source", "join", "filter", "grouping", "set operation", "limit"})
+"""Facets that say what a plan says as well."""
+
+
+def _facets_beside_query(texts: StatementTexts) -> StatementTexts:
+    """What a statement does apart from its query, such as how it writes, and in which order."""
+    return {key: text for key, text in texts.items() if key[0] not in QUERY_FACETS}
+
+
+def _drop_unknown(before: "BodyTexts", after: "BodyTexts", known: Set[int]) -> tuple["BodyTexts", "BodyTexts"]:
+    """Drop pairs with equal texts of which one has no normal form: the texts are all that can be compared."""
+    left, rest = list(after), []
+    for old in before:
+        key = _body_key(*old)
+        doubtful = (new for new in left if not (id(old[0]) in known and id(new[0]) in known))
+        twin = next((new for new in doubtful if key and _body_key(*new) == key), None)
+        if twin is None:
+            rest.append(old)
+        else:
+            left.remove(twin)
+    return rest, left
+
+
+def _build_edit(base: LineageIndex, head: LineageIndex, name: str, old: "BodyText", new: "BodyText") -> StatementEdit:
+    """An edit of a statement; texts that are known to be equivalent are those of the head."""
+    before_texts = _adopt_branches(_adopt_joins(_adopt_reordered(old, new[1]), new[1]), new[1])
+    return StatementEdit(
+        object=name,
+        base=old[0],
+        head=new[0],
+        before=join_comma_sources(before_texts),
+        after=join_comma_sources(new[1]),
+        swap=_find_swap(base, head, name, old, new),
+    )
+
+
+BodyText = tuple[StatementBody, StatementTexts]
+
+BodyTexts = list[BodyText]
 
 
 def _drop_common(

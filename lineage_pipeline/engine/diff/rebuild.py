@@ -13,7 +13,7 @@ from lineage_pipeline.model.tables import Change
 
 ALL_COLUMNS = "*"
 
-HARMLESS_RULES = frozenset({"OBJ002", "OBJ003", "OBJ006", "OBJ007", "COL003", "CON001", "CON002", "PII001", "SRC003"})
+HARMLESS_RULES = frozenset("OBJ002 OBJ003 OBJ006 OBJ007 OBJ009 COL003 CON001 CON002 PII001 SRC003".split())
 """Rules after which readers of the object get the same data as before."""
 
 BROKEN_RULES = frozenset({"OBJ001", "OBJ002", "OBJ008", "COL001", "COL002", "COL006"})

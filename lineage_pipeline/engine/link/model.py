@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from operator import attrgetter
+from typing import Any
 
 import msgspec
 
@@ -275,6 +276,16 @@ UnknownRange = tuple[int, int] | None
 """How many known columns stand before and behind the unknown ones; None where all are known."""
 
 
+class PlanNode:
+    """The plan of one query; plans hold the queries inside by their nodes, so that each is there once."""
+
+    __slots__ = ("body",)
+
+    def __init__(self, body: tuple[Any, ...]) -> None:
+        """Keep the parts of the plan."""
+        self.body = body
+
+
 class BoundRelation(msgspec.Struct, frozen=True, gc=False):
     """A relation after linking: its columns, its unexpanded stars, and the flows that decide about its rows.
 
@@ -289,6 +300,7 @@ class BoundRelation(msgspec.Struct, frozen=True, gc=False):
     catch_all: ExprResult | None = None
     single: bool = False
     unknown_range: UnknownRange = None
+    plan: PlanNode | None = None
 
 
 class InputColumn(msgspec.Struct, frozen=True, gc=False):
@@ -337,6 +349,7 @@ class TableInput(msgspec.Struct, frozen=True, dict=True):
     outputs: tuple[str, ...] = ()
     receives: tuple[str, ...] = ()
     results: tuple[ResultSet, ...] = ()
+    plan: PlanNode | None = None
 
     def final_name(self, name: str) -> str:
         """The final name of a column."""

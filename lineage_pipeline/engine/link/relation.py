@@ -26,6 +26,7 @@ from lineage_pipeline.engine.link.model import (
 )
 from lineage_pipeline.engine.link.pivot import link_pivot, link_unpivot
 from lineage_pipeline.engine.link.positional import align_by_position, rename_by_position
+from lineage_pipeline.engine.link.query_plan import plan_set_operation, plan_values
 from lineage_pipeline.engine.link.scope import Scope
 from lineage_pipeline.engine.link.select import drop_duplicates, link_select
 from lineage_pipeline.engine.link.type_inference import (
@@ -118,6 +119,7 @@ def _link_set_operation(links: RelationLinker, body: ir.SetOperation, index: int
         union_flows([*(branch.indirect for branch in branches), *decided, order]),
         drop_duplicates(facets),
         unknown_range=_set_operation_range(body, branches, len(columns)),
+        plan=plan_set_operation(body, branches),
     )
 
 
@@ -225,7 +227,11 @@ def _link_values(links: RelationLinker, body: ir.Values, index: int, outer: Scop
             cells[0].text if len(rows) == 1 else shorten_text(f"values({', '.join([cell.text for cell in cells])})"),
         )
         columns.append(OutputColumn(name, name, value))
-    return BoundRelation(tuple(columns), facets=(("set operation", f"values of {len(rows)}"),) if len(rows) > 1 else ())
+    return BoundRelation(
+        columns=tuple(columns),
+        facets=(("set operation", f"values of {len(rows)}"),) if len(rows) > 1 else (),
+        plan=plan_values(body, scope, links),
+    )
 
 
 def _link_recursive(links: RelationLinker, body: ir.Recursive, index: int, outer: Scope | None) -> BoundRelation:
@@ -304,7 +310,8 @@ def _new_flows(known: Flows, others: Flows) -> Flows:
 
 
 def _link_renamed(links: RelationLinker, body: ir.Renamed, index: int, outer: Scope | None) -> BoundRelation:
-    return rename_by_position(links.relation(body.relation, outer), body.columns, links.traits.short_lists)
+    renamed = rename_by_position(links.relation(body.relation, outer), body.columns, links.traits.short_lists)
+    return msgspec.structs.replace(renamed, plan=None) if renamed.unexpanded else renamed
 
 
 RELATION_LINKERS: dict[type, Callable[[RelationLinker, Any, int, Scope | None], BoundRelation]] = {

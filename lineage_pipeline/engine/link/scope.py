@@ -361,6 +361,9 @@ class Scope:
         self.outer = outer
         self.report = report
         self.sources = ScopeSources()
+        self.placed: list[ScopeSource] = []
+        self.placed_sides: list[str] = []
+        self.placed_by_alias: dict[str, list[tuple[int, ScopeSource]]] = {}
         self.merged: dict[str, tuple[ScopeSource, ...]] = {}
         self.merged_types: dict[str, str | None] = {}
         self.leading: list[ScopeSource] = []
@@ -369,6 +372,12 @@ class Scope:
         self.typing = inference_for(traits)
         self.hole: ExprResult | None = None
         self.sees_aliases = traits.lateral_alias
+
+    def place(self, source: ScopeSource, side: str) -> None:
+        """Keep a source at its place in FROM, also one that later clauses do not see."""
+        self.placed_by_alias.setdefault(source.alias, []).append((len(self.placed), source))
+        self.placed.append(source)
+        self.placed_sides.append(side)
 
     def resolve(self, ref: ir.Ref) -> ExprResult:
         """The value of a reference; one that cannot be resolved is reported and flows from an unknown object."""

@@ -32,6 +32,7 @@ from lineage_pipeline.engine.link.statement import (
 from lineage_pipeline.engine.link.variables import MODULE_KINDS, Environment
 from lineage_pipeline.model import ir
 from lineage_pipeline.model.plan import NameBindings
+from lineage_pipeline.model.tables import QUERY_PLAN
 
 
 class LinkedScript(msgspec.Struct, frozen=True):
@@ -247,7 +248,8 @@ def _fill_temporary(before: TableInput, written: WriteResult, fresh: bool) -> Ta
     own = drop_positions(written.indirect)
     indirect = union_flows([own]) if fresh else union_flows([before.indirect, own])
     passes = written.unexpanded if fresh else (*before.passes, *written.unexpanded)
-    facets = written.facets if fresh else (*before.facets, *written.facets)
+    own_facets = tuple(facet for facet in written.facets if facet[0] != QUERY_PLAN)
+    facets = own_facets if fresh else (*before.facets, *own_facets)
     return TableInput(
         object=before.object,
         columns=(*columns, *extra),
@@ -258,6 +260,7 @@ def _fill_temporary(before: TableInput, written: WriteResult, fresh: bool) -> Ta
         renamed=before.renamed,
         facets=tuple(dict.fromkeys((name, line) for name, text in facets for line in text.split("\n"))),
         guessed=before.guessed,
+        plan=written.plan if fresh and written.mode == "define" else None,
     )
 
 

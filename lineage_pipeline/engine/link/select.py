@@ -29,6 +29,7 @@ from lineage_pipeline.engine.link.model import (
     union_flows,
 )
 from lineage_pipeline.engine.link.positional import find_unknown_range, number_duplicate_columns
+from lineage_pipeline.engine.link.query_plan import plan_select
 from lineage_pipeline.engine.link.scope import (
     QUERY_NAME,
     Scope,
@@ -95,6 +96,7 @@ def link_select(links: RelationResolver, body: ir.Select, outer: Scope | None) -
         catch_all=rest,
         single=_is_single_row(body),
         unknown_range=gap,
+        plan=plan_select(body, scope, links, columns),
     )
 
 
@@ -157,6 +159,7 @@ def _add_source(
     added = _build_source(links, source, scope)
     join = source.join
     side = join.side if join is not None else ""
+    scope.place(added, side)
     if side in ("left", "full"):
         added.nullable = True
     if side in ("right", "full"):
@@ -366,6 +369,7 @@ def _scope_with_aliases(scope: Scope, named: dict[str, ExprResult]) -> Scope:
     inner = Scope(scope.traits, scope, scope.report, scope.variables)
     inner.sources, inner.merged, inner.aliases, inner.hidden = scope.sources, scope.merged, named, scope.hidden
     inner.merged_types, inner.outer = scope.merged_types, scope.outer
+    inner.placed, inner.placed_sides, inner.placed_by_alias = scope.placed, scope.placed_sides, scope.placed_by_alias
     inner.sees_aliases = True
     return inner
 

@@ -19,6 +19,7 @@ from lineage_pipeline.engine.link.model import (
     FindingReporter,
     Flows,
     OutputColumn,
+    PlanNode,
     TableInput,
     UnexpandedStar,
     mark_approximate,
@@ -26,6 +27,7 @@ from lineage_pipeline.engine.link.model import (
     union_flows,
 )
 from lineage_pipeline.engine.link.positional import assign_by_position, number_duplicate_columns, rename_by_position
+from lineage_pipeline.engine.link.query_plan import plan_write, render_plan
 from lineage_pipeline.engine.link.relation import RelationLinker
 from lineage_pipeline.engine.link.routine import (
     apply_row_type,
@@ -39,6 +41,7 @@ from lineage_pipeline.engine.link.variables import Environment
 from lineage_pipeline.model import ir
 from lineage_pipeline.model.analysis import ResultSet
 from lineage_pipeline.model.plan import CALL_SUFFIX, NameBindings
+from lineage_pipeline.model.tables import QUERY_PLAN
 
 CONDITION = "condition"
 """The write mode of a condition: it writes nothing, but its columns decide about the module."""
@@ -60,6 +63,7 @@ class WriteResult(msgspec.Struct, frozen=True):
     facets: tuple[tuple[str, str], ...] = ()
     conditional: bool = False
     lists: bool = False  # columns by name: what passes unseen goes into them by position, whatever its names are
+    plan: PlanNode | None = None
 
 
 class LinkedStatement(msgspec.Struct, frozen=True):
@@ -196,6 +200,9 @@ class StatementLinker:
     ) -> WriteResult:
         guarded = conditional or self.bound.conditional
         facets = tuple(group_facets(linked.facets).items())
+        plan = plan_write([name for name, _ in pairs], linked)
+        if plan is not None and (text := render_plan(plan)):
+            facets = (*facets, (QUERY_PLAN, text))
         return WriteResult(
             target=target,
             mode=mode,
@@ -204,6 +211,7 @@ class StatementLinker:
             indirect=linked.indirect,
             facets=facets,
             conditional=guarded,
+            plan=plan,
         )
 
     def _link_assignment(self, assignment: ir.Assignment) -> Iterator[WriteResult]:

@@ -1,6 +1,6 @@
 """Types, nullability, defaults and constraints of columns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 
 from lineage_pipeline.engine.diff.consumers import find_omitting_writers
 from lineage_pipeline.engine.diff.equivalence import excludes_null
@@ -64,8 +64,11 @@ def _find_collation_changes(pair: LineagePair) -> Iterator[ChangeFinding]:
 
 def nullability_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
     """A new NULL surprises readers; a new NOT NULL surprises writers."""
+    same = _find_same_values(pair)
     for old, new in _iter_changed_columns(pair):
         if old.nullable == new.nullable or is_null_filtered(pair.base, old) and is_null_filtered(pair.head, new):
+            continue
+        if (new.object, new.name) in same:
             continue
         if new.nullable:
             rule, severity = "NUL001", Severity.POTENTIALLY_BREAKING
@@ -78,6 +81,33 @@ def nullability_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
     for column in _iter_new_columns(pair):
         if not column.nullable and find_omitting_writers(pair.head, column.object, column.name):
             yield ChangeFinding("NUL003", column.object, column.name, Severity.BREAKING, after="NOT NULL")
+
+
+def _find_same_values(pair: LineagePair) -> set[tuple[str, str]]:
+    """The columns whose nullability is told otherwise although the values are proven the same, and those they feed."""
+    changed = {(new.object, new.name): old for old, new in _iter_changed_columns(pair) if old.nullable != new.nullable}
+    found: set[tuple[str, str]] = set()
+    while True:
+        more = {
+            key for key, old in changed.items() if key not in found and _has_same_values(pair, key, old, changed, found)
+        }
+        if not more:
+            return found
+        found |= more
+
+
+def _has_same_values(
+    pair: LineagePair,
+    key: tuple[str, str],
+    old: Column,
+    changed: Mapping[tuple[str, str], Column],
+    same: Set[tuple[str, str]],
+) -> bool:
+    """Say whether no input of a column has other values, and the statement is proven or only passes them on."""
+    inputs = {(edge.from_object, edge.from_column) for edge in pair.head.inputs(*key)} & changed.keys()
+    kept = key[0] in pair.writers and pair.base.objects[key[0]].kind is pair.head.objects[key[0]].kind
+    proven = kept and pair.writers[key[0]].proven  # a table promises less of the same values than a view
+    return inputs <= same and (proven or bool(inputs) and pair.is_unedited(key[0]))
 
 
 def _iter_new_columns(pair: LineagePair) -> Iterator[Column]:

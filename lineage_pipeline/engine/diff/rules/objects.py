@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule, at_body
+from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule, at_body, at_edit
 from lineage_pipeline.engine.diff.index import CONDITION_KIND, DELETE_KINDS
 from lineage_pipeline.engine.diff.match import LineagePair
 from lineage_pipeline.engine.diff.rules.analyzability import find_lost_objects, find_newly_read
@@ -93,6 +93,16 @@ def producers_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
             yield at_body(found, side, bodies[-1])
 
 
+def query_refactored(pair: LineagePair) -> Iterator[ChangeFinding]:
+    """A query that is written in another way and proven to give the same rows."""
+    for name in pair.common:
+        for edit in pair.writers[name].refactored:
+            yield at_edit(ChangeFinding("OBJ009", name, None, Severity.NON_BREAKING, after=SAME_MEANING), pair, edit)
+
+
+SAME_MEANING = "refactored, same meaning (proven)"
+
+
 RULES: tuple[Rule, ...] = (
     Rule(
         id="OBJ001",
@@ -134,5 +144,14 @@ RULES: tuple[Rule, ...] = (
         find=producers_changed,
         meaning="More or fewer statements fill the object: rows may be there twice, or no longer come.",
         remedy="Make sure that each row has one writer, and that the object is still filled.",
+    ),
+    Rule(
+        id="OBJ009",
+        title="refactored, same meaning",
+        scope=Scope.INTERFACE,
+        find=query_refactored,
+        meaning="The query is written in another way, or a part of it moved into an object of its own or back, and its "
+        "normal form is the same: it gives the same rows, whatever the tables hold.",
+        remedy="Nothing.",
     ),
 )

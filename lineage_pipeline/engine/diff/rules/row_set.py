@@ -148,6 +148,14 @@ def order_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
     yield from _find_facet_changes(pair, "ROW008", ORDER, severity)
 
 
+def query_rearranged(pair: LineagePair) -> Iterator[ChangeFinding]:
+    """A query whose conditions, joins and values are the same, and not in the same places."""
+    for rewrite in iter_edits(pair):
+        if rewrite.rearranged:
+            found = ChangeFinding("ROW010", rewrite.object, None, Severity.POTENTIALLY_BREAKING)
+            yield at_edit(found, pair, rewrite)
+
+
 def iter_edits(pair: LineagePair) -> Iterator[StatementEdit]:
     """The edited statements of all objects."""
     for name in pair.common:
@@ -284,6 +292,15 @@ RULES: tuple[Rule, ...] = (
         find=order_changed,
         meaning="The same rows in another order, which matters with a limit and to callers.",
         remedy="Sort where the order is needed.",
+    ),
+    Rule(
+        id="ROW010",
+        title="query put together differently",
+        scope=Scope.ROW_SET,
+        find=query_rearranged,
+        meaning="The same sources, conditions and values stand in other places of the query, such as a filter before "
+        "or after a join, and it could not be proven that the rows are the same.",
+        remedy="Check counts and values.",
     ),
 )
 
