@@ -143,6 +143,11 @@ def has_same_conditions(before: FacetTexts, after: FacetTexts) -> bool:
     return old is not None and old == new
 
 
+def has_existence_join(texts: FacetTexts) -> bool:
+    """Say whether a statement has a semi or anti join."""
+    return any(one.side in EXISTENCE_JOINS for one in parse_joins(texts.get((JOIN_FACET, "*"), "")))
+
+
 def _existence_joins_as_filters(texts: FacetTexts) -> FacetTexts:
     """The facet texts with semi and anti joins written as EXISTS filters."""
     joins = parse_joins(texts.get((JOIN_FACET, "*"), ""))

@@ -10,6 +10,7 @@ import msgspec
 from lineage_pipeline.engine.diff.equivalence import (
     FILTER_FACET,
     JOIN_FACET,
+    has_existence_join,
     has_same_branches,
     has_same_conditions,
     join_comma_sources,
@@ -237,7 +238,10 @@ def _match_writers(base: LineageIndex, head: LineageIndex, forms: QueryForms) ->
         before.remove(old)
         after.remove(new)
         edit = _build_edit(base, head, name, old, new)
-        alike = id(old[0]) in known and id(new[0]) in known and old[0].kind == new[0].kind and old[1] == new[1]
+        # A semi join is told as an EXISTS by the texts, and stands elsewhere in a form.
+        asked = any(has_existence_join(side[1]) for side in (old, new))
+        alike = {id(old[0]), id(new[0])} <= known and old[0].kind == new[0].kind and edit.before == edit.after
+        alike = alike and not asked
         moved = alike and forms.find(old[0], at_base=True, loose=True) != forms.find(new[0], at_base=False, loose=True)
         rewrites.append(msgspec.structs.replace(edit, rearranged=moved))
     return WriterChanges(
