@@ -7,6 +7,7 @@ Version 1 had it once for each of them.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import msgspec
@@ -101,13 +102,17 @@ def _write_members(members: Iterable[tuple[str, Any]]) -> Iterator[str]:
     yield "\n}\n"
 
 
+_ENCODER = msgspec.json.Encoder()
+
+
 def _dump_rows(key: str, rows: Iterator[Row]) -> Iterator[str]:
     """Yield a list of rows as text of the document, each row on a line of its own."""
     opening, closing = f'  "{key}": [\n', "\n  ]"
     before = opening
     while some := list(islice(rows, CHUNK)):
         yield before
-        yield ",\n".join(f"    {msgspec.json.encode(row).decode()}" for row in some)
+        lines = _ENCODER.encode_lines(some)[:-1].decode()  # a text in JSON has no line feed of its own
+        yield "    " + lines.replace("\n", ",\n    ")
         before = ",\n"
     yield f'  "{key}": []' if before is opening else closing
 
@@ -117,11 +122,11 @@ def build_lineage_document(lineage: LineageTables, files: Sequence[SqlFile] = ()
     if expand:
         check_expanded_size(lineage)
     members = _document_members(lineage, files, expand)
-    return {key: list(value) if isinstance(value, Iterator) else value for key, value in members}
+    return {key: msgspec.to_builtins(list(value)) if isinstance(value, Iterator) else value for key, value in members}
 
 
 def _document_members(lineage: LineageTables, files: Sequence[SqlFile], expand: bool) -> Iterator[tuple[str, Any]]:
-    """Yield the members of the document in order; long tables as iterators of rows."""
+    """Yield the members of the document in order; long tables as iterators of rows, with their structs."""
     yield "schema_version", LINEAGE_VERSION
     yield "statements", _iterate_fields(lineage.statements, STATEMENT_KEYS)
     yield "objects", _iterate_fields(lineage.objects, OBJECT_KEYS)
@@ -170,11 +175,13 @@ def summarize_lineage(lineage: LineageTables, files: Sequence[SqlFile] = ()) -> 
 
 def pick_fields(rows: Iterable[msgspec.Struct], keys: Sequence[str]) -> list[Row]:
     """Return the named fields of each row, in this order."""
-    return list(_iterate_fields(rows, keys))
+    found: list[Row] = msgspec.to_builtins(list(_iterate_fields(rows, keys)))
+    return found
 
 
 def _iterate_fields(rows: Iterable[msgspec.Struct], keys: Sequence[str]) -> Iterator[Row]:
-    return ({key: msgspec.to_builtins(getattr(row, key)) for key in keys} for row in rows)
+    read = attrgetter(*keys)
+    return (dict(zip(keys, read(row), strict=True)) for row in rows)
 
 
 def dump_json(document: object) -> str:
@@ -185,8 +192,7 @@ def dump_json(document: object) -> str:
 def _column_edge_rows(lineage: LineageTables, expand: bool) -> Iterator[Row]:
     """Yield the edges; `wide` marks those of a whole statement, so that a reader can merge them again."""
     written = WrittenColumns(lineage) if expand else None
-    for edge in lineage.column_edges:
-        row = {key: msgspec.to_builtins(getattr(edge, key)) for key in EDGE_KEYS}
+    for edge, row in zip(lineage.column_edges, _iterate_fields(lineage.column_edges, EDGE_KEYS), strict=True):
         row["wide"] = is_statement_wide(edge)
         if written is None or not row["wide"]:
             yield row
