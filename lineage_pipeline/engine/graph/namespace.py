@@ -180,7 +180,7 @@ _TEMPORARY_PREFIXES = ("#", "@", "")
 
 def has_implicit_schema(space: Namespace) -> bool:
     """Say whether unqualified names belong to a default schema that no setting names."""
-    return bool(space.traits.default_schema) and not space.schema
+    return bool(space.traits.default_schema) and not space.schema and not space.path
 
 
 def collect_default_schemas(
