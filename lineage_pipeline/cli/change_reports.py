@@ -51,7 +51,7 @@ ReportOutputsOption = Annotated[
     ),
 ]
 ReportColorOption = Annotated[
-    ReportColor, typer.Option("--color", help="Whether to use colours; auto: on terminals, unless NO_COLOR is set.")
+    ReportColor, typer.Option("--color", help="Whether to use colors; auto: on terminals, unless NO_COLOR is set.")
 ]
 LinkBaseOption = Annotated[
     str | None,
@@ -78,7 +78,7 @@ def parse_targets(outputs: list[str] | None) -> ReportTargets:
 
 
 def write_reports(
-    comparison: "Comparison", format: ReportFormat, targets: ReportTargets, colour: ReportColor, style: "ReportStyle"
+    comparison: "Comparison", format: ReportFormat, targets: ReportTargets, color: ReportColor, style: "ReportStyle"
 ) -> None:
     """Write the main report and all further files."""
     import msgspec
@@ -86,7 +86,7 @@ def write_reports(
     from lineage_pipeline.export import REPORTERS
 
     terminal = targets.own is None and sys.stdout.isatty()
-    painted = msgspec.structs.replace(style, colour=wants_report_color(colour, os.environ, terminal))
+    painted = msgspec.structs.replace(style, color=wants_report_color(color, os.environ, terminal))
     for name, file in targets.further:
         write_output(REPORTERS[name].write(comparison, style), file)
     write_output(REPORTERS[format].write(comparison, painted), targets.own)
@@ -101,10 +101,10 @@ def build_style(link: str | None, fail_on: Severity = Severity.BREAKING) -> "Rep
     return ReportStyle(link=link, fail_on=fail_on)
 
 
-def wants_report_color(colour: ReportColor, environ: Mapping[str, str], terminal: bool) -> bool:
+def wants_report_color(color: ReportColor, environ: Mapping[str, str], terminal: bool) -> bool:
     """Tell whether to write colors: --color, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal."""
-    if colour is not ReportColor.AUTO:
-        return colour is ReportColor.ALWAYS
+    if color is not ReportColor.AUTO:
+        return color is ReportColor.ALWAYS
     if environ.get("NO_COLOR"):
         return False
     return bool(environ.get("FORCE_COLOR")) or (terminal and environ.get("TERM") != "dumb")

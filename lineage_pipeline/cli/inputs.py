@@ -274,7 +274,7 @@ class NamedFileRules(NamedTuple):
         options = self.settings.options_for(full.relative_to(self.start).as_posix() if inside else path)
         return options if self.hints is None else apply_hints(options, self.hints)
 
-    def listed(self) -> tuple[str, ...]:
+    def list_required_files(self) -> tuple[str, ...]:
         """Return no required files: a named file that is missing is an error anyway."""
         return ()
 

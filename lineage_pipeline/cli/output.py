@@ -102,7 +102,7 @@ VerboseOption = Annotated[
 ]
 ColorOption = Annotated[
     ColorMode | None,
-    typer.Option("--color", callback=_set_color, expose_value=False, help="Write in colours.", show_default="auto"),
+    typer.Option("--color", callback=_set_color, expose_value=False, help="Write in colors.", show_default="auto"),
 ]
 
 

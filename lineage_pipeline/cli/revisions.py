@@ -132,7 +132,7 @@ class MergedRules(NamedTuple):
         settings, inner = self._find_settings(path)
         return settings.templating_for(inner)
 
-    def listed(self) -> tuple[str, ...]:
+    def list_required_files(self) -> tuple[str, ...]:
         """Return no required files: each repository has checked its own."""
         return ()
 

@@ -151,7 +151,7 @@ class Settings(SettingsSection):
         listed = self._manifest().get(full) if self.manifest else None
         return listed.apply_to(self._options(system)) if listed is not None else self._options(system)
 
-    def listed(self) -> tuple[str, ...]:
+    def list_required_files(self) -> tuple[str, ...]:
         """Return the files of the manifest, relative to the folder that is read."""
         paths = self._manifest() if self.manifest else ()
         return tuple(path[len(self._prefix) :] for path in paths if path.startswith(self._prefix))

@@ -252,7 +252,7 @@ class DiscoveryRules(OptionsLookup, Protocol):
     def leaves_out(self, path: str) -> bool:
         """Return whether the file at this path is excluded, whatever kind of file it is."""
 
-    def listed(self) -> Collection[str]:
+    def list_required_files(self) -> Collection[str]:
         """Return the paths of files that must exist."""
 
     def templating_for(self, path: str) -> Templating:
@@ -375,7 +375,9 @@ class DiscoveryReader:
         files = _set_positions(assigned, self.positions())
         found = {file.path for file in files}
         modules = [build_file_finding("SUBMODULE", path) for path in sorted(self.modules)]
-        missing = [build_file_finding("FILE_MISSING", path) for path in self.rules.listed() if path not in found]
+        missing = [
+            build_file_finding("FILE_MISSING", path) for path in self.rules.list_required_files() if path not in found
+        ]
         named = msgspec.structs.replace(
             self.snapshot,
             commit=self.snapshot.commit or f"tree-{_hash_tree(files)}",

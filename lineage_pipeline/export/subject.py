@@ -69,7 +69,7 @@ class Comparison(msgspec.Struct, frozen=True):
 class ReportStyle(msgspec.Struct, frozen=True):
     """How a report looks: colors, base address of links, and the severity that fails."""
 
-    colour: bool = False
+    color: bool = False
     link: str | None = None
     fail_on: Severity = Severity.BREAKING
 

@@ -51,7 +51,7 @@ def test_the_examples_name_flags_that_exist(command: command_tree.CommandInfo) -
 
 
 @pytest.mark.parametrize(
-    ("arguments", "environ", "colours"),
+    ("arguments", "environ", "colors"),
     [
         ([], {}, False),
         (["--color", "always"], {}, True),
@@ -65,7 +65,7 @@ def test_colored_output_is_for_terminals_unless_configured_otherwise(
     here: Path,
     arguments: list[str],
     environ: dict[str, str],
-    colours: bool,
+    colors: bool,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -73,7 +73,7 @@ def test_colored_output_is_for_terminals_unless_configured_otherwise(
         monkeypatch.setenv(name, value)
     (here / "a.sql").write_text("select from where")
     assert main(["analyze", "a.sql", *arguments]) == 0
-    assert ("\x1b[" in capsys.readouterr().out) == colours
+    assert ("\x1b[" in capsys.readouterr().out) == colors
     assert main([*arguments, "analyze", "a.sql", "-f", "json"]) == 0
     json.loads(capsys.readouterr().out)  # data are never painted
 

@@ -84,7 +84,7 @@ def test_a_manifest_says_what_is_read_and_how(tmp_path: Path) -> None:
     ]
     assert read == [("a.sql", "tsql", "dbo"), ("x/b.sql", "snowflake", "core")]
     assert [(one.code, one.path) for one in found.diagnostics] == [("FILE_MISSING", "none.sql")]
-    assert load_settings(tmp_path / "x", {}, {}).listed() == ("b.sql",)
+    assert load_settings(tmp_path / "x", {}, {}).list_required_files() == ("b.sql",)
     before = compute_analysis_key(settings)
     (tmp_path / "files.csv").write_text("file,dialect\na.sql,oracle\n")
     assert compute_analysis_key(load_settings(tmp_path, {}, {})) != before
@@ -92,7 +92,7 @@ def test_a_manifest_says_what_is_read_and_how(tmp_path: Path) -> None:
         parse_file_manifest("dialect\ntsql\n", "files.csv")
     (tmp_path / "files.csv").unlink()
     with pytest.raises(LineageError, match=r"files.csv: No such file"):
-        load_settings(tmp_path, {}, {}).listed()
+        load_settings(tmp_path, {}, {}).list_required_files()
 
 
 def test_a_file_says_itself_how_it_is_read(tmp_path: Path) -> None:

@@ -114,13 +114,13 @@ def test_lists_leave_out_what_is_waived_unless_they_are_asked(format: str) -> No
 
 
 def test_colors_do_not_change_the_text() -> None:
-    painted = write_report("text", colour=True)
+    painted = write_report("text", color=True)
     assert "\x1b[1;31mBreaking (1)\x1b[0m" in painted
     assert re.sub(r"\x1b\[[\d;]*m", "", painted).replace(" \n", "\n") == write_report("text").replace(" \n", "\n")
 
 
 @pytest.mark.parametrize(
-    ("colour", "environ", "terminal", "expected"),
+    ("color", "environ", "terminal", "expected"),
     [
         (ReportColor.AUTO, {}, True, True),
         (ReportColor.AUTO, {}, False, False),
@@ -134,9 +134,9 @@ def test_colors_do_not_change_the_text() -> None:
     ],
 )
 def test_colors_are_for_terminals_unless_configured_otherwise(
-    colour: ReportColor, environ: dict[str, str], terminal: bool, expected: bool
+    color: ReportColor, environ: dict[str, str], terminal: bool, expected: bool
 ) -> None:
-    assert wants_report_color(colour, environ, terminal) is expected
+    assert wants_report_color(color, environ, terminal) is expected
 
 
 def test_a_one_line_change_has_position_severity_rule_and_readers() -> None:

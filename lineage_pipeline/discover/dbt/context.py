@@ -334,7 +334,7 @@ class _FixedDate(datetime.date):
 def build_template_modules(environment: "BoundedEnvironment") -> dict[str, Any]:
     """Return what templates may use of the modules that dbt provides."""
 
-    def counted(plain: Callable[..., Any]) -> Callable[..., Any]:
+    def bound_iterations(plain: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *arguments, **named: environment.budget.count_iterations(plain(*arguments, **named))
 
     endless = ("chain", "product", "permutations", "combinations", "combinations_with_replacement", "zip_longest")
@@ -358,7 +358,7 @@ def build_template_modules(environment: "BoundedEnvironment") -> dict[str, Any]:
                 }
             ),
         ),
-        "itertools": SimpleNamespace(**{name: counted(getattr(itertools, name)) for name in endless}),
+        "itertools": SimpleNamespace(**{name: bound_iterations(getattr(itertools, name)) for name in endless}),
     }
 
 

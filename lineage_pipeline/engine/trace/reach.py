@@ -129,10 +129,10 @@ def _condense_direction(links: Adjacency, folded: StrongComponents, order: range
         depth=_zeros(len(component)),
     )
     starts, ends, targets = made.next.starts, made.next.ends, made.next.targets
-    offsets, neighbours, depth, (leaving, entering) = links.offsets, links.targets, made.depth, costs
+    offsets, neighbors, depth, (leaving, entering) = links.offsets, links.targets, made.depth, costs
     for number in order:
         node = folded.only[number]
-        onwards = neighbours[offsets[node] : offsets[node + 1]]
+        onwards = neighbors[offsets[node] : offsets[node + 1]]
         starts[number] = len(targets)
         if number in several or node in onwards:
             _add_cycle(number, made, links, several.get(number) or [node], costs)

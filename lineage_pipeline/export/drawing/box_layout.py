@@ -242,7 +242,7 @@ def _order_layers(rows: list[list[int]], net: _LayerGraph) -> list[list[int]]:
     return best
 
 
-def _sweep_layers(rows: Sequence[Sequence[int]], neighbours: Sequence[Sequence[int]], forward: bool) -> list[list[int]]:
+def _sweep_layers(rows: Sequence[Sequence[int]], neighbors: Sequence[Sequence[int]], forward: bool) -> list[list[int]]:
     swept = [list(row) for row in rows]
     indices = range(1, len(rows)) if forward else range(len(rows) - 2, -1, -1)
     for index in indices:
@@ -250,7 +250,7 @@ def _sweep_layers(rows: Sequence[Sequence[int]], neighbours: Sequence[Sequence[i
         current = {node: at for at, node in enumerate(swept[index])}
         middles = {}
         for node in swept[index]:
-            found = [place[other] for other in neighbours[node] if other in place]
+            found = [place[other] for other in neighbors[node] if other in place]
             middles[node] = sum(found) / len(found) if found else float(current[node])
         swept[index].sort(key=lambda node: (middles[node], current[node]))
     return swept

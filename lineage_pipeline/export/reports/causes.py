@@ -130,12 +130,12 @@ def collect_causes(comparison: Comparison) -> list[RootCause]:
 def _with_owners(cause: RootCause, owners: Mapping[str, tuple[str, ...]]) -> RootCause:
     """Add the owners of readers that have none yet."""
 
-    def told(readers: Iterable[AffectedReader]) -> tuple[AffectedReader, ...]:
+    def add_owners(readers: Iterable[AffectedReader]) -> tuple[AffectedReader, ...]:
         return tuple(
             one if one.owners else msgspec.structs.replace(one, owners=owners.get(one.object, ())) for one in readers
         )
 
-    return msgspec.structs.replace(cause, readers=told(cause.readers), further=told(cause.further))
+    return msgspec.structs.replace(cause, readers=add_owners(cause.readers), further=add_owners(cause.further))
 
 
 def diff_lines(change: Change, most: int, length: int = 400) -> list[tuple[str, str]]:

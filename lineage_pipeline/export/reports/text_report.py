@@ -111,9 +111,9 @@ def _reader_section(
 
 
 def _reader_line(reader: AffectedReader, width: ColumnWidths, style: ReportStyle) -> str:
-    colour = SEVERITY_COLORS[reader.effective] if reader.effective is Severity.BREAKING else ""
+    color = SEVERITY_COLORS[reader.effective] if reader.effective is Severity.BREAKING else ""
     where = paint_text(f"{_reader_location(reader):<{width.place}}", CYAN, style)
-    parts = [f"{_reader_name(reader):<{width.name}}", where, paint_text(escape_one_line(reader.effect), colour, style)]
+    parts = [f"{_reader_name(reader):<{width.name}}", where, paint_text(escape_one_line(reader.effect), color, style)]
     return "  ".join([*parts, *map(escape_one_line, reader.owners)]).rstrip()
 
 
@@ -150,6 +150,6 @@ def _count_line(comparison: Comparison, found: Sequence[RootCause]) -> Iterator[
     yield f"{between}: {format_severity_counts(found) or 'nothing changed'}{felt}{counted}"
 
 
-def paint_text(text: str, colour: str, style: ReportStyle) -> str:
+def paint_text(text: str, color: str, style: ReportStyle) -> str:
     """Color a text, where colors are wanted."""
-    return f"\x1b[{colour}m{text}\x1b[0m" if style.colour and colour else text
+    return f"\x1b[{color}m{text}\x1b[0m" if style.color and color else text
