@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from string import ascii_uppercase
 
 from lineage_pipeline.dialects.dialect import TWO_PARTS, DialectTraits
 from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
@@ -641,6 +642,8 @@ CLICKHOUSE_TYPES = TypeFamily(
 
 # ── the dialect ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
+_ARRAY_FUNCTIONS = " ".join(f"array{letter}*" for letter in ascii_uppercase)
+
 CLICKHOUSE = DialectTraits(
     name="clickhouse",
     family="clickhouse",
@@ -689,18 +692,19 @@ CLICKHOUSE = DialectTraits(
         table_functions=dict.fromkeys(("NUMBERS", "NUMBERS_MT"), ("UINT64",)),
     ),
     signs=(
-        build_sign("MergeTree", r"\bENGINE\s*=?\s*\w*MergeTree\b", 4, "mergetree"),
+        build_sign("MergeTree", r"\bENGINE\s*=?\s*\w*MergeTree\b", 4, "engine*"),
         build_sign(
             "engines of ClickHouse",
             r"\bENGINE\s*=\s*(?-i:Memory|Log|TinyLog|StripeLog|Distributed|Kafka|Null|Buffer|Dictionary|S3|File|URL|Join|Set)\b",
             3,
-            "engine",
+            "engine&=",
         ),
         build_sign(
             "Nullable(…), UInt64 or DateTime64",
             r"(?-i:\b(?:Nullable|LowCardinality|FixedString|DateTime64|AggregateFunction)\s*\(|\bU?Int(?:8|16|32|64|128|256)\b)",
             3,
-            "nullable( lowcard fixedstring datetime64 aggregatef int8 int16 int32 int64 int128 int256",
+            "Nullable LowCardinality FixedString DateTime64 AggregateFunction Int8 Int16 Int32 Int64 Int128 "
+            "Int256 UInt8 UInt16 UInt32 UInt64 UInt128 UInt256",
         ),
         build_sign(
             "functions such as toDate and arrayJoin",
@@ -708,24 +712,28 @@ CLICKHOUSE = DialectTraits(
             r"|group(?:Array|Uniq|Bit)\w*|uniq(?:Exact|Combined|HLL12)?|arg(?:Max|Min)|(?:count|sum|avg)If|dictGet\w*|splitBy\w+"
             r"|formatReadable\w+|any(?:Last|Heavy)|quantiles?\w*|multiIf|JSONExtract\w+|visitParam\w+)\s*\()",
             3,
-            "(",
+            "toDate toDateTime toString toint* touint* tofloat* toyyyymm* tostartof* toTypeName todecimal* "
+            f"{_ARRAY_FUNCTIONS} grouparray* groupuniq* groupbit* uniq uniqExact uniqCombined uniqHLL12 argMax "
+            "argMin countIf sumIf avgIf dictget* splitby* formatreadable* anyLast anyHeavy quantile* multiIf "
+            "jsonextract* visitparam*",
         ),
         build_sign(
             "PREWHERE, ARRAY JOIN or LIMIT BY",
             r"\bPREWHERE\b|\bARRAY\s+JOIN\b|\bLIMIT\s+\d+\s+BY\b",
             3,
-            "where join by",
+            "prewhere array~join limit&by",
         ),
         build_sign("ON CLUSTER", r"\bON\s+CLUSTER\b", 2, "cluster"),
         build_sign(
             "FORMAT and SETTINGS of a query",
             r"(?-i:\bFORMAT\s+(?:JSON\w*|TabSeparated\w*|TSV\w*|CSV\w+|Vertical|Pretty\w*|Null|Values)\b)|\bSETTINGS\s+\w+\s*=",
             2,
-            "format settings",
+            "format~json* format~tabseparated* format~tsv* format~csv* format~vertical* format~pretty* "
+            "format~null* format~values* settings&=",
         ),
         BACKTICKS,
         LIMIT_PAIR,
-        build_sign("dbt settings of ClickHouse", r"\bengine\s*=\s*['\"]\w*MergeTree", 4, "mergetree"),
+        build_sign("dbt settings of ClickHouse", r"\bengine\s*=\s*['\"]\w*MergeTree", 4, "engine"),
     ),
     path_words=frozenset({"clickhouse"}),
     host_signs=(

@@ -32,16 +32,18 @@ DATABRICKS = derive_dialect(
             "ZORDER or LIVE tables",
             r"\b(ZORDER\s+BY|(STREAMING|LIVE)\s+(LIVE\s+)?TABLE|CREATE\s+OR\s+REFRESH|LIVE\.\w)",
             3,
-            "zorder live streaming refresh",
+            "zorder live&table streaming&table create&refresh live&live.",
         ),
         build_sign(
             "files and widgets of Databricks",
             r"\b(?:cloud_files|read_files)\s*\(|\bCREATE\s+WIDGET\b|\bFILEFORMAT\s*=\s*\w+|\bdbfs:/",
             3,
-            "_files widget fileformat dbfs",
+            "cloud_files read_files widget fileformat dbfs",
         ),
-        build_sign("USE CATALOG", r"^\s*USE\s+CATALOG\b|\bUNITY\s+CATALOG\b", 2, "catalog"),
-        build_sign("CLUSTER BY AUTO", r"\bCLUSTER\s+BY\s+AUTO\b|\bliquid_clustered_by\b", 3, "cluster"),
+        build_sign("USE CATALOG", r"^\s*USE\s+CATALOG\b|\bUNITY\s+CATALOG\b", 2, "use&catalog unity&catalog"),
+        build_sign(
+            "CLUSTER BY AUTO", r"\bCLUSTER\s+BY\s+AUTO\b|\bliquid_clustered_by\b", 3, "cluster&auto liquid_clustered_by"
+        ),
         USING_FORMAT,
         LATERAL_VIEW,
         COLLECT_FUNCTIONS,

@@ -65,9 +65,14 @@ HIVE = DialectTraits(
         STORED_AS,
         ROW_FORMAT,
         build_sign(
-            "settings of Hive", r"^[ \t]*SET\s+(?:hive|mapred\w*|tez)\.|\$\{hive(conf|var):", 4, "hive mapred tez"
+            "settings of Hive",
+            r"^[ \t]*SET\s+(?:hive|mapred\w*|tez)\.|\$\{hive(conf|var):",
+            4,
+            "set&hive set&mapred* set&tez hive&${hive hiveconf&${hive hivevar&${hive",
         ),
-        build_sign("LOAD DATA INPATH", r"\bLOAD\s+DATA\s+(?:LOCAL\s+)?INPATH\b|\bMSCK\s+REPAIR\b", 3, "inpath msck"),
+        build_sign(
+            "LOAD DATA INPATH", r"\bLOAD\s+DATA\s+(?:LOCAL\s+)?INPATH\b|\bMSCK\s+REPAIR\b", 3, "load&inpath msck&repair"
+        ),
         LATERAL_VIEW,
         INSERT_OVERWRITE.with_worth(1),
         COLLECT_FUNCTIONS,

@@ -236,35 +236,42 @@ ORACLE = DialectTraits(
     types=ORACLE_TYPES,
     type_rules=TypeRules(functions=ORACLE_RULES),
     signs=(
-        build_sign("VARCHAR2", r"\bN?VARCHAR2\b", 3, "varchar2"),
-        build_sign("NUMBER columns", r"\bNUMBER\s*\(\s*\d+\s*(?:,\s*\d+\s*)?\)", 1, "number"),
-        build_sign("a slash on a line of its own", r"^/[ \t]*\r?$", 3, "\n/"),
+        build_sign("VARCHAR2", r"\bN?VARCHAR2\b", 3, "varchar2 nvarchar2"),
+        build_sign("NUMBER columns", r"\bNUMBER\s*\(\s*\d+\s*(?:,\s*\d+\s*)?\)", 1, "number&("),
+        build_sign("a slash on a line of its own", r"^/[ \t]*\r?$", 3, "~/~"),
         build_sign(
-            "SYSDATE, DUAL or NVL2", r"\bFROM\s+DUAL\b|\bSYSDATE\b(?!\s*\()|\bNVL2\s*\(", 1, "dual sysdate nvl2"
+            "SYSDATE, DUAL or NVL2", r"\bFROM\s+DUAL\b|\bSYSDATE\b(?!\s*\()|\bNVL2\s*\(", 1, "from&dual sysdate nvl2"
         ),
-        build_sign("CONNECT BY", r"\bCONNECT\s+BY\s+(PRIOR|NOCYCLE|LEVEL|\w+)", 3, "connect"),
+        build_sign("CONNECT BY", r"\bCONNECT\s+BY\s+(PRIOR|NOCYCLE|LEVEL|\w+)", 3, "connect&by"),
         build_sign("outer joins with (+)", r"\w\s*\(\+\)", 3, "(+)"),
         build_sign("ROWNUM", r"\b(WHERE|AND|ON)\s+ROWNUM\s*[<=>]|[<=>]\s*ROWNUM\b", 3, "rownum"),
-        build_sign("%TYPE or %ROWTYPE", r"\w%(ROW)?TYPE\b", 2, "%type %rowtype"),
-        build_sign("packages", r"\bCREATE\s+(?:OR\s+REPLACE\s+)?(?:(?:NON)?EDITIONABLE\s+)?PACKAGE\b", 4, "package"),
+        build_sign("%TYPE or %ROWTYPE", r"\w%(ROW)?TYPE\b", 2, "type&%type rowtype&%rowtype"),
+        build_sign(
+            "packages", r"\bCREATE\s+(?:OR\s+REPLACE\s+)?(?:(?:NON)?EDITIONABLE\s+)?PACKAGE\b", 4, "create&package"
+        ),
         build_sign(
             "DBMS_ packages",
             r"\b(?:DBMS|UTL)_\w+\.\w+|\bRAISE_APPLICATION_ERROR\s*\(",
             3,
-            "dbms_ utl_ raise_application",
+            "dbms_* utl_* raise_application_error",
         ),
         build_sign(
             "SQL*Plus commands",
-            r"^\s*(?:SET\s+(?:ECHO|FEEDBACK|SERVEROUTPUT|DEFINE|PAGESIZE|LINESIZE|VERIFY|TERMOUT|HEADING|TRIMSPOOL|SQLBLANKLINES)\b"
+            r"^\s*+(?=[@SPWRC])(?:SET\s+(?:ECHO|FEEDBACK|SERVEROUTPUT|DEFINE|PAGESIZE|LINESIZE|VERIFY|TERMOUT|HEADING|TRIMSPOOL|SQLBLANKLINES)\b"
             r"|SPOOL\s+\S|PROMPT\b|WHENEVER\s+(?:SQL|OS)ERROR|@@?[\w./&]+\s*$|REM\b|SHOW\s+ERRORS|COL(?:UMN)?\s+\w+\s+FORMAT)",
             3,
-            "set spool prompt whenever @ rem show col",
+            "set&echo set&feedback set&serveroutput set&define set&pagesize set&linesize set&verify set&termout "
+            "set&heading set&trimspool set&sqlblanklines spool prompt whenever ~@ rem show&errors col&format "
+            "column&format",
         ),
         build_sign(
             "the data dictionary",
             r"\bv\$\w+|\b(?:ALL|DBA|USER)_(?:TABLES|OBJECTS|TAB_COLUMNS|INDEXES|CONSTRAINTS|SOURCE|USERS|SEQUENCES|DEPENDENCIES)\b",
             2,
-            "v$ all_ dba_ user_",
+            "v&v$ all_tables all_objects all_tab_columns all_indexes all_constraints all_source all_users "
+            "all_sequences all_dependencies dba_tables dba_objects dba_tab_columns dba_indexes dba_constraints "
+            "dba_source dba_users dba_sequences dba_dependencies user_tables user_objects user_tab_columns "
+            "user_indexes user_constraints user_source user_users user_sequences user_dependencies",
         ),
         NVL,
     ),

@@ -691,24 +691,30 @@ POSTGRES = DialectTraits(
     signs=(
         PSQL_COMMANDS,
         PLPGSQL_BODIES,
-        build_sign("SERIAL columns", r"\b(BIG|SMALL)?SERIAL\b", 2, "serial"),
+        build_sign("SERIAL columns", r"\b(BIG|SMALL)?SERIAL\b", 2, "serial bigserial smallserial"),
         build_sign(
             "JSONB, BYTEA or INET",
             r"\b(JSONB|BYTEA|TSVECTOR|TSQUERY|CITEXT|INET|INT4RANGE|TSTZRANGE|REGCLASS|REGPROC|HSTORE)\b",
             2,
-            "jsonb bytea tsvector tsquery citext inet range regclass regproc hstore",
+            "jsonb bytea tsvector tsquery citext inet int4range tstzrange regclass regproc hstore",
         ),
-        build_sign("CREATE EXTENSION", r"\bCREATE\s+EXTENSION\b|\\echo Use \"CREATE", 4, "extension"),
+        build_sign(
+            "CREATE EXTENSION", r"\bCREATE\s+EXTENSION\b|\\echo Use \"CREATE", 4, "create&extension echo&use&create*"
+        ),
         build_sign(
             "functions and views pg_…",
             r"\bpg_(?:stat|size_pretty|relation|total|table|get|backend|terminate|cancel|settings|locks|roles|extension|advisory|sleep|try|is_in|current_wal|wal|replication|matviews|policies)\w*",
             3,
-            "pg_",
+            "pg_*",
         ),
-        build_sign("OWNER TO", r"\bOWNER\s+TO\b|\bSET\s+search_path\b|\bUNLOGGED\b", 1, "owner search_path unlogged"),
+        build_sign(
+            "OWNER TO", r"\bOWNER\s+TO\b|\bSET\s+search_path\b|\bUNLOGGED\b", 1, "owner&to set&search_path unlogged"
+        ),
         build_sign("NEXTVAL('…')", r"\bNEXTVAL\s*\(\s*'", 2, "nextval"),
-        build_sign("foreign data wrappers", r"\bFOREIGN\s+(?:TABLE|DATA\s+WRAPPER)\b", 3, "foreign"),
-        build_sign("DO blocks", r"^\s*DO\s+(?:LANGUAGE\s+\w+\s+)?\$\w*\$", 4, "$"),
+        build_sign(
+            "foreign data wrappers", r"\bFOREIGN\s+(?:TABLE|DATA\s+WRAPPER)\b", 3, "foreign&table foreign&wrapper"
+        ),
+        build_sign("DO blocks", r"^\s*DO\s+(?:LANGUAGE\s+\w+\s+)?\$\w*\$", 4, "do&$"),
         PG_CATALOG,
         DOLLAR_QUOTES.with_worth(2),
         CASTS,

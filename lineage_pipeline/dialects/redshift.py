@@ -170,9 +170,12 @@ REDSHIFT = DialectTraits(
     types=REDSHIFT_TYPES,
     type_rules=TypeRules(functions=REDSHIFT_RULES),
     signs=(
-        build_sign("DISTKEY, SORTKEY or DISTSTYLE", r"\b(DISTKEY|SORTKEY|DISTSTYLE)\b", 3, "dist sortkey"),
+        build_sign("DISTKEY, SORTKEY or DISTSTYLE", r"\b(DISTKEY|SORTKEY|DISTSTYLE)\b", 3, "distkey sortkey diststyle"),
         build_sign(
-            "system tables such as STL_QUERY", r"\b(?:STL|STV|SVV|SVL|SVCS)_[A-Z]\w+", 3, "stl_ stv_ svv_ svl_ svcs_"
+            "system tables such as STL_QUERY",
+            r"\b(?:STL|STV|SVV|SVL|SVCS)_[A-Z]\w+",
+            3,
+            "stl_* stv_* svv_* svl_* svcs_*",
         ),
         build_sign("UNLOAD ('…')", r"\bUNLOAD\s*\(\s*'", 3, "unload"),
         build_sign(
@@ -188,10 +191,13 @@ REDSHIFT = DialectTraits(
             "encode",
         ),
         build_sign(
-            "WITH NO SCHEMA BINDING", r"\bNO\s+SCHEMA\s+BINDING\b|\bAPPROXIMATE\s+COUNT\b", 4, "schema approximate"
+            "WITH NO SCHEMA BINDING",
+            r"\bNO\s+SCHEMA\s+BINDING\b|\bAPPROXIMATE\s+COUNT\b",
+            4,
+            "schema&binding approximate&count",
         ),
-        build_sign("dbt settings of Redshift", r"\b(?:dist|sort|sort_type)\s*=\s*['\"\[]", 3, "dist sort"),
-        build_sign("JSON_EXTRACT_PATH_TEXT", r"\bJSON_EXTRACT_PATH_TEXT\s*\(", 2, "json_extract_path"),
+        build_sign("dbt settings of Redshift", r"\b(?:dist|sort|sort_type)\s*=\s*['\"\[]", 3, "dist sort sort_type"),
+        build_sign("JSON_EXTRACT_PATH_TEXT", r"\bJSON_EXTRACT_PATH_TEXT\s*\(", 2, "json_extract_path_text"),
         PSQL_COMMANDS.with_worth(2),
         PLPGSQL_BODIES,
         PG_CATALOG,
