@@ -56,9 +56,12 @@ def find_relaxed_settings(before: Settings, after: Settings) -> Iterator[Relaxed
     if new.hops < old.hops:
         yield RelaxedSetting("diff.hops", str(old.hops), str(new.hops))
     yield from _removed_values("diff.public", old.public, new.public)
+    yield from _removed_values("diff.public_layers", old.public_layers, new.public_layers)
     yield from _removed_values("diff.sensitive", old.sensitive, new.sensitive)
     yield from _removed_values("include", before.include, after.include)
     yield from _added_values("diff.private", old.private, new.private)
+    yield from _added_values("diff.private_layers", old.private_layers, new.private_layers)
+    yield from _added_values("diff.tests", old.tests, new.tests)
     yield from _added_values("exclude", before.exclude, after.exclude)
 
 

@@ -17,6 +17,7 @@ from lineage_pipeline.model.alerting import AlertSeverity, RetryPolicy, SinkOpti
 from lineage_pipeline.model.analysis import PROGRAM_ENDINGS, Label, Limits, Options
 from lineage_pipeline.model.enums import Severity
 from lineage_pipeline.model.errors import LineageError
+from lineage_pipeline.model.layers import PRIVATE_LAYERS, PUBLIC_LAYERS, TEST_FOLDERS
 from lineage_pipeline.model.templating import DbtOptions, RenderLimits, Templating
 
 SettingsLayer = dict[str, Any]
@@ -30,7 +31,10 @@ DEFAULTS = "defaults"
 DEFAULT_EXCLUDE = (".venv/**", "**/node_modules/**", "**/target/**", ".lineage/**", "*.min.js", "*.d.ts")
 
 COMMA_LISTS = frozenset(
-    {"search_path", "schemas", "query_names", "include", "exclude", "public", "private", "sensitive"}
+    {
+        *("search_path", "schemas", "query_names", "include", "exclude"),
+        *("public", "private", "public_layers", "private_layers", "tests", "sensitive"),
+    }
 )  # with commas
 
 READING_TABLES = ("analysis", "systems", "include", "exclude", "labels", "templating", "dbt")
@@ -175,6 +179,9 @@ class DiffSettings(SettingsSection):
     leaf: Literal["unknown", "public", "private"] = "unknown"
     public: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
+    public_layers: tuple[str, ...] = PUBLIC_LAYERS
+    private_layers: tuple[str, ...] = PRIVATE_LAYERS
+    tests: tuple[str, ...] = TEST_FOLDERS
     levels: dict[str, Severity | Literal["off", "error", "warn", "info"]] = {}
     hops: int = Field(5, ge=0)
     sensitive: tuple[str, ...] = ("pii", "pii=*", "pii:*", "pii.*")

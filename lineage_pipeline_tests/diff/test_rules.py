@@ -242,7 +242,12 @@ def test_the_policy_decides_the_severity_where_no_reader_is_known(policy: Policy
     assert find_only(diff(lineage(ORDERS), lineage(SHORT), policy), "COL001").effective is severity
 
 
-@pytest.mark.parametrize(("tags", "severity"), [((), Severity.NON_BREAKING), (("exposure",), Severity.BREAKING)])
+EXPOSURES = pytest.mark.parametrize(
+    ("tags", "severity"), [((), Severity.POTENTIALLY_BREAKING), (("exposure",), Severity.BREAKING)]
+)
+
+
+@EXPOSURES
 def test_renaming_a_table_breaks_external_readers(tags: tuple[str, ...], severity: Severity) -> None:
     text = ORDERS + "view exposure.board\n  id INT = raw.orders.id\n  from raw.orders\n"
     base, head = (
@@ -251,7 +256,7 @@ def test_renaming_a_table_breaks_external_readers(tags: tuple[str, ...], severit
     assert find_only(diff(base, head), "OBJ002").effective is severity
 
 
-@pytest.mark.parametrize(("tags", "severity"), [((), Severity.NON_BREAKING), (("exposure",), Severity.BREAKING)])
+@EXPOSURES
 def test_removing_a_column_breaks_external_readers(tags: tuple[str, ...], severity: Severity) -> None:
     text = "view exposure.board\n  id INT = raw.orders.id\n  from raw.orders\n"
     base, head = (_tag_exposure(lineage(table + text), tags) for table in (ORDERS, SHORT))

@@ -104,7 +104,7 @@ def test_a_column_of_an_imported_schema_is_changed_there() -> None:
     ("action", "words", "said"),
     [
         (EditAction.DROP, "ext.t.x", ("COL001", "BREAKING", ["core.v"])),
-        (EditAction.DROP, "ext.t.unread", ("COL001", "NON_BREAKING", [])),
+        (EditAction.DROP, "ext.t.unread", ("COL001", "POTENTIALLY_BREAKING", [])),
         (EditAction.RENAME, "ext.t.x=y", ("COL002", "BREAKING", ["core.v"])),
         (EditAction.RETYPE, "ext.t.x=int", ("TYP003", "BREAKING", ["core.v"])),
     ],

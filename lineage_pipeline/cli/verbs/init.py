@@ -106,7 +106,7 @@ def build_settings_lines(look: FolderSurvey) -> Iterator[str]:
         yield f'# paths = ["{look.folders[0][0]}/**"]'
     yield from ("", "# Tags and owners by patterns of names.", "# [[labels]]")
     yield from ('# objects = ["raw.*"]', '# columns = ["*email*"]', '# tags = ["pii"]')
-    yield from ("", "[diff]", '# leaf = "unknown" # who reads what nobody here reads: "unknown", "public" or "private"')
+    yield from ("", "[diff]", '# leaf = "unknown" # who else reads an object: "unknown", "public" or "private"')
     if look.git:
         yield from ("", "# `lineage check --base main` compares with the merge base; see the page on changes.")
 

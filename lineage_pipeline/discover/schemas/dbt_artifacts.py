@@ -70,11 +70,11 @@ def _node_promises(identity: str, node: ArtifactNode, exposed: frozenset[str]) -
 
 
 def promise_tags(contract: object, access: object) -> Iterator[str]:
-    """Return tags for a model contract and for public access."""
+    """Return tags for a model contract and for public or private access."""
     if isinstance(contract, Mapping) and contract.get("enforced"):
         yield "contract"
-    if access == "public":
-        yield "public"
+    if access in ("public", "private"):
+        yield str(access)
 
 
 def tables_from_catalog(document: Mapping[str, Any], source: str) -> Iterator[ImportedTable]:

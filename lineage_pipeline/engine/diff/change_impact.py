@@ -31,9 +31,12 @@ from lineage_pipeline.engine.diff.match import LineagePair, is_similar_name
 from lineage_pipeline.engine.diff.policy import (
     EXPOSURE,
     EXTERNAL_SEVERITIES,
+    Audience,
+    Exposure,
     Policy,
     cap_severity,
     classify_exposure,
+    limit_external_severity,
     max_severity,
     rank_severity,
 )
@@ -54,9 +57,27 @@ ImpactRule = Callable[[LineagePair, ChangeFinding, Policy], ChangeImpact]
 
 
 def assess_impact(pair: LineagePair, finding: ChangeFinding, policy: Policy) -> ChangeImpact:
-    """The impact of a finding, by the family of its rule."""
+    """The impact of a finding, by the family of its rule; tests suffer none, and do not count as readers."""
     feel = next((feel for prefix, feel in IMPACT_RULES.items() if finding.rule.startswith(prefix)), impact_as_found)
-    return feel(pair, finding, policy)
+    felt = feel(pair, finding, policy)
+    severity = felt.severity
+    if _is_test(pair, finding.object, policy):
+        severity = cap_severity(severity, EXTERNAL_SEVERITIES[Audience.TEST])
+    elif felt.readers and all(_is_test(pair, reader.object, policy) for reader in felt.readers):
+        severity = cap_severity(severity, _external_severity(pair, finding, policy))
+    derived = [_spare_test(pair, one, policy) for one in felt.derived]
+    return msgspec.structs.replace(felt, severity=severity, derived=derived)
+
+
+def _is_test(pair: LineagePair, name: str, policy: Policy) -> bool:
+    return find_exposure(pair, name, policy).audience is Audience.TEST
+
+
+def _spare_test(pair: LineagePair, finding: ChangeFinding, policy: Policy) -> ChangeFinding:
+    """A derived finding, harmless where only a test feels it."""
+    if not _is_test(pair, finding.object, policy):
+        return finding
+    return msgspec.structs.replace(finding, severity=cap_severity(finding.severity, EXTERNAL_SEVERITIES[Audience.TEST]))
 
 
 def assess_confidence(finding: ChangeFinding, readers: Sequence[ConsumerUse]) -> Confidence:
@@ -110,8 +131,7 @@ def impact_of_move(pair: LineagePair, finding: ChangeFinding, policy: Policy) ->
 def impact_on_callers(pair: LineagePair, finding: ChangeFinding, policy: Policy) -> ChangeImpact:
     """Unchanged calls fail."""
     found = find_unchanged_callers(pair, finding.object)
-    called = bool(pair.head.callers.get(finding.object))
-    severity = finding.severity if found else _external_severity(pair, finding, policy, read=called)
+    severity = finding.severity if found else _external_severity(pair, finding, policy)
     return ChangeImpact(severity, found)
 
 
@@ -137,9 +157,10 @@ def is_retyped_field(finding: ChangeFinding) -> bool:
 
 def impact_of_sensitive_value(pair: LineagePair, finding: ChangeFinding, policy: Policy) -> ChangeImpact:
     """A sensitive value in a public object breaks."""
-    seen = classify_exposure(policy, finding.object, _object_tags(pair, finding.object), has_readers=True) == "public"
+    exposure = find_exposure(pair, finding.object, policy)
+    promised = exposure.audience is Audience.PUBLIC and exposure.promised
     readers = find_column_readers(pair.head, finding.object, finding.column or "")
-    return ChangeImpact(Severity.BREAKING if seen else finding.severity, readers)
+    return ChangeImpact(Severity.BREAKING if promised else finding.severity, readers)
 
 
 def impact_on_values(pair: LineagePair, finding: ChangeFinding, policy: Policy) -> ChangeImpact:
@@ -149,7 +170,7 @@ def impact_on_values(pair: LineagePair, finding: ChangeFinding, policy: Policy) 
     felt = [at_reader(pair, finding, reader) for reader in readers]
     if finding.rule in WRITER_RULES and pair.head.writers.get(finding.object):
         felt.append(finding.severity)
-    severity = max_severity(*felt) if felt else _external_severity(pair, finding, policy)
+    severity = max_severity(*felt, _external_severity(pair, finding, policy))
     if finding.rule in DISCLOSURE_RULES:
         severity = max_severity(severity, finding.severity)
     return ChangeImpact(severity, readers, derive_row_effects(finding, readers))
@@ -255,15 +276,11 @@ IMPACT_RULES: dict[str, ImpactRule] = {
 """Impact functions by rule id or family; other rules keep their severity."""
 
 
-def _external_severity(pair: LineagePair, finding: ChangeFinding, policy: Policy, *, read: bool = False) -> Severity:
+def _external_severity(pair: LineagePair, finding: ChangeFinding, policy: Policy) -> Severity:
     """The severity for readers outside the repository."""
-    name = pair.renames.names.head_object(finding.object)
-    read = read or has_readers(pair.head, finding.object) or has_readers(pair.head, name)
-    tags = (*_object_tags(pair, finding.object), *_exposure_tags(pair, finding.object))
-    seen = (
-        "private" if pair.head.is_temporary(finding.object) else classify_exposure(policy, finding.object, tags, read)
-    )
-    outside = cap_severity(finding.severity, EXTERNAL_SEVERITIES[seen])
+    exposure, read = find_exposure(pair, finding.object, policy), _has_known_readers(pair, finding.object)
+    limit = limit_external_severity(exposure, finding.rule, read=read)
+    outside = cap_severity(finding.severity, limit)
     # Whoever may read any column makes nothing milder.
     possible = (
         cap_severity(finding.severity, Severity.POTENTIALLY_BREAKING) if _possible_consumers(pair, finding) else outside
@@ -275,10 +292,19 @@ def _possible_consumers(pair: LineagePair, finding: ChangeFinding) -> list[Consu
     return find_possible_readers(pair.head, finding.object) if finding.column else []
 
 
-def _object_tags(pair: LineagePair, name: str) -> tuple[str, ...]:
-    """The tags of an object on either side: a promise that the change removes still counts."""
-    rows = (side.objects.get(name) for side in (pair.base, pair.head))
-    return tuple(tag for row in rows if row for tag in row.tags)
+def find_exposure(pair: LineagePair, name: str, policy: Policy) -> Exposure:
+    """Who may read an object beyond the repository; a temporary one has no other readers."""
+    if pair.head.is_temporary(name):
+        return Exposure(Audience.PRIVATE, "temporary")
+    sides = ((pair.base, name), (pair.head, pair.renames.names.head_object(name)))
+    rows = [row for side, known in sides if (row := side.objects.get(known))]
+    return classify_exposure(policy, name, rows, _exposure_tags(pair, name), read=_has_known_readers(pair, name))
+
+
+def _has_known_readers(pair: LineagePair, name: str) -> bool:
+    """Say whether a statement of the head reads or calls an object, under its old name or its new one."""
+    names = (name, pair.renames.names.head_object(name))
+    return any(has_readers(pair.head, one) or pair.head.callers.get(one) for one in names)
 
 
 def _exposure_tags(pair: LineagePair, name: str) -> tuple[str, ...]:
