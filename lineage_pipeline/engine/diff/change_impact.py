@@ -40,7 +40,7 @@ from lineage_pipeline.engine.diff.policy import (
     max_severity,
     rank_severity,
 )
-from lineage_pipeline.engine.diff.type_comparison import is_narrower_type, parse_comparable_type
+from lineage_pipeline.engine.diff.type_comparison import is_narrower_type, keeps_equality, parse_comparable_type
 from lineage_pipeline.model.enums import Confidence, ObjectKind, Scope, Severity, Subtype
 from lineage_pipeline.model.tables import Column
 
@@ -366,11 +366,13 @@ def severity_as_found(pair: LineagePair, finding: ChangeFinding, reader: Consume
 
 
 def _severity_of_widening(pair: LineagePair, finding: ChangeFinding, reader: ConsumerUse) -> Severity:
-    """A wider value may not fit its target or its join partner, and has another hash."""
+    """A wider value may not fit its target, or not equal its join partner any more, and has another hash."""
     target = _target_column(pair, reader)
     narrow = target and target.type and finding.after and is_narrower_type(target.type, finding.after)
-    compared = reader.subtype is Subtype.JOIN or (reader.masking and reader.subtype is not Subtype.AGGREGATION)
-    return max_severity(Severity.POTENTIALLY_BREAKING, finding.severity) if narrow or compared else finding.severity
+    joined = reader.subtype is Subtype.JOIN and not keeps_equality(finding.before or "", finding.after or "")
+    hashed = reader.masking and reader.subtype is not Subtype.AGGREGATION
+    noticed = narrow or joined or hashed
+    return max_severity(Severity.POTENTIALLY_BREAKING, finding.severity) if noticed else finding.severity
 
 
 def _severity_of_nulls(pair: LineagePair, finding: ChangeFinding, reader: ConsumerUse) -> Severity:

@@ -129,6 +129,21 @@ def _enum_labels(text: str) -> frozenset[str]:
 _LABEL = re.compile(r"'(?:[^']|'')*'")
 
 
+def keeps_equality(before: str, after: str) -> bool:
+    """Say whether values of a widened type equal what they equaled before.
+
+    Engines compare whole numbers and texts by value. A longer CHAR is padded further, and 0.1 as REAL is not 0.1 as
+    DOUBLE; more digits after the point may be others than those of the partner.
+    """
+    old, new = parse_comparable_type(before), parse_comparable_type(after)
+    same = (old.family, old.scale, old.side) == (new.family, new.scale, new.side)
+    return same and old.family in EXACT_FAMILIES and "fixed" not in old.side
+
+
+EXACT_FAMILIES = frozenset({"integer", "decimal", "string", "binary"})
+"""Families whose values do not depend on the size of their type."""
+
+
 def is_narrower_type(target: str, source: str) -> bool:
     """Say whether a value of the source type may not fit into the target type of the same family."""
     wide, narrow = parse_comparable_type(source), parse_comparable_type(target)
