@@ -193,7 +193,7 @@ def _discover_named_files(places: Sequence[str], reading: ReadingFlags) -> Disco
             raws += _read_folder_files(place, unread)
     snapshot = Snapshot("files", (), "", (), None, "none", None, None, 0, compute_analysis_key(settings))
     raws.sort(key=lambda raw: natural_path_key(raw.path))
-    found = DiscoveryReader(snapshot, raws, rules, find_surrounding_library(places)).whole()
+    found = DiscoveryReader(snapshot, raws, rules, find_surrounding_library(places), detect=True).whole()
     kept = add_unread_folders(keep_named_files(found, [raw.path for raw in raws]), unread)
     return DiscoveredInputs(kept, rules, settings, imports)
 

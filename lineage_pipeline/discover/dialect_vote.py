@@ -150,6 +150,6 @@ def _name_signs(dialect: str, signs: Iterable[Collection[str]]) -> list[str]:
 
 
 def parent_folders(path: str) -> list[str]:
-    """Return the folders above a path, innermost first; the last is the top."""
+    """Return the folders above a path, innermost first; the last is the top, of a full path as well."""
     parts = path.split("/")[:-1]
-    return ["/".join(parts[:end]) for end in range(len(parts), -1, -1)]
+    return list(dict.fromkeys("/".join(parts[:end]) for end in range(len(parts), -1, -1)))

@@ -170,7 +170,7 @@ def _find_differing_folders(
     found: dict[str, DialectVote] = {}
     around = {"": dialect}
     for folder in sorted(inside, key=lambda folder: (folder.count("/"), folder)):
-        above = around[posixpath.dirname(folder)]
+        above = around[parent_folders(folder)[0]]
         # The name of a folder speaks for the files below it, not for those of the folder around.
         named = [sign] if (sign := find_path_sign(folder)) else []
         texts = [(*found, *named) for found in _list_ballots(inside[folder], signs)]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lineage_pipeline.cli.inputs import ReadingFlags, discover_inputs
 from lineage_pipeline.cli.revisions import discover_sides
 from lineage_pipeline.config.load import Settings
 from lineage_pipeline.discover.dialect_detection import find_path_dialect, find_signs
@@ -226,6 +227,22 @@ def test_files_that_are_read_one_by_one_get_the_same_rows(tmp_path: Path) -> Non
     for _ in streamed.sources():
         pass
     assert streamed.done().files == discover_revision(tmp_path, commit, Settings()).files
+
+
+@pytest.mark.parametrize("places", [("a/s1.sql",), ("a", "b"), ("a/s1.sql", "b"), ("a/s1.sql", "a/plain.sql")])
+def test_named_files_and_several_folders_vote_like_a_tree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, places: tuple[str, ...]
+) -> None:
+    files = {f"{folder}/s{number}.sql": BIGQUERY.format(number) for folder in "ab" for number in range(2)}
+    write_tree(tmp_path, {**files, "a/plain.sql": PLAIN.format(1)})
+    monkeypatch.chdir(tmp_path)
+    found = discover_inputs(places, ReadingFlags()).discovery
+    assert set(read_dialects(found).values()) == {"bigquery"}
+    assert [vote.dialect for vote in found.votes] == ["bigquery"]
+    whole = discover_inputs([str(tmp_path / place) for place in places], ReadingFlags()).discovery
+    assert set(read_dialects(whole).values()) == {"bigquery"}
+    said = discover_inputs(places, ReadingFlags("trino")).discovery
+    assert set(read_dialects(said).values()) == {"trino"}
 
 
 def test_the_order_of_files_does_not_matter() -> None:

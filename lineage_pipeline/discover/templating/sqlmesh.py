@@ -277,7 +277,8 @@ class SqlmeshProjects:
             text = next((text for text in texts if text is not None), None)
             found = _parse_config(folder, text) if text is not None else None
             if found is None:
-                found = self._project_of_folder(posixpath.dirname(folder)) if folder else SqlmeshProject()
+                above = posixpath.dirname(folder)
+                found = self._project_of_folder(above) if above != folder else SqlmeshProject()
             self._known[folder] = found
         return self._known[folder]
 

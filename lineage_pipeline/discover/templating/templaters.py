@@ -154,7 +154,8 @@ class RepositoryTemplaters:
         """Return whether a folder lies in a dbt project, cached per folder."""
         if folder not in self._projects:
             here = self.library.read(posixpath.join(folder, "dbt_project.yml")) is not None
-            self._projects[folder] = here or (bool(folder) and self._in_dbt_project(posixpath.dirname(folder)))
+            above = posixpath.dirname(folder)
+            self._projects[folder] = here or (above != folder and self._in_dbt_project(above))
         return self._projects[folder]
 
     def _dbt_templater(self, dialect: str, wanted: Templating) -> "DbtTemplater":
