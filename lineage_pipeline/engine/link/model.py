@@ -331,7 +331,8 @@ class TableInput(msgspec.Struct, frozen=True, dict=True):
 
     Where it is `disputed` which columns it has, a star over it is approximate. `renamed` are the final names of
     columns. A temporary table carries the `facets` of the statements that filled it. The columns of an object that
-    nobody defines are `guessed` from its writers, in no particular order. A module `receives` values in some of its
+    nobody defines are `guessed` from its writers, in no particular order; `imported` ones are a catalog's, which may
+    be behind. A module `receives` values in some of its
     parameters and returns others as `outputs`; a procedure has `results`.
     """
 
@@ -346,6 +347,7 @@ class TableInput(msgspec.Struct, frozen=True, dict=True):
     renamed: tuple[tuple[str, str], ...] = ()
     facets: tuple[tuple[str, str], ...] = ()
     guessed: bool = False
+    imported: bool = False
     outputs: tuple[str, ...] = ()
     receives: tuple[str, ...] = ()
     results: tuple[ResultSet, ...] = ()

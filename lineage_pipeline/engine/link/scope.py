@@ -392,10 +392,8 @@ class Scope:
             return ExprResult(mark_approximate(likely.flows), likely.type, True, likely.text)
         if not ref.parts[-1]:  # "" is a name in no engine
             return ExprResult()
-        named = [source for source in self._matching_sources(ref.parts[:-1]) if source.input] if ref.parts[:-1] else []
-        if (
-            len(named) == 1
-        ):  # what is known of the table is behind, or the query is: the qualifier says whose column it is
+        named = self._matching_sources(ref.parts[:-1]) if ref.parts[:-1] else []
+        if len(named) == 1 and named[0].input is not None and named[0].input.imported:  # the catalog is behind
             unlisted = named[0].unlisted_column(ref.parts[-1], ref.start, ref.end)
             return msgspec.structs.replace(unlisted, flows=mark_approximate(unlisted.flows))
         return ExprResult(

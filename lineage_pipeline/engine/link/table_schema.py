@@ -74,6 +74,7 @@ def build_table_input(schema: TableSchema, temporary: bool = False) -> TableInpu
         outputs=tuple(parameter.name for parameter in schema.parameters if parameter.output),
         receives=tuple(parameter.name for parameter in schema.parameters if not parameter.generated),
         guessed=schema.origin is Origin.INFERRED,
+        imported=schema.origin is Origin.IMPORTED,
         results=schema.results,
     )
 
