@@ -5,6 +5,7 @@ many scopes around, by position where all columns of the source are known, else 
 query that is used twice has one plan. What is not planned has none; two revisions are then compared by other facets.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -48,7 +49,9 @@ def plan_set_operation(body: ir.SetOperation, branches: Sequence[BoundRelation])
     plans = [branch.plan for branch in branches]
     if not branches or body.by_name or body.limit or None in plans or any(branch.unexpanded for branch in branches):
         return None
-    return PlanNode(("U", body.op, body.distinct, tuple(plans), tuple(column.name for column in branches[0].columns)))
+    return PlanNode(
+        ("U", body.op, body.distinct, tuple(plans), tuple(remove_layout(column.name) for column in branches[0].columns))
+    )
 
 
 def plan_values(body: ir.Values, scope: Scope, links: RelationResolver) -> PlanNode | None:
@@ -64,13 +67,21 @@ def plan_values(body: ir.Values, scope: Scope, links: RelationResolver) -> PlanN
         return None
 
 
+_LAYOUT = re.compile(r"/\*.*?\*/|--[^\n]*|\s+", re.DOTALL)
+
+
+def remove_layout(name: str) -> str:
+    """The name of a column without blanks and remarks: one without an alias may be called as its text is laid out."""
+    return _LAYOUT.sub("", name) if not name.isidentifier() else name
+
+
 def plan_write(names: Sequence[str], linked: BoundRelation) -> PlanNode | None:
     """The plan of the rows of a write, under the names of the columns that they go into."""
     if linked.plan is None:
         return None
     if linked.unexpanded:
         return linked.plan
-    return PlanNode(("A", tuple(names), linked.plan)) if len(names) == len(linked.columns) else None
+    return PlanNode(("A", tuple(map(remove_layout, names)), linked.plan)) if len(names) == len(linked.columns) else None
 
 
 def render_plan(plan: PlanNode) -> str:
@@ -205,7 +216,7 @@ class _SelectPlanner:
             plan = _ExpressionPlanner(self.scope, self.links, self.shown, aliases if seen else {}).plan(output.expr)
             if output.name:
                 aliases.setdefault(output.name, plan)
-            yield (output.name, plan)
+            yield (remove_layout(output.name), plan)
 
     def _plan_star(self, star: ir.Star) -> Iterator[Plan]:
         if star.replace or star.rename or star.pattern or star.each is not None or star.of is not None:
