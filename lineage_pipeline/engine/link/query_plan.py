@@ -6,7 +6,7 @@ query that is used twice has one plan. What is not planned has none; two revisio
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -113,23 +113,21 @@ class VisibleSources:
     def __init__(self, scope: Scope, limit: int | None = None) -> None:
         """Keep the scope; the sources of semi and anti joins are seen by their own conditions alone."""
         self.scope = scope
-        self.limit = len(scope.placed) if limit is None else limit
-        self.own = -1 if limit is None else limit - 1
+        own = -1 if limit is None else limit - 1
+        sides = scope.placed_sides
+        self.placed = [
+            one for one in enumerate(scope.placed[:limit]) if one[0] == own or sides[one[0]] not in ("semi", "anti")
+        ]
+        self.places = {place for place, _ in self.placed}
 
-    def __iter__(self) -> Iterator[tuple[int, ScopeSource]]:
-        """All of them, in order."""
-        for place in range(self.limit):
-            if self._sees(place):
-                yield place, self.scope.placed[place]
+    def having(self, name: str) -> list[tuple[int, ScopeSource]]:
+        """Those that have a column."""
+        return [one for one in self.placed if one[1].has(name)]
 
-    def matching(self, qualifier: Sequence[str]) -> Iterator[tuple[int, ScopeSource]]:
+    def matching(self, qualifier: Sequence[str]) -> list[tuple[int, ScopeSource]]:
         """Those that a qualifier names."""
-        for place, source in self.scope.placed_by_alias.get(qualifier[-1], ()):
-            if place < self.limit and self._sees(place) and source.matches(qualifier):
-                yield place, source
-
-    def _sees(self, place: int) -> bool:
-        return place == self.own or self.scope.placed_sides[place] not in ("semi", "anti")
+        named = self.scope.placed_by_alias.get(qualifier[-1], ())
+        return [one for one in named if one[0] in self.places and one[1].matches(qualifier)]
 
 
 class _SelectPlanner:
@@ -148,11 +146,10 @@ class _SelectPlanner:
         sources = tuple(map(self._plan_source, body.sources, self.scope.placed, range(len(body.sources))))
         joins = tuple(self._plan_join(source.join, place) for place, source in enumerate(body.sources))
         outputs = list(self._plan_outputs())
-        named = {
-            column.name: output[1]
-            for column, output in zip(columns, outputs, strict=False)
-            if not any(item[0] == "*" for item in outputs) and column.name
-        }
+        named: dict[str, Plan] = {}
+        if not any(item[0] == "*" for item in outputs):
+            pairs = zip(columns, outputs, strict=False)
+            named = {column.name: output[1] for column, output in pairs if column.name}
         return (
             "S",
             sources,
@@ -221,7 +218,7 @@ class _SelectPlanner:
     def _plan_star(self, star: ir.Star) -> Iterator[Plan]:
         if star.replace or star.rename or star.pattern or star.each is not None or star.of is not None:
             raise UnplannedError
-        meant = [*(self.shown.matching(star.qualifier) if star.qualifier else self.shown)]
+        meant = self.shown.matching(star.qualifier) if star.qualifier else self.shown.placed
         if not meant or (star.qualifier and len(meant) > 1):
             raise UnplannedError
         done: set[str] = set()
@@ -263,7 +260,7 @@ class _SelectPlanner:
                     raise UnplannedError
                 yield outputs[place][1]
             elif isinstance(key, ir.Ref) and len(key.parts) == 1 and key.parts[0] in named:
-                own = any(source.has(key.parts[0]) for _, source in self.shown)
+                own = self.shown.having(key.parts[0])
                 first = clause == "order" or (traits.alias_in_group and (traits.alias_first_in_group or not own))
                 yield named[key.parts[0]] if first else planner.plan(key)
             else:
@@ -336,7 +333,7 @@ class _ExpressionPlanner:
     def plan_merged(self, name: str, place: int) -> Plan:
         """The equality that USING stands for."""
         earlier = VisibleSources(self.scope, place)
-        owners = [one for one in earlier if one[1].has(name)] or [one for one in earlier if one[1].is_open()][:1]
+        owners = earlier.having(name) or [one for one in earlier.placed if one[1].is_open()][:1]
         if not owners or any(side in ("right", "full") for side in self.scope.placed_sides):
             raise UnplannedError  # with those, which of several columns counts depends on the joins before
         added = _plan_column(0, place, self.scope.placed[place], name)
@@ -345,28 +342,30 @@ class _ExpressionPlanner:
     def plan_ref(self, ref: ir.Ref) -> Plan:
         if ref.parts[0] in self.params:
             return ("m", ref.parts)
-        return self._plan_name(ref) if len(ref.parts) == 1 else self._plan_qualified(ref)
+        return self._plan_name(ref) if len(ref.parts) == 1 else self._plan_at_levels(ref, self._plan_qualified_at)
 
-    def _levels(self) -> Iterator[tuple[int, Scope, "VisibleSources"]]:
-        yield 0, self.scope, self.sources
-        level, scope = 1, self.scope.outer
-        while scope is not None:
-            yield level, scope, VisibleSources(scope)
+    def _plan_at_levels(
+        self, ref: ir.Ref, plan_at: Callable[[int, Scope, "VisibleSources", ir.Ref], Plan | None]
+    ) -> Plan:
+        """The plan of a reference in the innermost scope that knows it."""
+        level, scope, sources = 0, self.scope, self.sources
+        while (found := plan_at(level, scope, sources, ref)) is None:
+            if scope.outer is None:
+                raise UnplannedError
             level, scope = level + 1, scope.outer
+            sources = VisibleSources(scope)
+        return found
 
     def _plan_name(self, ref: ir.Ref) -> Plan:
         name, variables = ref.parts[0], self.scope.variables
         if name in variables.scalars and self.scope.traits.variables_hide_columns:
             return ("v", name)
-        for level, scope, sources in self._levels():
-            found = self._plan_name_at(level, scope, sources, name)
-            if found is not None:
-                return found
-        raise UnplannedError
+        return self._plan_at_levels(ref, self._plan_name_at)
 
-    def _plan_name_at(self, level: int, scope: Scope, sources: "VisibleSources", name: str) -> Plan | None:
+    def _plan_name_at(self, level: int, scope: Scope, sources: "VisibleSources", ref: ir.Ref) -> Plan | None:
         """The plan of a name alone in one scope, or None where only a scope around it may know the name."""
-        owners = [one for one in sources if one[1].has(name) and not one[1].reach]
+        name = ref.parts[0]
+        owners = [one for one in sources.having(name) if not one[1].reach]
         if name in scope.merged:
             owners = [one for one in owners if any(one[1] is other for other in scope.merged[name])]
         if len(owners) == 1:
@@ -385,28 +384,24 @@ class _ExpressionPlanner:
         traits = self.scope.traits
         if name.upper() in traits.reserved_values or name.upper() in traits.value_keywords:
             return ("l", "word", name.upper())
-        if any(one[1].has_catch_all() for one in sources):
+        if any(one[1].has_catch_all() for one in sources.placed):
             raise UnplannedError
-        opened = [one for one in sources if one[1].is_open()]
+        opened = [one for one in sources.placed if one[1].is_open()]
         if len(opened) == 1:
             return _plan_column(level, *opened[0], name)
-        if opened or (traits.row_values and any(one[1].alias == name for one in sources)):
+        if opened or (traits.row_values and any(one[1].alias == name for one in sources.placed)):
             raise UnplannedError
         return None
 
-    def _plan_qualified(self, ref: ir.Ref) -> Plan:
+    def _plan_qualified_at(self, level: int, scope: Scope, sources: "VisibleSources", ref: ir.Ref) -> Plan | None:
+        """The plan of a qualified name in one scope, or None where a scope around it may know it."""
         parts = ref.parts
-        for level, scope, sources in self._levels():
-            for size in range(len(parts) - 1, 0, -1):
-                for place, source in sources.matching(parts[:size]):
-                    if source.has(parts[size]) or source.is_open():
-                        if source.has_catch_all():
-                            raise UnplannedError
-                        return _with_path(_plan_column(level, place, source, parts[size]), parts[size + 1 :])
-            owners = [one for one in sources if one[1].has(parts[0])]
-            if len(owners) == 1 and scope.traits.dotted_members:
-                return _with_path(_plan_column(level, *owners[0], parts[0]), parts[1:])
-        raise UnplannedError
+        for size in range(len(parts) - 1, 0, -1):
+            for place, source in sources.matching(parts[:size]):
+                if source.has(parts[size]) or source.is_open():
+                    return _with_path(_plan_column(level, place, source, parts[size]), parts[size + 1 :])
+        owners = sources.having(parts[0]) if scope.traits.dotted_members else []
+        return _with_path(_plan_column(level, *owners[0], parts[0]), parts[1:]) if len(owners) == 1 else None
 
     def plan_call(self, call: ir.Call) -> Plan:
         op = strip_options(call.op)
