@@ -1,7 +1,9 @@
 """Comparison of two sides, for every command that compares: changes, judged by the policy, with their waivers."""
 
 import os
+from collections import defaultdict
 from datetime import date
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +12,7 @@ from msgspec.structs import replace
 from lineage_pipeline.cli.local_analysis import ComparisonSide, analyze_pair, read_side_imports
 from lineage_pipeline.diff_settings import report_relaxed_since
 from lineage_pipeline.discover.git.repository import find_toplevel
-from lineage_pipeline.export.subject import Comparison, with_head
+from lineage_pipeline.export.subject import Comparison, with_base, with_head
 from lineage_pipeline.model.tables import Diagnostic
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from lineage_pipeline.discover.discovery import Discovery
     from lineage_pipeline.engine.diff.file_accounts import FileSide
     from lineage_pipeline.model.analysis import LineageTables
-    from lineage_pipeline.model.tables import Change, Waiver
+    from lineage_pipeline.model.tables import Change, StatementRow, Waiver
 
 
 def compare_sides(
@@ -34,14 +36,16 @@ def compare_sides(
     from lineage_pipeline.diff_settings import build_policy
     from lineage_pipeline.engine.diff.compare import diff
     from lineage_pipeline.engine.diff.file_accounts import account_for_files, report_uncompared
+    from lineage_pipeline.engine.diff.suggestions import describe_changes
     from lineage_pipeline.engine.diff.waivers import apply_waivers
 
     policy = build_policy(head[1])
     before, after = analyze_pair(base, head)
-    account = account_for_files(_read_files(base[0], before), _read_files(head[0], after))
-    changes = report_uncompared(account, diff(before, after, policy), policy)
+    sides = build_file_side(base[0], before), build_file_side(head[0], after)
+    account = account_for_files(*sides)
+    changes = fill_change_paths(report_uncompared(account, diff(before, after, policy), policy), (head, base))
     waivers, problems = find_waivers(head[0], after)
-    waived = apply_waivers(fill_change_paths(changes, (head, base)), waivers, today)
+    waived = apply_waivers(describe_changes(*sides, changes), waivers, today)
     found = (*told, *problems, *waived.findings)
     comparison = Comparison(
         base=base[0].key,
@@ -52,15 +56,40 @@ def compare_sides(
         show_waived=show_waived,
         account=account,
     )
-    return with_head(comparison, after, head[0].files)
+    return with_base(with_head(comparison, after, head[0].files), before.diagnostics)
 
 
-def _read_files(discovery: "Discovery", lineage: "LineageTables") -> "FileSide":
-    """Return one side of the account of files."""
+def narrow_to_object(comparison: Comparison, written: str) -> Comparison:
+    """Keep the causes at an object and those that affect it; an object that nothing touches has none."""
+    from lineage_pipeline.engine.trace.name_lookup import NameLookup
+    from lineage_pipeline.engine.trace.selectors import parse_selector
+    from lineage_pipeline.queries.lineage import object_not_found
+
+    touched: dict[str, set[str]] = defaultdict(set)
+    for change in comparison.changes:
+        touched[change.root_id] |= {change.object, *(reader.object for reader in change.consumers)}
+    names = sorted({*chain.from_iterable(touched.values()), *chain.from_iterable(comparison.edges)})
+    known, selector = NameLookup(dict.fromkeys(names, ())), parse_selector(written)
+    chosen = set(known.match_objects(selector.parts))
+    if not chosen:
+        raise object_not_found(known, selector)
+    return replace(comparison, changes=tuple(one for one in comparison.changes if touched[one.root_id] & chosen))
+
+
+def build_file_side(discovery: "Discovery", lineage: "LineageTables") -> "FileSide":
+    """Return the files of one side with their texts and statements."""
     from lineage_pipeline.engine.diff.file_accounts import FileSide
 
     texts = {source.source_hash: source.text for source in discovery.sources}
-    return FileSide(discovery.files, lineage, lambda file: texts.get(file.source_hash, ""))
+    statements: dict[str, list[StatementRow]] = defaultdict(list)
+    for row in lineage.statements:
+        statements[row.path].append(row)
+    return FileSide(
+        files=discovery.files,
+        lineage=lineage,
+        read_text=lambda file: texts.get(file.source_hash, ""),
+        find_statements=lambda path: statements.get(path, ()),
+    )
 
 
 def fill_change_paths(

@@ -41,6 +41,7 @@ class Comparison(msgspec.Struct, frozen=True):
     Reports for people omit waived changes unless `show_waived`, and count them.
     The `account` says which changed files were compared.
     About head: what could not be analyzed, the object edges, the files where known, and the owners.
+    `standing` is what could not be analyzed at base either, where this is known.
     """
 
     base: str
@@ -54,6 +55,7 @@ class Comparison(msgspec.Struct, frozen=True):
     files: frozenset[str] = frozenset()
     owners: Mapping[str, tuple[str, ...]] = {}
     account: FileAccount = FileAccount()
+    standing: frozenset[tuple[str, str | None, str]] = frozenset()
 
     @property
     def relaxed_findings(self) -> tuple[Diagnostic, ...]:
@@ -86,6 +88,17 @@ def with_head(comparison: Comparison, lineage: LineageTables, files: Iterable[Sq
         files=frozenset(file.path for file in files),
         owners={row.object: row.owners for row in lineage.objects if row.owners},
     )
+
+
+def with_base(comparison: Comparison, findings: Iterable[Diagnostic]) -> Comparison:
+    """Add what could not be analyzed at base: a change is not to blame for it."""
+    standing = frozenset(map(identify_finding, filter(is_unanalyzed, findings)))
+    return msgspec.structs.replace(comparison, standing=standing)
+
+
+def identify_finding(finding: Diagnostic) -> tuple[str, str | None, str]:
+    """What a finding says of which file, wherever it says it."""
+    return finding.code, finding.path, finding.message
 
 
 def is_unanalyzed(finding: Diagnostic) -> bool:

@@ -13,8 +13,9 @@ class UncomparedFile(msgspec.Struct, frozen=True, order=True):
 
 
 class FileAccount(msgspec.Struct, frozen=True):
-    """How many files changed, how many of those were compared in full, and the others."""
+    """How many files changed, how many of those were compared in full, the others, and the paths of all."""
 
     changed: int = 0
     compared: int = 0
     uncompared: tuple[UncomparedFile, ...] = ()
+    paths: tuple[str, ...] = ()

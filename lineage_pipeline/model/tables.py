@@ -106,6 +106,10 @@ class SqlFile(msgspec.Struct, frozen=True, gc=False):
     position: int | None = None
 
 
+LONGEST_PREVIEW = 100
+"""Characters of a statement's preview."""
+
+
 class StatementRow(msgspec.Struct, frozen=True, gc=False):
     """One statement of a file; a statement inside a block or module names its `parent`."""
 
@@ -297,7 +301,7 @@ class Diagnostic(msgspec.Struct, frozen=True, gc=False):
 
 
 class Consumer(msgspec.Struct, frozen=True, order=True, gc=False):
-    """One reader that feels a change."""
+    """One reader that a change affects."""
 
     object: str
     column: str | None
@@ -307,7 +311,11 @@ class Consumer(msgspec.Struct, frozen=True, order=True, gc=False):
 
 
 class Change(msgspec.Struct, frozen=True, gc=False):
-    """One change between base and head."""
+    """One change between base and head.
+
+    `before` and `after` are canonical texts; `sql_before` and `sql_after` are the edited lines as their author wrote
+    them. A `suggestion` is an edit that would repair a reader.
+    """
 
     id: str
     rule: str
@@ -326,6 +334,9 @@ class Change(msgspec.Struct, frozen=True, gc=False):
     line: int | None
     fingerprint: str
     waiver: str | None
+    sql_before: str | None = None
+    sql_after: str | None = None
+    suggestion: str | None = None
 
 
 class Table(msgspec.Struct, frozen=True):

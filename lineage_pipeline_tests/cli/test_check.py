@@ -431,6 +431,14 @@ def test_ignored_settings_and_submodules_are_reported(
 
 
 @pytest.mark.usefixtures("clone")
+def test_a_comparison_is_narrowed_to_an_object(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", "main", "HEAD", "--object", "Raw.Orders"]) == 0
+    assert "COL001 column removed: raw.orders.note" in capsys.readouterr().out
+    assert main(["diff", "main", "HEAD", "--object", "orderz"]) == 1
+    assert "there is no object orderz; did you mean" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("clone")
 def test_a_writer_of_a_removed_column_is_reported_once(capsys: pytest.CaptureFixture[str]) -> None:
     git("checkout", "-q", "main")
     commit({"load.sql": "insert into raw.orders (id, note) values (1, 'x');\n"}, "a writer")

@@ -27,14 +27,16 @@ from lineage_pipeline.engine.diff.rules.registry import RULES
 from lineage_pipeline.export import REPORTERS, SCHEMAS
 from lineage_pipeline.export.escaping import escape_hidden, format_code, format_fenced
 from lineage_pipeline.export.reports.causes import LONGEST_PATH, diff_lines, shorten_snapshot_key
-from lineage_pipeline.export.reports.comment import COMMENT_MARKER, MOST_DIAGRAM_NODES
-from lineage_pipeline.export.subject import Comparison, ReportStyle
+from lineage_pipeline.export.reports.comment import COMMENT_MARKER, MOST_DIAGRAM_NODES, MOST_OPEN
+from lineage_pipeline.export.subject import Comparison, ReportStyle, with_base
 from lineage_pipeline.model import enums
+from lineage_pipeline.model.file_account import FileAccount
 from lineage_pipeline_tests.support.comparisons import (
     HOSTILE_NAMES,
     SMALL_COMPARISON,
     make_change,
     make_consumer,
+    make_finding,
     make_hostile_comparison,
 )
 from lineage_pipeline_tests.support.report_schemas import JUNIT, SARIF, find_junit_faults
@@ -69,17 +71,19 @@ Breaking (1)
 
   COL001 column removed: core.orders.id  core/orders.sql:3
     - INT
+    what to do: Change the readers that are listed, or keep the column until they are.
     read by
       mart.sales.id  mart.sales.sql:7    breaks  @team
       mart.returns   mart.returns.sql:7  breaks  @team
     further down
-      mart.year.id   mart.year.sql:1     breaks
+      mart.year.id   mart.year.sql:1     breaks (2 steps)
 
 Potentially breaking (1)
 
   ROW004 filter changed: core.orders  core/orders.sql:3
       (a = 1)
     + (b = 2)
+    what to do: Tell the readers which rows came or went.
 
 Not breaking (1)
 
@@ -96,11 +100,11 @@ Waivers (1)
 
   lineage-waivers.toml:2: a waiver ran out [WAIVER_EXPIRED]
 
-Not analysed (1)
+Not analyzed, in or near this change (1)
 
   broken.sql:2: cannot parse this statement [PARSE_ERROR]
 
-shop@aaaaaaaaaaaa → shop@bbbbbbbbbbbb: 1 breaking, 1 potentially breaking, 1 not breaking, 1 waived; 3 objects feel it
+shop@aaaaaaaaaaaa → shop@bbbbbbbbbbbb: 1 breaking, 1 potentially breaking, 1 not breaking, 1 waived; 3 objects affected
 """
     assert write_report("text") == expected
 
@@ -141,7 +145,7 @@ def test_colors_are_for_terminals_unless_configured_otherwise(
 
 def test_a_one_line_change_has_position_severity_rule_and_readers() -> None:
     first, *_ = write_report("singleline").splitlines()
-    told = "column removed: core.orders.id; felt by mart.sales, mart.returns, mart.year [COL001]"
+    told = "column removed: core.orders.id; affects mart.sales, mart.returns, mart.year [COL001]"
     assert first == f"core/orders.sql:3: breaking: {told}"
     assert len(write_report("singleline").splitlines()) == 5
 
@@ -225,12 +229,12 @@ def test_the_comment_can_be_found_again_and_says_who_is_concerned() -> None:
     assert comment.startswith(
         f"{COMMENT_MARKER}\n## Lineage changes: 1 breaking, 1 potentially breaking, 1 not breaking, 1 waived\n"
     )
-    assert "3 objects feel it. Owners: `@team`." in comment
+    assert "3 objects affected. Owners: `@team`." in comment
     link = "[`mart.sales.sql:7`](https://git.example/shop/blob/bbb/mart.sales.sql#L7)"
-    assert f"| `mart.sales.id` | **breaks** | {link} | `@team` |" in comment
+    assert f"| `mart.sales.id` | **breaks** | {link} | 1 | `@team` |" in comment
     assert comment.index("### Breaking") < comment.index("### Potentially breaking") < comment.index("### Not breaking")
     assert f"* EXP001 expression changed: `core.orders.total`: `{WAIVED}`" in comment
-    assert "<summary>What could not be analysed: 1</summary>" in comment
+    assert "<summary>Not analyzed, in or near this change: 1</summary>" in comment
 
 
 def test_files_that_head_does_not_have_are_not_linked() -> None:
@@ -251,12 +255,49 @@ def test_a_comment_that_is_too_long_drops_whole_root_changes_and_says_so() -> No
     readers = tuple(make_consumer(f"mart.t{number}" + "x" * 150) for number in range(40))
     many = tuple(make_change(str(number), column=f"c{number}", consumers=readers) for number in range(500))
     comment = write_report("markdown", Comparison("a", "b", many), link="https://git.example/" + "y" * 100)
-    shown = comment.count("<details open>")
+    shown = comment.count("<summary><b>COL001")
     cut = re.search(r"\*\*Cut here:\*\* (\d+) breaking \(COL001 × (\d+)\)", comment)
     assert len(comment) < COMMENT_LIMIT
     assert cut is not None and shown > 0
     assert shown + int(cut[1]) == 500
     assert cut[1] == cut[2]
+
+
+def test_the_comment_unfolds_the_five_gravest_causes_each_in_25_lines() -> None:
+    readers = tuple(make_consumer(f"mart.t{number}") for number in range(12))
+    edit = {"sql_before": "\n".join(f"a{n}" for n in range(12)), "sql_after": "\n".join(f"b{n}" for n in range(12))}
+    many = tuple(make_change(str(n), object=f"core.o{n}", consumers=readers, **edit) for n in range(7))
+    comment = write_report("markdown", Comparison("a", "b", many))
+    causes = comment.split("<summary><b>COL001")
+    assert comment.count("<details open>") == MOST_OPEN
+    assert [len(cause.partition("<details")[0].splitlines()) <= 25 for cause in causes[1:]] == [True] * 7
+    assert comment.count("<summary>7 more</summary>") == 7
+
+
+def test_one_edit_that_does_the_same_to_several_columns_is_one_entry() -> None:
+    edit = {"sql_before": "a, b", "sql_after": "c"}
+    same = [make_change(column, column=column, **edit) for column in ("a", "b")]
+    added = [make_change(column, "COL003", enums.Severity.NON_BREAKING, column=column) for column in ("c", "d")]
+    other = make_change("e", column="e", sql_before="e", sql_after=None)
+    comment = write_report("markdown", Comparison("a", "b", (*same, *added, other)))
+    assert "<b>COL001 column removed</b>: <code>core.orders (a, b)</code>" in comment
+    assert "<b>COL001 column removed</b>: <code>core.orders.e</code>" in comment
+    assert "* COL003 column added: `core.orders (c, d)` at" in comment
+
+
+def test_the_edited_lines_come_before_canonical_text_and_a_sentence_stays() -> None:
+    missing = make_change("1", "SRC002", before=None, after="k is not a column of t", sql_after="select k from t")
+    text = write_report("text", Comparison("a", "b", (missing,)))
+    assert "    k is not a column of t\n    + select k from t\n" in text
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "html", "sarif"])
+def test_reports_say_what_could_not_be_analyzed_near_the_change_or_newly(format: str) -> None:
+    near, new, old = (make_finding(f"{word} fault", f"{word}.sql") for word in ("near", "new", "old"))
+    comparison = with_base(Comparison("a", "b", (), unanalysed=(near, new, old)), (near, old))
+    account = FileAccount(1, 1, (), ("near.sql",))
+    text = write_report(format, msgspec.structs.replace(comparison, account=account))
+    assert ["near fault" in text, "new fault" in text, "old fault" in text] == [True, True, False]
 
 
 def test_the_diagram_has_a_bounded_number_of_nodes() -> None:

@@ -17,5 +17,8 @@ select
     changes.path,
     changes.line,
     changes.fingerprint,
-    changes.waiver
+    changes.waiver,
+    changes.sql_before,
+    changes.sql_after,
+    changes.suggestion
 from {{ source('lineage', 'changes') }} as changes

@@ -18,7 +18,7 @@ from lineage_pipeline.defs.runs.published import (
     is_published,
     read_base_key,
     read_comparison,
-    read_file_account,
+    read_file_side,
     read_sources,
     read_subject,
     relink_contested,
@@ -28,14 +28,15 @@ from lineage_pipeline.defs.specs import SPARK_POOL, build_specs, snapshot_partit
 from lineage_pipeline.diff_settings import build_policy
 from lineage_pipeline.discover.discovery import build_file_finding
 from lineage_pipeline.engine.diff.compare import diff
-from lineage_pipeline.engine.diff.file_accounts import report_uncompared
+from lineage_pipeline.engine.diff.file_accounts import account_for_files, report_uncompared
+from lineage_pipeline.engine.diff.suggestions import describe_changes
 from lineage_pipeline.engine.diff.waivers import INLINE_MARK, WaivedChanges
 from lineage_pipeline.export import REPORTERS
 from lineage_pipeline.export.documents.changes_json import count_by_severity
 from lineage_pipeline.export.escaping import format_fenced
 from lineage_pipeline.export.formats.lineage_formats import write_text_parts
 from lineage_pipeline.model.enums import Stage
-from lineage_pipeline.model.tables import Diagnostic, Waiver
+from lineage_pipeline.model.tables import Change, Diagnostic, Waiver
 
 MAX_EVENT_PREVIEW = 2_000
 """Characters of an event in a preview."""
@@ -88,18 +89,22 @@ def _compare_snapshots(
     """Compare two snapshots on Spark; few rows, and those that must be linked again, are compared here."""
     warehouse, policy, (base, head) = store.warehouse(settings), build_policy(settings), keys
     runs = [store.published(settings, key) for key in keys]
+    files = read_file_side(warehouse, base), read_file_side(warehouse, head)
+
+    def complete(changes: Sequence[Change]) -> tuple[Change, ...]:
+        return describe_changes(*files, report_uncompared(account_for_files(*files), changes, policy))
+
     again = relink_contested(warehouse, settings, base, head)
     if again is not None:
-        found = report_uncompared(read_file_account(warehouse, base, head), diff(*again, policy), policy)
+        found = complete(diff(*again, policy))
         return waive_snapshot_changes(warehouse, folder, head, read_sources(warehouse, head), found)
     if sum(table.rows for run in runs for table in run.manifest.tables.values()) <= LOCAL_DIFF_ROWS:
-        changes = diff(warehouse.load(base), warehouse.load(head), policy)
-        found = report_uncompared(read_file_account(warehouse, base, head), changes, policy)
+        found = complete(diff(warehouse.load(base), warehouse.load(head), policy))
         return waive_snapshot_changes(warehouse, folder, head, read_sources(warehouse, head), found)
     from lineage_pipeline.spark.snapshot_diff import SnapshotPair, diff_snapshots, find_sources
 
     sides = SnapshotPair(open_session(), *runs)
-    found = report_uncompared(read_file_account(warehouse, base, head), diff_snapshots(sides, policy), policy)
+    found = complete(diff_snapshots(sides, policy))
     return waive_snapshot_changes(warehouse, folder, head, find_sources(sides, INLINE_MARK), found)
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -21,7 +22,7 @@ from lineage_pipeline.discover.waiver_file import collect_waivers
 from lineage_pipeline.engine.diff.file_accounts import FileSide, account_for_files
 from lineage_pipeline.engine.diff.import_conflicts import find_import_conflicts
 from lineage_pipeline.engine.diff.waivers import WaivedChanges, apply_waivers
-from lineage_pipeline.export.subject import Comparison, OpenLineageNaming, Subject, with_head
+from lineage_pipeline.export.subject import Comparison, OpenLineageNaming, Subject, with_base, with_head
 from lineage_pipeline.model.analysis import InputFile, LineageTables, TableSchema
 from lineage_pipeline.model.enums import Origin, Status
 from lineage_pipeline.model.file_account import FileAccount
@@ -75,32 +76,38 @@ def read_comparison(warehouse: Warehouse, head: str) -> Comparison | None:
     )
     files = arrow_to_rows("sql_files", warehouse.read(head, "sql_files"), SqlFile)
     told = tuple(one for one in lineage.diagnostics if one.code in COMPARISON_FINDINGS)
-    return with_head(
-        Comparison(
-            base=base,
-            head=head,
-            changes=changes,
-            waivers=tuple(waivers),
-            findings=told,
-            account=read_file_account(warehouse, base, head) if warehouse.manifest(base) else FileAccount(),
-        ),
-        lineage,
-        files,
+    there = warehouse.manifest(base) is not None
+    comparison = Comparison(
+        base=base,
+        head=head,
+        changes=changes,
+        waivers=tuple(waivers),
+        findings=told,
+        account=read_file_account(warehouse, base, head) if there else FileAccount(),
     )
+    before = arrow_to_rows("diagnostics", warehouse.read(base, "diagnostics"), Diagnostic) if there else ()
+    return with_base(with_head(comparison, lineage, files), before)
 
 
 def read_file_account(warehouse: Warehouse, base: str, head: str) -> FileAccount:
     """Read which files changed between two published snapshots, and which of them could not be compared."""
-    return account_for_files(_read_file_side(warehouse, base), _read_file_side(warehouse, head))
+    return account_for_files(read_file_side(warehouse, base), read_file_side(warehouse, head))
 
 
-def _read_file_side(warehouse: Warehouse, snapshot: str) -> FileSide:
-    """Read the files of a snapshot, its findings and the statements that failed; texts only of files that are asked."""
+def read_file_side(warehouse: Warehouse, snapshot: str) -> FileSide:
+    """Read the files of a snapshot, its findings and the statements that failed; the rest only of files in demand."""
     statements = warehouse.read(snapshot, "statements")
     failed = statements.filter(pc.equal(statements["status"], Status.FAILED.value))
 
+    def find_statements(path: str) -> tuple[StatementRow, ...]:
+        return arrow_to_rows("statements", statements.filter(pc.equal(statements["path"], path)), StatementRow)
+
+    @cache
+    def read_sources_table() -> pa.Table:
+        return warehouse.read(snapshot, "sources")
+
     def read_text(file: SqlFile) -> str:
-        sources = warehouse.read(snapshot, "sources")
+        sources = read_sources_table()
         rows = sources.filter(pc.equal(sources["source_hash"], file.source_hash))
         return rows["text"][0].as_py() if len(rows) else ""
 
@@ -108,7 +115,8 @@ def _read_file_side(warehouse: Warehouse, snapshot: str) -> FileSide:
         statements=arrow_to_rows("statements", failed, StatementRow),
         diagnostics=arrow_to_rows("diagnostics", warehouse.read(snapshot, "diagnostics"), Diagnostic),
     )
-    return FileSide(arrow_to_rows("sql_files", warehouse.read(snapshot, "sql_files"), SqlFile), lineage, read_text)
+    files = arrow_to_rows("sql_files", warehouse.read(snapshot, "sql_files"), SqlFile)
+    return FileSide(files, lineage, read_text, find_statements)
 
 
 def read_subject(warehouse: Warehouse, settings: Settings, snapshot: str) -> Subject:

@@ -29,11 +29,15 @@ MOST_NAMED = 10
 
 
 class FileSide(msgspec.Struct, frozen=True):
-    """One side of a comparison: its files, its lineage with all findings, and the text of a file as written."""
+    """One side of a comparison: its files, its lineage with all findings, and what a file has, read when asked.
+
+    `read_text` gives the text of a file as written, `find_statements` the statements of a path.
+    """
 
     files: Sequence[SqlFile]
     lineage: LineageTables
     read_text: Callable[[SqlFile], str]
+    find_statements: Callable[[str], Sequence[StatementRow]]
 
 
 class _Reading(msgspec.Struct, frozen=True):
@@ -61,7 +65,7 @@ def account_for_files(base: FileSide, head: FileSide) -> FileAccount:
     changed = _find_changed(before.files, after.files)
     found = [(path, _find_reason(before, after, path)) for path in changed]
     left = tuple(UncomparedFile(path, one.code, one.message, one.line) for path, one in found if one is not None)
-    return FileAccount(len(changed), len(changed) - len(left), left)
+    return FileAccount(len(changed), len(changed) - len(left), left, tuple(changed))
 
 
 def report_uncompared(account: FileAccount, changes: Sequence[Change], policy: Policy = DEFAULT) -> tuple[Change, ...]:

@@ -1,13 +1,15 @@
 """Findings: a change as a rule finds it, before its impact is known, and its location."""
 
+import re
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 
 import msgspec
 
-from lineage_pipeline.engine.diff.index import PROJECTION_FACET, LineageIndex, StatementBody, StatementKey
+from lineage_pipeline.engine.diff.index import PROJECTION_FACET, LineageIndex, StatementBody
 from lineage_pipeline.engine.diff.match import LineagePair, StatementEdit
 from lineage_pipeline.model.enums import Confidence, Scope, Severity
+from lineage_pipeline.model.tables import LONGEST_PREVIEW
 
 ID_LENGTH = 16
 
@@ -123,10 +125,8 @@ def _locate_alteration(pair: LineagePair, finding: ChangeFinding) -> Location | 
         return None
     names = dict.fromkeys((finding.object, pair.renames.names.head_object(finding.object)))
     found = [place for name in names for place in pair.head.changers.get(name, ()) if not pair.is_unchanged(place)]
-    told = [place for place in found if _mentions_column(pair.head, place, finding.column or "")]
+    name = re.compile(rf"(?<!\w){re.escape(finding.column or '')}(?!\w)", re.IGNORECASE)
+    previews = [(place, pair.head.statements[place].preview) for place in found if place in pair.head.statements]
+    told = [place for place, text in previews if not finding.column or name.search(text)]
+    told = told or [place for place, text in previews if len(text) >= LONGEST_PREVIEW]  # it may be named further on
     return (told[-1][0], pair.head.line(told[-1])) if told else None
-
-
-def _mentions_column(side: LineageIndex, place: StatementKey, column: str) -> bool:
-    row = side.statements.get(place)
-    return row is not None and column.casefold() in row.preview.casefold()

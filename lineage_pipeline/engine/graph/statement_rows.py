@@ -6,7 +6,7 @@ from lineage_pipeline.model import ir
 from lineage_pipeline.model.enums import Status
 from lineage_pipeline.model.plan import NameBindings
 from lineage_pipeline.model.source_map import SourceText
-from lineage_pipeline.model.tables import StatementRow
+from lineage_pipeline.model.tables import LONGEST_PREVIEW, StatementRow
 
 
 def build_statement_rows(text: SourceText, script: ir.Script, bound: Sequence[NameBindings]) -> Iterator[StatementRow]:
@@ -25,7 +25,7 @@ def build_statement_rows(text: SourceText, script: ir.Script, bound: Sequence[Na
             target=targets[0] if targets else None,
             targets=targets,
             reads=reads,
-            preview=" ".join(text.text[placed.start : min(placed.end, placed.start + 400)].split())[:100],
+            preview=" ".join(text.text[placed.start : min(placed.end, placed.start + 400)].split())[:LONGEST_PREVIEW],
             fingerprint=statement.fingerprint,
             span=text.span(placed.start, placed.end) if placed.exact else None,
             bytes=own[ordinal],

@@ -15,6 +15,7 @@ from lineage_pipeline.model.tables import Change, Diagnostic, Waiver
 CHANGE_KEYS = (
     *("id", "rule", "object", "column", "intrinsic", "effective", "confidence", "scope", "root", "root_id"),
     *("consumers", "before", "after", "path", "line", "fingerprint", "waiver"),
+    *("sql_before", "sql_after", "suggestion"),
 )
 
 WAIVER_KEYS = (

@@ -7,11 +7,12 @@ from difflib import SequenceMatcher
 import msgspec
 
 from lineage_pipeline.engine.diff.rules.registry import RULES
-from lineage_pipeline.export.escaping import escape_lines, quote_path
-from lineage_pipeline.export.subject import Comparison, ReportStyle
+from lineage_pipeline.export.escaping import escape_lines, escape_one_line, quote_path
+from lineage_pipeline.export.reports.headlines import describe_what
+from lineage_pipeline.export.subject import Comparison, ReportStyle, identify_finding
 from lineage_pipeline.model.enums import Confidence, Scope, Severity
 from lineage_pipeline.model.file_account import FileAccount
-from lineage_pipeline.model.tables import Change, Consumer, Waiver
+from lineage_pipeline.model.tables import Change, Consumer, Diagnostic, Waiver
 
 SEVERITY_TITLES = {
     Severity.BREAKING: "Breaking",
@@ -32,6 +33,13 @@ READER_EFFECTS = {
 LOST_NAME_RULES = frozenset({"OBJ001", "OBJ002", "COL001", "COL002"})
 """Rules whose readers still name what no longer exists."""
 
+SAME_MEANING_RULES = frozenset({"OBJ007", "OBJ009"})
+"""Rules that say that an edit changes nothing for anybody."""
+
+SAME_MEANING_TITLE = "Edited, same meaning (proven)"
+
+NOT_ANALYZED_TITLE = "Not analyzed, in or near this change"
+
 HARMFUL_SEVERITIES = (Severity.BREAKING, Severity.POTENTIALLY_BREAKING)
 
 SEVERITY_RANKS = {severity: index for index, severity in enumerate(Severity)}
@@ -39,9 +47,18 @@ SEVERITY_RANKS = {severity: index for index, severity in enumerate(Severity)}
 CONFIDENCE_NOTES = {
     Confidence.INFERRED: "inferred",
     Confidence.APPROXIMATE: "approximate: the lineage here is not certain",
-    Confidence.UNKNOWN: "not known: this could not be analysed",
+    Confidence.UNKNOWN: "unknown: this could not be analyzed",
 }
 """The note on a change that is not certain, by confidence."""
+
+MESSAGE_RULES = ("SRC002", "ANL")
+"""Prefixes of rules whose `after` is a sentence."""
+
+ONE_SIDED_RULES = ("ROW", "CON", "SRC", "NUL", "COL008")
+"""Prefixes of rules about something unnamed that was added or removed."""
+
+LONGEST_DIFFERENCE = 80
+"""Characters of before and after that fit into a line."""
 
 LONGEST_PATH = 500
 """Longer paths get no link: it would fill a comment."""
@@ -52,7 +69,10 @@ _RULES_BY_ID = {rule.id: rule for rule in RULES}
 
 
 class AffectedReader(msgspec.Struct, frozen=True):
-    """One that is affected by a cause: directly, further down, or (`alongside`) a part of the changed object."""
+    """One that is affected by a cause: directly, further down, or (`alongside`) a part of the changed object.
+
+    The `distance` is the number of steps from the changed object, where it is known.
+    """
 
     object: str
     column: str | None
@@ -62,6 +82,7 @@ class AffectedReader(msgspec.Struct, frozen=True):
     effective: Severity | None = None
     fate: str = ""
     becomes: str | None = None
+    distance: int | None = None
 
     @property
     def name(self) -> str:
@@ -75,7 +96,7 @@ class AffectedReader(msgspec.Struct, frozen=True):
 
 
 class RootCause(msgspec.Struct, frozen=True):
-    """A root change with what follows from it."""
+    """A root change with what follows from it; `columns` are those that the same edit changes in the same way."""
 
     change: Change
     title: str
@@ -86,11 +107,23 @@ class RootCause(msgspec.Struct, frozen=True):
     further: tuple[AffectedReader, ...]
     unhurt: int
     waived: str | None
+    columns: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        """Return the changed column or object."""
+        """Return the changed column or object, or the columns where there are several."""
+        if len(self.columns) > 1:
+            return f"{self.change.object} ({', '.join(self.columns)})"
         return qualify_column(self.change.object, self.change.column)
+
+    @property
+    def detail(self) -> str:
+        """Return what the edited lines do not say: the sentence of a finding, or names and types of an interface."""
+        change = self.change
+        quoted = change.sql_before is not None or change.sql_after is not None
+        if change.rule.startswith(MESSAGE_RULES):
+            return change.after or "" if quoted else ""
+        return describe_difference(change) if quoted and change.scope in (Scope.INTERFACE, Scope.POSITIONAL) else ""
 
     @property
     def affected_objects(self) -> tuple[str, ...]:
@@ -122,25 +155,75 @@ def collect_causes(comparison: Comparison) -> list[RootCause]:
         if not change.root:
             following[change.root_id].append(change)
     waivers = {waiver.id: waiver for waiver in comparison.waivers}
+    readers: dict[str, list[str]] = defaultdict(list)
+    for source, reader in comparison.edges:
+        readers[source].append(reader)
     found = [build_cause(root, following[root.id], waivers) for root in comparison.changes if root.root]
-    found = [_with_owners(cause, comparison.owners) for cause in found] if comparison.owners else found
-    return sorted(found, key=lambda cause: (SEVERITY_RANKS[cause.change.effective], -len(cause.affected_objects)))
+    known = [_with_facts_of_readers(cause, comparison.owners, readers) for cause in found]
+    return sorted(known, key=lambda cause: (SEVERITY_RANKS[cause.change.effective], -len(cause.affected_objects)))
 
 
-def _with_owners(cause: RootCause, owners: Mapping[str, tuple[str, ...]]) -> RootCause:
-    """Add the owners of readers that have none yet."""
+def merge_columns(found: Iterable[RootCause]) -> list[RootCause]:
+    """Merge the causes of one edit that does the same to several columns of an object into one entry."""
+    merged: dict[tuple[object, ...], RootCause] = {}
+    for cause in found:
+        change = cause.change
+        # What was added needs no word about each: an object has one line for it.
+        edit = (change.sql_before, change.sql_after) if cause.is_harmful or cause.waived is not None else None
+        alone = change.column is None or (cause.is_harmful and edit == (None, None))
+        key = (change.object, change.rule, change.effective, change.waiver, edit, change.id if alone else None)
+        merged[key] = _merge_causes(merged[key], cause) if key in merged else cause
+    return list(merged.values())
 
-    def add_owners(readers: Iterable[AffectedReader]) -> tuple[AffectedReader, ...]:
+
+def _merge_causes(cause: RootCause, other: RootCause) -> RootCause:
+    columns = dict.fromkeys((*(cause.columns or (cause.change.column,)), other.change.column))
+    return msgspec.structs.replace(
+        cause,
+        columns=tuple(filter(None, columns)),
+        alongside=tuple(dict.fromkeys((*cause.alongside, *other.alongside))),
+        readers=tuple(dict.fromkeys((*cause.readers, *other.readers))),
+        further=tuple(dict.fromkeys((*cause.further, *other.further))),
+        unhurt=cause.unhurt + other.unhurt,
+    )
+
+
+def _with_facts_of_readers(
+    cause: RootCause, owners: Mapping[str, tuple[str, ...]], readers: Mapping[str, Sequence[str]]
+) -> RootCause:
+    """Add the owners of readers that have none yet, and how far each reader is from the change."""
+    if not cause.affected_readers:
+        return cause
+    steps = _count_steps(cause.change.object, readers)
+
+    def add_facts(found: Iterable[AffectedReader], known: int | None) -> tuple[AffectedReader, ...]:
         return tuple(
-            one if one.owners else msgspec.structs.replace(one, owners=owners.get(one.object, ())) for one in readers
+            msgspec.structs.replace(
+                one, owners=one.owners or owners.get(one.object, ()), distance=known or steps.get(one.object)
+            )
+            for one in found
         )
 
-    return msgspec.structs.replace(cause, readers=add_owners(cause.readers), further=add_owners(cause.further))
+    return msgspec.structs.replace(cause, readers=add_facts(cause.readers, 1), further=add_facts(cause.further, None))
+
+
+def _count_steps(start: str, readers: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """Return the number of steps from an object to each one that depends on it."""
+    found, border = {start: 0}, [start]
+    while border:
+        border = sorted({name for one in border for name in readers.get(one, ()) if name not in found})
+        found |= dict.fromkeys(border, 1 + max(found.values()))
+    return found
 
 
 def diff_lines(change: Change, most: int, length: int = 400) -> list[tuple[str, str]]:
-    """Return the lines of before and after, each with its sign: `-`, `+`, or a blank for common ones."""
-    before, after = (escape_lines(text or "", most, length) for text in (change.before, change.after))
+    """Return the lines of before and after, each with its sign: `-`, `+`, or a blank for common ones.
+
+    They are the edited lines as their author wrote them, where these are known, else the canonical texts.
+    """
+    quoted = change.sql_before is not None or change.sql_after is not None
+    texts = (change.sql_before, change.sql_after) if quoted else (change.before, change.after)
+    before, after = (escape_lines(text or "", most, length) for text in texts)
     shown: list[tuple[str, str]] = []
     for kind, first, last, start, end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if kind == "equal":
@@ -148,6 +231,16 @@ def diff_lines(change: Change, most: int, length: int = 400) -> list[tuple[str, 
         else:
             shown += [*(("-", line) for line in before[first:last]), *(("+", line) for line in after[start:end])]
     return shown
+
+
+def select_near_findings(comparison: Comparison, found: Iterable[RootCause]) -> tuple[Diagnostic, ...]:
+    """Return what could not be analyzed in changed files, in those of the causes and of who is affected, and newly."""
+    paths: set[str | None] = {*comparison.account.paths}
+    for cause in found:
+        paths |= {cause.change.path, *(reader.path for reader in (*cause.alongside, *cause.affected_readers))}
+    return tuple(
+        one for one in comparison.unanalysed if one.path in paths or identify_finding(one) not in comparison.standing
+    )
 
 
 def rank_owners(found: Iterable[RootCause]) -> list[str]:
@@ -170,6 +263,22 @@ def build_link(comparison: Comparison, style: ReportStyle, path: str, line: int 
     return f"{style.link.rstrip('/')}/{quote_path(path)}" + ("" if line is None else f"#L{line}")
 
 
+def describe_difference(change: Change) -> str:
+    """Return before and after where they are short; only one of them where the rule does not say which."""
+    before, after = ((text or "").replace("\n", "; ") for text in (change.before, change.after))
+    if len(before) + len(after) >= LONGEST_DIFFERENCE:
+        return ""
+    if before and after:
+        return f"{escape_one_line(before)} → {escape_one_line(after)}"
+    if change.rule.startswith(MESSAGE_RULES):
+        return escape_one_line(after)
+    return (
+        escape_one_line(f"+ {after}" if after else before and f"- {before}")
+        if change.rule.startswith(ONE_SIDED_RULES)
+        else ""
+    )
+
+
 def format_number_of(number: int, noun: str) -> str:
     """Format a number with its noun."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
@@ -177,7 +286,7 @@ def format_number_of(number: int, noun: str) -> str:
 
 def format_affected_count(number: int) -> str:
     """Format how many objects are affected."""
-    return f"{format_number_of(number, 'object')} {'feels' if number == 1 else 'feel'} it"
+    return f"{format_number_of(number, 'object')} affected"
 
 
 def format_compared_files(account: FileAccount) -> str:
@@ -231,7 +340,7 @@ def build_cause(
     hurt = [reader for reader in further if reader.effective is None or reader.effective in HARMFUL_SEVERITIES]
     return RootCause(
         change=root,
-        title=rule.title if rule else "",
+        title=describe_what(root),
         meaning=rule.meaning if rule else "",
         remedy=rule.remedy if rule else "",
         alongside=tuple(map(_reader_of_change, own)),

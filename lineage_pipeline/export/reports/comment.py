@@ -14,6 +14,9 @@ from lineage_pipeline.export.escaping import (
     format_location,
 )
 from lineage_pipeline.export.reports.causes import (
+    NOT_ANALYZED_TITLE,
+    SAME_MEANING_RULES,
+    SAME_MEANING_TITLE,
     SEVERITY_RANKS,
     SEVERITY_TITLES,
     AffectedReader,
@@ -25,7 +28,9 @@ from lineage_pipeline.export.reports.causes import (
     format_compared_files,
     format_number_of,
     format_severity_counts,
+    merge_columns,
     rank_owners,
+    select_near_findings,
     shorten_snapshot_key,
 )
 from lineage_pipeline.export.subject import PLAIN_STYLE, Comparison, ReportStyle
@@ -103,20 +108,30 @@ COMMENT_MARKER = "<!-- lineage-changes -->"
 COMMENT_LIMIT = 65_000
 """GitHub accepts 65,536 characters in a comment; some are left for added lines."""
 
-MOST_LINES = 20
-MOST_READERS = 20
+MOST_OPEN = 5
+"""Causes that are unfolded: the gravest, then those that affect most."""
+
+MOST_LINES = 4
+"""Lines of each side of an edit."""
+
+MOST_SHOWN_READERS, MOST_READERS = 4, 20
+"""Readers of a cause that are seen at once, and those that its fold has."""
+
 MOST_FINDINGS = 20
 MOST_WAIVED = 30
+MOST_SAME = 10
 MOST_OWNERS = 20
 
 
 def write_comment(comparison: Comparison, style: ReportStyle = PLAIN_STYLE) -> str:
     """Return the comment; where it would be too long, the last causes are omitted and counted."""
     found = collect_causes(comparison)
-    counting = [cause for cause in found if cause.waived is None]
+    entries = merge_columns(cause for cause in found if cause.waived is None)
+    counting = [cause for cause in entries if cause.change.rule not in SAME_MEANING_RULES]
     head = _comment_head(comparison, found)
     tail = _comment_tail(comparison, found, style)
-    sections = [(cause, _cause_section(cause, style, comparison)) for cause in counting]
+    open_ids = {cause.change.id for cause in [cause for cause in counting if cause.is_harmful][:MOST_OPEN]}
+    sections = [(cause, _cause_section(cause, style, comparison, cause.change.id in open_ids)) for cause in counting]
     room = COMMENT_LIMIT - len(head) - len(tail) - 1_000
     shown = 0
     for _, section in sections:
@@ -133,12 +148,12 @@ def _comment_head(comparison: Comparison, found: Sequence[RootCause]) -> str:
         f"{format_code(shorten_snapshot_key(comparison.base))} → {format_code(shorten_snapshot_key(comparison.head))}"
     )
     felt = len({name for cause in found if cause.waived is None for name in cause.affected_objects})
-    feeling = f" {format_affected_count(felt)}." if felt else ""
+    affected = f" {format_affected_count(felt)}." if felt else ""
     title = format_severity_counts(found) or "nothing changed"
     owners = rank_owners(found)
     asked = f" Owners: {_list_owners(list(map(format_code, owners)))}." if owners else ""
     counted = f" {text}." if (text := format_compared_files(comparison.account)) else ""
-    return f"{COMMENT_MARKER}\n## Lineage changes: {title}\n\n{between}.{feeling}{counted}{asked}\n"
+    return f"{COMMENT_MARKER}\n## Lineage changes: {title}\n\n{between}.{affected}{counted}{asked}\n"
 
 
 def _list_owners(names: Sequence[str]) -> str:
@@ -156,56 +171,81 @@ def _comment_body(sections: Sequence[tuple[RootCause, str]]) -> str:
     return "".join(parts)
 
 
-def _cause_section(cause: RootCause, style: ReportStyle, comparison: Comparison) -> str:
+def _cause_section(cause: RootCause, style: ReportStyle, comparison: Comparison, unfolded: bool) -> str:
     """Return the section of a cause; a harmless one is a line."""
     if cause.is_harmful:
-        return "\n" + "\n".join(_harmful_section_lines(cause, style, comparison)) + "\n"
+        return "\n" + "\n".join(_harmful_section_lines(cause, style, comparison, unfolded)) + "\n"
+    return _cause_line(cause, style, comparison)
+
+
+def _cause_line(cause: RootCause, style: ReportStyle, comparison: Comparison) -> str:
     path, line = cause.change.path, cause.change.line
     where = "" if path is None else f" at {_format_place(path, line, style, comparison)}"
     return f"* {cause.change.rule} {cause.title}: {format_code(cause.name)}{where}\n"
 
 
-def _harmful_section_lines(cause: RootCause, style: ReportStyle, comparison: Comparison) -> Iterator[str]:
+def _harmful_section_lines(
+    cause: RootCause, style: ReportStyle, comparison: Comparison, unfolded: bool
+) -> Iterator[str]:
     change = cause.change
-    opened = " open" if change.effective is Severity.BREAKING else ""
-    felt = f", felt by {format_number_of(len(cause.affected_objects), 'object')}" if cause.affected_objects else ""
-    yield f"<details{opened}>"
-    yield f"<summary><b>{change.rule} {cause.title}</b>: <code>{escape_markup(cause.name)}</code>{felt}</summary>"
+    affected = f", {format_affected_count(len(cause.affected_objects))}" if cause.affected_objects else ""
+    yield f"<details{' open' if unfolded else ''}>"
+    yield f"<summary><b>{change.rule} {cause.title}</b>: <code>{escape_markup(cause.name)}</code>{affected}</summary>"
     yield ""
-    if change.path is not None:
-        yield from (_format_place(change.path, change.line, style, comparison), "")
+    place = [] if change.path is None else [_format_place(change.path, change.line, style, comparison)]
+    said = ": ".join([*place, *([format_code(cause.detail, 300)] if cause.detail else [])])
+    if said:
+        yield from (said, "")
     signs = [f"{sign} {line}" for sign, line in diff_lines(change, MOST_LINES)]
     if signs:
         yield from (format_fenced("diff", "\n".join(signs)), "")
     if cause.confidence_note:
         yield from (f"Confidence: {cause.confidence_note}.", "")
-    yield from _reader_table(cause, style, comparison)
+    yield from _reader_tables(cause, style, comparison)
     if cause.remedy and cause.is_harmful:
         yield from (f"{cause.meaning} **What to do:** {cause.remedy}", "")
+    if change.suggestion:
+        yield from (f"**Suggestion:** {format_code(change.suggestion, 300)}", "")
     yield "</details>"
 
 
-def _reader_table(cause: RootCause, style: ReportStyle, comparison: Comparison) -> Iterator[str]:
+def _reader_tables(cause: RootCause, style: ReportStyle, comparison: Comparison) -> Iterator[str]:
+    """Yield the table of the first readers, and a fold with the others."""
     listed = [*cause.alongside, *cause.readers, *cause.further]
     if not listed:
         return
-    owned = any(reader.owners for reader in listed)
-    yield "| who feels it | how | where |" + (" owners |" if owned else "")
-    yield "|---|---|---|" + ("---|" if owned else "")
-    for reader in listed[:MOST_READERS]:
-        yield "| " + " | ".join(map(escape_table_cell, _reader_cells(reader, style, comparison, owned))) + " |"
+    yield from _reader_table(listed[:MOST_SHOWN_READERS], style, comparison)
+    others = listed[MOST_SHOWN_READERS:]
+    if others:
+        yield from ("<details>", f"<summary>{len(others)} more</summary>", "")
+        yield from _reader_table(others[: MOST_READERS - MOST_SHOWN_READERS], style, comparison)
+        left = len(listed) - MOST_READERS
+        yield from ((f"… and {left} more.", "") if left > 0 else ())
+        yield from ("</details>", "")
+
+
+def _reader_table(readers: Sequence[AffectedReader], style: ReportStyle, comparison: Comparison) -> Iterator[str]:
+    owned = any(reader.owners for reader in readers)
+    far = any((reader.distance or 1) > 1 for reader in readers)
+    titles = ["affected", "how", "where", *(["steps"] if far else []), *(["owners"] if owned else [])]
+    yield f"| {' | '.join(titles)} |"
+    yield "|---" * len(titles) + "|"
+    for reader in readers:
+        cells = _reader_cells(reader, style, comparison, titles)
+        yield "| " + " | ".join(map(escape_table_cell, cells)) + " |"
     yield ""
-    left = len(listed) - MOST_READERS
-    if left > 0:
-        yield from (f"… and {left} more.", "")
 
 
-def _reader_cells(reader: AffectedReader, style: ReportStyle, comparison: Comparison, owned: bool) -> Iterator[str]:
+def _reader_cells(
+    reader: AffectedReader, style: ReportStyle, comparison: Comparison, titles: Sequence[str]
+) -> Iterator[str]:
     yield format_code(reader.name)
     fate = f"**{reader.fate}**" if reader.effective is Severity.BREAKING else reader.fate
     yield ": ".join([*([fate] if reader.fate else []), *([format_code(reader.becomes, 80)] if reader.becomes else [])])
     yield "" if reader.path is None else _format_place(reader.path, reader.line, style, comparison)
-    if owned:
+    if "steps" in titles:
+        yield "" if reader.distance is None else str(reader.distance)
+    if "owners" in titles:
         # As code: a mention would call the whole team whenever the comment is written anew.
         yield " ".join(map(format_code, reader.owners))
 
@@ -228,11 +268,22 @@ def _omitted_causes(left: Sequence[RootCause]) -> str:
 
 
 def _comment_tail(comparison: Comparison, found: Sequence[RootCause], style: ReportStyle) -> str:
-    parts = [*_diagram_section(comparison, found), *_waived_section(found)]
+    near = select_near_findings(comparison, found)
+    parts = [*_same_meaning_section(comparison, found, style), *_diagram_section(comparison, found)]
+    parts += _waived_section(found)
     parts += _findings_section("Settings that judge more mildly", comparison.relaxed_findings, style, comparison)
     parts += _findings_section("Waivers to look at", comparison.waiver_findings, style, comparison)
-    parts += _findings_section("What could not be analysed", comparison.unanalysed, style, comparison)
+    parts += _findings_section(NOT_ANALYZED_TITLE, near, style, comparison)
     return "".join(parts)
+
+
+def _same_meaning_section(comparison: Comparison, found: Sequence[RootCause], style: ReportStyle) -> Iterator[str]:
+    same = [cause for cause in found if cause.waived is None and cause.change.rule in SAME_MEANING_RULES]
+    if same:
+        yield f"\n### {SAME_MEANING_TITLE}\n\n"
+        yield from (_cause_line(cause, style, comparison) for cause in same[:MOST_SAME])
+        if len(same) > MOST_SAME:
+            yield f"* and {len(same) - MOST_SAME} more\n"
 
 
 def _diagram_section(comparison: Comparison, found: Sequence[RootCause]) -> Iterator[str]:

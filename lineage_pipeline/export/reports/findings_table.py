@@ -22,7 +22,7 @@ def write_findings_table(comparison: Comparison, style: ReportStyle = PLAIN_STYL
     listed = [cause for cause in found if cause.is_harmful] + [cause for cause in found if cause.waived is not None]
     if not listed:
         return "No breaking and no potentially breaking change."
-    lines = ["| severity | rule | what | where | who feels it | owners |", "|---|---|---|---|---|---|"]
+    lines = ["| severity | rule | what | where | affected | owners |", "|---|---|---|---|---|---|"]
     lines += [
         "| " + " | ".join(map(escape_table_cell, _cause_cells(cause, comparison, style))) + " |"
         for cause in listed[:MOST_CAUSES]

@@ -9,6 +9,9 @@ from jinja2 import Environment, StrictUndefined, Template
 
 from lineage_pipeline.export.escaping import escape_one_line, format_location
 from lineage_pipeline.export.reports.causes import (
+    NOT_ANALYZED_TITLE,
+    SAME_MEANING_RULES,
+    SAME_MEANING_TITLE,
     SEVERITY_TITLES,
     build_link,
     collect_causes,
@@ -16,7 +19,9 @@ from lineage_pipeline.export.reports.causes import (
     format_affected_count,
     format_compared_files,
     format_severity_counts,
+    merge_columns,
     rank_owners,
+    select_near_findings,
     shorten_snapshot_key,
 )
 from lineage_pipeline.export.subject import PLAIN_STYLE, Comparison, ReportStyle
@@ -34,7 +39,9 @@ SEVERITY_CLASSES = {
 def write_html_report(comparison: Comparison, style: ReportStyle = PLAIN_STYLE) -> str:
     """Return the page; everything that comes from SQL is escaped by the template engine."""
     found = collect_causes(comparison)
-    felt = len({name for cause in found if cause.waived is None for name in cause.affected_objects})
+    entries = merge_columns(found)
+    same = [cause for cause in entries if cause.waived is None and cause.change.rule in SAME_MEANING_RULES]
+    affected = len({name for cause in found if cause.waived is None for name in cause.affected_objects})
     sheet = _read_resource("page.css")
     return (
         _load_template()
@@ -42,7 +49,7 @@ def write_html_report(comparison: Comparison, style: ReportStyle = PLAIN_STYLE) 
             findings=[
                 ("Settings that judge more mildly", comparison.relaxed_findings),
                 ("Waivers to look at", comparison.waiver_findings),
-                ("What could not be analysed", comparison.unanalysed),
+                (NOT_ANALYZED_TITLE, select_near_findings(comparison, found)),
             ],
             between=(shorten_snapshot_key(comparison.base), shorten_snapshot_key(comparison.head)),
             tally=format_severity_counts(found) or "nothing changed",
@@ -50,12 +57,17 @@ def write_html_report(comparison: Comparison, style: ReportStyle = PLAIN_STYLE) 
                 (
                     title,
                     SEVERITY_CLASSES[severity],
-                    [one for one in found if one.change.effective is severity and one.waived is None],
+                    [
+                        one
+                        for one in entries
+                        if one.change.effective is severity and one.waived is None and one not in same
+                    ],
                 )
                 for severity, title in SEVERITY_TITLES.items()
-            ],
-            waived=[cause for cause in found if cause.waived is not None],
-            feeling=format_affected_count(felt) if felt else "",
+            ]
+            + [(SAME_MEANING_TITLE, SEVERITY_CLASSES[Severity.NON_BREAKING], same)],
+            waived=[cause for cause in entries if cause.waived is not None],
+            affected=format_affected_count(affected) if affected else "",
             counted=format_compared_files(comparison.account),
             owners=rank_owners(found),
             sheet=sheet,

@@ -7,7 +7,7 @@ from lineage_pipeline import __version__
 from lineage_pipeline.engine.diff.rules.registry import RULES
 from lineage_pipeline.export.documents.lineage_json import dump_json
 from lineage_pipeline.export.escaping import escape_one_line, escape_sarif_message, quote_path
-from lineage_pipeline.export.reports.causes import RootCause, collect_causes
+from lineage_pipeline.export.reports.causes import RootCause, collect_causes, select_near_findings
 from lineage_pipeline.export.reports.singleline import describe_cause
 from lineage_pipeline.export.subject import PLAIN_STYLE, Comparison, ReportStyle
 from lineage_pipeline.model.enums import Level, Severity
@@ -32,19 +32,19 @@ FINGERPRINT_KEY = "lineageChange/v1"
 
 def write_sarif(comparison: Comparison, style: ReportStyle = PLAIN_STYLE) -> str:
     """Return one run with a result for each cause."""
+    found = collect_causes(comparison)
+    notified = (*comparison.findings, *select_near_findings(comparison, found))
     run: Row = {
         "tool": {"driver": {"name": "lineage-pipeline", "semanticVersion": __version__, "rules": _rule_descriptors()}},
         "invocations": [
             {
                 "executionSuccessful": True,
-                "toolExecutionNotifications": [
-                    _build_notification(finding) for finding in (*comparison.findings, *comparison.unanalysed)
-                ],
+                "toolExecutionNotifications": list(map(_build_notification, notified)),
             }
         ],
         "originalUriBaseIds": {SOURCE_ROOT: {"description": {"text": "The top of the repository."}}},
         "columnKind": "unicodeCodePoints",
-        "results": [_build_result(cause) for cause in collect_causes(comparison)],
+        "results": [_build_result(cause) for cause in found],
         "properties": {"base": comparison.base, "head": comparison.head},
     }
     schema = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -1,17 +1,11 @@
 """Changes one a line, as compilers print them, for editors and `grep`."""
 
 from lineage_pipeline.export.escaping import escape_one_line, format_location
-from lineage_pipeline.export.reports.causes import SEVERITY_TITLES, RootCause, listed_causes
+from lineage_pipeline.export.reports.causes import SEVERITY_TITLES, RootCause, describe_difference, listed_causes
 from lineage_pipeline.export.subject import PLAIN_STYLE, Comparison, ReportStyle
-from lineage_pipeline.model.tables import Change, Diagnostic
+from lineage_pipeline.model.tables import Diagnostic
 
-MOST_READERS, LONGEST = 3, 80
-
-MESSAGE_RULES = ("SRC002", "ANL")
-"""Prefixes of rules whose `after` is a sentence."""
-
-ONE_SIDED_RULES = ("ROW", "CON", "SRC", "NUL", "COL008")
-"""Prefixes of rules about something unnamed that was added or removed."""
+MOST_READERS = 3
 
 
 def write_singleline(comparison: Comparison, style: ReportStyle = PLAIN_STYLE) -> str:
@@ -44,25 +38,9 @@ def describe_changed_object(cause: RootCause) -> str:
     """Describe what changed and who is affected, without the title of the rule."""
     said = escape_one_line(cause.name)
     change = cause.change
-    said += f" ({how})" if (how := _describe_difference(change)) else ""
+    said += f" ({how})" if (how := describe_difference(change)) else ""
     names = [escape_one_line(name, 80) for name in cause.affected_objects]
     if names:
         rest = f" and {len(names) - MOST_READERS} more" if len(names) > MOST_READERS else ""
-        said += f"; felt by {', '.join(names[:MOST_READERS])}{rest}"
+        said += f"; affects {', '.join(names[:MOST_READERS])}{rest}"
     return said
-
-
-def _describe_difference(change: Change) -> str:
-    """Return before and after where they are short; only one of them where the rule does not say which."""
-    before, after = ((text or "").replace("\n", "; ") for text in (change.before, change.after))
-    if len(before) + len(after) >= LONGEST:
-        return ""
-    if before and after:
-        return f"{escape_one_line(before)} → {escape_one_line(after)}"
-    if change.rule.startswith(MESSAGE_RULES):
-        return escape_one_line(after)
-    return (
-        escape_one_line(f"+ {after}" if after else before and f"- {before}")
-        if change.rule.startswith(ONE_SIDED_RULES)
-        else ""
-    )

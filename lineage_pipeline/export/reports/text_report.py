@@ -5,6 +5,9 @@ from typing import NamedTuple
 
 from lineage_pipeline.export.escaping import escape_one_line, format_location
 from lineage_pipeline.export.reports.causes import (
+    NOT_ANALYZED_TITLE,
+    SAME_MEANING_RULES,
+    SAME_MEANING_TITLE,
     SEVERITY_TITLES,
     AffectedReader,
     RootCause,
@@ -14,6 +17,8 @@ from lineage_pipeline.export.reports.causes import (
     format_affected_count,
     format_compared_files,
     format_severity_counts,
+    merge_columns,
+    select_near_findings,
     shorten_snapshot_key,
 )
 from lineage_pipeline.export.subject import PLAIN_STYLE, Comparison, ReportStyle
@@ -26,6 +31,7 @@ SEVERITY_COLORS = {
     Severity.NON_BREAKING: "1;32",
     Severity.INFO: "1;34",
 }
+SAME_MEANING_COLOR = SEVERITY_COLORS[Severity.NON_BREAKING]
 BOLD, DIM, CYAN = "1", "2", "36"
 SIGN_COLORS = {"-": "31", "+": "32", " ": ""}
 
@@ -54,19 +60,27 @@ def format_change(change: Change) -> Iterator[str]:
 
 def _report_lines(comparison: Comparison, style: ReportStyle) -> Iterator[str]:
     found = collect_causes(comparison)
-    counting = [cause for cause in found if cause.waived is None]
+    entries = merge_columns(found)
+    counting = [cause for cause in entries if cause.waived is None and cause.change.rule not in SAME_MEANING_RULES]
     for severity, title in SEVERITY_TITLES.items():
         chosen = [cause for cause in counting if cause.change.effective is severity]
         if chosen:
             yield from (paint_text(f"{title} ({len(chosen)})", SEVERITY_COLORS[severity], style), "")
             yield from _cause_sections(chosen, style)
-    waived = [cause for cause in found if cause.waived is not None]
+    same = [cause for cause in entries if cause.waived is None and cause.change.rule in SAME_MEANING_RULES]
+    if same:
+        yield from (
+            paint_text(f"{SAME_MEANING_TITLE} ({len(same)})", SEVERITY_COLORS[Severity.NON_BREAKING], style),
+            "",
+        )
+        yield from _cause_sections(same, style)
+    waived = [cause for cause in entries if cause.waived is not None]
     if waived and comparison.show_waived:
         yield from (paint_text(f"Waived ({len(waived)})", DIM, style), "")
         yield from _cause_sections(waived, style)
     yield from _finding_section("Milder settings", comparison.relaxed_findings, style)
     yield from _finding_section("Waivers", comparison.waiver_findings, style)
-    yield from _finding_section("Not analysed", comparison.unanalysed, style)
+    yield from _finding_section(NOT_ANALYZED_TITLE, select_near_findings(comparison, found), style)
     yield from _count_line(comparison, found)
 
 
@@ -84,12 +98,18 @@ def _cause_lines(cause: RootCause, style: ReportStyle) -> Iterator[str]:
         else "  " + paint_text(escape_one_line(format_location(change.path, change.line)), CYAN, style)
     )
     yield f"  {change.rule} {cause.title}: {paint_text(escape_one_line(cause.name), BOLD, style)}{where}"
+    if cause.detail:
+        yield f"    {escape_one_line(cause.detail, 400)}"
     for sign, line in diff_lines(change, MOST_LINES):
         yield paint_text(f"    {sign} {line}", SIGN_COLORS[sign], style)
     if cause.confidence_note:
         yield f"    {cause.confidence_note}"
     if cause.waived:
         yield f"    waived: {escape_one_line(cause.waived, 400)}"
+    if cause.is_harmful and cause.remedy:
+        yield f"    what to do: {cause.remedy}"
+    if change.suggestion:
+        yield f"    suggestion: {escape_one_line(change.suggestion, 400)}"
     listed = [*cause.alongside, *cause.readers, *cause.further]
     width = ColumnWidths(_column_width(map(_reader_name, listed)), _column_width(map(_reader_location, listed)))
     yield from _reader_section("with it", cause.alongside, width, style)
@@ -113,7 +133,9 @@ def _reader_section(
 def _reader_line(reader: AffectedReader, width: ColumnWidths, style: ReportStyle) -> str:
     color = SEVERITY_COLORS[reader.effective] if reader.effective is Severity.BREAKING else ""
     where = paint_text(f"{_reader_location(reader):<{width.place}}", CYAN, style)
-    parts = [f"{_reader_name(reader):<{width.name}}", where, paint_text(escape_one_line(reader.effect), color, style)]
+    far = f" ({reader.distance} steps)" if (reader.distance or 1) > 1 else ""
+    effect = paint_text(escape_one_line(reader.effect) + far, color, style)
+    parts = [f"{_reader_name(reader):<{width.name}}", where, effect]
     return "  ".join([*parts, *map(escape_one_line, reader.owners)]).rstrip()
 
 
@@ -144,10 +166,10 @@ def _finding_section(heading: str, findings: Sequence[Diagnostic], style: Report
 def _count_line(comparison: Comparison, found: Sequence[RootCause]) -> Iterator[str]:
     base, head = (escape_one_line(shorten_snapshot_key(key)) for key in (comparison.base, comparison.head))
     between = f"{base} → {head}"
-    feeling = {name for cause in found if cause.waived is None for name in cause.affected_objects}
-    felt = f"; {format_affected_count(len(feeling))}" if feeling else ""
+    names = {name for cause in found if cause.waived is None for name in cause.affected_objects}
+    affected = f"; {format_affected_count(len(names))}" if names else ""
     counted = f"; {text}" if (text := format_compared_files(comparison.account)) else ""
-    yield f"{between}: {format_severity_counts(found) or 'nothing changed'}{felt}{counted}"
+    yield f"{between}: {format_severity_counts(found) or 'nothing changed'}{affected}{counted}"
 
 
 def paint_text(text: str, color: str, style: ReportStyle) -> str:
