@@ -315,3 +315,5 @@ def _group_edges(edges: Iterable[ColumnEdge], key: Callable[[ColumnEdge], KeyT])
 
 
 PROJECTION_FACET, SOURCE_FACET, VARIABLE_FACET, QUERY_FACET = "projection", "source", "variable", "query"
+FIELD_FACET = "field"
+"""The facet for one field of a struct that a statement builds, by its path: `column.field`."""

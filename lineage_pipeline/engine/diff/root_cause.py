@@ -68,6 +68,11 @@ def _find_same_column(pair: LineagePair, finding: ChangeFinding, found: Findings
     return found.get((finding.object, finding.column), ())
 
 
+def _find_struct(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
+    """Findings at the column that a field belongs to."""
+    return found.get((finding.object, (finding.column or "").rpartition(".")[0]), ())
+
+
 def _find_same_object(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
     return found.get((finding.object, None), ())
 
@@ -239,6 +244,7 @@ CAUSES: tuple[tuple[str, CauseSearch, tuple[str, ...]], ...] = (
     ("POS003", _find_unedited_sources, ("COL001", "COL002", "COL003", "COL004")),
     ("POS001", _find_unedited_sources, ("POS", "COL")),
     ("POS003", _find_own_columns, ("COL001", "COL002", "COL003", "COL004")),
+    ("EXP", _find_struct, ("EXP",)),
     ("EXP", _find_arity_mismatch, ("POS003",)),
     ("EXP", _find_missing_source, ("SRC002",)),
     ("ROW", _find_missing_source, ("SRC002",)),

@@ -179,7 +179,7 @@ class _SelectPlanner:
             return ("q", plan, source.lateral)
         if source.function is not None:
             planner = _ExpressionPlanner(self.scope, self.links, VisibleSources(self.scope, place), {})
-            return ("f", planner.plan(source.function), source.produces, source.position, marks)
+            return ("f", planner.plan_rows(source.function), source.produces, source.position, marks)
         if placed.input is None or not placed.input.object or placed.input.object == "?":
             raise UnplannedError
         if placed.input.plan is not None and not marks:
@@ -402,6 +402,12 @@ class _ExpressionPlanner:
                     return _with_path(_plan_column(level, place, source, parts[size]), parts[size + 1 :])
         owners = sources.having(parts[0]) if scope.traits.dotted_members else []
         return _with_path(_plan_column(level, *owners[0], parts[0]), parts[1:]) if len(owners) == 1 else None
+
+    def plan_rows(self, function: ir.Expr) -> Plan:
+        """The plan of a function in FROM, which may give several rows there."""
+        if type(function) is ir.Call and function.traits & ir.GENERATOR:
+            return ("c", function.op, tuple(map(self.plan, function.args)), function.traits)
+        return self.plan(function)
 
     def plan_call(self, call: ir.Call) -> Plan:
         op = strip_options(call.op)

@@ -9,7 +9,7 @@ import msgspec
 from lineage_pipeline.dialects.identifier_folding import matches_name_pattern
 from lineage_pipeline.dialects.statement_words import CONSTRAINT_SUFFIXES
 from lineage_pipeline.engine.link.canonical import fingerprint_text
-from lineage_pipeline.engine.link.model import ColumnFlow, OutputColumn, UnexpandedStar
+from lineage_pipeline.engine.link.model import ColumnFlow, Members, OutputColumn, UnexpandedStar
 from lineage_pipeline.engine.link.statement import LinkedStatement, WriteResult
 from lineage_pipeline.engine.link.table_schema import list_declared_constraints
 from lineage_pipeline.model import ir
@@ -162,6 +162,9 @@ def build_facet_rows(text: SourceText, placed: ir.Placed, ordinal: int, linked: 
                 expression=words,
                 span=span,
             )
+            for path, value in _iter_fields(name, out.value.members):
+                mark = fingerprint_text(value)
+                yield Facet(written.target, path, "field", text.path, ordinal, mark, value, "", None)
         for facet, lines in written.facets:
             yield Facet(
                 object=written.target,
@@ -174,6 +177,23 @@ def build_facet_rows(text: SourceText, placed: ir.Placed, ordinal: int, linked: 
                 expression="",
                 span=None,
             )
+
+
+MAX_FIELDS = 200
+"""Fields of a column with facets of their own."""
+
+
+def _iter_fields(column: str, members: Members | None) -> Iterator[tuple[str, str]]:
+    """The canonical texts of the fields of a struct that a statement builds, by their paths."""
+    pending, left = [(column, members or ())], MAX_FIELDS
+    while pending:
+        prefix, inner = pending.pop()
+        left -= len(inner)
+        if left < 0:
+            return
+        for name, value in inner:
+            yield f"{prefix}.{name}", value.text
+            pending.append((f"{prefix}.{name}", value.members or ()))
 
 
 def build_declaration_rows(text: SourceText, placed: ir.Placed, names: NameBindings) -> Iterator[Facet]:

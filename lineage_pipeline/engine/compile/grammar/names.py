@@ -178,3 +178,21 @@ def rename_computed_casts(tokens: Sequence[Token]) -> list[Token]:
                 token = retype_token(token, TokenType.VAR, "castTo")
         kept.append(token)
     return kept
+
+
+def drop_empty_qualifiers(tokens: Sequence[Token]) -> list[Token]:
+    """`FROM ..t` as `FROM t`: a template left the names of the database and the schema empty.
+
+    A dot belongs to the name in front of it, also where that is a keyword, if nothing stands between them.
+    """
+    kept: list[Token] = []
+    for index, token in enumerate(tokens):
+        if token.token_type is TokenType.DOT and index + 1 < len(tokens):
+            before = kept[-1] if kept else None
+            apart = before is None or before.end + 1 < token.start
+            word = before is not None and before.text.isidentifier()
+            names = before is not None and before.token_type in (*OPERAND_END_TOKENS, TokenType.DOT, TokenType.STAR)
+            if not names and (apart or not word):
+                continue
+        kept.append(token)
+    return kept

@@ -81,6 +81,7 @@ from lineage_pipeline.engine.compile.grammar.functions import (
 )
 from lineage_pipeline.engine.compile.grammar.names import (
     bracket_inline_aliases,
+    drop_empty_qualifiers,
     insert_alias_keywords,
     normalize_join_words,
     read_keywords_as_names,
@@ -1291,6 +1292,14 @@ RULES: tuple[GrammarRule, ...] = (
         reason="Flink: the type of nested rows (docs: Data Types). sqlglot reads a name.",
         needs=("ROW",),
         rewrite=rewrite_rows,
+    ),
+    GrammarRule(
+        dialect="",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT ..f(a) AS b FROM .t",
+        reason="Qualifiers that a template left empty, as `{{ this.database }}.{{ this.schema }}.f` without a profile.",
+        rewrite=drop_empty_qualifiers,
     ),
     GrammarRule(
         dialect="",

@@ -7,7 +7,7 @@ import msgspec
 
 from lineage_pipeline.dialects import functions
 from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule, at_edit
-from lineage_pipeline.engine.diff.index import INSERT_KINDS, PROJECTION_FACET, VARIABLE_FACET
+from lineage_pipeline.engine.diff.index import FIELD_FACET, INSERT_KINDS, PROJECTION_FACET, VARIABLE_FACET
 from lineage_pipeline.engine.diff.match import LineagePair, StatementEdit
 from lineage_pipeline.engine.diff.policy import matches_any_glob
 from lineage_pipeline.engine.diff.rules.column_order import find_misplaced_columns
@@ -64,8 +64,28 @@ def expression_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
                 if verdict:
                     told = edit.before or None, edit.after or None, edit.confidence
                     yield at_edit(ChangeFinding(verdict[0], name, edit.column.name, verdict[1], *told), pair, rewrite)
+                    yield from _find_field_edits(pair, rewrite, edit.column)
             yield from _find_unfilled(pair, rewrite)
             yield from _find_held_edits(pair, rewrite)
+
+
+def _find_field_edits(pair: LineagePair, rewrite: StatementEdit, column: Column) -> Iterator[ChangeFinding]:
+    """The fields of a struct whose values are edited: what readers of one field alone have to know."""
+    prefix = f"{column.name}."
+    for name, field in sorted(rewrite.before.keys() & rewrite.after.keys()):
+        if name != FIELD_FACET or not field.startswith(prefix):
+            continue
+        before, after = rewrite.text(FIELD_FACET, field)
+        if before != after:
+            found = ChangeFinding(
+                rule="EXP004" if _NULL.match(after) else "EXP001",
+                object=column.object,
+                column=field,
+                severity=Severity.POTENTIALLY_BREAKING,
+                before=before,
+                after=after,
+            )
+            yield at_edit(found, pair, rewrite)
 
 
 def _find_held_edits(pair: LineagePair, rewrite: StatementEdit) -> Iterator[ChangeFinding]:
