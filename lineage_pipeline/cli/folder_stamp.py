@@ -21,8 +21,8 @@ from lineage_pipeline.discover.discovery import RecalledFile
 from lineage_pipeline.discover.embedded_sql.extractor import HOST_NAMES
 from lineage_pipeline.discover.folder import VERSION_CONTROL_FOLDERS
 from lineage_pipeline.discover.ignore_rules import FOLDER_IGNORE_FILES
+from lineage_pipeline.files.fingerprints import prepend_digest, verify_digest
 from lineage_pipeline.files.sql_endings import find_file_kind
-from lineage_pipeline.store.file_store import prepend_digest, verify_digest
 
 if TYPE_CHECKING:
     from lineage_pipeline.config.load import Settings

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from lineage_pipeline.discover.dialect_vote import AgreedDialects
     from lineage_pipeline.discover.discovery import Discovery, DiscoveryRules, RawFile
     from lineage_pipeline.discover.file_selection import UnreadFolder
+    from lineage_pipeline.discover.git.base_commit import BaseCommit
     from lineage_pipeline.discover.schemas.imported_tables import SchemaMetadata
     from lineage_pipeline.export.subject import Subject
     from lineage_pipeline.files.sql_endings import FileChoice
     from lineage_pipeline.model.analysis import Options, SchemaImports
+    from lineage_pipeline.model.tables import SqlFile
     from lineage_pipeline.model.templating import Templating
     from lineage_pipeline.queries.lineage import Lineage
 
@@ -213,35 +215,65 @@ def _read_folder_files(folder: str, unread: "list[UnreadFolder]") -> "Iterator[R
     unread += [found.move_below(folder) for found in beside.selection.unread_folders()]
 
 
+class ChosenRevisions(NamedTuple):
+    """Two revisions of a repository that are compared, with the settings here."""
+
+    path: Path
+    top: Path
+    settings: "Settings"
+    base: "BaseCommit"
+    head: str
+
+
 def discover_base_and_head(
     path: Path, revisions: tuple[str, str], flags: Mapping[str, Any], *, exact_base: bool = False
 ) -> "tuple[ComparisonSide, ComparisonSide]":
     """Discover base and head of a repository, both with the settings here, and report the base commit."""
-    from lineage_pipeline.cli.dialect_lines import print_dialects
-    from lineage_pipeline.cli.revisions import settle_dialects
-    from lineage_pipeline.config.load import find_settings_file, load_settings
-    from lineage_pipeline.configured_schemas import compute_analysis_key
-    from lineage_pipeline.discover.git.base_commit import find_base_commit
-    from lineage_pipeline.discover.git.repository import find_toplevel, open_revision
+    return discover_revisions(find_revisions(path, revisions, flags, exact_base=exact_base), flags)
 
-    base, head = revisions
+
+def find_revisions(
+    path: Path, revisions: tuple[str, str], flags: Mapping[str, Any], *, exact_base: bool = False
+) -> ChosenRevisions:
+    """Find the commit to compare with, and the settings to compare by."""
+    from lineage_pipeline.config.load import load_settings
+    from lineage_pipeline.discover.git.base_commit import find_base_commit
+    from lineage_pipeline.discover.git.repository import find_toplevel
+
     top = find_toplevel(path)
     settings = load_settings(top, flags, os.environ)
-    found = find_base_commit(top, base, head, os.environ, exact=exact_base)
-    key = compute_analysis_key(settings)
+    found = find_base_commit(top, *revisions, os.environ, exact=exact_base)
+    return ChosenRevisions(path, top, settings, found, revisions[1])
+
+
+def discover_revisions(chosen: ChosenRevisions, flags: Mapping[str, Any]) -> "tuple[ComparisonSide, ComparisonSide]":
+    """Discover two revisions, and report what they are."""
+    from lineage_pipeline.cli.revisions import settle_dialects
+    from lineage_pipeline.configured_schemas import compute_analysis_key
+    from lineage_pipeline.discover.git.repository import open_revision
+
+    settings, key = chosen.settings, compute_analysis_key(chosen.settings)
 
     def discover(revision: str, agreed: "AgreedDialects") -> "ComparisonSide":
-        return open_revision(top, revision, settings, analysis_key=key).follow(agreed).whole(), settings
+        return open_revision(chosen.top, revision, settings, analysis_key=key).follow(agreed).whole(), settings
 
-    before, after = settle_dialects(partial(discover, found.commit), partial(discover, head))
-    print_dialects(after[0].files, flags)
-    print_note(f"lineage: the base is {found.commit[:12]}: {found.why}")
-    nearer = find_settings_file(path.resolve())
-    if nearer is not None and nearer.is_relative_to(top.resolve()) and settings.file != nearer:
-        print_note(f"lineage: the whole repository is compared, and {nearer} is not read: its settings lie at the top")
+    before, after = settle_dialects(partial(discover, chosen.base.commit), partial(discover, chosen.head))
+    print_revisions(chosen, after[0].files, flags)
     for side, _ in (before, after):
         list_read_files(side)
     return before, after
+
+
+def print_revisions(chosen: ChosenRevisions, files: "Sequence[SqlFile]", flags: Mapping[str, Any]) -> None:
+    """Report the dialects of head, the base commit, and settings that are not read."""
+    from lineage_pipeline.cli.dialect_lines import print_dialects
+    from lineage_pipeline.config.load import find_settings_file
+
+    print_dialects(files, flags)
+    print_note(f"lineage: the base is {chosen.base.commit[:12]}: {chosen.base.why}")
+    nearer, top = find_settings_file(chosen.path.resolve()), chosen.top.resolve()
+    if nearer is not None and nearer.is_relative_to(top) and chosen.settings.file != nearer:
+        print_note(f"lineage: the whole repository is compared, and {nearer} is not read: its settings lie at the top")
 
 
 class NamedFileRules(NamedTuple):

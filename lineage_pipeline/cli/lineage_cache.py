@@ -112,9 +112,7 @@ def _load_or_update(found: "DiscoveredInputs", place: Path | None, before: "Cach
         return kept
     made = _analyze_incrementally(found, before)
     with suppress(OSError):  # a folder that cannot be written to is no reason to fail
-        hidden = place.parents[1] / ".gitignore"
-        hidden.parent.mkdir(parents=True, exist_ok=True)
-        hidden.write_text("*\n", encoding="ascii")  # it lies in somebody's repository
+        hide_cache(place.parent)
         save_cached_lineage(place, made)
         _delete_old_files(place.parent)
     return Lineage(StoredFacts(made))
@@ -138,14 +136,21 @@ def _cache_file(found: "DiscoveredInputs") -> Path | None:
 
     settings, discovery = found.settings, found.discovery
     usable = settings.cache and "://" not in settings.warehouse and found.rules is settings
-    if not usable or not _is_worth_caching(discovery.files) or not find_spec("pyarrow"):
+    if not usable or not is_worth_caching(discovery.files) or not find_spec("pyarrow"):
         return None
     imported = [sorted(found.imports.schemas.items()), found.imports.findings]
     parts = [compute_analysis_key(settings), discovery.snapshot, discovery.files, discovery.diagnostics, imported]
     return Path(settings.warehouse, CACHE_FOLDER) / f"{hash_parts(parts)[:40]}.kept"
 
 
-def _is_worth_caching(files: "Sequence[SqlFile]") -> bool:
+def hide_cache(folder: Path) -> None:
+    """Make a folder of the cache; git ignores the cache, since it lies in somebody's repository."""
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.with_name(".gitignore").write_text("*\n", encoding="ascii")
+
+
+def is_worth_caching(files: "Sequence[SqlFile]") -> bool:
+    """Tell whether files are so many or so large that reading them takes longer than opening a cache."""
     return len(files) >= MIN_CACHED_FILES or sum(file.bytes for file in files) >= MIN_CACHED_BYTES
 
 

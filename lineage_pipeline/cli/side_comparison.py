@@ -5,7 +5,7 @@ from collections import defaultdict
 from datetime import date
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -16,8 +16,10 @@ from lineage_pipeline.export.subject import Comparison, with_base, with_head
 from lineage_pipeline.model.tables import Diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+    from lineage_pipeline.cli.comparison_cache import ComparedSides
+    from lineage_pipeline.config.load import Settings
     from lineage_pipeline.discover.discovery import Discovery
     from lineage_pipeline.engine.diff.file_accounts import FileSide
     from lineage_pipeline.model.analysis import LineageTables
@@ -33,11 +35,16 @@ def compare_sides(
     told: "Iterable[Diagnostic]" = (),
 ) -> Comparison:
     """Compare two sides with the policy and the waivers of the head; `told` are further findings."""
+    return judge_comparison(find_differences(base, head), today, show_waived=show_waived, told=told)
+
+
+def find_differences(base: ComparisonSide, head: ComparisonSide) -> "ComparedSides":
+    """Find what two sides differ in, on whatever day."""
+    from lineage_pipeline.cli.comparison_cache import ComparedSides
     from lineage_pipeline.diff_settings import build_policy
     from lineage_pipeline.engine.diff.compare import diff
     from lineage_pipeline.engine.diff.file_accounts import account_for_files, report_uncompared
     from lineage_pipeline.engine.diff.suggestions import describe_changes
-    from lineage_pipeline.engine.diff.waivers import apply_waivers
 
     policy = build_policy(head[1])
     before, after = analyze_pair(base, head)
@@ -45,18 +52,50 @@ def compare_sides(
     account = account_for_files(*sides)
     changes = fill_change_paths(report_uncompared(account, diff(before, after, policy), policy), (head, base))
     waivers, problems = find_waivers(head[0], after)
-    waived = apply_waivers(describe_changes(*sides, changes), waivers, today)
-    found = (*told, *problems, *waived.findings)
     comparison = Comparison(
-        base=base[0].key,
-        head=head[0].key,
+        base=base[0].key, head=head[0].key, changes=describe_changes(*sides, changes), account=account
+    )
+    whole = with_base(with_head(comparison, after, head[0].files), before.diagnostics)
+    return ComparedSides(whole, waivers, problems, head[0].files)
+
+
+def judge_comparison(
+    found: "ComparedSides", today: str, *, show_waived: bool = False, told: "Iterable[Diagnostic]" = ()
+) -> Comparison:
+    """Apply the waivers that hold on a day; `told` are further findings."""
+    from lineage_pipeline.engine.diff.waivers import apply_waivers
+
+    waived = apply_waivers(found.comparison.changes, found.waivers, today)
+    return replace(
+        found.comparison,
         changes=waived.changes,
         waivers=waived.waivers,
-        findings=found,
+        findings=(*told, *found.problems, *waived.findings),
         show_waived=show_waived,
-        account=account,
     )
-    return with_base(with_head(comparison, after, head[0].files), before.diagnostics)
+
+
+def compare_revisions(
+    path: Path, revisions: tuple[str, str], flags: "Mapping[str, Any]", *, exact_base: bool = False
+) -> "tuple[ComparedSides, tuple[Diagnostic, ...]]":
+    """Compare two revisions of a repository, unless that was done; return milder settings of the head, too."""
+    from lineage_pipeline.cli.comparison_cache import load_comparison, locate_comparison, save_comparison
+    from lineage_pipeline.cli.inputs import discover_revisions, find_revisions, print_revisions
+    from lineage_pipeline.discover.folder import name_repository
+    from lineage_pipeline.discover.git.repository import WORKTREE, resolve_commit
+
+    chosen = find_revisions(path, revisions, flags, exact_base=exact_base)
+    place = None
+    if chosen.head != WORKTREE:
+        commit = resolve_commit(chosen.top, chosen.head)
+        place = locate_comparison(chosen.settings, name_repository(chosen.top), chosen.base.commit, commit)
+    found = load_comparison(place)
+    if found is None:
+        found = find_differences(*discover_revisions(chosen, flags))
+        save_comparison(place, found)
+    else:
+        print_revisions(chosen, found.files, flags)
+    return found, find_milder_settings(path, chosen.base.commit, chosen.settings)
 
 
 def narrow_to_object(comparison: Comparison, written: str) -> Comparison:
@@ -127,11 +166,11 @@ def parse_today(today: str | None) -> str:
         raise LineageError(f"{today} is not a day; write it as 2026-12-31") from None
 
 
-def find_milder_settings(path: Path, sides: tuple[ComparisonSide, ComparisonSide]) -> tuple[Diagnostic, ...]:
+def find_milder_settings(path: Path, base: str, settings: "Settings") -> tuple[Diagnostic, ...]:
     """Return a finding for each setting that is milder than at the base of the repository."""
-    top, commit, settings = find_toplevel(path).resolve(), sides[0][0].snapshot.commit, sides[1][1]
+    top = find_toplevel(path).resolve()
     folder = settings.root if settings.file is not None else top
     if not folder.is_relative_to(top):
         return ()  # the settings are none of the repository's
     place = "".join(f"{part}/" for part in folder.relative_to(top).parts)
-    return report_relaxed_since(top, commit, settings, os.environ, place)
+    return report_relaxed_since(top, base, settings, os.environ, place)

@@ -179,10 +179,13 @@ def render_project_rows(
 
 def render_declared_schemas(library: Library, rules: RenderingRules) -> Iterator[FileRows]:
     """Yield rows of files that declare the columns of the table of a query beside them."""
-    for path, query in find_declared_schemas(library.paths()):
-        if rules.leaves_out(path) or not rules.selects(query):
-            continue
-        found = read_declared_schema(path, library.read(path) or "", query)
+    queries = {
+        path: query
+        for path, query in find_declared_schemas(library.paths())
+        if not rules.leaves_out(path) and rules.selects(query)
+    }
+    for path, text in library.read_all(queries):
+        found = read_declared_schema(path, text or "", queries[path])
         if found is None:
             continue
         options, content = rules.options_for(path), hash_text(found.text)

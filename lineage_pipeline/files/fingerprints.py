@@ -22,6 +22,8 @@ def hash_parts(parts: object) -> str:
 
 ENGINE_PACKAGES = ("dialects", "engine", "model")
 
+DIGEST_SIZE = hashlib.sha256().digest_size
+
 FileStamps = Mapping[str, tuple[int, int]]
 """Modification time and size of files by path."""
 
@@ -31,6 +33,13 @@ def engine_version() -> str:
     """Hash the source of the engine and the version of its parser: whatever changes rows changes this."""
     root = Path(lineage_pipeline.__file__).parent
     return compute_version(root, version("sqlglot"), Path(cache_from_source(__file__)).with_suffix(".version"))
+
+
+@cache
+def program_version() -> str:
+    """Hash all our sources: whatever changes a report changes this, wherever and whenever they were installed."""
+    root = Path(lineage_pipeline.__file__).parent
+    return _hash_sources(root, version("sqlglot"), dict(_stamp_files(root)))
 
 
 def compute_version(root: Path, parser: str, note: Path) -> str:
@@ -69,3 +78,16 @@ def _hash_sources(root: Path, parser: str, looks: FileStamps) -> str:
     for file in sorted(map(Path, looks)):
         digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
+
+
+def prepend_digest(content: bytes) -> bytes:
+    """Return a content with its digest before it."""
+    return hashlib.sha256(content).digest() + content
+
+
+def verify_digest(stored: bytes | None) -> bytes | None:
+    """Return the content behind its digest; None where there is none, or it does not match."""
+    if stored is None or len(stored) < DIGEST_SIZE:
+        return None
+    content = stored[DIGEST_SIZE:]
+    return content if hashlib.sha256(content).digest() == stored[:DIGEST_SIZE] else None

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lineage_pipeline.discover.discovery import OptionsLookup
 from lineage_pipeline.discover.file_options import options_of_row
-from lineage_pipeline.files.fingerprints import hash_parts
+from lineage_pipeline.files.fingerprints import hash_parts, prepend_digest, verify_digest
 from lineage_pipeline.model.analysis import Options, TableSchema
 from lineage_pipeline.model.enums import Status
 from lineage_pipeline.model.tables import SCHEMA_TEMPLATER, SqlFile
@@ -25,8 +25,6 @@ from lineage_pipeline.store.file_store import (
     discard_markers,
     is_intact_file,
     is_intact_folder,
-    prepend_digest,
-    verify_digest,
 )
 from lineage_pipeline.store.packed_script import compile_key
 from lineage_pipeline.store.run import WarehouseRun

@@ -1,6 +1,5 @@
 """A folder on any file system that pyarrow supports: files are replaced atomically, and verified by checksums."""
 
-import hashlib
 import math
 import os
 import uuid
@@ -133,7 +132,6 @@ def _sync_path(path: Path) -> None:
         os.close(descriptor)
 
 
-DIGEST_SIZE = hashlib.sha256().digest_size
 VERIFIED_BATCH_ROWS = 1024
 """Rows that are in memory while a file is verified."""
 
@@ -157,16 +155,3 @@ def discard_markers(files: FileStore, marks: Iterable[str]) -> None:
     """Remove the markers of finished work, so that it is done again; files without a marker are not read."""
     for path in marks:
         files.remove(path)
-
-
-def prepend_digest(content: bytes) -> bytes:
-    """Return a content with its digest before it."""
-    return hashlib.sha256(content).digest() + content
-
-
-def verify_digest(stored: bytes | None) -> bytes | None:
-    """Return the content behind its digest; None where there is none, or it does not match."""
-    if stored is None or len(stored) < DIGEST_SIZE:
-        return None
-    content = stored[DIGEST_SIZE:]
-    return content if hashlib.sha256(content).digest() == stored[:DIGEST_SIZE] else None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lineage_pipeline.cli import main
+from lineage_pipeline.cli import lineage_cache, main, side_comparison
 from lineage_pipeline.discover.git.base_commit import CI_VARIABLES
 from lineage_pipeline_tests.support.paths import ROOT
 
@@ -446,3 +446,24 @@ def test_a_writer_of_a_removed_column_is_reported_once(capsys: pytest.CaptureFix
     commit({"orders.sql": SHORT}, "drop the note")
     assert main(["check", "--base", "main"]) == 1
     assert capsys.readouterr().out.count("load.sql") == 1
+
+
+@pytest.mark.usefixtures("clone")
+def test_two_commits_are_compared_once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(lineage_cache, "MIN_CACHED_FILES", 1)
+    commit({"orders.sql": SHORT, "lineage-waivers.toml": WAIVER}, "waived")
+    check = ["check", "--base", "main", "--format", "json", "--show-waived"]
+    assert main([*check, "--today", "2026-06-01"]) == 0
+    first = capsys.readouterr()
+    (kept,) = Path().glob(".lineage/**/*.compared")
+    with monkeypatch.context() as apart:
+        apart.setattr(side_comparison, "find_differences", lambda *sides: pytest.fail("compared again"))
+        assert main([*check, "--today", "2026-06-01"]) == 0
+        assert capsys.readouterr() == first
+        assert main([*check, "--today", "2027-01-01"]) == 1  # the waiver has run out by then
+    capsys.readouterr()
+    kept.write_bytes(kept.read_bytes()[:-1])
+    assert main([*check, "--today", "2026-06-01"]) == 0  # what is damaged is made again
+    assert capsys.readouterr() == first
+    assert main([*check, "--dialect", "postgres", "--today", "2026-06-01"]) == 0
+    assert len(list(Path().glob(".lineage/**/*.compared"))) == 2

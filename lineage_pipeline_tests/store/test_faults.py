@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from lineage_pipeline.config.load import load_settings
+from lineage_pipeline.files.fingerprints import prepend_digest, verify_digest
 from lineage_pipeline.spark.column_linking import LINK_CACHE as LINKED
 from lineage_pipeline.spark.column_linking import FileLink, _find_held_keys, is_linked, store_links
 from lineage_pipeline.spark.workspace import Workspace, encode_parquet
@@ -22,7 +23,7 @@ from lineage_pipeline.store.compiled_scripts import (
     load_compiled,
     save_compiled,
 )
-from lineage_pipeline.store.file_store import FileStore, is_intact_file, prepend_digest, verify_digest
+from lineage_pipeline.store.file_store import FileStore, is_intact_file
 from lineage_pipeline.store.lineage_file import CachedLineage, load_cached_lineage, save_cached_lineage
 from lineage_pipeline.store.packed_script import PackedScript
 from lineage_pipeline.store.run import WarehouseRun, required_tables

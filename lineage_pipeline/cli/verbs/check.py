@@ -16,7 +16,7 @@ from lineage_pipeline.cli.change_reports import (
     parse_targets,
     write_reports,
 )
-from lineage_pipeline.cli.inputs import ReadingFlags, discover_base_and_head
+from lineage_pipeline.cli.inputs import ReadingFlags
 from lineage_pipeline.cli.options import (
     AllowImpliedOption,
     DialectOption,
@@ -58,13 +58,13 @@ def check(
 
     Example: lineage check --base origin/main --head HEAD --fail-on breaking
     """
-    from lineage_pipeline.cli.side_comparison import compare_sides, find_milder_settings, parse_today
+    from lineage_pipeline.cli.side_comparison import compare_revisions, judge_comparison, parse_today
 
     style, targets, on = build_style(link_base, FAIL_SEVERITIES[fail_on]), parse_targets(output), parse_today(today)
-    sides = discover_base_and_head(
+    found, milder = compare_revisions(
         path, (base, head), ReadingFlags(dialect, schema, allow_implied, var).flags(), exact_base=exact_base
     )
-    comparison = compare_sides(*sides, on, show_waived=show_waived, told=find_milder_settings(path, sides))
+    comparison = judge_comparison(found, on, show_waived=show_waived, told=milder)
     write_reports(comparison, format, targets, color, style)
     code = compute_exit_code(comparison.changes, fail_on, exit_style)
     if code and not exit_zero:

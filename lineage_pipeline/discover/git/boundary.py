@@ -5,7 +5,7 @@ A stranger's repository may point anywhere, so that what leads outside is refuse
 
 import os
 import posixpath
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -252,6 +252,10 @@ class FolderLibrary:
         except OSError:
             return None
 
+    def read_all(self, paths: Iterable[str]) -> Iterator[tuple[str, str | None]]:
+        """Yield the texts of files below the folder."""
+        return ((path, self.read(path)) for path in paths)
+
     def locate(self, path: str) -> str:
         """Return the path below the folder of a file named relative to the working directory."""
         if self.start == self.folder and not path.startswith("/") and ".." not in path:
@@ -263,9 +267,14 @@ class FolderLibrary:
 class RevisionLibrary:
     """The files of a git revision, read from the object database on demand."""
 
-    def __init__(self, blobs: Mapping[str, str], read: Callable[[str], bytes | None]) -> None:
-        """Store the files by path and object id, and the function that reads an object."""
-        self._blobs, self._read = blobs, read
+    def __init__(
+        self,
+        blobs: Mapping[str, str],
+        read: Callable[[str], bytes | None],
+        read_many: Callable[[Sequence[str]], Iterator[bytes | None]],
+    ) -> None:
+        """Store the files by path and object id, and the functions that read one object, and many in order."""
+        self._blobs, self._read, self._read_many = blobs, read, read_many
 
     def paths(self) -> Sequence[str]:
         """Return the paths of all files, in order."""
@@ -276,6 +285,12 @@ class RevisionLibrary:
         found = self._blobs.get(path)
         content = self._read(found) if found is not None else None
         return decode_content(content).text if content is not None else None
+
+    def read_all(self, paths: Iterable[str]) -> Iterator[tuple[str, str | None]]:
+        """Yield the texts of files of the revision, through one process of git."""
+        known = [path for path in paths if path in self._blobs]
+        for path, content in zip(known, self._read_many([self._blobs[path] for path in known]), strict=True):
+            yield path, decode_content(content).text if content is not None else None
 
     def locate(self, path: str) -> str:
         """Return the path unchanged."""

@@ -171,7 +171,9 @@ def open_revision(
     blobs = list(_select_blobs([blob for blob in tree if not ignores.ignores(blob.path)], rules, selection))
     said = _read_first_text(top, tree, OWNER_FILES)
     owners = parse_code_owners(said) if said else None
-    library = RevisionLibrary({blob.path: blob.id for blob in tree}, lambda blob: _read_blob(top, blob))
+    library = RevisionLibrary(
+        {blob.path: blob.id for blob in tree}, lambda blob: _read_blob(top, blob), lambda ids: _read_objects(top, ids)
+    )
     around, waivers = FileSurroundings(owners, library), _read_first_text(top, tree, [WAIVER_FILE_NAME])
     projects = [blob.path for blob in tree if blob.path.endswith(SQLPROJ_SUFFIX)]
     known = {
@@ -250,6 +252,13 @@ def _read_blob(repo: Path, blob: str) -> bytes | None:
         return run_git(repo, "cat-file", "blob", blob)
     except LineageError:
         return None
+
+
+def _read_objects(repo: Path, blobs: Sequence[str]) -> Iterator[bytes | None]:
+    """Read objects by their ids, in order; None for what is too large or not there."""
+    named = [Blob(path=blob, id=blob, most=MAX_TEXT_BYTES) for blob in blobs]
+    for file in read_blobs(repo, named):
+        yield None if file.absent or file.problem or file.excess else file.content
 
 
 def _open_worktree(top: Path, rules: DiscoveryRules, name: str, analysis_key: str) -> DiscoveryReader:

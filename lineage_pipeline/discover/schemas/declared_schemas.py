@@ -3,6 +3,7 @@
 import json
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import yaml
@@ -88,6 +89,7 @@ def find_declared_schemas(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield path, f"{path.removesuffix(ending)}{QUERY_ENDING}"
 
 
+@lru_cache(maxsize=5_000)  # both sides of a comparison have most of them
 def read_declared_schema(path: str, text: str, query: str) -> DeclaredSchema | None:
     """Return the schema that a file declares for the table of a query; None where it is about something else."""
     try:

@@ -1,6 +1,6 @@
 """What a templater takes and returns; plug-ins are found by entry point, see docs/templating.md."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import msgspec
@@ -33,6 +33,9 @@ class Library(Protocol):
     def read(self, path: str) -> str | None:
         """Return the text of a file, or None where there is none."""
 
+    def read_all(self, paths: Iterable[str]) -> Iterator[tuple[str, str | None]]:
+        """Yield the texts of files, which may be quicker than reading one by one."""
+
     def locate(self, path: str) -> str:
         """Return the path from the top of a file that was named in another way."""
 
@@ -47,6 +50,10 @@ class NoLibrary(msgspec.Struct, frozen=True):
     def read(self, path: str) -> str | None:
         """Return nothing."""
         return None
+
+    def read_all(self, paths: Iterable[str]) -> Iterator[tuple[str, str | None]]:
+        """Yield nothing of each file."""
+        return ((path, None) for path in paths)
 
     def locate(self, path: str) -> str:
         """Return the path unchanged."""
