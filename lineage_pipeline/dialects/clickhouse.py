@@ -26,6 +26,7 @@ from lineage_pipeline.dialects.types.common_rules import (
     split_names,
 )
 from lineage_pipeline.dialects.types.families import TypeFamily
+from lineage_pipeline.dialects.types.nullability import NULL_SKIPPING_RULES
 from lineage_pipeline.dialects.types.shapes import member_type, parse_type_shape
 from lineage_pipeline.dialects.types.type_rules import TypeRules
 
@@ -686,6 +687,7 @@ CLICKHOUSE = DialectTraits(
     system_catalog=SystemCatalog(schemas=STANDARD_SCHEMAS | {"system"}),
     types=CLICKHOUSE_TYPES,
     type_rules=TypeRules(
+        nulls=NULL_SKIPPING_RULES,
         functions=CLICKHOUSE_RULES,
         constants=CLICKHOUSE_CONSTANT_OPERATORS,
         unknown=_propagate_parser_type,

@@ -62,6 +62,7 @@ from lineage_pipeline.dialects.types.conversions import (
 )
 from lineage_pipeline.dialects.types.decimals import DEFAULT_PRECISION_LIMIT, Digits
 from lineage_pipeline.dialects.types.families import UNTYPED_CONSTANT, TypeFamily, normalize_type
+from lineage_pipeline.dialects.types.nullability import NULL_SKIPPING_RULES
 from lineage_pipeline.dialects.types.shapes import TypeShape, member_type, parse_type_shape
 from lineage_pipeline.dialects.types.type_rules import ELEMENT_OF_EXPRESSION, TypeRules
 
@@ -849,6 +850,7 @@ DUCKDB = DialectTraits(
     procedural=ProceduralLanguage("macros", opens=frozenset()),
     types=DUCKDB_TYPES,
     type_rules=TypeRules(
+        nulls=NULL_SKIPPING_RULES,
         functions=DUCKDB_RULES,
         constants=DUCKDB_CONSTANT_OPERATORS,
         table_functions={"GENERATESERIES": (ELEMENT_OF_EXPRESSION,), "RANGE": (ELEMENT_OF_EXPRESSION,)},

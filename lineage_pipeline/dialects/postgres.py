@@ -39,6 +39,7 @@ from lineage_pipeline.dialects.types.common_rules import (
 )
 from lineage_pipeline.dialects.types.conversions import STRICT_OPERANDS, ImplicitConversions, parse_pairs
 from lineage_pipeline.dialects.types.families import UNTYPED_CONSTANT, TypeFamily
+from lineage_pipeline.dialects.types.nullability import NULL_SKIPPING_RULES
 from lineage_pipeline.dialects.types.shapes import member_type, parse_type_shape
 from lineage_pipeline.dialects.types.type_rules import SAME_AS_EXPRESSION, TypeRules
 
@@ -683,6 +684,7 @@ POSTGRES = DialectTraits(
     procedural=PLPGSQL,
     types=POSTGRES_TYPES,
     type_rules=TypeRules(
+        nulls=NULL_SKIPPING_RULES,
         functions=POSTGRES_RULES,
         constants=POSTGRES_CONSTANT_OPERATORS,
         keeps_size=SIZE_PRESERVING_OPERATORS,

@@ -33,6 +33,7 @@ from lineage_pipeline.dialects.types.common_rules import (
 from lineage_pipeline.dialects.types.conversions import LENIENT_PAIRS, build_uniform_conversions
 from lineage_pipeline.dialects.types.decimals import DEFAULT_PRECISION_LIMIT, EXACT_DIGIT_RULES, Digits
 from lineage_pipeline.dialects.types.families import UNPARAMETERIZED_TYPES, TypeFamily
+from lineage_pipeline.dialects.types.nullability import NULL_SKIPPING_RULES
 from lineage_pipeline.dialects.types.shapes import parse_type_shape
 from lineage_pipeline.dialects.types.type_rules import TypeRules
 
@@ -168,7 +169,7 @@ REDSHIFT = DialectTraits(
     client_commands=PSQL,
     procedural=PLPGSQL,
     types=REDSHIFT_TYPES,
-    type_rules=TypeRules(functions=REDSHIFT_RULES),
+    type_rules=TypeRules(functions=REDSHIFT_RULES, nulls=NULL_SKIPPING_RULES),
     signs=(
         build_sign("DISTKEY, SORTKEY or DISTSTYLE", r"\b(DISTKEY|SORTKEY|DISTSTYLE)\b", 3, "distkey sortkey diststyle"),
         build_sign(

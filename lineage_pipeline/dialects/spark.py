@@ -649,7 +649,7 @@ _DAY_PARTS = split_names(
 
 SPARK_NULL_RULES = NullRules(
     never=_NEVER_NULL,
-    where_all=NULL_IF_ALL - {"ISNULL"},
+    where_all=(NULL_IF_ALL - {"ISNULL"}) | split_names("GREATEST LEAST"),
     where_any=_NULL_IF_ANY | frozenset(_READ_TYPES) | frozenset(_UNREADABLE_TYPES),
     by_argument={
         **WRAPPER_FUNCTIONS,

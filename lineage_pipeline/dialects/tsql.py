@@ -27,6 +27,7 @@ from lineage_pipeline.dialects.types.common_rules import (
 from lineage_pipeline.dialects.types.conversions import build_uniform_conversions, is_refused
 from lineage_pipeline.dialects.types.decimals import DEFAULT_PRECISION_LIMIT, EXACT_DIGIT_RULES, Digits
 from lineage_pipeline.dialects.types.families import TypeFamily, normalize_type
+from lineage_pipeline.dialects.types.nullability import NULL_SKIPPING_RULES
 from lineage_pipeline.dialects.types.shapes import TypeShape, parse_type_shape
 from lineage_pipeline.dialects.types.type_rules import SAME_AS_EXPRESSION, TypeRules
 
@@ -495,6 +496,7 @@ TSQL = DialectTraits(
     ),
     types=TSQL_TYPES,
     type_rules=TypeRules(
+        nulls=NULL_SKIPPING_RULES,
         functions=TSQL_RULES,
         constants=TSQL_CONSTANT_OPERATORS,
         table_functions={"STRING_SPLIT": (SAME_AS_EXPRESSION,), "OPENJSON": ("NVARCHAR(4000)", "NVARCHAR(MAX)", "INT")},

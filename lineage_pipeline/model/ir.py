@@ -8,7 +8,7 @@ Every struct is array-like: the order of the fields is the format. Change it tog
 
 import msgspec
 
-IR_VERSION = 7
+IR_VERSION = 8
 """Raised whenever the layout or the meaning of a field changes; part of every compile key."""
 
 NOWHERE = -1
@@ -283,7 +283,8 @@ class Pivot(Node, frozen=True, tag="P"):
 class Unpivot(Node, frozen=True, tag="N"):
     """Columns turned into rows: `values` get the listed inputs group by group, `label` their names.
 
-    Without a list, `every` is the star that says which columns are turned.
+    Without a list, `every` is the star that says which columns are turned. Rows whose values are all NULL are left
+    out, unless `keeps_nulls`.
     """
 
     relation: int
@@ -291,6 +292,7 @@ class Unpivot(Node, frozen=True, tag="N"):
     label: str
     inputs: tuple[tuple[Ref, ...], ...]
     every: Star | None = None
+    keeps_nulls: bool = False
 
 
 class Recursive(Node, frozen=True, tag="R"):

@@ -36,8 +36,10 @@ _NEVER_NULL = split_names(
     "COUNT COUNT_BIG COUNTIF APPROXDISTINCT ROWNUMBER RANK DENSERANK NTILE IS EXISTS GROUPING NULLSAFEEQ NULLSAFENEQ "
     "ZEROIFNULL"
 )
-NULL_IF_ALL = split_names("COALESCE IFNULL GREATEST LEAST NVL ISNULL")
-"""Operators whose result is null only where every argument is, in most engines."""
+NULL_IF_ALL = split_names("COALESCE IFNULL NVL ISNULL")
+"""Operators whose result is null only where every argument is, in every engine."""
+_EXTREMES = split_names("GREATEST LEAST")
+"""The largest or smallest argument: null where any argument is, but for engines that pass over nulls."""
 _NULL_IF_ANY = split_names(
     "ADD SUB MUL AND OR NOT NEG EQ NEQ GT GTE LT LTE LIKE ILIKE UPPER LOWER TRIM CONCAT ABS ROUND DATEDIFF "
     "DATEADD DATESUB SUBSTRING LENGTH REPLACE YEAR MONTH DAY CEIL FLOOR EXTRACT DATETRUNC TIMESTRTOTIME "
@@ -49,6 +51,11 @@ WRAPPER_FUNCTIONS: dict[str, tuple[int, ...]] = dict.fromkeys(
 """Operators around an aggregate or a value, whose result is null where that is."""
 
 GENERAL_NULL_RULES = NullRules(
-    never=_NEVER_NULL, where_all=NULL_IF_ALL, where_any=_NULL_IF_ANY, by_argument=WRAPPER_FUNCTIONS
+    never=_NEVER_NULL, where_all=NULL_IF_ALL, where_any=_NULL_IF_ANY | _EXTREMES, by_argument=WRAPPER_FUNCTIONS
 )
 """What holds in most engines."""
+
+NULL_SKIPPING_RULES = NullRules(
+    never=_NEVER_NULL, where_all=NULL_IF_ALL | _EXTREMES, where_any=_NULL_IF_ANY, by_argument=WRAPPER_FUNCTIONS
+)
+"""What holds where GREATEST and LEAST pass over nulls (PostgreSQL, Redshift, DuckDB, SQL Server, ClickHouse)."""

@@ -125,4 +125,8 @@ def link_unpivot(links: RelationResolver, body: ir.Unpivot, index: int, outer: S
     )
     made = [label, *values] if links.traits.label_first else [*values, label]
     gap = _shift_unknown_range(inner, used, len(made))
-    return BoundRelation((*kept, *made), inner.unexpanded, inner.indirect, inner.facets, unknown_range=gap)
+    turned = union_flows(item.value.flows for item in values)
+    indirect = inner.indirect
+    if not body.keeps_nulls:
+        indirect = union_flows([indirect, mark_indirect(turned, Subtype.FILTER)])
+    return BoundRelation((*kept, *made), inner.unexpanded, indirect, inner.facets, unknown_range=gap)

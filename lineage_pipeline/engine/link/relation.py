@@ -110,9 +110,7 @@ def _link_set_operation(links: RelationLinker, body: ir.SetOperation, index: int
     facets.extend(("order", text) for text in sorting if text)
     facets.extend(("limit", body.limit) for _ in [0] if body.limit)
     kept = branches[:1] if body.op == "EXCEPT" else branches
-    decided = (
-        [] if body.op == "UNION" else [mark_indirect(_all_flows(branch), Subtype.FILTER) for branch in branches[1:]]
-    )
+    decided = _list_deciding_flows(body, branches)
     return BoundRelation(
         columns,
         tuple(dict.fromkeys(opening for branch in kept for opening in branch.unexpanded)),
@@ -121,6 +119,14 @@ def _link_set_operation(links: RelationLinker, body: ir.SetOperation, index: int
         unknown_range=_set_operation_range(body, branches, len(columns)),
         plan=plan_set_operation(body, branches),
     )
+
+
+def _list_deciding_flows(body: ir.SetOperation, branches: Sequence[BoundRelation]) -> list[Flows]:
+    """What decides about the rows: whole rows are compared, by UNION only where it drops repeated ones."""
+    if body.op == "UNION" and not body.distinct:
+        return []
+    subtype = Subtype.GROUP_BY if body.op == "UNION" else Subtype.FILTER
+    return [mark_indirect(_all_flows(branch), subtype) for branch in branches]
 
 
 def _set_operation_range(body: ir.SetOperation, branches: Sequence[BoundRelation], columns: int) -> UnknownRange:
@@ -273,12 +279,13 @@ def _link_first_round(
         nullable = combined.value.nullable or typing.nulls.recursion
         value = msgspec.structs.replace(combined.value, type=column.value.type, nullable=nullable)
         columns.append(msgspec.structs.replace(combined, value=value))
+    compared = [mark_indirect(_all_flows(branch), Subtype.GROUP_BY) for branch in (anchor, step)] if distinct else []
     manner = f"recursion {'distinct' if distinct else 'all'}"
     facets = drop_duplicates((*anchor.facets, *step.facets, ("set operation", manner)))
     return BoundRelation(
         tuple(columns),
         anchor.unexpanded,
-        union_flows([anchor.indirect, step.indirect]),
+        union_flows([anchor.indirect, step.indirect, *compared]),
         facets,
         unknown_range=anchor.unknown_range,
     )

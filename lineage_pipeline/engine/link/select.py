@@ -82,6 +82,8 @@ def link_select(links: RelationResolver, body: ir.Select, outer: Scope | None) -
             if value.text:
                 facets.extend((_CLAUSE_FACETS[clause], text) for text in split_condition(condition, value))
     indirect.extend(_link_all_keys(body, columns))
+    if body.distinct:
+        indirect.extend(mark_indirect(column.value.flows, Subtype.GROUP_BY) for column in columns)
     facets.extend(describe_select_shape(body, keys))
     if marked:
         facets = apply_outer_join_marks(facets)
@@ -297,6 +299,9 @@ def _build_function_source(links: RelationResolver, source: ir.Source, scope: Sc
     if args and isinstance(args[0], ir.Sub) and args[0].mode == "rows":
         given = links.relation(args[0].relation, scope)
         linked = given if given.unexpanded else msgspec.structs.replace(given, catch_all=linked.catch_all or value)
+    elif value.flows:  # how many rows there are depends on what is taken apart
+        decided = union_flows([linked.indirect, mark_indirect(value.flows, Subtype.JOIN)])
+        linked = msgspec.structs.replace(linked, indirect=decided)
     element = bool(source.columns) and source.alias == source.columns[0]
     return ScopeSource(source.alias, (), linked=linked, element=element, text=value.text)
 
@@ -387,8 +392,11 @@ def mark_partial_keys_nullable(body: ir.Select, columns: Sequence[OutputColumn])
     keys = [key for place in body.partial for key in _list_grouping_keys(body.group[place])]
     named = {key.parts[-1] for key in keys if isinstance(key, ir.Ref)}
     whole = {repr(_without_positions(key)) for key in keys if not isinstance(key, ir.Ref)}
+    counted = {parse_whole_number(key.text) - 1 for key in keys if isinstance(key, ir.Literal) and key.text.isdigit()}
     shown = {
-        output.name for output in body.outputs if type(output) is ir.Output and _shows_key(output.expr, named, whole)
+        output.name
+        for position, output in enumerate(body.outputs)
+        if type(output) is ir.Output and (position in counted or _shows_key(output.expr, named, whole))
     }
     starred = any(type(output) is ir.Star for output in body.outputs)
     return [
@@ -415,10 +423,14 @@ def _shows_key(expr: ir.Expr, named: set[str], whole: set[str]) -> bool:
     """Say whether an expression contains a key outside of aggregates."""
     if isinstance(expr, ir.Ref):
         return expr.parts[-1] in named
+    if isinstance(expr, ir.Literal):
+        return not expr.text.isdigit() and repr(expr) in whole
+    if isinstance(expr, ir.Call) and (expr.traits & ir.AGGREGATE or expr.op.startswith("GROUPING")):
+        return False
+    if repr(_without_positions(expr)) in whole:
+        return True
     if isinstance(expr, ir.Call):
-        if expr.traits & ir.AGGREGATE or expr.op.startswith("GROUPING"):
-            return False
-        return repr(_without_positions(expr)) in whole or any(_shows_key(arg, named, whole) for arg in expr.args)
+        return any(_shows_key(arg, named, whole) for arg in expr.args)
     if isinstance(expr, ir.Case):
         parts = [value for _, value in expr.whens] + ([expr.default] if expr.default is not None else [])
         return any(_shows_key(part, named, whole) for part in parts)
@@ -431,6 +443,12 @@ def _without_positions(expr: ir.Expr) -> ir.Expr:
         return ir.Ref(expr.parts[-1:], 0, 0)
     if isinstance(expr, ir.Call):
         return ir.Call(expr.op, tuple(_without_positions(arg) for arg in expr.args))
+    if isinstance(expr, ir.Cast | ir.Field):
+        return msgspec.structs.replace(expr, arg=_without_positions(expr.arg))
+    if isinstance(expr, ir.Case):
+        whens = tuple((_without_positions(when), _without_positions(value)) for when, value in expr.whens)
+        default = _without_positions(expr.default) if expr.default is not None else None
+        return msgspec.structs.replace(expr, whens=whens, default=default)
     return expr
 
 

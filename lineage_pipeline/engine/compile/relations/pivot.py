@@ -112,7 +112,14 @@ def _compile_unpivot(context: CompileContext, pivot: exp.Expr, inner: int) -> ir
         inputs.extend(
             tuple(_references_of(compile_expression(context, _strip_alias(item)))) for item in field.expressions
         )
-    return ir.Unpivot(inner, tuple(values), label, tuple(inputs), every)
+    return ir.Unpivot(
+        relation=inner,
+        values=tuple(values),
+        label=label,
+        inputs=tuple(inputs),
+        every=every,
+        keeps_nulls=bool(pivot.args.get("include_nulls")),
+    )
 
 
 def _column_name_of(context: CompileContext, node: exp.Expr) -> str:

@@ -118,9 +118,13 @@ def _compile_replace_where(context: CompileContext, tree: exp.Expr, write: ir.Wr
 
 
 def _compile_upsert(context: CompileContext, tree: exp.Expr, proposed: ir.Write) -> list[ir.Write]:
-    """The update of an upsert; EXCLUDED, VALUES(column) or an alias is the row that was not inserted."""
+    """The update of an upsert; EXCLUDED, VALUES(column) or an alias is the row that was not inserted.
+
+    The conflict keys join that row with the one that exists; with DO NOTHING they decide which rows are inserted.
+    """
     conflict = tree.args.get("conflict")
-    if not isinstance(conflict, exp.Expr) or not conflict.expressions:
+    keys = _list_conflict_keys(context, conflict, proposed.columns) if isinstance(conflict, exp.Expr) else ()
+    if not isinstance(conflict, exp.Expr) or not (conflict.expressions or keys):
         return []
     target, body = proposed.target, tree.args.get("expression")
     alias = context.alias_name(exp.to_identifier("excluded"))
@@ -134,12 +138,25 @@ def _compile_upsert(context: CompileContext, tree: exp.Expr, proposed: ir.Write)
         _nullify_omitted_columns(context, conflict, alias, columns)
     own = _insert_alias(context, tree) or context.default_alias(target)
     called = None if columns else target  # without a list, it has the columns of the table
-    crossed = ir.Join("cross")
-    excluded = ir.Source(alias, called, proposed.relation, columns=columns, join=crossed, reach="alias")
+    own_keys = [ir.Call("EQ", (ir.Ref((own, key), *place), ir.Ref((alias, key), *place))) for key, place in keys]
+    joined = ir.Join("inner", ir.Call("AND", tuple(own_keys)) if len(own_keys) > 1 else own_keys[0]) if keys else None
+    excluded = ir.Source(
+        alias, called, proposed.relation, columns=columns, join=joined or ir.Join("cross"), reach="alias"
+    )
     sources = (ir.Source(own, name=target), *_upsert_sources(context, conflict, proposed), excluded)
     where = conflict.args.get("where")
     rows = ir.Select(sources, (), compile_optional(context, where.this if isinstance(where, exp.Where) else where))
     return list(compile_assignments(context, conflict.expressions, rows, target, conditional=True))
+
+
+def _list_conflict_keys(
+    context: CompileContext, conflict: exp.Expr, columns: tuple[str, ...] | None
+) -> list[tuple[str, tuple[int, int]]]:
+    """The columns of ON CONFLICT (…) that the INSERT fills, with their places."""
+    items = [item.this if isinstance(item, exp.Ordered) else item for item in conflict.args.get("conflict_keys") or ()]
+    plain = [item.this if isinstance(item, exp.Column) else item for item in items]
+    names = [(context.column_name(item), context.span_of(item)) for item in plain if isinstance(item, exp.Identifier)]
+    return [(name, place) for name, place in names if columns is None or name in columns]
 
 
 def _expand_values_function(conflict: exp.Expr, alias: str) -> None:
