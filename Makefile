@@ -10,7 +10,7 @@ FAST := not (slow or pipeline or spark or browser or postgres or mariadb or clus
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve ui test check lint soak fuzz faults audit oracle accept freeze frozen bench peers format lock clean
+.PHONY: help setup run serve ui test check lint soak fuzz faults audit oracle accept freeze frozen witness bench peers format lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' Makefile
@@ -67,6 +67,9 @@ freeze: setup ## write the hashes of all results that a change without new behav
 
 frozen: setup ## compare the results with those hashes (and keep the results: make frozen OUT=folder)
 	$(PY) -m lineage_pipeline_tests.support.freeze compare $(OUT)
+
+witness: setup ## run generated programs on real engines with changed rows, and compare with our lineage (ENGINES="sqlite" COUNT=1000)
+	$(PY) -m benchmarks.witness --engines $(or $(ENGINES),duckdb sqlite postgres spark) --count $(or $(COUNT),0) --keep .lineage/witness --record
 
 bench: setup ## measure all that we owe into .lineage/bench (other files: make bench FILES="folder=dialect …")
 	@$(PY) -m benchmarks --parts all --out .lineage/bench $(FILES)

@@ -16,6 +16,7 @@ import yaml
 from msgspec import inspect
 
 from benchmarks.walk import PACKAGE, VIEW, recorded
+from benchmarks.witness.report import write_page
 from lineage_pipeline import __version__
 from lineage_pipeline.api import analyze
 from lineage_pipeline.cli import command_tree, main
@@ -56,6 +57,7 @@ PAGES = (
     "docs/python.md",
     "docs/schemas.md",
     "docs/tables.md",
+    "docs/truth.md",
     "docs/waivers.md",
 )
 MADE = "Made from the code by `make accept`; do not edit.\n"
@@ -224,6 +226,7 @@ def command_text(text: str) -> str:
         ("docs/findings.md", findings_page),
         ("docs/statements.md", statements_page),
         ("docs/tables.md", tables_page),
+        ("docs/truth.md", write_page),
         ("ARCHITECTURE.md", architecture_page),
     ],
 )
