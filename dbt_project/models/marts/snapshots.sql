@@ -37,7 +37,14 @@ edges as (
 numbered as (
     select
         snapshot,
-        row_number() over (partition by repo order by committed_at desc nulls last, commit asc) as age
+        -- A snapshot that is compared with its merge base is a branch that has not been merged.
+        row_number() over (
+            partition by repo
+            order by
+                case when base_rule like 'merge-base:%' then 1 else 0 end,
+                committed_at desc nulls last,
+                commit asc
+        ) as age
     from snapshots
 )
 
