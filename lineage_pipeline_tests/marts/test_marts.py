@@ -1,8 +1,12 @@
 """The marts: each has a grain, a key and an owner, answers its question, and is the same on DuckDB and on Spark."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -114,6 +118,32 @@ def test_every_mart_has_a_contract_a_key_a_grain_and_a_reader(shop: DbtBuild) ->
     assert marts.keys() <= keyed
     shown = {name for exposure in manifest["exposures"].values() for name in exposure["depends_on"]["nodes"]}
     assert marts.keys() <= shown
+
+
+@pytest.mark.pipeline
+def test_every_relation_and_column_has_its_description_in_the_database(shop: DbtBuild) -> None:
+    silent = "select table_name, column_name from duckdb_columns() where schema_name = 'marts' and comment is null"
+    assert shop.query(silent) == []
+    assert shop.query("select table_name from duckdb_tables() where schema_name = 'marts' and comment is null") == []
+
+
+OLDEST_DUCKDB = "1.4.0"
+"""The oldest release that reads the marts; tools such as Evidence and Superset bring releases of their own."""
+
+
+@pytest.mark.slow
+@pytest.mark.pipeline
+def test_an_older_duckdb_reads_the_file(shop: DbtBuild, tmp_path: Path) -> None:
+    older = tmp_path / "older"
+    install = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--target", str(older)]
+    subprocess.run([*install, f"duckdb=={OLDEST_DUCKDB}"], check=True)
+    program = (
+        "import duckdb, sys; marts = duckdb.connect(sys.argv[1], read_only=True);"
+        "print(duckdb.__version__, marts.execute('select count(*) from marts.snapshots').fetchone()[0])"
+    )
+    around = {**os.environ, "PYTHONPATH": str(older)}
+    told = subprocess.run([sys.executable, "-c", program, str(shop.marts)], env=around, capture_output=True, text=True)
+    assert (told.stdout.split(), told.stderr) == ([OLDEST_DUCKDB, "4"], "")
 
 
 @pytest.fixture(scope="module")
