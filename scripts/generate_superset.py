@@ -21,31 +21,56 @@ SPACE = uuid.UUID("6f1f2c1e-0f0b-5a53-9d5c-2f6f1f8b8c11")
 TYPES = {"string": "VARCHAR", "bigint": "BIGINT", "boolean": "BOOLEAN", "double": "DOUBLE", "timestamp": "TIMESTAMP"}
 
 
-BARS = "echarts_timeseries_bar"
+BARS, LINES, TIME = "echarts_timeseries_bar", "echarts_timeseries_line", "committed_at"
 
 
 class Chart(NamedTuple):
-    """A chart: what it shows of which mart, grouped by what."""
+    """A chart: what it shows of which mart, grouped by what, and what the number is called."""
 
     title: str
     mart: str
     kind: str
     by: tuple[str, ...]
     value: str
-    latest: bool = True
+    label: str
+    only: str = "is_latest"
 
 
 CHARTS = (
-    Chart("Blast radius", "blast_radius", BARS, ("object",), "MAX(downstream_columns)"),
-    Chart("Critical objects", "object_criticality", BARS, ("object",), "MAX(score)", latest=False),
-    Chart("Unused columns", "unused_columns", BARS, ("object",), "COUNT(*)"),
-    Chart("Breaking changes by commit", "breaking_trend", BARS, ("commit", "rule"), "SUM(breaking)", latest=False),
-    Chart("Coverage", "lineage_coverage", "table", ("dialect",), "AVG(analysed_share)"),
-    Chart("Where tagged values flow", "pii_flow", BARS, ("tag",), "COUNT(*)"),
-    Chart("Stars and positional inserts", "star_usage", "pie", ("feature",), "COUNT(*)"),
-    Chart("Stale objects", "stale_objects", "table", ("object",), "MAX(snapshots_since_change)", latest=False),
-    Chart("Findings", "diagnostics", "pie", ("code",), "COUNT(*)"),
-    Chart("What came and went", "lineage_history", BARS, ("commit", "event"), "COUNT(*)", latest=False),
+    Chart("Blast radius", "blast_radius", BARS, ("object",), "MAX(downstream_columns)", "downstream columns"),
+    Chart("Critical objects", "object_criticality", BARS, ("object",), "MAX(score)", "criticality", only=""),
+    Chart("Unused columns", "unused_columns", BARS, ("object",), "COUNT(*)", "unused columns"),
+    Chart(
+        "Breaking changes over time",
+        "breaking_trend",
+        LINES,
+        (TIME, "rule"),
+        "SUM(breaking)",
+        "breaking changes",
+        only="",
+    ),
+    Chart("Coverage", "lineage_coverage", "table", ("dialect",), "AVG(analysed_share)", "share of statements analyzed"),
+    Chart("Where tagged values flow", "pii_flow", BARS, ("tag",), "COUNT(*)", "columns with the tag"),
+    Chart("Stars and positional inserts", "star_usage", "pie", ("feature",), "COUNT(*)", "statements"),
+    Chart(
+        "Stale objects",
+        "stale_objects",
+        "table",
+        ("object",),
+        "MAX(snapshots_since_change)",
+        "snapshots unchanged",
+        only="",
+    ),
+    Chart("Findings", "diagnostics", BARS, ("code",), "COUNT(*)", "findings"),
+    Chart(
+        "What came and went",
+        "lineage_history",
+        LINES,
+        (TIME, "event"),
+        "COUNT(*)",
+        "elements",
+        only="event <> 'first seen'",
+    ),
 )
 
 
@@ -125,11 +150,20 @@ def _dataset(mart: str) -> dict[str, Any]:
 
 
 def _chart(chart: Chart) -> dict[str, Any]:
-    metric = {"expressionType": "SQL", "sqlExpression": chart.value, "label": chart.value}
-    latest = {"expressionType": "SQL", "clause": "WHERE", "sqlExpression": "is_latest"}
-    grouped: dict[str, Any] = (
-        {"x_axis": chart.by[0], "groupby": [*chart.by[1:]]} if chart.kind == BARS else {"groupby": [*chart.by]}
-    )
+    metric = {"expressionType": "SQL", "sqlExpression": chart.value, "label": chart.label}
+    filters = [{"expressionType": "SQL", "clause": "WHERE", "sqlExpression": chart.only}] if chart.only else []
+    grouped: dict[str, Any] = {"groupby": [*chart.by]}
+    if chart.kind in (BARS, LINES):
+        grouped = {"x_axis": chart.by[0], "groupby": [*chart.by[1:]]}
+    if chart.kind == BARS:  # the longest bar first, and room for whole names
+        grouped |= {
+            "orientation": "horizontal",
+            "x_axis_sort": chart.label,
+            "x_axis_sort_asc": True,
+            "show_value": True,
+        }
+    if chart.kind == LINES:
+        grouped |= {"time_grain_sqla": "P1D", "markerEnabled": True}
     shown: dict[str, Any] = {"metric": metric} if chart.kind == "pie" else {"metrics": [metric]}
     return {
         "slice_name": chart.title,
@@ -138,7 +172,7 @@ def _chart(chart: Chart) -> dict[str, Any]:
             "viz_type": chart.kind,
             **grouped,
             **shown,
-            "adhoc_filters": [latest] if chart.latest else [],
+            "adhoc_filters": filters,
             "row_limit": 30,
             "time_range": "No filter",
         },
@@ -165,7 +199,9 @@ def _dashboard() -> dict[str, Any]:
         background = {"background": "BACKGROUND_TRANSPARENT"}
         position[name] = {"type": "ROW", "id": name, "children": inside, "parents": parents, "meta": background}
         for chart, key in zip(row, inside, strict=True):
-            shown = {"uuid": _id("chart", chart.title), "sliceName": chart.title, "width": 6, "height": 50}
+            # Superset numbers charts anew, but does not import a dashboard whose charts have no number.
+            known = {"chartId": CHARTS.index(chart) + 1, "uuid": _id("chart", chart.title)}
+            shown = {**known, "sliceName": chart.title, "width": 6, "height": 50}
             position[key] = {"type": "CHART", "id": key, "children": [], "parents": [*parents, name], "meta": shown}
     return {
         "dashboard_title": "Lineage",

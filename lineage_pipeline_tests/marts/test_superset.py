@@ -59,6 +59,11 @@ def test_every_part_of_the_bundle_is_there_once() -> None:
     position = files["dashboards/lineage.yaml"]["position"]
     placed = [part["meta"]["uuid"] for part in position.values() if isinstance(part, dict) and part["type"] == "CHART"]
     assert sorted(placed) == sorted(charts)
+    # An import of a dashboard fails without the number of a chart, whatever it is.
+    numbers = [
+        part["meta"]["chartId"] for part in position.values() if isinstance(part, dict) and part["type"] == "CHART"
+    ]
+    assert sorted(numbers) == list(range(1, len(charts) + 1))
     children = [name for part in position.values() if isinstance(part, dict) for name in part.get("children", ())]
     assert set(children) == position.keys() - {"ROOT_ID", "HEADER_ID", "DASHBOARD_VERSION_KEY"}
 
