@@ -11,6 +11,7 @@ import pytest
 
 from lineage_pipeline.defs.home import Home, prepare_dagster_home
 from lineage_pipeline.defs.resources import Project
+from lineage_pipeline.store.warehouse import Warehouse
 from lineage_pipeline_tests.support.git_repositories import run_git
 from lineage_pipeline_tests.support.watched_project import WatchedProject, commit_files, resolve_commit
 
@@ -154,6 +155,37 @@ def test_branches_are_compared_with_the_merge_base_and_the_base_ref_with_its_fir
     run_git(repo, "merge", "-q", "--no-ff", "-m", "merge", "feature")
     (merge,) = operated.tick()
     assert (merge.tags["git/sha"], merge.tags["git/base"]) == (resolve_commit(repo), moved)
+
+
+def test_a_push_of_several_commits_is_compared_with_where_the_ref_was(operated: WatchedProject) -> None:
+    repo = watch_shop(operated)
+    operated.publish(f"shop@{resolve_commit(repo)}")
+    seen = commit_files(repo, "second", v=VIEW)
+    operated.execute(operated.tick())
+    commit_files(repo, "breaks", v="create view v as select id from t;")
+    tip = commit_files(repo, "a comment", v="create view v as select id from t; -- why")
+    (request,) = operated.tick()
+    assert (request.tags["git/sha"], request.tags["git/base"]) == (tip, seen)
+    (result,) = operated.execute([request])
+    assert result.success
+    changes = Warehouse(operated.settings.warehouse).read((f"shop@{seen}", f"shop@{tip}"), "changes").to_pylist()
+    assert [(row["rule"], row["object"], row["column"]) for row in changes if row["root"]] == [("COL001", "v", "x")]
+    (row,) = Warehouse(operated.settings.warehouse).read(f"shop@{tip}", "snapshots").to_pylist()
+    assert (row["base"], row["base_rule"]) == (seen, "last-look")
+    operated.cursor = None
+    assert operated.tick() == [], "a comparison with an earlier commit is not made again with the parent"
+
+
+def test_a_ref_that_was_moved_is_compared_with_where_it_was(operated: WatchedProject) -> None:
+    repo = watch_shop(operated)
+    first = resolve_commit(repo)
+    lost = commit_files(repo, "lost", v=VIEW)
+    operated.publish(f"shop@{first}", f"shop@{lost}")
+    operated.cursor = json.dumps({"shop": {"main": lost}})
+    run_git(repo, "reset", "-q", "--hard", first)
+    moved = commit_files(repo, "instead", w="create view w as select id from t;")
+    (request,) = operated.tick()
+    assert (request.tags["git/sha"], request.tags["git/base"], request.tags["git/forced"]) == (moved, lost, "true")
 
 
 def test_history_takes_every_commit_each_behind_the_one_before(operated: WatchedProject) -> None:

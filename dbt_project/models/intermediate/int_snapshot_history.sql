@@ -1,10 +1,11 @@
--- The way back from the newest snapshot of each repository along first parents; another analysis ends it.
+-- The way back from the newest snapshot of each repository along first parents, or along the pushes of
+-- several commits of which only the last was made; another analysis ends it.
 with recursive chain as (
     select
         snapshot as tip,
         snapshot,
         repo,
-        parent_commit,
+        case when base_rule = 'last-look' then base_commit else parent_commit end as earlier_commit,
         analysis_key,
         cast(0 as bigint) as age
     from {{ ref('snapshots') }}
@@ -14,14 +15,17 @@ with recursive chain as (
         chain.tip,
         snapshots.snapshot,
         snapshots.repo,
-        snapshots.parent_commit,
+        case
+            when snapshots.base_rule = 'last-look' then snapshots.base_commit
+            else snapshots.parent_commit
+        end as earlier_commit,
         snapshots.analysis_key,
         chain.age + 1 as age
     from chain
     inner join {{ ref('snapshots') }} as snapshots
         on
             chain.repo = snapshots.repo
-            and chain.parent_commit = snapshots.commit
+            and chain.earlier_commit = snapshots.commit
             and chain.analysis_key = snapshots.analysis_key
 )
 

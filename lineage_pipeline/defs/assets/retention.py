@@ -15,16 +15,15 @@ from lineage_pipeline.defs.home import locate_home
 from lineage_pipeline.defs.resources import Project
 from lineage_pipeline.defs.run_states import InstanceRuns
 from lineage_pipeline.defs.runs.materialize import open_dagster_instance
+from lineage_pipeline.defs.runs.targets import keep_last_look, resolve_snapshot_target
 from lineage_pipeline.defs.runs.watched_repositories import locate_repository
 from lineage_pipeline.defs.specs import ASSET_OWNERS, CODE_VERSION, SNAPSHOT_PARTITIONS, SPARK_POOL
 from lineage_pipeline.discover.file_options import options_of_row
 from lineage_pipeline.discover.folder import name_repository
 from lineage_pipeline.discover.git.repository import (
-    find_snapshot_base,
     find_toplevel,
     is_repository,
     list_refs,
-    read_commit,
     select_refs,
 )
 from lineage_pipeline.export.escaping import format_code
@@ -119,8 +118,9 @@ def _find_tagged(settings: Settings, row: RepositorySettings) -> frozenset[str]:
 
 def _find_bases(settings: Settings, row: RepositorySettings, tips: Collection[str]) -> set[str]:
     """Return the snapshots that the tips of refs are or will be compared with."""
-    repo = locate_repository(settings, row)
-    return {f"{row.name}@{find_snapshot_base(repo, read_commit(repo, tip), row.base_ref)[0]}" for tip in tips}
+    repo, warehouse = locate_repository(settings, row), Warehouse(settings.warehouse)
+    targets = (keep_last_look(resolve_snapshot_target(settings, repo, row, tip), warehouse) for tip in tips)
+    return {target.base for target in targets if target.base is not None}
 
 
 def prune_snapshots(

@@ -10,7 +10,7 @@ import dagster as dg
 from lineage_pipeline.configured_schemas import compute_analysis_key, import_configured_schemas
 from lineage_pipeline.defs.assets.metadata import build_product_result, build_table_result, count_rows
 from lineage_pipeline.defs.resources import Project, SparkResource, StoreResource
-from lineage_pipeline.defs.snapshot_keys import extract_commit
+from lineage_pipeline.defs.snapshot_keys import BASE_TAG, extract_commit
 from lineage_pipeline.defs.specs import SPARK_POOL, build_specs, list_stage_tables, snapshot_partitions
 from lineage_pipeline.discover.discovery import DiscoveryReader
 from lineage_pipeline.discover.git.repository import refuse_missing_contents
@@ -36,7 +36,7 @@ def discovery(context: dg.AssetExecutionContext, project: ProjectParam, store: S
     """Read the repository at the commit: files, and each distinct content once."""
     started = time.monotonic()
     run = _begin_run(context, project, store)
-    gathering = open_discovery(project, context.partition_key)
+    gathering = open_discovery(project, context.partition_key, context.run.tags.get(BASE_TAG, ""))
     run.write("sources", gathering.sources())  # in chunks, as they are read
     found = gathering.done()
     refuse_missing_contents(found)
@@ -51,10 +51,10 @@ def discovery(context: dg.AssetExecutionContext, project: ProjectParam, store: S
     yield from _report_tables(project, run, Stage.DISCOVERY, started)
 
 
-def open_discovery(project: Project, snapshot: str) -> DiscoveryReader:
+def open_discovery(project: Project, snapshot: str, base: str = "") -> DiscoveryReader:
     """Prepare to read the files of a partition; a folder without git must still match its key."""
     from lineage_pipeline.discover.folder import open_folder
-    from lineage_pipeline.discover.git.repository import open_revision
+    from lineage_pipeline.discover.git.repository import BaseChoice, open_revision
 
     repository, folder, rules = project.repository(snapshot), project.folder(snapshot), project.settings_for(snapshot)
     key = compute_analysis_key(rules)
@@ -64,7 +64,7 @@ def open_discovery(project: Project, snapshot: str) -> DiscoveryReader:
             extract_commit(snapshot),
             rules,
             name=repository.name,
-            base_ref=repository.base_ref,
+            base=BaseChoice(repository.base_ref, base),
             analysis_key=key,
         )
     return open_folder(folder, rules, name=repository.name, analysis_key=key)

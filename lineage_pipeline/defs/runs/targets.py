@@ -13,6 +13,8 @@ from lineage_pipeline.defs.runs.published import hash_diff_inputs, hash_event_in
 from lineage_pipeline.defs.snapshot_keys import HISTORY_TAG, REF_TAG, extract_commit, extract_repository
 from lineage_pipeline.discover.folder import open_folder
 from lineage_pipeline.discover.git.repository import (
+    FIRST_PARENT,
+    LAST_LOOK,
     WORKTREE,
     find_snapshot_base,
     find_toplevel,
@@ -63,7 +65,7 @@ def plan_targets(
     """List the snapshots of revisions, each after its base."""
     found: dict[str, SnapshotTarget] = {}
     for revision in revisions:
-        target = resolve_snapshot_target(settings, repo, row, revision)
+        target = keep_last_look(resolve_snapshot_target(settings, repo, row, revision), Warehouse(settings.warehouse))
         if target.base is not None and target.base not in found and has_commit(repo, extract_commit(target.base)):
             found[target.base] = SnapshotTarget(target.base, implied=True, past=True)
         found[target.snapshot] = target
@@ -124,6 +126,22 @@ def _has_other_base(target: SnapshotTarget, warehouse: Warehouse) -> bool:
     rows = arrow_to_rows("snapshots", warehouse.read(target.snapshot, "snapshots"), Snapshot) if target.rule else ()
     wanted = (extract_commit(target.base) if target.base else None, target.rule)
     return any((row.base, row.base_rule) != wanted for row in rows)
+
+
+def keep_last_look(target: SnapshotTarget, warehouse: Warehouse) -> SnapshotTarget:
+    """Keep the base of a snapshot that was compared with an earlier commit than its parent: that says more."""
+    if target.rule != FIRST_PARENT or warehouse.manifest(target.snapshot) is None:
+        return target
+    (row,) = arrow_to_rows("snapshots", warehouse.read(target.snapshot, "snapshots"), Snapshot)
+    return compare_with_last_look(target, row.base or "") if row.base_rule == LAST_LOOK else target
+
+
+def compare_with_last_look(target: SnapshotTarget, seen: str) -> SnapshotTarget:
+    """Take the commit where a ref was at the last look as the base, in the place of the first parent."""
+    base = f"{extract_repository(target.snapshot)}@{seen}"
+    if target.rule != FIRST_PARENT or target.base == base:
+        return target
+    return msgspec.structs.replace(target, base=base, rule=LAST_LOOK)
 
 
 def require_all(target: SnapshotTarget) -> MissingOutputs:

@@ -24,12 +24,14 @@ from lineage_pipeline.defs.runs.targets import (
     MissingOutputs,
     SnapshotTarget,
     build_run_tags,
+    compare_with_last_look,
     find_missing,
+    keep_last_look,
     map_tip_refs,
     require_all,
     resolve_snapshot_target,
 )
-from lineage_pipeline.defs.snapshot_keys import REF_TAG, extract_commit
+from lineage_pipeline.defs.snapshot_keys import BASE_TAG, REF_TAG, extract_commit
 from lineage_pipeline.defs.specs import snapshot_partitions
 from lineage_pipeline.discover.git.mirror import fetch_mirror, is_remote_address, redact_address
 from lineage_pipeline.discover.git.repository import (
@@ -215,19 +217,21 @@ class RepositoryWatcher:
             look.told.append(f"{row.name}: {name} was moved to another history")
         for commit in commits:
             tags = {REF_TAG: name, **({"git/forced": "true"} if moved else {})}
-            if self.budget.spent or not self._deal(row, repo, look, commit, tags, before == AGAIN_MARK):
+            if self.budget.spent or not self._deal(row, repo, look, commit, tags, before):
                 return
             look.refs[name] = commit
 
     def _deal(
-        self, row: RepositorySettings, repo: Path, look: RepositoryLook, commit: str, tags: dict[str, str], again: bool
+        self, row: RepositorySettings, repo: Path, look: RepositoryLook, commit: str, tags: dict[str, str], before: str
     ) -> bool:
         """Request what a commit needs; False where its base, or it as a base, must be made first."""
-        settings = self.project.settings_for(f"{row.name}@{commit}")
-        target = resolve_snapshot_target(settings, repo, row, commit)
+        settings, again = self.project.settings_for(f"{row.name}@{commit}"), before == AGAIN_MARK
+        warehouse = Warehouse(settings.warehouse)
+        target = keep_last_look(resolve_snapshot_target(settings, repo, row, commit), warehouse)
+        if before and not again and not row.history and has_commit(repo, before):
+            target = compare_with_last_look(target, before)
         if target.snapshot in self._asked:
             return not self._asked[target.snapshot].todo.target.implied
-        warehouse = Warehouse(settings.warehouse)
         if not self._is_ready(target, repo, look, _SnapshotOutput(settings, warehouse)):
             return False
         todo = require_all(target) if again else find_missing(target, settings, warehouse)
@@ -237,7 +241,7 @@ class RepositoryWatcher:
         if not again and (not todo or state is RunState.OPEN):
             look.told.append(f"{target.snapshot} is there already, or being made")
             return True
-        known = {"git/base": base, **tags}
+        known = {BASE_TAG: base, **tags}
         self._ask(look, WatchRequest(todo, free, _build_tags(repo, target, known)))
         return True
 

@@ -127,6 +127,17 @@ REGULAR_FILE_MODES = frozenset({"100644", "100755"})
 """Modes of tree entries that hold content."""
 
 
+FIRST_PARENT, LAST_LOOK = "first-parent", "last-look"
+"""Rules by which a base is chosen: the commit before, or where the ref was when it was last looked at."""
+
+
+class BaseChoice(msgspec.Struct, frozen=True):
+    """What a revision is compared with: its merge base with `ref`, else `seen` (where its ref was), else its parent."""
+
+    ref: str = ""
+    seen: str = ""
+
+
 class Commit(msgspec.Struct, frozen=True):
     """What is known about a commit."""
 
@@ -140,24 +151,34 @@ def discover_revision(
     repo: Path, revision: str, rules: DiscoveryRules, *, name: str = "", base_ref: str = "", analysis_key: str = ""
 ) -> Discovery:
     """Read the selected files of a revision; its base is the merge base with `base_ref`, else the first parent."""
-    return open_revision(repo, revision, rules, name=name, base_ref=base_ref, analysis_key=analysis_key).whole()
+    choice = BaseChoice(base_ref)
+    return open_revision(repo, revision, rules, name=name, base=choice, analysis_key=analysis_key).whole()
 
 
 def open_revision(
-    repo: Path, revision: str, rules: DiscoveryRules, *, name: str = "", base_ref: str = "", analysis_key: str = ""
+    repo: Path,
+    revision: str,
+    rules: DiscoveryRules,
+    *,
+    name: str = "",
+    base: "BaseChoice | None" = None,
+    analysis_key: str = "",
 ) -> DiscoveryReader:
     """Prepare to read the selected files of a revision one by one; the snapshot stores `analysis_key`."""
     top = find_toplevel(repo)
     if revision == WORKTREE:
         return _open_worktree(top, rules, name, analysis_key)
     commit = read_commit(top, resolve_commit(top, revision))
-    base, base_rule, findings = find_snapshot_base(top, commit, base_ref)
+    choice = base or BaseChoice()
+    found, base_rule, findings = find_snapshot_base(top, commit, choice.ref)
+    if choice.seen not in ("", found) and base_rule == FIRST_PARENT and has_commit(top, choice.seen):
+        found, base_rule = choice.seen, LAST_LOOK
     snapshot = Snapshot(
         repo=name or name_repository(top),
         refs=list_refs_at(top, commit.id),
         commit=commit.id,
         parents=commit.parents,
-        base=base,
+        base=found,
         base_rule=base_rule,
         committed_at=commit.committed_at,
         author=commit.author,
@@ -322,7 +343,7 @@ def find_snapshot_base(repo: Path, commit: Commit, base_ref: str) -> tuple[str |
             return None, rule, (build_file_finding("BASE_MISSING", None, base=base_ref, reason="no common ancestor"),)
         if base != commit.id:
             return base, rule, ()
-    return (commit.parents[0], "first-parent", ()) if commit.parents else (None, "none", ())
+    return (commit.parents[0], FIRST_PARENT, ()) if commit.parents else (None, "none", ())
 
 
 def read_commit(repo: Path, commit: str) -> Commit:
