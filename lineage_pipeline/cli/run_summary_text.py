@@ -40,7 +40,11 @@ def _summary_lines(summary: RunSummary) -> Iterator[str]:
     yield "Findings:  " + ", ".join(f"{summary.findings.get(level, 0)} {level.value}" for level in Level)
     told = (f"{summary.changes.get(severity, 0)} {_severity_words(severity)}" for severity in Severity)
     yield "Changes:   " + ", ".join(told) + (f", and {summary.derived} that follow" if summary.derived else "")
-    yield f"Checks:    {summary.checks_passed} passed, {summary.checks_failed} failed"
+    yield f"Checks:    {summary.checks_passed} passed, {len(summary.failed)} failed"
+    for one in summary.failed:
+        yield f"  failed:  {one.check} of {one.table}, {one.snapshot}: {one.observed}"
+    for snapshot in summary.withheld:
+        yield f"  not published: {snapshot}"
     if not summary.skipped:
         yield f"Spark:     {summary.spark_jobs} jobs"
     yield from _breaking_lines(summary)

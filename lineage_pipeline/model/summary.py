@@ -12,8 +12,21 @@ class TableCount(msgspec.Struct, frozen=True):
     rows: int
 
 
+class FailedCheck(msgspec.Struct, frozen=True):
+    """A check that failed: of which table, what it saw, and whether it judges changes in the place of rows."""
+
+    snapshot: str
+    table: str
+    check: str
+    observed: str
+    about_changes: bool = False
+
+
 class RunSummary(msgspec.Struct, frozen=True):
-    """What was materialized; `changes` counts root causes by severity, `derived` what follows from them."""
+    """What was materialized; `changes` counts root causes by severity, `derived` what follows from them.
+
+    `withheld` are snapshots that a failed check kept from being published.
+    """
 
     snapshots: tuple[str, ...] = ()
     tables: tuple[TableCount, ...] = ()
@@ -22,7 +35,8 @@ class RunSummary(msgspec.Struct, frozen=True):
     derived: int = 0
     breaking: tuple[Change, ...] = ()
     checks_passed: int = 0
-    checks_failed: int = 0
+    failed: tuple[FailedCheck, ...] = ()
+    withheld: tuple[str, ...] = ()
     spark_jobs: int = 0
     skipped: bool = False
     warehouse: str = ""

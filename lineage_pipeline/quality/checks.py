@@ -15,6 +15,10 @@ from lineage_pipeline.quality.suites import SUITES, DataFrame, TableCheck, is_sp
 SAMPLE_ROWS = 5
 
 
+BREAKING_CHECK = "no_breaking_changes"
+"""The check of what a snapshot changes; all others are about the rows of its tables."""
+
+
 class CheckResult(msgspec.Struct, frozen=True):
     """One property of one table: whether it holds, and if not, in how many rows and sample rows."""
 

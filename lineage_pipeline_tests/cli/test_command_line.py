@@ -18,7 +18,7 @@ from lineage_pipeline.cli.app import VERBS, format_error
 from lineage_pipeline.cli.run_summary_text import write_next_commands, write_run_summary
 from lineage_pipeline.cli.verbs.doctor import MachineCheck, format_check
 from lineage_pipeline.model.findings import CODES
-from lineage_pipeline.model.summary import RunSummary, TableCount
+from lineage_pipeline.model.summary import FailedCheck, RunSummary, TableCount
 from lineage_pipeline_tests.support.paths import ROOT
 
 HEAVY = "sqlglot pyarrow pyspark dagster dbt great_expectations pandas duckdb pydantic rich".split()
@@ -306,6 +306,8 @@ def test_the_summary_says_where_everything_is_and_what_to_type_next(here: Path) 
         findings={"warning": 3},
         changes={"BREAKING": 2},
         checks_passed=40,
+        failed=(FailedCheck("example@b", "column_edges", "key_is_unique", "2 of 9 rows"),),
+        withheld=("example@b",),
         spark_jobs=17,
         warehouse=str(here / ".lineage" / "my warehouse"),
         marts=str(here / ".lineage" / "marts.duckdb"),
@@ -314,6 +316,8 @@ def test_the_summary_says_where_everything_is_and_what_to_type_next(here: Path) 
     assert "12 columns" in text
     assert "0 error, 3 warning, 0 info" in text
     assert "2 breaking, 0 potentially breaking" in text
+    assert "Checks:    40 passed, 1 failed\n  failed:  key_is_unique of column_edges, example@b: 2 of 9 rows\n" in text
+    assert "  not published: example@b\n" in text
     assert "'.lineage/my warehouse'" in text
     assert "(cd .lineage/example && " in text
     assert " diff HEAD~1 HEAD)" in text

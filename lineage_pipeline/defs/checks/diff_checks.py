@@ -22,13 +22,11 @@ from lineage_pipeline.export.reports.findings_table import write_findings_table
 from lineage_pipeline.export.subject import Comparison, ReportStyle
 from lineage_pipeline.model.enums import Level, Severity
 from lineage_pipeline.model.tables import Snapshot
-from lineage_pipeline.quality.checks import CheckResult
+from lineage_pipeline.quality.checks import BREAKING_CHECK, CheckResult
 from lineage_pipeline.quality.shares import Share, judge_share
 from lineage_pipeline.store.run import WarehouseRun
 from lineage_pipeline.store.table_files import read_columns
 from lineage_pipeline.store.warehouse import Warehouse
-
-BREAKING_CHECK = "no_breaking_changes"
 
 SHARE_DESCRIPTIONS = {
     "parsed": "The share of bytes that was analysed keeps its limit, and what it was in the snapshot compared with.",
@@ -68,13 +66,29 @@ def no_breaking_changes(
     if missing or comparison is None:
         yield _uncompared_result(missing)
         return
-    yield dg.AssetCheckResult(
+    result = dg.AssetCheckResult(
         passed=not list_failing_changes(comparison.changes, Severity.POTENTIALLY_BREAKING),
         check_name=BREAKING_CHECK,
         asset_key=make_asset_key("changes"),
         severity=judge_severity(comparison),
         description=_describe_comparison(comparison),
         metadata=_build_metadata(comparison, project, settings, warehouse),
+    )
+    yield result
+    save_results(project, head, BREAKING_CHECK, (_keep_result(result),))
+
+
+def _keep_result(result: dg.AssetCheckResult) -> CheckResult:
+    """Keep the result of the check of changes for the summary of a run."""
+    return CheckResult(
+        table="changes",
+        check=BREAKING_CHECK,
+        passed=bool(result.passed),
+        severity=Level.ERROR if result.severity is dg.AssetCheckSeverity.ERROR else Level.WARNING,
+        blocking=False,
+        observed=result.description or "",
+        unexpected=0,
+        sample="[]",
     )
 
 

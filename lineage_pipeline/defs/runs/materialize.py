@@ -31,8 +31,8 @@ from lineage_pipeline.export import REPORTERS
 from lineage_pipeline.export.subject import Comparison
 from lineage_pipeline.model.enums import Level, Severity
 from lineage_pipeline.model.errors import LineageError
-from lineage_pipeline.model.summary import RunSummary, TableCount
-from lineage_pipeline.quality.checks import CheckResult
+from lineage_pipeline.model.summary import FailedCheck, RunSummary, TableCount
+from lineage_pipeline.quality.checks import BREAKING_CHECK, CheckResult
 from lineage_pipeline.store.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -205,8 +205,19 @@ def summarize_run(settings: Settings, targets: Sequence[SnapshotTarget], jobs: i
         changes=dict(Counter(change.effective.value for change in changes if change.root and change.waiver is None)),
         derived=sum(not change.root for change in changes),
         breaking=tuple(list_failing_changes(changes, Severity.BREAKING)),
-        checks_passed=sum(result.passed for result in results),
-        checks_failed=sum(not result.passed and result.severity is Level.ERROR for result in results),
+        checks_passed=sum(result.passed for _, result in results),
+        failed=tuple(
+            FailedCheck(
+                snapshot=snapshot,
+                table=result.table,
+                check=result.check,
+                observed=result.observed,
+                about_changes=result.check == BREAKING_CHECK,
+            )
+            for snapshot, result in results
+            if not result.passed and result.severity is Level.ERROR
+        ),
+        withheld=tuple(key for key in keys if key not in published),
         spark_jobs=jobs,
         skipped=skipped,
         warehouse=settings.warehouse,
@@ -231,10 +242,11 @@ def _read_severities(warehouse: Warehouse, snapshots: Sequence[str]) -> Iterator
         yield from warehouse.read(snapshot, "diagnostics")["severity"].to_pylist()
 
 
-def _read_check_results(home: Home, snapshots: Sequence[str]) -> Iterator[CheckResult]:
+def _read_check_results(home: Home, snapshots: Sequence[str]) -> Iterator[tuple[str, CheckResult]]:
     for snapshot in snapshots:
         for file in sorted(home.checks_of(snapshot, "any").parent.glob("*.json")):
-            yield from msgspec.json.decode(file.read_bytes(), type=list[CheckResult])
+            for result in msgspec.json.decode(file.read_bytes(), type=list[CheckResult]):
+                yield snapshot, result
 
 
 def _report_path(home: Home, comparisons: Sequence[Comparison]) -> str:
