@@ -3,6 +3,8 @@
 import json
 import re
 
+import msgspec
+
 from lineage_pipeline.dialects.dialect import DialectTraits, UnaliasedNaming
 from lineage_pipeline.dialects.duckdb_column_names import DUCKDB_COLUMN_NAMES
 from lineage_pipeline.dialects.number_literals import parse_whole_number
@@ -850,7 +852,8 @@ DUCKDB = DialectTraits(
     procedural=ProceduralLanguage("macros", opens=frozenset()),
     types=DUCKDB_TYPES,
     type_rules=TypeRules(
-        nulls=NULL_SKIPPING_RULES,
+        # COUNT_IF adds up ones: without a row whose condition is known, it gives NULL.
+        nulls=msgspec.structs.replace(NULL_SKIPPING_RULES, never=NULL_SKIPPING_RULES.never - {"COUNTIF"}),
         functions=DUCKDB_RULES,
         constants=DUCKDB_CONSTANT_OPERATORS,
         table_functions={"GENERATESERIES": (ELEMENT_OF_EXPRESSION,), "RANGE": (ELEMENT_OF_EXPRESSION,)},
