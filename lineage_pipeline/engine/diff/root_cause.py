@@ -195,6 +195,32 @@ def _find_twins(pair: LineagePair, finding: ChangeFinding, found: FindingsByColu
     return [one for one in twins if (one.before, one.after) == (finding.before, finding.after)]
 
 
+def _find_same_swap(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
+    """Earlier columns of the object whose inputs were replaced by the same others: `min(a)` and `max(a)`."""
+    swapped = _find_swapped_inputs(pair, finding)
+    if not all(swapped):
+        return ()
+    beside = (one for name in pair.head.columns.get(finding.object, {}) for one in found.get((finding.object, name), ()))
+    return [
+        one
+        for one in beside
+        if one.rule == finding.rule
+        and finding_order(one) < finding_order(finding)
+        and _find_swapped_inputs(pair, one) == swapped
+    ]
+
+
+def _find_swapped_inputs(
+    pair: LineagePair, finding: ChangeFinding
+) -> tuple[frozenset[tuple[str, str]], frozenset[tuple[str, str]]]:
+    """The columns that only the base reads for a value, and those that only the head does."""
+    before, after = (
+        {(edge.from_object, edge.from_column) for edge in side.inputs(finding.object, finding.column or "")}
+        for side in (pair.base, pair.head)
+    )
+    return frozenset(before - after), frozenset(after - before)
+
+
 def _find_all_inputs(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
     """Findings at the inputs of a column, edited or not."""
     return _find_inputs(pair, finding, found)
@@ -256,6 +282,7 @@ CAUSES: tuple[tuple[str, CauseSearch, tuple[str, ...]], ...] = (
     ("SRC", _find_source_changes, ("OBJ008",)),
     ("EXP002", _find_all_inputs, ("OBJ008",)),
     ("EXP", _find_twins, ("EXP",)),
+    ("EXP002", _find_same_swap, ("EXP002",)),
     ("SRC002", _find_unedited_sources, ("OBJ003",)),
     ("TYP006", _find_same_object, ("ANL003", "SRC002", "CON002")),
     ("ROW003", _find_same_object, ("ROW009",)),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from lineage_pipeline.engine.diff.consumers import find_natural_joins, find_positional_sinks, find_star_readers
 from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule
+from lineage_pipeline.engine.diff.index import LineageIndex
 from lineage_pipeline.engine.diff.match import LineagePair
 from lineage_pipeline.model.enums import Confidence, Origin, Scope, Severity
 from lineage_pipeline.model.tables import Column
@@ -62,7 +63,7 @@ def column_added(pair: LineagePair) -> Iterator[ChangeFinding]:
     for name in pair.common:
         known = {new.name for _, new in pair.columns(name)}
         for column in pair.head.columns.get(name, {}).values():
-            if column.name in known:
+            if column.name in known or _is_only_implied(pair.head, column):
                 continue
             origins = pair.renames.origins.get((name, column.name), ())
             # A description in part says what is worth saying: whoever takes every column had this one, too.
@@ -91,8 +92,14 @@ def describe_column(column: Column) -> str:
 def _removed_columns(pair: LineagePair, name: str) -> list[Column]:
     """The columns that an object lost and did not rename."""
     after, renamed = pair.head.columns.get(name, {}), pair.renames.names.columns
-    columns = pair.base.columns.get(name, {}).values()
+    columns = [one for one in pair.base.columns.get(name, {}).values() if not _is_only_implied(pair.base, one)]
     return [column for column in columns if column.name not in after and (name, column.name) not in renamed]
+
+
+def _is_only_implied(side: LineageIndex, column: Column) -> bool:
+    """Say whether a star that nobody can expand may give a column, and only its readers say so: no interface."""
+    row = side.objects.get(column.object)
+    return column.origin is Origin.INFERRED and row is not None and row.open
 
 
 RULES: tuple[Rule, ...] = (
