@@ -200,7 +200,9 @@ def _find_same_swap(pair: LineagePair, finding: ChangeFinding, found: FindingsBy
     swapped = _find_swapped_inputs(pair, finding)
     if not all(swapped):
         return ()
-    beside = (one for name in pair.head.columns.get(finding.object, {}) for one in found.get((finding.object, name), ()))
+    beside = (
+        one for name in pair.head.columns.get(finding.object, {}) for one in found.get((finding.object, name), ())
+    )
     return [
         one
         for one in beside
