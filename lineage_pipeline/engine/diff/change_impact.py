@@ -1,5 +1,6 @@
 """Impact of a finding: its severity for its consumers, and the findings that follow there."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -463,12 +464,21 @@ def propagate_row_change(pair: LineagePair, finding: ChangeFinding, policy: Poli
 
 def _row_severity(pair: LineagePair, finding: ChangeFinding, name: str, reader: str, *, near: bool) -> Severity:
     """A change of grain breaks joins and aggregates at any distance; other changes count at the first hop."""
-    grain = finding.rule in GRAIN_RULES
+    grain = finding.rule in GRAIN_RULES and not _adds_or_removes_branches(finding)
     columns = pair.head.columns.get(name, {}) if grain else ()
     uses = (use for column in columns for use in find_column_readers(pair.head, name, column) if use.object == reader)
     if any(use.subtype in GRAIN_RULES[finding.rule] for use in uses):
         return Severity.BREAKING
     return cap_severity(finding.severity, Severity.POTENTIALLY_BREAKING) if near else Severity.INFO
+
+
+def _adds_or_removes_branches(finding: ChangeFinding) -> bool:
+    """Say whether UNION ALL has more branches or fewer: rows come or go, and each stands for what it stood for."""
+    before, after = (
+        Counter(line.partition(" of ")[0] for line in (text or "").splitlines())
+        for text in (finding.before, finding.after)
+    )
+    return finding.rule == "ROW006" and {*(before - after), *(after - before)} <= {"union all"}
 
 
 def _derive_finding(finding: ChangeFinding, reader: ConsumerUse, severity: Severity) -> ChangeFinding:
