@@ -9,6 +9,7 @@ from lineage_pipeline.engine.diff.finding import ChangeFinding, finding_order
 from lineage_pipeline.engine.diff.index import PROJECTION_FACET
 from lineage_pipeline.engine.diff.match import LineagePair
 from lineage_pipeline.engine.diff.policy import rank_severity
+from lineage_pipeline.engine.diff.rules.write_mode import find_load
 from lineage_pipeline.model.enums import Confidence
 
 FindingsByColumn = Mapping[tuple[str, str | None], Sequence[ChangeFinding]]
@@ -118,6 +119,17 @@ def _find_changed_branches(
     """Added or removed branches or rows of a set operation, which affect every column."""
     here = found.get((finding.object, None), ())
     return [one for one in here if _count_branches(one.before) != _count_branches(one.after)]
+
+
+def _find_other_load(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
+    """The change of how a table is filled anew, which changed its keys as well."""
+    load = find_load(pair.head, finding.object) or find_load(pair.base, finding.object)
+    return [one for one in _find_same_object(pair, finding, found) if load and load in (one.before, one.after)]
+
+
+def _find_kind(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
+    """The change of kind that changed how an object is filled."""
+    return [one for one in _find_same_object(pair, finding, found) if one.before and one.before == finding.before]
 
 
 def _find_changed_arms(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
@@ -281,6 +293,8 @@ CAUSES: tuple[tuple[str, CauseSearch, tuple[str, ...]], ...] = (
     ("EXP", _find_changed_arms, ("ROW009",)),
     ("COL003", _find_same_column, ("NUL003",)),
     ("SRC001", _find_same_object, ("ANL003",)),
+    ("CON001", _find_other_load, ("ROW009",)),
+    ("ROW009", _find_kind, ("OBJ004",)),
     ("SRC", _find_source_changes, ("OBJ008",)),
     ("EXP002", _find_all_inputs, ("OBJ008",)),
     ("EXP", _find_twins, ("EXP",)),

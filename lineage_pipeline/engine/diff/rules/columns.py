@@ -7,6 +7,7 @@ from lineage_pipeline.engine.diff.consumers import find_natural_joins, find_posi
 from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule
 from lineage_pipeline.engine.diff.index import LineageIndex
 from lineage_pipeline.engine.diff.match import LineagePair
+from lineage_pipeline.engine.diff.rules.write_mode import find_load
 from lineage_pipeline.model.enums import Confidence, Origin, Scope, Severity
 from lineage_pipeline.model.tables import Column
 
@@ -79,9 +80,15 @@ def column_added(pair: LineagePair) -> Iterator[ChangeFinding]:
                 column.name,
                 Severity.POTENTIALLY_BREAKING if spreads else Severity.NON_BREAKING,
                 before=f"candidates: {', '.join(origins)}" if origins else None,
-                after=describe_column(column),
+                after=describe_column(column) + _describe_wait(pair, name),
                 confidence=Confidence.INFERRED if described else Confidence.CERTAIN,
             )
+
+
+def _describe_wait(pair: LineagePair, name: str) -> str:
+    """What delays a column of a table that keeps its rows and its columns until it is built anew."""
+    waits = all("on_schema_change: ignore" in find_load(side, name) for side in (pair.base, pair.head))
+    return ", not in the table until a full refresh" if waits else ""
 
 
 def describe_column(column: Column) -> str:
