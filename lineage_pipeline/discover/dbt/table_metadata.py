@@ -20,6 +20,7 @@ from lineage_pipeline.discover.schemas.dbt_artifacts import collect_owners, coll
 from lineage_pipeline.discover.schemas.imported_tables import ImportedColumn, ImportedTable
 from lineage_pipeline.discover.schemas.normalize import normalize_tables
 from lineage_pipeline.discover.templating.protocol import Template
+from lineage_pipeline.discover.templating.undefined import PLACEHOLDER_PREFIX
 from lineage_pipeline.engine.compile.script_interface import interface_of
 from lineage_pipeline.engine.graph.plan_builder import PlanFile, build_plan
 from lineage_pipeline.engine.link.schema_registry import SchemaRegistry
@@ -74,7 +75,8 @@ def _load(config: Mapping[str, Any], kind: str) -> Iterator[Constraint]:
     if way not in KEYED_MATERIALIZATIONS:
         return
     settings = {"on_schema_change": "ignore", **config} if way == "incremental" else config
-    said = [f"{key}: {_render_setting(settings[key])}" for key in LOAD_SETTINGS if settings.get(key) is not None]
+    told = ((key, _render_setting(settings[key])) for key in LOAD_SETTINGS if settings.get(key) is not None)
+    said = [f"{key}: {text}" for key, text in told if PLACEHOLDER_PREFIX not in text]  # no macro here says it
     yield msgspec.structs.replace(_build_constraint(LOAD, []), expression=f"{way} ({'; '.join(said)})")
 
 

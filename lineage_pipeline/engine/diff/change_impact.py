@@ -464,7 +464,7 @@ def propagate_row_change(pair: LineagePair, finding: ChangeFinding, policy: Poli
 
 def _row_severity(pair: LineagePair, finding: ChangeFinding, name: str, reader: str, *, near: bool) -> Severity:
     """A change of grain breaks joins and aggregates at any distance; other changes count at the first hop."""
-    grain = finding.rule in GRAIN_RULES and not _adds_or_removes_branches(finding)
+    grain = finding.rule in GRAIN_RULES and not _keeps_grain(finding)
     columns = pair.head.columns.get(name, {}) if grain else ()
     uses = (use for column in columns for use in find_column_readers(pair.head, name, column) if use.object == reader)
     if any(use.subtype in GRAIN_RULES[finding.rule] for use in uses):
@@ -472,13 +472,16 @@ def _row_severity(pair: LineagePair, finding: ChangeFinding, name: str, reader: 
     return cap_severity(finding.severity, Severity.POTENTIALLY_BREAKING) if near else Severity.INFO
 
 
-def _adds_or_removes_branches(finding: ChangeFinding) -> bool:
-    """Say whether UNION ALL has more branches or fewer: rows come or go, and each stands for what it stood for."""
+def _keeps_grain(finding: ChangeFinding) -> bool:
+    """Say whether each row stands for what it stood for: the columns of its key are the same, or rows come or go."""
+    if finding.rule == "ROW005":
+        return finding.severity is not Severity.BREAKING
+    # Only UNION ALL has more branches, or fewer.
     before, after = (
         Counter(line.partition(" of ")[0] for line in (text or "").splitlines())
         for text in (finding.before, finding.after)
     )
-    return finding.rule == "ROW006" and {*(before - after), *(after - before)} <= {"union all"}
+    return {*(before - after), *(after - before)} <= {"union all"}
 
 
 def _derive_finding(finding: ChangeFinding, reader: ConsumerUse, severity: Severity) -> ChangeFinding:

@@ -121,6 +121,24 @@ def _find_changed_branches(
     return [one for one in here if _count_branches(one.before) != _count_branches(one.after)]
 
 
+def _find_same_join(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
+    """The same change of a join with the same source at an earlier place: one edit, made several times."""
+    if finding.rule not in ("ROW001", "ROW003"):
+        return ()
+    return [
+        one
+        for one in _find_same_object(pair, finding, found)
+        if one.rule == finding.rule
+        and finding_order(one) < finding_order(finding)
+        and _drop_conditions(one) == _drop_conditions(finding)
+    ]
+
+
+def _drop_conditions(finding: ChangeFinding) -> tuple[str, str]:
+    """The joins before and after, without what they join by."""
+    return (finding.before or "").partition(" ON ")[0], (finding.after or "").partition(" ON ")[0]
+
+
 def _find_other_load(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
     """The change of how a table is filled anew, which changed its keys as well."""
     load = find_load(pair.head, finding.object) or find_load(pair.base, finding.object)
@@ -302,6 +320,7 @@ CAUSES: tuple[tuple[str, CauseSearch, tuple[str, ...]], ...] = (
     ("SRC002", _find_unedited_sources, ("OBJ003",)),
     ("TYP006", _find_same_object, ("ANL003", "SRC002", "CON002")),
     ("ROW003", _find_same_object, ("ROW009",)),
+    ("ROW00", _find_same_join, ("ROW001", "ROW003")),
     ("TYP", _find_same_object, ("COL005",)),
     ("TYP006", _find_learned_type, ("COL003", "COL004")),
     ("TYP", _find_carried_inputs, ("TYP", "COL006", "COL007", *_REMOVAL_RULES)),

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 
 from lineage_pipeline.engine.diff.consumers import find_natural_joins, find_positional_sinks, find_star_readers
-from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule
-from lineage_pipeline.engine.diff.index import LineageIndex
-from lineage_pipeline.engine.diff.match import LineagePair
+from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule, at_edit
+from lineage_pipeline.engine.diff.index import PROJECTION_FACET, LineageIndex
+from lineage_pipeline.engine.diff.match import LineagePair, StatementEdit
 from lineage_pipeline.engine.diff.rules.write_mode import find_load
-from lineage_pipeline.model.enums import Confidence, Origin, Scope, Severity
+from lineage_pipeline.model.enums import Confidence, ObjectKind, Origin, Scope, Severity
 from lineage_pipeline.model.tables import Column
 
 
@@ -28,6 +28,31 @@ def column_removed(pair: LineagePair) -> Iterator[ChangeFinding]:
                 after=f"candidates: {', '.join(candidates)}" if candidates else None,
                 confidence=confidence,
             )
+        yield from _find_unlisted_changes(pair, name, gone=True)
+
+
+def list_unlisted(pair: LineagePair, rewrite: StatementEdit) -> tuple[list[str], list[str], list[str]]:
+    """The columns that an edited result set of a procedure lost, gained and kept, where no list has them.
+
+    Only so many result sets of a procedure are listed, and a copy of it elsewhere in the repository has as many.
+    """
+    if pair.head.objects[rewrite.object].kind is not ObjectKind.PROCEDURE:
+        return [], [], []
+    listed = {*pair.base.columns.get(rewrite.object, {}), *pair.head.columns.get(rewrite.object, {})}
+    before, after = (
+        {column for name, column in texts if name == PROJECTION_FACET and column not in listed}
+        for texts in (rewrite.before, rewrite.after)
+    )
+    return sorted(before - after), sorted(after - before), sorted(before & after)
+
+
+def _find_unlisted_changes(pair: LineagePair, name: str, *, gone: bool) -> Iterator[ChangeFinding]:
+    rule, severity = ("COL001", Severity.BREAKING) if gone else ("COL003", Severity.NON_BREAKING)
+    for rewrite in pair.writers[name].rewrites:
+        lost, gained, _ = list_unlisted(pair, rewrite)
+        for column in lost if gone else gained:
+            texts = (column, None) if gone else (None, column)
+            yield at_edit(ChangeFinding(rule, name, column, severity, *texts, Confidence.INFERRED), pair, rewrite)
 
 
 def _removal_confidence(pair: LineagePair, column: Column) -> Confidence:
@@ -83,6 +108,7 @@ def column_added(pair: LineagePair) -> Iterator[ChangeFinding]:
                 after=describe_column(column) + _describe_wait(pair, name),
                 confidence=Confidence.INFERRED if described else Confidence.CERTAIN,
             )
+        yield from _find_unlisted_changes(pair, name, gone=False)
 
 
 def _describe_wait(pair: LineagePair, name: str) -> str:

@@ -124,11 +124,14 @@ def grouping_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
     for rewrite in iter_edits(pair):
         before, after = rewrite.text(GROUPING)
         if before != after and _grouping_keys(before, rewrite.before) != _grouping_keys(after, rewrite.after):
+            # Rows stay one for each value of the same columns where only what these columns hold is another value.
+            named = [_name_keys(*side) for side in ((before, rewrite.before), (after, rewrite.after))]
+            same = named[0] is not None and named[0] == named[1]
             found = ChangeFinding(
                 rule="ROW005",
                 object=rewrite.object,
                 column=None,
-                severity=Severity.BREAKING,
+                severity=Severity.POTENTIALLY_BREAKING if same else Severity.BREAKING,
                 before=before or None,
                 after=after or None,
             )
@@ -140,6 +143,18 @@ def _grouping_keys(grouping: str, texts: Mapping[tuple[str, str], str]) -> set[s
     if grouping != DISTINCT:
         return set(grouping.splitlines())
     return {text for (name, _), text in texts.items() if name == PROJECTION_FACET}
+
+
+def _name_keys(grouping: str, texts: Mapping[tuple[str, str], str]) -> set[str] | None:
+    """The columns that hold the keys of a grouping; None where a key is in none, and not of a query that is joined."""
+    held = {text: column for (name, column), text in sorted(texts.items()) if name == PROJECTION_FACET}
+    keys = _grouping_keys(grouping, texts)
+    joined = JOINED_QUERY in texts.get((JOIN_FACET, "*"), "")
+    return {held[key] for key in keys if key in held} or None if joined or keys <= held.keys() else None
+
+
+JOINED_QUERY = "(subquery)"
+"""The source of a join with a query, which may have groups of its own."""
 
 
 def set_operation_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
