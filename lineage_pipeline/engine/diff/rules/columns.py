@@ -51,8 +51,9 @@ def _find_unlisted_changes(pair: LineagePair, name: str, *, gone: bool) -> Itera
     for rewrite in pair.writers[name].rewrites:
         lost, gained, _ = list_unlisted(pair, rewrite)
         for column in lost if gone else gained:
-            texts = (column, None) if gone else (None, column)
-            yield at_edit(ChangeFinding(rule, name, column, severity, *texts, Confidence.INFERRED), pair, rewrite)
+            before, after = (column, None) if gone else (None, column)
+            found = ChangeFinding(rule, name, column, severity, before, after, Confidence.INFERRED)
+            yield at_edit(found, pair, rewrite)
 
 
 def _removal_confidence(pair: LineagePair, column: Column) -> Confidence:
