@@ -130,8 +130,9 @@ MACROS = "{% macro used() %}a{% endmacro %}\n{% macro unused() %}b{% endmacro %}
 def test_an_edit_of_a_macro_is_said_where_no_query_takes_it(
     edit: tuple[str, str], told: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    model = {"dbt_project.yml": PROJECT, "models/v.sql": "select {{ used() }} as x from {{ source('raw', 't') }}\n"}
-    head = {**model, "macros/m.sql": MACROS.replace(*edit)}
+    query = "select {{ used() }} as x from {{ source('raw', 't') }}\n"
+    model = {"dbt_project.yml": PROJECT, "models/v.sql": "{{ config(tags=['a']) }}\n" + query}
+    head = {**model, "macros/m.sql": MACROS.replace(*edit), "models/v.sql": query}
     found = compare(tmp_path, capsys, {**model, "macros/m.sql": MACROS}, head)
     assert [code for _, code in list_uncompared(found)] == told
 

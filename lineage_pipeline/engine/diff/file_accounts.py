@@ -206,6 +206,8 @@ _REMARKS = re.compile(r"\{#.*?#\}|/\*.*?\*/|--[^\n]*", re.DOTALL)
 _CONFIGURATION = re.compile(r"\{\{-?\s*config\s*\(")
 """The start of the configuration of a dbt model, which is compared as its table is."""
 
+_TAG_END = re.compile(r"(?:\s*-?\}\})?")
+
 _TOKENS = re.compile(r"""'[^']*'|"[^"]*"|\w+|[^\w\s]""")
 
 
@@ -225,7 +227,8 @@ def _list_code(text: str) -> list[str]:
     for token in _TOKENS.finditer(plain, found.end()):
         depth += {"(": 1, ")": -1}.get(token[0], 0)
         if depth == 0:
-            end = token.end()
+            closing = _TAG_END.match(plain, token.end())
+            end = closing.end() if closing else token.end()
             break
     return [*_TOKENS.findall(plain[: found.start()].casefold()), *_TOKENS.findall(plain[end:].casefold())]
 

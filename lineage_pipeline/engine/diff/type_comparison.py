@@ -102,7 +102,7 @@ def parse_comparable_type(text: str) -> ComparableType:
 
 
 def _parse_pair(one: str, other: str) -> tuple[ComparableType, ComparableType]:
-    """Two types of one engine: where one is a NUMBER, INT is NUMBER(38) (Oracle docs: ANSI types; Snowflake: numeric)."""
+    """Two types of one engine; where one is a NUMBER, INT is NUMBER(38) (Oracle docs: ANSI types; Snowflake docs)."""
     found = parse_comparable_type(one), parse_comparable_type(other)
     if not any(text.upper().startswith("NUMBER") for text in (one, other)):
         return found
