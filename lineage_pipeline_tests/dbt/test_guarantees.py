@@ -58,7 +58,7 @@ def test_a_dropped_unique_test_is_reported(
         scan(write_dbt_project(tmp_path / side, **{file: text}), dialect="snowflake")
         for side, text in (("a", before), ("b", after))
     ]
-    found = [(one.before, one.after) for one in diff(*sides) if one.root and one.rule == "CON001"]
+    found = [(one.before, one.after) for one in diff(*sides) if one.rule == "CON001"]
     assert found == ([told] if told else [])
 
 

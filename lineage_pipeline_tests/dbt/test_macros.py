@@ -147,6 +147,19 @@ def test_config_blocks_see_variables_that_are_set_above_them(tmp_path: Path) -> 
     assert [row.object for row in scan(tmp_path).lineage.objects] == ["of_one.t_one", "of_two.t_two"]
 
 
+@pytest.mark.parametrize("spaces", ["'p'", "macro_namespace='p'", "['other', 'p']", "packages=['p', 'other']", "none"])
+def test_a_macro_is_dispatched_to_a_namespace_or_to_packages(spaces: str, tmp_path: Path) -> None:
+    (tmp_path / "dbt_project.yml").write_text("name: p\n")
+    (tmp_path / "models").mkdir()
+    (tmp_path / "macros").mkdir()
+    made = f"{{% macro low() %}}{{{{ return(adapter.dispatch('low', {spaces})()) }}}}{{% endmacro %}}"
+    (tmp_path / "macros" / "low.sql").write_text(made + "{% macro default__low() %}3 as a{% endmacro %}")
+    (tmp_path / "models" / "m.sql").write_text("select {{ low() }}")
+    lineage = scan(tmp_path).lineage
+    assert [row.name for row in lineage.columns] == ["a"]
+    assert not lineage.diagnostics
+
+
 def test_text_around_macros_is_not_rendered(tmp_path: Path) -> None:
     (tmp_path / "dbt_project.yml").write_text("name: p\n")
     (tmp_path / "models").mkdir()

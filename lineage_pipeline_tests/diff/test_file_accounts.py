@@ -110,3 +110,50 @@ def test_the_result_of_an_analysis_is_refused_as_a_side(tmp_path: Path, capsys: 
     capsys.readouterr()
     assert main(["diff", str(file), str(file)]) == 2
     assert "is the result of an analysis" in capsys.readouterr().err
+
+
+BRANCHES = "select a {% if var('wide', false) %}, b {% endif %} from {{ source('raw', 't') }}\n"
+
+
+def test_an_edit_of_a_branch_that_is_not_rendered_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project = {"dbt_project.yml": PROJECT, "models/w.sql": "{# why #}\n{{ config(tags=['x']) }}\n" + BRANCHES}
+    changed = {"models/v.sql": BRANCHES.replace(", b", ", b, c"), "models/w.sql": "{{ config(tags=['(']) }}" + BRANCHES}
+    found = compare(tmp_path, capsys, {**project, "models/v.sql": BRANCHES}, {**project, **changed})
+    assert list_uncompared(found) == [("models/v.sql", "NOT_RENDERED")]
+    assert ("ANL005", "models/v.sql", "INFO") in list_causes(found)
+
+
+MACROS = "{% macro used() %}a{% endmacro %}\n{% macro unused() %}b{% endmacro %}\n"
+
+
+@pytest.mark.parametrize(("edit", "told"), [(("%}a{", "%}b{"), []), (("%}b{", "%}c{"), ["NOT_RENDERED"])])
+def test_an_edit_of_a_macro_is_said_where_no_query_takes_it(
+    edit: tuple[str, str], told: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    query = "select {{ used() }} as x from {{ source('raw', 't') }}\n"
+    model = {"dbt_project.yml": PROJECT, "models/v.sql": "{{ config(tags=['a']) }}\n" + query}
+    head = {**model, "macros/m.sql": MACROS.replace(*edit), "models/v.sql": query}
+    found = compare(tmp_path, capsys, {**model, "macros/m.sql": MACROS}, head)
+    assert [code for _, code in list_uncompared(found)] == told
+
+
+LOAD = "create procedure p @day date as begin {} exec dbo.load @day; print 'a'; insert into t select a from s; end\n"
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "told"),
+    [
+        ("set @day = getdate();", "set @day = dateadd(day, -1, getdate());", ["NOT_FOLLOWED"]),
+        ("set @day = getdate(); exec dbo.log;", "exec dbo.log; set @day = getdate();", ["NOT_FOLLOWED"]),
+        ("set @day = getdate(); print 'b';", "print 'c';  SET @day = GETDATE();", []),
+        ("set @day = getdate();", "set @day = null; delete from t;", []),
+    ],
+)
+def test_an_edit_of_statements_that_only_run_code_is_said(
+    base: str, head: str, told: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, text in (("base", base), ("head", head)):
+        (tmp_path / name).mkdir()
+        write_files(tmp_path / name, p_sql=LOAD.format(text))
+    main(["diff", str(tmp_path / "base"), str(tmp_path / "head"), "-d", "tsql", "-f", "json"])
+    assert [code for _, code in list_uncompared(json.loads(capsys.readouterr().out))] == told

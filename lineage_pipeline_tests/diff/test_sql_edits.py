@@ -145,3 +145,21 @@ def test_columns_missing_from_a_shadowing_table_are_derived_from_the_new_table()
     after = f"{before} create table app.t (a int);"
     base, head = (build_lineage([InputFile("t.sql", text, options)]) for text in (before, after))
     assert render_roots(diff(base, head)) == {"OBJ003 app.t BREAKING"}
+
+
+@pytest.mark.parametrize(
+    ("edit", "told"),
+    [
+        (("s.a + 60 as r60", "s.a - 60 as r60"), {("EXP001", "r60")}),
+        (("s.a + 60 as r60", "s.a + 60 as r61"), {("COL001", "r60"), ("COL003", "r61")}),
+    ],
+)
+def test_a_result_set_beyond_those_that_are_listed_is_compared(
+    edit: tuple[str, str], told: set[tuple[str, str]]
+) -> None:
+    sets = "; ".join(f"select s.a + {number} as r{number} from dbo.s as s" for number in range(10, 61))
+    base = f"create procedure dbo.p as begin {sets}; end"
+    sides = [
+        build_lineage([InputFile("p.sql", text, Options("tsql"))], reach=False) for text in (base, base.replace(*edit))
+    ]
+    assert {(one.rule, one.column) for one in diff(*sides)} == told

@@ -199,6 +199,14 @@ def test_places_point_into_the_file_as_written(ends: str, tmp_path: Path) -> Non
     assert (view.path, view.line) == ("a.sql", 3)
 
 
+def test_a_carriage_return_in_a_tag_is_a_newline(tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_bytes(b"create view v as\r\nselect {{ cols\r | join(', ') }}\rfrom raw.t\r\n")
+    (tmp_path / "lineage.toml").write_text("[templating.variables]\ncols = ['a', 'b']\n")
+    lineage = scan(tmp_path).lineage
+    assert {(edge.from_object, edge.from_column) for edge in lineage.column_edges} == {("raw.t", "a"), ("raw.t", "b")}
+    assert "TEMPLATE_ERROR" not in {row.code for row in lineage.diagnostics}
+
+
 def test_a_map_of_two_texts_alone_keeps_lines_and_ends_of_changes() -> None:
     written, rendered = "select a,\n  {{ b }} as b\nfrom t\n", "select a,\n  bb as b\nfrom t\n"
     text = SourceText("a.sql", find_line_starts(written), rendered, align_texts(written, rendered))

@@ -233,9 +233,13 @@ class AdapterStub:
         """Store the session."""
         self._session, self._package = session, package
 
-    def dispatch(self, name: str, macro_namespace: str = "", packages: Any = None) -> Any:
-        """Find the implementation of a macro for the adapter, or else the default one."""
-        return self._session.dispatch_macro(name, macro_namespace or next(iter(packages or ()), ""), self._package)
+    def dispatch(self, name: str, macro_namespace: Any = "", packages: Any = None) -> Any:
+        """Find the implementation of a macro for the adapter, or else the default one.
+
+        Before dbt 1.0 a list of packages stood in the place of the namespace.
+        """
+        spaces = [macro_namespace] if isinstance(macro_namespace, str) and macro_namespace else macro_namespace
+        return self._session.dispatch_macro(name, [str(one) for one in spaces or packages or ()], self._package)
 
     def quote(self, name: str) -> str:
         """Return a name in quotes."""

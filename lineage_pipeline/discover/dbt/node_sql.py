@@ -72,7 +72,7 @@ def _render_node(session: DbtSession, node: DbtNode, template: Template, pieces:
         again, copies, more = render_node_query(session, node, template)
         session.incremental = False
         if again != body:
-            pieces.add(f"\n;\ninsert into {relation}\n")
+            pieces.add(f"\n;\ninsert into {relation} by name\n")  # as dbt lists the columns of both
             _add_query(pieces, node, again, copies)
             problems.extend(problem for problem in more if problem not in problems)
     _add_hooks(session, node, "post-hook", pieces)

@@ -26,7 +26,9 @@ ADDITIVE_SETTINGS = frozenset({"tags", "pre-hook", "post-hook", "meta"})
 SETTING_KEYS = frozenset(
     "materialized schema database alias enabled tags meta vars quoting pre-hook post-hook pre_hook post_hook grants "
     "contract column_types unique_key target_schema target_database strategy group docs full_refresh persist_docs "
-    "incremental_strategy on_schema_change partition_by cluster_by file_format project dataset access".split()
+    "incremental_strategy on_schema_change partition_by cluster_by file_format project dataset access "
+    "merge_update_columns merge_exclude_columns incremental_predicates event_time begin batch_size lookback "
+    "updated_at check_cols".split()
 )
 """Keys that are settings even without a plus before them."""
 

@@ -1,7 +1,7 @@
 """The rendering session of a dbt project: name resolution, the model being rendered, and what its templates asked."""
 
 import posixpath
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from jinja2 import nodes as syntax
@@ -233,10 +233,11 @@ class DbtSession:
         finally:
             self.current = before
 
-    def dispatch_macro(self, name: str, namespace: str, package: str) -> Any:
+    def dispatch_macro(self, name: str, namespaces: Sequence[str], package: str) -> Any:
         """Find the implementation of a macro for the adapter, in the packages of the search order."""
         adapter = self.target.adapter
-        order = self._search_order(namespace) or [self.project.name, namespace or package, package, "dbt"]
+        listed = self._search_order(namespaces[0]) if len(namespaces) == 1 else []
+        order = listed or [self.project.name, *(namespaces or [package]), package, "dbt"]
         for prefix in (adapter.name, *adapter.parents, "default"):
             found = self.macros.find(f"{prefix}__{name}", order)
             if found is not None:

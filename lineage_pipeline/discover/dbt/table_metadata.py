@@ -20,6 +20,7 @@ from lineage_pipeline.discover.schemas.dbt_artifacts import collect_owners, coll
 from lineage_pipeline.discover.schemas.imported_tables import ImportedColumn, ImportedTable
 from lineage_pipeline.discover.schemas.normalize import normalize_tables
 from lineage_pipeline.discover.templating.protocol import Template
+from lineage_pipeline.discover.templating.undefined import PLACEHOLDER_PREFIX
 from lineage_pipeline.engine.compile.script_interface import interface_of
 from lineage_pipeline.engine.graph.plan_builder import PlanFile, build_plan
 from lineage_pipeline.engine.link.schema_registry import SchemaRegistry
@@ -33,6 +34,9 @@ from lineage_pipeline.sandbox.compiling import compile_text
 KEYED_MATERIALIZATIONS = frozenset({"incremental", "snapshot"})
 """Materializations that look up a row by its key before they insert it."""
 
+LOAD = "load"
+"""The kind of the constraint that says how a table is filled."""
+
 TEST_KEYS = ("tests", "data_tests")
 
 COMBINATION_TESTS = frozenset({"dbt_utils.unique_combination_of_columns", "unique_combination_of_columns"})
@@ -42,7 +46,7 @@ CONSTRAINT_KINDS = {"primary_key": "primary key", "unique": "unique"}
 
 def collect_keys(entry: PropertyEntry, config: Mapping[str, Any], kind: str = "") -> tuple[Constraint, ...]:
     """Return the keys of a table; their object is still empty."""
-    found = {item.id: item for item in (*_declared_keys(entry), *_unique_key(config, kind))}
+    found = {item.id: item for item in (*_declared_keys(entry), *_unique_key(config, kind), *_load(config, kind))}
     return tuple(found[key] for key in sorted(found))
 
 
@@ -56,6 +60,31 @@ def _unique_key(config: Mapping[str, Any], kind: str) -> Iterator[Constraint]:
         and all(name.isidentifier() for name in columns)
     ):
         yield _build_constraint("unique", columns)
+
+
+LOAD_SETTINGS = (
+    "incremental_strategy strategy unique_key partition_by incremental_predicates merge_update_columns "
+    "merge_exclude_columns event_time begin batch_size lookback updated_at check_cols full_refresh on_schema_change"
+).split()
+"""What decides which rows a run of an incremental model or snapshot replaces, adds and keeps."""
+
+
+def _load(config: Mapping[str, Any], kind: str) -> Iterator[Constraint]:
+    """Return how a model that keeps its rows is filled anew, as one text."""
+    way = str(config.get("materialized")) if kind != "snapshot" else kind
+    if way not in KEYED_MATERIALIZATIONS:
+        return
+    settings = {"on_schema_change": "ignore", **config} if way == "incremental" else config
+    told = ((key, _render_setting(settings[key])) for key in LOAD_SETTINGS if settings.get(key) is not None)
+    said = [f"{key}: {text}" for key, text in told if PLACEHOLDER_PREFIX not in text]  # no macro here says it
+    yield msgspec.structs.replace(_build_constraint(LOAD, []), expression=f"{way} ({'; '.join(said)})")
+
+
+def _render_setting(value: Any) -> str:
+    """Return a setting in one line, whatever the order of its parts."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_render_setting(value[key])}" for key in sorted(value, key=str))
+    return ", ".join(map(_render_setting, value)) if isinstance(value, list | tuple) else " ".join(str(value).split())
 
 
 def _declared_keys(entry: PropertyEntry) -> Iterator[Constraint]:
@@ -117,7 +146,9 @@ def list_source_tables(session: DbtSession) -> Iterator[ImportedTable]:
 
 def _has_metadata(node: DbtNode, config: Mapping[str, Any]) -> bool:
     return bool(
-        node.entry or any(config.get(key) for key in ("tags", "meta", "group", "contract", "access", "unique_key"))
+        node.entry
+        or any(config.get(key) for key in ("tags", "meta", "group", "contract", "access", "unique_key"))
+        or config.get("materialized") in KEYED_MATERIALIZATIONS
     )
 
 

@@ -305,6 +305,7 @@ class ImmutableEnvironment(BoundedEnvironment, ImmutableSandboxedEnvironment):
 def tokenize_with_offsets(environment: Environment, source: str, name: str | None) -> Iterator[tuple[int, str, str]]:
     """Yield the raw tokens of a template, each with its offset in place of its line number."""
     at = 0
+    source = source.replace("\r", "\n")  # the lexer's values have its newlines; CRLF was replaced before
     try:
         for _, kind, value in environment.lexer.tokeniter(source, name):
             while value and not source.startswith(value, at):  # blanks before a tag that strips them

@@ -1,5 +1,6 @@
 """Impact of a finding: its severity for its consumers, and the findings that follow there."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import msgspec
@@ -463,12 +464,24 @@ def propagate_row_change(pair: LineagePair, finding: ChangeFinding, policy: Poli
 
 def _row_severity(pair: LineagePair, finding: ChangeFinding, name: str, reader: str, *, near: bool) -> Severity:
     """A change of grain breaks joins and aggregates at any distance; other changes count at the first hop."""
-    grain = finding.rule in GRAIN_RULES
+    grain = finding.rule in GRAIN_RULES and not _keeps_grain(finding)
     columns = pair.head.columns.get(name, {}) if grain else ()
     uses = (use for column in columns for use in find_column_readers(pair.head, name, column) if use.object == reader)
     if any(use.subtype in GRAIN_RULES[finding.rule] for use in uses):
         return Severity.BREAKING
     return cap_severity(finding.severity, Severity.POTENTIALLY_BREAKING) if near else Severity.INFO
+
+
+def _keeps_grain(finding: ChangeFinding) -> bool:
+    """Say whether each row stands for what it stood for: the columns of its key are the same, or rows come or go."""
+    if finding.rule == "ROW005":
+        return finding.severity is not Severity.BREAKING
+    # Only UNION ALL has more branches, or fewer.
+    before, after = (
+        Counter(line.partition(" of ")[0] for line in (text or "").splitlines())
+        for text in (finding.before, finding.after)
+    )
+    return {*(before - after), *(after - before)} <= {"union all"}
 
 
 def _derive_finding(finding: ChangeFinding, reader: ConsumerUse, severity: Severity) -> ChangeFinding:

@@ -153,8 +153,16 @@ def find_broken_readers(pair: LineagePair, name: str, column: str) -> list[Consu
     return [
         _with_base_confidence(pair, name, column, one)
         for one in found
-        if not _reads_before_change(pair.head, name, column, one)
+        if not _reads_before_change(pair.head, name, column, one) and not _read_before_change(pair, name, column, one)
     ]
+
+
+def _read_before_change(pair: LineagePair, name: str, column: str, reader: ConsumerUse) -> bool:
+    """Say whether an unchanged statement read the column before its script gave it the name that is gone."""
+    key = pair.head.fingerprint(reader.place)
+    if key not in pair.unchanged:
+        return False
+    return _reads_before_change(pair.base, name, column, msgspec.structs.replace(reader, place=pair.unchanged[key][0]))
 
 
 def _reads_before_change(side: LineageIndex, name: str, column: str, reader: ConsumerUse) -> bool:

@@ -196,7 +196,7 @@ def join_comma_sources(texts: dict[tuple[str, str], str]) -> dict[tuple[str, str
     for text in filters:
         named = (
             [source for source in sources if _mentions_source(text, source)]
-            if _EQUALS in text and QUERY_SOURCE not in text
+            if _EQUALS in text and QUERY_SOURCE not in text and ALTERNATIVE not in text
             else []
         )
         if len(set(named)) > 1 and named[-1] in bare:
@@ -217,8 +217,9 @@ def _mentions_source(text: str, source: str) -> bool:
     return re.search(rf'(?<![\w."]){re.escape(source)}\.', text) is not None
 
 
-_EQUALS, QUERY_SOURCE = " = ", "source "
-"""The sign of a condition that relates two sources, and the word of a condition that contains a query."""
+_EQUALS, QUERY_SOURCE, ALTERNATIVE = " = ", "source ", " | "
+"""The sign of a condition that relates two sources, the word of one that contains a query, and what stands between the
+columns of branches of a set operation: they are one value."""
 
 
 def find_equated_columns(join: JoinLine) -> frozenset[str]:

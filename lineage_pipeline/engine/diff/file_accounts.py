@@ -1,7 +1,9 @@
 """Accounts for every changed file: whether it was compared, and why not."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import zip_longest
 
 import msgspec
 
@@ -23,6 +25,17 @@ STATEMENT_CODES = frozenset({"PARSE_ERROR", "INTERNAL_ERROR", "LIMIT_EXCEEDED"})
 
 DISABLED_CODES = frozenset({"NODE_DISABLED"})
 """Codes of files that are left out on purpose; one that is left out on one side only is an object that came or went."""
+
+NOT_RENDERED, NOT_FOLLOWED = "NOT_RENDERED", "NOT_FOLLOWED"
+
+UNSEEN = {
+    NOT_RENDERED: "the SQL that is analyzed is the same: the edit is in a branch, loop or macro that is not rendered",
+    NOT_FOLLOWED: "only statements that set variables or run code are edited, and nothing that is compared takes them",
+}
+"""Codes of edits that no analyzed statement shows, and what is said of them; they are for information."""
+
+RUNNING_KINDS = frozenset({"SET", "DECLARE", "SELECT", "EXECUTE", "CALL"})
+"""Statements that may set variables or run code."""
 
 MOST_NAMED = 10
 """How many further files a change names; the account has all of them."""
@@ -64,7 +77,9 @@ def account_for_files(base: FileSide, head: FileSide) -> FileAccount:
     before, after = _read_side(base), _read_side(head)
     changed = _find_changed(before.files, after.files)
     found = [(path, _find_reason(before, after, path)) for path in changed]
-    left = tuple(UncomparedFile(path, one.code, one.message, one.line) for path, one in found if one is not None)
+    reasons = {path: UncomparedFile(path, one.code, one.message, one.line) for path, one in found if one is not None}
+    unseen = _find_unseen(before, after, [path for path in changed if path not in reasons])
+    left = tuple(sorted([*reasons.values(), *unseen]))
     return FileAccount(len(changed), len(changed) - len(left), left, tuple(changed))
 
 
@@ -91,7 +106,7 @@ def _build_uncompared(files: Sequence[UncomparedFile], policy: Policy) -> Change
         rule=NOT_COMPARED_RULE,
         object=first.path,
         column=None,
-        severity=Severity.POTENTIALLY_BREAKING,
+        severity=Severity.INFO if first.code in UNSEEN else Severity.POTENTIALLY_BREAKING,
         after=f"changed and not compared: {first.message} [{first.code}]{also}{more}",
         confidence=Confidence.UNKNOWN,
         path=first.path,
@@ -146,3 +161,103 @@ def _find_reason(before: _Reading, after: _Reading, path: str) -> Diagnostic | N
     if old == new:
         return None
     return (after.find(path, STATEMENT_CODES) if new - old else None) or before.find(path, STATEMENT_CODES)
+
+
+# ── edits that no analyzed statement shows ──────────────────────────────────────────────────────────────────────────
+
+
+def _find_unseen(before: _Reading, after: _Reading, paths: Sequence[str]) -> Iterable[UncomparedFile]:
+    """The edited files whose edits change nothing that is compared, though they are more than layout and remarks."""
+    both = [path for path in paths if path in before.files and path in after.files]
+    silent = [path for path in both if _is_rendered_alike(before, after, path) and _has_other_code(before, after, path)]
+    elsewhere = any(not _list_prints(before, path) for path in silent) and _renders_others_anew(before, after)
+    for path in both:
+        if path in silent and (_list_prints(before, path) or not elsewhere):
+            yield UncomparedFile(path, NOT_RENDERED, UNSEEN[NOT_RENDERED], _find_edited_line(before, after, path))
+        elif path not in silent and (row := _find_unfollowed(before, after, path)):
+            yield UncomparedFile(path, NOT_FOLLOWED, UNSEEN[NOT_FOLLOWED], row.span.line if row.span else None)
+
+
+def _is_rendered_alike(before: _Reading, after: _Reading, path: str) -> bool:
+    """Say whether a template gives the same statements on both sides."""
+    templates = all(side.files[path].templater in JINJA_TEMPLATERS for side in (before, after))
+    return templates and path.endswith(".sql") and _list_prints(before, path) == _list_prints(after, path)
+
+
+def _list_prints(reading: _Reading, path: str) -> list[str]:
+    """The fingerprints of the statements of a file, in order."""
+    return [row.fingerprint for row in reading.side.find_statements(path)]
+
+
+def _renders_others_anew(before: _Reading, after: _Reading) -> bool:
+    """Say whether a file that nobody edited gives other statements: an edited macro does that."""
+    both = sorted(before.files.keys() & after.files.keys())
+    return any(
+        _list_prints(before, path) != _list_prints(after, path) and not _has_other_code(before, after, path)
+        for path in both
+        if after.files[path].templater in JINJA_TEMPLATERS
+    )
+
+
+JINJA_TEMPLATERS = frozenset({"dbt", "jinja"})
+
+_REMARKS = re.compile(r"\{#.*?#\}|/\*.*?\*/|--[^\n]*", re.DOTALL)
+
+_CONFIGURATION = re.compile(r"\{\{-?\s*config\s*\(")
+"""The start of the configuration of a dbt model, which is compared as its table is."""
+
+_TAG_END = re.compile(r"(?:\s*-?\}\})?")
+
+_TOKENS = re.compile(r"""'[^']*'|"[^"]*"|\w+|[^\w\s]""")
+
+
+def _has_other_code(before: _Reading, after: _Reading, path: str) -> bool:
+    """Say whether two texts differ by more than layout, letter case, remarks and dbt's configuration."""
+    old, new = (_list_code(side.side.read_text(side.files[path])) for side in (before, after))
+    return old != new
+
+
+def _list_code(text: str) -> list[str]:
+    """The tokens of a template apart from remarks and configuration."""
+    plain = _REMARKS.sub(" ", text)
+    found = _CONFIGURATION.search(plain)
+    if found is None:
+        return _TOKENS.findall(plain.casefold())
+    depth, end = 1, len(plain)
+    for token in _TOKENS.finditer(plain, found.end()):
+        depth += {"(": 1, ")": -1}.get(token[0], 0)
+        if depth == 0:
+            closing = _TAG_END.match(plain, token.end())
+            end = closing.end() if closing else token.end()
+            break
+    return [*_TOKENS.findall(plain[: found.start()].casefold()), *_TOKENS.findall(plain[end:].casefold())]
+
+
+def _find_edited_line(before: _Reading, after: _Reading, path: str) -> int | None:
+    """The first line whose code is another one."""
+    old, new = (side.side.read_text(side.files[path]).splitlines() for side in (before, after))
+    pairs = enumerate(zip_longest(old, new), 1)
+    return next((at for at, (one, two) in pairs if (one or "").split() != (two or "").split()), None)
+
+
+def _find_unfollowed(before: _Reading, after: _Reading, path: str) -> StatementRow | None:
+    """The first edited statement of a file, where all edited ones neither read nor write and none stands elsewhere."""
+    old, new = (_list_leaves(side.side.find_statements(path)) for side in (before, after))
+    gone, came = (Counter(row.fingerprint for row in side) for side in (old, new))
+    edited = [row for row in new if came[row.fingerprint] > gone[row.fingerprint]]
+    edited += [row for row in old if gone[row.fingerprint] > came[row.fingerprint]]
+    moved = [two for one, two in zip(*map(_list_plain, (old, new)), strict=False) if one.fingerprint != two.fingerprint]
+    if any(row.targets for row in edited):
+        return None
+    return next((row for row in [*edited, *moved] if row.kind in RUNNING_KINDS), None)
+
+
+def _list_leaves(rows: Sequence[StatementRow]) -> list[StatementRow]:
+    """The statements that contain no other."""
+    around = {row.parent for row in rows}
+    return [row for row in rows if row.ordinal not in around]
+
+
+def _list_plain(rows: Sequence[StatementRow]) -> list[StatementRow]:
+    """The statements of modules that neither read nor write: their order counts."""
+    return [row for row in rows if row.parent is not None and not row.targets and row.kind in RUNNING_KINDS]

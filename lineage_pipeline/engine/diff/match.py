@@ -364,10 +364,16 @@ def _texts_key(texts: StatementTexts) -> str:
 
 def _unlikeness(
     old: tuple[StatementBody, StatementTexts], new: tuple[StatementBody, StatementTexts]
-) -> tuple[int, bool, str, str]:
-    """Sort key of pairs: least shared texts last, then content, so that file order does not matter."""
+) -> tuple[bool, int, bool, str, str]:
+    """Sort key of pairs: one kind first, least shared texts last, then content: file order does not matter."""
     shared = len(old[1].items() & new[1].items())
-    return -shared, old[0].place[0] != new[0].place[0], _texts_key(old[1]), _texts_key(new[1])
+    return (
+        old[0].kind != new[0].kind,
+        -shared,
+        old[0].place[0] != new[0].place[0],
+        _texts_key(old[1]),
+        _texts_key(new[1]),
+    )
 
 
 def _adopt_reordered(old: tuple[StatementBody, StatementTexts], after: StatementTexts) -> StatementTexts:

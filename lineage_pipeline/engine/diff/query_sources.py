@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from lineage_pipeline.engine.diff.expression_forms import Expr, iter_parts
 
 
@@ -26,3 +28,14 @@ def iter_deep_parts(expr: Expr) -> Iterator[Expr]:
         if part[0] == "sub":
             for inner in part[2].iter_expressions():
                 yield from iter_deep_parts(inner)
+
+
+def find_crossed_sources(query: str) -> frozenset[str]:
+    """The objects that the plans of a statement join without a condition."""
+    nodes = [node for plan in query.splitlines() for node in msgspec.json.decode(plan) if node[0] == "S"]
+    joined = [
+        (source, side, on)
+        for _, sources, joins, *_ in nodes
+        for source, (side, on) in list(zip(sources, joins, strict=True))[1:]
+    ]
+    return frozenset(source[1] for source, side, on in joined if source[0] == "t" and side in ("", "cross") and not on)

@@ -9,6 +9,7 @@ from lineage_pipeline.engine.diff.finding import ChangeFinding, finding_order
 from lineage_pipeline.engine.diff.index import PROJECTION_FACET
 from lineage_pipeline.engine.diff.match import LineagePair
 from lineage_pipeline.engine.diff.policy import rank_severity
+from lineage_pipeline.engine.diff.rules.write_mode import find_load
 from lineage_pipeline.model.enums import Confidence
 
 FindingsByColumn = Mapping[tuple[str, str | None], Sequence[ChangeFinding]]
@@ -120,6 +121,35 @@ def _find_changed_branches(
     return [one for one in here if _count_branches(one.before) != _count_branches(one.after)]
 
 
+def _find_same_join(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
+    """The same change of a join with the same source at an earlier place: one edit, made several times."""
+    if finding.rule not in ("ROW001", "ROW003"):
+        return ()
+    return [
+        one
+        for one in _find_same_object(pair, finding, found)
+        if one.rule == finding.rule
+        and finding_order(one) < finding_order(finding)
+        and _drop_conditions(one) == _drop_conditions(finding)
+    ]
+
+
+def _drop_conditions(finding: ChangeFinding) -> tuple[str, str]:
+    """The joins before and after, without what they join by."""
+    return (finding.before or "").partition(" ON ")[0], (finding.after or "").partition(" ON ")[0]
+
+
+def _find_other_load(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
+    """The change of how a table is filled anew, which changed its keys as well."""
+    load = find_load(pair.head, finding.object) or find_load(pair.base, finding.object)
+    return [one for one in _find_same_object(pair, finding, found) if load and load in (one.before, one.after)]
+
+
+def _find_kind(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
+    """The change of kind that changed how an object is filled."""
+    return [one for one in _find_same_object(pair, finding, found) if one.before and one.before == finding.before]
+
+
 def _find_changed_arms(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
     """A change of MERGE arms that affects values; which rows it takes does not."""
     ways = [
@@ -195,6 +225,34 @@ def _find_twins(pair: LineagePair, finding: ChangeFinding, found: FindingsByColu
     return [one for one in twins if (one.before, one.after) == (finding.before, finding.after)]
 
 
+def _find_same_swap(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
+    """Earlier columns of the object whose inputs were replaced by the same others: `min(a)` and `max(a)`."""
+    swapped = _find_swapped_inputs(pair, finding)
+    if not all(swapped):
+        return ()
+    beside = (
+        one for name in pair.head.columns.get(finding.object, {}) for one in found.get((finding.object, name), ())
+    )
+    return [
+        one
+        for one in beside
+        if one.rule == finding.rule
+        and finding_order(one) < finding_order(finding)
+        and _find_swapped_inputs(pair, one) == swapped
+    ]
+
+
+def _find_swapped_inputs(
+    pair: LineagePair, finding: ChangeFinding
+) -> tuple[frozenset[tuple[str, str]], frozenset[tuple[str, str]]]:
+    """The columns that only the base reads for a value, and those that only the head does."""
+    before, after = (
+        {(edge.from_object, edge.from_column) for edge in side.inputs(finding.object, finding.column or "")}
+        for side in (pair.base, pair.head)
+    )
+    return frozenset(before - after), frozenset(after - before)
+
+
 def _find_all_inputs(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
     """Findings at the inputs of a column, edited or not."""
     return _find_inputs(pair, finding, found)
@@ -253,12 +311,16 @@ CAUSES: tuple[tuple[str, CauseSearch, tuple[str, ...]], ...] = (
     ("EXP", _find_changed_arms, ("ROW009",)),
     ("COL003", _find_same_column, ("NUL003",)),
     ("SRC001", _find_same_object, ("ANL003",)),
+    ("CON001", _find_other_load, ("ROW009",)),
+    ("ROW009", _find_kind, ("OBJ004",)),
     ("SRC", _find_source_changes, ("OBJ008",)),
     ("EXP002", _find_all_inputs, ("OBJ008",)),
     ("EXP", _find_twins, ("EXP",)),
+    ("EXP002", _find_same_swap, ("EXP002",)),
     ("SRC002", _find_unedited_sources, ("OBJ003",)),
     ("TYP006", _find_same_object, ("ANL003", "SRC002", "CON002")),
     ("ROW003", _find_same_object, ("ROW009",)),
+    ("ROW00", _find_same_join, ("ROW001", "ROW003")),
     ("TYP", _find_same_object, ("COL005",)),
     ("TYP006", _find_learned_type, ("COL003", "COL004")),
     ("TYP", _find_carried_inputs, ("TYP", "COL006", "COL007", *_REMOVAL_RULES)),

@@ -101,9 +101,21 @@ def parse_comparable_type(text: str) -> ComparableType:
     return _apply_sizes(kind, sizes, side or kind.side)
 
 
+def _parse_pair(one: str, other: str) -> tuple[ComparableType, ComparableType]:
+    """Two types of one engine; where one is a NUMBER, INT is NUMBER(38) (Oracle docs: ANSI types; Snowflake docs)."""
+    found = parse_comparable_type(one), parse_comparable_type(other)
+    if not any(text.upper().startswith("NUMBER") for text in (one, other)):
+        return found
+    whole = ComparableType("decimal", NUMBER_DIGITS)
+    return whole if found[0].family == "integer" else found[0], whole if found[1].family == "integer" else found[1]
+
+
+NUMBER_DIGITS = 38
+
+
 def compare_types(before: str, after: str) -> tuple[str, Severity] | None:
     """The rule and severity of a type change, or None where both types hold the same values."""
-    old, new = parse_comparable_type(before), parse_comparable_type(after)
+    old, new = _parse_pair(before, after)
     if old == new:
         return None
     if (labels := (_enum_labels(before), _enum_labels(after)))[0] and labels[1]:
@@ -135,7 +147,7 @@ def keeps_equality(before: str, after: str) -> bool:
     Engines compare whole numbers and texts by value. A longer CHAR is padded further, and 0.1 as REAL is not 0.1 as
     DOUBLE; more digits after the point may be others than those of the partner.
     """
-    old, new = parse_comparable_type(before), parse_comparable_type(after)
+    old, new = _parse_pair(before, after)
     same = (old.family, old.scale, old.side) == (new.family, new.scale, new.side)
     return same and old.family in EXACT_FAMILIES and "fixed" not in old.side
 
@@ -146,7 +158,7 @@ EXACT_FAMILIES = frozenset({"integer", "decimal", "string", "binary"})
 
 def is_narrower_type(target: str, source: str) -> bool:
     """Say whether a value of the source type may not fit into the target type of the same family."""
-    wide, narrow = parse_comparable_type(source), parse_comparable_type(target)
+    wide, narrow = _parse_pair(source, target)
     return wide.family == narrow.family and (narrow.size < wide.size or narrow.scale < wide.scale)
 
 

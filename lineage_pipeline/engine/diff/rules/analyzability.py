@@ -36,12 +36,13 @@ _NUMBER = re.compile(r"\d+")
 def became_approximate(pair: LineagePair) -> Iterator[ChangeFinding]:
     """Known lineage became approximate, or an expanded star is no longer expanded."""
     told = set()
+    torn = {_ambiguity_key(one) for one in pair.base.lineage.diagnostics if one.code == AMBIGUOUS}
     for one in find_new_diagnostics(pair, APPROXIMATE_CODES):
         name = _diagnostic_subject(pair.head, one)
         if one.code in MISSING_CODES and not is_in_partial_sql(pair, one):
             continue  # told as a missing source
-        if one.code == AMBIGUOUS and find_new_owners(pair, one):
-            continue  # told as the addition of a column
+        if one.code == AMBIGUOUS and (find_new_owners(pair, one) or _ambiguity_key(one) in torn):
+            continue  # told as the addition of a column, or as approximate as the names beside it were
         if name not in pair.added and not _names_removed_column(pair, one, name):
             told.add(name)
             yield _unknown_finding("ANL001", name, one.message, one)
@@ -263,12 +264,23 @@ def parse_ambiguous_column(one: Diagnostic) -> str:
     return one.message.partition(" could come from ")[0].rpartition(".")[2].strip('"')
 
 
+def _ambiguity_key(one: Diagnostic) -> tuple[str | None, str]:
+    """The file of an ambiguity, and the sources between which it is."""
+    return one.path, one.message.partition(" could come from ")[2]
+
+
 def find_new_owners(pair: LineagePair, one: Diagnostic) -> list[str]:
     """The sources that have an ambiguous column, where there are several and one is new."""
     row, column = find_statement_at(pair.head, one), parse_ambiguous_column(one)
-    owners = [name for name in (row.reads if row else ()) if column in pair.head.columns.get(name, {})]
+    owners = [name for name in (row.reads if row else ()) if _lists_column(pair.head, name, column)]
     before = [name for name in owners if column in pair.base.columns.get(name, {})]
     return owners if len(owners) > 1 and len(before) < len(owners) else []
+
+
+def _lists_column(side: LineageIndex, name: str, column: str) -> bool:
+    """Say whether an object is known to have a column, not only thought to because a reader names it."""
+    known = side.columns.get(name, {}).get(column)
+    return known is not None and known.origin is not Origin.INFERRED
 
 
 def _unknown_finding(rule: str, name: str, message: str, one: Diagnostic | None) -> ChangeFinding:

@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterator
 
 from lineage_pipeline.engine.diff.consumers import find_natural_joins, find_positional_sinks, find_star_readers
-from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule
-from lineage_pipeline.engine.diff.match import LineagePair
-from lineage_pipeline.model.enums import Confidence, Origin, Scope, Severity
+from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule, at_edit
+from lineage_pipeline.engine.diff.index import PROJECTION_FACET, LineageIndex
+from lineage_pipeline.engine.diff.match import LineagePair, StatementEdit
+from lineage_pipeline.engine.diff.rules.write_mode import find_load
+from lineage_pipeline.model.enums import Confidence, ObjectKind, Origin, Scope, Severity
 from lineage_pipeline.model.tables import Column
 
 
@@ -26,6 +28,32 @@ def column_removed(pair: LineagePair) -> Iterator[ChangeFinding]:
                 after=f"candidates: {', '.join(candidates)}" if candidates else None,
                 confidence=confidence,
             )
+        yield from _find_unlisted_changes(pair, name, gone=True)
+
+
+def list_unlisted(pair: LineagePair, rewrite: StatementEdit) -> tuple[list[str], list[str], list[str]]:
+    """The columns that an edited result set of a procedure lost, gained and kept, where no list has them.
+
+    Only so many result sets of a procedure are listed, and a copy of it elsewhere in the repository has as many.
+    """
+    if pair.head.objects[rewrite.object].kind is not ObjectKind.PROCEDURE:
+        return [], [], []
+    listed = {*pair.base.columns.get(rewrite.object, {}), *pair.head.columns.get(rewrite.object, {})}
+    before, after = (
+        {column for name, column in texts if name == PROJECTION_FACET and column not in listed}
+        for texts in (rewrite.before, rewrite.after)
+    )
+    return sorted(before - after), sorted(after - before), sorted(before & after)
+
+
+def _find_unlisted_changes(pair: LineagePair, name: str, *, gone: bool) -> Iterator[ChangeFinding]:
+    rule, severity = ("COL001", Severity.BREAKING) if gone else ("COL003", Severity.NON_BREAKING)
+    for rewrite in pair.writers[name].rewrites:
+        lost, gained, _ = list_unlisted(pair, rewrite)
+        for column in lost if gone else gained:
+            before, after = (column, None) if gone else (None, column)
+            found = ChangeFinding(rule, name, column, severity, before, after, Confidence.INFERRED)
+            yield at_edit(found, pair, rewrite)
 
 
 def _removal_confidence(pair: LineagePair, column: Column) -> Confidence:
@@ -62,7 +90,7 @@ def column_added(pair: LineagePair) -> Iterator[ChangeFinding]:
     for name in pair.common:
         known = {new.name for _, new in pair.columns(name)}
         for column in pair.head.columns.get(name, {}).values():
-            if column.name in known:
+            if column.name in known or _is_only_implied(pair.head, column):
                 continue
             origins = pair.renames.origins.get((name, column.name), ())
             # A description in part says what is worth saying: whoever takes every column had this one, too.
@@ -78,9 +106,16 @@ def column_added(pair: LineagePair) -> Iterator[ChangeFinding]:
                 column.name,
                 Severity.POTENTIALLY_BREAKING if spreads else Severity.NON_BREAKING,
                 before=f"candidates: {', '.join(origins)}" if origins else None,
-                after=describe_column(column),
+                after=describe_column(column) + _describe_wait(pair, name),
                 confidence=Confidence.INFERRED if described else Confidence.CERTAIN,
             )
+        yield from _find_unlisted_changes(pair, name, gone=False)
+
+
+def _describe_wait(pair: LineagePair, name: str) -> str:
+    """What delays a column of a table that keeps its rows and its columns until it is built anew."""
+    waits = all("on_schema_change: ignore" in find_load(side, name) for side in (pair.base, pair.head))
+    return ", not in the table until a full refresh" if waits else ""
 
 
 def describe_column(column: Column) -> str:
@@ -91,8 +126,14 @@ def describe_column(column: Column) -> str:
 def _removed_columns(pair: LineagePair, name: str) -> list[Column]:
     """The columns that an object lost and did not rename."""
     after, renamed = pair.head.columns.get(name, {}), pair.renames.names.columns
-    columns = pair.base.columns.get(name, {}).values()
+    columns = [one for one in pair.base.columns.get(name, {}).values() if not _is_only_implied(pair.base, one)]
     return [column for column in columns if column.name not in after and (name, column.name) not in renamed]
+
+
+def _is_only_implied(side: LineageIndex, column: Column) -> bool:
+    """Say whether a star that nobody can expand may give a column, and only its readers say so: no interface."""
+    row = side.objects.get(column.object)
+    return column.origin is Origin.INFERRED and row is not None and row.open
 
 
 RULES: tuple[Rule, ...] = (

@@ -11,7 +11,8 @@ from lineage_pipeline.engine.diff.index import FIELD_FACET, INSERT_KINDS, PROJEC
 from lineage_pipeline.engine.diff.match import LineagePair, StatementEdit
 from lineage_pipeline.engine.diff.policy import matches_any_glob
 from lineage_pipeline.engine.diff.rules.column_order import find_misplaced_columns
-from lineage_pipeline.model.enums import Confidence, Scope, Severity, Subtype
+from lineage_pipeline.engine.diff.rules.columns import list_unlisted
+from lineage_pipeline.model.enums import Confidence, Origin, Scope, Severity, Subtype
 from lineage_pipeline.model.tables import Column, ColumnEdge
 
 _CALLS = re.compile(r"([A-Za-z_]\w*)\s*\(")
@@ -159,7 +160,7 @@ def _find_unfilled(pair: LineagePair, rewrite: StatementEdit) -> Iterator[Change
 def _find_edits(pair: LineagePair, rewrite: StatementEdit) -> Iterator[ExpressionEdit]:
     """The columns whose canonical text differs; what only the head cannot resolve is reported elsewhere."""
     elsewhere = find_misplaced_columns(pair, rewrite)
-    for old, new in pair.columns(rewrite.object):
+    for old, new in (*pair.columns(rewrite.object), *_unlisted_columns(pair, rewrite)):
         before, after = rewrite.text(PROJECTION_FACET, new.name)
         lost = new.approximate and not old.approximate
         if before == after or not before or not after or lost or new.name in elsewhere:
@@ -180,6 +181,13 @@ def _find_edits(pair: LineagePair, rewrite: StatementEdit) -> Iterator[Expressio
             sensitive=any(_is_sensitive(pair, edge) for edge in base),
             confidence=Confidence.APPROXIMATE if new.approximate else Confidence.CERTAIN,
         )
+
+
+def _unlisted_columns(pair: LineagePair, rewrite: StatementEdit) -> Iterator[tuple[Column, Column]]:
+    """The columns of a result set that is not among those which are listed for its procedure."""
+    for name in list_unlisted(pair, rewrite)[2]:
+        column = Column(rewrite.object, 0, name, name, None, True, Origin.INFERRED, False, None, None, (), None)
+        yield column, column
 
 
 def _masked_inputs(inputs: list[ColumnEdge]) -> frozenset[tuple[str, str]]:

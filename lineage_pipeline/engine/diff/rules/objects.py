@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from lineage_pipeline.engine.diff.finding import ChangeFinding, Rule, at_body, at_edit
-from lineage_pipeline.engine.diff.index import CONDITION_KIND, DELETE_KINDS
+from lineage_pipeline.engine.diff.index import CONDITION_KIND, DELETE_KINDS, LineageIndex
 from lineage_pipeline.engine.diff.match import LineagePair
 from lineage_pipeline.engine.diff.rules.analyzability import find_lost_objects, find_newly_read
 from lineage_pipeline.engine.diff.rules.relocation import find_relocations, find_retargeted_writes
+from lineage_pipeline.engine.diff.rules.write_mode import find_load
 from lineage_pipeline.model.enums import Confidence, ObjectKind, Scope, Severity
 
 KINDS_UNKNOWN = frozenset({ObjectKind.UNKNOWN, ObjectKind.EXTERNAL, ObjectKind.QUERY})
@@ -80,10 +81,7 @@ def producers_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
     told = {one.name for one in find_retargeted_writes(pair)} | {one.to for one in find_retargeted_writes(pair)}
     for name in pair.common:
         writers = pair.writers[name]
-        before, after = (
-            sum(body.kind not in NON_FILLING_KINDS for body in side.bodies.get(name, ()))
-            for side in (pair.base, pair.head)
-        )
+        before, after = (_count_writers(side, name) for side in (pair.base, pair.head))
         if before == after or not (writers.gone or writers.new) or name in told:
             continue
         if max(before, after) > 1 or after == 0:
@@ -91,6 +89,12 @@ def producers_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
             found = ChangeFinding("OBJ005", name, None, Severity.POTENTIALLY_BREAKING, before=texts[0], after=texts[1])
             side, bodies = (pair.head, writers.new) if writers.new else (pair.base, writers.gone)
             yield at_body(found, side, bodies[-1])
+
+
+def _count_writers(side: LineageIndex, name: str) -> int:
+    """How many statements fill an object; a model that keeps its rows is one, for the first run and for the next."""
+    filling = [body for body in side.bodies.get(name, ()) if body.kind not in NON_FILLING_KINDS]
+    return len({body.place[0] for body in filling}) if find_load(side, name) else len(filling)
 
 
 def query_refactored(pair: LineagePair) -> Iterator[ChangeFinding]:

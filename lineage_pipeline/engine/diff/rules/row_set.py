@@ -26,6 +26,7 @@ from lineage_pipeline.engine.diff.index import (
     find_maker,
 )
 from lineage_pipeline.engine.diff.match import LineagePair, StatementEdit, list_sources
+from lineage_pipeline.engine.diff.query_sources import find_crossed_sources
 from lineage_pipeline.model.enums import EdgeType, ObjectKind, Scope, Severity
 from lineage_pipeline.model.ir import BRANCH_KINDS
 from lineage_pipeline.model.tables import StatementRow
@@ -38,7 +39,8 @@ def join_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
     for rewrite in iter_edits(pair):
         before, after = (parse_joins(text) for text in rewrite.text(JOIN_FACET))
         if set(list_sources(rewrite.before)) == set(list_sources(rewrite.after)):
-            before, after = _align_joins(before, after)
+            crossed = _find_crossed(rewrite.base.query, before), _find_crossed(rewrite.head.query, after)
+            before, after = _align_joins(before, after, *crossed)
         for rule, old, new in match_joins(before, after):
             severity = _join_severity(pair, rewrite, old, new)
             yield at_edit(
@@ -55,8 +57,19 @@ def join_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
             )
 
 
-def _align_joins(before: list[JoinLine], after: list[JoinLine]) -> tuple[list[JoinLine], list[JoinLine]]:
-    """Joins of the same sources in comparable form: inner ones may move, and comma joins have no condition."""
+def _find_crossed(query: str, joins: Sequence[JoinLine]) -> Set[str] | None:
+    """The sources that a side joins without a condition; None, which is any, where it has neither plan nor join."""
+    return find_crossed_sources(query) if query or joins else None
+
+
+def _align_joins(
+    before: list[JoinLine], after: list[JoinLine], old_crossed: Set[str] | None, new_crossed: Set[str] | None
+) -> tuple[list[JoinLine], list[JoinLine]]:
+    """Joins of the same sources in comparable form: inner ones may move, and comma joins have no condition.
+
+    A source that a side does not join may be the first of a query, or stand in a condition: only plans tell these from
+    comma joins.
+    """
     moved = {one.on for one in before if one.side == "inner"} & {one.on for one in after if one.side == "inner"}
     old, new = ([one for one in side if one.side != "inner" or one.on not in moved] for side in (before, after))
     # Where the rows of the other side are kept, the condition stands with the other source.
@@ -64,7 +77,8 @@ def _align_joins(before: list[JoinLine], after: list[JoinLine]) -> tuple[list[Jo
     plain = ([one for one in side if one.on not in turned] for side in (old, new))
     named = tuple({one.source for one in side if not one.source.startswith(FUNCTION_SOURCE)} for side in plain)
     old_cross, new_cross = (
-        [JoinLine("cross", name) for name in sorted(names)] for names in (named[1] - named[0], named[0] - named[1])
+        [JoinLine("cross", name) for name in sorted(names if crossed is None else names & crossed)]
+        for names, crossed in ((named[1] - named[0], old_crossed), (named[0] - named[1], new_crossed))
     )
     return old + old_cross, new + new_cross
 
@@ -110,11 +124,14 @@ def grouping_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
     for rewrite in iter_edits(pair):
         before, after = rewrite.text(GROUPING)
         if before != after and _grouping_keys(before, rewrite.before) != _grouping_keys(after, rewrite.after):
+            # Rows stay one for each value of the same columns where only what these columns hold is another value.
+            named = [_name_keys(*side) for side in ((before, rewrite.before), (after, rewrite.after))]
+            same = named[0] is not None and named[0] == named[1]
             found = ChangeFinding(
                 rule="ROW005",
                 object=rewrite.object,
                 column=None,
-                severity=Severity.BREAKING,
+                severity=Severity.POTENTIALLY_BREAKING if same else Severity.BREAKING,
                 before=before or None,
                 after=after or None,
             )
@@ -126,6 +143,18 @@ def _grouping_keys(grouping: str, texts: Mapping[tuple[str, str], str]) -> set[s
     if grouping != DISTINCT:
         return set(grouping.splitlines())
     return {text for (name, _), text in texts.items() if name == PROJECTION_FACET}
+
+
+def _name_keys(grouping: str, texts: Mapping[tuple[str, str], str]) -> set[str] | None:
+    """The columns that hold the keys of a grouping; None where a key is in none, and not of a query that is joined."""
+    held = {text: column for (name, column), text in sorted(texts.items()) if name == PROJECTION_FACET}
+    keys = _grouping_keys(grouping, texts)
+    joined = JOINED_QUERY in texts.get((JOIN_FACET, "*"), "")
+    return {held[key] for key in keys if key in held} or None if joined or keys <= held.keys() else None
+
+
+JOINED_QUERY = "(subquery)"
+"""The source of a join with a query, which may have groups of its own."""
 
 
 def set_operation_changed(pair: LineagePair) -> Iterator[ChangeFinding]:

@@ -8,7 +8,7 @@ from lineage_pipeline.engine.diff.index import NAMED, LineageIndex
 from lineage_pipeline.engine.diff.match import LineagePair, StatementEdit, list_sources
 from lineage_pipeline.engine.diff.rules.analyzability import name_missing
 from lineage_pipeline.engine.diff.rules.row_set import iter_edits
-from lineage_pipeline.model.enums import Scope, Severity
+from lineage_pipeline.model.enums import Confidence, Scope, Severity
 
 
 def source_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
@@ -21,11 +21,25 @@ def source_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
         resolved = any(pair.base.definition_level(name) != NAMED for name in gone)
         texts = ", ".join(gone) or None, ", ".join(came) or None
         if unresolved and resolved:
-            yield at_edit(ChangeFinding("SRC002", rewrite.object, None, Severity.BREAKING, *texts), pair, rewrite)
+            sure = any(_is_in_known_schema(pair.head, name) for name in unresolved)
+            severity = Severity.BREAKING if sure else Severity.POTENTIALLY_BREAKING
+            confidence = Confidence.CERTAIN if sure else Confidence.UNKNOWN
+            found = ChangeFinding("SRC002", rewrite.object, None, severity, *texts, confidence=confidence)
+            yield at_edit(found, pair, rewrite)
         elif rewrite.swap or (gone and came and not _is_reported(rewrite)):
             yield at_edit(
                 ChangeFinding("SRC001", rewrite.object, None, Severity.POTENTIALLY_BREAKING, *texts), pair, rewrite
             )
+
+
+def _is_in_known_schema(side: LineageIndex, name: str) -> bool:
+    """Say whether something defines or lists other objects of the schema, so that this one would be among them."""
+    row = side.objects.get(name)
+    place = (row.system, row.catalog, row.schema) if row is not None else None
+    return any(
+        (one.system, one.catalog, one.schema) == place and side.definition_level(other) != NAMED
+        for other, one in side.objects.items()
+    )
 
 
 def _is_reported(rewrite: StatementEdit) -> bool:

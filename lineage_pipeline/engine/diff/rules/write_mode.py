@@ -9,6 +9,9 @@ from lineage_pipeline.engine.diff.index import DELETE_KINDS, LineageIndex, State
 from lineage_pipeline.engine.diff.match import LineagePair
 from lineage_pipeline.model.enums import Scope, Severity
 
+LOAD_KIND = "load"
+"""The kind of constraint that says how a table is filled anew."""
+
 FILTER, MANNER, TRUNCATE, DELETE = "filter", "write", "TRUNCATE", "DELETE"
 
 REPLACING_KINDS = frozenset({"INSERT OVERWRITE", "REPLACE"})
@@ -30,6 +33,17 @@ def writing_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
                 breaks = _removes_rows(new) and not _removes_rows(old)
                 yield at_edit(_write_finding(name, old or None, new or None, breaks=breaks), pair, rewrite)
         yield from _find_removals(pair, name)
+        old, new = find_load(pair.base, name), find_load(pair.head, name)
+        if old != new:
+            kinds = (side.objects[name].kind.value for side in (pair.base, pair.head))
+            texts = (told or kind for told, kind in zip((old, new), kinds, strict=True))
+            yield _write_finding(name, *texts, breaks=False)
+
+
+def find_load(side: LineageIndex, name: str) -> str:
+    """How a table that keeps its rows is filled anew, such as an incremental model of dbt; else empty."""
+    rows = side.constraints.get(name, ())
+    return next((one.expression or "" for one in rows if one.kind == LOAD_KIND), "")
 
 
 def _removes_rows(manner: str) -> bool:
