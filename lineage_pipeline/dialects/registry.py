@@ -15,9 +15,10 @@ from lineage_pipeline.dialects.exasol import EXASOL
 from lineage_pipeline.dialects.generic import GENERIC
 from lineage_pipeline.dialects.hive import HIVE
 from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
+from lineage_pipeline.dialects.materialize import MATERIALIZE
 from lineage_pipeline.dialects.mysql import MYSQL
 from lineage_pipeline.dialects.oracle import ORACLE
-from lineage_pipeline.dialects.postgres import PLPGSQL, POSTGRES
+from lineage_pipeline.dialects.postgres import POSTGRES
 from lineage_pipeline.dialects.presto import PRESTO
 from lineage_pipeline.dialects.redshift import REDSHIFT
 from lineage_pipeline.dialects.risingwave import RISINGWAVE
@@ -46,7 +47,7 @@ DIALECTS: dict[str, DialectTraits] = {
         EXASOL,
         derive_dialect(TSQL, "fabric", plain_functions=TSQL.plain_functions),
         HIVE,
-        derive_dialect(POSTGRES, "materialize", procedural=PLPGSQL),
+        MATERIALIZE,
         MYSQL,
         ORACLE,
         POSTGRES,
