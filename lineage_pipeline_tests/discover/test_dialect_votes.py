@@ -162,6 +162,8 @@ def test_files_that_exist_for_several_dialects_are_read_as_their_names_say(tmp_p
         ("sql-server", "tsql"),
         ("Chinook_Oracle.sql", "oracle"),
         ("load.hql", "hive"),
+        ("apache-doris", "doris"),
+        ("ddl_singlestore", "singlestore"),
         ("oracle_to_snowflake", ""),
         ("orders", ""),
     ],
