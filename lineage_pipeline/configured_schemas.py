@@ -1,7 +1,8 @@
 """Schemas that the settings import: files, catalogs and snapshots of other repositories; and the analysis key."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path, PurePath
 from typing import Any
 
 import msgspec
@@ -18,19 +19,37 @@ def import_configured_schemas(settings: Settings) -> SchemaImports:
     return settings.cache_imports(_import_schemas)
 
 
-def _import_schemas(settings: Settings) -> SchemaImports:
+def import_schemas_of_revision(settings: Settings, repo: Path, revision: str) -> SchemaImports:
+    """Read the schemas as `import_configured_schemas` does, with the files that a revision tracks as it has them."""
+    return settings.cache_imports(
+        lambda own: _import_schemas(own, RevisionSchemaReader(own.schemas_root, repo, revision))
+    )
+
+
+SchemaReader = Callable[[str, Options], SchemaMetadata | None]
+
+
+def _import_schemas(settings: Settings, tracked: SchemaReader | None = None) -> SchemaImports:
     joint = SchemaImports()
     for places, options in settings.schema_places():
-        found = _import_places(settings, places, options) if places else SchemaImports()
+        found = _import_places(settings, places, options, tracked) if places else SchemaImports()
         joint = SchemaImports({**found.schemas, **joint.schemas}, (*joint.findings, *found.findings))
     return joint
 
 
-def _import_places(settings: Settings, places: Sequence[str], options: Options) -> SchemaImports:
+def _import_places(
+    settings: Settings, places: Sequence[str], options: Options, tracked: SchemaReader | None
+) -> SchemaImports:
     from lineage_pipeline.discover.schemas.schema_sources import import_schemas  # it takes a moment, and few need it
 
     root = settings.schemas_root
-    return import_schemas(places, options, root, settings.secrets, SnapshotReader(root, settings.warehouse))
+    read_snapshot = SnapshotReader(root, settings.warehouse)
+
+    def read_special(place: str) -> SchemaMetadata | None:
+        found = read_snapshot(place)
+        return tracked(place, options) if found is None and tracked is not None else found
+
+    return import_schemas(places, options, root, settings.secrets, read_special)
 
 
 def compute_analysis_key(settings: Settings) -> str:
@@ -77,6 +96,35 @@ class SnapshotReader:
             raise LineageError(f"{path}: No such file or directory")
         tables = LineageFileTables(path)
         return _build_metadata(tables, tables.key[0])
+
+
+class RevisionSchemaReader:
+    """Reads schema files as a revision of a repository has them."""
+
+    def __init__(self, root: Path, repo: Path, revision: str) -> None:
+        """Store where paths start, and the revision."""
+        self.root = root
+        self.repo = repo
+        self.revision = revision
+
+    def __call__(self, place: str, options: Options) -> SchemaMetadata | None:
+        """Return the tables of a file or folder, or None where the revision does not track it."""
+        from lineage_pipeline.discover.git.repository import read_tracked_files
+        from lineage_pipeline.discover.schemas.schema_sources import READERS, parse_schema_file
+
+        path = Path(os.path.normpath(self.root.resolve() / place))
+        if "://" in place or not path.is_relative_to(self.repo.resolve()):
+            return None
+        inside = path.relative_to(self.repo.resolve()).as_posix()
+        files = read_tracked_files(self.repo, self.revision, inside, tuple(READERS))
+        named = [(PurePath(file), place + file.removeprefix(inside), content) for file, content in files]
+        read = [parse_schema_file(content, file, name, options) for file, name, content in named]
+        if not read:
+            return None
+        if len(read) == 1:  # with its hints
+            return read[0]
+        tables = tuple(table for one in read for table in one.tables)
+        return SchemaMetadata(tables, findings=tuple(row for one in read for row in one.findings))
 
 
 def _build_metadata(tables: Any, key: str) -> SchemaMetadata:

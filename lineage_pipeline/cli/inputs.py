@@ -249,12 +249,15 @@ def find_revisions(
 def discover_revisions(chosen: ChosenRevisions, flags: Mapping[str, Any]) -> "tuple[ComparisonSide, ComparisonSide]":
     """Discover two revisions, and report what they are."""
     from lineage_pipeline.cli.revisions import settle_dialects
-    from lineage_pipeline.configured_schemas import compute_analysis_key
-    from lineage_pipeline.discover.git.repository import open_revision
-
-    settings, key = chosen.settings, compute_analysis_key(chosen.settings)
+    from lineage_pipeline.config.load import load_settings
+    from lineage_pipeline.configured_schemas import compute_analysis_key, import_schemas_of_revision
+    from lineage_pipeline.discover.git.repository import WORKTREE, open_revision
 
     def discover(revision: str, agreed: "AgreedDialects") -> "ComparisonSide":
+        settings = load_settings(chosen.top, flags, os.environ)
+        if revision != WORKTREE:
+            import_schemas_of_revision(settings, chosen.top, revision)
+        key = compute_analysis_key(settings)
         return open_revision(chosen.top, revision, settings, analysis_key=key).follow(agreed).whole(), settings
 
     before, after = settle_dialects(partial(discover, chosen.base.commit), partial(discover, chosen.head))

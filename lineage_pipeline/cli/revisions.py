@@ -12,7 +12,11 @@ from lineage_pipeline.cli.local_analysis import ComparisonSide
 from lineage_pipeline.cli.output import print_note
 from lineage_pipeline.cli.read_files import list_read_files
 from lineage_pipeline.config.load import load_settings
-from lineage_pipeline.configured_schemas import compute_analysis_key, import_configured_schemas
+from lineage_pipeline.configured_schemas import (
+    compute_analysis_key,
+    import_configured_schemas,
+    import_schemas_of_revision,
+)
 from lineage_pipeline.discover.dialect_vote import AgreedDialects, agree_on_dialects
 from lineage_pipeline.discover.discovery import Discovery
 from lineage_pipeline.discover.folder import discover_single_files, open_folder
@@ -77,6 +81,8 @@ def _discover_word(word: str, flags: Mapping[str, Any], agreed: AgreedDialects) 
     if repo.resolve() != top.resolve():
         print_note(f"lineage: {word} is all of {top}; name a folder without @ to read that alone")
     settings = load_settings(top, flags, os.environ)
+    if revision != WORKTREE:
+        import_schemas_of_revision(settings, top, revision)
     opened = open_revision(top, revision, settings, analysis_key=compute_analysis_key(settings))
     return opened.follow(agreed).whole(), settings
 

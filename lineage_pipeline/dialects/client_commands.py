@@ -29,3 +29,8 @@ _OTHER_WORDS = {"echo": "ECHO", "qecho": "ECHO", "warn": "ECHO", "prompt": "ECHO
 _CONNECT_WORDS = {"c": "CONNECT", "connect": "CONNECT", "conn": "CONNECT", "u": "CONNECT"}
 COMMAND_KINDS = {**_INCLUDE_WORDS, **_OTHER_WORDS, **_CONNECT_WORDS, "delimiter": "DELIMITER"}
 """The statement kinds of commands that several clients have, by word."""
+
+DOT_SHELL = ClientCommands(
+    re.compile(r"\.(?P<word>[a-z]+)(?=\s|$)"), {**COMMAND_KINDS, "read": "INCLUDE", "print": "ECHO"}
+)
+"""The commands of the shells of SQLite and DuckDB, which take it from there: `.read other.sql`."""

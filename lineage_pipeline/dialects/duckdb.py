@@ -5,6 +5,7 @@ import re
 
 import msgspec
 
+from lineage_pipeline.dialects.client_commands import DOT_SHELL
 from lineage_pipeline.dialects.dialect import DialectTraits, UnaliasedNaming
 from lineage_pipeline.dialects.duckdb_column_names import DUCKDB_COLUMN_NAMES
 from lineage_pipeline.dialects.number_literals import parse_whole_number
@@ -849,6 +850,7 @@ DUCKDB = DialectTraits(
     system_catalog=SystemCatalog(
         schemas=STANDARD_SCHEMAS | {"pg_catalog", "pg_toast"}, prefixes=("duckdb_", "pg_", "sqlite_")
     ),
+    client_commands=DOT_SHELL,
     procedural=ProceduralLanguage("macros", opens=frozenset()),
     types=DUCKDB_TYPES,
     type_rules=TypeRules(

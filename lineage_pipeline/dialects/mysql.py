@@ -210,7 +210,11 @@ MYSQL = DialectTraits(
     ordinality_type="INT UNSIGNED",
     system_catalog=SystemCatalog(schemas=STANDARD_SCHEMAS | {"performance_schema", "mysql", "sys"}),
     client_commands=ClientCommands(
-        re.compile(r"(?P<word>delimiter|source|\\[.!a-zA-Z])(?=\s|$)", re.IGNORECASE),
+        re.compile(
+            r"(?P<word>(?:delimiter|source|tee|pager|\\[.!a-zA-Z])(?=\s|$)"
+            r"|(?:warnings|nowarning|notee|nopager|rehash)(?=\s*;?$))",
+            re.IGNORECASE,
+        ),
         COMMAND_KINDS,
         anywhere=frozenset({"delimiter"}),
     ),

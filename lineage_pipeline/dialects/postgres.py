@@ -712,6 +712,14 @@ POSTGRES = DialectTraits(
         build_sign(
             "OWNER TO", r"\bOWNER\s+TO\b|\bSET\s+search_path\b|\bUNLOGGED\b", 1, "owner&to set&search_path unlogged"
         ),
+        build_sign(
+            "settings of pg_dump",
+            r"^SET\s+(?:statement_timeout|lock_timeout|standard_conforming_strings|check_function_bodies"
+            r"|client_min_messages|default_tablespace|default_with_oids|default_table_access_method)\s*=",
+            4,
+            "set&statement_timeout set&lock_timeout set&standard_conforming_strings set&check_function_bodies "
+            "set&client_min_messages set&default_tablespace set&default_with_oids set&default_table_access_method",
+        ),
         build_sign("NEXTVAL('…')", r"\bNEXTVAL\s*\(\s*'", 2, "nextval"),
         build_sign(
             "foreign data wrappers", r"\bFOREIGN\s+(?:TABLE|DATA\s+WRAPPER)\b", 3, "foreign&table foreign&wrapper"

@@ -181,7 +181,7 @@ REDSHIFT = DialectTraits(
         build_sign("UNLOAD ('…')", r"\bUNLOAD\s*\(\s*'", 3, "unload"),
         build_sign(
             "IAM_ROLE or CREDENTIALS of COPY",
-            r"\bIAM_ROLE\b|\bCREDENTIALS\s+(?:AS\s+)?'aws_",
+            r"\bIAM_ROLE\s+(?:AS\s+)?(?:'|DEFAULT\b)|\bCREDENTIALS\s+(?:AS\s+)?'aws_",
             3,
             "iam_role credentials",
         ),

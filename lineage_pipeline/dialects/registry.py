@@ -15,9 +15,10 @@ from lineage_pipeline.dialects.exasol import EXASOL
 from lineage_pipeline.dialects.generic import GENERIC
 from lineage_pipeline.dialects.hive import HIVE
 from lineage_pipeline.dialects.identifier_folding import IdentifierFolding
+from lineage_pipeline.dialects.materialize import MATERIALIZE
 from lineage_pipeline.dialects.mysql import MYSQL
 from lineage_pipeline.dialects.oracle import ORACLE
-from lineage_pipeline.dialects.postgres import PLPGSQL, POSTGRES
+from lineage_pipeline.dialects.postgres import POSTGRES
 from lineage_pipeline.dialects.presto import PRESTO
 from lineage_pipeline.dialects.redshift import REDSHIFT
 from lineage_pipeline.dialects.risingwave import RISINGWAVE
@@ -37,23 +38,23 @@ DIALECTS: dict[str, DialectTraits] = {
         BIGQUERY,
         CLICKHOUSE,
         DATABRICKS,
-        derive_dialect(MYSQL, "doris"),
-        derive_dialect(GENERIC, "dremio"),
+        derive_dialect(MYSQL, "doris", path_words=frozenset({"doris"})),
+        derive_dialect(GENERIC, "dremio", path_words=frozenset({"dremio"})),
         derive_dialect(GENERIC, "drill"),
-        derive_dialect(GENERIC, "druid"),
+        derive_dialect(GENERIC, "druid", path_words=frozenset({"druid"})),
         derive_dialect(TRINO, "dune"),
         DUCKDB,
         EXASOL,
         derive_dialect(TSQL, "fabric", plain_functions=TSQL.plain_functions),
         HIVE,
-        derive_dialect(POSTGRES, "materialize", procedural=PLPGSQL),
+        MATERIALIZE,
         MYSQL,
         ORACLE,
         POSTGRES,
         PRESTO,
         REDSHIFT,
         RISINGWAVE,
-        derive_dialect(MYSQL, "singlestore"),
+        derive_dialect(MYSQL, "singlestore", path_words=frozenset({"singlestore", "memsql"})),
         SNOWFLAKE,
         derive_dialect(GENERIC, "solr"),
         SPARK,

@@ -1,5 +1,6 @@
 """SQLite: two-part names, row ids, triggers and signs."""
 
+from lineage_pipeline.dialects.client_commands import DOT_SHELL
 from lineage_pipeline.dialects.dialect import TWO_PARTS, DialectTraits
 from lineage_pipeline.dialects.procedural_languages import ProceduralLanguage
 from lineage_pipeline.dialects.signs import (
@@ -25,6 +26,7 @@ SQLITE = DialectTraits(
     table_pseudo_columns=frozenset({"ROWID", "OID", "_ROWID_"}),
     pseudo_column_types=dict.fromkeys(("ROWID", "OID", "_ROWID_"), "INTEGER"),
     system_catalog=SystemCatalog(prefixes=("sqlite_", "pragma_")),
+    client_commands=DOT_SHELL,
     procedural=ProceduralLanguage("triggers"),
     signs=(
         build_sign(

@@ -1,6 +1,7 @@
 """Dialect detection: the signs of dialects in a text, and the dialect for which they weigh most."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 
@@ -18,6 +19,9 @@ MIN_WEIGHT = 3
 
 MIN_LEAD = 2
 """How much more than for any other dialect the signs of one text have to weigh: signs that it shares tell nothing."""
+
+MIN_REFINEMENT_SHARE = 5
+"""That one file in so many with signs of a family has own signs of a dialect which refines it."""
 
 MAX_TEXT_LENGTH = 60_000
 """How many characters of a text are searched."""
@@ -101,6 +105,25 @@ class SignSearch:
 
 _TEXT_SEARCH, _HOST_SEARCH = SignSearch(_TEXT_SIGNS), SignSearch(_HOST_SIGNS)
 
+
+def _collect_parents() -> dict[str, str]:
+    """Return the dialects that add signs to those of their family, such as Materialize to PostgreSQL, with the family.
+
+    A dialect that lists the signs of its family itself, each with a weight of its own, is none of them.
+    """
+    names = {traits.name: {sign.name for sign in (*traits.signs, *traits.host_signs)} for traits in DIALECTS.values()}
+    return {
+        traits.name: traits.family
+        for traits in DIALECTS.values()
+        if traits.family not in ("", traits.name)
+        and (names[traits.name] or traits.path_words)
+        and not names[traits.name] & names[traits.family]
+    }
+
+
+PARENTS: Mapping[str, str] = _collect_parents()
+"""The family of each dialect whose signs speak for the family as well."""
+
 CLIENT_SIGN = "a client of {} in its first line"
 ENDING_SIGN = "the ending {}"
 
@@ -116,6 +139,8 @@ def _collect_weights() -> dict[str, dict[str, int]]:
     for kind in SQL_FILE_KINDS:
         for ending in kind.endings if kind.dialect else ():
             weights[ENDING_SIGN.format(ending)] = {kind.dialect: kind.worth}
+    for spoken in weights.values():
+        spoken.update({PARENTS[name]: worth for name, worth in spoken.items() if name in PARENTS})
     return weights
 
 
@@ -171,13 +196,26 @@ def weigh_signs(signs: Iterable[str]) -> dict[str, int]:
     return totals
 
 
+def find_refinement(family: str, signs: Iterable[Collection[str]]) -> str:
+    """Return the dialect of a family of whose own signs enough files have some, or else the family itself."""
+    voters, speaking = Counter[str](), 0
+    for found in signs:
+        weights = weigh_signs(found)
+        speaking += family in weights
+        voters.update(name for name, weight in weights.items() if PARENTS.get(name) == family and weight >= MIN_WEIGHT)
+    best = min(voters, key=lambda name: (-voters[name], name), default="")
+    return best if best and voters[best] * MIN_REFINEMENT_SHARE >= speaking else family
+
+
 def choose_dialect(signs: Collection[str]) -> DialectGuess | None:
     """Return the dialect with the highest total weight, or None where it is low or another one is close."""
-    ranked = sorted(((weight, dialect) for dialect, weight in weigh_signs(signs).items()), reverse=True)
+    weights = weigh_signs(signs)
+    ranked = sorted(((weight, dialect) for dialect, weight in weights.items() if dialect not in PARENTS), reverse=True)
     if not ranked or ranked[0][0] < MIN_WEIGHT or (len(ranked) > 1 and ranked[0][0] - ranked[1][0] < MIN_LEAD):
         return None
-    dialect = ranked[0][1]
-    return DialectGuess(dialect, tuple(sign for sign in signs if dialect in SIGN_WEIGHTS.get(sign, {})))
+    dialect = find_refinement(ranked[0][1], [signs])
+    spoken = {dialect, PARENTS.get(dialect, dialect)}
+    return DialectGuess(dialect, tuple(sign for sign in signs if spoken & SIGN_WEIGHTS.get(sign, {}).keys()))
 
 
 def guess_dialect(text: str, host: str = "") -> DialectGuess | None:

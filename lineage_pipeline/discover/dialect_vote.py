@@ -7,7 +7,9 @@ import msgspec
 
 from lineage_pipeline.discover.dialect_detection import (
     MIN_WEIGHT,
+    PARENTS,
     SIGN_WEIGHTS,
+    find_refinement,
     weigh_signs,
 )
 
@@ -106,10 +108,11 @@ def vote_on_dialect(folder: str, signs: Sequence[Collection[str]]) -> DialectVot
         return DialectVote(folder, "", f"as many signs of {first} as of {other}", len(signs), first)
     doubtful = max(rivals, key=lambda name: (rivals[name][1] * DOUBT - rivals[name][0], name), default="")
     doubt = doubtful if doubtful and rivals[doubtful][1] * DOUBT > rivals[doubtful][0] else ""
+    chosen = find_refinement(first, signs)
     supporters = [found for found in signs if any(first in SIGN_WEIGHTS.get(sign, {}) for sign in found)]
     where = f" in {folder}" if folder else ""
-    evidence = f"{len(supporters)} of {len(signs)} files{where}: {', '.join(_name_signs(first, supporters))}"
-    return DialectVote(folder, first, evidence, len(signs), doubt)
+    evidence = f"{len(supporters)} of {len(signs)} files{where}: {', '.join(_name_signs(chosen, supporters))}"
+    return DialectVote(folder, chosen, evidence, len(signs), doubt)
 
 
 def _rank_dialect(dialect: str) -> tuple[int, str]:
@@ -118,8 +121,8 @@ def _rank_dialect(dialect: str) -> tuple[int, str]:
 
 
 def _scale_weights(signs: Iterable[str]) -> dict[str, int]:
-    """Return what one file weighs for each dialect, at most MAX_FILE_WEIGHT."""
-    weights = weigh_signs(signs)
+    """Return what one file weighs for each dialect, at most MAX_FILE_WEIGHT; one that refines another is part of it."""
+    weights = {dialect: weight for dialect, weight in weigh_signs(signs).items() if dialect not in PARENTS}
     most = max(max(weights.values(), default=0), MAX_FILE_WEIGHT)
     return {dialect: weight * MAX_FILE_WEIGHT * UNIT // most for dialect, weight in weights.items()}
 
@@ -138,7 +141,7 @@ def compare_dialects(one: str, other: str, signs: Iterable[Collection[str]]) -> 
 
 def _find_lead(sign: str, one: str, other: str) -> int:
     weights = SIGN_WEIGHTS.get(sign, {})
-    return weights.get(one, 0) - weights.get(other, 0)
+    return weights.get(PARENTS.get(one, one), 0) - weights.get(PARENTS.get(other, other), 0)
 
 
 def _name_signs(dialect: str, signs: Iterable[Collection[str]]) -> list[str]:

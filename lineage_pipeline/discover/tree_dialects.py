@@ -9,10 +9,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
+from lineage_pipeline.dialects.registry import DIALECTS
 from lineage_pipeline.discover.declared_dialects import DeclaredDialects
 from lineage_pipeline.discover.dialect_detection import (
     CONNECTORS,
     MIN_WEIGHT,
+    PARENTS,
     SIGN_WEIGHTS,
     choose_dialect,
     find_path_dialect,
@@ -24,6 +26,7 @@ from lineage_pipeline.discover.dialect_vote import (
     AGREED_EVIDENCE,
     DOUBT,
     MAX_NAMED_SIGNS,
+    MIN_SHARE,
     MIN_VOTERS,
     AgreedDialects,
     DialectVote,
@@ -122,6 +125,11 @@ def vote_on_tree(
     home = {path: next((one for one in parent_folders(path) if one in differing), "") for path in paths}
     votes = {"": whole, **differing}
     found = {path: _decide_file(path, signs[path], votes[home[path]]) for path in paths}
+    if not whole.dialect:
+        apart = {name for name, _ in (*found.values(), *variants.values()) if name}
+        texts = [signs[path] for path in paths if home[path]]
+        votes[""] = whole = _follow_folders(whole, differing.values(), apart, texts)
+        found |= {path: (whole.dialect, whole.evidence) for path in paths if not home[path] and not found[path][0]}
     # Files and folders that differ neither count for the top nor put it in doubt.
     rest = [path for path in paths if not home[path] and found[path][0] == whole.dialect]
     again = _replace_given(vote_on_dialect("", _list_ballots(rest, signs)), given or {})
@@ -129,6 +137,24 @@ def vote_on_tree(
         votes[""] = again
         found |= dict.fromkeys(rest, (again.dialect, again.evidence))
     return TreeDialects(tuple(votes[folder] for folder in sorted(votes) if folder or rest), found | variants)
+
+
+def _follow_folders(
+    top: DialectVote, folders: Collection[DialectVote], apart: Collection[str], signs: Sequence[Collection[str]]
+) -> DialectVote:
+    """Return the vote of a tree that tells nothing itself, such as texts beside the programs that run them.
+
+    It follows the folders that tell something if they have enough of the files, some of them with signs in their text,
+    and all dialects in the tree, with those of single files, `apart`, are of one family.
+    """
+    families = {DIALECTS[name].family for name in (*apart, *(vote.dialect for vote in folders))}
+    if top.other or not folders or len(families) != 1:
+        return top
+    speaking = sum(any(DIALECTS[name].family in families for name in weigh_signs(found)) for found in signs)
+    if speaking < MIN_VOTERS or sum(vote.files for vote in folders) * MIN_SHARE < top.files:
+        return top
+    most = max(folders, key=lambda vote: (vote.files, vote.dialect))
+    return msgspec.structs.replace(top, dialect=most.dialect, evidence=f"as in {most.folder}")
 
 
 def _list_ballots(paths: Iterable[str], signs: Mapping[str, Collection[str]]) -> list[Collection[str]]:
@@ -191,7 +217,8 @@ def _is_strong(vote: DialectVote, above: str, signs: Sequence[Collection[str]]) 
     if find_path_dialect(posixpath.basename(vote.folder)) == vote.dialect:
         return more >= less
     weights = [weigh_signs(found) for found in signs]
-    speaking = sum(found.get(vote.dialect, 0) - found.get(above, 0) >= MIN_WEIGHT for found in weights)
+    around = PARENTS.get(above, above)
+    speaking = sum(found.get(vote.dialect, 0) - found.get(around, 0) >= MIN_WEIGHT for found in weights)
     enough = speaking >= MIN_VOTERS and speaking * MIN_FOLDER_SHARE >= len(signs)
     return enough and vote.is_clear and less * DOUBT <= more
 
@@ -199,7 +226,7 @@ def _is_strong(vote: DialectVote, above: str, signs: Sequence[Collection[str]]) 
 def _decide_file(path: str, signs: Collection[str], vote: DialectVote) -> tuple[str, str]:
     """Return the dialect of one file with the evidence: its own where it surely differs, else that of its tree."""
     own = choose_dialect(signs)
-    if own is None or own.dialect == vote.dialect:
+    if own is None or own.dialect in (vote.dialect, PARENTS.get(vote.dialect)):
         return vote.dialect, vote.evidence
     evidence = f"detected: {', '.join(own.signs[:MAX_NAMED_SIGNS])}"
     if not vote.dialect:

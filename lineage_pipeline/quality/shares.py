@@ -61,7 +61,7 @@ class ShareVerdict(msgspec.Struct, frozen=True):
 
     passed: bool
     below_limit: bool
-    told: str
+    message: str
 
 
 def count_share(name: str, tables: Mapping[str, Any]) -> Share:

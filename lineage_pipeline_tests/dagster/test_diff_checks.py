@@ -114,4 +114,4 @@ def test_a_share_is_compared_with_its_limit_and_its_base(
     share: Share, before: Share | None, limit: float, worse: float, passed: bool, below: bool
 ) -> None:
     found = judge_share(share, before, limit, worse)
-    assert (found.passed, found.below_limit) == (passed, below), found.told
+    assert (found.passed, found.below_limit) == (passed, below), found.message

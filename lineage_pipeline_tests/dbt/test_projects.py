@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -129,16 +130,26 @@ def test_nearly_all_models_of_the_projects_render_without_dbt() -> None:
 @pytest.fixture(scope="module", params=["shop", "own"])
 def held_against(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, Any]]:
     """A project as dbt itself parses it, and as we read it without dbt."""
+    folder = _copy_project(request.param, tmp_path_factory.mktemp("dbt"))
+    target = folder.parent / "target"
+    _run_dbt("parse", folder, target)
+    yield json.loads((target / "manifest.json").read_text()), scan(folder)
+
+
+def _copy_project(name: str, parent: Path) -> Path:
+    """A project of the fixtures, or the project's own, in a folder of the test."""
+    source = OWN if name == "own" else PROJECTS / name
+    shutil.copytree(source, parent / "project", ignore=shutil.ignore_patterns("target", "logs"))
+    return parent / "project"
+
+
+def _run_dbt(command: str, folder: Path, target: Path) -> None:
+    """Run dbt itself on a project."""
     from dbt.cli.main import dbtRunner
 
-    folder = tmp_path_factory.mktemp("dbt") / "project"
-    source = OWN if request.param == "own" else PROJECTS / request.param
-    shutil.copytree(source, folder, ignore=shutil.ignore_patterns("target", "logs"))
-    target = folder.parent / "target"
     options = ["--project-dir", folder, "--profiles-dir", folder, "--target-path", target, "--log-path", target]
-    done = dbtRunner().invoke(["--quiet", "--no-partial-parse", "parse", *map(str, options)])
+    done = dbtRunner().invoke(["--quiet", "--no-partial-parse", command, *map(str, options)])
     assert done.success, done.exception
-    yield json.loads((target / "manifest.json").read_text()), scan(folder)
 
 
 @pytest.mark.slow
@@ -156,6 +167,37 @@ def test_names_and_upstream_are_those_of_dbt(held_against: tuple[Any, Any]) -> N
             found[edge.to_object].add(edge.from_object)
     assert {row.object for row in analysis.lineage.objects} >= expected.keys()
     assert found == expected
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["shop", "own"])
+def test_lineage_of_the_text_that_dbt_compiles_is_that_of_the_models(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".lineage").mkdir()
+    monkeypatch.chdir(tmp_path)  # where the profile of the project's own has its database
+    folder = _copy_project(name, tmp_path)
+    settings = folder / "dbt_project.yml"
+    settings.write_text(re.sub(r"on-run-start:\n.*\n", "", settings.read_text()))  # it reads files of a run
+    rendered = _describe_lineage(folder)
+    _run_dbt("compile", folder, folder / "target")
+    manifest = json.loads((folder / "target" / "manifest.json").read_text())
+    assert sum(bool(node.get("compiled_code")) for node in manifest["nodes"].values()) > 10
+    assert _describe_lineage(folder) == rendered
+
+
+def _describe_lineage(folder: Path) -> dict[str, set[Any]]:
+    """The lineage of a project without its places: dbt's text has others."""
+    found = scan(folder).lineage
+    return {
+        "columns": {(row.object, row.ordinal, row.name, row.type, row.nullable) for row in found.columns},
+        "edges": {
+            (row.from_object, row.from_column, row.from_path, row.to_object, row.to_column, row.type, row.subtype)
+            for row in found.column_edges
+        },
+        "findings": {(row.code, row.path) for row in found.diagnostics},
+    }
 
 
 def _id(node: Any) -> str:

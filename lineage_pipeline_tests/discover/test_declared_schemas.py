@@ -1,9 +1,14 @@
 """Schemas that files beside a query declare: read with the repository, compared, and held against the query."""
 
 import json
+import subprocess
 from pathlib import Path
+from typing import NamedTuple
+
+import pytest
 
 from lineage_pipeline.api import diff, scan
+from lineage_pipeline.cli import main
 from lineage_pipeline.model.analysis import LineageTables
 
 QUERY = "select id, total, extra, s.a as tags from raw.orders"
@@ -145,3 +150,123 @@ def test_fields_that_a_program_includes_leave_the_schema_open(tmp_path: Path) ->
     lineage = read(tmp_path, {**REPOSITORY, "sql/p1/core/orders_v1/schema.yaml": fields})
     assert {name for name, *_ in columns(lineage, "p1.core.orders_v1")} == {"id", "total", "extra", "tags"}
     assert not [row for row in lineage.diagnostics if row.code in ("SCHEMA_CONFLICT", "TEMPLATE_ERROR")]
+
+
+HOME = "sql/p/core/orders_v1"
+ORDERS = "select id, total from raw.orders"
+VIEW = {"v.sql": f"create view core.v as {ORDERS}"}
+DBT = {
+    "dbt_project.yml": "name: p\nprofile: p\n",
+    "profiles.yml": "p:\n  target: x\n  outputs:\n    x: {type: postgres, dbname: d, schema: core}\n",
+    "models/orders.sql": "select id, total from {{ source('raw', 'orders') }}",
+}
+SOURCES = "sources:\n- name: raw\n  tables:\n  - name: orders\n"
+BIGQUERY = {
+    "lineage.toml": "[analysis]\ndialect = 'bigquery'\n",
+    f"{HOME}/query.sql": ORDERS,
+    "sql/p/mart/s/view.sql": "create view `p.mart.s` as select * from `p.core.orders_v1`",
+}
+
+
+class Declared(NamedTuple):
+    """A repository, the file that declares the column `total`, and two types of it."""
+
+    files: dict[str, str]
+    path: str
+    text: str
+    types: tuple[str, str]
+    object: str
+
+    @classmethod
+    def import_file(cls, path: str, text: str) -> "Declared":
+        """A file that the settings name."""
+        settings = f"[analysis]\ndialect = 'postgres'\nschemas = ['{path}']\n"
+        return cls({**VIEW, "lineage.toml": settings}, path, text, ("numeric", "text"), "raw.orders")
+
+
+DECLARED = {
+    "fields in YAML": Declared(
+        BIGQUERY,
+        f"{HOME}/schema.yaml",
+        "fields:\n- {name: id, type: INTEGER}\n- {name: total, type: TYPE}\n",
+        ("FLOAT", "STRING"),
+        "p.core.orders_v1",
+    ),
+    "fields in JSON": Declared(
+        BIGQUERY,
+        f"{HOME}/schema.json",
+        '[{"name": "id", "type": "INTEGER"}, {"name": "total", "type": "TYPE"}]',
+        ("FLOAT", "STRING"),
+        "p.core.orders_v1",
+    ),
+    "Avro": Declared(
+        {
+            "lineage.toml": "[analysis]\ndialect = 'spark'\n",
+            "q/core/orders.sql": ORDERS,
+            "q/m.sql": "create view m.s as select * from core.orders",
+        },
+        "q/core/orders.avsc",
+        '{"type": "record", "name": "o", "fields": '
+        '[{"name": "id", "type": "long"}, {"name": "total", "type": "TYPE"}]}',
+        ("double", "string"),
+        "core.orders",
+    ),
+    "a dbt source": Declared(
+        DBT,
+        "models/s.yml",
+        f"{SOURCES}    columns:\n    - {{name: id, data_type: int}}\n    - {{name: total, data_type: TYPE}}\n",
+        ("numeric", "text"),
+        "d.raw.orders",
+    ),
+    "a dbt model": Declared(
+        DBT,
+        "models/s.yml",
+        f"{SOURCES}models:\n- name: orders\n  config: {{contract: {{enforced: true}}}}\n  columns:\n"
+        "  - {name: id, data_type: int}\n  - {name: total, data_type: TYPE}\n",
+        ("numeric", "text"),
+        "d.core.orders",
+    ),
+    "a dump of information_schema": Declared.import_file(
+        "dump.csv",
+        "table_schema,table_name,column_name,ordinal_position,data_type\nraw,orders,id,1,integer\nraw,orders,total,2,TYPE\n",
+    ),
+    "a dump in JSON": Declared.import_file(
+        "dumps/dump.json",
+        '[{"table_schema": "raw", "table_name": "orders", "column_name": "id", "data_type": "integer"}, '
+        '{"table_schema": "raw", "table_name": "orders", "column_name": "total", "data_type": "TYPE"}]',
+    ),
+    "a table of SQL Glider": Declared.import_file(
+        "tables.csv", "table,column,type\nraw.orders,id,integer\nraw.orders,total,TYPE\n"
+    ),
+    "definitions": Declared.import_file("ddl/orders.ddl", "create table raw.orders (id int, total TYPE);"),
+}
+
+
+@pytest.mark.parametrize("kind", DECLARED)
+@pytest.mark.parametrize("by_check", [False, True], ids=["diff", "check"])
+def test_a_schema_is_compared_as_each_commit_has_it(
+    kind: str, by_check: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = DECLARED[kind]
+    first, second = (case.text.replace("TYPE", found) for found in case.types)
+    commit_all(tmp_path, {**case.files, case.path: first})
+    commit_all(tmp_path, {case.path: second})
+    commit_all(tmp_path, {case.path: first})  # what stands in the folder is none of the two
+    monkeypatch.chdir(tmp_path)
+    command = (
+        ["check", "--base", "HEAD~2", "--head", "HEAD~1", "--exact-base"] if by_check else ["diff", "HEAD~2", "HEAD~1"]
+    )
+    main([*command, "--format", "json"])
+    changes = json.loads(capsys.readouterr().out)["changes"]
+    assert (case.object, "total") in {(one["object"], one["column"]) for one in changes if one["rule"] == "TYP003"}
+
+
+def commit_all(folder: Path, files: dict[str, str]) -> None:
+    """Write files and commit them."""
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    git = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@example.com"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "add", "-A"], check=True)
+    subprocess.run([*git, "commit", "-q", "-m", "x"], check=True)

@@ -10,9 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from lineage_pipeline.cli import main
+from lineage_pipeline.cli.command_tree import iterate_commands
 from lineage_pipeline.cli.inputs import ReadingFlags, discover_inputs
 from lineage_pipeline.cli.revisions import discover_sides
 from lineage_pipeline.config.load import Settings
+from lineage_pipeline.dialects.registry import DIALECTS
 from lineage_pipeline.discover.dialect_detection import find_path_dialect, find_signs
 from lineage_pipeline.discover.discovery import Discovery
 from lineage_pipeline.discover.folder import discover_folder, open_folder
@@ -159,6 +162,8 @@ def test_files_that_exist_for_several_dialects_are_read_as_their_names_say(tmp_p
         ("sql-server", "tsql"),
         ("Chinook_Oracle.sql", "oracle"),
         ("load.hql", "hive"),
+        ("apache-doris", "doris"),
+        ("ddl_singlestore", "singlestore"),
         ("oracle_to_snowflake", ""),
         ("orders", ""),
     ],
@@ -178,6 +183,46 @@ def test_one_odd_file_does_not_decide(tmp_path: Path) -> None:
     weak = "select a from t where rownum < 3"
     found = discover_folder(write_tree(tmp_path, {**files, "odd.sql": weak}), Settings())
     assert set(read_dialects(found).values()) == {"postgres"}
+
+
+REFINED = {
+    "exasol": "--/\ncreate or replace lua script s{0}() returns table as\n  query([[select 1]])\n/\n",
+    "materialize": "create source s{0} from kafka connection k (topic 't') format json;\nselect a::jsonb from s{0};",
+    "risingwave": "create source s{0} (a jsonb) with (connector = 'kafka') format plain encode json;",
+    "starrocks": "create table `t{0}` (`a` int) duplicate key(`a`) distributed by hash(`a`) buckets 3;",
+    "athena": "create table t{0} with (external_location = 's3://b/t') as select date_parse(a, '%Y') as a from u",
+}
+
+
+@pytest.mark.parametrize("dialect", REFINED)
+def test_signs_of_an_engine_tell_it_from_the_one_whose_language_it_speaks(tmp_path: Path, dialect: str) -> None:
+    family = DIALECTS[dialect].family
+    known = {
+        "oracle": "create table t{0} (a varchar2(9))\n/\n",
+        "postgres": "create table t{0} (a jsonb, b serial);",
+        "mysql": "create table `t{0}` (`a` int auto_increment) engine=InnoDB;",
+        "trino": "select date_parse(a, '%Y') as a, approx_distinct(b) as b from t{0}",
+    }
+    shared = {f"s{number}.sql": known[family].format(number) for number in range(4)}
+    own = {f"o{number}.sql": REFINED[dialect].format(number) for number in range(3)}
+    refined = discover_folder(write_tree(tmp_path / "refined", {**shared, **own}), Settings())
+    assert {file.dialect for file in refined.files} == {dialect}
+    (vote,) = refined.votes
+    assert not vote.other
+    plain = discover_folder(write_tree(tmp_path / "plain", shared), Settings())
+    assert {file.dialect for file in plain.files} == {family}
+
+
+def test_texts_beside_programs_have_the_dialect_of_the_programs(tmp_path: Path) -> None:
+    texts = {f"resources/q{number}.sql": PLAIN.format(number) for number in range(60)}
+    named = {f"spark/p{number}.sql": PLAIN.format(number) for number in range(6)}
+    programs = {f"spark/p{number}.py": "spark.sql('select a from t')\n" for number in range(2)}
+    found = discover_folder(write_tree(tmp_path / "one", {**texts, **named, **programs}), Settings())
+    assert {file.dialect for file in found.files} == {"spark"}
+    other = {f"oracle/s{number}.sql": "create table t (a varchar2(9))\n/\n" for number in range(2)}
+    for name, files in (("a name alone", named), ("two families", {**named, **programs, **other})):
+        mixed = read_dialects(discover_folder(write_tree(tmp_path / name, {**texts, **files}), Settings()))
+        assert {mixed[path] for path in texts} == {""}, name
 
 
 def test_a_header_comment_decides_for_its_own_file_alone(tmp_path: Path) -> None:
@@ -327,6 +372,45 @@ def test_a_misspelt_dialect_is_an_error(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.sql": PLAIN.format(1)})
     code, _, told = run_lineage("scan", "-d", "snowflke", cwd=tmp_path)
     assert (code, told) == (2, "lineage: there is no dialect snowflke: did you mean snowflake?\n")
+
+
+ARGUMENTS = {
+    "analyze": ("a.sql",),
+    "backfill": ("--since", "HEAD~1"),
+    "diff": ("HEAD~1", "HEAD"),
+    "dissect": ("a.sql",),
+    "export": ("json",),
+    "formula": ("v1.a",),
+    "graph build": ("--output", "x.lineage"),
+    "impact": ("v1.a",),
+    "import": ("openlineage", "events.json", "."),
+    "path": ("t1.a", "v1.a"),
+    "render": ("a.sql",),
+    "search": ("v1",),
+    "show": ("v1",),
+    "tables pull": ("--catalog", "duckdb:///x.duckdb"),
+    "verify": ("--catalog", "duckdb:///x.duckdb"),
+    "waivers": ("lint",),
+}
+"""What commands need beside a dialect."""
+
+
+def test_every_command_refuses_a_misspelt_dialect(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commit_tree(tmp_path, {"a.sql": PLAIN.format(1)})
+    commit_tree(tmp_path, {"b.sql": PLAIN.format(2), "events.json": "[]"})
+    monkeypatch.chdir(tmp_path)
+    asked = [command for command in iterate_commands() if any("--dialect" in flag.names for flag in command.flags)]
+    assert len(asked) > 15
+    for command in asked:
+        code = main([*command.words, *ARGUMENTS.get(command.title, ()), "--dialect", "snowflke"])
+        told = capsys.readouterr().err.strip().split("\n")[-1]
+        assert (command.title, code, told) == (
+            command.title,
+            2,
+            "lineage: there is no dialect snowflke: did you mean snowflake?",
+        )
 
 
 def test_both_sides_of_a_comparison_are_read_in_one_dialect(tmp_path: Path) -> None:

@@ -36,12 +36,14 @@ def backfill(
     from lineage_pipeline.defs.runs.materialize import CommitRange
     from lineage_pipeline.defs.runs.materialize import backfill_repository as fill
     from lineage_pipeline.defs.runs.watched_repositories import open_repository
+    from lineage_pipeline.discover.file_options import require_known_dialect
     from lineage_pipeline.model.errors import LineageError
 
     flags = {"analysis": {"dialect": dialect}}
     settings, top, in_git = open_repository(load_settings(Path.cwd(), flags, os.environ), repo, flags)
     if not in_git:
         raise LineageError(f"{top} is not a git repository, so it has no past")
+    require_known_dialect(settings.analysis.dialect)
     summary = fill(settings, top, CommitRange(since, until, every), print_note, force=force)
     write_output(write_run_summary(summary))
     exit_on_failed_checks(summary)

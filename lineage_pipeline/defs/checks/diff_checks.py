@@ -199,7 +199,7 @@ def _judge_share(
         check_name=name,
         asset_key=make_asset_key(table),
         severity=dg.AssetCheckSeverity.ERROR if verdict.below_limit else dg.AssetCheckSeverity.WARN,
-        description=verdict.told,
+        description=verdict.message,
         metadata={
             "share": share.value if share.value is not None else "nothing to count",
             "part": share.part,
@@ -213,7 +213,7 @@ def _judge_share(
         passed=verdict.passed,
         severity=level,
         blocking=False,
-        observed=verdict.told,
+        observed=verdict.message,
         unexpected=0,
         sample="[]",
     ), told

@@ -36,7 +36,7 @@ from lineage_pipeline.discover.ignore_rules import REVISION_IGNORE_FILES, Ignore
 from lineage_pipeline.discover.sql_sniffing import HEAD_BYTES
 from lineage_pipeline.discover.sqlproj import SQLPROJ_SUFFIX, find_deployment_positions
 from lineage_pipeline.discover.waiver_file import WAIVER_FILE_NAME
-from lineage_pipeline.files.bounded_files import SETTINGS, read_bounded_file
+from lineage_pipeline.files.bounded_files import DOCUMENT, SETTINGS, read_bounded_file
 from lineage_pipeline.files.encoding import decode_content
 from lineage_pipeline.files.git_command import open_git_output, run_git, start_git
 from lineage_pipeline.model.errors import LineageError
@@ -245,6 +245,19 @@ def read_waiver_text(repo: Path, commit: str) -> str:
         return decode_content(read_bounded_file(file, SETTINGS)).text if file.is_file() else ""
     top = find_toplevel(repo)
     return _read_first_text(top, list_tree_entries(top, commit), [WAIVER_FILE_NAME])
+
+
+def read_tracked_files(repo: Path, revision: str, place: str, endings: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
+    """Yield a file, or those of a folder that have one of some endings, by path, as a revision has them."""
+    top = find_toplevel(repo)
+    blobs = [
+        msgspec.structs.replace(blob, most=DOCUMENT)
+        for blob in list_tree_entries(top, resolve_commit(top, revision))
+        if blob.path == place or (blob.path.startswith(f"{place}/") and blob.path.lower().endswith(endings))
+    ]
+    for file in read_blobs(top, sorted(blobs, key=lambda blob: blob.path)):
+        if not (file.absent or file.problem or file.excess):
+            yield file.path, file.content
 
 
 def _read_first_text(repo: Path, tree: Iterable[Blob], places: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping
 
 from lineage_pipeline.discover.schemas.imported_tables import ImportedColumn, ImportedTable
@@ -32,6 +33,9 @@ YES, NO = frozenset({"yes", "y", "true", "t", "1"}), frozenset({"no", "n", "fals
 DumpRow = Mapping[str, str]
 
 
+_DOTTED_NAME = re.compile(r"\w+(?:\.\w+){1,2}")
+
+
 def parse_csv_dump(text: str, source: str) -> tuple[ImportedTable, ...]:
     """Return the tables of a CSV dump with any delimiter."""
     head = text.split("\n", 1)[0]
@@ -55,6 +59,8 @@ def tables_from_dump(rows: Iterable[object], source: str) -> tuple[ImportedTable
                 f"{source}: row {number} names no table and column; known headings are {_required_headings()}"
             )
         parts = tuple(row[part] for part in ("catalog", "schema", "table") if row.get(part))
+        if len(parts) == 1 and _DOTTED_NAME.fullmatch(row["table"]):  # SQL Glider, and people, write `raw.orders`
+            parts = tuple(row["table"].split("."))
         grouped.setdefault(parts, []).append(row)
     return tuple(_table_from_rows(parts, columns, source) for parts, columns in grouped.items())
 

@@ -1,7 +1,7 @@
 """Sources of schemas: a file by its suffix, a folder of DDL files, or a live catalog by its address."""
 
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import msgspec
@@ -86,14 +86,20 @@ def read_schema_source(
 
 
 def _read_schema_file(path: Path, place: str, options: Options) -> SchemaMetadata:
+    try:
+        content = read_bounded_file(path, DOCUMENT) if path.suffix.lower() in READERS else b""
+    except OSError as error:
+        raise LineageError(f"{path}: {error.strerror}") from None
+    return parse_schema_file(content, path, place, options)
+
+
+def parse_schema_file(content: bytes, path: PurePath, place: str, options: Options) -> SchemaMetadata:
+    """Parse the content of a file by the ending of its path; `place` names it in findings."""
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         known = ", ".join(sorted(READERS))
         raise LineageError(f"{path}: schemas are read from files that end in {known}, or from catalogs by address")
-    try:
-        decoded = decode_content(read_bounded_file(path, DOCUMENT))
-    except OSError as error:
-        raise LineageError(f"{path}: {error.strerror}") from None
+    decoded = decode_content(content)
     if decoded.problem:
         raise LineageError(f"{path}: {decoded.problem}")
     return reader(decoded.text, place, options)

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any
 
@@ -337,8 +337,7 @@ def compile_target(context: CompileContext, node: exp.Expr) -> tuple[ir.Name | N
     """The object that is written, and its column list if there is one."""
     columns: tuple[str, ...] | None = None
     if isinstance(node, exp.Schema):
-        names = [item.this if isinstance(item, exp.ColumnDef | exp.Column) else item for item in node.expressions]
-        columns = tuple(context.column_name(item) for item in names if isinstance(item, exp.Identifier)) or None
+        columns = tuple(context.column_name(item) for item in target_columns_of(node)) or None
         node = node.this
     return (compile_object_name(context, node) if isinstance(node, exp.Table) else None), columns
 
@@ -381,9 +380,22 @@ def _find_token_before_alias(tokens: Sequence[Token], last: int, named: int) -> 
     return last
 
 
+def name_listed_columns(items: Iterable[exp.Expr]) -> None:
+    """Turn values into names in a list of columns: sqlglot reads TRUE, NULL or CURRENT_DATE as values there, too."""
+    for item in items:
+        value = item.this if isinstance(item, exp.ColumnDef) else item
+        if isinstance(value, exp.Boolean | exp.Null):
+            value.replace(exp.to_identifier(value.sql().lower()))
+        elif isinstance(value, exp.Func) and not any(value.args.values()):
+            value.replace(exp.to_identifier(value.sql_name().lower()))
+
+
 def target_columns_of(node: exp.Expr) -> list[exp.Identifier]:
     """The columns listed in parentheses after the object that is written."""
-    items = node.expressions if isinstance(node, exp.Schema | exp.Tuple) else ()
+    if not isinstance(node, exp.Schema | exp.Tuple):
+        return []
+    name_listed_columns(node.expressions)
+    items = node.expressions
     names = [item.this if isinstance(item, exp.ColumnDef | exp.Column) else item for item in items]
     return [item for item in names if isinstance(item, exp.Identifier)]
 

@@ -198,7 +198,7 @@ class ClientScript(msgspec.Struct):
 
 
 def extract_client_lines(text: str, traits: DialectTraits) -> ClientScript:
-    """Remove the lines meant for the client (psql, SQL*Plus, mysql), and keep them as statements."""
+    """Remove the lines meant for the client (psql, SQL*Plus, mysql, sqlite3), and keep them as statements."""
     client = ClientScript(text)
     rules = traits.client_commands
     if rules is None or not _may_have_client_lines(text):
@@ -231,7 +231,8 @@ def _find_data_rows(rules: ClientCommands, text: str) -> Iterator[tuple[int, int
 
 _CLIENT_WORDS = (
     "set prompt pro rem remark spool spo whenever define def column col connect conn delimiter source ttitle variable "
-    "dfs var print accept acc host start sta clear break undefine undef quit show sho desc run".split()
+    "dfs var print accept acc host start sta clear break undefine undef quit show sho desc run tee notee pager nopager "
+    "warnings nowarning rehash".split()
 )
 _CLIENT_LINE_START = re.compile(rf"[\\@!/.]|(?:{'|'.join(_CLIENT_WORDS)})\b")
 """The start of a line that may be meant for the client."""

@@ -51,11 +51,11 @@ def portray_view(lineage: LineageTables, view: str, schema: str) -> Portrait:
     direct: dict[str, set[str]] = defaultdict(set)
     indirect: dict[str, set[str]] = defaultdict(set)
     for edge in lineage.column_edges:
-        if _plain(edge.to_object, schema) == view:
+        if _is_view(edge.to_object, view, schema):
             kept = direct if edge.type is EdgeType.DIRECT else indirect
             path = f"[{edge.from_path}]" if edge.from_path else ""
             kept[edge.to_column].add(f"{_plain(edge.from_object, schema)}.{edge.from_column}{path}")
-    columns = [row for row in lineage.columns if _plain(row.object, schema) == view]
+    columns = [row for row in lineage.columns if _is_view(row.object, view, schema)]
     return Portrait(
         names=tuple(row.name for row in columns),
         types=tuple(row.type or "" for row in columns),
@@ -63,6 +63,11 @@ def portray_view(lineage: LineageTables, view: str, schema: str) -> Portrait:
         indirect=tuple(frozenset(indirect[row.name] | indirect["*"]) for row in columns),
         findings=tuple(sorted(row.code for row in lineage.diagnostics)) if not schema else (),
     )
+
+
+def _is_view(identity: str, view: str, schema: str) -> bool:
+    """Whether an object is the view, in whatever letters the dialect has its name."""
+    return _plain(identity, schema).lower() == view.lower()
 
 
 def _plain(identity: str, schema: str) -> str:

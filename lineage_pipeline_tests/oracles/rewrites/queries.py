@@ -11,13 +11,10 @@ from lineage_pipeline_tests.oracles.answers import questions, tables
 from lineage_pipeline_tests.oracles.generator.grammar import Grammar
 from lineage_pipeline_tests.oracles.generator.scopes import tables as generated_tables
 from lineage_pipeline_tests.oracles.generator.writer import generate
+from lineage_pipeline_tests.oracles.rewrites.recipes import SEED, TEXTS, SqlBuilder, build_queries
 from lineage_pipeline_tests.support.dialect_syntax import DIALECT_SYNTAXES, SOURCE_TABLES, DialectSyntax
 from lineage_pipeline_tests.support.generated_sql import fill_aliases
 from lineage_pipeline_tests.support.query_writer import QueryWriter
-
-SEED = 1
-TEXTS = frozenset({"name", "region", "sku", "status"})
-"""The columns of the tables of drawn queries that hold texts; all others hold numbers."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +67,12 @@ def drawn(dialect: str, count: int, *, texts: bool = True, syntax: str | None = 
     """Queries of many shapes in the syntax of the dialect or of another, some of whose fields are `changed`."""
     own = replace(find_syntax(dialect if syntax is None else syntax), **changed)
     return Corpus(dialect, _drawn_tables(texts), tuple(_draw(own, count)))
+
+
+def from_recipes(dialect: str, count: int) -> Corpus:
+    """Queries of joins, groups, windows and unions, which libraries build as well."""
+    texts = build_queries(SqlBuilder(), count)
+    return Corpus(dialect, _drawn_tables(True), tuple(Query(f"recipe {at}", text) for at, text in enumerate(texts)))
 
 
 def find_syntax(dialect: str) -> DialectSyntax:

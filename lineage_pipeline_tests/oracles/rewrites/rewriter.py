@@ -103,6 +103,7 @@ class Judge:
 
     def compare(self, query: Query, before: Portrait, after: Portrait, text: str, *without: str) -> None:
         """Compare two portraits of one query."""
+        assert before.names, f"nothing is known of {query.title}"
         self.verdict.taken += 1
         for aspect in before.differences(after, [item for item in self.aspects if item not in without]):
             reason = next((item for item in self.listed if self._explains(item, aspect, query, text)), None)

@@ -302,6 +302,37 @@ def _is_without_columns(words: Sequence[str]) -> bool:
     return "(" not in words or words[-3:] == ["(", "*", ")"]
 
 
+_AFFINITIES = (
+    ("INTEGER", ("INT",)),
+    ("TEXT", ("CHAR", "CLOB", "TEXT")),
+    ("BLOB", ("BLOB",)),
+    ("REAL", ("REAL", "FLOA", "DOUB")),
+)
+"""SQLite: which parts of a type's name decide what it is; any other is numeric (docs: Datatypes, 3.1)."""
+
+
+def join_type_words(tokens: Sequence[Token]) -> list[Token]:
+    """SQLite: `a BLOB SUB_TYPE TEXT` as `a TEXT`, which is what decides; any words are a type."""
+    opened = next((index for index, token in enumerate(tokens) if token.token_type is _OPEN_PAREN), -1)
+    if not defines_table(tokens) or opened < 0 or "AS" in keywords_of(tokens[:opened]):
+        return list(tokens)
+    kept = list(tokens)
+    for column in _split_columns(tokens[opened + 1 : skip_brackets(tokens, opened) - 1]):
+        at = kept.index(column[0])
+        kept[at : at + len(column)] = _join_column_type(column)
+    return kept
+
+
+def _join_column_type(column: Sequence[Token]) -> Sequence[Token]:
+    end = next((at for at in range(1, len(column)) if _is_type_end(column, at)), len(column))
+    words = [keyword(token) for token in column[1:end]]
+    if keyword(column[0]) in TABLE_CONSTRAINT_WORDS or len(words) < 2 or words[1] == "(":
+        return column
+    name = " ".join(words)
+    kind = next((kind for kind, parts in _AFFINITIES if any(part in name for part in parts)), "NUMERIC")
+    return [column[0], synthetic_token(kind, column[1]), *column[end:]]
+
+
 TABLE_HINTS = frozenset(
     "NOLOCK READUNCOMMITTED UPDLOCK REPEATABLEREAD SERIALIZABLE READCOMMITTED TABLOCK TABLOCKX PAGLOCK ROWLOCK NOWAIT "
     "READPAST XLOCK SNAPSHOT NOEXPAND FORCESEEK FORCESCAN HOLDLOCK INDEX KEEPIDENTITY IGNORE_TRIGGERS".split()

@@ -74,13 +74,21 @@ def _read_head(head: TokenList) -> tuple[TokenList, PipeStage]:
     words = {word: index for index, word in reversed(outside)}
     first = min(words.get(word, len(head)) for word in ("SELECT", "FROM"))
     if first == len(head):
-        table = keyword(head[0]) == "TABLE"
-        return [], PipeStage(head[1:], alias=head[-1]) if table else PipeStage([], query=head)
+        starts = (index for index, word in outside if word in ("TABLE", "VALUES") and _begins_query(head, index))
+        start = next(starts, 0)
+        if keyword(head[start]) == "TABLE":
+            return head[:start], PipeStage(head[start + 1 :], alias=head[-1])
+        return head[:start], PipeStage([], query=head[start:])
     prefix, query = head[:first], head[first:]
     if "SELECT" in words:
         return prefix, PipeStage([], query=query)
     simple = len(query) == 2 or (len(query) > 2 and all(_is_name_token(token) for token in query[1:]))
     return prefix, PipeStage(query[1:], alias=query[-1] if simple else None)
+
+
+def _begins_query(tokens: TokenList, index: int) -> bool:
+    """Spark: the query `TABLE t` or `VALUES …`, alone or as in `CREATE VIEW v AS TABLE t`."""
+    return index == 0 or keyword(tokens[index - 1]) == "AS"
 
 
 def _is_name_token(token: Token) -> bool:

@@ -26,6 +26,7 @@ from lineage_pipeline.dialects.registry import DIALECTS
 from lineage_pipeline.engine.compile.grammar.ddl import (
     drop_masks,
     drop_storage,
+    join_type_words,
     rewrite_alter_view,
     rewrite_modify_query,
     rewrite_recursive_view,
@@ -1513,6 +1514,14 @@ RULES: tuple[GrammarRule, ...] = (
         reason="Rows as a part of a query (docs: SELECT, compound-operator). sqlglot reads them apart from it.",
         needs=("VALUES",),
         rewrite=wrap_value_rows,
+    ),
+    GrammarRule(
+        dialect="sqlite",
+        when=When.FAILED,
+        example="CREATE TABLE t (a INTEGER NOT NULL, b BLOB SUB_TYPE TEXT DEFAULT NULL)",
+        reason="Any words are the name of a type (docs: Datatypes, Determination of Column Affinity).",
+        first=words("CREATE"),
+        rewrite=join_type_words,
     ),
     GrammarRule(
         dialect="sqlite",

@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlglot.tokens import TokenType
 
 from lineage_pipeline.dialects.table_functions import TableEngine
-from lineage_pipeline.engine.compile.context import CompileContext, ReadFields, compile_object_name
+from lineage_pipeline.engine.compile.context import CompileContext, ReadFields, compile_object_name, name_listed_columns
 from lineage_pipeline.engine.compile.expressions.data_types import spell_type
 from lineage_pipeline.engine.compile.expressions.dispatch import compile_expression
 from lineage_pipeline.engine.compile.external_objects import build_external_name
@@ -295,6 +295,8 @@ def _compile_relation(context: CompileContext, tree: exp.Expr, kind: str) -> dic
     properties = create_properties_of(tree)
     schema = tree.this
     table = schema.this if isinstance(schema, exp.Schema) else schema
+    if isinstance(schema, exp.Schema):
+        name_listed_columns(schema.expressions)
     items = schema.expressions if isinstance(schema, exp.Schema) else []
     partitions = partition_columns_of(properties)
     body = tree.args.get("expression")
