@@ -21,7 +21,7 @@ SOURCE, TARGET, ALIAS_OR_TARGET, ITEM = "source", "target", "alias or target", "
 PASSED, RETURNED = "passed", "returned"
 """States behind a select list that something has ended, so that a FROM may follow, and behind RETURNING."""
 
-_LISTS = frozenset({SOURCE, ITEM})
+_LISTS = frozenset({SOURCE, ITEM, ALIAS_OR_TARGET})
 """States in which a comma separates what is expected."""
 
 _FROM, _JOIN, _SELECT, _COMMA = TokenType.FROM, TokenType.JOIN, TokenType.SELECT, TokenType.COMMA
@@ -139,9 +139,9 @@ def _pass_keyword(
     if kind is _FROM:
         if not _begins_sources(tokens, index, state, nested):
             return "", state
-        return (ALIAS_OR_TARGET if before is TokenType.DELETE else SOURCE), SOURCE
+        return (ALIAS_OR_TARGET, ALIAS_OR_TARGET) if before is TokenType.DELETE else (SOURCE, SOURCE)
     if kind is _JOIN:
-        joins = (state == SOURCE and before is not TokenType.ARRAY) or before in _JOIN_KINDS
+        joins = (state in (SOURCE, ALIAS_OR_TARGET) and before is not TokenType.ARRAY) or before in _JOIN_KINDS
         return (SOURCE, SOURCE) if joins else ("", "")
     if kind is _USING or kind is _INTO:
         return _pass_using_or_into(tokens, kinds, index, state, nested)
@@ -182,7 +182,8 @@ def _pass_using_or_into(
         if not nested and (source or (head is TokenType.DELETE and not _is_open(tokens, index + 1))):
             return SOURCE, SOURCE
         program = index + 1 < len(tokens) and kinds[index + 1] in STRING_TOKENS
-        return "", PASSED if program else state  # Hive: SELECT TRANSFORM(a) USING 'program' AS k, v FROM t
+        merged = state == SOURCE and not _is_open(tokens, index + 1)  # ClickHouse: JOIN t USING a, b
+        return "", PASSED if program or merged else state  # Hive: SELECT TRANSFORM(a) USING 'program' AS k, v FROM t
     written = state == ITEM or before in _WRITERS or (head is TokenType.INSERT and not nested and state != RETURNED)
     written = written or any(keyword(token) == "OUTPUT" for token in tokens[:index])  # T-SQL: OUTPUT … INTO log
     written = written and keyword(tokens[index - 1]) != "ERRORS"  # Oracle: LOG ERRORS INTO t
@@ -219,8 +220,10 @@ _SELECT_OPTIONS = frozenset("DISTINCT ALL TOP PERCENT WITH TIES APPROXIMATE".spl
 
 
 def _begins_sources(tokens: Sequence[Token], index: int, state: str, nested: bool) -> bool:
-    """Whether a FROM begins sources, unlike IS DISTINCT FROM, EXTRACT(… FROM d) and NTH_VALUE(…) FROM FIRST."""
+    """Whether a FROM begins sources, unlike those of IS DISTINCT, EXTRACT(… FROM d), FILL and NTH_VALUE(…)."""
     before = tokens[index - 1].token_type if index else None
+    if index and keyword(tokens[index - 1]) == "FILL":
+        return False  # ClickHouse: ORDER BY a WITH FILL FROM b TO c
     if before is TokenType.DISTINCT:
         return index < 2 or tokens[index - 2].token_type not in (TokenType.IS, TokenType.NOT)
     following = [keyword(token) for token in tokens[index + 1 : index + 3]]
@@ -289,7 +292,7 @@ def _find_missing(
             continue  # the FROM of several INSERTs belongs to each of them
         if expected is ITEM:
             item = _read_item(tokens, _skip_select_options(tokens, index), base, items)
-            if item is not None and not _is_covered(item, items if _is_escape(tokens, index) else stars):
+            if item is not None and not _is_covered(item, items if _holds_items(tokens, index) else stars):
                 missing.append(item)
             continue
         if keyword(tokens[index]) == "EXPLAIN" and tokens[index - 1].token_type is _OPEN:
@@ -304,9 +307,9 @@ def _find_missing(
         yield from ((item, ITEM) for item in missing)
 
 
-def _is_escape(tokens: Sequence[Token], index: int) -> bool:
-    """Whether an item begins with an escape of ODBC: `{fn f(a)}`."""
-    return tokens[index].token_type is TokenType.L_BRACE
+def _holds_items(tokens: Sequence[Token], index: int) -> bool:
+    """Whether items stand inside of an item: in an escape of ODBC, `{fn f(a)}`, or in `COLUMNS(a, b)`."""
+    return tokens[index].token_type is TokenType.L_BRACE or keyword(tokens[index]) == "COLUMNS"
 
 
 def _has_star(items: Sequence[ir.Name]) -> bool:
@@ -387,7 +390,7 @@ def _list_known_names(statement: ir.Statement) -> KnownNames:
     return KnownNames(common, aliases, bool(statement.writes) or statement.kind == "DELETE")
 
 
-_SOURCE_MODIFIERS = frozenset("ONLY LATERAL TABLE STREAM".split())
+_SOURCE_MODIFIERS = frozenset("ONLY LATERAL TABLE STREAM UNIQUEJOIN PRESERVE".split())
 """Keywords between FROM or JOIN and a name."""
 
 _TARGET_MODIFIERS = frozenset(
@@ -416,6 +419,8 @@ def _read_table(tokens: Sequence[Token], index: int, base: int, traits: DialectT
     if token.token_type in STRING_TOKENS or token.token_type in _LIST_ENDS or keyword(token) in _NO_TABLES:
         return None
     name, after = read_dotted_name(tokens, index, 0, traits)
+    if expected == SOURCE and after < len(tokens) and tokens[after].token_type is TokenType.COLON:
+        return _read_table(tokens, after + 1, base, traits, expected)  # DuckDB: FROM alias : t
     shift = tokens[0].start - base
     if expected == SOURCE and _is_open(tokens, after):
         return None

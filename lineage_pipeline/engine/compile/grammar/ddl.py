@@ -183,11 +183,19 @@ def _reduce_column(tokens: Sequence[Token]) -> Iterator[Token]:
             if tuple(words[at:after]) == phrase:
                 yield from tokens[at:after]  # without options such as `(START WITH 1, NOCACHE)`: sqlglot reads few
                 break
+    if "REFERENCES" in words[end:]:
+        yield from _reduce_reference(tokens, words.index("REFERENCES", end))
     computed = next((at for at in range(end, len(tokens) - 1) if words[at] == "AS" and words[at + 1] == "("), -1)
     if computed >= 0:
         yield from tokens[computed : skip_brackets(tokens, computed + 1)]
     elif "METADATA" in words[end:] and "VIRTUAL" in words[end:]:  # Flink: what the source says, and nobody writes
         yield from (synthetic_token(word, tokens[-1]) for word in ("AS", "(", "NULL", ")"))
+
+
+def _reduce_reference(tokens: Sequence[Token], begin: int) -> Sequence[Token]:
+    """The key of another table that a column refers to, without its options."""
+    end = skip_name(tokens, begin + 1)
+    return tokens[begin : skip_brackets(tokens, end) if _is_paren_at(tokens, end) else end]
 
 
 def _is_typed_column(tokens: Sequence[Token]) -> bool:
@@ -206,12 +214,10 @@ def _is_type_end(tokens: Sequence[Token], index: int) -> bool:
 def _reduce_table_key(tokens: Sequence[Token]) -> Iterator[Token]:
     """A primary or foreign key without its name and options."""
     words = [keyword(token) for token in tokens]
-    if "DISABLE" in words:  # a key that nobody checks says nothing of nulls
-        return
     for kind in ("PRIMARY KEY", "FOREIGN KEY"):
         at = words.index(kind) if kind in words else -1
         opened = at >= 0 and at + 1 < len(tokens) and words[at + 1] == "("
-        if not opened:
+        if not opened or (kind == "PRIMARY KEY" and "DISABLE" in words):  # not checked: it says nothing of nulls
             continue
         end = skip_brackets(tokens, at + 1)
         if kind == "FOREIGN KEY" and end < len(tokens) and words[end] == "REFERENCES":
@@ -360,3 +366,48 @@ def _is_filegroup(tokens: Sequence[Token], index: int) -> bool:
 
 def _is_paren_at(tokens: Sequence[Token], index: int) -> bool:
     return index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN
+
+
+def drop_table_options(tokens: list[Token]) -> list[Token]:
+    """Teradata: `CREATE TABLE t, FALLBACK, MAP = m (…)` without the options before its columns or its query."""
+    kind = next((at for at, token in enumerate(tokens[:8]) if keyword(token) == "TABLE"), 0)
+    begin = skip_name(tokens, kind + 1)
+    if not kind or begin >= len(tokens) or tokens[begin].token_type is not _COMMA_TOKEN:
+        return tokens
+    end = next((at for at in range(begin, len(tokens)) if keyword(tokens[at]) in ("(", "AS")), begin)
+    return [*tokens[:begin], *tokens[end:]]
+
+
+def shorten_type_names(tokens: list[Token]) -> list[Token]:
+    """SQLite: a type of several words, `UNSIGNED BIG INT`, as the type that its words mean."""
+    opened = next((at for at, token in enumerate(tokens) if token.token_type is _OPEN_PAREN), len(tokens))
+    closed = skip_brackets(tokens, opened)
+    kept = list(tokens[: opened + 1])
+    for item in _split_columns(tokens[opened + 1 : closed - 1]):
+        kept += [_synthetic_comma(item[0])] if kept[-1] is not tokens[opened] else []
+        kept += item if keyword(item[0]) in TABLE_CONSTRAINT_WORDS else _shorten_type(item)
+    return [*kept, *tokens[closed - 1 :]] if opened < len(tokens) else tokens
+
+
+def _synthetic_comma(token: Token) -> Token:
+    return Token(_COMMA_TOKEN, ",", token.line, token.col, token.start, token.end)
+
+
+def _shorten_type(item: Sequence[Token]) -> list[Token]:
+    """A column of SQLite whose type has one word at most."""
+    end = next((at for at in range(1, len(item)) if _is_type_end(item, at) or _is_paren_at(item, at)), len(item))
+    if end < 3:
+        return list(item)
+    named = " ".join(keyword(token) for token in item[1:end])
+    meant = next((kind for parts, kind in _TYPE_AFFINITIES if any(part in named for part in parts)), "NUMERIC")
+    behind = skip_brackets(item, end) if _is_paren_at(item, end) else end
+    return [item[0], synthetic_token(meant, item[1]), *item[behind:]]
+
+
+_TYPE_AFFINITIES = (
+    (("INT",), "INTEGER"),
+    (("CHAR", "CLOB", "TEXT"), "TEXT"),
+    (("BLOB",), "BLOB"),
+    (("REAL", "FLOA", "DOUB"), "REAL"),
+)
+"""What a type means, by what its name contains (SQLite docs: Determination Of Column Affinity)."""

@@ -405,3 +405,13 @@ def _skip_rows(tokens: Sequence[Token], index: int) -> int:
         if index + 1 < len(tokens) and tokens[index].token_type is TokenType.COMMA:
             index += 1
     return index
+
+
+def rewrite_multiple_deletion(tokens: list[Token]) -> list[Token]:
+    """MySQL: `DELETE FROM t, u USING t JOIN u …` as `DELETE t, u FROM t JOIN u …`."""
+    begin = next((at for at, token in enumerate(tokens[:6]) if keyword(token) == "FROM"), 0)
+    using = find_top_level_keyword(tokens, "USING", "WHERE", "JOIN")
+    targets = tokens[begin + 1 : using]
+    if using < 0 or keyword(tokens[using]) != "USING" or not any(token.text == "," for token in targets):
+        return tokens
+    return [*tokens[:begin], *targets, tokens[begin], *tokens[using + 1 :]]

@@ -103,6 +103,9 @@ def _parse_declaration(
     context: CompileContext, tokens: Sequence[Token]
 ) -> tuple[tuple[ir.ColumnDef, ...], tuple[ir.ConstraintDef, ...]]:
     """A column or constraint definition, parsed as the only one of a new table."""
+    words = [keyword(token) for token in tokens[-2:]]
+    if words[-1:] in (["CASCADE"], ["RESTRICT"]) and words[0] not in ("DELETE", "UPDATE"):
+        tokens = tokens[:-1]  # Hive: whether partitions change too
     if not tokens:
         return (), ()
     first, last = tokens[0], tokens[-1]
