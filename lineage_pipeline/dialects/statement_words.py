@@ -58,6 +58,7 @@ BEHIND_QUERY: tuple[tuple[str, ...], ...] = (
     ("WITH", "CHECK"),
     ("WITH", "CASCADED"),
     ("WITH", "LOCAL"),
+    ("WITH", "READ"),
     ("COMMENT", "IS"),
     ("DISTRIBUTED", "BY"),
     ("DISTRIBUTED", "RANDOMLY"),

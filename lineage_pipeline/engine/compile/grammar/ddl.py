@@ -167,7 +167,8 @@ def _split_columns(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
 def _reduce_column(tokens: Sequence[Token]) -> Iterator[Token]:
     """A column with its type, nullability and keys; or a key of the table."""
     first = keyword(tokens[0])
-    if first in TABLE_CONSTRAINT_WORDS and not _is_typed_column(tokens):
+    families = first == "FAMILY" and _is_paren_at(tokens, 2)  # CockroachDB: columns that are stored together
+    if families or (first in TABLE_CONSTRAINT_WORDS and not _is_typed_column(tokens)):
         yield from _reduce_table_key(tokens)
         return
     yield tokens[0]
@@ -223,7 +224,7 @@ def _reduce_table_key(tokens: Sequence[Token]) -> Iterator[Token]:
         if kind == "FOREIGN KEY" and end < len(tokens) and words[end] == "REFERENCES":
             end = skip_name(tokens, end + 1)
             end = skip_brackets(tokens, end) if end < len(tokens) and words[end] == "(" else end
-        yield from tokens[at:end]
+        yield from (token for token in tokens[at:end] if keyword(token) not in ("ASC", "DESC"))
         return
     if words[0] == "LIKE":
         yield from tokens[: skip_name(tokens, 1)]
