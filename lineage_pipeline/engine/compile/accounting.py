@@ -211,8 +211,7 @@ def _skip_select_options(tokens: Sequence[Token], index: int) -> int:
     while index < len(tokens) and keyword(tokens[index]) in _SELECT_OPTIONS:
         index += 1
         if keyword(tokens[index - 1]) == "TOP":
-            while _is_open(tokens, index) or (index < len(tokens) and tokens[index].token_type is TokenType.NUMBER):
-                index = skip_brackets(tokens, index) if _is_open(tokens, index) else index + 1
+            index = skip_brackets(tokens, index) if _is_open(tokens, index) else index + 1
     return index
 
 

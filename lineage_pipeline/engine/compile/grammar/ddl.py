@@ -21,6 +21,7 @@ from lineage_pipeline.dialects.statement_words import (
 from lineage_pipeline.engine.compile.tokens import (
     defines_table,
     find_top_level_keyword,
+    is_name_at,
     keyword,
     keywords_of,
     skip_brackets,
@@ -224,7 +225,10 @@ def _reduce_table_key(tokens: Sequence[Token]) -> Iterator[Token]:
         if kind == "FOREIGN KEY" and end < len(tokens) and words[end] == "REFERENCES":
             end = skip_name(tokens, end + 1)
             end = skip_brackets(tokens, end) if end < len(tokens) and words[end] == "(" else end
-        yield from (token for token in tokens[at:end] if keyword(token) not in ("ASC", "DESC"))
+        for index in range(at, end):  # neither an order, nor what makes a period of a column: `(id, PERIOD valid)`
+            period = words[index] == "PERIOD" and is_name_at(tokens, index + 1)
+            if words[index] not in ("ASC", "DESC") and not period:
+                yield tokens[index]
         return
     if words[0] == "LIKE":
         yield from tokens[: skip_name(tokens, 1)]

@@ -42,16 +42,19 @@ _QUERY_TOKENS = (TokenType.SELECT, TokenType.WITH, TokenType.VALUES, TokenType.R
 
 def rewrite_is_function(tokens: Sequence[Token]) -> list[Token]:
     """`IS(…)` where a value begins as a user-defined function."""
-    begins = (TokenType.SELECT, TokenType.L_PAREN, TokenType.COMMA)
     return [
         Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end)
         if keyword(token) == "IS"
         and is_open_paren_at(tokens, index + 1)
         and index
-        and tokens[index - 1].token_type in begins
+        and keyword(tokens[index - 1]) in _VALUE_STARTS
         else token
         for index, token in enumerate(tokens)
     ]
+
+
+_VALUE_STARTS = frozenset("SELECT ( , WHEN THEN ELSE AND OR NOT WHERE ON RETURN =".split())
+"""What a value follows."""
 
 
 def drop_json_clauses(tokens: Sequence[Token]) -> list[Token]:
@@ -169,7 +172,7 @@ def parse_xml_function(name: str) -> Override:
         value = self._parse_bitwise()
         if value is not None and self._match_text_seq("AS"):
             value = exp.Cast(this=value, to=self._parse_types())
-        while self._curr and self._curr.text.upper() in _XML_OPTIONS:
+        while self._curr and self._curr.token_type is not TokenType.R_PAREN:  # NO INDENT, ENCODING 'utf-8', …
             self._advance()
         return exp.Anonymous(this=name, expressions=[value])
 
@@ -230,7 +233,24 @@ def parse_translate(_: Parse | None) -> Parse:
     return parse
 
 
-_XML_OPTIONS = ("PRESERVE", "STRIP", "WHITESPACE", "WELLFORMED", "NO", "INDENT")
+def parse_xml_passing(name: str) -> Override:
+    """XMLQUERY(path PASSING document AS "d" RETURNING CONTENT) and XMLEXISTS."""
+
+    def parse(self: parser.Parser) -> exp.Expr | None:
+        arguments = [self._parse_bitwise()]
+        listed = self._match_text_seq("PASSING")
+        while listed:
+            if self._match_text_seq("BY"):
+                self._match_texts(("VALUE", "REF"))
+            arguments.append(self._parse_bitwise())
+            if self._match(TokenType.ALIAS):
+                self._advance()
+            listed = self._match(TokenType.COMMA)
+        while self._curr and self._curr.token_type is not TokenType.R_PAREN:  # RETURNING CONTENT, BY REF, …
+            self._advance()
+        return exp.Anonymous(this=name, expressions=arguments)
+
+    return lambda _: parse
 
 
 def rewrite_prediction(tokens: Sequence[Token]) -> list[Token]:

@@ -363,3 +363,16 @@ def _equate_keys(keys: Sequence[Sequence[Token]], given: Sequence[Sequence[Token
         near = other[0]
         kept += [synthetic_token("AND" if kept else "ON", near), *one, synthetic_token("=", near), *other]
     return kept
+
+
+def drop_portions(tokens: Sequence[Token]) -> list[Token]:
+    """`UPDATE t FOR PORTION OF valid FROM x TO y SET …` without the time for which rows are changed."""
+    begin = next((at for at in range(len(tokens) - 2) if _begins_portion(tokens, at)), -1)
+    ends = (
+        at for at in range(max(begin, 0), len(tokens)) if keyword(tokens[at]) in ("SET", "WHERE", "USING", "AS", ";")
+    )
+    return [*tokens[:begin], *tokens[next(ends, len(tokens)) :]] if begin >= 0 else list(tokens)
+
+
+def _begins_portion(tokens: Sequence[Token], index: int) -> bool:
+    return [keyword(token) for token in tokens[index : index + 3]] == ["FOR", "PORTION", "OF"]

@@ -51,6 +51,7 @@ from lineage_pipeline.engine.compile.grammar.dml import (
     rewrite_druid_ingestion,
     rewrite_flow,
     rewrite_format_rows,
+    rewrite_inline_deletion,
     rewrite_inline_insert_target,
     rewrite_inline_target,
     rewrite_merge_delete,
@@ -75,6 +76,7 @@ from lineage_pipeline.engine.compile.grammar.functions import (
     parse_translate,
     parse_xml_function,
     parse_xml_instruction,
+    parse_xml_passing,
     parse_xml_root,
     rewrite_is_function,
     rewrite_json_row,
@@ -111,6 +113,7 @@ from lineage_pipeline.engine.compile.grammar.query_clauses import (
     drop_argument_settings,
     drop_join_partitions,
     drop_order_operator,
+    drop_portions,
     drop_system_time,
     drop_versions,
     drop_xml_namespaces,
@@ -154,6 +157,7 @@ from lineage_pipeline.engine.compile.grammar.terms import (
     parse_absolute,
     parse_sign_function,
     parse_unary_plus,
+    qualify_object_types,
     read_bound_texts,
     rewrite_custom_operators,
     rewrite_factorials,
@@ -351,6 +355,20 @@ RULES: tuple[GrammarRule, ...] = (
         for function, arguments in (
             ("XMLPARSE", "CONTENT a PRESERVE WHITESPACE"),
             ("XMLSERIALIZE", "DOCUMENT a AS varchar(9)"),
+        )
+    ),
+    *(
+        GrammarRule(
+            dialect="",
+            everywhere=True,
+            when=When.PARSER,
+            example=f"SELECT {function}('/a/b' {arguments}) AS x FROM t",
+            reason="Documents behind PASSING (standard: SQL/XML). sqlglot reads names and values alone.",
+            tables={"FUNCTION_PARSERS": {function: parse_xml_passing(function)}},
+        )
+        for function, arguments in (
+            ("XMLQUERY", 'PASSING a AS "d" RETURNING CONTENT'),
+            ("XMLEXISTS", "PASSING BY REF a"),
         )
     ),
     GrammarRule(
@@ -651,6 +669,15 @@ RULES: tuple[GrammarRule, ...] = (
         reason="The columns of an inline view are updated (docs: UPDATE). sqlglot expects a table.",
         first=words("UPDATE"),
         rewrite=rewrite_inline_target,
+    ),
+    GrammarRule(
+        dialect="oracle",
+        when=When.BEFORE,
+        example="DELETE FROM (SELECT t.a FROM t WHERE t.b = 1) WHERE a = 2",
+        sqlglot=Sqlglot.MISREADS,
+        reason="The rows of an inline view are deleted (docs: DELETE). sqlglot keeps no name of a table.",
+        first=words("DELETE"),
+        rewrite=rewrite_inline_deletion,
     ),
     GrammarRule(
         dialect="oracle",
@@ -1889,6 +1916,23 @@ RULES: tuple[GrammarRule, ...] = (
         reason="The short form of a pipe (Spark's grammar: OPERATOR_PIPE). sqlglot reads a sign of bits.",
         needs=("|",),
         rewrite=rewrite_single_pipes,
+    ),
+    GrammarRule(
+        dialect="postgres",
+        when=When.FAILED,
+        example="SELECT p.args::regtype[] AS a FROM p",
+        reason="Arrays of object identifiers (docs: Object Identifier Types). sqlglot stops at the bracket.",
+        needs=("[", "]"),
+        rewrite=qualify_object_types,
+    ),
+    GrammarRule(
+        dialect="postgres",
+        everywhere=True,
+        when=When.FAILED,
+        example="UPDATE t FOR PORTION OF valid FROM '2024-07-01' TO '2024-08-01' SET a = b WHERE id = 1",
+        reason="The time for which rows are changed (standard: application-time periods). sqlglot expects SET.",
+        needs=("PORTION", "OF"),
+        rewrite=drop_portions,
     ),
 )
 """All rules. At one moment, phrases come before rewrites and rules for all dialects before others."""

@@ -12,6 +12,7 @@ from lineage_pipeline.engine.compile.tokens import (
     is_open_paren_at,
     keyword,
     paren_step,
+    retype_token,
     skip_brackets,
     synthetic_token,
 )
@@ -514,4 +515,14 @@ def drop_union_members(tokens: Sequence[Token]) -> list[Token]:
             index += 1
             if depth == 0:
                 break
+    return kept
+
+
+def qualify_object_types(tokens: Sequence[Token]) -> list[Token]:
+    """PostgreSQL: `REGTYPE[]` and `OID[]` as `pg_catalog.regtype[]`, which sqlglot reads with brackets too."""
+    kept: list[Token] = []
+    for index, token in enumerate(tokens):
+        known = token.token_type is TokenType.OBJECT_IDENTIFIER and _type_at(tokens, index + 1) is TokenType.L_BRACKET
+        kept += [synthetic_token("pg_catalog", token), synthetic_token(".", token)] if known else []
+        kept.append(retype_token(token, TokenType.VAR, token.text) if known else token)
     return kept

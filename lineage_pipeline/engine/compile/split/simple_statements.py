@@ -44,6 +44,8 @@ class SimpleStatementWalker(DeclarationWalker):
             self.emit(begin, end, parent, word)
         elif self.is_bare_call(begin, end):
             self.emit_call(begin, begin, end, parent)
+        elif self.family.plsql and self.kind(begin) is OPEN_PAREN and self.words[begin + 2] == "AS":
+            self.emit(begin, end, parent, "CALL")  # (SELF AS supertype).method(…)
         else:
             self.emit(
                 begin,

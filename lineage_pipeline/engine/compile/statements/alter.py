@@ -106,8 +106,9 @@ def _parse_declaration(
     words = [keyword(token) for token in tokens[-2:]]
     if words[-1:] in (["CASCADE"], ["RESTRICT"]) and words[0] not in ("DELETE", "UPDATE"):
         tokens = tokens[:-1]  # Hive: whether partitions change too
-    if not tokens:
-        return (), ()
+    words = [keyword(token) for token in tokens[1:]]
+    if not tokens or (words[:1] == ["GENERATED"] and "IDENTITY" in words):
+        return (), ()  # Oracle: how the numbers of an identity are made; the column stays as it is
     first, last = tokens[0], tokens[-1]
     head = [
         synthetic_token("CREATE", first),
