@@ -80,7 +80,7 @@ def _tokenizer_pool(dialect: Dialect, quotes: str, dollars: bool, hash_comments:
         changes["COMMENTS"] = [*base.COMMENTS, "#"]
     if quotes:
         changes["IDENTIFIERS"] = [*base.IDENTIFIERS, *quotes]
-    if type(dialect) is Dialect:
+    if "MATCH_RECOGNIZE" not in base.KEYWORDS:
         changes["KEYWORDS"] = {**base.KEYWORDS, "MATCH_RECOGNIZE": TokenType.MATCH_RECOGNIZE}
     own = type("LineageTokenizer", (base,), changes)
     return Pool(lambda: own(dialect=dialect))

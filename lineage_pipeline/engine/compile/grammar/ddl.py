@@ -86,7 +86,8 @@ def reduce_definition(tokens: Sequence[Token]) -> list[Token] | None:
         closed = skip_brackets(tokens, listed)
         tail.extend(_reduce_column_list(tokens, listed, closed))
         end = closed
-    return [*tail, *_keep_clauses(tokens, end, body), *_cut_query(tokens, body)]
+    clauses = (*KEPT_CLAUSES, ("TO",)) if keyword(tokens[kind]) == "VIEW" else KEPT_CLAUSES  # ClickHouse: where rows go
+    return [*tail, *_keep_clauses(tokens, end, body, clauses), *_cut_query(tokens, body)]
 
 
 def _starts_with_as(tokens: Sequence[Token]) -> bool:
@@ -126,11 +127,11 @@ def _cut_query(tokens: Sequence[Token], index: int) -> Sequence[Token]:
     return tokens[index:]
 
 
-def _keep_clauses(tokens: Sequence[Token], index: int, end: int) -> Iterator[Token]:
+def _keep_clauses(tokens: Sequence[Token], index: int, end: int, clauses: Sequence[tuple[str, ...]]) -> Iterator[Token]:
     """The clauses that name columns or another table."""
     while index < end:
         words = tuple(keyword(token) for token in tokens[index : index + 2])
-        clause = next((item for item in KEPT_CLAUSES if words[: len(item)] == item), None)
+        clause = next((item for item in clauses if words[: len(item)] == item), None)
         after = index + len(clause) if clause else index
         if clause and after < end:
             stop = skip_brackets(tokens, after) if tokens[after].token_type is _OPEN_PAREN else skip_name(tokens, after)
@@ -177,7 +178,7 @@ def _reduce_column(tokens: Sequence[Token]) -> Iterator[Token]:
     if words[1:2] == ["AS"] and words[2:3] != ["("]:  # `total AS price * quantity COMMENT '…'`
         yield from tokens[1 : words.index("COMMENT") if "COMMENT" in words else None]
         return
-    end = next((at for at in range(1, len(tokens)) if _is_type_end(tokens, at)), len(tokens))
+    end = _find_type_end(tokens)
     yield from tokens[1:end]
     for phrase in KEPT_COLUMN_WORDS:
         for at in range(end, len(tokens)):
@@ -203,6 +204,16 @@ def _reduce_reference(tokens: Sequence[Token], begin: int) -> Sequence[Token]:
 def _is_typed_column(tokens: Sequence[Token]) -> bool:
     """Whether a type follows the first word: the word is a column name then."""
     return len(tokens) > 1 and tokens[1].token_type in Parser.TYPE_TOKENS
+
+
+def _find_type_end(tokens: Sequence[Token]) -> int:
+    """The index after the type of a column; what stands in its parentheses ends no type: `varchar(MAX)`."""
+    depth = 0
+    for index in range(1, len(tokens)):
+        if depth == 0 and _is_type_end(tokens, index):
+            return index
+        depth += (tokens[index].token_type is _OPEN_PAREN) - (tokens[index].token_type is _CLOSE_PAREN)
+    return len(tokens)
 
 
 def _is_type_end(tokens: Sequence[Token], index: int) -> bool:

@@ -1934,6 +1934,14 @@ RULES: tuple[GrammarRule, ...] = (
         needs=("PORTION", "OF"),
         rewrite=drop_portions,
     ),
+    GrammarRule(
+        dialect="tsql",
+        when=When.FAILED,
+        example="SELECT sys.fn_PhysLocFormatter(%%physloc%%) AS page, a FROM t",
+        reason="Where a row is stored (undocumented, in samples of Microsoft). sqlglot reads a division.",
+        needs=("PHYSLOC", "%"),
+        phrases=(phrase("% % PHYSLOC % %", "NULL"),),
+    ),
 )
 """All rules. At one moment, phrases come before rewrites and rules for all dialects before others."""
 

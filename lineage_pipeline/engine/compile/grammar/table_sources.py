@@ -356,7 +356,8 @@ def drop_tsql_details(tokens: Sequence[Token]) -> list[Token]:
     skipped = 0
     for index, token in enumerate(kept):
         worded = keyword(token) == "," and [keyword(item) for item in kept[index + 1 : index + 2]] == ["LANGUAGE"]
-        skipped = 3 if worded else skipped
+        marked = token_type_at(kept, index + 2) in (TokenType.PARAMETER, TokenType.COLON)  # LANGUAGE @language
+        skipped = 3 + marked if worded else skipped
         prefixed = token.token_type is TokenType.DCOLON and index and keyword(kept[index - 1]) in ("FROM", "JOIN", ",")
         if not skipped and not prefixed:
             found.append(token)
