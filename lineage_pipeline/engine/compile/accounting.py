@@ -62,12 +62,15 @@ _LIST_ENDS = frozenset(
 )
 """Tokens after which a comma separates neither sources nor items of a select list."""
 
-_FOLLOWED = (
-    _LIST_ENDS
-    | _BRACKETS
-    | {_OPEN, _CLOSE, _FROM, _JOIN, _SELECT, _COMMA, _INTO, _USING}
-    | {TokenType.UPDATE, TokenType.DELETE, TokenType.TABLE, TokenType.REFERENCES}
+_FUNCTION_NAMES = frozenset({TokenType.FORMAT, TokenType.WINDOW, TokenType.OFFSET})
+"""Those of them that are functions in front of a parenthesis."""
+
+_EXPECTING = frozenset(
+    {_SELECT, _FROM, _JOIN, _USING, _INTO, TokenType.UPDATE, TokenType.DELETE, TokenType.TABLE, TokenType.REFERENCES}
 )
+"""Tokens behind which a table or an item is expected."""
+
+_FOLLOWED = _LIST_ENDS | _BRACKETS | _EXPECTING | {_OPEN, _CLOSE, _COMMA}
 _WRITERS = frozenset({TokenType.INSERT, TokenType.COPY, TokenType.MERGE, TokenType.OVERWRITE, TokenType.REPLACE})
 _DEFINERS = frozenset({TokenType.CREATE, TokenType.DROP, TokenType.TRUNCATE})
 _PERMISSIONS = frozenset({TokenType.GRANT, TokenType.REVOKE})
@@ -134,6 +137,8 @@ def _pass_keyword(
 ) -> tuple[str, str]:
     """What is expected behind a keyword, and the list that goes on behind it."""
     kind, head, before = kinds[index], kinds[0], kinds[index - 1] if index else None
+    if kind in _FUNCTION_NAMES and _is_open(tokens, index + 1):
+        return "", state
     if kind is _SELECT:
         return ("", PASSED) if _is_no_query(tokens, index) else (ITEM, ITEM)
     if kind is _FROM:
@@ -242,7 +247,7 @@ def account_for_references(piece: RawStatement, placed: ir.Placed, traits: Diale
     header = piece.kind is not None and (piece.stop >= 0 or statement.definition is not None)
     if statement.status == "failed" or header or not piece.tokens:
         return placed  # what the splitter takes apart is checked piece by piece
-    if any(finding.code in _TOLD_BY for finding in statement.findings):
+    if any(finding.code in _TOLD_BY for finding in statement.findings) or _EXPECTING.isdisjoint(piece.token_types):
         return placed
     names, items = _list_positions(statement)
     unmatched = find_unmatched(piece, names, items) if piece.token_types[0] not in _PERMISSIONS else ()
@@ -434,7 +439,8 @@ def _read_item(tokens: Sequence[Token], index: int, base: int, items: set[int]) 
     while end < len(tokens):
         kind = tokens[end].token_type
         if depth == 0:
-            if kind in _ITEM_ENDS or kind is _CLOSE:
+            called = kind in _FUNCTION_NAMES and _is_open(tokens, end + 1)
+            if (kind in _ITEM_ENDS and not called) or kind is _CLOSE:
                 break
             if tokens[end].start - base in items:
                 return None
