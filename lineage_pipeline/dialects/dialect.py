@@ -115,6 +115,8 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     """GROUP BY may use aliases: `SELECT a + 1 AS b … GROUP BY b` (MySQL docs: Problems with Column Aliases)."""
     alias_in_having: bool = False
     """HAVING may use aliases: `COUNT(*) AS n … HAVING n > 1` (MySQL docs: Problems with Column Aliases)."""
+    alias_if_unclaimed: bool = False
+    """A name that no source can have is an earlier alias: most engines with lateral aliases, where which is unknown."""
     alias_first: bool = False
     """An alias hides a column everywhere: `SELECT a + 1 AS a, a * 2` (ClickHouse: prefer_column_name_to_alias)."""
     alias_first_in_group: bool = False
@@ -133,6 +135,8 @@ class DialectTraits(msgspec.Struct, frozen=True, eq=False):
     """The alias of a source as a value is its row: `SELECT t FROM t` (PostgreSQL docs: Composite Types)."""
     column_sets: bool = False
     """One select item may stand for many columns: `COLUMNS('a.*')`, `* LIKE 'a%'` (DuckDB docs: Star Expression)."""
+    dotted_tables: bool = False
+    """A quoted table is split at its dot: `db.t` as SHOW CREATE TABLE prints it (Hive: Utilities.getDbTableName)."""
     pattern_columns: bool = False
     """A quoted select item may be a regular expression, as `a.*` (Hive docs: LanguageManual Select, REGEX columns)."""
     generator_names: bool = False

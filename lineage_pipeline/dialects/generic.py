@@ -7,5 +7,6 @@ GENERIC = DialectTraits(
     family="",
     quotes="`",
     short_lists=True,
+    alias_if_unclaimed=True,
     sequence_columns=frozenset({"NEXTVAL", "CURRVAL"}),
 )

@@ -45,6 +45,7 @@ HIVE = DialectTraits(
     alias_in_having=True,
     row_names="col{1}",
     generator_names=True,
+    dotted_tables=True,
     pattern_columns=True,
     one_way_exchange=True,
     fixes_views=True,

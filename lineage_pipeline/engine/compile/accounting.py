@@ -21,7 +21,7 @@ SOURCE, TARGET, ALIAS_OR_TARGET, ITEM = "source", "target", "alias or target", "
 PASSED, RETURNED = "passed", "returned"
 """States behind a select list that something has ended, so that a FROM may follow, and behind RETURNING."""
 
-_LISTS = frozenset({SOURCE, ITEM})
+_LISTS = frozenset({SOURCE, ITEM, ALIAS_OR_TARGET})
 """States in which a comma separates what is expected."""
 
 _FROM, _JOIN, _SELECT, _COMMA = TokenType.FROM, TokenType.JOIN, TokenType.SELECT, TokenType.COMMA
@@ -62,12 +62,15 @@ _LIST_ENDS = frozenset(
 )
 """Tokens after which a comma separates neither sources nor items of a select list."""
 
-_FOLLOWED = (
-    _LIST_ENDS
-    | _BRACKETS
-    | {_OPEN, _CLOSE, _FROM, _JOIN, _SELECT, _COMMA, _INTO, _USING}
-    | {TokenType.UPDATE, TokenType.DELETE, TokenType.TABLE, TokenType.REFERENCES}
+_FUNCTION_NAMES = frozenset({TokenType.FORMAT, TokenType.WINDOW, TokenType.OFFSET})
+"""Those of them that are functions in front of a parenthesis."""
+
+_EXPECTING = frozenset(
+    {_SELECT, _FROM, _JOIN, _USING, _INTO, TokenType.UPDATE, TokenType.DELETE, TokenType.TABLE, TokenType.REFERENCES}
 )
+"""Tokens behind which a table or an item is expected."""
+
+_FOLLOWED = _LIST_ENDS | _BRACKETS | _EXPECTING | {_OPEN, _CLOSE, _COMMA}
 _WRITERS = frozenset({TokenType.INSERT, TokenType.COPY, TokenType.MERGE, TokenType.OVERWRITE, TokenType.REPLACE})
 _DEFINERS = frozenset({TokenType.CREATE, TokenType.DROP, TokenType.TRUNCATE})
 _PERMISSIONS = frozenset({TokenType.GRANT, TokenType.REVOKE})
@@ -134,14 +137,16 @@ def _pass_keyword(
 ) -> tuple[str, str]:
     """What is expected behind a keyword, and the list that goes on behind it."""
     kind, head, before = kinds[index], kinds[0], kinds[index - 1] if index else None
+    if kind in _FUNCTION_NAMES and _is_open(tokens, index + 1):
+        return "", state
     if kind is _SELECT:
         return ("", PASSED) if _is_no_query(tokens, index) else (ITEM, ITEM)
     if kind is _FROM:
         if not _begins_sources(tokens, index, state, nested):
             return "", state
-        return (ALIAS_OR_TARGET if before is TokenType.DELETE else SOURCE), SOURCE
+        return (ALIAS_OR_TARGET, ALIAS_OR_TARGET) if before is TokenType.DELETE else (SOURCE, SOURCE)
     if kind is _JOIN:
-        joins = (state == SOURCE and before is not TokenType.ARRAY) or before in _JOIN_KINDS
+        joins = (state in (SOURCE, ALIAS_OR_TARGET) and before is not TokenType.ARRAY) or before in _JOIN_KINDS
         return (SOURCE, SOURCE) if joins else ("", "")
     if kind is _USING or kind is _INTO:
         return _pass_using_or_into(tokens, kinds, index, state, nested)
@@ -182,7 +187,8 @@ def _pass_using_or_into(
         if not nested and (source or (head is TokenType.DELETE and not _is_open(tokens, index + 1))):
             return SOURCE, SOURCE
         program = index + 1 < len(tokens) and kinds[index + 1] in STRING_TOKENS
-        return "", PASSED if program else state  # Hive: SELECT TRANSFORM(a) USING 'program' AS k, v FROM t
+        merged = state == SOURCE and not _is_open(tokens, index + 1)  # ClickHouse: JOIN t USING a, b
+        return "", PASSED if program or merged else state  # Hive: SELECT TRANSFORM(a) USING 'program' AS k, v FROM t
     written = state == ITEM or before in _WRITERS or (head is TokenType.INSERT and not nested and state != RETURNED)
     written = written or any(keyword(token) == "OUTPUT" for token in tokens[:index])  # T-SQL: OUTPUT … INTO log
     written = written and keyword(tokens[index - 1]) != "ERRORS"  # Oracle: LOG ERRORS INTO t
@@ -210,8 +216,7 @@ def _skip_select_options(tokens: Sequence[Token], index: int) -> int:
     while index < len(tokens) and keyword(tokens[index]) in _SELECT_OPTIONS:
         index += 1
         if keyword(tokens[index - 1]) == "TOP":
-            while _is_open(tokens, index) or (index < len(tokens) and tokens[index].token_type is TokenType.NUMBER):
-                index = skip_brackets(tokens, index) if _is_open(tokens, index) else index + 1
+            index = skip_brackets(tokens, index) if _is_open(tokens, index) else index + 1
     return index
 
 
@@ -219,8 +224,10 @@ _SELECT_OPTIONS = frozenset("DISTINCT ALL TOP PERCENT WITH TIES APPROXIMATE".spl
 
 
 def _begins_sources(tokens: Sequence[Token], index: int, state: str, nested: bool) -> bool:
-    """Whether a FROM begins sources, unlike IS DISTINCT FROM, EXTRACT(… FROM d) and NTH_VALUE(…) FROM FIRST."""
+    """Whether a FROM begins sources, unlike those of IS DISTINCT, EXTRACT(… FROM d), FILL and NTH_VALUE(…)."""
     before = tokens[index - 1].token_type if index else None
+    if index and keyword(tokens[index - 1]) == "FILL":
+        return False  # ClickHouse: ORDER BY a WITH FILL FROM b TO c
     if before is TokenType.DISTINCT:
         return index < 2 or tokens[index - 2].token_type not in (TokenType.IS, TokenType.NOT)
     following = [keyword(token) for token in tokens[index + 1 : index + 3]]
@@ -240,7 +247,7 @@ def account_for_references(piece: RawStatement, placed: ir.Placed, traits: Diale
     header = piece.kind is not None and (piece.stop >= 0 or statement.definition is not None)
     if statement.status == "failed" or header or not piece.tokens:
         return placed  # what the splitter takes apart is checked piece by piece
-    if any(finding.code in _TOLD_BY for finding in statement.findings):
+    if any(finding.code in _TOLD_BY for finding in statement.findings) or _EXPECTING.isdisjoint(piece.token_types):
         return placed
     names, items = _list_positions(statement)
     unmatched = find_unmatched(piece, names, items) if piece.token_types[0] not in _PERMISSIONS else ()
@@ -289,7 +296,7 @@ def _find_missing(
             continue  # the FROM of several INSERTs belongs to each of them
         if expected is ITEM:
             item = _read_item(tokens, _skip_select_options(tokens, index), base, items)
-            if item is not None and not _is_covered(item, items if _is_escape(tokens, index) else stars):
+            if item is not None and not _is_covered(item, items if _holds_items(tokens, index) else stars):
                 missing.append(item)
             continue
         if keyword(tokens[index]) == "EXPLAIN" and tokens[index - 1].token_type is _OPEN:
@@ -304,9 +311,9 @@ def _find_missing(
         yield from ((item, ITEM) for item in missing)
 
 
-def _is_escape(tokens: Sequence[Token], index: int) -> bool:
-    """Whether an item begins with an escape of ODBC: `{fn f(a)}`."""
-    return tokens[index].token_type is TokenType.L_BRACE
+def _holds_items(tokens: Sequence[Token], index: int) -> bool:
+    """Whether items stand inside of an item: in an escape of ODBC, `{fn f(a)}`, or in `COLUMNS(a, b)`."""
+    return tokens[index].token_type is TokenType.L_BRACE or keyword(tokens[index]) == "COLUMNS"
 
 
 def _has_star(items: Sequence[ir.Name]) -> bool:
@@ -387,7 +394,7 @@ def _list_known_names(statement: ir.Statement) -> KnownNames:
     return KnownNames(common, aliases, bool(statement.writes) or statement.kind == "DELETE")
 
 
-_SOURCE_MODIFIERS = frozenset("ONLY LATERAL TABLE STREAM".split())
+_SOURCE_MODIFIERS = frozenset("ONLY LATERAL TABLE STREAM UNIQUEJOIN PRESERVE".split())
 """Keywords between FROM or JOIN and a name."""
 
 _TARGET_MODIFIERS = frozenset(
@@ -416,6 +423,8 @@ def _read_table(tokens: Sequence[Token], index: int, base: int, traits: DialectT
     if token.token_type in STRING_TOKENS or token.token_type in _LIST_ENDS or keyword(token) in _NO_TABLES:
         return None
     name, after = read_dotted_name(tokens, index, 0, traits)
+    if expected == SOURCE and after < len(tokens) and tokens[after].token_type is TokenType.COLON:
+        return _read_table(tokens, after + 1, base, traits, expected)  # DuckDB: FROM alias : t
     shift = tokens[0].start - base
     if expected == SOURCE and _is_open(tokens, after):
         return None
@@ -430,7 +439,8 @@ def _read_item(tokens: Sequence[Token], index: int, base: int, items: set[int]) 
     while end < len(tokens):
         kind = tokens[end].token_type
         if depth == 0:
-            if kind in _ITEM_ENDS or kind is _CLOSE:
+            called = kind in _FUNCTION_NAMES and _is_open(tokens, end + 1)
+            if (kind in _ITEM_ENDS and not called) or kind is _CLOSE:
                 break
             if tokens[end].start - base in items:
                 return None

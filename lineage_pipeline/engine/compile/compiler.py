@@ -38,6 +38,7 @@ from lineage_pipeline.engine.compile.lexer import (
     open_executable_comments,
     read_double_quotes,
     read_temporary_names,
+    split_dotted_tables,
     tokenize_with_recovery,
 )
 from lineage_pipeline.engine.compile.limits import build_limit_finding, check_limits, compile_table_level_fallback
@@ -107,6 +108,8 @@ def _compile_text(text: str, options: Options, watch: StatementWatch | None) -> 
     if known.transact_sql:
         tokens = replace_placeholders(read_temporary_names(tokens, text), ReplacementStage.TSQL_SCRIPT, text)
         tokens = list(read_double_quotes(tokens, text))
+    if known.dotted_tables:
+        tokens = split_dotted_tables(tokens)
 
     def compile_piece(piece: RawStatement, declared: Mapping[str, str]) -> ir.Placed:
         limit = watch(piece.start) if watch is not None else ""

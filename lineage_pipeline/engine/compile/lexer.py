@@ -15,7 +15,7 @@ from lineage_pipeline.dialects.dialect import DialectTraits
 from lineage_pipeline.engine.compile.grammar.isolation import Pool
 from lineage_pipeline.engine.compile.grammar.parser import ParseFailure, get_sqlglot_dialect
 from lineage_pipeline.engine.compile.split.raw_statements import RawStatement, is_batch_separator
-from lineage_pipeline.engine.compile.tokens import keywords_of, retype_token
+from lineage_pipeline.engine.compile.tokens import keyword, keywords_of, retype_token
 from lineage_pipeline.model import ir
 
 
@@ -80,7 +80,7 @@ def _tokenizer_pool(dialect: Dialect, quotes: str, dollars: bool, hash_comments:
         changes["COMMENTS"] = [*base.COMMENTS, "#"]
     if quotes:
         changes["IDENTIFIERS"] = [*base.IDENTIFIERS, *quotes]
-    if type(dialect) is Dialect:
+    if "MATCH_RECOGNIZE" not in base.KEYWORDS:
         changes["KEYWORDS"] = {**base.KEYWORDS, "MATCH_RECOGNIZE": TokenType.MATCH_RECOGNIZE}
     own = type("LineageTokenizer", (base,), changes)
     return Pool(lambda: own(dialect=dialect))
@@ -410,3 +410,26 @@ def _is_keyword_at(token: Token, start: int) -> bool:
     """Whether a keyword, not a name, begins at an offset."""
     named = token.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
     return not named and token.start == start and token.text.isidentifier()
+
+
+def split_dotted_tables(tokens: list[Token]) -> list[Token]:
+    """Hive: a quoted table as its database and its name, where it was written as one: `db.t`."""
+    if not any(token.token_type is TokenType.IDENTIFIER and "." in token.text for token in tokens):
+        return tokens
+    kept: list[Token] = []
+    for index, token in enumerate(tokens):
+        named = token.token_type is TokenType.IDENTIFIER and token.text.count(".") == 1
+        if not named or not index or keyword(tokens[index - 1]) not in _TABLE_INTRODUCERS:
+            kept.append(token)
+            continue
+        above, own = token.text.split(".")
+        dot = token.start + 1 + len(above)
+        place = (token.line, token.col)
+        kept.append(Token(TokenType.IDENTIFIER, above, *place, token.start, dot - 1))
+        kept.append(Token(TokenType.DOT, ".", *place, dot, dot))
+        kept.append(Token(TokenType.IDENTIFIER, own, *place, dot + 1, token.end, token.comments))
+    return kept
+
+
+_TABLE_INTRODUCERS = frozenset("FROM JOIN TABLE VIEW INTO EXISTS OVERWRITE".split())
+"""Keywords in front of the name of a table."""

@@ -413,7 +413,10 @@ class Scope:
             if ref.parts[0] in self.variables.scalars and self.traits.variables_hide_columns:
                 return read_value_at(self.variables.scalars[ref.parts[0]], ref.start, ref.end)
             found = self._resolve_unqualified(ref)
-            return self.outer.lookup(ref) if found is None and self.outer is not None else found
+            if found is None and self.outer is not None:
+                found = self.outer.lookup(ref)
+            unclaimed = found is None and self.traits.alias_if_unclaimed
+            return self.aliases.get(ref.parts[0]) if unclaimed else found
         scope: Scope | None = self
         while scope is not None:  # a qualifier that somebody answers to comes before a guess at a struct
             found = scope._resolve_qualified(ref)

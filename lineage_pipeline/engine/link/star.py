@@ -1,7 +1,7 @@
 """Stars and generators in a select list: one item that expands to several columns."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -17,10 +17,13 @@ from lineage_pipeline.engine.link.model import (
     mark_approximate,
     parse_element_type,
     resolve_element,
+    transform_flows,
+    union_flows,
 )
 from lineage_pipeline.engine.link.scope import Scope, ScopeSource, describe_unexpanded_star
-from lineage_pipeline.engine.link.type_inference import settle_unknown_type
+from lineage_pipeline.engine.link.type_inference import build_struct_type, settle_unknown_type
 from lineage_pipeline.model import ir
+from lineage_pipeline.model.enums import Subtype
 
 
 def build_output_column(output: ir.Output, name: str, value: ExprResult) -> OutputColumn:
@@ -148,8 +151,24 @@ def _iter_star_columns(
                 value = source.column_at(position, name, star.start, star.end)
                 if source.is_uncertain():
                     value = msgspec.structs.replace(value, flows=mark_approximate(value.flows))
+                value = _drop_members(value, star.exclude, name, scope)
                 members = tuple(expand_written_struct(value)) if source.element and position == 0 else ()
                 yield from members or ((name, written, _mark_unknown_members(links, star, source, value)),)
+
+
+def _drop_members(value: ExprResult, excluded: Sequence[str], column: str, scope: Scope) -> ExprResult:
+    """The value of a struct without the members that a star leaves out: `* EXCEPT (s.a)` of Databricks."""
+    dropped = {name.removeprefix(f"{column}.") for name in excluded if name.startswith(f"{column}.")}
+    kept = [(name, shown, item) for name, shown, item in expand_written_struct(value) if name not in dropped]
+    if not dropped or not kept:
+        return value
+    return ExprResult(
+        flows=transform_flows(union_flows(item.flows for _, _, item in kept), Subtype.TRANSFORMATION),
+        type=build_struct_type([(shown, item) for _, shown, item in kept], scope.typing.family),
+        nullable=value.nullable,
+        text=value.text,
+        members=tuple((name, item) for name, _, item in kept),
+    )
 
 
 def _order_columns(links: RelationResolver, star: ir.Star, source: ScopeSource) -> list[tuple[int, tuple[str, str]]]:

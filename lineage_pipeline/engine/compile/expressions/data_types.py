@@ -50,7 +50,8 @@ def _spell_uncached(node: exp.Expr, dialect: str) -> str:
         return text
     schema, _, name = text.partition(".")
     if name and schema.strip('"').lower() in traits.type_schemas:
-        return parse_type(name, dialect)
+        base = name.rstrip("[]")  # sqlglot forgets the brackets of REGTYPE[]
+        return parse_type(base, dialect) + name[len(base) :]
     return normalize_type(text, traits.types)
 
 

@@ -37,6 +37,7 @@ def compile_dot(context: CompileContext, node: exp.Expr) -> ir.Expr:
         if isinstance(base, exp.Identifier) and context.fold_table(base.name) in context.traits.function_schemas:
             return compile_expression(context, _as_built_in(context, member))
         return _compile_qualified_call(context, base, member)
+    _restore_columns(base)
     value = _compile_dot_base(context, base)
     if isinstance(member, exp.Identifier):
         name = context.column_name(member)
@@ -67,6 +68,14 @@ def _as_built_in(context: CompileContext, call: exp.Expr) -> exp.Expr:
         )
     except ValueError:  # arguments that sqlglot does not know
         return call
+
+
+def _restore_columns(base: exp.Expr) -> None:
+    """Make columns of the arguments of calls again: sqlglot makes names of them where a method follows."""
+    for name in [*base.find_all(exp.Identifier)]:
+        value = isinstance(name.parent, exp.Func | exp.Binary | exp.Unary | exp.Case | exp.If)
+        if value and not isinstance(name.parent, exp.Dot | exp.Kwarg | exp.PropertyEQ):
+            name.replace(exp.Column(this=name.copy()))
 
 
 def _is_identifier_chain(node: exp.Expr) -> bool:

@@ -21,6 +21,7 @@ from lineage_pipeline.dialects.statement_words import (
 from lineage_pipeline.engine.compile.tokens import (
     defines_table,
     find_top_level_keyword,
+    is_name_at,
     keyword,
     keywords_of,
     skip_brackets,
@@ -85,7 +86,8 @@ def reduce_definition(tokens: Sequence[Token]) -> list[Token] | None:
         closed = skip_brackets(tokens, listed)
         tail.extend(_reduce_column_list(tokens, listed, closed))
         end = closed
-    return [*tail, *_keep_clauses(tokens, end, body), *_cut_query(tokens, body)]
+    clauses = (*KEPT_CLAUSES, ("TO",)) if keyword(tokens[kind]) == "VIEW" else KEPT_CLAUSES  # ClickHouse: where rows go
+    return [*tail, *_keep_clauses(tokens, end, body, clauses), *_cut_query(tokens, body)]
 
 
 def _starts_with_as(tokens: Sequence[Token]) -> bool:
@@ -125,11 +127,11 @@ def _cut_query(tokens: Sequence[Token], index: int) -> Sequence[Token]:
     return tokens[index:]
 
 
-def _keep_clauses(tokens: Sequence[Token], index: int, end: int) -> Iterator[Token]:
+def _keep_clauses(tokens: Sequence[Token], index: int, end: int, clauses: Sequence[tuple[str, ...]]) -> Iterator[Token]:
     """The clauses that name columns or another table."""
     while index < end:
         words = tuple(keyword(token) for token in tokens[index : index + 2])
-        clause = next((item for item in KEPT_CLAUSES if words[: len(item)] == item), None)
+        clause = next((item for item in clauses if words[: len(item)] == item), None)
         after = index + len(clause) if clause else index
         if clause and after < end:
             stop = skip_brackets(tokens, after) if tokens[after].token_type is _OPEN_PAREN else skip_name(tokens, after)
@@ -167,7 +169,8 @@ def _split_columns(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
 def _reduce_column(tokens: Sequence[Token]) -> Iterator[Token]:
     """A column with its type, nullability and keys; or a key of the table."""
     first = keyword(tokens[0])
-    if first in TABLE_CONSTRAINT_WORDS and not _is_typed_column(tokens):
+    families = first == "FAMILY" and _is_paren_at(tokens, 2)  # CockroachDB: columns that are stored together
+    if families or (first in TABLE_CONSTRAINT_WORDS and not _is_typed_column(tokens)):
         yield from _reduce_table_key(tokens)
         return
     yield tokens[0]
@@ -175,7 +178,7 @@ def _reduce_column(tokens: Sequence[Token]) -> Iterator[Token]:
     if words[1:2] == ["AS"] and words[2:3] != ["("]:  # `total AS price * quantity COMMENT '…'`
         yield from tokens[1 : words.index("COMMENT") if "COMMENT" in words else None]
         return
-    end = next((at for at in range(1, len(tokens)) if _is_type_end(tokens, at)), len(tokens))
+    end = _find_type_end(tokens)
     yield from tokens[1:end]
     for phrase in KEPT_COLUMN_WORDS:
         for at in range(end, len(tokens)):
@@ -183,6 +186,8 @@ def _reduce_column(tokens: Sequence[Token]) -> Iterator[Token]:
             if tuple(words[at:after]) == phrase:
                 yield from tokens[at:after]  # without options such as `(START WITH 1, NOCACHE)`: sqlglot reads few
                 break
+    if "REFERENCES" in words[end:]:
+        yield from _reduce_reference(tokens, words.index("REFERENCES", end))
     computed = next((at for at in range(end, len(tokens) - 1) if words[at] == "AS" and words[at + 1] == "("), -1)
     if computed >= 0:
         yield from tokens[computed : skip_brackets(tokens, computed + 1)]
@@ -190,9 +195,25 @@ def _reduce_column(tokens: Sequence[Token]) -> Iterator[Token]:
         yield from (synthetic_token(word, tokens[-1]) for word in ("AS", "(", "NULL", ")"))
 
 
+def _reduce_reference(tokens: Sequence[Token], begin: int) -> Sequence[Token]:
+    """The key of another table that a column refers to, without its options."""
+    end = skip_name(tokens, begin + 1)
+    return tokens[begin : skip_brackets(tokens, end) if _is_paren_at(tokens, end) else end]
+
+
 def _is_typed_column(tokens: Sequence[Token]) -> bool:
     """Whether a type follows the first word: the word is a column name then."""
     return len(tokens) > 1 and tokens[1].token_type in Parser.TYPE_TOKENS
+
+
+def _find_type_end(tokens: Sequence[Token]) -> int:
+    """The index after the type of a column; what stands in its parentheses ends no type: `varchar(MAX)`."""
+    depth = 0
+    for index in range(1, len(tokens)):
+        if depth == 0 and _is_type_end(tokens, index):
+            return index
+        depth += (tokens[index].token_type is _OPEN_PAREN) - (tokens[index].token_type is _CLOSE_PAREN)
+    return len(tokens)
 
 
 def _is_type_end(tokens: Sequence[Token], index: int) -> bool:
@@ -206,18 +227,19 @@ def _is_type_end(tokens: Sequence[Token], index: int) -> bool:
 def _reduce_table_key(tokens: Sequence[Token]) -> Iterator[Token]:
     """A primary or foreign key without its name and options."""
     words = [keyword(token) for token in tokens]
-    if "DISABLE" in words:  # a key that nobody checks says nothing of nulls
-        return
     for kind in ("PRIMARY KEY", "FOREIGN KEY"):
         at = words.index(kind) if kind in words else -1
         opened = at >= 0 and at + 1 < len(tokens) and words[at + 1] == "("
-        if not opened:
+        if not opened or (kind == "PRIMARY KEY" and "DISABLE" in words):  # not checked: it says nothing of nulls
             continue
         end = skip_brackets(tokens, at + 1)
         if kind == "FOREIGN KEY" and end < len(tokens) and words[end] == "REFERENCES":
             end = skip_name(tokens, end + 1)
             end = skip_brackets(tokens, end) if end < len(tokens) and words[end] == "(" else end
-        yield from tokens[at:end]
+        for index in range(at, end):  # neither an order, nor what makes a period of a column: `(id, PERIOD valid)`
+            period = words[index] == "PERIOD" and is_name_at(tokens, index + 1)
+            if words[index] not in ("ASC", "DESC") and not period:
+                yield tokens[index]
         return
     if words[0] == "LIKE":
         yield from tokens[: skip_name(tokens, 1)]
@@ -391,3 +413,48 @@ def _is_filegroup(tokens: Sequence[Token], index: int) -> bool:
 
 def _is_paren_at(tokens: Sequence[Token], index: int) -> bool:
     return index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN
+
+
+def drop_table_options(tokens: list[Token]) -> list[Token]:
+    """Teradata: `CREATE TABLE t, FALLBACK, MAP = m (…)` without the options before its columns or its query."""
+    kind = next((at for at, token in enumerate(tokens[:8]) if keyword(token) == "TABLE"), 0)
+    begin = skip_name(tokens, kind + 1)
+    if not kind or begin >= len(tokens) or tokens[begin].token_type is not _COMMA_TOKEN:
+        return tokens
+    end = next((at for at in range(begin, len(tokens)) if keyword(tokens[at]) in ("(", "AS")), begin)
+    return [*tokens[:begin], *tokens[end:]]
+
+
+def shorten_type_names(tokens: list[Token]) -> list[Token]:
+    """SQLite: a type of several words, `UNSIGNED BIG INT`, as the type that its words mean."""
+    opened = next((at for at, token in enumerate(tokens) if token.token_type is _OPEN_PAREN), len(tokens))
+    closed = skip_brackets(tokens, opened)
+    kept = list(tokens[: opened + 1])
+    for item in _split_columns(tokens[opened + 1 : closed - 1]):
+        kept += [_synthetic_comma(item[0])] if kept[-1] is not tokens[opened] else []
+        kept += item if keyword(item[0]) in TABLE_CONSTRAINT_WORDS else _shorten_type(item)
+    return [*kept, *tokens[closed - 1 :]] if opened < len(tokens) else tokens
+
+
+def _synthetic_comma(token: Token) -> Token:
+    return Token(_COMMA_TOKEN, ",", token.line, token.col, token.start, token.end)
+
+
+def _shorten_type(item: Sequence[Token]) -> list[Token]:
+    """A column of SQLite whose type has one word at most."""
+    end = next((at for at in range(1, len(item)) if _is_type_end(item, at) or _is_paren_at(item, at)), len(item))
+    if end < 3:
+        return list(item)
+    named = " ".join(keyword(token) for token in item[1:end])
+    meant = next((kind for parts, kind in _TYPE_AFFINITIES if any(part in named for part in parts)), "NUMERIC")
+    behind = skip_brackets(item, end) if _is_paren_at(item, end) else end
+    return [item[0], synthetic_token(meant, item[1]), *item[behind:]]
+
+
+_TYPE_AFFINITIES = (
+    (("INT",), "INTEGER"),
+    (("CHAR", "CLOB", "TEXT"), "TEXT"),
+    (("BLOB",), "BLOB"),
+    (("REAL", "FLOA", "DOUB"), "REAL"),
+)
+"""What a type means, by what its name contains (SQLite docs: Determination Of Column Affinity)."""

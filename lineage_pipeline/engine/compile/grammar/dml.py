@@ -64,7 +64,7 @@ def rewrite_inline_target(tokens: list[Token]) -> list[Token]:
     if len(tokens) < 3 or tokens[1].token_type is not TokenType.L_PAREN:
         return tokens
     end = skip_brackets(tokens, 1)
-    named = end < len(tokens) and keyword(tokens[end]) != "SET"
+    named = end < len(tokens) and keyword(tokens[end]) not in ("SET", "WHERE", "RETURNING", "LOG")
     name = [tokens[end]] if named else [synthetic_token("inline_view", tokens[1])]
     rest = tokens[end + named :]
     return [
@@ -76,6 +76,16 @@ def rewrite_inline_target(tokens: list[Token]) -> list[Token]:
         *name,
         *rest,
     ]
+
+
+def rewrite_inline_deletion(tokens: list[Token]) -> list[Token]:
+    """Oracle: `DELETE FROM (query) WHERE …` with the query as a CTE."""
+    begin = next((at for at in (1, 2) if at < len(tokens) and keyword(tokens[at]) == "FROM"), 0) + 1  # behind a hint
+    if begin >= len(tokens) or tokens[begin].token_type is not TokenType.L_PAREN:
+        return tokens
+    _, *view = rewrite_inline_target([tokens[0], *tokens[begin:]])
+    at = next(at for at, token in enumerate(view) if token is tokens[0]) + 1
+    return [synthetic_token("WITH", tokens[0]), *view[:at], synthetic_token("FROM", tokens[0]), *view[at:]]
 
 
 def rewrite_merge_delete(tokens: list[Token]) -> list[Token]:
@@ -405,3 +415,13 @@ def _skip_rows(tokens: Sequence[Token], index: int) -> int:
         if index + 1 < len(tokens) and tokens[index].token_type is TokenType.COMMA:
             index += 1
     return index
+
+
+def rewrite_multiple_deletion(tokens: list[Token]) -> list[Token]:
+    """MySQL: `DELETE FROM t, u USING t JOIN u …` as `DELETE t, u FROM t JOIN u …`."""
+    begin = next((at for at, token in enumerate(tokens[:6]) if keyword(token) == "FROM"), 0)
+    using = find_top_level_keyword(tokens, "USING", "WHERE", "JOIN")
+    targets = tokens[begin + 1 : using]
+    if using < 0 or keyword(tokens[using]) != "USING" or not any(token.text == "," for token in targets):
+        return tokens
+    return [*tokens[:begin], *targets, tokens[begin], *tokens[using + 1 :]]

@@ -10,6 +10,7 @@ from sqlglot.tokens import Token, TokenType
 from lineage_pipeline.engine.compile.grammar.overrides import Override, Parse
 from lineage_pipeline.engine.compile.tokens import (
     OPERAND_END_TOKENS,
+    STRING_TOKENS,
     is_open_paren_at,
     keyword,
     retype_token,
@@ -41,16 +42,19 @@ _QUERY_TOKENS = (TokenType.SELECT, TokenType.WITH, TokenType.VALUES, TokenType.R
 
 def rewrite_is_function(tokens: Sequence[Token]) -> list[Token]:
     """`IS(…)` where a value begins as a user-defined function."""
-    begins = (TokenType.SELECT, TokenType.L_PAREN, TokenType.COMMA)
     return [
         Token(TokenType.VAR, token.text, token.line, token.col, token.start, token.end)
         if keyword(token) == "IS"
         and is_open_paren_at(tokens, index + 1)
         and index
-        and tokens[index - 1].token_type in begins
+        and keyword(tokens[index - 1]) in _VALUE_STARTS
         else token
         for index, token in enumerate(tokens)
     ]
+
+
+_VALUE_STARTS = frozenset("SELECT ( , WHEN THEN ELSE AND OR NOT WHERE ON RETURN =".split())
+"""What a value follows."""
 
 
 def drop_json_clauses(tokens: Sequence[Token]) -> list[Token]:
@@ -168,7 +172,7 @@ def parse_xml_function(name: str) -> Override:
         value = self._parse_bitwise()
         if value is not None and self._match_text_seq("AS"):
             value = exp.Cast(this=value, to=self._parse_types())
-        while self._curr and self._curr.text.upper() in _XML_OPTIONS:
+        while self._curr and self._curr.token_type is not TokenType.R_PAREN:  # NO INDENT, ENCODING 'utf-8', …
             self._advance()
         return exp.Anonymous(this=name, expressions=[value])
 
@@ -229,7 +233,24 @@ def parse_translate(_: Parse | None) -> Parse:
     return parse
 
 
-_XML_OPTIONS = ("PRESERVE", "STRIP", "WHITESPACE", "WELLFORMED", "NO", "INDENT")
+def parse_xml_passing(name: str) -> Override:
+    """XMLQUERY(path PASSING document AS "d" RETURNING CONTENT) and XMLEXISTS."""
+
+    def parse(self: parser.Parser) -> exp.Expr | None:
+        arguments = [self._parse_bitwise()]
+        listed = self._match_text_seq("PASSING")
+        while listed:
+            if self._match_text_seq("BY"):
+                self._match_texts(("VALUE", "REF"))
+            arguments.append(self._parse_bitwise())
+            if self._match(TokenType.ALIAS):
+                self._advance()
+            listed = self._match(TokenType.COMMA)
+        while self._curr and self._curr.token_type is not TokenType.R_PAREN:  # RETURNING CONTENT, BY REF, …
+            self._advance()
+        return exp.Anonymous(this=name, expressions=arguments)
+
+    return lambda _: parse
 
 
 def rewrite_prediction(tokens: Sequence[Token]) -> list[Token]:
@@ -348,3 +369,113 @@ JSON_CLAUSES: tuple[tuple[str, ...], ...] = (
 
 SCORING_PREFIXES = ("PREDICTION", "CLUSTER_", "FEATURE_", "ORA_DM_")
 """Prefixes of functions that apply a model to columns: `PREDICTION(model USING a, b)`."""
+
+
+def expand_column_lists(tokens: Sequence[Token]) -> list[Token]:
+    """ClickHouse: `COLUMNS(a, b) EXCEPT (b) APPLY f` as `f(a)`."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        end = skip_brackets(tokens, index + 1) if is_open_paren_at(tokens, index + 1) else index
+        given = split_list(tokens[index + 2 : end - 1]) if keyword(tokens[index]) == "COLUMNS" else []
+        if not given or (len(given) == 1 and given[0][0].token_type in STRING_TOKENS):
+            kept.append(tokens[index])
+            index += 1
+            continue
+        owner = kept[-2:] if kept and kept[-1].token_type is TokenType.DOT else []
+        del kept[len(kept) - len(owner) :]
+        columns = {item[-1].text: [*owner, *item] for item in given}
+        while end < len(tokens) and keyword(tokens[end]) in _COLUMN_CHANGES:
+            end = _change_columns(columns, tokens, end)
+        comma = retype_token(tokens[index], TokenType.COMMA, ",")
+        columns = {name: _name_result(item) for name, item in columns.items()}
+        kept += [token for item in columns.values() for token in (comma, *item)][1:]
+        index = end
+    return kept
+
+
+_COLUMN_CHANGES = frozenset("APPLY EXCEPT REPLACE".split())
+
+
+def _change_columns(columns: dict[str, list[Token]], tokens: Sequence[Token], index: int) -> int:
+    """Change a list of columns by the step at an index; the index after the step."""
+    word, opened = keyword(tokens[index]), is_open_paren_at(tokens, index + 1)
+    begin = index + 2 if opened else index + 1
+    end = skip_brackets(tokens, index + 1) - 1 if opened else _skip_plain_change(tokens, begin)
+    for item in split_list(tokens[begin:end]):
+        if word == "EXCEPT":
+            columns.pop(item[-1].text, None)
+        elif word == "REPLACE" and item[-1].text in columns:
+            columns[item[-1].text] = item
+        elif word == "APPLY":
+            columns.update({name: _apply_function(item, given) for name, given in columns.items()})
+    return end + opened
+
+
+def _name_result(item: list[Token]) -> list[Token]:
+    """A column with the name that it has after functions were applied to it."""
+    if item[-1].token_type is not TokenType.R_PAREN:
+        return item
+    shown = "".join(token.text for token in item)
+    return [*item, synthetic_token("AS", item[-1]), retype_token(item[-1], TokenType.IDENTIFIER, shown)]
+
+
+def _skip_plain_change(tokens: Sequence[Token], index: int) -> int:
+    """The index after what a step without parentheses names: up to the next item, step or clause."""
+    while index < len(tokens) and keyword(tokens[index]) not in _COLUMN_CHANGES | {",", ")", "FROM", ";"}:
+        index = skip_brackets(tokens, index) if is_open_paren_at(tokens, index) else index + 1
+    return index
+
+
+def _apply_function(function: Sequence[Token], value: list[Token]) -> list[Token]:
+    """A column as the argument of a function, or of a lambda."""
+    near = value[-1]
+    arrow = next((at for at, token in enumerate(function) if token.token_type is TokenType.ARROW), 0)
+    if arrow:
+        return [token for one in function[arrow + 1 :] for token in (value if one.text == function[0].text else [one])]
+    return [*function, synthetic_token("(", near), *value, synthetic_token(")", near)]
+
+
+def rewrite_ranking_arguments(tokens: Sequence[Token]) -> list[Token]:
+    """Oracle: `APPROX_RANK(PARTITION BY a ORDER BY b)` as `APPROX_RANK() OVER (…)`."""
+    kept: list[Token] = []
+    for index, token in enumerate(tokens):
+        kept.append(token)
+        ranked = keyword(token) == "(" and index and keyword(tokens[index - 1]) == "APPROX_RANK"
+        if ranked and token_type_at(tokens, index + 1) in (TokenType.PARTITION_BY, TokenType.ORDER_BY):
+            kept += [synthetic_token(")", token), synthetic_token("OVER", token), synthetic_token("(", token)]
+    return kept
+
+
+def bracket_applied_functions(tokens: Sequence[Token]) -> list[Token]:
+    """ClickHouse: `* APPLY f` as `* APPLY(f)`."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        kept.append(tokens[index])
+        index += 1
+        if keyword(kept[-1]) == "APPLY" and not is_open_paren_at(tokens, index):
+            end = _skip_plain_change(tokens, index)
+            kept += [synthetic_token("(", kept[-1]), *tokens[index:end], synthetic_token(")", kept[-1])]
+            index = end
+    return kept
+
+
+def bracket_transformed_columns(tokens: Sequence[Token]) -> list[Token]:
+    """Hive: `TRANSFORM (a) USING 'cat' AS k BINARY, v INT` with parentheses around the columns."""
+    words = [keyword(token) for token in tokens]
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        kept.append(tokens[index])
+        index += 1
+        if (
+            words[index - 1] == "AS"
+            and words[index - 3 : index - 2] == ["USING"]
+            and not is_open_paren_at(tokens, index)
+        ):
+            ends = (at for at in range(index, len(tokens)) if words[at] in ("FROM", "ROW", "RECORDREADER", ")"))
+            end = next(ends, len(tokens))
+            kept += [synthetic_token("(", kept[-1]), *tokens[index:end], synthetic_token(")", tokens[end - 1])]
+            index = end
+    return kept

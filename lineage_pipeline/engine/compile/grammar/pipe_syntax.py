@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 from sqlglot.tokens import Token, TokenType
 
-from lineage_pipeline.engine.compile.tokens import keyword, skip_brackets
+from lineage_pipeline.engine.compile.tokens import OPERAND_END_TOKENS, keyword, retype_token, skip_brackets
 
 TokenList = list[Token]
 
@@ -222,8 +222,9 @@ def _strip_direction(key: TokenList) -> TokenList:
 
 
 def _grouping_key(key: TokenList) -> TokenList:
-    """What a key is grouped by: its alias if it has one."""
-    return key[-1:] if len(key) > 2 and key[-2].token_type is TokenType.ALIAS else key
+    """What a key is grouped by: its alias if it has one, with AS or without."""
+    named = len(key) > 1 and key[-1].token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+    return key[-1:] if named and key[-2].token_type in (TokenType.ALIAS, *OPERAND_END_TOKENS) else key
 
 
 def _join_step(stage: PipeStage, step: TokenList) -> PipeStage:
@@ -289,3 +290,14 @@ PIPE_STEPS: dict[str, Callable[[PipeStage, TokenList], PipeStage]] = {
     "WHERE": _where_step,
 }
 """The function of each pipe step, by its first keyword."""
+
+
+def rewrite_single_pipes(tokens: TokenList) -> TokenList:
+    """Spark: `FROM t | WHERE a > 1`, with `|` for `|>`."""
+    found = [
+        retype_token(token, TokenType.PIPE_GT, "|>")
+        if token.token_type is TokenType.PIPE and index + 1 < len(tokens) and keyword(tokens[index + 1]) in PIPE_STEPS
+        else token
+        for index, token in enumerate(tokens)
+    ]
+    return rewrite_pipes(found)

@@ -10,6 +10,7 @@ from lineage_pipeline.engine.compile.tokens import (
     keyword,
     paren_step,
     skip_brackets,
+    split_list,
     synthetic_token,
 )
 
@@ -269,3 +270,109 @@ def unwrap_explained_queries(tokens: Sequence[Token]) -> list[Token]:
         kept.append(token)
         index += 1
     return kept
+
+
+def shorten_limits(tokens: Sequence[Token]) -> list[Token]:
+    """ClickHouse: `LIMIT 2, 1 BY a LIMIT 10` as `LIMIT 1 BY a`: sqlglot knows one LIMIT, and BY without offset."""
+    kept: list[Token] = []
+    limited: set[int] = set()  # the depths at which a LIMIT BY stands
+    index = depth = 0
+    while index < len(tokens):
+        word = keyword(tokens[index])
+        if word == "LIMIT":
+            end = _skip_limit(tokens, index + 1)
+            by = end < len(tokens) and keyword(tokens[end]) == "BY"
+            if by or depth not in limited:
+                kept += tokens[index : index + 2] if by else tokens[index:end]
+            limited = limited | {depth} if by else limited - {depth}
+            index = end
+            continue
+        step = paren_step(tokens[index])
+        if step < 0 or word in ("UNION", "EXCEPT", "INTERSECT"):
+            limited.discard(depth)
+        depth += step
+        kept.append(tokens[index])
+        index += 1
+    return kept
+
+
+def _skip_limit(tokens: Sequence[Token], index: int) -> int:
+    """The index after the numbers of a LIMIT."""
+    while index < len(tokens) and keyword(tokens[index]) not in _AFTER_LIMIT:
+        index = skip_brackets(tokens, index) if tokens[index].token_type is TokenType.L_PAREN else index + 1
+    return index
+
+
+_AFTER_LIMIT = frozenset("BY SETTINGS FORMAT UNION EXCEPT INTERSECT INTO LIMIT ) ;".split())
+"""What may follow the numbers of a LIMIT."""
+
+
+def drop_join_partitions(tokens: Sequence[Token]) -> list[Token]:
+    """Oracle: `t PARTITION BY (a) RIGHT OUTER JOIN u` without the groups that are filled up."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        if keyword(tokens[index]) == "PARTITION BY":
+            opened = index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.L_PAREN
+            end = skip_brackets(tokens, index + 1) if opened else index
+            named = is_name_at(tokens, end) and keyword(tokens[end]) not in _JOIN_STARTS
+            behind = end + named
+            if end > index and behind < len(tokens) and keyword(tokens[behind]) in _JOIN_STARTS:
+                index = end
+                continue
+        kept.append(tokens[index])
+        index += 1
+    return kept
+
+
+_JOIN_STARTS = frozenset("LEFT RIGHT FULL OUTER JOIN ON USING".split())
+"""Keywords behind a table in a join."""
+
+
+def rewrite_unique_joins(tokens: Sequence[Token]) -> list[Token]:
+    """Hive: `FROM UNIQUEJOIN PRESERVE t a (a.k), u b (b.k)` as `FROM t a FULL JOIN u b ON a.k = b.k`."""
+    at = next((index for index, token in enumerate(tokens) if keyword(token) == "UNIQUEJOIN"), -1)
+    if at < 0:
+        return list(tokens)
+    kept, index = list(tokens[:at]), at + 1
+    keys: list[Sequence[Token]] = []
+    while index < len(tokens):
+        index += keyword(tokens[index]) == "PRESERVE"
+        opened = index
+        while opened < len(tokens) and tokens[opened].token_type is not TokenType.L_PAREN:
+            opened += 1
+        end = skip_brackets(tokens, opened)
+        given = split_list(tokens[opened + 1 : end - 1])
+        kept += tokens[index:opened]
+        if keys:
+            kept += _equate_keys(keys, given)
+        else:
+            keys = list(given)
+        index = end
+        if index >= len(tokens) or tokens[index].token_type is not TokenType.COMMA:
+            break
+        kept += [synthetic_token("FULL", tokens[index]), synthetic_token("JOIN", tokens[index])]
+        index += 1
+    return [*kept, *tokens[index:]]
+
+
+def _equate_keys(keys: Sequence[Sequence[Token]], given: Sequence[Sequence[Token]]) -> list[Token]:
+    """`ON a.k = b.k AND …` of two lists of keys."""
+    kept: list[Token] = []
+    for one, other in zip(keys, given, strict=False):
+        near = other[0]
+        kept += [synthetic_token("AND" if kept else "ON", near), *one, synthetic_token("=", near), *other]
+    return kept
+
+
+def drop_portions(tokens: Sequence[Token]) -> list[Token]:
+    """`UPDATE t FOR PORTION OF valid FROM x TO y SET …` without the time for which rows are changed."""
+    begin = next((at for at in range(len(tokens) - 2) if _begins_portion(tokens, at)), -1)
+    ends = (
+        at for at in range(max(begin, 0), len(tokens)) if keyword(tokens[at]) in ("SET", "WHERE", "USING", "AS", ";")
+    )
+    return [*tokens[:begin], *tokens[next(ends, len(tokens)) :]] if begin >= 0 else list(tokens)
+
+
+def _begins_portion(tokens: Sequence[Token], index: int) -> bool:
+    return [keyword(token) for token in tokens[index : index + 3]] == ["FOR", "PORTION", "OF"]

@@ -11,6 +11,7 @@ from lineage_pipeline.engine.compile.tokens import (
     retype_token,
     skip_brackets,
     skip_name,
+    split_list,
     synthetic_token,
     token_type_at,
 )
@@ -355,7 +356,8 @@ def drop_tsql_details(tokens: Sequence[Token]) -> list[Token]:
     skipped = 0
     for index, token in enumerate(kept):
         worded = keyword(token) == "," and [keyword(item) for item in kept[index + 1 : index + 2]] == ["LANGUAGE"]
-        skipped = 3 if worded else skipped
+        marked = token_type_at(kept, index + 2) in (TokenType.PARAMETER, TokenType.COLON)  # LANGUAGE @language
+        skipped = 3 + marked if worded else skipped
         prefixed = token.token_type is TokenType.DCOLON and index and keyword(kept[index - 1]) in ("FROM", "JOIN", ",")
         if not skipped and not prefixed:
             found.append(token)
@@ -374,3 +376,100 @@ def _drop_phrases(tokens: Sequence[Token], phrases: Sequence[tuple[str, ...]]) -
             kept.append(tokens[index])
         index += len(found) or 1
     return kept
+
+
+def rewrite_models(tokens: Sequence[Token]) -> list[Token]:
+    """Oracle: `SELECT … FROM t MODEL … MEASURES (a m) (m[1] = n[2])` as a select from the columns of the model."""
+    at = next((at for at in range(1, len(tokens)) if _begins_model(tokens, at)), 0)
+    begin = _find_own_from(tokens, at)
+    if not at or not begin:
+        return list(tokens)
+    keys, measures, end = _read_model(tokens, at + 1)
+    if not measures:
+        return list(tokens)
+    rules, end = _read_model_rules(tokens, end)
+    near = tokens[at]
+    columns = [token for item in keys for token in (*item, synthetic_token(",", near))]
+    for item in measures:
+        columns += [*_build_measure(item, measures, rules), synthetic_token(",", near)]
+    inner = [synthetic_token("SELECT", near), *columns[:-1], *tokens[begin:at]]
+    source = [synthetic_token("FROM", near), synthetic_token("(", near), *inner, synthetic_token(")", near)]
+    return rewrite_models([*tokens[:begin], *source, *tokens[end:]])
+
+
+_MODEL_STARTS = frozenset("PARTITION DIMENSION RETURN REFERENCE MAIN IGNORE KEEP UNIQUE".split()) | {"PARTITION BY"}
+"""What may follow MODEL."""
+
+
+def _begins_model(tokens: Sequence[Token], index: int) -> bool:
+    following = keyword(tokens[index + 1]) if index + 1 < len(tokens) else ""
+    dotted = tokens[index - 1].token_type is TokenType.DOT
+    return keyword(tokens[index]) == "MODEL" and following in _MODEL_STARTS and not dotted
+
+
+def _find_own_from(tokens: Sequence[Token], index: int) -> int:
+    """The index of the FROM before a token, of the same query; 0 if there is none."""
+    depth = 0
+    while index > 0 and depth >= 0:
+        index -= 1
+        depth += (tokens[index].token_type is TokenType.R_PAREN) - (tokens[index].token_type is TokenType.L_PAREN)
+        if depth == 0 and keyword(tokens[index]) == "FROM":
+            return index
+    return 0
+
+
+def _read_model(tokens: Sequence[Token], index: int) -> tuple[list[list[Token]], list[list[Token]], int]:
+    """The keys and the measures of a model, and the index after them."""
+    keys: list[list[Token]] = []
+    while index < len(tokens):
+        word = keyword(tokens[index])
+        opened = token_type_at(tokens, index + 1) is TokenType.L_PAREN
+        end = skip_brackets(tokens, index + 1) if opened else index + 1
+        if word == "MEASURES" and opened:
+            return keys, split_list(tokens[index + 2 : end - 1]), end
+        if word in ("BY", "PARTITION BY") and opened:
+            keys += split_list(tokens[index + 2 : end - 1])
+        elif word == "REFERENCE":  # another model, whose cells the rules read
+            end = next((at for at in range(index, len(tokens)) if keyword(tokens[at]) == "MEASURES"), len(tokens)) + 1
+            end = skip_brackets(tokens, end)
+        index = end
+    return keys, [], index
+
+
+def _read_model_rules(tokens: Sequence[Token], index: int) -> tuple[list[list[Token]], int]:
+    """The rules of a model, and the index after them."""
+    while index < len(tokens) and tokens[index].token_type is not TokenType.L_PAREN:
+        if keyword(tokens[index]) in ("ITERATE", "UNTIL"):
+            index = skip_brackets(tokens, index + 1) - 1
+        index += 1
+    end = skip_brackets(tokens, index)
+    return split_list(tokens[index + 1 : end - 1]), end
+
+
+def _build_measure(item: Sequence[Token], measures: Sequence[Sequence[Token]], rules: list[list[Token]]) -> list[Token]:
+    """A measure with its name, and with the measures that its rules read as further arguments."""
+    values = {measure[-1].text.upper(): _strip_alias(measure) for measure in measures}
+    name = item[-1].text.upper()
+    found, pending = [name], [name]
+    while pending:
+        target = pending.pop()
+        for rule in rules:
+            written = next((at for at, token in enumerate(rule) if token.text == "["), len(rule))
+            if written and rule[written - 1].text.upper() == target:
+                equal = next((at for at, token in enumerate(rule) if token.text == "="), len(rule))
+                more = [token.text.upper() for token in rule[equal:] if token.text.upper() in values]
+                pending += [one for one in dict.fromkeys(more) if one not in found]
+                found += [one for one in dict.fromkeys(more) if one not in found]
+    if len(found) == 1:
+        return list(item)
+    near = item[-1]
+    arguments = [token for one in found for token in (*values[one], synthetic_token(",", near))][:-1]
+    called = [synthetic_token("GREATEST", near), synthetic_token("(", near), *arguments, synthetic_token(")", near)]
+    return [*called, synthetic_token("AS", near), near]
+
+
+def _strip_alias(item: Sequence[Token]) -> Sequence[Token]:
+    """A measure without the name that it is given."""
+    named = len(item) > 1 and is_name_at(item, len(item) - 1) and item[-2].token_type is not TokenType.DOT
+    ends = len(item) - 1 - (len(item) > 2 and keyword(item[-2]) == "AS")
+    return item[:ends] if named else item

@@ -11,6 +11,8 @@ from lineage_pipeline.engine.compile.tokens import (
     UNARY_PLUS,
     is_open_paren_at,
     keyword,
+    paren_step,
+    retype_token,
     skip_brackets,
     synthetic_token,
 )
@@ -367,7 +369,8 @@ INTERVAL_SUFFIX_UNITS = frozenset("YEAR MONTH DAY HOUR MINUTE SECOND".split())
 
 TEXT_TYPES = frozenset(
     "XML CIDR MACADDR MACADDR8 PATH LINE LSEG BOX CIRCLE POLYGON TSVECTOR TSQUERY REGCLASS REGTYPE PG_LSN NUMRANGE "
-    "INT4RANGE INT8RANGE TSRANGE TSTZRANGE DATERANGE LTREE LQUERY PG_SNAPSHOT CITEXT HSTORE GEOMETRY GEOGRAPHY".split()
+    "INT4RANGE INT8RANGE TSRANGE TSTZRANGE DATERANGE LTREE LQUERY PG_SNAPSHOT CITEXT HSTORE GEOMETRY GEOGRAPHY "
+    "TIMESTAMPLOCALTZ".split()
 )
 """Types that may precede a text constant, and that the parser does not know there."""
 
@@ -409,3 +412,117 @@ def drop_parameter_numbers(tokens: Sequence[Token]) -> list[Token]:
             and tokens[index - 1].end + 1 == token.start
         )
     ]
+
+
+def merge_static_methods(tokens: Sequence[Token]) -> list[Token]:
+    """T-SQL: `geography::Point(a, b, 4326)`, a method of a type, as a function of that whole name."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        called = _type_at(tokens, index + 1) is TokenType.DCOLON and is_open_paren_at(tokens, index + 3)
+        if called and keyword(tokens[index]) not in _BEFORE_TABLES:  # FROM ::fn_helpcollations() has no type
+            kind, method = tokens[index], tokens[index + 2]
+            name = f"{kind.text}::{method.text}"
+            kept.append(Token(TokenType.VAR, name, kind.line, kind.col, kind.start, method.end))
+            index += 3
+            continue
+        kept.append(tokens[index])
+        index += 1
+    return kept
+
+
+_BEFORE_TABLES = frozenset({"FROM", "JOIN", "APPLY", ","})
+
+
+def insert_interval_keywords(tokens: Sequence[Token]) -> list[Token]:
+    """Hive: `at - '1 2:3:4' DAY TO SECOND` and `day + 30 DAYS` with INTERVAL before the number."""
+    kept: list[Token] = []
+    for index, token in enumerate(tokens):
+        signed = index and tokens[index - 1].token_type in (TokenType.PLUS, TokenType.DASH)
+        if signed and token.token_type in (TokenType.STRING, TokenType.NUMBER) and _is_any_unit(tokens, index + 1):
+            kept.append(synthetic_token("INTERVAL", token))
+        kept.append(token)
+    return kept
+
+
+def _is_any_unit(tokens: Sequence[Token], index: int) -> bool:
+    return index < len(tokens) and keyword(tokens[index]).removesuffix("S") in INTERVAL_SUFFIX_UNITS
+
+
+def bracket_lambda_choices(tokens: Sequence[Token]) -> list[Token]:
+    """ClickHouse: `x -> x > 0 ? x : 0` with parentheses around the choice."""
+    kept: list[Token] = []
+    open_choices: list[int] = []  # the depths at which such parentheses are open
+    depth = 0
+    for index, token in enumerate(tokens):
+        step = paren_step(token)
+        while open_choices and (
+            (step < 0 and depth == open_choices[-1])
+            or (depth == open_choices[-1] and token.token_type is TokenType.COMMA)
+        ):
+            kept.append(synthetic_token(")", token))
+            open_choices.pop()
+        depth += step
+        kept.append(token)
+        if token.token_type is TokenType.ARROW and _has_choice(tokens, index + 1):
+            kept.append(synthetic_token("(", token))
+            open_choices.append(depth)
+    return kept
+
+
+def _has_choice(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a `?` stands in the body of the lambda that begins at a token."""
+    depth = 0
+    while index < len(tokens):
+        depth += paren_step(tokens[index])
+        if depth < 0 or (depth == 0 and tokens[index].token_type in (TokenType.COMMA, TokenType.ARROW)):
+            return False
+        if depth == 0 and tokens[index].token_type is TokenType.PLACEHOLDER:
+            return True
+        index += 1
+    return False
+
+
+def bracket_negative_positions(tokens: Sequence[Token]) -> list[Token]:
+    """ClickHouse: `pair.-1`, an element counted from the end, as `pair[-1]`."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        kinds = [token.token_type for token in tokens[index : index + 3]]
+        if kinds != [TokenType.DOT, TokenType.DASH, TokenType.NUMBER]:
+            kept.append(tokens[index])
+            index += 1
+            continue
+        opened, closed = synthetic_token("[", tokens[index]), synthetic_token("]", tokens[index + 2])
+        kept += [opened, *tokens[index + 1 : index + 3], closed]
+        index += 3
+    return kept
+
+
+def drop_union_members(tokens: Sequence[Token]) -> list[Token]:
+    """Hive: `UNIONTYPE<int, string>` without the types that it may have."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        kept.append(tokens[index])
+        index += 1
+        if keyword(kept[-1]) != "UNIONTYPE" or _type_at(tokens, index) is not TokenType.LT:
+            continue
+        depth = 0
+        while index < len(tokens):
+            kind = tokens[index].token_type
+            depth += (kind is TokenType.LT) - (kind is TokenType.GT)
+            index += 1
+            if depth == 0:
+                break
+    return kept
+
+
+def qualify_object_types(tokens: Sequence[Token]) -> list[Token]:
+    """PostgreSQL: `REGTYPE[]` and `OID[]` as `pg_catalog.regtype[]`, which sqlglot reads with brackets too."""
+    kept: list[Token] = []
+    for index, token in enumerate(tokens):
+        known = token.token_type is TokenType.OBJECT_IDENTIFIER and _type_at(tokens, index + 1) is TokenType.L_BRACKET
+        kept += [synthetic_token("pg_catalog", token), synthetic_token(".", token)] if known else []
+        kept.append(retype_token(token, TokenType.VAR, token.text) if known else token)
+    return kept

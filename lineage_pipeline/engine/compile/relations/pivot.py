@@ -59,8 +59,12 @@ def _compile_pivot(context: CompileContext, pivot: exp.Expr, inner: int) -> ir.P
     keys = [ref for field in fields for ref in _references_of(compile_expression(context, field.this))]
     names = list(pivot.args.get("columns") or ())
     aggregates = [compile_expression(context, _strip_alias(item)) for item in pivot.expressions]
-    if any(isinstance(item, exp.PivotAny | exp.Query) for field in fields for item in field.expressions) or any(
-        field.args.get("query") or field.args.get("field") for field in fields
+    listed = [item for field in fields for item in (*field.expressions, field.args.get("query"))]
+    for item in listed:
+        if isinstance(item, exp.Query):  # its rows are the names of the columns
+            context.compile_query(context, item)
+    if any(isinstance(item, exp.PivotAny | exp.Query) for item in listed) or any(
+        field.args.get("field") for field in fields
     ):
         return ir.Pivot(
             relation=inner,

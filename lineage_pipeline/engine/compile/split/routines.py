@@ -141,6 +141,9 @@ class RoutineHeaderWalker(SimpleStatementWalker):
     def returns_table(self, behind: int, end: int) -> bool:
         """Whether a function returns rows: CREATE TABLE FUNCTION, or RETURNS TABLE without columns."""
         head = self.words[self.index : behind]
+        macro = self.find(("SQL_MACRO",), behind, end)
+        if macro < end:
+            return self.words[macro + 1 : macro + 3] != ["(", "SCALAR"]
         returned = self.find(("RETURNS",), behind, end) + 1
         return "TABLE FUNCTION" in " ".join(head[:6]) or self.words[returned : returned + 1] == ["TABLE"]
 
@@ -353,7 +356,9 @@ class RoutineWalker(RowTypeWalker):
         cursors = frozenset(item.name.lstrip("@") for _, item in inputs) if kind == "procedure" else frozenset[str]()
         inline = self.read_language(behind, end) == "SQL"
         scalar = kind == "function" and not columns and row is None
-        returns = self.read_return_type(behind, min(body, end)) if scalar else ""
+        macro = self.find(("SQL_MACRO",), behind, min(body, end))
+        typed = scalar and macro >= min(body, end)  # a macro returns a text; its value has the type of what that says
+        returns = self.read_return_type(behind, min(body, end)) if typed else ""
         module = EnclosingRoutine(
             kind=kind,
             name=name,
@@ -363,6 +368,7 @@ class RoutineWalker(RowTypeWalker):
             cursors=cursors,
             returns=returns,
             tabular=scalar and self.returns_table(behind, min(body, end)),
+            macro=macro < min(body, end),
         )
         if self.words[behind : behind + 2] == ["RETURNS", "TRIGGER"]:
             module = EnclosingRoutine("trigger", name, watched=_TRIGGER_ROWS)

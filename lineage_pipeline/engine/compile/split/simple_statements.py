@@ -44,6 +44,8 @@ class SimpleStatementWalker(DeclarationWalker):
             self.emit(begin, end, parent, word)
         elif self.is_bare_call(begin, end):
             self.emit_call(begin, begin, end, parent)
+        elif self.family.plsql and self.kind(begin) is OPEN_PAREN and self.words[begin + 2] == "AS":
+            self.emit(begin, end, parent, "CALL")  # (SELF AS supertype).method(…)
         else:
             self.emit(
                 begin,
@@ -114,7 +116,9 @@ class SimpleStatementWalker(DeclarationWalker):
     def walk_return(self, begin: int, end: int, parent: int) -> None:
         """RETURN: the rows of a query or a record, the value of a function, or the end of a procedure."""
         word = self.word(1)
-        if word == "QUERY" and self.word(2) == "EXECUTE":
+        if self.module.macro and end > begin + 1:
+            self.walk_macro_text(begin, end, parent)
+        elif word == "QUERY" and self.word(2) == "EXECUTE":
             self.walk_dynamic(begin, begin + 3, end, parent, "RETURN")
         elif word == "QUERY":
             self.emit_result(begin, begin + 2, end, parent, "RETURN")
@@ -125,6 +129,19 @@ class SimpleStatementWalker(DeclarationWalker):
             self.emit(begin, end, parent, "RETURN")
         else:
             self.emit_return(begin, begin + (2 if word == "NEXT" else 1), end, parent)
+
+    def walk_macro_text(self, begin: int, end: int, parent: int) -> None:
+        """Oracle: the text that a SQL macro returns is the query, or the expression, that its callers run."""
+        constant = end == begin + 2 and self.kind(begin + 1) in STRING_TOKENS
+        inner = tokenize_body(self.tokens[begin + 1], self.text, self.traits) if constant else ParseFailure("", 0, 0)
+        if isinstance(inner, ParseFailure) or not inner:
+            self.walk_dynamic(begin, begin + 1, end, parent, "RETURN")
+            return
+        ordinal = self.emit(begin, end, parent, "RETURN")
+        walker = self.walk_inside(inner, self.module)
+        last = walker.end(0)
+        use = StatementRole("result", "RETURN", columns=self.module.result_columns)
+        walker.emit_rewritten(0, last, ordinal, walker.build_query(0, 0, last), use)
 
     def returns_value(self) -> bool:
         """Whether RETURN gives the caller a value."""

@@ -27,6 +27,7 @@ class EnclosingRoutine(msgspec.Struct, frozen=True):
     `row` is the trigger's own name for the new row. What a `typed` routine returns may be a row of a type with
     its own columns. `cursors` are the parameters of a procedure: the queries opened for them are its results.
     `returns` is the type of its scalar value. A `tabular` function returns rows, with the columns of its query.
+    A `macro` returns a text that takes the place of its call: a query, or an expression.
     """
 
     kind: str = ""
@@ -39,6 +40,7 @@ class EnclosingRoutine(msgspec.Struct, frozen=True):
     cursors: frozenset[str] = frozenset()
     returns: str = ""
     tabular: bool = False
+    macro: bool = False
 
     @property
     def result_columns(self) -> tuple[str, ...]:

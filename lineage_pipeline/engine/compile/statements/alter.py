@@ -25,7 +25,7 @@ from lineage_pipeline.engine.compile.statements.create import (
     read_options,
     read_tags,
 )
-from lineage_pipeline.engine.compile.tokens import TokenReader, keyword, retype_token, synthetic_token
+from lineage_pipeline.engine.compile.tokens import TokenReader, keyword, retype_token, skip_brackets, synthetic_token
 from lineage_pipeline.engine.faults import MalformedTree
 from lineage_pipeline.model import ir
 
@@ -103,8 +103,13 @@ def _parse_declaration(
     context: CompileContext, tokens: Sequence[Token]
 ) -> tuple[tuple[ir.ColumnDef, ...], tuple[ir.ConstraintDef, ...]]:
     """A column or constraint definition, parsed as the only one of a new table."""
-    if not tokens:
-        return (), ()
+    tokens = _drop_encryption(tokens)
+    words = [keyword(token) for token in tokens[-2:]]
+    if words[-1:] in (["CASCADE"], ["RESTRICT"]) and words[0] not in ("DELETE", "UPDATE"):
+        tokens = tokens[:-1]  # Hive: whether partitions change too
+    words = [keyword(token) for token in tokens[1:]]
+    if not tokens or (words[:1] == ["GENERATED"] and "IDENTITY" in words):
+        return (), ()  # Oracle: how the numbers of an identity are made; the column stays as it is
     first, last = tokens[0], tokens[-1]
     head = [
         synthetic_token("CREATE", first),
@@ -127,6 +132,21 @@ def _parse_declaration(
     inner.relations = context.relations
     definition = compile_create(inner, parsed[0]).get("definition")
     return (definition.columns, definition.constraints) if isinstance(definition, ir.Definition) else ((), ())
+
+
+def _drop_encryption(tokens: Sequence[Token]) -> Sequence[Token]:
+    """T-SQL: a declaration without ENCRYPTED WITH (…), and without how it is carried out: WITH (ONLINE = ON)."""
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        following = [keyword(token) for token in tokens[index : index + 3]]
+        worded = following[:2] == ["ENCRYPTED", "WITH"]
+        if worded or following[:2] == ["WITH", "("]:
+            index = skip_brackets(tokens, index + 1 + worded)
+            continue
+        kept.append(tokens[index])
+        index += 1
+    return kept
 
 
 def _paren_token(text: str, token: Token) -> Token:
