@@ -159,7 +159,7 @@ def test_a_result_set_beyond_those_that_are_listed_is_compared(
 ) -> None:
     sets = "; ".join(f"select s.a + {number} as r{number} from dbo.s as s" for number in range(10, 61))
     base = f"create procedure dbo.p as begin {sets}; end"
-    sides = [
+    before, after = (
         build_lineage([InputFile("p.sql", text, Options("tsql"))], reach=False) for text in (base, base.replace(*edit))
-    ]
-    assert {(one.rule, one.column) for one in diff(*sides)} == told
+    )
+    assert {(one.rule, one.column) for one in diff(before, after)} == told
