@@ -120,7 +120,7 @@ def findings_and_partition(address: str, snapshot: str) -> tuple[str, str]:
         page.get_by_text("Failed", exact=True).first.wait_for()
         page.get_by_text("[Show Markdown]").first.click()
         dialog = page.get_by_role("dialog")
-        dialog.get_by_text("who feels it").first.wait_for()
+        dialog.get_by_text("affected").first.wait_for()
         table = dialog.inner_text()
         page.goto(f"{changes}?view=partitions&partition={quote(snapshot)}")
         page.get_by_text("Latest materialization").first.wait_for()

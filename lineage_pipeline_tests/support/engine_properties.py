@@ -41,7 +41,7 @@ from lineage_pipeline_tests.support.soundness import assert_sound, assert_unique
 from lineage_pipeline_tests.support.token_layouts import draw_damage, draw_layout
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
-CLIENT_COMMAND = re.compile(r"^(?:\\|:|!|\.|delimiter |prompt )", re.IGNORECASE | re.MULTILINE)
+CLIENT_COMMAND = re.compile(r"^(?:\\|:|!|\.|delimiter |prompt |tee |put )", re.IGNORECASE | re.MULTILINE)
 LINE_BOUND_TITLES = ("of the client", "next line")
 LAYOUT_FREE_CASES = [  # a client's commands end with their lines, and what goes on in the next line does so there
     case

@@ -68,7 +68,8 @@ def respace_tokens(text: str, dialect: str, gaps: Sequence[str], *, upper: bool 
                 "/" in (previous, word) and bool(SQLPLUS_SLASH.search(text[max(end - 2, 0) : stop + 1]))
             )
         )
-        if number and not alone and (before or previous in ("(", ",") or word in (")", ",")):
+        runs = "/*!" in before or before.count("/*") != before.count("*/")  # MySQL: comments whose text is run
+        if number and not alone and not runs and (before or previous in ("(", ",") or word in (")", ",")):
             before = gaps[number % len(gaps)]
         written += [before, word.upper() if upper and word.lower() in KEYWORDS else word]
         end = stop

@@ -221,7 +221,8 @@ class LayoutVotes:
         self.direct: dict[str, NameParts] = {}
         wanted: dict[str, list[NameParts]] = defaultdict(list)
         for parts in uses.readers:
-            wanted[parts[-1]].append(parts)
+            if parts:
+                wanted[parts[-1]].append(parts)
         for file in files:
             self._count_reads(file.path, wanted.get(name_path(file.path)[-1].lower(), ()))
         for parts, paths in uses.definers.items():

@@ -555,22 +555,11 @@ class Scope:
         if record is None:
             return None
         value = ScopeSource(ref.parts[0], (), linked=record).column(ref.parts[1], ref.start, ref.end)
-        if value is None and ref.parts[1].upper() in self.traits.table_pseudo_columns:
-            value = self._resolve_engine_column_of_row(ref, record)
         return (
             resolve_member(read_value_at(with_record_conditions(value, record), ref.start, ref.end), ref.parts[2:])
             if value is not None
             else None
         )
-
-    def _resolve_engine_column_of_row(self, ref: ir.Ref, record: BoundRelation) -> ExprResult | None:
-        """SQLite, Oracle: `new.rowid` in a trigger; it has no place in the row, but in the table of the row."""
-        owners = {flow.object for column in record.columns for flow in column.value.flows}
-        if len(owners) != 1:
-            return None
-        name = ref.parts[1]
-        flow = ColumnFlow(owners.pop(), name, start=ref.start, end=ref.end)
-        return ExprResult((flow,), self._engine_type(name), True, f"{flow.object}.{name}")
 
     def _resolve_sequence(self, ref: ir.Ref) -> ExprResult | None:
         """The next or current value of a sequence, which flows from no column."""

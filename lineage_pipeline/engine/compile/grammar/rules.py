@@ -33,7 +33,6 @@ from lineage_pipeline.engine.compile.grammar.ddl import (
     rewrite_recursive_view,
     rewrite_table_from_source,
     shorten_format_class,
-    shorten_type_names,
 )
 from lineage_pipeline.engine.compile.grammar.dml import (
     alias_last_source,
@@ -1615,7 +1614,7 @@ RULES: tuple[GrammarRule, ...] = (
     GrammarRule(
         dialect="sqlite",
         when=When.FAILED,
-        example="CREATE TABLE t (a INTEGER NOT NULL, b BLOB SUB_TYPE TEXT DEFAULT NULL)",
+        example="CREATE TABLE t (a UNSIGNED BIG INT, b NATIVE CHARACTER(70), c BLOB SUB_TYPE TEXT DEFAULT NULL)",
         reason="Any words are the name of a type (docs: Datatypes, Determination of Column Affinity).",
         first=words("CREATE"),
         rewrite=join_type_words,
@@ -1885,14 +1884,6 @@ RULES: tuple[GrammarRule, ...] = (
         reason="An element counted from the end (docs: Tuple). sqlglot expects a name.",
         needs=(".", "-"),
         rewrite=bracket_negative_positions,
-    ),
-    GrammarRule(
-        dialect="sqlite",
-        when=When.FAILED,
-        example="CREATE TABLE t (a UNSIGNED BIG INT, b NATIVE CHARACTER(70), c)",
-        reason="Types of any words (docs: Datatypes, Affinity Name Examples). sqlglot reads one word.",
-        first=_TABLE,
-        rewrite=shorten_type_names,
     ),
     GrammarRule(
         dialect="clickhouse",

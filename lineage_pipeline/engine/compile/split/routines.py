@@ -515,10 +515,11 @@ class RoutineWalker(RowTypeWalker):
                 yield self.words[at], self.fold(self.tokens[named])
 
     def declare_trigger_rows(self, watched: ir.Name | None, others: tuple[str, ...] = ()) -> WalkerParts:
-        """The new and the old row as records with the columns of the trigger's table."""
+        """The new and the old row as records with the columns of the trigger's table, and its row number if used."""
         if watched is None:
             return ()
-        everything = ir.Select((ir.Source(watched.parts[-1], name=watched),), ALL_COLUMNS)
+        table = watched.parts[-1]
+        everything = ir.Select((ir.Source(table, name=watched),), (*ALL_COLUMNS, *self.read_row_pseudo_columns(table)))
         # The words are the language's own: case does not matter, even where it does in names of sources.
         spelt = [word for row in self.family.rows for word in (row, row.lower())]
         kinds = (self.traits.columns, self.traits.aliases or self.traits.tables)
@@ -527,6 +528,15 @@ class RoutineWalker(RowTypeWalker):
         self.records.update(names)
         assigns = tuple(ir.Assignment((row,), 0, row=True, declares=True) for row in names)
         return ("relations", (everything,)), ("assigns", assigns)
+
+    def read_row_pseudo_columns(self, table: str) -> Iterator[ir.Output]:
+        """SQLite, Oracle: columns of the engine's own that the script takes from a row, `new.rowid`."""
+        pseudo = self.traits.table_pseudo_columns
+        used = {word for at, word in enumerate(self.words) if word in pseudo and self.words[max(at - 1, 0)] == "."}
+        for word in sorted(used):
+            name = fold_identifier(word.lower(), False, self.traits.columns)
+            expr = ir.Ref((table, name), ir.NOWHERE, ir.NOWHERE)
+            yield ir.Output(name, name, expr, ir.NOWHERE, ir.NOWHERE)
 
     def walk_do(self, parent: int) -> None:
         """DO: a block in a string, or an expression whose value is not used."""
