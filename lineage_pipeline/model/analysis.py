@@ -86,7 +86,7 @@ class SchemaColumn(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     `origin`, and the `path` and `statement` that added it, are set where they differ from those of the object.
     A `partition` column stays behind all others. Where nullability is `unsaid`, the column may be null.
-    An `output` parameter is returned to the caller.
+    An `output` parameter is returned to the caller. A `key` is unique in the table, alone or with others.
     """
 
     name: str
@@ -103,6 +103,7 @@ class SchemaColumn(msgspec.Struct, frozen=True, array_like=True, gc=False):
     partition: bool = False
     unsaid: bool = False
     output: bool = False
+    key: bool = False
 
 
 class SchemaConflict(msgspec.Struct, frozen=True, array_like=True, gc=False):

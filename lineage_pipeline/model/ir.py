@@ -182,7 +182,11 @@ STAR_COLUMN = Ref(("*",), NOWHERE, NOWHERE)
 
 
 class Join(Node, frozen=True):
-    """How a source is joined to those before it; `side` is inner, left, right, full, cross, semi or anti."""
+    """How a source is joined to those before it; `side` is inner, left, right, full, cross, semi or anti.
+
+    A keyed join finds the row of the table before it that a new row replaces: by `on`, or by the keys that the table
+    declares.
+    """
 
     side: str
     on: Expr | None = None

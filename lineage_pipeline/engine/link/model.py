@@ -306,7 +306,8 @@ class BoundRelation(msgspec.Struct, frozen=True, gc=False):
 class InputColumn(msgspec.Struct, frozen=True, gc=False):
     """A column of an object that a statement reads; one of a temporary table carries its flows and its text.
 
-    An `added` one was added by an ALTER statement after the object was created.
+    An `added` one was added by an ALTER statement after the object was created. A `key` is unique, alone or with
+    others.
     """
 
     name: str
@@ -319,6 +320,7 @@ class InputColumn(msgspec.Struct, frozen=True, gc=False):
     text: str = ""
     added: bool = False
     members: Members | None = None
+    key: bool = False
 
 
 def index_names(names: Sequence[str]) -> dict[str, int]:

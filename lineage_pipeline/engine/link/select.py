@@ -184,7 +184,7 @@ def _add_source(
     if side in ("right", "full") and len(scope.sources) == 2 and (first := _name_source(scope.sources[0])):
         # `a RIGHT JOIN b` is `b LEFT JOIN a`; a FULL JOIN is the same either way.
         side, name = ("left", first) if side == "right" else (side, max(name, first))
-    if made or (join is not None and (side != "cross" or condition)):
+    if made or (join is not None and side != "keyed" and (side != "cross" or condition)):
         facets.append(("join", f"{side or 'cross'} {name}{' ON ' if condition else ''}{condition}"))
 
 
@@ -239,11 +239,30 @@ def _link_join_condition(
             names = _order_by_tables(names, [added] if right else [*scope.leading, *earlier])
             scope.leading = [added, *scope.leading] if right else scope.leading
         scope.merged = {name: scope.merged[name] for name in names} | scope.merged
-    for condition in split_conjuncts(join.on):
+    keyed = join.side == "keyed" and join.on is None
+    conditions = _join_keys(earlier, added) if keyed else split_conjuncts(join.on)
+    for condition in conditions:
         value = evaluate_expression(condition, scope, links)
         indirect.append(mark_indirect(value.flows, Subtype.JOIN))
         texts.append(value.text)
     return " and ".join(sorted(texts))
+
+
+def _join_keys(earlier: Sequence[ScopeSource], added: ScopeSource) -> list[ir.Expr]:
+    """MySQL: ON DUPLICATE KEY finds the row by any key of the table that the INSERT fills."""
+    return [
+        ir.Call(
+            "EQ",
+            (
+                ir.Ref((source.alias, column.name), ir.NOWHERE, ir.NOWHERE),
+                ir.Ref((added.alias, column.name), ir.NOWHERE, ir.NOWHERE),
+            ),
+        )
+        for source in earlier[:1]
+        if source.input is not None
+        for column in source.input.columns
+        if column.key and added.has(column.name)
+    ]
 
 
 def _order_by_tables(names: Sequence[str], sources: Sequence[ScopeSource]) -> list[str]:

@@ -58,6 +58,7 @@ def build_table_input(schema: TableSchema, temporary: bool = False) -> TableInpu
             approximate=column.approximate,
             generated=column.generated,
             added=column.path is not None,
+            key=column.key,
         )
         for column in schema.columns
     )
@@ -83,6 +84,10 @@ CASELESS_FOLDINGS = frozenset({IdentifierFolding.LOWER, IdentifierFolding.UPPER}
 """Foldings after which the written letter case of a name is lost."""
 
 
+_KEYS = frozenset({"primary key", "unique"})
+"""Constraints whose columns no two rows share."""
+
+
 def fold_written_names(columns: tuple[SchemaColumn, ...]) -> tuple[SchemaColumn, ...]:
     """The columns under the names that the engine stores and shows."""
     if all(map(eq, map(attrgetter("written"), columns), map(attrgetter("name"), columns))):
@@ -99,9 +104,14 @@ def alter_columns(columns: tuple[SchemaColumn, ...], alterations: Iterable[ir.Al
     for item in alterations:
         change = item.definition
         position = _find_position(result, item.column)
-        if item.constraint is not None and item.constraint.kind == "primary key":
-            keys = item.constraint.columns
-            result = [msgspec.structs.replace(one, nullable=False) if one.name in keys else one for one in result]
+        if item.constraint is not None and item.constraint.kind in _KEYS:
+            keys, primary = item.constraint.columns, item.constraint.kind == "primary key"
+            result = [
+                msgspec.structs.replace(one, nullable=one.nullable and not primary, key=True)
+                if one.name in keys
+                else one
+                for one in result
+            ]
         elif item.action == "add" and change is not None and position is None:
             generated = change.identity or change.computed is not None
             nullable = change.nullable is not False
@@ -179,17 +189,19 @@ _GET_NAME = attrgetter("name")
 
 def list_declared_columns(definition: ir.Definition) -> tuple[SchemaColumn, ...]:
     """The columns that a CREATE TABLE lists; primary key columns are not nullable."""
-    keys = {column for item in definition.constraints if item.kind == "primary key" for column in item.columns}
+    primary = {column for item in definition.constraints if item.kind == "primary key" for column in item.columns}
+    keys = {column for item in definition.constraints if item.kind in _KEYS for column in item.columns}
     return tuple(
         SchemaColumn(
             column.name,
             column.written,
             column.type or None,
-            column.name not in keys and column.nullable is not False,
+            column.name not in primary and column.nullable is not False,
             description=column.comment or None,
             generated=column.identity or column.computed is not None,
             partition=column.partition,
             tags=column.tags,
+            key=column.name in keys,
         )
         for column in definition.columns
     )

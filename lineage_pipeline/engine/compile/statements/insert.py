@@ -120,12 +120,13 @@ def _compile_replace_where(context: CompileContext, tree: exp.Expr, write: ir.Wr
 def _compile_upsert(context: CompileContext, tree: exp.Expr, proposed: ir.Write) -> list[ir.Write]:
     """The update of an upsert; EXCLUDED, VALUES(column) or an alias is the row that was not inserted.
 
-    The conflict keys join that row with the one that exists; with DO NOTHING they decide which rows are inserted.
+    The conflict keys join that row with the one that exists, those of the table where none are named (MySQL); with
+    DO NOTHING they decide which rows are inserted.
     """
     conflict = tree.args.get("conflict")
-    keys = _list_conflict_keys(context, conflict, proposed.columns) if isinstance(conflict, exp.Expr) else ()
-    if not isinstance(conflict, exp.Expr) or not (conflict.expressions or keys):
+    if not isinstance(conflict, exp.Expr):
         return []
+    keys = _list_conflict_keys(context, conflict, proposed.columns)
     target, body = proposed.target, tree.args.get("expression")
     alias = context.alias_name(exp.to_identifier("excluded"))
     named = body.args.get("alias") if isinstance(body, exp.Values) else None
@@ -139,10 +140,9 @@ def _compile_upsert(context: CompileContext, tree: exp.Expr, proposed: ir.Write)
     own = _insert_alias(context, tree) or context.default_alias(target)
     called = None if columns else target  # without a list, it has the columns of the table
     own_keys = [ir.Call("EQ", (ir.Ref((own, key), *place), ir.Ref((alias, key), *place))) for key, place in keys]
-    joined = ir.Join("inner", ir.Call("AND", tuple(own_keys)) if len(own_keys) > 1 else own_keys[0]) if keys else None
-    excluded = ir.Source(
-        alias, called, proposed.relation, columns=columns, join=joined or ir.Join("cross"), reach="alias"
-    )
+    on = ir.Call("AND", tuple(own_keys)) if len(own_keys) > 1 else own_keys[0] if own_keys else None
+    joined = ir.Join("keyed", on)
+    excluded = ir.Source(alias, called, proposed.relation, columns=columns, join=joined, reach="alias")
     sources = (ir.Source(own, name=target), *_upsert_sources(context, conflict, proposed), excluded)
     where = conflict.args.get("where")
     rows = ir.Select(sources, (), compile_optional(context, where.this if isinstance(where, exp.Where) else where))
