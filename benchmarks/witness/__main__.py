@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from benchmarks.witness.engines import DuckDB, Engine, PostgreSQL, Spark, SQLite
+from benchmarks.witness.engines import DuckDB, Engine, MariaDB, PostgreSQL, Spark, SQLite
 from benchmarks.witness.report import describe_tally, record
 from benchmarks.witness.run import run_all, shrink_example
 from benchmarks.witness.tools import OtherTool, OurEngine, Tool
 
 SHOWN = 10
-COUNTS = {"duckdb": 100_000, "sqlite": 100_000, "postgres": 10_000, "spark": 1_000}
+COUNTS = {"duckdb": 100_000, "sqlite": 100_000, "postgres": 10_000, "mariadb": 10_000, "spark": 1_000}
 
 
 @contextmanager
@@ -26,6 +26,17 @@ def start_postgres() -> Iterator[Engine]:
         raise SystemExit(MISSING)
     with running(programs) as folder:
         yield PostgreSQL(folder)
+
+
+@contextmanager
+def start_mariadb() -> Iterator[Engine]:
+    """A server of its own."""
+    from lineage_pipeline_tests.oracles.rewrites.mariadb import MISSING, find_programs, running
+
+    if find_programs() is None:
+        raise SystemExit(MISSING)
+    with running() as server:
+        yield MariaDB(server.socket)
 
 
 @contextmanager
@@ -45,6 +56,8 @@ def start_engine(name: str, stack: ExitStack) -> Engine:
             return SQLite()
         case "postgres":
             return stack.enter_context(start_postgres())
+        case "mariadb":
+            return stack.enter_context(start_mariadb())
         case _:
             return stack.enter_context(start_spark())
 

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import duckdb
 import msgspec
 import psycopg
+import pymysql
 
 from benchmarks.witness.queries import CREATE_RESULT, RESULT, Program
-from benchmarks.witness.rows import NESTED_COLUMNS, NESTED_TABLE, TABLES, Row, Rows
-from benchmarks.witness.syntax import DUCKDB, POSTGRES, SPARK, SQLITE, Syntax
+from benchmarks.witness.rows import JOURNAL, LEDGER, NESTED_COLUMNS, NESTED_TABLE, TABLES, Row, Rows
+from benchmarks.witness.syntax import DUCKDB, MARIADB, POSTGRES, SPARK, SQLITE, Syntax
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -56,8 +57,8 @@ def list_tables(syntax: Syntax) -> dict[str, Mapping[str, str]]:
 
 
 def describe_key(name: str) -> str:
-    """What is declared of the column `id` of a table: only the one that statements change has a key."""
-    return " not null primary key" if name == "ledger" else " not null"
+    """What is declared of the column `id` of a table: only the one that statements update has a key."""
+    return {LEDGER: " not null primary key", JOURNAL: ""}.get(name, " not null")
 
 
 def define_table(syntax: Syntax, name: str) -> str:
@@ -129,134 +130,46 @@ def look_at_times(watched: "weakref.ref[Watch]") -> None:
         time.sleep(MOST_SECONDS / 8)
 
 
-class DuckDB:
-    """DuckDB in this process, without files and network."""
+class SqlServer:
+    """What all engines with transactions do alike; each says how it runs a statement and which errors it raises."""
 
-    syntax = DUCKDB
-
-    def __init__(self) -> None:
-        """Make the source tables."""
-        self.database = duckdb.connect(config={"enable_external_access": "false", "threads": "1"})
-        self.watch = Watch(self.database.interrupt)
-        self.loaded: dict[str, tuple[Row, ...]] = {}
-        for statement in define_tables(self.syntax):
-            self.database.execute(statement)
-
-    def load(self, rows: Rows, tables: Sequence[str]) -> None:
-        """Fill the tables that hold other rows."""
-        for name in tables:
-            if self.loaded.get(name) != rows[name]:
-                self.loaded.pop(name, None)
-                self.database.execute(f"delete from {name}; {write_insert(name, rows[name])}")
-                self.loaded[name] = rows[name]
-
-    def run(self, program: Program, rows: Rows) -> Results:
-        """Run in a transaction that is taken back."""
-        try:
-            self.load(rows, program.tables(list(rows)))
-            self.watch.begin()
-            if program.statements[0].startswith(CREATE_RESULT):
-                return {RESULT: self.read(program.statements[0].removeprefix(CREATE_RESULT))}
-            self.database.execute("begin")
-            try:
-                for statement in program.statements:
-                    self.database.execute(statement)
-                return {target: self.read(f"select * from {target}") for target in program.targets}
-            finally:
-                self.database.execute("rollback")
-        except duckdb.Error as refusal:
-            raise Refused(str(refusal).partition("\n")[0]) from None
-        finally:
-            self.watch.end()
-
-    def read(self, query: str) -> Result:
-        """All rows of a query."""
-        found = self.database.execute(query)
-        return Result(tuple(column[0] for column in found.description or ()), tuple(found.fetchall()))
-
-
-class SQLite:
-    """SQLite in this process."""
-
-    syntax = SQLITE
+    syntax: Syntax
+    errors: type[Exception]
 
     def __init__(self) -> None:
         """Make the source tables."""
-        self.database = sqlite3.connect(":memory:", isolation_level=None)
-        self.database.set_progress_handler(self.count_steps, MOST_STEPS // 10)
-        self.steps = 0
         self.loaded: dict[str, tuple[Row, ...]] = {}
-        for statement in define_tables(self.syntax):
-            self.database.execute(statement)
-
-    def count_steps(self) -> bool:
-        """Say whether a run has to end."""
-        self.steps += 1
-        return self.steps > 10
-
-    def load(self, rows: Rows, tables: Sequence[str]) -> None:
-        """Fill the tables that hold other rows."""
-        self.steps = 0
-        for name in tables:
-            if self.loaded.get(name) != rows[name]:
-                self.database.execute(f"delete from {name}")
-                self.database.execute(write_insert(name, rows[name]))
-                self.loaded[name] = rows[name]
-
-    def run(self, program: Program, rows: Rows) -> Results:
-        """Run in a transaction that is taken back."""
-        try:
-            self.load(rows, program.tables(list(rows)))
-            if program.statements[0].startswith(CREATE_RESULT):
-                return {RESULT: self.read(program.statements[0].removeprefix(CREATE_RESULT))}
-            self.database.execute("begin")
-            try:
-                for statement in program.statements:
-                    self.database.execute(statement)
-                return {target: self.read(f"select * from {target}") for target in program.targets}
-            finally:
-                self.database.execute("rollback")
-        except sqlite3.Error as refusal:
-            raise Refused(str(refusal)) from None
-
-    def read(self, query: str) -> Result:
-        """All rows of a query."""
-        found = self.database.execute(query)
-        return Result(tuple(column[0] for column in found.description), tuple(found.fetchall()))
-
-
-class PostgreSQL:
-    """A PostgreSQL server that listens on a socket in a folder."""
-
-    syntax = POSTGRES
-
-    def __init__(self, folder: str) -> None:
-        """Make the source tables in a schema of its own."""
-        self.database = psycopg.connect(
-            host=folder, user="lineage", dbname="postgres", autocommit=True, prepare_threshold=None
-        )
-        self.loaded: dict[str, tuple[Row, ...]] = {}
-        self.execute("drop schema if exists witness cascade; create schema witness; set search_path to witness")
-        self.execute(f"set statement_timeout to {int(MOST_SECONDS * 1000)}; set client_min_messages to error")
         for statement in define_tables(self.syntax):
             self.execute(statement)
 
-    def execute(self, statement: str) -> "psycopg.Cursor[tuple[Any, ...]]":
+    def execute(self, statement: str) -> None:
         """Run a statement."""
-        return self.database.execute(statement.encode())
+        raise NotImplementedError
+
+    def read(self, query: str) -> Result:
+        """All rows of a query."""
+        raise NotImplementedError
+
+    def begin(self) -> None:
+        """Start measuring the time or the steps of a run."""
+
+    def end(self) -> None:
+        """Stop measuring."""
 
     def load(self, rows: Rows, tables: Sequence[str]) -> None:
         """Fill the tables that hold other rows."""
         for name in tables:
             if self.loaded.get(name) != rows[name]:
                 self.loaded.pop(name, None)
-                self.execute(f"delete from {name}; {write_insert(name, rows[name])}")
+                self.execute(f"delete from {name}")
+                self.execute(write_insert(name, rows[name]))
                 self.loaded[name] = rows[name]
 
     def run(self, program: Program, rows: Rows) -> Results:
         """Run in a transaction that is taken back."""
         try:
             self.load(rows, program.tables(list(rows)))
+            self.begin()
             if program.statements[0].startswith(CREATE_RESULT):
                 return {RESULT: self.read(program.statements[0].removeprefix(CREATE_RESULT))}
             self.execute("begin")
@@ -265,14 +178,137 @@ class PostgreSQL:
                     self.execute(statement)
                 return {target: self.read(f"select * from {target}") for target in program.targets}
             finally:
-                self.execute("rollback")
-        except psycopg.Error as refusal:
+                self.take_back(program)
+        except self.errors as refusal:
             raise Refused(str(refusal).partition("\n")[0]) from None
+        finally:
+            self.end()
+
+    def take_back(self, _program: Program) -> None:
+        """Undo what a program did."""
+        self.execute("rollback")
+
+
+class DuckDB(SqlServer):
+    """DuckDB in this process, without files and network."""
+
+    syntax = DUCKDB
+    errors = duckdb.Error
+
+    def __init__(self) -> None:
+        """Make the source tables."""
+        self.database = duckdb.connect(config={"enable_external_access": "false", "threads": "1"})
+        self.watch = Watch(self.database.interrupt)
+        super().__init__()
+
+    def begin(self) -> None:
+        """Measure the time of a run from here."""
+        self.watch.begin()
+
+    def end(self) -> None:
+        """Stop measuring."""
+        self.watch.end()
+
+    def execute(self, statement: str) -> None:
+        """Run a statement."""
+        self.database.execute(statement)
 
     def read(self, query: str) -> Result:
         """All rows of a query."""
-        found = self.execute(query)
+        found = self.database.execute(query)
+        return Result(tuple(column[0] for column in found.description or ()), tuple(found.fetchall()))
+
+
+class SQLite(SqlServer):
+    """SQLite in this process."""
+
+    syntax = SQLITE
+    errors = sqlite3.Error
+
+    def __init__(self) -> None:
+        """Make the source tables."""
+        self.database = sqlite3.connect(":memory:", isolation_level=None)
+        self.database.set_progress_handler(self.count_steps, MOST_STEPS // 10)
+        self.steps = 0
+        super().__init__()
+
+    def begin(self) -> None:
+        """Count the steps of a run from here."""
+        self.steps = 0
+
+    def count_steps(self) -> bool:
+        """Say whether a run has to end."""
+        self.steps += 1
+        return self.steps > 10
+
+    def execute(self, statement: str) -> None:
+        """Run a statement."""
+        self.database.execute(statement)
+
+    def read(self, query: str) -> Result:
+        """All rows of a query."""
+        found = self.database.execute(query)
+        return Result(tuple(column[0] for column in found.description), tuple(found.fetchall()))
+
+
+class PostgreSQL(SqlServer):
+    """A PostgreSQL server that listens on a socket in a folder."""
+
+    syntax = POSTGRES
+    errors = psycopg.Error
+
+    def __init__(self, folder: str) -> None:
+        """Make the source tables in a schema of its own."""
+        self.database = psycopg.connect(
+            host=folder, user="lineage", dbname="postgres", autocommit=True, prepare_threshold=None
+        )
+        self.execute("drop schema if exists witness cascade; create schema witness; set search_path to witness")
+        self.execute(f"set statement_timeout to {int(MOST_SECONDS * 1000)}; set client_min_messages to error")
+        super().__init__()
+
+    def execute(self, statement: str) -> None:
+        """Run a statement."""
+        self.database.execute(statement.encode())
+
+    def read(self, query: str) -> Result:
+        """All rows of a query."""
+        found = self.database.execute(query.encode())
         return Result(tuple(column.name for column in found.description or ()), tuple(found.fetchall()))
+
+
+class MariaDB(SqlServer):
+    """A MariaDB server that listens on a socket; only temporary tables can be taken back there."""
+
+    syntax = MARIADB
+    errors = pymysql.Error
+
+    def __init__(self, socket: str) -> None:
+        """Make the source tables in a database of its own, which compares texts byte by byte as other engines do."""
+        self.database = pymysql.connect(unix_socket=socket, user="root", autocommit=True, charset="utf8mb4")
+        self.execute("drop database if exists witness")
+        self.execute("create database witness character set utf8mb4 collate utf8mb4_nopad_bin")
+        self.execute("use witness")
+        self.execute("set names utf8mb4 collate utf8mb4_nopad_bin")
+        self.execute("set sql_mode = 'ONLY_FULL_GROUP_BY,STRICT_ALL_TABLES'")
+        self.execute(f"set max_statement_time = {MOST_SECONDS}")
+        super().__init__()
+
+    def execute(self, statement: str) -> None:
+        """Run a statement."""
+        with self.database.cursor() as cursor:
+            cursor.execute(statement)
+
+    def read(self, query: str) -> Result:
+        """All rows of a query."""
+        with self.database.cursor() as cursor:
+            cursor.execute(query)
+            return Result(tuple(column[0] for column in cursor.description or ()), tuple(cursor.fetchall()))
+
+    def take_back(self, program: Program) -> None:
+        """Undo what a program did; temporary tables outlive their transaction."""
+        self.execute("rollback")
+        for target in program.made:
+            self.execute(f"drop temporary table if exists {target}")
 
 
 class Spark:

@@ -8,7 +8,7 @@ import msgspec
 
 from benchmarks.witness.engines import Engine, Refused, Result, Results, list_tables
 from benchmarks.witness.queries import Program
-from benchmarks.witness.rows import Rows, draw_rows, is_marked, list_perturbations, perturb
+from benchmarks.witness.rows import PERTURBATIONS, Rows, draw_rows, is_marked, list_perturbations, perturb
 
 Column = tuple[str, str]
 """An object and a column of it; the column `*` stands for all rows of the object."""
@@ -73,7 +73,7 @@ def read_column(result: Result, at: int) -> Counter[str]:
     return Counter(repr(row[at]) for row in result.rows)
 
 
-GROUNDS, MOST_SEEDS, MORE_SEEDS = 2, 12, 25
+GROUNDS, MOST_SEEDS, MORE_SEEDS = 2, 12, 40
 
 
 def has_effect(rows: Rows, target: str, result: Result) -> bool:
@@ -107,6 +107,11 @@ class Witness:
                 break
         tried.sort(key=lambda one: -one[0])
         self.grounds = [(rows, results, at) for at, (_, rows, results) in enumerate(tried[:GROUNDS])]
+
+    def has_rows(self) -> bool:
+        """Whether something comes out for every target, on the rows that say most."""
+        _, results, _ = self.grounds[0]
+        return bool(count_values(self.grounds[0][0], results))
 
     def run(self, rows: Rows) -> Results:
         """The results on some rows."""
@@ -156,7 +161,7 @@ class Witness:
             rows, chance = draw_rows(self.tables, seed), Random(f"{seed} {name} {own}")
             try:
                 results = self.run(rows)
-                for way in ("mark", "mark some", "level"):
+                for way in ("mark", "mark some", "low", "level"):
                     changed = perturb(rows[name], at, self.tables[name][own], own, way, chance)
                     self.compare(results, self.run({**rows, name: changed}), found)
             except Refused:
@@ -191,16 +196,15 @@ class Witness:
     def explain_unseen(self, output: Column) -> str:
         """Why no change of an output may be seen."""
         target, own = output
-        seen = set()
-        if not any(has_effect(rows, target, results[target]) for rows, results, _ in self.grounds):
-            return "no rows"
-        for _, results, _ in self.grounds:
+        seen: set[str] = set()
+        for rows, results, _ in self.grounds:
             at = results[target].columns.index(own)
-            seen |= {repr(row[at]) for row in results[target].rows}
-        return "one value only" if len(seen) == 1 else "other"
+            new = Counter(results[target].rows) - Counter(rows.get(target, ()))
+            seen |= {repr(row[at]) for row in new}
+        return "other" if len(seen) > 1 else "one value only" if seen else "no rows"
 
 
-def judge(witness: Witness, claim: Claim, *, ways: int = 3, more: int = 6) -> Verdict:
+def judge(witness: Witness, claim: Claim, *, ways: int = 3, more: int = len(PERTURBATIONS)) -> Verdict:
     """Compare a tool's claim with what is seen."""
     verdict = Verdict()
     outputs = witness.list_outputs()

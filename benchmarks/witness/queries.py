@@ -10,7 +10,20 @@ from random import Random
 
 import msgspec
 
-from benchmarks.witness.rows import DATE, DECIMAL, INT, LIST, NESTED_COLUMNS, NESTED_TABLE, STRUCT, TABLES, TEXT
+from benchmarks.witness.rows import (
+    DATE,
+    DECIMAL,
+    INT,
+    JOURNAL,
+    LEDGER,
+    LIST,
+    NESTED_COLUMNS,
+    NESTED_TABLE,
+    STRUCT,
+    TABLES,
+    TEXT,
+    draw_value,
+)
 from benchmarks.witness.syntax import Syntax
 
 RESULT = "result"
@@ -20,6 +33,7 @@ CREATE_RESULT = f"create view {RESULT} as "
 
 Columns = tuple[tuple[str, str], ...]
 HOLE = re.compile(r"\{([a-z ]+)\}")
+_MADE = re.compile(r"create (?:\w+ )?(?:table|view) (\w+) as ")
 OUTPUT_NAMES = ("x", "y", "z", "n", "s", "id", "total", "k")
 
 
@@ -34,6 +48,11 @@ class Program(msgspec.Struct, frozen=True):
         """The source tables that the program may read."""
         text = " ".join(self.statements)
         return [name for name in known if name in text]
+
+    @property
+    def made(self) -> list[str]:
+        """The objects that the program makes."""
+        return [match.group(1) for text in self.statements if (match := _MADE.match(text))]
 
     def may_read(self, column: str) -> bool:
         """Whether a column may matter: its name or a star occurs somewhere."""
@@ -50,22 +69,23 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class Scope(msgspec.Struct, frozen=True):
-    """What an expression may name; `merged` are the columns that USING made one."""
+    """What an expression may name; `merged` are the columns that USING made one, `qualified` forbids bare names."""
 
     sources: tuple[Source, ...]
     merged: Columns = ()
     outer: "Scope | None" = None
+    qualified: bool = False
 
     def columns(self, kind: str) -> list[str]:
         """Every way to name a column of a kind in this query."""
         merged = [name for name, _ in self.merged]
-        found = [name for name, own in self.merged if own == kind]
+        found = [name for name, own in self.merged if own == kind and not self.qualified]
         names = [name for source in self.sources for name, _ in source.columns]
         for source in self.sources:
             for name, own in source.columns:
                 if own == kind and name not in merged:
                     found.append(f"{source.alias}.{name}")
-                    if names.count(name) == 1 and self.outer is None:
+                    if names.count(name) == 1 and self.outer is None and not self.qualified:
                         found.append(name)
         return found
 
@@ -101,7 +121,7 @@ class ProgramWriter:
         self.constructs: set[str] = set()
         self.commons: list[tuple[str, Query]] = []
         self.tables: dict[str, Columns] = {
-            name: tuple(columns.items()) for name, columns in TABLES.items() if name != "ledger"
+            name: tuple(columns.items()) for name, columns in TABLES.items() if name not in (LEDGER, JOURNAL)
         }
         if syntax.nested:
             self.tables[NESTED_TABLE] = tuple(NESTED_COLUMNS.items())
@@ -153,19 +173,20 @@ class ProgramWriter:
         for _ in range(self.chance.randint(0, 2)):
             name = self.name("made")
             query = self.query(1)
-            kind = self.chance.choice(["temp table", "table", "view"])
-            self.constructs.add(f"create {kind} as")
+            kind = self.chance.choice(self.syntax.made)
             if kind == "view" and any(source.startswith("made") for source in self.tables):
                 kind = "table"
+            self.constructs.add(f"create {kind} as")
             statements.append(f"create {kind} {name} as {self.with_clause(query.text)}")
             self.tables[name] = query.columns
-            targets += [name] if kind != "temp table" else []
+            targets += [name] if kind in ("table", "view") else []
         ways = [way for way in DML_WRITERS if way in self.syntax.constructs]
         for _ in range(self.chance.randint(1, 2)):
             way = self.chance.choice(ways)
             self.constructs.add(way)
             statements.append(DML_WRITERS[way](self))
-        return self.finish(statements, [*targets, "ledger"])
+        changed = [name for name in (LEDGER, JOURNAL) if any(name in statement for statement in statements)]
+        return self.finish(statements, [*targets, *changed])
 
     # ── queries ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -219,7 +240,10 @@ class ProgramWriter:
         if any(kind in (LIST, STRUCT) for kind in kinds):
             return first
         self.constructs.add(word)
-        second = self.plain_select(kinds) if word == "intersect" else self.select(0, outer, kinds)
+        if word == "intersect":  # of computed values nothing would be in both
+            first, second = self.plain_select(kinds), self.plain_select(kinds)
+        else:
+            second = self.select(0, outer, kinds)
         return Query(f"{first.text} {word} {second.text}", first.columns)
 
     def plain_select(self, kinds: Sequence[str]) -> Query:
@@ -267,7 +291,7 @@ class ProgramWriter:
         self, depth: int, scope: Scope, kinds: Sequence[str] | None, *, window: bool
     ) -> tuple[list[str], Columns]:
         """A select list, no two items of one name."""
-        wanted = list(kinds) if kinds is not None else [self.kind() for _ in range(self.chance.randint(1, 3))]
+        wanted = list(kinds) if kinds is not None else self.draw_kinds(scope)
         names = self.chance.sample(OUTPUT_NAMES, len(wanted)) if len(wanted) <= len(OUTPUT_NAMES) else []
         names = names or [f"o{at}" for at in range(len(wanted))]
         items, columns = [], []
@@ -279,7 +303,7 @@ class ProgramWriter:
 
     def grouping(self, depth: int, scope: Scope, rest: str, kinds: Sequence[str] | None) -> Query:
         """A select of keys and aggregates."""
-        wanted = list(kinds) if kinds is not None else [self.kind() for _ in range(self.chance.randint(1, 3))]
+        wanted = list(kinds) if kinds is not None else self.draw_kinds(scope)
         items, by, columns = [], [], []
         for at, kind in enumerate(wanted):
             name = f"g{at}"
@@ -294,7 +318,8 @@ class ProgramWriter:
                 text = self.aggregate(kind, scope)
             items.append(f"{text} as {name}")
             columns.append((name, kind))
-        having = f" having {self.aggregate_condition(scope)}" if self.flip(0.25, "having") else ""
+        unique = len(by) > 1 or any(text.rpartition(".")[2] == "id" for text in by)
+        having = f" having {self.aggregate_condition(scope, 0 if unique else 1)}" if self.flip(0.25, "having") else ""
         if not by:
             return Query(f"select {', '.join(items)} from {rest}{having}", tuple(columns))
         words = ", ".join(by)
@@ -420,19 +445,23 @@ class ProgramWriter:
 
     def comparison(self, scope: Scope) -> str:
         """A condition on columns."""
-        form = self.chance.choice(COMPARISONS)
-        kind = INT if "{int}" in form else TEXT if "{text}" in form else DATE if "{date}" in form else self.kind()
-        if not scope.columns(kind):
+        kind = self.kind(scope)
+        columns = [one for one in scope.columns(kind) if one.rpartition(".")[2] != "id"] or scope.columns(kind)
+        if not columns:
             return "1 = 1"
+        own = self.chance.choice(columns)
+        other = self.chance.choice([one for one in scope.columns(kind) if one != own] or [own])
+        form = self.chance.choice([form for form in COMPARISONS if f"{{{kind}}}" in form or "{any}" in form])
         return form.format(
-            int=self.column(INT, scope),
-            text=self.column(TEXT, scope),
-            date=self.column(DATE, scope),
-            any=self.column(kind, scope),
-            other=self.column(kind, scope),
+            int=own,
+            text=own,
+            date=own,
+            any=own,
+            other=other,
             number=self.chance.randint(0, 3),
+            least=self.chance.randint(0, 1),
             word=self.chance.choice("abc"),
-            day=self.syntax.date.format("2024-01-20"),
+            day=self.literal(DATE),
         )
 
     def subquery_condition(self, scope: Scope) -> str:
@@ -460,9 +489,14 @@ class ProgramWriter:
 
     # ── values ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def kind(self) -> str:
-        """A kind of value."""
-        return self.chance.choice([INT, INT, INT, TEXT, TEXT, DATE, DECIMAL])
+    def kind(self, scope: Scope) -> str:
+        """A kind of value, of which there are columns if there are any."""
+        kinds = (INT, INT, INT, TEXT, TEXT, DATE, DECIMAL)
+        return self.chance.choice([kind for kind in kinds if scope.columns(kind)] or kinds)
+
+    def draw_kinds(self, scope: Scope) -> list[str]:
+        """The kinds of one to three outputs."""
+        return [self.kind(scope) for _ in range(self.chance.randint(1, 3))]
 
     def column(self, kind: str, scope: Scope) -> str | None:
         """A column in scope, or None."""
@@ -479,7 +513,7 @@ class ProgramWriter:
             case "text":
                 return f"'{self.chance.choice('abc')}'"
             case "date":
-                return self.syntax.date.format(f"2024-01-{self.chance.randint(1, 28):02}")
+                return self.syntax.date.format(draw_value(DATE, self.chance))
             case _:
                 return f"{self.chance.randint(0, 4)}.5"
 
@@ -525,15 +559,16 @@ class ProgramWriter:
             text += f" filter (where {self.comparison(scope)})"
         return text
 
-    def aggregate_condition(self, scope: Scope) -> str:
-        """A condition of HAVING."""
-        return f"{self.chance.choice(['count(*) > 1', self.aggregate(INT, scope) + ' > 1'])}"
+    def aggregate_condition(self, scope: Scope, least: int) -> str:
+        """A condition of HAVING; groups by a key have one row."""
+        return f"{self.chance.choice(['count(*)', self.aggregate(INT, scope)])} > {least}"
 
     def window(self, kind: str, scope: Scope) -> str:
         """A function over a window, or nothing where none gives the kind."""
         self.constructs.add("window")
-        keys = scope.keys()
-        partition = f"partition by {self.column(INT, scope)} " if self.flip(0.6) and scope.columns(INT) else ""
+        scope = self.window_scope(scope)
+        keys, groups = scope.keys(), self.group_columns(scope)
+        partition = f"partition by {self.chance.choice(groups)} " if groups and self.flip(0.6) else ""
         order = self.column(self.chance.choice([INT, TEXT, DATE]), scope)
         value = self.value(kind, scope, 1)
         if order is None:
@@ -555,30 +590,39 @@ class ProgramWriter:
         word = self.chance.choice(["min", "max", "sum"] if kind in (INT, DECIMAL) else ["min", "max"])
         return f"{word}({value}) over ({partition}{frame})"
 
+    def window_scope(self, scope: Scope) -> Scope:
+        """What an expression inside OVER may name."""
+        return msgspec.structs.replace(scope, qualified=True) if self.syntax.aliases_in_windows else scope
+
+    def group_columns(self, scope: Scope) -> list[str]:
+        """Columns by which rows fall into groups of several."""
+        return [name for name in scope.columns(INT) if name.rpartition(".")[2] != "id"]
+
     def rank(self, scope: Scope) -> str:
         """A rank, which equal rows share."""
-        partition = f"partition by {self.column(INT, scope)} " if self.flip(0.6) and scope.columns(INT) else ""
+        scope = self.window_scope(scope)
+        groups = self.group_columns(scope)
+        partition = f"partition by {self.chance.choice(groups)} " if groups and self.flip(0.6) else ""
         order = self.column(self.chance.choice([INT, TEXT, DATE]), scope) or self.column(INT, scope) or "1"
         word = self.chance.choice(["rank", "dense_rank"])
         return f"{word}() over ({partition}order by {order}{' desc' * self.flip(0.3)})"
 
     # ── DML ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def ledger_query(self) -> Query:
-        """A query whose columns fit the ledger."""
-        return self.query(1, kinds=[INT, INT, INT, TEXT, DATE])
+    def journal_query(self) -> Query:
+        """A query whose columns fit the journal."""
+        return self.query(1, kinds=list(TABLES[JOURNAL].values()))
 
     def insert(self) -> str:
         """INSERT of a query by position."""
-        query = self.ledger_query()
-        return f"insert into ledger {self.with_clause(query.text)}"
+        query = self.journal_query()
+        return f"insert into {JOURNAL} {self.with_clause(query.text)}"
 
     def insert_columns(self) -> str:
         """INSERT with a list of columns."""
-        # SQLite numbers rows without an id in the order in which they come, which is up to the engine.
-        names = ["id", *self.chance.sample(["k", "n", "s", "d"], self.chance.randint(1, 3))]
-        query = self.query(1, kinds=[dict(TABLES["ledger"])[name] for name in names])
-        return f"insert into ledger ({', '.join(names)}) {self.with_clause(query.text)}"
+        names = self.chance.sample(list(TABLES[JOURNAL]), self.chance.randint(1, 4))
+        query = self.query(1, kinds=[TABLES[JOURNAL][name] for name in names])
+        return f"insert into {JOURNAL} ({', '.join(names)}) {self.with_clause(query.text)}"
 
     def update(self) -> str:
         """UPDATE by the table's own columns and subqueries."""
@@ -595,6 +639,15 @@ class ProgramWriter:
         value = self.value(kind, scope, 1)
         more = f" and {self.comparison(scope)}" if self.flip(0.4) else ""
         return f"update ledger set {name} = {value} from {table} as o where ledger.id = o.id{more}"
+
+    def update_join(self) -> str:
+        """MySQL: UPDATE of a join, with one row for each of the ledger's keys."""
+        name, kind = self.chance.choice([("k", INT), ("n", INT), ("s", TEXT), ("d", DATE)])
+        table = self.chance.choice(["orders", "people"])
+        scope = Scope((Source("ledger", tuple(TABLES["ledger"].items())), Source("o", tuple(TABLES[table].items()))))
+        value = self.value(kind, scope, 1)
+        more = f" where {self.comparison(scope)}" if self.flip(0.4) else ""
+        return f"update ledger join {table} as o on ledger.id = o.id set ledger.{name} = {value}{more}"
 
     def delete(self) -> str:
         """DELETE by a condition."""
@@ -627,6 +680,13 @@ class ProgramWriter:
             "on conflict (id) do update set k = excluded.k, s = ledger.s || excluded.s"
         )
 
+    def upsert_duplicate(self) -> str:
+        """MySQL: INSERT … ON DUPLICATE KEY UPDATE."""
+        return (
+            "insert into ledger (id, k, s) select o.id, o.k, o.s from orders as o "
+            "on duplicate key update k = values(k), s = concat(ledger.s, values(s))"
+        )
+
 
 _NOTHING = {LIST: "['a']", STRUCT: "{'a': 1, 'b': 'x'}", INT: "1", TEXT: "'a'", DECIMAL: "1.5"}
 
@@ -654,11 +714,11 @@ COMPARISONS = (
     "{text} <> '{word}'",
     "{text} like '{word}%'",
     "{date} > {day}",
-    "{any} is null",
+    "({any} is null or {any} <= {other})",  # alone, it contradicts most other conditions
     "{any} is not null",
     "{any} = {other}",
     "{any} <= {other}",
-    "{int} between 1 and {number}",
+    "{int} between {least} and {number} + 1",
     "coalesce({int}, 2) > {number}",
 )
 
@@ -667,10 +727,12 @@ DML_WRITERS: Mapping[str, Callable[[ProgramWriter], str]] = {
     "insert with columns": ProgramWriter.insert_columns,
     "update": ProgramWriter.update,
     "update from": ProgramWriter.update_from,
+    "update join": ProgramWriter.update_join,
     "delete": ProgramWriter.delete,
     "delete using": ProgramWriter.delete_using,
     "merge": ProgramWriter.merge,
     "upsert": ProgramWriter.upsert,
+    "on duplicate key": ProgramWriter.upsert_duplicate,
 }
 """Statements that change the ledger."""
 

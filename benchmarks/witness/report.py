@@ -79,6 +79,7 @@ def write_page() -> str:
     own = [row for row in rows if row.tool == OurEngine.name]
     lines = [
         *HEAD,
+        "",
         "| engine | programs | runs | flows seen | programs with a flow without an edge | DIRECT edges | seen |",
     ]
     lines.append("|---|--:|--:|--:|--:|--:|--:|")
@@ -88,13 +89,13 @@ def write_page() -> str:
             f"| {row.engine} | {ran:,} | {row.runs:,} | {row.flows:,} | {row.counter_examples} | {row.direct:,} | "
             f"{describe_share(row.witnessed, row.direct)} |"
         )
-    lines += ["", *REASONS, "| engine | no rows come out | one value only | other |", "|---|--:|--:|--:|"]
+    lines += ["", *REASONS, "", "| engine | no rows come out | one value only | other |", "|---|--:|--:|--:|"]
     for row in own:
         counts = [
             describe_share(row.unseen.get(reason, 0), row.direct) for reason in ("no rows", "one value only", "other")
         ]
         lines.append(f"| {row.engine} | {' | '.join(counts)} |")
-    lines += ["", *CONSTRUCTS, *write_constructs(own), "", *OTHERS, *write_tools(rows), "", *LIMITS]
+    lines += ["", *CONSTRUCTS, "", *write_constructs(own), "", *OTHERS, "", *write_tools(rows), "", *LIMITS]
     return "\n".join(lines) + "\n"
 
 
@@ -134,9 +135,10 @@ depends on that column, whatever any tool says. This page is made from such runs
 `benchmarks/witness/recorded.json`).
 
 Programs are written at random: queries, and scripts with views, temporary tables and statements that change a table.
-Each runs on small tables whose keys meet, with repeated values and NULLs. For every source column, the same program
-runs on rows with other values in that column: values that occur nowhere else (so that they can be followed into the
-results), shuffled ones, NULLs, one other value. Then
+A program from which nothing comes out is drawn again. Each runs on small tables whose keys meet, with repeated values
+and NULLs. For every source column, the same program runs on rows with other values in that column: values that occur
+nowhere else (so that they can be followed into the results), the smallest ones, shuffled ones, NULLs, one other value.
+Then
 
 * every output that changes must have an edge from that column, DIRECT or INDIRECT; where one of the values that occur
   nowhere else comes out, the edge must be DIRECT;
@@ -148,9 +150,9 @@ results), shuffled ones, NULLs, one other value. Then
 
 REASONS = """## DIRECT edges that were not seen
 
-A DIRECT edge is not seen where nothing comes out of the program on any rows, where an output holds one value whatever
-comes in (`coalesce` behind a constant, a branch of CASE that is never taken, a largest value that another row has), or
-where an extreme value hides the others. They are shares of all DIRECT edges.
+A DIRECT edge is not seen where no row of an output comes from the program on any rows, where the output holds one value
+whatever comes in (`coalesce` behind a constant, a branch of CASE that is never taken), or where another value hides it
+(the largest one of a group, `count` of a column without NULLs, LIMIT). They are shares of all DIRECT edges.
 """.splitlines()
 
 CONSTRUCTS = """## What the programs are made of

@@ -17,14 +17,18 @@ Rows = dict[str, tuple[Row, ...]]
 
 INT, TEXT, DATE, DECIMAL, LIST, STRUCT = "int", "text", "date", "decimal", "list", "struct"
 
+LEDGER, JOURNAL = "ledger", "journal"
+"""What statements update, delete and merge into, and what they insert into."""
+
 TABLES: Mapping[str, Mapping[str, str]] = {
     "orders": {"id": INT, "k": INT, "n": INT, "s": TEXT, "d": DATE},
     "items": {"id": INT, "k": INT, "m": INT, "r": TEXT, "p": DECIMAL},
     "people": {"id": INT, "n": INT, "s": TEXT, "born": DATE, "p": DECIMAL},
     "notes": {"id": INT, "k": INT, "u": TEXT},
-    "ledger": {"id": INT, "k": INT, "n": INT, "s": TEXT, "d": DATE},
+    LEDGER: {"id": INT, "k": INT, "n": INT, "s": TEXT, "d": DATE},
+    JOURNAL: {"id": INT, "k": INT, "n": INT, "s": TEXT, "d": DATE},
 }
-"""The source tables. Each has a unique, not null `id`; `ledger` is what statements of DML change."""
+"""The source tables. Each has a unique, not null `id`, but for the journal: rows of any query can be inserted there."""
 
 NESTED_TABLE = "docs"
 NESTED_COLUMNS: Mapping[str, str] = {"id": INT, "tags": LIST, "info": STRUCT}
@@ -35,10 +39,12 @@ FIRST_DAY = datetime.date(2024, 1, 1)
 
 MARK_NUMBER, LEAST_MARK = 10**8, 10**7
 MARK_SIGN = "§"
-MARK_DAY = datetime.date(2999, 1, 1)
+MARK_DAY, LOW_DAY = datetime.date(2999, 1, 1), datetime.date(1500, 1, 1)
 _MARKED_TEXT = re.compile(rf"{MARK_SIGN}|\d{{8,}}|2999")
 
-PERTURBATIONS = ("mark", "mark some", "shuffle", "empty", "one", "level")
+PERTURBATIONS = ("mark", "mark some", "shuffle", "empty", "one", "level", "low", "mark one")
+"""Ways to change a column: values that occur nowhere else in all rows, in some or in one, those of other rows, NULLs,
+one other value, the same value in all rows, or values below all others."""
 
 
 def draw_value(kind: str, chance: Random) -> Value:
@@ -59,9 +65,9 @@ def draw_value(kind: str, chance: Random) -> Value:
             return {"a": number, "b": chance.choice(WORDS)}
 
 
-def draw_table(columns: Mapping[str, str], chance: Random) -> tuple[Row, ...]:
+def draw_table(columns: Mapping[str, str], chance: Random, least: int) -> tuple[Row, ...]:
     """Rows of a table: unique ids, a few nulls, values that repeat."""
-    count = chance.randint(6, 9)
+    count = chance.randint(least, least + 3)
     ids = chance.sample(range(count + 2), count)
     return tuple(
         tuple(
@@ -73,9 +79,9 @@ def draw_table(columns: Mapping[str, str], chance: Random) -> tuple[Row, ...]:
 
 
 def draw_rows(tables: Mapping[str, Mapping[str, str]], seed: int) -> Rows:
-    """Rows of all tables, the same for the same seed."""
-    chance = Random(f"rows {seed}")
-    return {name: draw_table(columns, chance) for name, columns in tables.items()}
+    """Rows of all tables, the same for the same seed; every fourth seed gives more of them."""
+    chance, least = Random(f"rows {seed}"), 6 if seed % 4 else 14
+    return {name: draw_table(columns, chance, least) for name, columns in tables.items()}
 
 
 def mark_value(kind: str, number: int) -> Value:
@@ -91,6 +97,21 @@ def mark_value(kind: str, number: int) -> Value:
             return [f"{MARK_SIGN}{number}"]
         case _:
             return {"a": MARK_NUMBER + number, "b": f"{MARK_SIGN}{number}{MARK_SIGN}"}
+
+
+def draw_low_value(kind: str, number: int) -> Value:
+    """A value that is smaller than all others."""
+    match kind:
+        case "int" | "decimal":
+            return number - 50
+        case "text":
+            return f" {number}"
+        case "date":
+            return LOW_DAY + datetime.timedelta(days=number)
+        case "list":
+            return []
+        case _:
+            return {"a": number - 50, "b": f" {number}"}
 
 
 def is_marked(value: Value) -> bool:
@@ -125,6 +146,11 @@ def _perturb_key(old: list[Value], way: str, chance: Random) -> list[Value]:
             return old[1:] + old[:1]
         case "mark some":
             return [value if chance.random() < 0.5 else MARK_NUMBER + value for value in old]
+        case "mark one":
+            at = chance.randrange(len(old))
+            return [MARK_NUMBER if row == at else value for row, value in enumerate(old)]
+        case "low":
+            return [value - 50 for value in old]
         case _:
             return [value + 3 for value in old]
 
@@ -142,9 +168,12 @@ def _perturb_values(old: list[Value], kind: str, way: str, chance: Random) -> li
             return old[1:] + old[:1]
         case "empty":
             return [None if chance.random() < 0.6 else value for value in old]
-        case "one":
+        case "one" | "mark one":
             at = chance.randrange(len(old))
-            return [*old[:at], draw_value(kind, chance), *old[at + 1 :]]
+            value = draw_value(kind, chance) if way == "one" else mark_value(kind, 0)
+            return [*old[:at], value, *old[at + 1 :]]
+        case "low":
+            return [draw_low_value(kind, at) for at, _ in enumerate(old)]
         case _:
             return [draw_value(kind, chance)] * len(old)
 

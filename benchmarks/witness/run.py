@@ -3,6 +3,7 @@
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -52,13 +53,27 @@ class Tally(msgspec.Struct):
         self.examples += other.examples
 
 
+DRAWS = 12
+"""How often a program is drawn again that the engine refuses or from which nothing comes out on any rows."""
+
+
+def draw_witness(engine: Engine, seed: int) -> Witness | None:
+    """The program of a seed on its rows: the first one drawn from which something comes out, always the same."""
+    last = None
+    for draw in range(DRAWS):
+        with suppress(Refused):
+            last = Witness(engine, write_program(engine.syntax, seed * DRAWS + draw))
+            if last.has_rows():
+                break
+    return last
+
+
 def run_program(engine: Engine, tool: Tool, seed: int) -> Tally:
     """One program."""
-    program = write_program(engine.syntax, seed)
-    try:
-        witness = Witness(engine, program)
-    except Refused:
+    witness = draw_witness(engine, seed)
+    if witness is None:
         return Tally(programs=1, refused=1)
+    program = witness.program
     claim = tool.claim(engine.syntax, program)
     verdict = judge(witness, claim)
     figures = [1, verdict.flows, verdict.direct, verdict.witnessed, len(verdict.violations)]
@@ -123,4 +138,6 @@ def shrink_example(engine: Engine, tool: Tool, example: CounterExample) -> Progr
         kinds = {one.kind for one in verdict.violations}
         return example.violation.kind in kinds and not claim.complaints
 
-    return shrink_program(write_program(engine.syntax, example.seed), engine.syntax.dialect, holds)
+    witness = draw_witness(engine, example.seed)
+    assert witness is not None
+    return shrink_program(witness.program, engine.syntax.dialect, holds)

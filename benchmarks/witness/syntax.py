@@ -16,7 +16,11 @@ class Form(msgspec.Struct, frozen=True):
 
 
 class Syntax(msgspec.Struct, frozen=True):
-    """What an engine understands."""
+    """What an engine understands.
+
+    Where `aliases_in_windows`, a bare name in OVER is an alias of the select list before it is a column (MariaDB does
+    so, MySQL does not): programs qualify it.
+    """
 
     dialect: str
     types: Mapping[str, str]
@@ -24,7 +28,9 @@ class Syntax(msgspec.Struct, frozen=True):
     forms: Mapping[str, tuple[Form, ...]]
     aggregates: Mapping[str, tuple[Form, ...]]
     date: str = "date '{}'"
+    made: tuple[str, ...] = ("temp table", "table", "view")
     nested: bool = False
+    aliases_in_windows: bool = False
     recursive_word: bool = True
 
 
@@ -308,7 +314,7 @@ POSTGRES = Syntax(
 MARIADB = Syntax(
     "mysql",
     {"int": "bigint", "text": "varchar(200)", "date": "date", "decimal": "decimal(18,2)"},
-    frozenset(COMMON_CONSTRUCTS - {"ctas"}) | {"right join", "group by position"},
+    COMMON_CONSTRUCTS | {"right join", "group by position", "update join", "on duplicate key"},
     with_type(
         extend(
             COMMON_FORMS,
@@ -336,6 +342,8 @@ MARIADB = Syntax(
             ),
         },
     ),
+    aliases_in_windows=True,
+    made=("temporary table",),  # whatever else is made ends the transaction
 )
 
 SPARK = Syntax(
