@@ -3,14 +3,21 @@
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from lineage_pipeline.model.enums import Level
 from lineage_pipeline.model.tables import TABLES
-from lineage_pipeline.quality.suites import SUITES, DataFrame, TableCheck, is_spark_frame, prepare_table
+from lineage_pipeline.quality.suites import (
+    PREPARATIONS,
+    SUITES,
+    DataFrame,
+    TableCheck,
+    is_spark_frame,
+    prepare_frames,
+)
 
 SAMPLE_ROWS = 5
 
@@ -33,13 +40,19 @@ class CheckResult(msgspec.Struct, frozen=True):
 
 
 def check_table(table: str, frames: Mapping[str, DataFrame]) -> tuple[CheckResult, ...]:
-    """Prepare a table with its neighbors and validate it."""
-    return validate_frame(table, prepare_table(table, frames))
+    """Prepare a table with its neighbors and validate it; results in suite order."""
+    results: dict[str, CheckResult] = {}
+    for name, frame in prepare_frames(table, frames).items():
+        checks = [check for check in SUITES[table] if (check.frame or table) == name]
+        key = PREPARATIONS[name].key if name in PREPARATIONS else ()
+        results |= {result.check: result for result in _validate_frame(table, checks, frame, key or TABLES[table].key)}
+    return tuple(results[check.name] for check in SUITES[table])
 
 
-def validate_frame(table: str, frame: DataFrame) -> tuple[CheckResult, ...]:
-    """Run the suite of a table on a prepared pandas or Spark frame, in one validation; results in suite order."""
-    checks = SUITES[table]
+def _validate_frame(
+    table: str, checks: Sequence[TableCheck], frame: DataFrame, key: tuple[str, ...]
+) -> Iterator[CheckResult]:
+    """Run checks on a prepared pandas or Spark frame, in one validation."""
     batch = _open_batch(frame)
     outcomes = _run_validation(batch, checks, {"result_format": "BOOLEAN_ONLY"})
     failed = [check for check in checks if not outcomes[check.name].success]
@@ -47,8 +60,9 @@ def validate_frame(table: str, frame: DataFrame) -> tuple[CheckResult, ...]:
     if failed:
         # Samples cost a Spark job each, so only failures are looked at again.
         closer = {"result_format": "SUMMARY", "partial_unexpected_count": SAMPLE_ROWS}
-        details = _run_validation(batch, failed, {**closer, "unexpected_index_column_names": list(TABLES[table].key)})
-    return tuple(_build_result(table, check, details.get(check.name)) for check in checks)
+        details = _run_validation(batch, failed, {**closer, "unexpected_index_column_names": list(key)})
+    for check in checks:
+        yield _build_result(table, check, details.get(check.name))
 
 
 def _open_batch(frame: DataFrame) -> Any:

@@ -17,6 +17,7 @@ from lineage_pipeline.model.enums import (
     Level,
     ObjectKind,
     Origin,
+    Role,
     Scope,
     Severity,
     Stage,
@@ -32,6 +33,8 @@ from lineage_pipeline.model.tables import (
     Diagnostic,
     ObjectEdge,
     ObjectRow,
+    ObjectStatement,
+    SqlFile,
     StatementRow,
     Waiver,
 )
@@ -50,6 +53,7 @@ EDGE = ColumnEdge(
 )
 STATEMENT = StatementRow("a.sql", 0, None, "SELECT", None, (), (), "select", "f", None, 6, Status.ANALYSED, 0, ())
 REACH = ColumnReach("raw", 1, "id", 0, 0, 0, 1, 1, 1, 1, 0, 0, 1, 1, True)
+FILE = SqlFile("a.sql", "", "postgres", "h", 100, "utf-8", "", Status.ANALYSED, ())
 CHANGE = Change(
     id="1",
     rule="COL001",
@@ -87,6 +91,11 @@ OBJECTS = [
 COLUMNS = [COLUMN, make_change_row(COLUMN, ordinal=2, name="name"), make_change_row(COLUMN, object="core")]
 
 SOUND: dict[str, list[Any]] = {
+    "sql_files": [make_change_row(FILE, path=f"{name}.sql") for name in "abc"],
+    "object_statements": [
+        ObjectStatement("core", "a.sql", 0, Role.WRITE),
+        ObjectStatement("raw", "a.sql", 0, Role.READ),
+    ],
     "objects": OBJECTS,
     "columns": COLUMNS,
     "statements": [
@@ -102,7 +111,11 @@ SOUND: dict[str, list[Any]] = {
         make_change_row(EDGE, to_column="*", type=EdgeType.INDIRECT, subtype=Subtype.FILTER),
         make_change_row(EDGE, from_object="open", from_column="anything"),
     ],
-    "column_reach": [REACH],
+    "column_reach": [
+        REACH,
+        ColumnReach("raw", 2, "name", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, True),
+        ColumnReach("core", 1, "id", 3, 3, 1, 0, 0, 0, 0, 3, 3, 0, 0, True),
+    ],
     "diagnostics": [FINDING],
 }
 
@@ -117,16 +130,32 @@ BROKEN: tuple[tuple[str, list[Any], set[str]], ...] = (
     ("statements", [make_change_row(STATEMENT, path="c.sql", parent=7)], {"parents_are_statements"}),
     ("statements", [make_change_row(STATEMENT, path="c.sql", bytes=-1)], {"bytes_is_at_least_0"}),
     ("statements", [make_change_row(STATEMENT, path="c.sql", status="lost")], {"status_is_a_known_word"}),
-    ("object_edges", [ObjectEdge("nowhere", "raw", EdgeKind.READ, ())], {"from_ends_in_a_known_object"}),
-    ("object_edges", [ObjectEdge("raw", "?", EdgeKind.WRITE, ())], {"to_ends_in_a_known_object"}),
+    (
+        "object_edges",
+        [ObjectEdge("nowhere", "core", EdgeKind.READ, ())],
+        {"from_ends_in_a_known_object", "to_is_written_by_what_reads_from"},
+    ),
+    (
+        "object_edges",
+        [ObjectEdge("raw", "?", EdgeKind.WRITE, ())],
+        {"to_ends_in_a_known_object", "to_is_written_by_what_reads_from"},
+    ),
+    ("object_edges", [ObjectEdge("core", "raw", EdgeKind.READ, ())], {"to_is_written_by_what_reads_from"}),
+    ("object_statements", [ObjectStatement("core", "a.sql", 7, Role.READ)], {"statements_are_known"}),
     ("column_edges", [EDGE], {"key_is_unique"}),
     ("column_edges", [make_change_row(EDGE, from_column="no")], {"from_ends_in_a_known_column"}),
-    ("column_edges", [make_change_row(EDGE, to_object="no", to_column="*")], {"to_ends_in_a_known_column"}),
-    ("column_edges", [make_change_row(EDGE, subtype="MAGIC")], {"subtype_is_a_known_word"}),
+    (
+        "column_edges",
+        [make_change_row(EDGE, to_object="no", to_column="*")],
+        {"to_ends_in_a_known_column", "to_is_written_by_the_statement"},
+    ),
+    ("column_edges", [make_change_row(EDGE, subtype="MAGIC")], {"subtype_is_a_known_word", "type_fits_subtype"}),
+    ("column_edges", [make_change_row(EDGE, subtype=Subtype.FILTER)], {"type_fits_subtype"}),
+    ("column_edges", [make_change_row(EDGE, path="z.sql")], {"statements_are_known", "to_is_written_by_the_statement"}),
     (
         "column_reach",
-        [make_change_row(REACH, ordinal=2, name="name", all_upstream_columns=-1)],
-        {"all_upstream_columns_is_at_least_0"},
+        [make_change_row(REACH, all_upstream_columns=-1)],
+        {"key_is_unique", "all_upstream_columns_is_at_least_0", "all_is_at_least_direct"},
     ),
     ("column_reach", [make_change_row(REACH, ordinal=9)], {"columns_are_known"}),
     ("diagnostics", [make_change_row(FINDING, id="2", code="OOPS")], {"code_is_a_known_word"}),
@@ -165,7 +194,7 @@ def test_a_broken_row_breaks_its_property_and_no_other(table: str, extra: list[A
 
 @pytest.mark.pipeline
 def test_a_failure_says_how_many_rows_and_shows_some() -> None:
-    extra = [make_change_row(EDGE, statement=number, from_column="no") for number in range(7)]
+    extra = [make_change_row(EDGE, from_path=str(number), from_column="no") for number in range(7)]
     (failure,) = (result for result in run_suite("column_edges", extra) if not result.passed)
     assert (failure.table, failure.severity, failure.blocking) == ("column_edges", Level.ERROR, True)
     assert (failure.unexpected, failure.observed) == (7, "fails in 7 of 12 rows")
