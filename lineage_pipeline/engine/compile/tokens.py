@@ -341,6 +341,16 @@ def is_open_paren_at(tokens: Sequence[Token], index: int) -> bool:
     return index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN
 
 
+TABLE_NAME_WORDS = frozenset("INTO TABLE EXISTS".split())
+"""Keywords behind which the name of a table stands, whatever word it is."""
+
+
+def is_called_at(tokens: Sequence[Token], index: int) -> bool:
+    """Whether the word at a token is a function with its arguments, and not a table with its columns."""
+    named = index > 0 and keyword(tokens[index - 1]) in TABLE_NAME_WORDS
+    return is_open_paren_at(tokens, index + 1) and not named
+
+
 def defines_table(tokens: Sequence[Token]) -> bool:
     """Whether a statement creates, alters or declares a table."""
     words = [keyword(token) for token in tokens[:5]]

@@ -289,7 +289,8 @@ def drop_masks(tokens: Sequence[Token]) -> list[Token]:
     index = 0
     while index < len(tokens):
         behind = skip_name(tokens, index + 1)
-        if keyword(tokens[index]) != "MASK" or behind == index + 1 or not kept:
+        named = bool(kept) and kept[-1].token_type in (TokenType.L_PAREN, TokenType.COMMA)
+        if keyword(tokens[index]) != "MASK" or behind == index + 1 or named or not kept:
             kept.append(tokens[index])
             index += 1
             continue
@@ -322,37 +323,6 @@ def rewrite_table_from_source(tokens: Sequence[Token]) -> list[Token]:
 def _is_without_columns(words: Sequence[str]) -> bool:
     """Whether a table does not say which columns it has."""
     return "(" not in words or words[-3:] == ["(", "*", ")"]
-
-
-_AFFINITIES = (
-    ("INTEGER", ("INT",)),
-    ("TEXT", ("CHAR", "CLOB", "TEXT")),
-    ("BLOB", ("BLOB",)),
-    ("REAL", ("REAL", "FLOA", "DOUB")),
-)
-"""SQLite: which parts of a type's name decide what it is; any other is numeric (docs: Datatypes, 3.1)."""
-
-
-def join_type_words(tokens: Sequence[Token]) -> list[Token]:
-    """SQLite: `a BLOB SUB_TYPE TEXT` as `a TEXT`, which is what decides; any words are a type."""
-    opened = next((index for index, token in enumerate(tokens) if token.token_type is _OPEN_PAREN), -1)
-    if not defines_table(tokens) or opened < 0 or "AS" in keywords_of(tokens[:opened]):
-        return list(tokens)
-    kept = list(tokens)
-    for column in _split_columns(tokens[opened + 1 : skip_brackets(tokens, opened) - 1]):
-        at = kept.index(column[0])
-        kept[at : at + len(column)] = _join_column_type(column)
-    return kept
-
-
-def _join_column_type(column: Sequence[Token]) -> Sequence[Token]:
-    end = next((at for at in range(1, len(column)) if _is_type_end(column, at)), len(column))
-    words = [keyword(token) for token in column[1:end]]
-    if keyword(column[0]) in TABLE_CONSTRAINT_WORDS or len(words) < 2 or words[1] == "(":
-        return column
-    name = " ".join(words)
-    kind = next((kind for kind, parts in _AFFINITIES if any(part in name for part in parts)), "NUMERIC")
-    return [column[0], synthetic_token(kind, column[1]), *column[end:]]
 
 
 TABLE_HINTS = frozenset(

@@ -27,7 +27,6 @@ from lineage_pipeline.engine.compile.grammar.ddl import (
     drop_masks,
     drop_storage,
     drop_table_options,
-    join_type_words,
     rewrite_alter_view,
     rewrite_modify_query,
     rewrite_recursive_view,
@@ -129,9 +128,9 @@ from lineage_pipeline.engine.compile.grammar.query_clauses import (
 )
 from lineage_pipeline.engine.compile.grammar.table_sources import (
     bracket_ordered_pivots,
-    drop_graph_paths,
     drop_pattern_within,
-    drop_tsql_details,
+    drop_search_language,
+    drop_system_marks,
     rewrite_extern,
     rewrite_graph_match,
     rewrite_models,
@@ -172,6 +171,7 @@ from lineage_pipeline.engine.compile.placeholders import replace_placeholders
 from lineage_pipeline.engine.compile.tokens import (
     OPERAND_END_TOKENS,
     STRING_TOKENS,
+    TABLE_NAME_WORDS,
     defines_table,
     keyword,
     keywords_of,
@@ -915,7 +915,7 @@ RULES: tuple[GrammarRule, ...] = (
         when=When.FAILED,
         example="SELECT SQL_NO_CACHE DISTINCT a FROM t",
         reason="MySQL 5: an option of the query cache (docs: SELECT).",
-        phrases=(phrase("SQL_NO_CACHE"),),
+        phrases=(phrase("SELECT SQL_NO_CACHE", "SELECT"),),
     ),
     GrammarRule(
         dialect="doris",
@@ -1287,46 +1287,47 @@ RULES: tuple[GrammarRule, ...] = (
         when=When.FAILED,
         example="SELECT a.n FROM p AS a, k FOR PATH AS k, p FOR PATH AS b WHERE MATCH(SHORTEST_PATH(a(-(k)->b)+))",
         reason="Tables of a path of any length (docs: SHORTEST_PATH). sqlglot reads FOR as the clause at the end.",
-        needs=("PATH",),
-        rewrite=drop_graph_paths,
+        phrases=(
+            phrase("FOR PATH", modifies=True),
+            phrase("WITHIN GROUP ( GRAPH PATH )"),
+        ),
     ),
-    *(
-        GrammarRule(
-            dialect="tsql",
-            everywhere=True,
-            when=When.FAILED,
-            example=example,
-            reason=reason,
-            needs=(word,),
-            rewrite=drop_tsql_details,
-        )
-        for word, example, reason in (
-            (
-                "APPROXIMATE",
-                "SELECT TOP (3) WITH APPROXIMATE id FROM t ORDER BY a",
-                "How rows are searched (docs: TOP).",
-            ),
-            (
-                "LANGUAGE",
-                "SELECT id FROM t WHERE CONTAINS(body, 'cat', LANGUAGE 1033)",
-                "The language of a text search (docs: CONTAINS).",
-            ),
-            (
-                "FLOAT32",
-                "CREATE TABLE t (a nvarchar(max), v vector(3, float32))",
-                "The type of the elements (docs: Vector data type).",
-            ),
-            (
-                "FLOAT16",
-                "CREATE TABLE t (a vector(1024, float16) NOT NULL)",
-                "The type of the elements (docs: Vector data type).",
-            ),
-            (
-                "::",
-                "SELECT name FROM ::fn_helpcollations()",
-                "The old mark of a system function (docs: sys.fn_helpcollations).",
-            ),
-        )
+    GrammarRule(
+        dialect="tsql",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT TOP (3) WITH APPROXIMATE id FROM t ORDER BY a",
+        reason="How rows are searched (docs: TOP).",
+        phrases=(phrase("WITH APPROXIMATE"),),
+    ),
+    GrammarRule(
+        dialect="tsql",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT id FROM t WHERE CONTAINS(body, 'cat', LANGUAGE 1033)",
+        reason="The language of a text search (docs: CONTAINS).",
+        needs=("LANGUAGE",),
+        rewrite=drop_search_language,
+    ),
+    GrammarRule(
+        dialect="tsql",
+        everywhere=True,
+        when=When.FAILED,
+        example="CREATE TABLE t (a nvarchar(max), v vector(3, float32))",
+        reason="The type of the elements (docs: Vector data type).",
+        phrases=(
+            phrase(", FLOAT32 )", ")"),
+            phrase(", FLOAT16 )", ")"),
+        ),
+    ),
+    GrammarRule(
+        dialect="tsql",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT name FROM ::fn_helpcollations()",
+        reason="The old mark of a system function (docs: sys.fn_helpcollations).",
+        needs=("::",),
+        rewrite=drop_system_marks,
     ),
     GrammarRule(
         dialect="bigquery",
@@ -1611,14 +1612,6 @@ RULES: tuple[GrammarRule, ...] = (
         reason="Rows as a part of a query (docs: SELECT, compound-operator). sqlglot reads them apart from it.",
         needs=("VALUES",),
         rewrite=wrap_value_rows,
-    ),
-    GrammarRule(
-        dialect="sqlite",
-        when=When.FAILED,
-        example="CREATE TABLE t (a INTEGER NOT NULL, b BLOB SUB_TYPE TEXT DEFAULT NULL)",
-        reason="Any words are the name of a type (docs: Datatypes, Determination of Column Affinity).",
-        first=words("CREATE"),
-        rewrite=join_type_words,
     ),
     GrammarRule(
         dialect="sqlite",
@@ -2022,7 +2015,7 @@ def _replace_phrase(tokens: list[Token], replaced: Phrase) -> list[Token]:
         here = tuple(keyword(token) for token in tokens[index : index + width]) == replaced.words
         if here and not (depth and replaced.outside) and not _is_name_behind(tokens[index - 1 : index], replaced):
             end = _skip_operands(tokens, index + width, replaced)
-            if end >= 0:
+            if end >= 0 and not (replaced.words[0] == "WITH" and keywords_of(tokens[end : end + 1]) == ["AS"]):
                 kept.extend(synthetic_token(word, tokens[index]) for word in replaced.instead)
                 index, found = end, True
                 continue
@@ -2035,7 +2028,9 @@ def _replace_phrase(tokens: list[Token], replaced: Phrase) -> list[Token]:
 def _is_name_behind(previous: Sequence[Token], replaced: Phrase) -> bool:
     """Whether the words of a phrase are a name because of the token before them, if there is one."""
     kind = previous[0].token_type if previous else None
-    return kind not in _MODIFIED_TOKENS if replaced.modifies else kind is TokenType.DOT
+    if replaced.modifies:
+        return kind not in _MODIFIED_TOKENS
+    return kind is TokenType.DOT or (bool(previous) and keyword(previous[0]) in TABLE_NAME_WORDS)
 
 
 _MODIFIED_TOKENS = frozenset({*OPERAND_END_TOKENS, *Parser.TYPE_TOKENS})
