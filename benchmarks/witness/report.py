@@ -79,6 +79,7 @@ def write_page() -> str:
     own = [row for row in rows if row.tool == OurEngine.name]
     lines = [
         *HEAD,
+        "",
         "| engine | programs | runs | flows seen | programs with a flow without an edge | DIRECT edges | seen |",
     ]
     lines.append("|---|--:|--:|--:|--:|--:|--:|")
@@ -88,13 +89,13 @@ def write_page() -> str:
             f"| {row.engine} | {ran:,} | {row.runs:,} | {row.flows:,} | {row.counter_examples} | {row.direct:,} | "
             f"{describe_share(row.witnessed, row.direct)} |"
         )
-    lines += ["", *REASONS, "| engine | no rows come out | one value only | other |", "|---|--:|--:|--:|"]
+    lines += ["", *REASONS, "", "| engine | no rows come out | one value only | other |", "|---|--:|--:|--:|"]
     for row in own:
         counts = [
             describe_share(row.unseen.get(reason, 0), row.direct) for reason in ("no rows", "one value only", "other")
         ]
         lines.append(f"| {row.engine} | {' | '.join(counts)} |")
-    lines += ["", *CONSTRUCTS, *write_constructs(own), "", *OTHERS, *write_tools(rows), "", *LIMITS]
+    lines += ["", *CONSTRUCTS, "", *write_constructs(own), "", *OTHERS, "", *write_tools(rows), "", *LIMITS]
     return "\n".join(lines) + "\n"
 
 

@@ -29,7 +29,7 @@ from lineage_pipeline.store.table_files import read_columns
 from lineage_pipeline.store.warehouse import Warehouse
 
 SHARE_DESCRIPTIONS = {
-    "parsed": "The share of bytes that was analysed keeps its limit, and what it was in the snapshot compared with.",
+    "parsed": "The share of bytes that was analyzed keeps its limit, and what it was in the snapshot compared with.",
     "covered": "Columns that something is computed into have a known source as often as they should, and as before.",
     "approximate": "No more edges are guesses than may be, and than in the snapshot compared with.",
 }

@@ -239,7 +239,7 @@ def select_near_findings(comparison: Comparison, found: Iterable[RootCause]) -> 
     for cause in found:
         paths |= {cause.change.path, *(reader.path for reader in (*cause.alongside, *cause.affected_readers))}
     return tuple(
-        one for one in comparison.unanalysed if one.path in paths or identify_finding(one) not in comparison.standing
+        one for one in comparison.unanalyzed if one.path in paths or identify_finding(one) not in comparison.standing
     )
 
 
