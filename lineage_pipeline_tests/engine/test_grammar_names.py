@@ -5,7 +5,7 @@ are tried on it, also those that are only tried when parsing failed.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import pytest
@@ -14,6 +14,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from lineage_pipeline.dialects.registry import DIALECTS
+from lineage_pipeline.dialects.statement_words import IGNORED_ALTER_ACTIONS, NON_COLUMN_WORDS, TYPE_ENDS
 from lineage_pipeline.engine.compile.grammar.rules import RULES, GrammarRule
 from lineage_pipeline.model.analysis import InputFile, Options
 from lineage_pipeline.pipeline import build_lineage
@@ -44,15 +45,34 @@ STATEMENTS = (
 )
 """Statements with a gap for a name."""
 
+DEFINITIONS = (
+    "create table t (b int, {name} int, c int)",
+    "create table t (b int, {name} int, c int) frob = 1",
+    "create table t ({name} int, b int); alter table t drop {name}",
+    "create table u ({name} int); create table t (b int); alter table t add {name} int, add d int",
+    "create table u ({name} int); create table t (b int); alter table t add {name} varchar(9)",
+    "create table t ({name} int, b int); alter table t rename {name} to e",
+    "create table t ({name} int, b int); alter table t alter {name} type bigint",
+    "create table t ({name} int, b int); alter table t alter column {name} type bigint",
+    "create table t ({name} int, b int); alter table t modify {name} bigint",
+)
+"""Definitions and alterations with a gap for a name."""
+
 RESERVED = frozenset(
-    "all alter and any array as asc between bulk by case cast clustered column create cross date default delete "
-    "desc distinct drop else end except exists for from full group having if in index inner insert intersect into "
-    "is join lateral left like limit match_recognize merge natural nonclustered not null on openrowset openxml "
-    "option or order outer partition pivot primary replace right rowguidcol select set table then to top trigger "
-    "truncate union unique uniquejoin unpivot update use user using values variadic view when where window with "
-    "xmlnamespaces".split()
+    "all alter and any array as asc between bulk by case cast check clustered column create cross date default "
+    "delete desc distinct drop else end except exists for foreign from full group having if in index inner insert "
+    "intersect into is join lateral left like limit match_recognize merge natural nonclustered not null on "
+    "openrowset openxml option or order outer partition pivot primary references replace right rowguidcol select "
+    "set table then to top trigger truncate union unique uniquejoin unpivot update use user using values variadic "
+    "view when where window with xmlnamespaces".split()
 )
 """Words that the manuals of their dialects reserve: nobody has such a name without quotes."""
+
+
+WORD_SETS = {
+    word.lower() for word in TYPE_ENDS | NON_COLUMN_WORDS | IGNORED_ALTER_ACTIONS if " " not in word
+} - RESERVED
+"""Words that end the type of a column or begin an item of a table that is none, in any dialect."""
 
 
 def list_words(rule: GrammarRule) -> set[str]:
@@ -70,12 +90,13 @@ def write_plain_name(word: str) -> str:
 @cache
 def read_names(statement: str, name: str, dialect: str) -> str:
     """A statement without what sqlglot cannot read, as sqlglot prints it; nothing if it stops at the name."""
-    text = statement.format(name=name).replace("< =", "<=").removesuffix(" frob = 1")
+    text = statement.format(name=name).replace("< =", "<=").removesuffix(" frob = 1").partition("; alter")[0]
     try:
-        [tree] = sqlglot.parse(text, dialect=DIALECTS[dialect].grammar or dialect)
+        trees = sqlglot.parse(text, dialect=DIALECTS[dialect].grammar or dialect)
     except SqlglotError:
         return ""
-    return "" if tree is None or isinstance(tree, exp.Command) else re.sub('["`]', "", tree.sql().lower())
+    known = all(tree is not None and not isinstance(tree, exp.Command) for tree in trees)
+    return re.sub('["`]', "", ";".join(map(str, trees)).lower()) if known else ""
 
 
 @cache
@@ -90,11 +111,11 @@ def list_lineage(statement: str, name: str, dialect: str) -> tuple[tuple[str, ..
     return tuple(tuple(part.lower() for part in row) for row in (*columns, *edges, *findings))
 
 
-def find_lost_names(dialect: str) -> Iterator[str]:
-    """The statements of a dialect in which a word of its rules is a name that is lost."""
-    for word in sorted({word for rule in RULES if rule.dialect == dialect for word in list_words(rule)}):
+def find_lost_names(dialect: str, words: set[str], statements: Sequence[str]) -> Iterator[str]:
+    """The statements of a dialect in which a word is a name that is lost."""
+    for word in sorted(words):
         plain = write_plain_name(word)
-        for statement in STATEMENTS:
+        for statement in statements:
             known = read_names(statement, plain, dialect).replace(plain, word)
             if not known or read_names(statement, word, dialect) != known:
                 continue
@@ -107,7 +128,13 @@ def find_lost_names(dialect: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("dialect", sorted({rule.dialect for rule in RULES}), ids=lambda name: name or "any")
 def test_a_word_of_a_rule_is_a_name_where_a_name_stands(dialect: str) -> None:
-    assert list(find_lost_names(dialect)) == []
+    words = {word for rule in RULES if rule.dialect == dialect for word in list_words(rule)}
+    assert list(find_lost_names(dialect, words, STATEMENTS)) == []
+
+
+@pytest.mark.parametrize("dialect", ["clickhouse", "mysql", "postgres"])
+def test_a_word_of_a_definition_is_a_name_where_a_name_stands(dialect: str) -> None:
+    assert list(find_lost_names(dialect, WORD_SETS, DEFINITIONS)) == []
 
 
 def test_most_words_of_rules_are_tried() -> None:

@@ -20,6 +20,7 @@ from lineage_pipeline.dialects import registry
 from lineage_pipeline.engine.compile.compiler import compile_source
 from lineage_pipeline.engine.compile.grammar import ddl, functions, parser, pipe_syntax, rules
 from lineage_pipeline.engine.compile.grammar.rules import RULES, GrammarRule, Phrase, Sqlglot, When
+from lineage_pipeline.engine.compile.statements import alter
 from lineage_pipeline.engine.compile.tokens import skip_brackets
 from lineage_pipeline.model.analysis import InputFile, Options
 from lineage_pipeline_tests.support.cases import case_inputs, load_cases
@@ -30,9 +31,16 @@ TABLES: tuple[tuple[ModuleType, str], ...] = (
     (registry, "plain_functions"),
     (registry, "callable_keywords"),
     (functions, "JSON_CLAUSES"),
+    (ddl, "BEFORE_QUERY"),
     (ddl, "BEHIND_QUERY"),
+    (ddl, "CREATE_MODIFIERS"),
     (ddl, "KEPT_CLAUSES"),
     (ddl, "KEPT_COLUMN_WORDS"),
+    (ddl, "TABLE_CONSTRAINT_WORDS"),
+    (ddl, "TABLE_HINTS"),
+    (ddl, "TYPE_ENDS"),
+    (alter, "IGNORED_ALTER_ACTIONS"),
+    (alter, "NON_COLUMN_WORDS"),
 )
 """The tables of the grammar: the module that reads each of them, and its name there; of dialects, the field."""
 

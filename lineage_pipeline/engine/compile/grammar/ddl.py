@@ -9,7 +9,6 @@ from sqlglot.parser import Parser
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.statement_words import (
-    BEFORE_COLUMN_LIST,
     BEFORE_QUERY,
     BEHIND_QUERY,
     CREATE_MODIFIERS,
@@ -26,6 +25,7 @@ from lineage_pipeline.engine.compile.tokens import (
     keywords_of,
     skip_brackets,
     skip_name,
+    split_list,
     synthetic_token,
 )
 
@@ -33,7 +33,11 @@ from lineage_pipeline.engine.compile.tokens import (
 def rewrite_modify_query(tokens: list[Token]) -> list[Token]:
     """ClickHouse: `ALTER TABLE v MODIFY QUERY …` as CREATE OR REPLACE VIEW."""
     at = next((at for at in range(3, len(tokens)) if keyword(tokens[at]) == "QUERY"), 0)
-    if keyword(tokens[at - 1]) != "MODIFY":
+    if keyword(tokens[at - 1]) != "MODIFY" or keyword(tokens[min(at + 1, len(tokens) - 1)]) not in (
+        "SELECT",
+        "WITH",
+        "(",
+    ):
         return tokens
     name = tokens[2 : find_top_level_keyword(tokens, "ON", "MODIFY")]
     view = [synthetic_token(word, tokens[0]) for word in ("CREATE", "OR", "REPLACE", "VIEW")]
@@ -71,20 +75,13 @@ def reduce_definition(tokens: Sequence[Token]) -> list[Token] | None:
         synthetic_token("CREATE", tokens[0]),
         *(token for token in tokens[1:kind] if keyword(token) in CREATE_MODIFIERS),
     ]
-    listed = end
-    while (
-        listed < len(tokens)
-        and tokens[listed].token_type is not _OPEN_PAREN
-        and keyword(tokens[listed]) in BEFORE_COLUMN_LIST
-    ):
-        listed += 1
     body, tail = _find_query(tokens, end), [*head, *tokens[kind:end]]
-    opened = listed < len(tokens) and tokens[listed].token_type is _OPEN_PAREN and listed < body
+    opened = _is_paren_at(tokens, end) and end < body
     if body == len(tokens) and (keyword(tokens[kind]) == "VIEW" or (not opened and _starts_with_as(tokens[end:]))):
         return None  # what should be a query is none
     if opened:
-        closed = skip_brackets(tokens, listed)
-        tail.extend(_reduce_column_list(tokens, listed, closed))
+        closed = skip_brackets(tokens, end)
+        tail.extend(_reduce_column_list(tokens, end, closed))
         end = closed
     clauses = (*KEPT_CLAUSES, ("TO",)) if keyword(tokens[kind]) == "VIEW" else KEPT_CLAUSES  # ClickHouse: where rows go
     return [*tail, *_keep_clauses(tokens, end, body, clauses), *_cut_query(tokens, body)]
@@ -146,24 +143,11 @@ def _reduce_column_list(tokens: Sequence[Token], begin: int, end: int) -> list[T
     kept: list[Token] = []
     opened = tokens[begin]
     comma = Token(_COMMA_TOKEN, ",", opened.line, opened.col, opened.start, opened.end)
-    for item in _split_columns(tokens[begin + 1 : end - 1]):
+    for item in split_list(tokens[begin + 1 : end - 1]):
         words = list(_reduce_column(item))
         if words:
             kept.extend([comma, *words] if kept else words)
     return [opened, *kept, tokens[end - 1]] if kept else []
-
-
-def _split_columns(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
-    depth, begin = 0, 0
-    for index, token in enumerate(tokens):
-        kind = token.token_type
-        depth += (kind in (_OPEN_PAREN, TokenType.LT)) - (kind in (_CLOSE_PAREN, TokenType.GT))
-        if depth == 0 and kind is _COMMA_TOKEN:
-            if index > begin:
-                yield tokens[begin:index]
-            begin = index + 1
-    if begin < len(tokens):
-        yield tokens[begin:]
 
 
 def _reduce_column(tokens: Sequence[Token]) -> Iterator[Token]:
@@ -221,7 +205,7 @@ def _is_type_end(tokens: Sequence[Token], index: int) -> bool:
     following = keyword(tokens[index + 1]) if index + 1 < len(tokens) else ""
     if word in ("WITH", "WITHOUT"):
         return following not in ("TIME", "LOCAL", "TIMEZONE")
-    return word in TYPE_ENDS
+    return word in TYPE_ENDS or (word, following) == ("CHARACTER", "SET")
 
 
 def _reduce_table_key(tokens: Sequence[Token]) -> Iterator[Token]:
@@ -241,8 +225,6 @@ def _reduce_table_key(tokens: Sequence[Token]) -> Iterator[Token]:
             if words[index] not in ("ASC", "DESC") and not period:
                 yield tokens[index]
         return
-    if words[0] == "LIKE":
-        yield from tokens[: skip_name(tokens, 1)]
 
 
 def rewrite_recursive_view(tokens: list[Token]) -> list[Token]:
@@ -400,7 +382,7 @@ def shorten_type_names(tokens: list[Token]) -> list[Token]:
     opened = next((at for at, token in enumerate(tokens) if token.token_type is _OPEN_PAREN), len(tokens))
     closed = skip_brackets(tokens, opened)
     kept = list(tokens[: opened + 1])
-    for item in _split_columns(tokens[opened + 1 : closed - 1]):
+    for item in split_list(tokens[opened + 1 : closed - 1]):
         kept += [_synthetic_comma(item[0])] if kept[-1] is not tokens[opened] else []
         kept += item if keyword(item[0]) in TABLE_CONSTRAINT_WORDS else _shorten_type(item)
     return [*kept, *tokens[closed - 1 :]] if opened < len(tokens) else tokens
