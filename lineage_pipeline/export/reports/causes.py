@@ -8,7 +8,7 @@ import msgspec
 
 from lineage_pipeline.engine.diff.rules.registry import RULES
 from lineage_pipeline.export.escaping import escape_lines, escape_one_line, quote_path
-from lineage_pipeline.export.reports.headlines import describe_what
+from lineage_pipeline.export.reports.headlines import write_headline
 from lineage_pipeline.export.subject import Comparison, ReportStyle, identify_finding
 from lineage_pipeline.model.enums import Confidence, Scope, Severity
 from lineage_pipeline.model.file_account import FileAccount
@@ -340,7 +340,7 @@ def build_cause(
     hurt = [reader for reader in further if reader.effective is None or reader.effective in HARMFUL_SEVERITIES]
     return RootCause(
         change=root,
-        title=describe_what(root),
+        title=write_headline(root),
         meaning=rule.meaning if rule else "",
         remedy=rule.remedy if rule else "",
         alongside=tuple(map(_reader_of_change, own)),

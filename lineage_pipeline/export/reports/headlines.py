@@ -18,7 +18,7 @@ _SET_OPERATION = re.compile(r"(.*) of (\d+)")
 _EVERY_ROW = "every row"
 
 
-def describe_what(change: Change) -> str:
+def write_headline(change: Change) -> str:
     """What a change is in a few words; the title of its rule where its texts say no more."""
     describe = _DESCRIPTIONS.get(change.rule)
     return (describe(change.before or "", change.after or "") if describe else "") or TITLES.get(change.rule, "")
