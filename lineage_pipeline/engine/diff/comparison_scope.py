@@ -67,11 +67,6 @@ def needed_columns(table: str) -> tuple[str, ...]:
     return NEEDED_COLUMNS.get(table, (OWNER_COLUMNS[table],))
 
 
-def changes_owner(table: str, role: str | None) -> bool:
-    """Say whether a differing row changes its owner; a row that only reads an object does not."""
-    return table != "object_statements" or role in MAKING_ROLES
-
-
 def find_comparison_scope(
     differing: DifferingRows,
     objects: Iterable[ObjectRow],
