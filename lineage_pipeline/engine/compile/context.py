@@ -385,7 +385,7 @@ def name_listed_columns(items: Iterable[exp.Expr]) -> None:
     for item in items:
         value = item.this if isinstance(item, exp.ColumnDef) else item
         if isinstance(value, exp.Boolean | exp.Null):
-            value.replace(exp.to_identifier(value.sql().lower()))
+            value.replace(exp.to_identifier(value.sql(comments=False).lower()))
         elif isinstance(value, exp.Func) and not any(value.args.values()):
             value.replace(exp.to_identifier(value.sql_name().lower()))
 
