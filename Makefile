@@ -20,7 +20,7 @@ setup: ## make .venv from requirements.lock (with a certain Python: make setup P
 		command -v python3.11) || { echo "setup: Python 3.11, 3.12 or 3.13 is needed, none was found" >&2; exit 1; }; \
 	PYTHON="$(PYTHON)" "$$python" scripts/bootstrap.py
 
-run: setup ## analyse the example warehouses, end to end
+run: setup ## analyze the example warehouses, end to end
 	@$(PY) -m lineage_pipeline.cli example
 
 serve: setup ## open the explorer on what `make run` made

@@ -25,7 +25,7 @@ from lineage_pipeline.web.neighborhood import NeighborhoodView, build_drawing, f
 from lineage_pipeline_tests.support.dbt_builds import run_dbt
 from lineage_pipeline_tests.support.example_history import publish_snapshot
 
-OWED = {"search": 0.300, "neighbourhood": 0.050}
+OWED = {"search": 0.300, "neighborhood": 0.050}
 """Seconds at the 95th percentile."""
 
 
@@ -40,7 +40,7 @@ class Timing(NamedTuple):
 
 
 def make_marts(folder: Path, statements: int, dialect: str = "postgres") -> tuple[Path, float]:
-    """Analyse a synthetic repository and build its marts; give the file and the seconds that dbt took."""
+    """Analyze a synthetic repository and build its marts; give the file and the seconds that dbt took."""
     write(generate(statements, dialect=dialect), folder / "repository")
     rules = load_settings(folder / "repository", {"analysis": {"dialect": dialect}}, {})
     found = discover_folder(folder / "repository", rules, name="synthetic")
@@ -68,7 +68,7 @@ def measure(path: Path, rounds: int = 60, seed: int = 0) -> list[Timing]:
     def look(name: tuple[str, str]) -> None:
         build_drawing(find_neighborhood(marts, NeighborhoodView(snapshot, name[0])))
 
-    found = [_timed("search", search, drawn), _timed("neighbourhood", look, drawn)]
+    found = [_timed("search", search, drawn), _timed("neighborhood", look, drawn)]
     marts.close()
     return found
 

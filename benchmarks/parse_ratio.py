@@ -39,7 +39,7 @@ class Parsed(msgspec.Struct, frozen=True):
     failed: int
 
 
-class Analysed(msgspec.Struct, frozen=True):
+class Analyzed(msgspec.Struct, frozen=True):
     """A cold run: its CPU seconds in all and by stage, and how much came out."""
 
     seconds: float
@@ -56,7 +56,7 @@ class Ratio(msgspec.Struct, frozen=True):
     files: int
     characters: int
     parse: Parsed
-    analysis: Analysed
+    analysis: Analyzed
 
     @property
     def ratio(self) -> float:
@@ -74,14 +74,14 @@ def measure(name: str, files: Sequence[InputFile], rounds: int) -> Ratio:
     dialects = sorted({_dialect(file) for file in files})
     for dialect in dialects:
         Dialect.get_or_raise(dialect or None)  # importing it is no part of parsing
-    pairs = [(apart(parse_files, files), apart(analyse_files, files)) for _ in range(rounds)]
+    pairs = [(apart(parse_files, files), apart(analyze_files, files)) for _ in range(rounds)]
     return Ratio(
         name,
         ", ".join(dialect or "generic" for dialect in dialects),
         len(files),
         sum(len(file.text) for file in files),
         min((parsed for parsed, _ in pairs), key=lambda parsed: parsed.seconds),
-        min((analysed for _, analysed in pairs), key=lambda analysed: analysed.seconds),
+        min((analyzed for _, analyzed in pairs), key=lambda analyzed: analyzed.seconds),
     )
 
 
@@ -109,7 +109,7 @@ def parse_files(files: Sequence[InputFile]) -> Parsed:
     return Parsed(cpu_seconds() - begun, failed)
 
 
-def analyse_files(files: Sequence[InputFile]) -> Analysed:
+def analyze_files(files: Sequence[InputFile]) -> Analyzed:
     """The whole lineage of all files."""
     spent = dict.fromkeys(STAGES, 0.0)
     gc.collect()
@@ -117,7 +117,7 @@ def analyse_files(files: Sequence[InputFile]) -> Analysed:
         begun = cpu_seconds()
         lineage = pipeline.build_lineage(files)
         seconds = cpu_seconds() - begun
-    return Analysed(seconds, spent, len(lineage.statements), len(lineage.column_edges))
+    return Analyzed(seconds, spent, len(lineage.statements), len(lineage.column_edges))
 
 
 @contextmanager

@@ -94,10 +94,10 @@ def measure_ratios(options: argparse.Namespace, report: Report) -> None:
 def measure_peers(options: argparse.Namespace, report: Report) -> None:
     """Ask the peers that are installed for the same files."""
     for one in inputs(options):
-        analysed = measure(one.name, one.files, min(options.rounds, 3)).analysis
+        analyzed = measure(one.name, one.files, min(options.rounds, 3)).analysis
         with tempfile.TemporaryDirectory(prefix="lineage-peers-") as folder:
             write({file.path: file.text for file in one.files if file.path.endswith(".sql")}, Path(folder))
-            ours = analysed.seconds - analysed.stages["reach"]
+            ours = analyzed.seconds - analyzed.stages["reach"]
             report.figures += compare(one.name, Path(folder), one.dialect, ours, options.peers)
 
 

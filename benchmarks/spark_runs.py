@@ -84,7 +84,7 @@ def figures(statements: int, local: Local, runs: Sequence[SparkRun]) -> Iterator
 
 
 def run_local(folder: Path) -> Local:
-    """Analyse a folder in this process."""
+    """Analyze a folder in this process."""
     settings = load_settings(folder, {}, {})
     wall, cpu = time.perf_counter(), cpu_seconds()
     pipeline.build_lineage(build_input_files(discover_folder(folder, settings), settings))
@@ -92,7 +92,7 @@ def run_local(folder: Path) -> Local:
 
 
 def run_spark(folder: Path, cores: int) -> SparkRun:
-    """Analyse a folder on Spark, after a first job that no figure counts."""
+    """Analyze a folder on Spark, after a first job that no figure counts."""
     from benchmarks.snapshots import run_snapshot
     from benchmarks.stages import shuffled
     from lineage_pipeline.spark.session import count_jobs, get_session

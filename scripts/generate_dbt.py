@@ -84,7 +84,7 @@ def select(table: Table) -> str:
     for name in arrow_schema(table.name).names:
         alias = f" as {staged(table, name)}" if staged(table, name) != name else ""
         lines.append(f"    {table.name}.{name}{alias}")
-    # Two snapshots that are analysed at the same time may both store a content that is new to both.
+    # Two snapshots that are analyzed at the same time may both store a content that is new to both.
     head = "select distinct" if not address_columns(table.name) else "select"
     return f"{head}\n" + ",\n".join(lines) + f"\nfrom {{{{ source('lineage', '{table.name}') }}}} as {table.name}\n"
 

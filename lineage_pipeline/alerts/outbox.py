@@ -87,7 +87,7 @@ class Outbox:
         """Move unreadable files out of the way of the others, and return their messages."""
         kinds: list[tuple[Path, type[msgspec.Struct]]] = [(file, Delivery) for file in self._files()]
         kinds += [(self._state_file, OutboxState)] if self._state_file.exists() else []
-        return [told for file, kind in kinds if (told := self._set_aside_file(file, kind))]
+        return [problem for file, kind in kinds if (problem := self._set_aside_file(file, kind))]
 
     def _set_aside_file(self, file: Path, kind: type[msgspec.Struct]) -> str:
         try:

@@ -97,8 +97,8 @@ def _read_secret(name: str, around: SinkContext, sink: SinkOptions) -> str:
     """Read a secret by the name of its environment variable, which is all that errors show."""
     value = around.environ.get(name, "") if name else ""
     if not value:
-        told = f"the variable {name} is not set" if name else "its settings name no variable for the address"
-        raise LineageError(f"sink {sink.name}: {told}")
+        reason = f"the variable {name} is not set" if name else "its settings name no variable for the address"
+        raise LineageError(f"sink {sink.name}: {reason}")
     return value
 
 
@@ -194,8 +194,8 @@ def _partial_refusal(refused: Mapping[str, tuple[int, bytes]], to: list[str]) ->
     if not refused:
         return None
     codes = sorted({code for code, _ in refused.values()})
-    told = f"refused {len(refused)} of {len(to)} recipients ({', '.join(map(str, codes))})"
-    return SinkRefusal(told, final=codes[0] >= PERMANENT_SMTP_CODE, left=tuple(refused))
+    reason = f"refused {len(refused)} of {len(to)} recipients ({', '.join(map(str, codes))})"
+    return SinkRefusal(reason, final=codes[0] >= PERMANENT_SMTP_CODE, left=tuple(refused))
 
 
 def _connect_smtp(sink: SinkOptions, around: SinkContext) -> smtplib.SMTP:
@@ -257,8 +257,8 @@ def format_title(alert: Alert) -> str:
 
 def format_log_line(alert: Alert) -> str:
     """Format an alert as one log line."""
-    told = f"{format_title(alert)}: {alert.description}" if alert.description else format_title(alert)
-    return escape_line(told, 3 * LINE_LENGTH)
+    shown = f"{format_title(alert)}: {alert.description}" if alert.description else format_title(alert)
+    return escape_line(shown, 3 * LINE_LENGTH)
 
 
 def format_document(alert: Alert) -> dict[str, Any]:

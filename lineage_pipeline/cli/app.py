@@ -176,8 +176,8 @@ def format_error(error: Exception) -> str:
         return str(error)
     if hasattr(error, "format_message"):  # the parser of the command line
         command = getattr(getattr(error, "ctx", None), "command_path", "lineage")
-        told = str(error.format_message()).replace(": Value error, ", ": ").rstrip(".?")
-        return f"{told}; see `{command} --help`"
+        message = str(error.format_message()).replace(": Value error, ", ": ").rstrip(".?")
+        return f"{message}; see `{command} --help`"
     if isinstance(error, ModuleNotFoundError):
         package = (error.name or "").partition(".")[0]
         if package in EXTRAS:

@@ -47,5 +47,5 @@ def _analyze_as(dialect: str, places: Sequence[str], reading: "ReadingFlags") ->
 
 
 def _count_findings(subject: "Subject") -> int:
-    told = (row for row in subject.lineage.diagnostics if row.code != DOUBT_CODE)
-    return sum(row.severity in (Level.ERROR, Level.WARNING) for row in told)
+    findings = (row for row in subject.lineage.diagnostics if row.code != DOUBT_CODE)
+    return sum(row.severity in (Level.ERROR, Level.WARNING) for row in findings)

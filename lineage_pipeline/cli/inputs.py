@@ -50,8 +50,8 @@ class ReadingFlags(NamedTuple):
         require_known_dialect(self.dialect or "")
         said: dict[str, object] = {"dialect": self.dialect, "allow_implied": self.allow_implied}
         analysis = said | ({"schemas": resolve_schema_places(list(self.schema or ()))} if schemas else {})
-        told = {"variables": parse_variables(list(self.variables or ()))}
-        return {"analysis": analysis, "templating": told, "cache": self.cache}
+        given = {"variables": parse_variables(list(self.variables or ()))}
+        return {"analysis": analysis, "templating": given, "cache": self.cache}
 
 
 class DiscoveredInputs(NamedTuple):

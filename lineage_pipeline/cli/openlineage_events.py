@@ -54,16 +54,16 @@ def export_events(source: ExportSource, output: Path | None, given: Mapping[str,
         subject = msgspec.structs.replace(subject, naming=naming)
     _warn_of_guessed_namespaces(subject, source.settings())
     profile, indirect = given.get("profile", Profile.JOB), given.get("indirect", Indirect.DATASET)
-    told = list(build_events(subject, EmissionOptions(profile, indirect, turns)))
+    built = list(build_events(subject, EmissionOptions(profile, indirect, turns)))
     if per_job:
-        _write_job_files(told, per_job)
+        _write_job_files(built, per_job)
     if target:
         taken = send_with_backlog(
-            map(encode_event, told), target, load_settings(Path.cwd(), {}, os.environ).home / UNSENT_FOLDER
+            map(encode_event, built), target, load_settings(Path.cwd(), {}, os.environ).home / UNSENT_FOLDER
         )
         print_note(f"lineage: {target.url} took {taken} events")
     if output or not (target or per_job):
-        write_output(map(encode_event, told), output)
+        write_output(map(encode_event, built), output)
 
 
 def _compare_with_base(base: str, source: ExportSource) -> dict[str, LifecycleChange]:
@@ -100,10 +100,10 @@ def _warn_of_guessed_namespaces(subject: Subject, settings: Settings) -> None:
             )
 
 
-def _write_job_files(told: Iterable[Mapping[str, Any]], folder: Path) -> None:
+def _write_job_files(built: Iterable[Mapping[str, Any]], folder: Path) -> None:
     """Write the events of each job, and of each dataset without one, to a file named after it."""
     texts: dict[str, list[str]] = {}
-    for event in told:
+    for event in built:
         owner = event.get("job") or event["dataset"]
         texts.setdefault(_safe_file_name(owner["name"]), []).append(encode_event(dict(event)))
     for name, lines in texts.items():

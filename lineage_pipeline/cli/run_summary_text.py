@@ -38,8 +38,8 @@ def _summary_lines(summary: RunSummary) -> Iterator[str]:
     yield f"Snapshots: {', '.join(summary.snapshots) or 'none'}"
     yield "Tables:    " + ", ".join(f"{count.rows} {count.table}" for count in summary.tables)
     yield "Findings:  " + ", ".join(f"{summary.findings.get(level, 0)} {level.value}" for level in Level)
-    told = (f"{summary.changes.get(severity, 0)} {_severity_words(severity)}" for severity in Severity)
-    yield "Changes:   " + ", ".join(told) + (f", and {summary.derived} that follow" if summary.derived else "")
+    counts = (f"{summary.changes.get(severity, 0)} {_severity_words(severity)}" for severity in Severity)
+    yield "Changes:   " + ", ".join(counts) + (f", and {summary.derived} that follow" if summary.derived else "")
     yield f"Checks:    {summary.checks_passed} passed, {len(summary.failed)} failed"
     for one in summary.failed:
         yield f"  failed:  {one.check} of {one.table}, {one.snapshot}: {one.observed}"

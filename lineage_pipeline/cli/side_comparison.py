@@ -32,10 +32,10 @@ def compare_sides(
     today: str,
     *,
     show_waived: bool = False,
-    told: "Iterable[Diagnostic]" = (),
+    findings: "Iterable[Diagnostic]" = (),
 ) -> Comparison:
-    """Compare two sides with the policy and the waivers of the head; `told` are further findings."""
-    return judge_comparison(find_differences(base, head), today, show_waived=show_waived, told=told)
+    """Compare two sides with the policy and the waivers of the head; `findings` are further findings."""
+    return judge_comparison(find_differences(base, head), today, show_waived=show_waived, findings=findings)
 
 
 def find_differences(base: ComparisonSide, head: ComparisonSide) -> "ComparedSides":
@@ -60,9 +60,9 @@ def find_differences(base: ComparisonSide, head: ComparisonSide) -> "ComparedSid
 
 
 def judge_comparison(
-    found: "ComparedSides", today: str, *, show_waived: bool = False, told: "Iterable[Diagnostic]" = ()
+    found: "ComparedSides", today: str, *, show_waived: bool = False, findings: "Iterable[Diagnostic]" = ()
 ) -> Comparison:
-    """Apply the waivers that hold on a day; `told` are further findings."""
+    """Apply the waivers that hold on a day; `findings` are further findings."""
     from lineage_pipeline.engine.diff.waivers import apply_waivers
 
     waived = apply_waivers(found.comparison.changes, found.waivers, today)
@@ -70,7 +70,7 @@ def judge_comparison(
         found.comparison,
         changes=waived.changes,
         waivers=waived.waivers,
-        findings=(*told, *found.problems, *waived.findings),
+        findings=(*findings, *found.problems, *waived.findings),
         show_waived=show_waived,
     )
 

@@ -71,7 +71,7 @@ def _find_outputs(lineage: Lineage, name: str) -> tuple[ColumnRef, ...]:
         found = tuple(ref for ref in written if ref.column.lower() == wanted)
         if not found:
             listed = ", ".join(dict.fromkeys(ref.column for ref in written))
-            told = f"written are {listed}" if listed else "none of them writes a column"
-            raise NotThere(f"no statement writes a column {name}; {told}")
+            hint = f"written are {listed}" if listed else "none of them writes a column"
+            raise NotThere(f"no statement writes a column {name}; {hint}")
         return found
     return lineage.select(selector).columns

@@ -45,15 +45,15 @@ def unreadable_error(file: Path, error: Exception) -> LineageError:
 
 
 def _syntax_error(place: str, text: str, error: tomllib.TOMLDecodeError) -> LineageError:
-    told, lines = str(error), text.splitlines() or [""]
-    found = _TOML_ERROR_LOCATION.search(told)
+    message, lines = str(error), text.splitlines() or [""]
+    found = _TOML_ERROR_LOCATION.search(message)
     line = int(found["line"]) if found and found["line"] else len(lines)
     column = int(found["column"]) if found and found["column"] else len(lines[-1]) + 1
     start = max(column - SHOWN_CHARACTERS, 0)
     shown = lines[min(line, len(lines)) - 1][start : start + 2 * SHOWN_CHARACTERS]
     return FileSyntaxError(
         f"{place}:{line}:{column}",
-        _TOML_ERROR_LOCATION.sub("", told),
+        _TOML_ERROR_LOCATION.sub("", message),
         f"    {shown}\n    {' ' * (column - 1 - start)}^",
     )
 

@@ -28,7 +28,7 @@ def build_jobs(marts: Sequence[dg.AssetsDefinition]) -> list[Any]:
             SNAPSHOT_JOB,
             selection=dg.AssetSelection.assets(*(make_asset_key(name) for name in (*TABLE_DEPS, *PRODUCTS))),
             executor_def=dg.in_process_executor,
-            description="Analyse one snapshot, check it, publish it, compare it with its base.",
+            description="Analyze one snapshot, check it, publish it, compare it with its base.",
         ),
         dg.define_asset_job(
             RETENTION_JOB,

@@ -102,8 +102,8 @@ def vote_on_dialect(folder: str, signs: Sequence[Collection[str]]) -> DialectVot
         voters[first] >= MIN_VOTERS and voters[first] * MIN_SHARE >= len(signs)
     )
     if totals[first] < MIN_WEIGHT * UNIT or not enough:
-        told = f"too few signs: {voters[first]} of {len(signs)} files look like {first}"
-        return DialectVote(folder, "", told, len(signs))
+        reason = f"too few signs: {voters[first]} of {len(signs)} files look like {first}"
+        return DialectVote(folder, "", reason, len(signs))
     if more <= less:
         return DialectVote(folder, "", f"as many signs of {first} as of {other}", len(signs), first)
     doubtful = max(rivals, key=lambda name: (rivals[name][1] * DOUBT - rivals[name][0], name), default="")

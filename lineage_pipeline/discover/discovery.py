@@ -335,8 +335,8 @@ class DiscoveryReader:
     def sources(self) -> Iterator[Source]:
         """Read all files and yield each distinct content once."""
         seen: set[str] = set()
-        for file, source, told in _iter_rows(self._to_read(), self.rules, self.around, self.templates):
-            self._add_rows(RecalledFile(file, self._find_signs(file, source), tuple(told)))
+        for file, source, findings in _iter_rows(self._to_read(), self.rules, self.around, self.templates):
+            self._add_rows(RecalledFile(file, self._find_signs(file, source), tuple(findings)))
             if source.source_hash not in seen:
                 seen.add(source.source_hash)
                 yield source
@@ -387,14 +387,17 @@ class DiscoveryReader:
             files=len(files),
         )
         folders = self.selection.unread_folders() if self.selection is not None else ()
-        told = (*modules, *map(build_unread_finding, folders), *self.diagnostics, *missing, *_report_doubts(votes))
+        findings = (*modules, *map(build_unread_finding, folders), *self.diagnostics, *missing, *_report_doubts(votes))
         return Discovery(
             snapshot=named,
             files=tuple(files),
             sources=tuple(sources),
-            diagnostics=told,
+            diagnostics=findings,
             waivers=self.waivers,
-            unread=(*(self.selection.unread() if self.selection is not None else ()), *_find_oversized(files, told)),
+            unread=(
+                *(self.selection.unread() if self.selection is not None else ()),
+                *_find_oversized(files, findings),
+            ),
             votes=votes,
         )
 
@@ -451,8 +454,8 @@ def _iter_rows(
             continue
         known.add(file.path)
         owned = msgspec.structs.replace(file, owners=around.owners.of(raw.path)) if around.owners else file
-        row, source, told = render_rows(owned, source, templates, rules)
-        yield row, source, [_encodable_finding(one) for one in (*problems, *told)]
+        row, source, findings = render_rows(owned, source, templates, rules)
+        yield row, source, [_encodable_finding(one) for one in (*problems, *findings)]
     yield from render_project_rows(templates, rules, known)
     yield from render_declared_schemas(around.library, rules)
 
@@ -508,8 +511,8 @@ def build_file_finding(code: str, path: str | None, **values: str) -> Diagnostic
 def add_unread_folders(found: Discovery, folders: Sequence[UnreadFolder]) -> Discovery:
     """Return a discovery with unread files of further folders, and the findings about them."""
     unread = (*found.unread, *(file for folder in folders for file in folder.files))
-    told = (*found.diagnostics, *map(build_unread_finding, folders))
-    return msgspec.structs.replace(found, unread=unread, diagnostics=told)
+    reported = (*found.diagnostics, *map(build_unread_finding, folders))
+    return msgspec.structs.replace(found, unread=unread, diagnostics=reported)
 
 
 def build_unread_finding(folder: UnreadFolder) -> Diagnostic:

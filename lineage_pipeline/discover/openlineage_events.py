@@ -103,11 +103,11 @@ def read_openlineage_events(path: str, content: bytes) -> tuple[tuple[RuntimeJob
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             findings.append(build_file_finding("EVENT_INVALID", path, place=place, reason=str(error)))
     failed = {event.run.runId for event in events if event.run and event.eventType in FAILED_EVENT_TYPES}
-    told: dict[tuple[str, str], list[_RunEvent]] = {}
+    runs: dict[tuple[str, str], list[_RunEvent]] = {}
     for event in sorted(events, key=lambda event: event.eventTime):
         if event.job is not None and not (event.run and event.run.runId in failed):
-            told.setdefault((event.job.namespace, event.job.name), []).append(event)
-    return tuple(_merge_job_events(*key, told[key]) for key in sorted(told)), tuple(findings)
+            runs.setdefault((event.job.namespace, event.job.name), []).append(event)
+    return tuple(_merge_job_events(*key, runs[key]) for key in sorted(runs)), tuple(findings)
 
 
 def _split_events(content: bytes) -> Iterator[tuple[str, Any]]:

@@ -69,12 +69,12 @@ def build_notes(graph: Graph) -> list[SpanNote]:
 
 def highlight_text(text: str, notes: Iterable[SpanNote]) -> list[HighlightedLine]:
     """Split a text into lines with marked slices; where two overlap, the first in the text counts."""
-    told: dict[tuple[int, int], list[str]] = {}
+    notes_at: dict[tuple[int, int], list[str]] = {}
     for note in notes:
-        told.setdefault((note.start, note.end), []).append(note.about)
+        notes_at.setdefault((note.start, note.end), []).append(note.about)
     pieces: list[LinePiece] = []
     at = 0
-    for (start, end), lines in sorted(told.items()):
+    for (start, end), lines in sorted(notes_at.items()):
         if at <= start < end <= len(text):
             pieces += [LinePiece(text[at:start]), LinePiece(text[start:end], "\n".join(dict.fromkeys(lines)))]
             at = end

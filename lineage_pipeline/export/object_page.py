@@ -143,6 +143,6 @@ def _highlight_file(text: str, edges: Iterable[ColumnEdge]) -> list[HighlightedL
     for edge in edges:
         if edge.span is not None and edge.type is EdgeType.DIRECT:
             how = "" if edge.subtype is Subtype.IDENTITY else f" ({edge.subtype.value.lower().replace('_', ' ')})"
-            told = f"{edge.to_object}.{edge.to_column} ← {edge.from_object}.{edge.from_column}{how}"
-            notes.append(SpanNote(edge.span.start, edge.span.end, escape_hidden(told)))
+            note = f"{edge.to_object}.{edge.to_column} ← {edge.from_object}.{edge.from_column}{how}"
+            notes.append(SpanNote(edge.span.start, edge.span.end, escape_hidden(note)))
     return highlight_text(text, notes)

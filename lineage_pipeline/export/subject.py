@@ -50,7 +50,7 @@ class Comparison(msgspec.Struct, frozen=True):
     waivers: tuple[Waiver, ...] = ()
     findings: tuple[Diagnostic, ...] = ()
     show_waived: bool = False
-    unanalysed: tuple[Diagnostic, ...] = ()
+    unanalyzed: tuple[Diagnostic, ...] = ()
     edges: tuple[tuple[str, str], ...] = ()
     files: frozenset[str] = frozenset()
     owners: Mapping[str, tuple[str, ...]] = {}
@@ -83,7 +83,7 @@ def with_head(comparison: Comparison, lineage: LineageTables, files: Iterable[Sq
     """Add what a report says about head: what was not analyzed, the object edges, the files and the owners."""
     return msgspec.structs.replace(
         comparison,
-        unanalysed=tuple(finding for finding in lineage.diagnostics if is_unanalyzed(finding)),
+        unanalyzed=tuple(finding for finding in lineage.diagnostics if is_unanalyzed(finding)),
         edges=tuple(sorted({(edge.from_object, edge.to_object) for edge in lineage.object_edges})),
         files=frozenset(file.path for file in files),
         owners={row.object: row.owners for row in lineage.objects if row.owners},

@@ -67,11 +67,11 @@ class OpenedFiles:
         self.fresh: list[str] = []
         self.unmoved = entries.keys() == before.files.keys()
         for path, entry in entries.items():
-            told = before.files.get(path)
-            alike = told is not None and numbered.get(entry.options) == told.options
-            if told is None or not alike or told.source != entry.source:
+            known = before.files.get(path)
+            alike = known is not None and numbered.get(entry.options) == known.options
+            if known is None or not alike or known.source != entry.source:
                 self.fresh.append(path)
-            if told is None or not alike or (told.owners, told.position) != (entry.owners, entry.position):
+            if known is None or not alike or (known.owners, known.position) != (entry.owners, entry.position):
                 self.unmoved = False
         self._files: dict[str, CompiledFile] = {}
 
@@ -125,7 +125,7 @@ def update_analysis(
         linked = _link_dirty_files(opened, dirt, imported)
     kept = AnalysisState(
         options=linked.options,
-        files=linked.told,
+        files=linked.states,
         known=dirt.known,
         bound=plan.bound,
         order=plan.order,
@@ -139,7 +139,7 @@ def update_analysis(
         plan,
         linked.shapes,
         linked.made,
-        gone=frozenset(before.files.keys() - linked.told.keys()),
+        gone=frozenset(before.files.keys() - linked.states.keys()),
         objects=frozenset(dirt.objects | (before.known.keys() - dirt.known.keys())),
         asked=frozenset(name for name, _ in {*before.wanted} ^ {*linked.wanted}),
         stood=stood is not None,
@@ -154,7 +154,7 @@ class LinkedFiles(msgspec.Struct, frozen=True):
 
     shapes: SnapshotSchemas
     made: dict[str, tuple[CompiledFile, LinkedRows]]
-    told: dict[str, FileState]
+    states: dict[str, FileState]
     options: tuple[Options, ...]
     wanted: tuple[ColumnRequest, ...]
     carried: tuple[ColumnEdge, ...]
@@ -177,7 +177,7 @@ def _link_dirty_files(opened: OpenedFiles, dirt: DirtySet, imported: Mapping[str
     shapes = resolve_dirty_schemas(dirt, opened.file, imported)
     listed = ListedColumns(shapes.registry.schemas)
     made: dict[str, tuple[CompiledFile, LinkedRows]] = {}
-    told: dict[str, FileState] = {}
+    states: dict[str, FileState] = {}
     numbers: dict[Options, int] = {}
     for path, entry in opened.entries.items():
         number = numbers.setdefault(entry.options, len(numbers))
@@ -185,11 +185,11 @@ def _link_dirty_files(opened: OpenedFiles, dirt: DirtySet, imported: Mapping[str
             item = opened.file(path)
             edges = link_files([item], dirt.plan, shapes.registry)
             made[path] = item, edges
-            told[path] = _build_file_state(entry, number, item, edges, listed)
+            states[path] = _build_file_state(entry, number, item, edges, listed)
         else:
             old, around = dirt.before.files[path], {"owners": entry.owners, "position": entry.position}
-            told[path] = msgspec.structs.replace(old, options=number, **around)
-    return LinkedFiles(shapes, made, told, tuple(numbers), *_collect_requests(told.values(), shapes))
+            states[path] = msgspec.structs.replace(old, options=number, **around)
+    return LinkedFiles(shapes, made, states, tuple(numbers), *_collect_requests(states.values(), shapes))
 
 
 def _build_file_state(
@@ -197,17 +197,17 @@ def _build_file_state(
 ) -> FileState:
     """The state of a file for the next analysis."""
     requests = tuple(sorted(find_requested_columns(edges.edges, listed)))
-    told = requests, tuple(edges.passings), tuple(edges.findings)
-    return FileState(entry.source, number, item.face, *told, entry.owners, entry.position)
+    results = requests, tuple(edges.passings), tuple(edges.findings)
+    return FileState(entry.source, number, item.face, *results, entry.owners, entry.position)
 
 
 def _collect_requests(
-    told: Iterable[FileState], shapes: SnapshotSchemas
+    states: Iterable[FileState], shapes: SnapshotSchemas
 ) -> tuple[tuple[ColumnRequest, ...], tuple[ColumnEdge, ...]]:
     """The columns that all files request through stars, and the edges that carry them."""
     requests: set[ColumnRequest] = set()
     passings: list[StarEdge] = []
-    for one in told:
+    for one in states:
         requests.update(one.requests)
         passings.extend(one.passings)
     sources = {name: shapes.schema(name) for name in {one.source for one in passings} & shapes.packed.keys()}

@@ -88,14 +88,14 @@ def refresh_lineage(
     with relax_garbage_collector():
         done = update_analysis(entries, before, texts, given.schemas, compile_all)
         if done is None:
-            tables, told, after = _analyze_all(entries, texts, given, compile_all)
+            tables, findings, after = _analyze_all(entries, texts, given, compile_all)
         else:
-            tables, told, after = merge_tables(done, kept.tables, given.schemas), merge_findings(done), done.before
+            tables, findings, after = merge_tables(done, kept.tables, given.schemas), merge_findings(done), done.before
         tables |= {
             "snapshots": rows_to_plain_arrow("snapshots", (discovery.snapshot,)),
             "sql_files": rows_to_plain_arrow("sql_files", discovery.files),
             "sources": _merge_sources(discovery, texts),
-            "diagnostics": rows_to_plain_arrow("diagnostics", (*discovery.diagnostics, *given.findings, *told)),
+            "diagnostics": rows_to_plain_arrow("diagnostics", (*discovery.diagnostics, *given.findings, *findings)),
         }
     return CachedLineage(
         discovery.key, tables, msgspec.structs.replace(after, imported=imported if done else "").pack()
@@ -226,5 +226,5 @@ def _plan_rows(done: IncrementalResult) -> Iterator[tuple[str, StructRows]]:
 
 def merge_findings(done: IncrementalResult) -> list[Diagnostic]:
     """The findings of all files and of the plan, each once."""
-    told = [row for one in done.before.files.values() for row in one.findings]
-    return sorted({row.id: row for row in (*done.plan.diagnostics, *told)}.values(), key=finding_sort_key)
+    linked = [row for one in done.before.files.values() for row in one.findings]
+    return sorted({row.id: row for row in (*done.plan.diagnostics, *linked)}.values(), key=finding_sort_key)

@@ -32,13 +32,13 @@ CODES: dict[str, FindingCode] = {
             severity=Level.ERROR,
             message="cannot parse this statement: {reason}",
             meaning="The text is not a statement of this dialect, or one that the parser does not know yet.",
-            remedy="Check the dialect of the file; correct the SQL. The other statements of the file are analysed.",
+            remedy="Check the dialect of the file; correct the SQL. The other statements of the file are analyzed.",
         ),
         FindingCode(
             name="UNSUPPORTED_SYNTAX",
             severity=Level.WARNING,
-            message="{construct} is not analysed",
-            meaning="The statement is recognised, but its lineage is not worked out.",
+            message="{construct} is not analyzed",
+            meaning="The statement is recognized, but its lineage is not worked out.",
             remedy="Nothing, if it carries no data; otherwise its targets and sources are missing from the graph.",
             undone=True,
         ),
@@ -156,7 +156,7 @@ CODES: dict[str, FindingCode] = {
             severity=Level.INFO,
             message="this is another repository, which is not followed",
             meaning="A submodule has files of its own, which are not part of this revision.",
-            remedy="Analyse it as a repository of its own, and import its snapshot.",
+            remedy="Analyze it as a repository of its own, and import its snapshot.",
             undone=True,
         ),
         FindingCode(
@@ -164,13 +164,13 @@ CODES: dict[str, FindingCode] = {
             severity=Level.WARNING,
             message="the content of this file is not here: it is a pointer of Git LFS",
             meaning="Git LFS keeps the file elsewhere; nothing is fetched.",
-            remedy="Store SQL in git itself, or analyse a folder in which the file has been fetched.",
+            remedy="Store SQL in git itself, or analyze a folder in which the file has been fetched.",
             undone=True,
         ),
         FindingCode(
             name="UNKNOWN_TABLE",
             severity=Level.WARNING,
-            message="{name} is neither produced nor catalogued",
+            message="{name} is not defined here or in any schema source",
             meaning="A statement reads an object that no file creates and no imported schema describes, or "
             "writes one although "
             "others of the same schema are imported.",

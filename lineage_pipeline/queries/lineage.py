@@ -225,15 +225,15 @@ CHOSEN_TABLES = ("objects", "columns", "constraints")
 
 def merge_lineages(lineages: Sequence[LineageTables]) -> LineageTables:
     """One lineage; where files with the same path differ, later ones get a number before their path."""
-    told: list[LineageTables] = []
+    separate: list[LineageTables] = []
     for lineage in lineages:
-        told.append(_separate_paths(lineage, len(told) + 1, told))
-    best = _choose_lineages(told)
-    tables: dict[str, Any] = {name: _union_rows(name, told) for name in UNION_TABLES}
+        separate.append(_separate_paths(lineage, len(separate) + 1, separate))
+    best = _choose_lineages(separate)
+    tables: dict[str, Any] = {name: _union_rows(name, separate) for name in UNION_TABLES}
     for name in CHOSEN_TABLES:
-        rows = [row for number, one in enumerate(told) for row in getattr(one, name) if best[row.object] == number]
+        rows = [row for number, one in enumerate(separate) for row in getattr(one, name) if best[row.object] == number]
         tables[name] = _sort_rows(name, rows)
-    return LineageTables(**tables, object_edges=_merge_object_edges(told))
+    return LineageTables(**tables, object_edges=_merge_object_edges(separate))
 
 
 def merge_files(files: Iterable[Sequence[SqlFile]]) -> tuple[SqlFile, ...]:

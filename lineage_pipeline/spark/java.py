@@ -48,11 +48,6 @@ class JavaRuntime:
         return OLDEST_JAVA <= int(re.split(r"\D", self.version)[0] or 0) <= NEWEST_JAVA
 
 
-def find_java_home(environ: Mapping[str, str] = os.environ) -> Path | None:
-    """Return the folder to set JAVA_HOME to, or None where no Java is suitable."""
-    return find_java(environ).path
-
-
 def find_java(environ: Mapping[str, str] = os.environ) -> JavaChoice:
     """Find the first suitable Java, and say which ones were skipped and why."""
     passed_over: list[str] = []

@@ -74,7 +74,7 @@ def _conform_column(table: str, content: pa.Table, field: pa.Field) -> pa.Chunke
     if field.name not in content.column_names:
         if field.nullable:
             return pa.nulls(content.num_rows, field.type)
-        raise LineageError(f"{table} has no column {field.name}: it was written by another version, analyse it again")
+        raise LineageError(f"{table} has no column {field.name}: it was written by another version, analyze it again")
     column = content.column(field.name)
     if column.type == field.type:
         return column
@@ -135,7 +135,7 @@ def _enum_members(array: pa.Array, kind: inspect.EnumType) -> dict[str, Any]:
     try:
         return {word: kind.cls(word) for word in array.unique().to_pylist() if word is not None}
     except ValueError as error:
-        raise LineageError(f"{error}: it was written by another version, analyse it again") from error
+        raise LineageError(f"{error}: it was written by another version, analyze it again") from error
 
 
 def _mask_nulls(values: Sequence[Any], array: pa.Array) -> list[Any]:

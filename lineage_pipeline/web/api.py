@@ -130,7 +130,7 @@ API_QUERIES: dict[str, ApiQuery] = {
         _answer_search,
     ),
     "/api/object": ApiQuery(
-        "An object with columns, neighbours and findings.", (SNAPSHOT_PARAMETER, OBJECT_PARAMETER), _answer_object
+        "An object with columns, neighbors and findings.", (SNAPSHOT_PARAMETER, OBJECT_PARAMETER), _answer_object
     ),
     "/api/lineage": ApiQuery(
         "What feeds the columns of an object.",

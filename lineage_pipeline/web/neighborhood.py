@@ -164,10 +164,10 @@ def _load_flows(marts: Marts, view: NeighborhoodView, names: list[str]) -> tuple
 
 def _build_flow(ends: tuple[str, ...], how: set[str]) -> Arrow:
     source, source_column, target, target_column, kind = ends
-    told = (*sorted(how - {APPROXIMATE}), *({APPROXIMATE} & how))
+    ways = (*sorted(how - {APPROXIMATE}), *({APPROXIMATE} & how))
     first, last = (None if name == ALL_COLUMNS else name for name in (source_column, target_column))
     return Arrow(
-        source=source, target=target, how=told, direct=kind == EdgeType.DIRECT, source_column=first, target_column=last
+        source=source, target=target, how=ways, direct=kind == EdgeType.DIRECT, source_column=first, target_column=last
     )
 
 

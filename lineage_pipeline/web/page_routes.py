@@ -186,7 +186,7 @@ def _panel_links(view: NeighborhoodView, around: Neighborhood, against: str) -> 
         found[escape_hidden(box.id)] = [
             ["Open its page", build_address("/object", snapshot=snapshot, object=box.id)],
             ["Look around it", build_address("/explore", snapshot=snapshot, object=box.id)],
-            ["Show its neighbours too", build_address("/explore", **same, open=more)],
+            ["Show its neighbors too", build_address("/explore", **same, open=more)],
         ]
     return found
 
@@ -215,7 +215,7 @@ def show_object(request: Request) -> Response:
     for row in mart_queries.list_inputs(marts, snapshot, name):
         by_column.setdefault(row["to_column"], []).append(row)
     inside = _file_detail(request, snapshot, found["path"]) if found["path"] else None
-    neighbours = mart_queries.list_neighbors(marts, snapshot, name)
+    neighbors = mart_queries.list_neighbors(marts, snapshot, name)
     return render_page(
         request,
         "object.html",
@@ -223,8 +223,8 @@ def show_object(request: Request) -> Response:
         found=found,
         columns=mart_queries.list_columns(marts, snapshot, name),
         inputs=by_column,
-        made_of=[row for row in neighbours if row["to_object"] == name],
-        read_by=[row for row in neighbours if row["from_object"] == name],
+        made_of=[row for row in neighbors if row["to_object"] == name],
+        read_by=[row for row in neighbors if row["from_object"] == name],
         findings=mart_queries.list_object_findings(marts, snapshot, name, found["path"]),
         history=mart_queries.list_history(marts, name, found["repo"]),
         parts=_writing_statements(marts, snapshot, name),
@@ -249,7 +249,7 @@ def show_statement(request: Request) -> Response:
     most = max(len(inside.statements) - 1, 0)
     ordinal = parse_number("statement", request.query_params.get("statement", ""), (0, most, 0))
     if (inside.path, ordinal) not in {(row.path, row.ordinal) for row in inside.graphs.lineage.statements}:
-        raise RequestError("this statement was not analysed", 404)
+        raise RequestError("this statement was not analyzed", 404)
     picture, flows = draw_statement(inside.graphs.statement(inside.path, ordinal))
     known = {row.object for row in inside.graphs.lineage.objects}
     links = {

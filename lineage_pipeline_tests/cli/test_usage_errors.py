@@ -161,7 +161,7 @@ def test_a_scan_into_a_file_says_what_is_in_it(shop: Path, capsys: pytest.Captur
     assert main(["scan", str(shop), "-o", "a.lineage"]) == 0
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert re.search(r"3 statements analysed, .* 3 objects, .*; in a\.lineage$", shown.err.strip())
+    assert re.search(r"3 statements analyzed, .* 3 objects, .*; in a\.lineage$", shown.err.strip())
 
 
 def test_variables_reach_every_command_that_reads_sql(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:

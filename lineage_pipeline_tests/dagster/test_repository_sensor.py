@@ -263,7 +263,7 @@ def test_a_tick_starts_nothing_after_its_time_budget(operated: WatchedProject) -
     watcher = RepositoryWatcher(Project(), InstanceRuns(operated.instance), LookBudget(10, 100, lambda: next(moments)))
     look = watcher.look(operated.settings.repositories[0], {}, 5)
     assert 0 < len(look.refs) < 4
-    assert "are left for the next look" in look.told[-1]
+    assert "are left for the next look" in look.messages[-1]
 
 
 def test_a_repository_that_cannot_be_read_stops_no_other_and_is_seen(operated: WatchedProject) -> None:

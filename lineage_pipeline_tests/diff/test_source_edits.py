@@ -7,7 +7,7 @@ import pytest
 from lineage_pipeline.cli.revisions import discover_sides
 from lineage_pipeline.cli.side_comparison import compare_sides
 from lineage_pipeline.engine.diff.source_edits import MOST_QUOTED_LINES, compare_lines
-from lineage_pipeline.export.reports.headlines import describe_what
+from lineage_pipeline.export.reports.headlines import write_headline
 from lineage_pipeline.model.tables import Change
 
 Files = dict[str, str]
@@ -73,7 +73,7 @@ QUERIES = {
 def test_a_change_is_named_by_what_happened_and_stands_at_the_edited_line(what: str, tmp_path: Path) -> None:
     before, after, line = QUERIES[what]
     change = compare_view(tmp_path, before, after)
-    assert (describe_what(change), change.line) == (what, line)
+    assert (write_headline(change), change.line) == (what, line)
     assert change.sql_before or change.sql_after
 
 

@@ -21,7 +21,7 @@ from lineage_pipeline.discover.git.repository import (
     resolve_commit,
 )
 from lineage_pipeline.discover.schemas.imported_tables import SchemaMapping
-from lineage_pipeline.discover.schemas.normalize import import_schema_input
+from lineage_pipeline.discover.schemas.normalize import normalize_tables, parse_schema_input
 from lineage_pipeline.discover.schemas.schema_sources import read_schema_source
 from lineage_pipeline.engine.graph.script_scopes import natural_path_key
 from lineage_pipeline.files.encoding import decode_content
@@ -177,11 +177,12 @@ def test_files_by_name_keep_the_paths_that_were_given(tmp_path: Path) -> None:
 
 def test_imported_schemas_are_named_as_the_dialect_names_them() -> None:
     given: SchemaMapping = {'raw."Odd.Name"': ["id", '"Id"'], "db.raw.t": {"a": "decimal(10, 2)"}}
-    found = import_schema_input(given, Options("snowflake", default_catalog="db"))
+    found = normalize_tables(parse_schema_input(given).tables, Options("snowflake", default_catalog="db")).schemas
     assert list(found) == ['DB.RAW."Odd.Name"', "DB.RAW.T"]
     columns = [(column.name, column.type) for schema in found.values() for column in schema.columns]
     assert columns == [("ID", None), ("Id", None), ("A", "NUMBER(10,2)")]
-    assert list(import_schema_input({"[Raw].[T]": ["a"]}, Options("tsql", default_catalog="Shop"))) == ["shop.raw.t"]
+    bracketed = parse_schema_input({"[Raw].[T]": ["a"]}).tables
+    assert list(normalize_tables(bracketed, Options("tsql", default_catalog="Shop")).schemas) == ["shop.raw.t"]
 
 
 def test_a_schema_file_of_another_shape_is_one_sentence(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ from lineage_pipeline.dialects import registry
 from lineage_pipeline.engine.compile.compiler import compile_source
 from lineage_pipeline.engine.compile.grammar import ddl, functions, parser, pipe_syntax, rules
 from lineage_pipeline.engine.compile.grammar.rules import RULES, GrammarRule, Phrase, Sqlglot, When
+from lineage_pipeline.engine.compile.statements import alter
+from lineage_pipeline.engine.compile.tokens import skip_brackets
 from lineage_pipeline.model.analysis import InputFile, Options
 from lineage_pipeline_tests.support.cases import case_inputs, load_cases
 
@@ -29,9 +31,16 @@ TABLES: tuple[tuple[ModuleType, str], ...] = (
     (registry, "plain_functions"),
     (registry, "callable_keywords"),
     (functions, "JSON_CLAUSES"),
+    (ddl, "BEFORE_QUERY"),
     (ddl, "BEHIND_QUERY"),
+    (ddl, "CREATE_MODIFIERS"),
     (ddl, "KEPT_CLAUSES"),
     (ddl, "KEPT_COLUMN_WORDS"),
+    (ddl, "TABLE_CONSTRAINT_WORDS"),
+    (ddl, "TABLE_HINTS"),
+    (ddl, "TYPE_ENDS"),
+    (alter, "IGNORED_ALTER_ACTIONS"),
+    (alter, "NON_COLUMN_WORDS"),
 )
 """The tables of the grammar: the module that reads each of them, and its name there; of dialects, the field."""
 
@@ -231,6 +240,31 @@ def test_sqlglot_alone_does_with_the_example_what_the_rule_says(position: int) -
     else:
         kept = any(isinstance(tree, exp.Command) for tree in trees)
         assert rule.sqlglot is (Sqlglot.KEEPS if kept else Sqlglot.MISREADS)
+
+
+@pytest.mark.internal_error
+@pytest.mark.parametrize(
+    "rule",
+    [rule for rule in RULES if rule.tables or any(name.startswith("_parse") for name in rule.overrides)],
+    ids=lambda rule: rule.example,
+)
+def test_a_bug_of_an_override_is_an_internal_error(rule: GrammarRule, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = msgspec.structs.replace(
+        rule,
+        overrides=dict.fromkeys(rule.overrides, _break_override),
+        tables={table: dict.fromkeys(entries, _break_override) for table, entries in rule.tables.items()},
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr(rules, "RULES", tuple(broken if one is rule else one for one in RULES))
+        _clear_rules()
+        script = compile_source(rule.example, Options(rule.dialect))
+    _clear_rules()
+    assert [finding.code for placed in script.statements for finding in placed.statement.findings] == ["INTERNAL_ERROR"]
+
+
+def _break_override(_: object) -> Callable[..., Any]:
+    """An override whose bug is met in a function that it calls."""
+    return lambda *_: skip_brackets(None, 0)  # type: ignore[arg-type]
 
 
 class CompiledFixtures(NamedTuple):

@@ -1,6 +1,7 @@
 """The statement registry: every row is used, no word has two meanings, and what is ignored is no accident."""
 
 from collections import Counter
+from typing import NamedTuple
 
 import msgspec
 import pytest
@@ -12,7 +13,7 @@ from lineage_pipeline.engine.compile.split.simple_statements import _SIMPLE_STAT
 from lineage_pipeline.engine.compile.split.tsql import _STATEMENT_SPLITTERS
 from lineage_pipeline.engine.compile.statements import registry
 from lineage_pipeline.engine.compile.statements.registry import STATEMENT_KINDS, ReadAs, StatementKind
-from lineage_pipeline.model.analysis import Options
+from lineage_pipeline.model.analysis import InputFile, Options
 from lineage_pipeline_tests.support.cases import case_inputs, load_cases
 
 IGNORED = (ReadAs.IGNORED, ReadAs.IGNORED_UNPARSED)
@@ -60,6 +61,55 @@ def clear_lookups() -> None:
 )
 def test_a_fixture_needs_every_row_that_compiles(position: int, used: set[int]) -> None:
     assert position in used
+
+
+class IgnoredWord(NamedTuple):
+    """A first word, or a kind of object, that a row ignores."""
+
+    position: int
+    word: str
+
+    def __str__(self) -> str:
+        return f"{STATEMENT_KINDS[self.position].meaning}: {self.word}"
+
+    def rest(self) -> tuple[StatementKind, ...]:
+        """All rows without this word."""
+        kind = STATEMENT_KINDS[self.position]
+        words = tuple(words for words in kind.words if words.split()[-1] != self.word)
+        others = STATEMENT_KINDS[: self.position], STATEMENT_KINDS[self.position + 1 :]
+        return (*others[0], msgspec.structs.replace(kind, words=words), *others[1])
+
+
+IGNORED_WORDS = [
+    IgnoredWord(position, word)
+    for position, kind in enumerate(STATEMENT_KINDS)
+    if kind.read_as in IGNORED
+    for word in sorted({words.split()[-1] for words in kind.words})
+]
+
+
+@pytest.fixture(scope="module")
+def compiled() -> list[tuple[InputFile, bytes]]:
+    """The files of all fixture cases, short ones first, and what they are compiled to."""
+    files = [case_inputs(case)[0][0] for case in load_cases("link")]
+    return [(file, encode_script(file)) for file in sorted(files, key=lambda file: len(file.text))]
+
+
+def encode_script(file: InputFile) -> bytes:
+    return msgspec.msgpack.encode(compile_source(file.text, file.options))
+
+
+@pytest.mark.parametrize("ignored", IGNORED_WORDS, ids=str)
+def test_a_fixture_needs_every_word_that_is_ignored(
+    ignored: IgnoredWord, compiled: list[tuple[InputFile, bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = [(file, script) for file, script in compiled if ignored.word.lower() in file.text.lower()]
+    with monkeypatch.context() as patch:
+        patch.setattr(registry, "STATEMENT_KINDS", ignored.rest())
+        clear_lookups()
+        changed = any(encode_script(file) != script for file, script in cases)
+    clear_lookups()
+    assert changed, "the word changes nothing" if cases else "the word occurs in no case"
 
 
 def test_no_word_is_ignored_twice() -> None:

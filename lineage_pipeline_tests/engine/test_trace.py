@@ -10,7 +10,6 @@ from lineage_pipeline.engine.trace.column_graph import (
     ColumnRef,
     build_column_graph,
     find_downstream,
-    find_simple_paths,
     find_upstream,
 )
 from lineage_pipeline.engine.trace.reach import build_column_reach
@@ -94,20 +93,6 @@ def test_wide_edges_are_not_multiplied_out() -> None:
     sources = [f"a.c{number}" for number in range(100)]
     graph = build_column_graph(lineage(" ".join(targets + sources), *(f"{source} ~> b.*" for source in sources)))
     assert len(graph.every.down.targets) == 200
-
-
-def test_paths_are_simple_and_the_short_ones_come_first() -> None:
-    found = find_simple_paths(build_column_graph(CHAIN), ref("a.x"), ref("c.x"))
-    assert [[f"{one.object}.{one.column}" for one in path] for path in found] == [["a.x", "c.x"], ["a.x", "b.x", "c.x"]]
-
-
-def test_paths_stop_at_the_limit_and_end_on_cycles() -> None:
-    graph = build_column_graph(
-        lineage("a.x b.x c.x", "a.x -> b.x", "b.x -> a.x", "b.x -> c.x", "c.x -> b.x", "a.x -> c.x")
-    )
-    assert len(find_simple_paths(graph, ref("a.x"), ref("c.x"))) == 2
-    assert len(find_simple_paths(graph, ref("a.x"), ref("c.x"), max_paths=1)) == 1
-    assert find_simple_paths(graph, ref("c.x"), ref("no.where")) == ()
 
 
 def test_the_order_of_the_rows_does_not_matter() -> None:

@@ -297,7 +297,7 @@ def test_the_edited_lines_come_before_canonical_text_and_a_sentence_stays() -> N
 @pytest.mark.parametrize("format", ["text", "markdown", "html", "sarif"])
 def test_reports_say_what_could_not_be_analyzed_near_the_change_or_newly(format: str) -> None:
     near, new, old = (make_finding(f"{word} fault", f"{word}.sql") for word in ("near", "new", "old"))
-    comparison = with_base(Comparison("a", "b", (), unanalysed=(near, new, old)), (near, old))
+    comparison = with_base(Comparison("a", "b", (), unanalyzed=(near, new, old)), (near, old))
     account = FileAccount(1, 1, (), ("near.sql",))
     text = write_report(format, msgspec.structs.replace(comparison, account=account))
     assert ["near fault" in text, "new fault" in text, "old fault" in text] == [True, True, False]

@@ -106,7 +106,7 @@ SMALL_COMPARISON = Comparison(
     ),
     findings=(make_finding("a waiver ran out", "lineage-waivers.toml", "WAIVER_EXPIRED"),),
     show_waived=True,
-    unanalysed=(make_finding("cannot parse this statement"),),
+    unanalyzed=(make_finding("cannot parse this statement"),),
     edges=(("core.orders", "mart.sales"), ("mart.sales", "mart.year")),
 )
 """A comparison with one change of each kind."""
@@ -134,6 +134,6 @@ def make_hostile_comparison(name: str) -> Comparison:
         waivers=(make_waiver("w", name),),
         findings=(make_finding(name, name, "WAIVER_UNUSED"),),
         show_waived=True,
-        unanalysed=(make_finding(name, name), make_finding(name, None)),
+        unanalyzed=(make_finding(name, name), make_finding(name, None)),
         edges=((name, "mart.sales"), ("mart.sales", name)),
     )

@@ -9,9 +9,9 @@ from lineage_pipeline.engine.diff.comparison_scope import (
     FILE_NEEDED_TABLES,
     FILE_TABLES,
     LINK_COLUMNS,
+    MAKING_ROLES,
     OWNER_COLUMNS,
     DifferingRows,
-    changes_owner,
     find_comparison_scope,
     needed_columns,
 )
@@ -24,7 +24,7 @@ def reduce_to_extent(base: LineageTables, head: LineageTables) -> tuple[LineageT
     for table, owner in OWNER_COLUMNS.items():
         before, after = (Counter(getattr(side, table)) for side in (base, head))
         for row in [*(before - after), *(after - before)]:
-            if changes_owner(table, getattr(row, "role", None)):
+            if table != "object_statements" or row.role in MAKING_ROLES:  # one that reads an object changes it not
                 objects.add(getattr(row, owner))
             if table in FILE_TABLES:
                 paths.add(row.path)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lineage_pipeline.config.load import load_settings
 from lineage_pipeline.discover.discovery import Discovery, DiscoveryReader, DiscoveryRules, RawFile, build_input_files
-from lineage_pipeline.discover.schemas.normalize import import_schema_input
+from lineage_pipeline.discover.schemas.normalize import normalize_tables, parse_schema_input
 from lineage_pipeline.engine.graph.script_scopes import natural_path_key
 from lineage_pipeline.engine.trace.column_graph import ColumnRef, build_column_graph, find_upstream
 from lineage_pipeline.incremental.refresh import EMPTY_SHELF, refresh_lineage
@@ -73,9 +73,8 @@ def generated_schemas(dialect: str) -> dict[str, TableSchema]:
     targets = {
         f"s.target_{width}": dict.fromkeys(TARGET_COLUMNS[:width], "int") for width in range(1, len(TARGET_COLUMNS) + 1)
     }
-    return import_schema_input(
-        {**tables, **targets, "s.target": dict.fromkeys(TARGET_COLUMNS, "int")}, Options(dialect)
-    )
+    given = parse_schema_input({**tables, **targets, "s.target": dict.fromkeys(TARGET_COLUMNS, "int")})
+    return dict(normalize_tables(given.tables, Options(dialect)).schemas)
 
 
 def analyze_generated(program: GeneratedProgram, text: str, names: Mapping[str, str] | None = None) -> LineageTables:

@@ -69,12 +69,12 @@ def start_cluster(folder: Path, workers: int = 2) -> Iterator[SparkCluster]:
 def _start(folder: Path, name: str, *arguments: str) -> ClusterNode:
     import pyspark
 
-    from lineage_pipeline.spark.java import find_java_home
+    from lineage_pipeline.spark.java import find_java
 
     folder.mkdir(parents=True)
     environment = {
         **os.environ,
-        "JAVA_HOME": str(find_java_home()),
+        "JAVA_HOME": str(find_java().path),
         "SPARK_LOCAL_IP": HOST,
         "SPARK_DAEMON_MEMORY": "256m",
         "SPARK_DAEMON_JAVA_OPTS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",

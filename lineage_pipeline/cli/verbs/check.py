@@ -64,7 +64,7 @@ def check(
     found, milder = compare_revisions(
         path, (base, head), ReadingFlags(dialect, schema, allow_implied, var).flags(), exact_base=exact_base
     )
-    comparison = judge_comparison(found, on, show_waived=show_waived, told=milder)
+    comparison = judge_comparison(found, on, show_waived=show_waived, findings=milder)
     write_reports(comparison, format, targets, color, style)
     code = compute_exit_code(comparison.changes, fail_on, exit_style)
     if code and not exit_zero:

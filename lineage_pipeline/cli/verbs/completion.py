@@ -70,13 +70,13 @@ def build_zsh_lines(known: "list[CommandInfo]") -> Iterator[str]:
 def build_fish_lines(known: "list[CommandInfo]") -> Iterator[str]:
     """Yield a line for each command and each flag."""
     groups = _group_commands(known)
-    told = set()
+    listed = set()
     for command in known:
         first, *rest = command.words
-        if first not in told:
+        if first not in listed:
             about = "" if first in groups else f" -d {_quote_help(command.help)}"
             yield f"complete -c lineage -n __fish_use_subcommand -a {first}{about}"
-            told.add(first)
+            listed.add(first)
         seen = f"__fish_seen_subcommand_from {first}"
         if rest:
             inner = " ".join(groups[first])

@@ -20,7 +20,7 @@ def _config() -> None:
 
 @config.command()
 def show(
-    path: Annotated[Path, typer.Argument(help="The folder or file that would be analysed.", metavar="PATH")] = Path(),
+    path: Annotated[Path, typer.Argument(help="The folder or file that would be analyzed.", metavar="PATH")] = Path(),
     changed: Annotated[bool, typer.Option("--changed", help="Only what is not a default.")] = False,
     format: TableFormatOption = TableFormat.TEXT,
     output: OutputOption = None,

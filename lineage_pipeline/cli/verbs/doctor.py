@@ -130,11 +130,11 @@ def _check_warehouse(place: str) -> list[MachineCheck]:
             )
         ]
     free = shutil.disk_usage(nearest).free
-    told = f"{free / 1e9:.1f} GB are free"
+    left = f"{free / 1e9:.1f} GB are free"
     disk = (
-        MachineCheck("disk", found=told)
+        MachineCheck("disk", found=left)
         if free >= MIN_FREE_BYTES
-        else MachineCheck("disk", problem=told, remedy="make room: 1 GB")
+        else MachineCheck("disk", problem=left, remedy="make room: 1 GB")
     )
     return [MachineCheck("warehouse", found=place), disk]
 

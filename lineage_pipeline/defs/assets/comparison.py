@@ -76,8 +76,8 @@ def changes(
         milder = find_relaxations(project.folder(head), base, head)
         _publish_findings(store, settings, context, (*milder, *waived.findings))
         counts = {severity.value: count for severity, count in count_by_severity(found).items()}
-        told = ", ".join(f"{count} {severity}" for severity, count in counts.items())
-        project.tell(f"{head}: diff {time.monotonic() - started:.1f} s, {told}")
+        listed = ", ".join(f"{count} {severity}" for severity, count in counts.items())
+        project.tell(f"{head}: diff {time.monotonic() - started:.1f} s, {listed}")
         seconds = time.monotonic() - started
         yield build_table_result(run, "changes", seconds, {"base": base, **counts})
         yield build_table_result(run, "waivers", seconds, {"base": base, **count_waivers(waived.waivers)})

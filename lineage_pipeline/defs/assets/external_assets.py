@@ -150,11 +150,11 @@ def _key_parts(row: ObjectRow) -> list[str]:
 
 def _object_spec(key: dg.AssetKey, shown: ShownObject) -> dg.AssetSpec:
     row = shown.row
-    told = f"{row.kind.value.capitalize()} of {shown.repository}" + (f", {row.path}:{row.line}" if row.path else "")
+    origin = f"{row.kind.value.capitalize()} of {shown.repository}" + (f", {row.path}:{row.line}" if row.path else "")
     return dg.AssetSpec(
         key,
         deps=sorted(shown.deps),
-        description=f"{row.description}\n\n{told}" if row.description else told,
+        description=f"{row.description}\n\n{origin}" if row.description else origin,
         group_name=re.sub(r"\W", "_", f"{OBJECT_PREFIX}_{shown.repository}"),
         kinds={"sql", "view" if "view" in row.kind.value else "table"},
         owners=[owner for owner in row.owners if OWNER_PATTERN.fullmatch(owner)],

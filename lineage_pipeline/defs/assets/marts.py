@@ -67,15 +67,15 @@ def build_mart_assets() -> list[dg.AssetsDefinition]:
 
 def _add_model_facts(events: Iterator[Any], draft: Path, home: Home) -> Iterator[Any]:
     """Yield the events of dbt, models with their metadata; DuckDB cannot be opened before dbt has closed it."""
-    told: list[Any] = []
+    kept: list[Any] = []
     try:
-        told.extend(events)
+        kept.extend(events)
     except DagsterDbtCliRuntimeError:
-        yield from told
+        yield from kept
         raise
     lineage = analyze_marts()
     with duckdb.connect(str(draft), read_only=True) as connection:
-        for event in told:
+        for event in kept:
             yield _add_metadata(event, connection, lineage, home) if isinstance(event, dg.Output) else event
 
 

@@ -29,7 +29,7 @@ from lineage_pipeline.store.table_files import read_columns
 from lineage_pipeline.store.warehouse import Warehouse
 
 SHARE_DESCRIPTIONS = {
-    "parsed": "The share of bytes that was analysed keeps its limit, and what it was in the snapshot compared with.",
+    "parsed": "The share of bytes that was analyzed keeps its limit, and what it was in the snapshot compared with.",
     "covered": "Columns that something is computed into have a known source as often as they should, and as before.",
     "approximate": "No more edges are guesses than may be, and than in the snapshot compared with.",
 }
@@ -119,8 +119,8 @@ def _describe_comparison(comparison: Comparison) -> str:
     roots = [change for change in comparison.changes if change.root]
     counts = count_by_severity(change for change in roots if change.waiver is None)
     waived = sum(change.waiver is not None for change in roots)
-    told = f"{counts[Severity.BREAKING]} breaking, {counts[Severity.POTENTIALLY_BREAKING]} potentially breaking"
-    return f"{told}, {format_number_of(waived, 'waived change')}, against {comparison.base}"
+    listed = f"{counts[Severity.BREAKING]} breaking, {counts[Severity.POTENTIALLY_BREAKING]} potentially breaking"
+    return f"{listed}, {format_number_of(waived, 'waived change')}, against {comparison.base}"
 
 
 def _find_owners(warehouse: Warehouse, comparison: Comparison, found: Sequence[RootCause]) -> list[str]:
@@ -194,7 +194,7 @@ def _judge_share(
     verdict = judge_share(share, before, getattr(settings.checks, share.name), settings.checks.worse)
     level = Level.ERROR if verdict.below_limit else Level.WARNING
     name = SHARE_CHECK_NAMES[share.name]
-    told = dg.AssetCheckResult(
+    result = dg.AssetCheckResult(
         passed=verdict.passed,
         check_name=name,
         asset_key=make_asset_key(table),
@@ -216,7 +216,7 @@ def _judge_share(
         observed=verdict.message,
         unexpected=0,
         sample="[]",
-    ), told
+    ), result
 
 
 def _read_base_share(warehouse: Warehouse, settings: Settings, run: WarehouseRun, name: str) -> Share | None:

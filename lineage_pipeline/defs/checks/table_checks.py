@@ -87,7 +87,7 @@ def _frames(run: WarehouseRun, table: str, spark: SparkResource, settings: Setti
 
 
 def _empty_results(table: str) -> tuple[CheckResult, ...]:
-    told = "there are no rows"
+    described = "there are no rows"
     return tuple(
         CheckResult(
             table=table,
@@ -95,7 +95,7 @@ def _empty_results(table: str) -> tuple[CheckResult, ...]:
             passed=True,
             severity=row.severity,
             blocking=row.blocking,
-            observed=told,
+            observed=described,
             unexpected=0,
             sample="[]",
         )

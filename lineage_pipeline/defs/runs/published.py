@@ -75,14 +75,14 @@ def read_comparison(warehouse: Warehouse, head: str) -> Comparison | None:
         diagnostics=arrow_to_rows("diagnostics", warehouse.read(head, "diagnostics"), Diagnostic),
     )
     files = arrow_to_rows("sql_files", warehouse.read(head, "sql_files"), SqlFile)
-    told = tuple(one for one in lineage.diagnostics if one.code in COMPARISON_FINDINGS)
+    reported = tuple(one for one in lineage.diagnostics if one.code in COMPARISON_FINDINGS)
     there = warehouse.manifest(base) is not None
     comparison = Comparison(
         base=base,
         head=head,
         changes=changes,
         waivers=tuple(waivers),
-        findings=told,
+        findings=reported,
         account=read_file_account(warehouse, base, head) if there else FileAccount(),
     )
     before = arrow_to_rows("diagnostics", warehouse.read(base, "diagnostics"), Diagnostic) if there else ()

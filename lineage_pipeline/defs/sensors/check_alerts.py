@@ -44,8 +44,8 @@ def check_alerts_sensor(context: dg.SensorEvaluationContext, project: dg.Resourc
     with outbox.lock() as alone:
         if not alone:
             return dg.SensorResult(skip_reason="another process sends alerts", cursor=context.cursor)
-        cursor, told = run_tick(context, settings, outbox)
-    return dg.SensorResult(skip_reason=told, cursor=str(cursor))
+        cursor, outcome = run_tick(context, settings, outbox)
+    return dg.SensorResult(skip_reason=outcome, cursor=str(cursor))
 
 
 def locate_outbox(settings: Settings) -> Path:
@@ -56,8 +56,8 @@ def locate_outbox(settings: Settings) -> Path:
 def run_tick(context: dg.SensorEvaluationContext, settings: Settings, outbox: Outbox) -> tuple[int, str]:
     """Do one tick, and return the new cursor and a summary."""
     alerts, now = settings.alerts, time.time()
-    for told in outbox.set_aside_unreadable():
-        context.log.error(told)
+    for problem in outbox.set_aside_unreadable():
+        context.log.error(problem)
     (last, at), memory = _read_newest(context.instance), outbox.load_state()
     cursor, since = find_start(context.instance, memory, now - alerts.lookback_hours * HOUR_SECONDS)
     found = list(read_evaluations(context.instance, cursor, since, alerts.dagster_url))
@@ -71,8 +71,8 @@ def run_tick(context: dg.SensorEvaluationContext, settings: Settings, outbox: Ou
     for alert in unrouted:
         context.log.error(f"no sink takes this: {format_log_line(alert)}")
     _log_outcome(context, outcome)
-    told = f"{len(new)} new, {len(outcome.sent)} sent, {len(outcome.kept)} waiting, {len(outcome.aside)} put aside"
-    return outbox.load_state().cursor, told
+    result = f"{len(new)} new, {len(outcome.sent)} sent, {len(outcome.kept)} waiting, {len(outcome.aside)} put aside"
+    return outbox.load_state().cursor, result
 
 
 def _log_outcome(context: dg.SensorEvaluationContext, outcome: DeliveryOutcome) -> None:

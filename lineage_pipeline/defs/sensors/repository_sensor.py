@@ -84,7 +84,7 @@ class RepositoryLook(msgspec.Struct):
     refs: dict[str, str]
     tips: Mapping[str, str] = {}
     asked: list[WatchRequest] = []
-    told: list[str] = []
+    messages: list[str] = []
 
 
 WatchCursor = dict[str, dict[str, str]]
@@ -104,9 +104,9 @@ def _build_result(
             said.append(f"{name}: {look}")
             after[name] = cursor.get(name, {})
         else:
-            for line in look.told:
+            for line in look.messages:
                 context.log.info(line)
-            said += look.told
+            said += look.messages
             after[name] = look.refs
             asked += look.asked
     keys = [one.todo.target.snapshot for one in asked]
@@ -190,11 +190,11 @@ class RepositoryWatcher:
         look = RepositoryLook(
             {name: commit for name, commit in known.items() if name in refs}, map_tip_refs(refs, row.base_ref)
         )
-        look.told += [f"{row.name}: {name} is gone" for name in known if name not in refs]
+        look.messages += [f"{row.name}: {name} is gone" for name in known if name not in refs]
         moved = [name for name in refs if known.get(name) != refs[name]]
         for number, name in enumerate(moved):
             if self.budget.spent:
-                look.told.append(f"{row.name}: {len(moved) - number} refs are left for the next look")
+                look.messages.append(f"{row.name}: {len(moved) - number} refs are left for the next look")
                 break
             self._follow(row, repo, look, name, refs[name])
         return look
@@ -214,7 +214,7 @@ class RepositoryWatcher:
         commits = list_gained_commits(repo, before, tip) if row.history and before not in ("", AGAIN_MARK) else [tip]
         moved = before not in ("", AGAIN_MARK) and is_force_pushed(repo, before, tip)
         if moved:
-            look.told.append(f"{row.name}: {name} was moved to another history")
+            look.messages.append(f"{row.name}: {name} was moved to another history")
         for commit in commits:
             tags = {REF_TAG: name, **({"git/forced": "true"} if moved else {})}
             if self.budget.spent or not self._deal(row, repo, look, commit, tags, before):
@@ -239,7 +239,7 @@ class RepositoryWatcher:
         key = f"{target.snapshot}..{base or 'none'}"
         state, free = find_run_key(self.runs, key)
         if not again and (not todo or state is RunState.OPEN):
-            look.told.append(f"{target.snapshot} is there already, or being made")
+            look.messages.append(f"{target.snapshot} is there already, or being made")
             return True
         known = {BASE_TAG: base, **tags}
         self._ask(look, WatchRequest(todo, free, _build_tags(repo, target, known)))
@@ -255,15 +255,15 @@ class RepositoryWatcher:
         if not missing:
             return True
         if base in self._asked or self.runs.is_busy(base):
-            look.told.append(f"{target.snapshot} waits for its base {base}")
+            look.messages.append(f"{target.snapshot} waits for its base {base}")
             return False
         state, free = find_run_key(self.runs, f"{base}:{compute_analysis_key(making.settings)}")
         removed = state is RunState.MADE and making.warehouse.manifest(base) is None  # retention has taken it since
         if state is RunState.UNKNOWN or removed:
             self._ask(look, WatchRequest(missing, free, _build_tags(repo, missing.target, {})))
-            look.told.append(f"{target.snapshot} waits for its base {base}")
+            look.messages.append(f"{target.snapshot} waits for its base {base}")
             return False
-        look.told.append(f"{base} could not be made: {target.snapshot} is not compared with it")
+        look.messages.append(f"{base} could not be made: {target.snapshot} is not compared with it")
         return True
 
     def _ask(self, look: RepositoryLook, asked: WatchRequest) -> None:

@@ -62,12 +62,12 @@ class GraphStub(Mapping[str, Any]):
             for node in [node for found in session.nodes.models.values() for node in found]:
                 if session.node_config(node).get("enabled") is not False:
                     session.naming.relation_of(node)
-                    told = session.naming.describe_node(node)
-                    yield told["unique_id"], told
+                    described = session.naming.describe_node(node)
+                    yield described["unique_id"], described
         elif key == "sources":
             for name, table in session.nodes.sources:
-                told = self._describe_source(name, table)
-                yield told["unique_id"], told
+                described = self._describe_source(name, table)
+                yield described["unique_id"], described
         elif key == "exposures":
             for entry, path in session.nodes.exposures:
                 unique = f"exposure.{session.project.name}.{entry['name']}"

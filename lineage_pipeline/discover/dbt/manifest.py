@@ -91,7 +91,7 @@ def _parse_document(text: str) -> Mapping[str, Any] | None:
 
 def run_dbt_parse(folder: Path) -> tuple[str, str]:
     """Run `dbt parse` in a process without our environment; return its manifest, or why there is none."""
-    told = ""
+    messages = ""
     with tempfile.TemporaryDirectory(prefix="lineage-dbt-") as scratch:
         options = ["--project-dir", folder, "--profiles-dir", folder, "--target-path", scratch, "--log-path", scratch]
         code = "import sys; from dbt.cli.main import cli; cli(sys.argv[1:])"
@@ -113,5 +113,5 @@ def run_dbt_parse(folder: Path) -> tuple[str, str]:
             manifest = Path(scratch, "manifest.json")
             if manifest.is_file():
                 return manifest.read_text(encoding="utf-8"), ""
-            told = " ".join((done.stdout + done.stderr).decode("utf-8", "replace").split())
-    return "", f"dbt could not read the project: {told[-MAX_ERROR_LENGTH:]}"
+            messages = " ".join((done.stdout + done.stderr).decode("utf-8", "replace").split())
+    return "", f"dbt could not read the project: {messages[-MAX_ERROR_LENGTH:]}"

@@ -178,8 +178,8 @@ def render_seed(session: DbtSession, node: DbtNode, text: str) -> Rendered:
     for number, name in enumerate(rows[0]):
         found = max(text.find(name, at), at)
         at = found + len(name)
-        told = infer_seed_type([row[number] for row in rows[1:] if number < len(row)])
-        kind = dict(given or {}).get(name) or session.target.adapter.seed_type(told)
+        inferred = infer_seed_type([row[number] for row in rows[1:] if number < len(row)])
+        kind = dict(given or {}).get(name) or session.target.adapter.seed_type(inferred)
         pieces.add(", " if number else "")
         plain = name.isidentifier() and not quoted
         pieces.make(name if plain else f"{mark}{name}{mark}", found, len(name))

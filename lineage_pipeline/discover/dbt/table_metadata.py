@@ -75,8 +75,8 @@ def _load(config: Mapping[str, Any], kind: str) -> Iterator[Constraint]:
     if way not in KEYED_MATERIALIZATIONS:
         return
     settings = {"on_schema_change": "ignore", **config} if way == "incremental" else config
-    told = ((key, _render_setting(settings[key])) for key in LOAD_SETTINGS if settings.get(key) is not None)
-    said = [f"{key}: {text}" for key, text in told if PLACEHOLDER_PREFIX not in text]  # no macro here says it
+    rendered = ((key, _render_setting(settings[key])) for key in LOAD_SETTINGS if settings.get(key) is not None)
+    said = [f"{key}: {text}" for key, text in rendered if PLACEHOLDER_PREFIX not in text]  # no macro here says it
     yield msgspec.structs.replace(_build_constraint(LOAD, []), expression=f"{way} ({'; '.join(said)})")
 
 

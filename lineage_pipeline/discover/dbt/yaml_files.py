@@ -72,8 +72,8 @@ def _describe_yaml_error(error: Exception, text: str) -> YamlError:
     line = _error_line(error)
     starts = find_line_starts(text)
     said = getattr(error, "problem", None) or " ".join(str(error).split())[:300]
-    told = f"{said} in YAML, line {line + 1}; what stands before it counts" if line >= 0 else said
-    return YamlError(told, starts[min(line, len(starts) - 1)] if line >= 0 else 0)
+    message = f"{said} in YAML, line {line + 1}; what stands before it counts" if line >= 0 else said
+    return YamlError(message, starts[min(line, len(starts) - 1)] if line >= 0 else 0)
 
 
 def _error_line(error: Exception) -> int:

@@ -48,19 +48,20 @@ def find_base_commit(
     repo: Path, base: str, head: str, environ: Mapping[str, str], *, exact: bool = False
 ) -> BaseCommit:
     """Return the commit to compare with, and why; fail where it is not certain."""
-    ref, told, certain = _find_base_ref(repo, base, environ)
+    ref, reason, certain = _find_base_ref(repo, base, environ)
     commit = _resolve_base(repo, ref)
     if exact or certain:
-        return BaseCommit(commit, told)
+        return BaseCommit(commit, reason)
     tip = resolve_commit(repo, "HEAD" if head == WORKTREE else head)
     found = find_merge_base(repo, tip, commit)
     if found is None:
         raise LineageError(_explain_no_merge_base(repo, ref, head))
     if found == tip and head != WORKTREE:
         return BaseCommit(
-            tip, f"{head} is part of {ref}, so that there is nothing to merge; {told}{_suggest_parent_base(repo, tip)}"
+            tip,
+            f"{head} is part of {ref}, so that there is nothing to merge; {reason}{_suggest_parent_base(repo, tip)}",
         )
-    return BaseCommit(found, f"the merge base of {ref} and {head}; {told}")
+    return BaseCommit(found, f"the merge base of {ref} and {head}; {reason}")
 
 
 def _find_base_ref(repo: Path, base: str, environ: Mapping[str, str]) -> tuple[str, str, bool]:

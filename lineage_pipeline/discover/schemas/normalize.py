@@ -18,11 +18,6 @@ from lineage_pipeline.model.enums import Origin
 from lineage_pipeline.model.tables import Constraint, Diagnostic
 
 
-def import_schema_input(given: SchemaInput, options: Options) -> dict[str, TableSchema]:
-    """Return the schemas of a mapping or a document by object id."""
-    return dict(normalize_tables(parse_schema_input(given).tables, options).schemas)
-
-
 def parse_schema_input(given: SchemaInput) -> SchemaMetadata:
     """Return schemas given by the caller as tables and hints."""
     return given if isinstance(given, SchemaMetadata) else parse_schema_document(given)

@@ -388,8 +388,8 @@ def compile_in_order(
     count, watched = 0, None
     pieces = list(pieces)
     names = not quoted and uses_identifier_function(text, traits)
-    told = not quoted and (traits.transact_sql or names or any(piece.run is not None for piece in pieces))
-    strings = VariableTexts(text, traits) if told else None
+    followed = not quoted and (traits.transact_sql or names or any(piece.run is not None for piece in pieces))
+    strings = VariableTexts(text, traits) if followed else None
     for piece in pieces:
         placed = compile_piece(
             resolve_identifiers(piece, strings.known) if names and strings is not None else piece, declared

@@ -1,6 +1,6 @@
 """Tokens: keywords, brackets, dotted names and strings in a token list, and TokenReader."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlglot.tokens import Token, Tokenizer, TokenType
 
@@ -205,37 +205,37 @@ class TokenReader:
     def read_item(self) -> list[Token]:
         """Read all tokens up to the next comma outside brackets, and the comma."""
         begin = self.index
-        depth = 0
-        while not self.done:
-            token = self.tokens[self.index]
-            if depth == 0 and token.token_type is TokenType.COMMA:
-                break
-            depth += bracket_step(token)
-            self.index += 1
+        depths = enumerate(walk_brackets(self.tokens[begin:]), begin)
+        commas = (at for at, depth in depths if depth == 0 and self.tokens[at].token_type is TokenType.COMMA)
+        self.index = next(commas, len(self.tokens))
         found = list(self.tokens[begin : self.index])
         self.index += not self.done
         return found
 
     def seek(self, *words: str) -> bool:
         """Move to the first of some keywords outside brackets, if there is one."""
-        depth = 0
-        for index in range(self.index, len(self.tokens)):
-            if depth == 0 and self.words[index] in words:
-                self.index = index
-                return True
-            depth += bracket_step(self.tokens[index])
-        return False
+        depths = enumerate(walk_brackets(self.tokens[self.index :]), self.index)
+        found = next((at for at, depth in depths if depth == 0 and self.words[at] in words), -1)
+        self.index = found if found >= 0 else self.index
+        return found >= 0
 
 
 TEXT_TOKENS = (TokenType.STRING, TokenType.NATIONAL_STRING, TokenType.RAW_STRING, TokenType.HEREDOC_STRING)
 """Types of string tokens without byte and unicode strings."""
-_OPENING_BRACKETS = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.LT)
-_CLOSING_BRACKETS = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.GT)
 
 
-def bracket_step(token: Token) -> int:
-    """1 for an opening bracket, -1 for a closing one, including `<` and `>` of types."""
-    return (token.token_type in _OPENING_BRACKETS) - (token.token_type in _CLOSING_BRACKETS)
+def walk_brackets(tokens: Sequence[Token]) -> Iterator[int]:
+    """How many brackets are open before each token, `<` of types among them; elsewhere, it compares."""
+    depth, angles, before = 0, 0, ""
+    for token in tokens:
+        yield depth
+        word = keyword(token)
+        step = (word == "<" and before in _NESTED_TYPES) - (word == ">" and angles > 0)
+        depth, angles, before = depth + step + paren_step(token), angles + step, word
+
+
+_NESTED_TYPES = frozenset("ARRAY STRUCT MAP ROW MULTISET UNIONTYPE RANGE TABLE OBJECT".split())
+"""Types whose members stand between `<` and `>`."""
 
 
 def paren_step(token: Token) -> int:
@@ -247,13 +247,11 @@ def paren_step(token: Token) -> int:
 def split_list(tokens: Sequence[Token]) -> list[list[Token]]:
     """The items of a list, split at the commas outside brackets."""
     found: list[list[Token]] = [[]]
-    depth = 0
-    for token in tokens:
+    for depth, token in zip(walk_brackets(tokens), tokens, strict=True):
         if depth == 0 and token.token_type is TokenType.COMMA:
             found.append([])
         else:
             found[-1].append(token)
-        depth += bracket_step(token)
     return [item for item in found if item]
 
 
@@ -339,6 +337,16 @@ def token_type_at(tokens: Sequence[Token], index: int) -> TokenType | None:
 def is_open_paren_at(tokens: Sequence[Token], index: int) -> bool:
     """Whether a parenthesis opens at a token."""
     return index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN
+
+
+TABLE_NAME_WORDS = frozenset("INTO TABLE EXISTS".split())
+"""Keywords behind which the name of a table stands, whatever word it is."""
+
+
+def is_called_at(tokens: Sequence[Token], index: int) -> bool:
+    """Whether the word at a token is a function with its arguments, and not a table with its columns."""
+    named = index > 0 and keyword(tokens[index - 1]) in TABLE_NAME_WORDS
+    return is_open_paren_at(tokens, index + 1) and not named
 
 
 def defines_table(tokens: Sequence[Token]) -> bool:

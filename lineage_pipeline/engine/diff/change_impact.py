@@ -59,15 +59,17 @@ ImpactRule = Callable[[LineagePair, ChangeFinding, Policy], ChangeImpact]
 
 def assess_impact(pair: LineagePair, finding: ChangeFinding, policy: Policy) -> ChangeImpact:
     """The impact of a finding, by the family of its rule; tests suffer none, and do not count as readers."""
-    feel = next((feel for prefix, feel in IMPACT_RULES.items() if finding.rule.startswith(prefix)), impact_as_found)
-    felt = feel(pair, finding, policy)
-    severity = felt.severity
+    assess = next(
+        (assess for prefix, assess in IMPACT_RULES.items() if finding.rule.startswith(prefix)), impact_as_found
+    )
+    found = assess(pair, finding, policy)
+    severity = found.severity
     if _is_test(pair, finding.object, policy):
         severity = cap_severity(severity, EXTERNAL_SEVERITIES[Audience.TEST])
-    elif felt.readers and all(_is_test(pair, reader.object, policy) for reader in felt.readers):
+    elif found.readers and all(_is_test(pair, reader.object, policy) for reader in found.readers):
         severity = cap_severity(severity, _external_severity(pair, finding, policy))
-    derived = [_spare_test(pair, one, policy) for one in felt.derived]
-    return msgspec.structs.replace(felt, severity=severity, derived=derived)
+    derived = [_spare_test(pair, one, policy) for one in found.derived]
+    return msgspec.structs.replace(found, severity=severity, derived=derived)
 
 
 def _is_test(pair: LineagePair, name: str, policy: Policy) -> bool:
@@ -98,17 +100,17 @@ def impact_of_lost_object(pair: LineagePair, finding: ChangeFinding, policy: Pol
 
 def impact_of_lost_column(pair: LineagePair, finding: ChangeFinding, policy: Policy) -> ChangeImpact:
     """Readers that name the column fail, and INSERTs that depend on its position."""
-    felt = _impact_on_broken(pair, finding, policy, find_broken_readers(pair, finding.object, finding.column or ""))
-    if felt.readers and _is_uncertain_rename(finding):
-        felt = msgspec.structs.replace(felt, severity=max_severity(felt.severity, Severity.POTENTIALLY_BREAKING))
-    known = {(reader.object, reader.place) for reader in felt.readers}
+    impact = _impact_on_broken(pair, finding, policy, find_broken_readers(pair, finding.object, finding.column or ""))
+    if impact.readers and _is_uncertain_rename(finding):
+        impact = msgspec.structs.replace(impact, severity=max_severity(impact.severity, Severity.POTENTIALLY_BREAKING))
+    known = {(reader.object, reader.place) for reader in impact.readers}
     stars = find_losing_stars(pair, finding.object, finding.column or "")
     losing = [reader for reader in stars if (reader.object, reader.place) not in known]
-    felt = msgspec.structs.replace(felt, readers=[*felt.readers, *losing])
+    impact = msgspec.structs.replace(impact, readers=[*impact.readers, *losing])
     counting = find_broken_positional_writers(pair, finding.object) if finding.rule == "COL001" else []
     if not counting or finding.confidence is Confidence.UNKNOWN:
-        return felt
-    return msgspec.structs.replace(felt, severity=Severity.BREAKING, readers=[*felt.readers, *counting])
+        return impact
+    return msgspec.structs.replace(impact, severity=Severity.BREAKING, readers=[*impact.readers, *counting])
 
 
 def _is_uncertain_rename(finding: ChangeFinding) -> bool:
@@ -119,14 +121,14 @@ def _is_uncertain_rename(finding: ChangeFinding) -> bool:
 
 def impact_of_spelling(pair: LineagePair, finding: ChangeFinding, policy: Policy) -> ChangeImpact:
     """Where letter case counts, it is another name and readers of the old one fail."""
-    feel = impact_of_lost_column if finding.severity is Severity.BREAKING else impact_as_found
-    return feel(pair, finding, policy)
+    assess = impact_of_lost_column if finding.severity is Severity.BREAKING else impact_as_found
+    return assess(pair, finding, policy)
 
 
 def impact_of_move(pair: LineagePair, finding: ChangeFinding, policy: Policy) -> ChangeImpact:
     """Readers of an object that moved away fail; readers of one that is only filled elsewhere do not."""
-    feel = impact_of_lost_object if finding.severity is Severity.BREAKING else impact_on_object
-    return feel(pair, finding, policy)
+    assess = impact_of_lost_object if finding.severity is Severity.BREAKING else impact_on_object
+    return assess(pair, finding, policy)
 
 
 def impact_on_callers(pair: LineagePair, finding: ChangeFinding, policy: Policy) -> ChangeImpact:
@@ -168,10 +170,10 @@ def impact_on_values(pair: LineagePair, finding: ChangeFinding, policy: Policy) 
     """Readers of the column get other values; those that filter or join by it get other rows."""
     readers = find_column_readers(pair.head, finding.object, finding.column or "")
     at_reader = READER_SEVERITIES.get(finding.rule, severity_as_found)
-    felt = [at_reader(pair, finding, reader) for reader in readers]
+    severities = [at_reader(pair, finding, reader) for reader in readers]
     if finding.rule in WRITER_RULES and pair.head.writers.get(finding.object):
-        felt.append(finding.severity)
-    severity = max_severity(*felt, _external_severity(pair, finding, policy))
+        severities.append(finding.severity)
+    severity = max_severity(*severities, _external_severity(pair, finding, policy))
     if finding.rule in DISCLOSURE_RULES:
         severity = max_severity(severity, finding.severity)
     return ChangeImpact(severity, readers, derive_row_effects(finding, readers))
@@ -187,8 +189,8 @@ def impact_on_rows(pair: LineagePair, finding: ChangeFinding, policy: Policy) ->
 def impact_on_object(pair: LineagePair, finding: ChangeFinding, policy: Policy) -> ChangeImpact:
     """All readers of the object may be affected."""
     readers = find_object_readers(pair.head, finding.object)
-    felt = has_readers(pair.head, finding.object) or finding.severity is Severity.BREAKING
-    return ChangeImpact(finding.severity if felt else _external_severity(pair, finding, policy), readers)
+    harmed = has_readers(pair.head, finding.object) or finding.severity is Severity.BREAKING
+    return ChangeImpact(finding.severity if harmed else _external_severity(pair, finding, policy), readers)
 
 
 def impact_of_positions(pair: LineagePair, finding: ChangeFinding, policy: Policy) -> ChangeImpact:
@@ -237,9 +239,9 @@ def _find_unsupplied_writers(pair: LineagePair, finding: ChangeFinding) -> list[
 def impact_of_guarantee(pair: LineagePair, finding: ChangeFinding, policy: Policy) -> ChangeImpact:
     """A lost guarantee affects readers, a new one writers, a replaced one both."""
     sides = ((impact_on_object, finding.before), (impact_on_writers, finding.after))
-    felt = [feel(pair, finding, policy) for feel, text in sides if text]
+    impacts = [assess(pair, finding, policy) for assess, text in sides if text]
     return ChangeImpact(
-        max_severity(*(one.severity for one in felt)), [reader for one in felt for reader in one.readers]
+        max_severity(*(one.severity for one in impacts)), [reader for one in impacts for reader in one.readers]
     )
 
 

@@ -35,11 +35,11 @@ RULE_SCOPES: dict[str, Scope] = {rule.id: rule.scope for rule in RULES}
 def diff(base: LineageTables, head: LineageTables, policy: Policy = DEFAULT) -> tuple[Change, ...]:
     """The changes from base to head, sorted; root causes count, derived changes show where they take effect."""
     pair = pair_lineages(base, head, policy.sensitive)
-    told = [finding for finding in apply_rules(pair) if is_rule_enabled(policy, finding.rule)]
+    enabled = [finding for finding in apply_rules(pair) if is_rule_enabled(policy, finding.rule)]
     repaired = find_repaired_objects(pair)
     found = [
         _apply_level(change, policy)
-        for finding, root in find_roots(pair, told).items()
+        for finding, root in find_roots(pair, enabled).items()
         for change in _build_changes(pair, finding, root, policy, repaired=is_repair(finding, repaired))
     ]
     return tuple(sorted(_raise_roots(_drop_duplicate_changes(found), policy), key=_change_order))
@@ -65,17 +65,17 @@ def _build_changes(
 ) -> list[Change]:
     """The change for a finding, and those derived at its consumers."""
     judged = msgspec.structs.replace(finding, severity=Severity.INFO) if repaired else finding
-    felt = assess_impact(pair, judged, policy)
+    impact = assess_impact(pair, judged, policy)
     path, line = (finding.path, finding.line) if finding.path else locate_finding(pair, finding)
     own = msgspec.structs.replace(
         build_change(finding, change_id(root)),
-        effective=felt.severity,
-        confidence=assess_confidence(finding, felt.readers),
-        consumers=build_consumers(pair.head, felt.readers),
+        effective=impact.severity,
+        confidence=assess_confidence(finding, impact.readers),
+        consumers=build_consumers(pair.head, impact.readers),
         path=path,
         line=line,
     )
-    return [own, *(build_change(one, change_id(root)) for one in felt.derived)]
+    return [own, *(build_change(one, change_id(root)) for one in impact.derived)]
 
 
 def build_change(finding: ChangeFinding, root_id: str) -> Change:

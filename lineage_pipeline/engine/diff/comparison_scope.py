@@ -67,11 +67,6 @@ def needed_columns(table: str) -> tuple[str, ...]:
     return NEEDED_COLUMNS.get(table, (OWNER_COLUMNS[table],))
 
 
-def changes_owner(table: str, role: str | None) -> bool:
-    """Say whether a differing row changes its owner; a row that only reads an object does not."""
-    return table != "object_statements" or role in MAKING_ROLES
-
-
 def find_comparison_scope(
     differing: DifferingRows,
     objects: Iterable[ObjectRow],
@@ -91,9 +86,9 @@ def find_comparison_scope(
     for source, reader in links:
         readers[source].add(reader)
         sources[reader].add(source)
-    felt = _transitive_closure(start, readers)
-    known = _transitive_closure(felt | _find_namesakes(start, objects), sources)
-    paths = {path for name in felt for path in mentioned[name]} | {path for name in known for path in made[name]}
+    affected = _transitive_closure(start, readers)
+    known = _transitive_closure(affected | _find_namesakes(start, objects), sources)
+    paths = {path for name in affected for path in mentioned[name]} | {path for name in known for path in made[name]}
     return ComparisonScope(frozenset(known), frozenset(paths | differing.paths))
 
 

@@ -118,9 +118,13 @@ def _still_fits(pair: LineagePair, reader: ConsumerUse) -> bool:
     before = _stored_values(pair.base, reader.object, pair.unchanged[key][0])
     after = _stored_values(side, reader.object, reader.place)
     left = side.columns.get(reader.object, {})
-    told = (one for one in side.lineage.diagnostics if one.code == ARITY_MISMATCH_CODE and one.path == reader.place[0])
+    misfits = (
+        one for one in side.lineage.diagnostics if one.code == ARITY_MISMATCH_CODE and one.path == reader.place[0]
+    )
     moved = any(text != after.get(column) for column, text in before.items() if column in left)
-    return bool(after) and not moved and not any(_covers_line(side.statements[reader.place], one.line) for one in told)
+    return (
+        bool(after) and not moved and not any(_covers_line(side.statements[reader.place], one.line) for one in misfits)
+    )
 
 
 def _stored_values(side: LineageIndex, name: str, place: StatementKey) -> dict[str, str]:

@@ -85,10 +85,10 @@ def account_for_files(base: FileSide, head: FileSide) -> FileAccount:
 
 def report_uncompared(account: FileAccount, changes: Sequence[Change], policy: Policy = DEFAULT) -> tuple[Change, ...]:
     """The changes, and one for each reason why files were not compared that none of them tells."""
-    told = {change.path for change in changes if change.rule == NO_LONGER_PARSES_RULE}
+    reported = {change.path for change in changes if change.rule == NO_LONGER_PARSES_RULE}
     causes: dict[tuple[str, str], list[UncomparedFile]] = defaultdict(list)
     for one in account.uncompared:
-        if one.path not in told:
+        if one.path not in reported:
             causes[one.code, one.message].append(one)
     if not causes or not is_rule_enabled(policy, NOT_COMPARED_RULE):
         return tuple(changes)
@@ -121,7 +121,7 @@ def _read_side(side: FileSide) -> _Reading:
     for one in side.lineage.diagnostics:
         if one.path is not None and one.code in FILE_CODES | STATEMENT_CODES | DISABLED_CODES:
             findings[one.path].append(one)
-    ordered = {path: sorted(told, key=_finding_order) for path, told in findings.items()}
+    ordered = {path: sorted(listed, key=_finding_order) for path, listed in findings.items()}
     failed: dict[str, list[StatementRow]] = defaultdict(list)
     for row in side.lineage.statements:
         if row.status is Status.FAILED:

@@ -127,6 +127,6 @@ def _locate_alteration(pair: LineagePair, finding: ChangeFinding) -> Location | 
     found = [place for name in names for place in pair.head.changers.get(name, ()) if not pair.is_unchanged(place)]
     name = re.compile(rf"(?<!\w){re.escape(finding.column or '')}(?!\w)", re.IGNORECASE)
     previews = [(place, pair.head.statements[place].preview) for place in found if place in pair.head.statements]
-    told = [place for place, text in previews if not finding.column or name.search(text)]
-    told = told or [place for place, text in previews if len(text) >= LONGEST_PREVIEW]  # it may be named further on
-    return (told[-1][0], pair.head.line(told[-1])) if told else None
+    places = [place for place, text in previews if not finding.column or name.search(text)]
+    places = places or [place for place, text in previews if len(text) >= LONGEST_PREVIEW]  # it may be named further on
+    return (places[-1][0], pair.head.line(places[-1])) if places else None

@@ -35,23 +35,23 @@ def list_leaves(tree: Tree) -> Iterator[int]:
         yield from list_leaves(tree[2])
 
 
-def arrange(tree: Tree) -> Tree:
+def arrange_joins(tree: Tree) -> Tree:
     """The form of a tree of joins."""
     kind = tree[0]
     if kind == "inner":
-        return _arrange_inner([arrange(child) for child in tree[1]], tree[2])
+        return _arrange_inner([arrange_joins(child) for child in tree[1]], tree[2])
     if kind == "left":
-        return _arrange_left(arrange(tree[1]), arrange(tree[2]), tree[3])
+        return _arrange_left(arrange_joins(tree[1]), arrange_joins(tree[2]), tree[3])
     if kind == "lefts":
-        found = arrange(tree[1])
+        found = arrange_joins(tree[1])
         for other, conditions in tree[2]:
-            found = _arrange_left(found, arrange(other), conditions)
+            found = _arrange_left(found, arrange_joins(other), conditions)
         return found
     if kind == "full":
-        return ("full", arrange(tree[1]), arrange(tree[2]), tuple(tree[3]))
+        return ("full", arrange_joins(tree[1]), arrange_joins(tree[2]), tuple(tree[3]))
     if kind == "semi":
-        asked, kept = _push_down(arrange(tree[2]), tree[3])
-        return ("semi", arrange(tree[1]), asked, tuple(kept), tree[4])
+        asked, kept = _push_down(arrange_joins(tree[2]), tree[3])
+        return ("semi", arrange_joins(tree[1]), asked, tuple(kept), tree[4])
     return tree
 
 
@@ -121,5 +121,5 @@ def _tighten_left_joins(children: Sequence[Tree], conditions: Sequence[Expr]) ->
             core = child[1]
             inner: Tree = ("inner", (core, other), on)
             made: Tree = ("lefts", inner, others) if others else inner
-            return [*children[:at], arrange(made), *children[at + 1 :]], list(conditions)
+            return [*children[:at], arrange_joins(made), *children[at + 1 :]], list(conditions)
     return None

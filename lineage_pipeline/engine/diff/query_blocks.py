@@ -19,7 +19,7 @@ from lineage_pipeline.engine.diff.expression_forms import (
     rewrite,
     split_conjuncts,
 )
-from lineage_pipeline.engine.diff.join_trees import Tree, arrange, list_leaves
+from lineage_pipeline.engine.diff.join_trees import Tree, arrange_joins, list_leaves
 from lineage_pipeline.engine.diff.query_sources import find_query_sources, find_sources, iter_deep_parts
 
 MAX_SOURCES = 2_000
@@ -212,7 +212,7 @@ class QueryReader:
         def change(expr: Expr) -> Expr:
             return normalize(self._substitute(expr, replaced))
 
-        tree = arrange(map_conditions(tree, change)) if tree[0] != "row" else map_conditions(tree, change)
+        tree = arrange_joins(map_conditions(tree, change)) if tree[0] != "row" else map_conditions(tree, change)
         made = [item for name, expr in exprs.outputs for item in self._expand_output(name, expr, replaced, change)]
         aggregated = bool(group or grouping) or exprs.having is not None or any(has_aggregate(one) for _, one in made)
         block = Block(
@@ -228,7 +228,7 @@ class QueryReader:
             else None,
         )
         block.leaves = {leaf: self.leaves[leaf] for leaf in list_leaves(tree)}
-        return settle(self._merge_single(block))
+        return normalize_grouping(self._merge_single(block))
 
     def _add_leaf(self, source: Sequence[Any], scope: list[Mapping[int, int]], env: Sequence[Mapping[int, int]]) -> int:
         if len(self.leaves) >= MAX_SOURCES:
@@ -261,7 +261,9 @@ class QueryReader:
 
     def _build_tree(self, leaves: Sequence[int], parts: "_SelectParts") -> Tree:
         """The tree of a FROM clause, with the conditions of WHERE on top."""
-        where = list(map(ask_for_rows, split_conjuncts(normalize(parts.where)))) if parts.where is not None else []
+        where = (
+            list(map(rewrite_in_as_exists, split_conjuncts(normalize(parts.where)))) if parts.where is not None else []
+        )
         seen: set[int] = set()
         for leaf in leaves:
             held = self.leaves[leaf]
@@ -429,7 +431,7 @@ class QueryReader:
         windowed = held.has_windows
         grouped = held.group is not None and not windowed
         return Block(
-            tree=held.tree if windowed or grouped else arrange(("inner", (held.tree,), tuple(filters))),
+            tree=held.tree if windowed or grouped else arrange_joins(("inner", (held.tree,), tuple(filters))),
             outputs=outputs,
             group=held.group,
             grouping=held.grouping,
@@ -456,7 +458,7 @@ class QueryReader:
             merged = self._merge_block(again, leaf, branch, conditions)
             if merged is None:
                 return block
-            made.append(settle(merged))
+            made.append(normalize_grouping(merged))
         return combine_branches(SetQuery("UNION", False, made, tuple(name for name, _ in block.outputs)))
 
     # ── expressions ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -568,7 +570,7 @@ def prepare_subquery(mode: str, query: Query) -> Query:
     return msgspec.structs.replace(query, outputs=[], distinct=False)
 
 
-def ask_for_rows(condition: Expr) -> Expr:
+def rewrite_in_as_exists(condition: Expr) -> Expr:
     """A filter `x IN (SELECT y …)` as EXISTS with `x = y`: one is true where the other is, and only that counts."""
     if condition[:2] != ("sub", "in") or len(condition[3]) != 1:
         return condition
@@ -578,11 +580,11 @@ def ask_for_rows(condition: Expr) -> Expr:
     if query.tree[0] == "row":
         return condition
     equal = normalize(make_call("EQ", condition[3][0], query.outputs[0][1]))
-    tree = arrange(("inner", (query.tree,), (equal,)))
+    tree = arrange_joins(("inner", (query.tree,), (equal,)))
     return ("sub", "exists", msgspec.structs.replace(query, tree=tree, outputs=[]), ())
 
 
-def settle(query: Query) -> Query:
+def normalize_grouping(query: Query) -> Query:
     """A block whose grouping is in one form.
 
     A filter of groups that only asks for keys is as well a filter of rows: all rows of a group share the keys. Without
@@ -619,7 +621,7 @@ def _move_key_filters(block: Block) -> None:
     ]
     if low and block.tree[0] != "row":
         block.having = [one for one in block.having if one not in low]
-        block.tree = arrange(("inner", (block.tree,), tuple(low)))
+        block.tree = arrange_joins(("inner", (block.tree,), tuple(low)))
 
 
 def combine_branches(query: SetQuery) -> SetQuery:

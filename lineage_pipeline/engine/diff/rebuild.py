@@ -91,15 +91,15 @@ StaleNode = tuple[str, str]
 def _broken_readers(changes: Sequence[Change]) -> list[tuple[str, str]]:
     """The readers that still name what is gone, with its owner."""
     causes = {one.id: one.object for one in changes if one.root}
-    told = [one for one in changes if not one.root and one.column is None and one.rule in BROKEN_RULES]
-    return [(one.object, causes[one.root_id]) for one in told if one.object != causes[one.root_id]]
+    broken = [one for one in changes if not one.root and one.column is None and one.rule in BROKEN_RULES]
+    return [(one.object, causes[one.root_id]) for one in broken if one.object != causes[one.root_id]]
 
 
 def _changed_nodes(pair: LineagePair, changes: Iterable[Change]) -> list[StaleNode]:
     """The columns, or whole objects, that hold other data than before."""
-    told = [one for one in changes if one.rule not in HARMLESS_RULES and one.effective is not Severity.INFO]
+    harmful = [one for one in changes if one.rule not in HARMLESS_RULES and one.effective is not Severity.INFO]
     names = pair.renames.names
-    return [(names.head_object(one.object), one.column or ALL_COLUMNS) for one in told if one.root or one.column]
+    return [(names.head_object(one.object), one.column or ALL_COLUMNS) for one in harmful if one.root or one.column]
 
 
 def _find_affected(side: LineageIndex, seeds: Sequence[StaleNode]) -> dict[str, set[str]]:

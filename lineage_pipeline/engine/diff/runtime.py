@@ -169,7 +169,7 @@ def compare_runs(lineage: LineageTables, jobs: Sequence[RuntimeJob], datasets: D
     ours = {
         _edge_ends(edge): edge for edge in lineage.column_edges if edge.to_object in written and _is_observable(edge)
     }
-    told = {
+    observed = {
         (datasets.object_id(source), datasets.object_id(target)): f"{job.namespace}/{job.name}"
         for job in jobs
         for source in job.inputs
@@ -182,13 +182,17 @@ def compare_runs(lineage: LineageTables, jobs: Sequence[RuntimeJob], datasets: D
         if one.from_object != one.to_object:
             reads.setdefault((one.from_object, one.to_object), StatementRef(one.path, one.statement))
     differences = [
-        *(_table_difference("static", ends, None, place) for ends, place in sorted(reads.items()) if ends not in told),
-        *(_table_difference("runtime", ends, job, None) for ends, job in sorted(told.items()) if ends not in reads),
+        *(
+            _table_difference("static", ends, None, place)
+            for ends, place in sorted(reads.items())
+            if ends not in observed
+        ),
+        *(_table_difference("runtime", ends, job, None) for ends, job in sorted(observed.items()) if ends not in reads),
         *(_column_difference("static", ends, None, edge) for ends, edge in sorted(ours.items()) if ends not in ran),
         *(_column_difference("runtime", ends, job, None) for ends, job in sorted(ran.items()) if ends not in ours),
     ]
     filled = {edge.to_object for edge in lineage.object_edges} & lasting
-    counts = (len(jobs), len(reads.keys() & told.keys()), len(ours.keys() & ran.keys()), len(filled - written))
+    counts = (len(jobs), len(reads.keys() & observed.keys()), len(ours.keys() & ran.keys()), len(filled - written))
     return RuntimeComparison(*counts, tuple(differences))
 
 

@@ -198,8 +198,8 @@ def _quote_lines(change: Change, file: FileEdits, code: FileEdits, edit: EditedL
     old = _choose_lines(searched.before, edit.old_start, edit.old_end, words)
     new = _choose_lines(searched.after, edit.start, edit.end, words)
     if len(old) < edit.old_end - edit.old_start or len(new) < edit.end - edit.start:
-        told = _has_words(searched.before, old, words), _has_words(searched.after, new, words)
-        old, new = old if told[0] or not told[1] else old[:0], new if told[1] or not told[0] else new[:0]
+        named = _has_words(searched.before, old, words), _has_words(searched.after, new, words)
+        old, new = old if named[0] or not named[1] else old[:0], new if named[1] or not named[0] else new[:0]
     before, after = _dedent_both(file.before[old.start : old.stop], file.after[new.start : new.stop])
     line = old.start + 1
     if file.after:  # what was deleted alone is at the line that took its place

@@ -26,11 +26,11 @@ def apply_waivers(changes: Sequence[Change], waivers: Sequence[Waiver], today: s
     """Apply waivers to the changes that they cover; `today` is an ISO date, and a waiver holds through its last day."""
     if not waivers:
         return WaivedChanges(tuple(changes))
-    told = [msgspec.structs.replace(waiver, expired=waiver.expires < today) for waiver in waivers]
-    own = {change.id: [waiver for waiver in told if covers_change(waiver, change)] for change in changes}
+    dated = [msgspec.structs.replace(waiver, expired=waiver.expires < today) for waiver in waivers]
+    own = {change.id: [waiver for waiver in dated if covers_change(waiver, change)] for change in changes}
     valid = {key: next((one.id for one in covering if not one.expired), None) for key, covering in own.items()}
     met = {waiver.id for covering in own.values() for waiver in covering}
-    marked = [msgspec.structs.replace(waiver, used=waiver.id in met and not waiver.expired) for waiver in told]
+    marked = [msgspec.structs.replace(waiver, used=waiver.id in met and not waiver.expired) for waiver in dated]
     return WaivedChanges(
         # What follows from a waived cause is waived with it.
         tuple(

@@ -159,22 +159,6 @@ def find_downstream(
     )
 
 
-def find_simple_paths(
-    graph: ColumnGraph, start: ColumnRef, end: ColumnRef, max_paths: int = 100, direct_only: bool = False
-) -> tuple[tuple[ColumnRef, ...], ...]:
-    """The paths from one column to another that pass no column twice, short ones first."""
-    if start not in graph.index or end not in graph.index or max_paths < 1:
-        return ()
-    links = graph.links(direct_only)
-    near = measure_hops(graph, (graph.index[end],), links.up, up=True)
-    found = []
-    for path in _iter_simple_paths(graph, links.down, graph.index[start], graph.index[end], near):
-        found.append(tuple(graph.refs[node] for node in path))
-        if len(found) == max_paths:
-            break
-    return tuple(sorted(found, key=lambda path: (len(path), path)))
-
-
 def measure_hops(
     graph: ColumnGraph, starts: Iterable[int], links: Adjacency, *, depth: int | None = None, up: bool = False
 ) -> dict[int, int]:
@@ -206,26 +190,6 @@ def _column_distances(graph: ColumnGraph, distances: dict[int, int]) -> dict[Col
     return {graph.refs[node]: distance for distance, node in shown}
 
 
-def _iter_simple_paths(
-    graph: ColumnGraph, links: Adjacency, start: int, end: int, near: dict[int, int]
-) -> Iterator[tuple[int, ...]]:
-    """Depth-first walk through nodes that lead to the end; those nearest to it go first."""
-    if start == end or start not in near:
-        return
-    path = [start]
-    waiting = [iter(_next_columns(graph, links, start, near))]
-    while waiting:
-        node = next(waiting[-1], None)
-        if node is None:
-            waiting.pop()
-            path.pop()
-        elif node == end:
-            yield (*path, end)
-        elif node not in path:
-            path.append(node)
-            waiting.append(iter(_next_columns(graph, links, node, near)))
-
-
 def find_neighbors(graph: ColumnGraph, links: Adjacency, node: int) -> set[int]:
     """The columns one hop away, through hidden nodes."""
     found: set[int] = set()
@@ -237,9 +201,3 @@ def find_neighbors(graph: ColumnGraph, links: Adjacency, node: int) -> set[int]:
             else:
                 hidden.append(other)
     return found
-
-
-def _next_columns(graph: ColumnGraph, links: Adjacency, node: int, near: dict[int, int]) -> list[int]:
-    """The columns one hop away that lead to the end, the nearest to it first."""
-    found = find_neighbors(graph, links, node)
-    return sorted((other for other in found if other in near), key=lambda other: (near[other], other))

@@ -56,14 +56,14 @@ def write_runtime_text(comparison: RuntimeComparison) -> str:
     """Return a line for each edge that only one side has, then the counts."""
     lines = [_difference_line(difference) for difference in comparison.differences]
     only = Counter((row.seen, row.from_column is None) for row in comparison.differences)
-    told = [
+    listed = [
         f"{comparison.jobs} jobs ran; {comparison.silent} objects that statements fill were written by none of them",
         f"between objects: {comparison.tables} seen by both, {only['static', True]} only in statements, "
         f"{only['runtime', True]} only in runs",
         f"between columns: {comparison.columns} seen by both, {only['static', False]} only in statements, "
         f"{only['runtime', False]} only in runs",
     ]
-    return "".join(f"{line}\n" for line in (*lines, *told))
+    return "".join(f"{line}\n" for line in (*lines, *listed))
 
 
 def _difference_line(row: RuntimeDifference) -> str:

@@ -37,7 +37,7 @@ def build_changes_document(comparison: Comparison) -> dict[str, Any]:
         "summary": summarize_changes(comparison.changes),
         "waivers": pick_fields(comparison.waivers, WAIVER_KEYS),
         "diagnostics": pick_fields(comparison.findings, DIAGNOSTIC_KEYS),
-        "unanalysed": pick_fields(comparison.unanalysed, DIAGNOSTIC_KEYS),
+        "unanalysed": pick_fields(comparison.unanalyzed, DIAGNOSTIC_KEYS),
         "files": {"changed": comparison.account.changed, "compared": comparison.account.compared},
         "not_compared": pick_fields(comparison.account.uncompared, UNCOMPARED_KEYS),
     }

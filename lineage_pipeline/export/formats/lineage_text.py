@@ -84,7 +84,7 @@ def format_summary(subject: Subject) -> str:
         f" ({100 * summary['dropped_bytes'] / size:.1f} % of bytes passed over)" if summary["dropped_bytes"] else ""
     )
     return (
-        f"{format_count(statements['analysed'], 'statement')} analysed{dropped}, {statements['partial']} in part, "
+        f"{format_count(statements['analysed'], 'statement')} analyzed{dropped}, {statements['partial']} in part, "
         f"{statements['failed']} not; {format_count(summary['objects'], 'object')}, "
         f"{format_count(summary['columns'], 'column')}, "
         f"{format_count(summary['column_edges'], 'edge')}; {format_count(findings['error'], 'error')}, "

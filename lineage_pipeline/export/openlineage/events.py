@@ -124,16 +124,16 @@ class _EventBuilder:
         parent = self._parent_facet(statement)
         started = run | {"facets": parent} if parent else run
         yield self._event("RunEvent", {"eventType": "START", "run": started, "job": job} | NO_DATASETS)
-        told = {"run": run | {"facets": self._run_facets(statement)}}
-        yield self._event("RunEvent", {"eventType": "COMPLETE"} | told | body)
+        run_facets = {"run": run | {"facets": self._run_facets(statement)}}
+        yield self._event("RunEvent", {"eventType": "COMPLETE"} | run_facets | body)
 
     def dataset_event(self, row: ObjectRow, turn: LifecycleChange | None) -> Json:
         """Return the event of a dataset that no job fills."""
         namespace, name = self.jobs.dataset_name(row)
-        told = facets.build_dataset_type_facet(row, self.producer) | (self._lifecycle_facet(turn) if turn else {})
+        described = facets.build_dataset_type_facet(row, self.producer) | (self._lifecycle_facet(turn) if turn else {})
         if row.object in self.jobs.objects:
-            told = self._dataset(row)["facets"] | told
-        return self._event("DatasetEvent", {"dataset": {"namespace": namespace, "name": name, "facets": told}})
+            described = self._dataset(row)["facets"] | described
+        return self._event("DatasetEvent", {"dataset": {"namespace": namespace, "name": name, "facets": described}})
 
     def _event(self, kind: str, body: Json) -> Json:
         snapshot = self.subject.snapshot
@@ -161,11 +161,13 @@ class _EventBuilder:
         )
 
     def _run_facets(self, statement: StatementRow) -> Json:
-        told = facets.build_engine_facet(__version__, self.producer) | self._parent_facet(statement)
+        described = facets.build_engine_facet(__version__, self.producer) | self._parent_facet(statement)
         if statement.status is Status.ANALYSED:
-            return told
+            return described
         messages = self.jobs.statement_messages(statement) or [f"the statement is {statement.status.value}"]
-        return told | facets.build_error_facet(statement, self.jobs.statement_text(statement), messages, self.producer)
+        return described | facets.build_error_facet(
+            statement, self.jobs.statement_text(statement), messages, self.producer
+        )
 
     def _run_id(self, job: Mapping[str, str]) -> str:
         snapshot = self.subject.snapshot
@@ -174,7 +176,7 @@ class _EventBuilder:
 
     def _dataset(self, row: ObjectRow, more: Json | None = None) -> Json:
         name, producer, columns = self.jobs.dataset_name(row), self.producer, self.jobs.columns[row.object]
-        told = (
+        described = (
             facets.build_schema_facet(columns, producer)
             | facets.build_dataset_type_facet(row, producer)
             | facets.build_version_facet(columns, self.jobs.bodies[row.object], producer)
@@ -184,7 +186,7 @@ class _EventBuilder:
             | facets.build_documentation_facet(row, producer)
             | facets.build_ownership_facet(row.owners, producer)
         )
-        return {"namespace": name[0], "name": name[1], "facets": told | (more or {})}
+        return {"namespace": name[0], "name": name[1], "facets": described | (more or {})}
 
     def _output_facets(self, statement: StatementRow, row: ObjectRow) -> Json:
         order = [column.written or column.name for column in self.jobs.columns[row.object]]
@@ -193,9 +195,9 @@ class _EventBuilder:
             edges = spread_to_columns(edges, order)
         elif self.emission.indirect is Indirect.NONE:
             edges = [(name, edge) for name, edge in edges if edge.type is EdgeType.DIRECT]
-        told = facets.build_column_lineage_facet(edges, order, self.producer)
+        described = facets.build_column_lineage_facet(edges, order, self.producer)
         turn = self.emission.turns.get(row.object)
-        return told | self._lifecycle_facet(turn) if turn else told
+        return described | self._lifecycle_facet(turn) if turn else described
 
     def _lifecycle_facet(self, turn: LifecycleChange) -> Json:
         previous: DatasetName | None = name_dataset(turn.previous, self.subject.naming) if turn.previous else None

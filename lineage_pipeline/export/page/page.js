@@ -199,14 +199,14 @@
     entries.slice(0, 500).forEach((entry) => link(list, ...entry));
     if (entries.length > 500) put("p", `and ${entries.length - 500} more`, panel);
   };
-  const labelled = (box, column) =>
+  const labeled = (box, column) =>
     data.boxes[box].name + (column < 0 ? "" : "." + data.boxes[box].columns[column][2]);
   function describe(number, column) {
     panel.replaceChildren();
     const box = data.boxes[number], close = put("button", "Close", panel);
     close.id = "close";
     close.addEventListener("click", dismiss);
-    put("h2", labelled(number, column), panel);
+    put("h2", labeled(number, column), panel);
     put("p", column < 0 ? box.kind : box.columns[column][1], panel);
     if (box.place) put("p", box.place, panel);
     for (const [text, address] of (data.links || {})[box.name] || []) {
@@ -222,11 +222,11 @@
     } else {
       const into = flows.filter((flow) => flow.to === number);
       section("From", into.filter((flow) => flow.toColumn === column)
-        .map((flow) => [labelled(flow.from, flow.fromColumn), flow.how, flow.from, flow.fromColumn]));
+        .map((flow) => [labeled(flow.from, flow.fromColumn), flow.how, flow.from, flow.fromColumn]));
       section("To", flows.filter((flow) => flow.from === number && flow.fromColumn === column)
-        .map((flow) => [labelled(flow.to, flow.toColumn), flow.how, flow.to, flow.toColumn]));
+        .map((flow) => [labeled(flow.to, flow.toColumn), flow.how, flow.to, flow.toColumn]));
       section("All of it depends on", into.filter((flow) => flow.toColumn < 0)
-        .map((flow) => [labelled(flow.from, flow.fromColumn), flow.how, flow.from, flow.fromColumn]));
+        .map((flow) => [labeled(flow.from, flow.fromColumn), flow.how, flow.from, flow.fromColumn]));
     }
     panel.hidden = false;
   }
@@ -259,7 +259,7 @@
     const go = (event) => {
       if (event.type === "pointermove" && !event.buttons) return;
       const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(inner.getScreenCTM().inverse());
-      const [cx, cy] = centre();
+      const [cx, cy] = center();
       left = cx - at.x * scale;
       top = cy - at.y * scale;
       apply();
@@ -285,7 +285,7 @@
     scale = next;
     apply();
   };
-  const centre = () => { const area = svg.getBoundingClientRect(); return [area.width / 2, area.height / 2]; };
+  const center = () => { const area = svg.getBoundingClientRect(); return [area.width / 2, area.height / 2]; };
   function fit() {
     const area = svg.getBoundingClientRect(), [wide, high] = data.size, edge = 32;
     scale = Math.min(1.2, (area.width - edge) / Math.max(wide, 1), (area.height - edge) / Math.max(high, 1));
@@ -302,7 +302,7 @@
     show(degrees.indexOf(Math.max(...degrees)), 0.4);
   }
   function show(number, least = 0.8) {
-    const [x, y, wide, high] = data.boxes[number].at, [cx, cy] = centre();
+    const [x, y, wide, high] = data.boxes[number].at, [cx, cy] = center();
     scale = Math.max(scale, least);
     left = cx - (x + wide / 2) * scale;
     top = cy - (y + Math.min(high, 400) / 2) * scale;
@@ -329,8 +329,8 @@
   window.addEventListener("pointerup", () => { held = null; svg.classList.remove("moving"); });
   svg.addEventListener("click", (event) => { if (!dragged && event.target === svg) dismiss(); });
   const on = (name, act) => document.getElementById(name).addEventListener("click", act);
-  on("larger", () => zoom(1.3, ...centre()));
-  on("smaller", () => zoom(1 / 1.3, ...centre()));
+  on("larger", () => zoom(1.3, ...center()));
+  on("smaller", () => zoom(1 / 1.3, ...center()));
   on("fit", fit);
   const theme = data.own && document.getElementById("theme");
   if (theme) theme.addEventListener("click", () => {
@@ -342,8 +342,8 @@
     if (event.target.matches("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
     const steps = {ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60]}[event.key];
     if (steps) { left += steps[0]; top += steps[1]; apply(); }
-    else if (event.key === "+") zoom(1.3, ...centre());
-    else if (event.key === "-") zoom(1 / 1.3, ...centre());
+    else if (event.key === "+") zoom(1.3, ...center());
+    else if (event.key === "-") zoom(1 / 1.3, ...center());
     else if (event.key === "0") fit();
     else if (event.key === "Escape") dismiss();
     else if (event.key === "/") search.focus();

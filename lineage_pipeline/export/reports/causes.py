@@ -8,7 +8,7 @@ import msgspec
 
 from lineage_pipeline.engine.diff.rules.registry import RULES
 from lineage_pipeline.export.escaping import escape_lines, escape_one_line, quote_path
-from lineage_pipeline.export.reports.headlines import describe_what
+from lineage_pipeline.export.reports.headlines import write_headline
 from lineage_pipeline.export.subject import Comparison, ReportStyle, identify_finding
 from lineage_pipeline.model.enums import Confidence, Scope, Severity
 from lineage_pipeline.model.file_account import FileAccount
@@ -239,14 +239,14 @@ def select_near_findings(comparison: Comparison, found: Iterable[RootCause]) -> 
     for cause in found:
         paths |= {cause.change.path, *(reader.path for reader in (*cause.alongside, *cause.affected_readers))}
     return tuple(
-        one for one in comparison.unanalysed if one.path in paths or identify_finding(one) not in comparison.standing
+        one for one in comparison.unanalyzed if one.path in paths or identify_finding(one) not in comparison.standing
     )
 
 
 def rank_owners(found: Iterable[RootCause]) -> list[str]:
     """Return the owners of what harmful causes affect, those with most affected objects first."""
-    felt = (reader for cause in found if cause.is_harmful for reader in cause.affected_readers)
-    owned = {(owner, reader.object) for reader in felt for owner in reader.owners}
+    readers = (reader for cause in found if cause.is_harmful for reader in cause.affected_readers)
+    owned = {(owner, reader.object) for reader in readers for owner in reader.owners}
     counts = Counter(owner for owner, _ in owned)
     return sorted(counts, key=lambda owner: (-counts[owner], owner))
 
@@ -317,8 +317,8 @@ def format_severity_counts(found: Iterable[RootCause]) -> str:
             counts[cause.change.effective] += 1
         else:
             waived += 1
-    told = [f"{count} {SEVERITY_TITLES[severity].lower()}" for severity, count in counts.items() if count]
-    return ", ".join([*told, *([f"{waived} waived"] if waived else [])])
+    listed = [f"{count} {SEVERITY_TITLES[severity].lower()}" for severity, count in counts.items() if count]
+    return ", ".join([*listed, *([f"{waived} waived"] if waived else [])])
 
 
 def build_cause(
@@ -340,7 +340,7 @@ def build_cause(
     hurt = [reader for reader in further if reader.effective is None or reader.effective in HARMFUL_SEVERITIES]
     return RootCause(
         change=root,
-        title=describe_what(root),
+        title=write_headline(root),
         meaning=rule.meaning if rule else "",
         remedy=rule.remedy if rule else "",
         alongside=tuple(map(_reader_of_change, own)),
@@ -379,8 +379,8 @@ def _build_reader(change: Change, consumer: Consumer, own: Change | None) -> Aff
     scope = Scope.ROW_SET if change.column is not None and consumer.column is None else change.scope
     own_writer = consumer.object == change.object
     broken = (change.rule in LOST_NAME_RULES or own_writer) and change.effective is Severity.BREAKING
-    felt = "fills it" if own_writer else READER_EFFECTS[scope]
-    effective, fate = (Severity.BREAKING, "breaks") if broken else (None, felt)
+    effect = "fills it" if own_writer else READER_EFFECTS[scope]
+    effective, fate = (Severity.BREAKING, "breaks") if broken else (None, effect)
     return AffectedReader(
         object=consumer.object,
         column=consumer.column,

@@ -66,8 +66,10 @@ def _worst_severities(found: Sequence[RootCause]) -> dict[str, Severity]:
     known: dict[str, Severity] = {}
     for cause in found:
         root = [(cause.change.object, cause.change.effective)]
-        felt = [(reader.object, reader.effective or Severity.POTENTIALLY_BREAKING) for reader in cause.affected_readers]
-        for name, severity in chain(root, felt):
+        readers = [
+            (reader.object, reader.effective or Severity.POTENTIALLY_BREAKING) for reader in cause.affected_readers
+        ]
+        for name, severity in chain(root, readers):
             known[name] = min(known.get(name, severity), severity, key=SEVERITY_RANKS.__getitem__)
     return known
 
@@ -147,8 +149,8 @@ def _comment_head(comparison: Comparison, found: Sequence[RootCause]) -> str:
     between = (
         f"{format_code(shorten_snapshot_key(comparison.base))} → {format_code(shorten_snapshot_key(comparison.head))}"
     )
-    felt = len({name for cause in found if cause.waived is None for name in cause.affected_objects})
-    affected = f" {format_affected_count(felt)}." if felt else ""
+    number = len({name for cause in found if cause.waived is None for name in cause.affected_objects})
+    affected = f" {format_affected_count(number)}." if number else ""
     title = format_severity_counts(found) or "nothing changed"
     owners = rank_owners(found)
     asked = f" Owners: {_list_owners(list(map(format_code, owners)))}." if owners else ""
@@ -262,9 +264,11 @@ def _omitted_causes(left: Sequence[RootCause]) -> str:
     if not left:
         return ""
     rules = Counter(cause.change.rule for cause in left)
-    told = ", ".join(f"{rule} × {count}" for rule, count in sorted(rules.items()))
+    listed = ", ".join(f"{rule} × {count}" for rule, count in sorted(rules.items()))
     severities = format_severity_counts(left)
-    return f"\n**Cut here:** {severities} ({told}) would not fit into a comment. The other formats have all of them.\n"
+    return (
+        f"\n**Cut here:** {severities} ({listed}) would not fit into a comment. The other formats have all of them.\n"
+    )
 
 
 def _comment_tail(comparison: Comparison, found: Sequence[RootCause], style: ReportStyle) -> str:

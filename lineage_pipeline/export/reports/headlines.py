@@ -18,7 +18,7 @@ _SET_OPERATION = re.compile(r"(.*) of (\d+)")
 _EVERY_ROW = "every row"
 
 
-def describe_what(change: Change) -> str:
+def write_headline(change: Change) -> str:
     """What a change is in a few words; the title of its rule where its texts say no more."""
     describe = _DESCRIPTIONS.get(change.rule)
     return (describe(change.before or "", change.after or "") if describe else "") or TITLES.get(change.rule, "")
@@ -46,8 +46,8 @@ def _describe_join(before: str, after: str) -> str:
 
 def _describe_filter(before: str, after: str) -> str:
     found = _DIRECTION.match(after)
-    told = _DIRECTION.sub("", after)
-    old, new = (set(text.splitlines()) for text in (before, "" if told == _EVERY_ROW else told))
+    condition = _DIRECTION.sub("", after)
+    old, new = (set(text.splitlines()) for text in (before, "" if condition == _EVERY_ROW else condition))
     differing = old ^ new
     what = "QUALIFY filter" if differing and all(map(_WINDOW.search, differing)) else "filter"
     return f"{what} {found[1]}" if found and old and new else _describe_presence(what, "\n".join(old), "\n".join(new))

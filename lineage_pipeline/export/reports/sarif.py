@@ -100,8 +100,8 @@ def _related_locations(cause: RootCause) -> Iterator[Row]:
     placed = [reader for reader in cause.affected_readers if reader.path is not None]
     for number, reader in enumerate(placed[:MOST_PLACES], 1):
         owners = f" ({', '.join(map(escape_one_line, reader.owners))})" if reader.owners else ""
-        told = escape_sarif_message(f"{escape_one_line(reader.name)}: {escape_one_line(reader.effect)}{owners}")
-        yield {"id": number, **_physical_location(reader.path, reader.line), "message": {"text": told}}
+        shown = escape_sarif_message(f"{escape_one_line(reader.name)}: {escape_one_line(reader.effect)}{owners}")
+        yield {"id": number, **_physical_location(reader.path, reader.line), "message": {"text": shown}}
 
 
 def _build_notification(finding: Diagnostic) -> Row:

@@ -9,7 +9,6 @@ from sqlglot.parser import Parser
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.statement_words import (
-    BEFORE_COLUMN_LIST,
     BEFORE_QUERY,
     BEHIND_QUERY,
     CREATE_MODIFIERS,
@@ -26,6 +25,7 @@ from lineage_pipeline.engine.compile.tokens import (
     keywords_of,
     skip_brackets,
     skip_name,
+    split_list,
     synthetic_token,
 )
 
@@ -33,7 +33,11 @@ from lineage_pipeline.engine.compile.tokens import (
 def rewrite_modify_query(tokens: list[Token]) -> list[Token]:
     """ClickHouse: `ALTER TABLE v MODIFY QUERY …` as CREATE OR REPLACE VIEW."""
     at = next((at for at in range(3, len(tokens)) if keyword(tokens[at]) == "QUERY"), 0)
-    if keyword(tokens[at - 1]) != "MODIFY":
+    if keyword(tokens[at - 1]) != "MODIFY" or keyword(tokens[min(at + 1, len(tokens) - 1)]) not in (
+        "SELECT",
+        "WITH",
+        "(",
+    ):
         return tokens
     name = tokens[2 : find_top_level_keyword(tokens, "ON", "MODIFY")]
     view = [synthetic_token(word, tokens[0]) for word in ("CREATE", "OR", "REPLACE", "VIEW")]
@@ -71,20 +75,13 @@ def reduce_definition(tokens: Sequence[Token]) -> list[Token] | None:
         synthetic_token("CREATE", tokens[0]),
         *(token for token in tokens[1:kind] if keyword(token) in CREATE_MODIFIERS),
     ]
-    listed = end
-    while (
-        listed < len(tokens)
-        and tokens[listed].token_type is not _OPEN_PAREN
-        and keyword(tokens[listed]) in BEFORE_COLUMN_LIST
-    ):
-        listed += 1
     body, tail = _find_query(tokens, end), [*head, *tokens[kind:end]]
-    opened = listed < len(tokens) and tokens[listed].token_type is _OPEN_PAREN and listed < body
+    opened = _is_paren_at(tokens, end) and end < body
     if body == len(tokens) and (keyword(tokens[kind]) == "VIEW" or (not opened and _starts_with_as(tokens[end:]))):
         return None  # what should be a query is none
     if opened:
-        closed = skip_brackets(tokens, listed)
-        tail.extend(_reduce_column_list(tokens, listed, closed))
+        closed = skip_brackets(tokens, end)
+        tail.extend(_reduce_column_list(tokens, end, closed))
         end = closed
     clauses = (*KEPT_CLAUSES, ("TO",)) if keyword(tokens[kind]) == "VIEW" else KEPT_CLAUSES  # ClickHouse: where rows go
     return [*tail, *_keep_clauses(tokens, end, body, clauses), *_cut_query(tokens, body)]
@@ -146,24 +143,11 @@ def _reduce_column_list(tokens: Sequence[Token], begin: int, end: int) -> list[T
     kept: list[Token] = []
     opened = tokens[begin]
     comma = Token(_COMMA_TOKEN, ",", opened.line, opened.col, opened.start, opened.end)
-    for item in _split_columns(tokens[begin + 1 : end - 1]):
+    for item in split_list(tokens[begin + 1 : end - 1]):
         words = list(_reduce_column(item))
         if words:
             kept.extend([comma, *words] if kept else words)
     return [opened, *kept, tokens[end - 1]] if kept else []
-
-
-def _split_columns(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
-    depth, begin = 0, 0
-    for index, token in enumerate(tokens):
-        kind = token.token_type
-        depth += (kind in (_OPEN_PAREN, TokenType.LT)) - (kind in (_CLOSE_PAREN, TokenType.GT))
-        if depth == 0 and kind is _COMMA_TOKEN:
-            if index > begin:
-                yield tokens[begin:index]
-            begin = index + 1
-    if begin < len(tokens):
-        yield tokens[begin:]
 
 
 def _reduce_column(tokens: Sequence[Token]) -> Iterator[Token]:
@@ -221,7 +205,7 @@ def _is_type_end(tokens: Sequence[Token], index: int) -> bool:
     following = keyword(tokens[index + 1]) if index + 1 < len(tokens) else ""
     if word in ("WITH", "WITHOUT"):
         return following not in ("TIME", "LOCAL", "TIMEZONE")
-    return word in TYPE_ENDS
+    return word in TYPE_ENDS or (word, following) == ("CHARACTER", "SET")
 
 
 def _reduce_table_key(tokens: Sequence[Token]) -> Iterator[Token]:
@@ -241,8 +225,6 @@ def _reduce_table_key(tokens: Sequence[Token]) -> Iterator[Token]:
             if words[index] not in ("ASC", "DESC") and not period:
                 yield tokens[index]
         return
-    if words[0] == "LIKE":
-        yield from tokens[: skip_name(tokens, 1)]
 
 
 def rewrite_recursive_view(tokens: list[Token]) -> list[Token]:
@@ -289,7 +271,8 @@ def drop_masks(tokens: Sequence[Token]) -> list[Token]:
     index = 0
     while index < len(tokens):
         behind = skip_name(tokens, index + 1)
-        if keyword(tokens[index]) != "MASK" or behind == index + 1 or not kept:
+        named = bool(kept) and kept[-1].token_type in (TokenType.L_PAREN, TokenType.COMMA)
+        if keyword(tokens[index]) != "MASK" or behind == index + 1 or named or not kept:
             kept.append(tokens[index])
             index += 1
             continue
@@ -322,37 +305,6 @@ def rewrite_table_from_source(tokens: Sequence[Token]) -> list[Token]:
 def _is_without_columns(words: Sequence[str]) -> bool:
     """Whether a table does not say which columns it has."""
     return "(" not in words or words[-3:] == ["(", "*", ")"]
-
-
-_AFFINITIES = (
-    ("INTEGER", ("INT",)),
-    ("TEXT", ("CHAR", "CLOB", "TEXT")),
-    ("BLOB", ("BLOB",)),
-    ("REAL", ("REAL", "FLOA", "DOUB")),
-)
-"""SQLite: which parts of a type's name decide what it is; any other is numeric (docs: Datatypes, 3.1)."""
-
-
-def join_type_words(tokens: Sequence[Token]) -> list[Token]:
-    """SQLite: `a BLOB SUB_TYPE TEXT` as `a TEXT`, which is what decides; any words are a type."""
-    opened = next((index for index, token in enumerate(tokens) if token.token_type is _OPEN_PAREN), -1)
-    if not defines_table(tokens) or opened < 0 or "AS" in keywords_of(tokens[:opened]):
-        return list(tokens)
-    kept = list(tokens)
-    for column in _split_columns(tokens[opened + 1 : skip_brackets(tokens, opened) - 1]):
-        at = kept.index(column[0])
-        kept[at : at + len(column)] = _join_column_type(column)
-    return kept
-
-
-def _join_column_type(column: Sequence[Token]) -> Sequence[Token]:
-    end = next((at for at in range(1, len(column)) if _is_type_end(column, at)), len(column))
-    words = [keyword(token) for token in column[1:end]]
-    if keyword(column[0]) in TABLE_CONSTRAINT_WORDS or len(words) < 2 or words[1] == "(":
-        return column
-    name = " ".join(words)
-    kind = next((kind for kind, parts in _AFFINITIES if any(part in name for part in parts)), "NUMERIC")
-    return [column[0], synthetic_token(kind, column[1]), *column[end:]]
 
 
 TABLE_HINTS = frozenset(
@@ -423,3 +375,38 @@ def drop_table_options(tokens: list[Token]) -> list[Token]:
         return tokens
     end = next((at for at in range(begin, len(tokens)) if keyword(tokens[at]) in ("(", "AS")), begin)
     return [*tokens[:begin], *tokens[end:]]
+
+
+def shorten_type_names(tokens: list[Token]) -> list[Token]:
+    """SQLite: a type of several words, `UNSIGNED BIG INT`, as the type that its words mean."""
+    opened = next((at for at, token in enumerate(tokens) if token.token_type is _OPEN_PAREN), len(tokens))
+    closed = skip_brackets(tokens, opened)
+    kept = list(tokens[: opened + 1])
+    for item in split_list(tokens[opened + 1 : closed - 1]):
+        kept += [_synthetic_comma(item[0])] if kept[-1] is not tokens[opened] else []
+        kept += item if keyword(item[0]) in TABLE_CONSTRAINT_WORDS else _shorten_type(item)
+    return [*kept, *tokens[closed - 1 :]] if opened < len(tokens) else tokens
+
+
+def _synthetic_comma(token: Token) -> Token:
+    return Token(_COMMA_TOKEN, ",", token.line, token.col, token.start, token.end)
+
+
+def _shorten_type(item: Sequence[Token]) -> list[Token]:
+    """A column of SQLite whose type has one word at most."""
+    end = next((at for at in range(1, len(item)) if _is_type_end(item, at) or _is_paren_at(item, at)), len(item))
+    if end < 3:
+        return list(item)
+    named = " ".join(keyword(token) for token in item[1:end])
+    meant = next((kind for parts, kind in _TYPE_AFFINITIES if any(part in named for part in parts)), "NUMERIC")
+    behind = skip_brackets(item, end) if _is_paren_at(item, end) else end
+    return [item[0], synthetic_token(meant, item[1]), *item[behind:]]
+
+
+_TYPE_AFFINITIES = (
+    (("INT",), "INTEGER"),
+    (("CHAR", "CLOB", "TEXT"), "TEXT"),
+    (("BLOB",), "BLOB"),
+    (("REAL", "FLOA", "DOUB"), "REAL"),
+)
+"""What a type means, by what its name contains (SQLite docs: Determination Of Column Affinity)."""

@@ -6,6 +6,7 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.engine.compile.grammar.table_sources import rewrite_extern
 from lineage_pipeline.engine.compile.tokens import (
+    TABLE_NAME_WORDS,
     find_top_level_keyword,
     is_name_at,
     keyword,
@@ -150,26 +151,28 @@ def rewrite_directory(tokens: list[Token]) -> list[Token]:
 
 def rewrite_format_rows(tokens: list[Token]) -> list[Token]:
     """ClickHouse: rows after FORMAT, in any format, as DEFAULT VALUES."""
-    at = find_top_level_keyword(tokens, "FORMAT", "SELECT", "VALUES", "WITH", "FROM")
+    at = find_top_level_keyword(tokens, "FORMAT", "SELECT", "VALUES", "WITH", "FROM", start=3)  # behind the table
     if at < 0 or keyword(tokens[at]) != "FORMAT" or keyword(tokens[min(at + 1, len(tokens) - 1)]) == "VALUES":
         return tokens
     return [*tokens[:at], synthetic_token("DEFAULT", tokens[at]), synthetic_token("VALUES", tokens[at])]
 
 
 _OUTPUT_STATEMENTS = ("INSERT", "UPDATE", "DELETE", "MERGE", "WITH")
-_OUTPUT_ENDS = frozenset("FROM WHERE VALUES SELECT DEFAULT OPTION OUTPUT EXEC EXECUTE".split())
+_OUTPUT_ENDS = frozenset("FROM WHERE VALUES SELECT DEFAULT OPTION EXEC EXECUTE".split())
+_BEHIND_NAME = _OUTPUT_ENDS | frozenset("= , ) < > + - * / ; . IS IN NOT AND OR WHEN AS".split())
+"""What stands behind a column that is called OUTPUT, and never behind the keyword."""
 
 
 def extract_outputs(tokens: list[Token]) -> tuple[list[Token], list[list[Token]]]:
     """T-SQL: a statement without its OUTPUT clauses, and those clauses as statements."""
-    if keyword(tokens[0]) not in _OUTPUT_STATEMENTS or not any(_is_output(token) for token in tokens):
+    if keyword(tokens[0]) not in _OUTPUT_STATEMENTS or "OUTPUT" not in map(keyword, tokens):
         return tokens, []
     kept: list[Token] = []
     clauses: list[list[Token]] = []
     index, depth = 0, 0
     while index < len(tokens):
         depth += paren_step(tokens[index])
-        if depth == 0 and index and _is_output(tokens[index]):
+        if depth == 0 and _begins_output(tokens, index):
             end = _find_output_end(tokens, index + 1)
             clauses.append(_build_output_statement(tokens[index], tokens[index + 1 : end]))
             index = end
@@ -179,15 +182,19 @@ def extract_outputs(tokens: list[Token]) -> tuple[list[Token], list[list[Token]]
     return kept, clauses
 
 
-def _is_output(token: Token) -> bool:
-    return keyword(token) == "OUTPUT"
+def _begins_output(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a token is the keyword OUTPUT, and not the name of a column or table."""
+    if keyword(tokens[index]) != "OUTPUT" or not 0 < index < len(tokens) - 1:
+        return False
+    named = tokens[index - 1].token_type is TokenType.DOT or keyword(tokens[index - 1]) in TABLE_NAME_WORDS
+    return not named and keyword(tokens[index + 1]) not in _BEHIND_NAME
 
 
 def _find_output_end(tokens: Sequence[Token], index: int) -> int:
     depth = 0
     while index < len(tokens):
         depth += paren_step(tokens[index])
-        if depth == 0 and keyword(tokens[index]) in _OUTPUT_ENDS:
+        if depth == 0 and (keyword(tokens[index]) in _OUTPUT_ENDS or _begins_output(tokens, index)):
             break
         index += 1
     return index

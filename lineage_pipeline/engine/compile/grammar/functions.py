@@ -11,6 +11,7 @@ from lineage_pipeline.engine.compile.grammar.overrides import Override, Parse
 from lineage_pipeline.engine.compile.tokens import (
     OPERAND_END_TOKENS,
     STRING_TOKENS,
+    is_called_at,
     is_open_paren_at,
     keyword,
     retype_token,
@@ -121,9 +122,8 @@ def rewrite_transform(tokens: Sequence[Token]) -> list[Token]:
     kept: list[Token] = []
     pending = False
     for index, token in enumerate(tokens):
-        following = tokens[index + 1].token_type if index + 1 < len(tokens) else TokenType.L_PAREN
         place = (token.line, token.col, token.start, token.end)
-        if keyword(token) in ("MAP", "REDUCE") and following not in (TokenType.L_PAREN, TokenType.LT):
+        if keyword(token) in ("MAP", "REDUCE") and _is_column_at(tokens, index + 1):
             kept.extend([synthetic_token("SELECT", token), Token(TokenType.VAR, "TRANSFORM", *place)])
             kept.append(Token(TokenType.L_PAREN, "(", *place))
             pending = True
@@ -133,6 +133,11 @@ def rewrite_transform(tokens: Sequence[Token]) -> list[Token]:
             pending = False
         kept.append(token)
     return kept
+
+
+def _is_column_at(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a column, or all of them, may stand at a token."""
+    return token_type_at(tokens, index) in (TokenType.VAR, TokenType.IDENTIFIER, TokenType.STAR)
 
 
 def parse_json_object(with_keys: Parse) -> Parse:
@@ -348,7 +353,7 @@ def rewrite_rows(tokens: Sequence[Token]) -> list[Token]:
         following = tokens[index + 1].token_type if index + 1 < len(tokens) else None
         if keyword(token) == "ON" and [keyword(item) for item in tokens[index + 1 : index + 3]] == ["CONFLICT", "DO"]:
             return kept if index + 4 == len(tokens) else list(tokens)
-        row = keyword(token) == "ROW" and following in (TokenType.LT, TokenType.L_PAREN)
+        row = keyword(token) == "ROW" and (following is TokenType.LT or is_called_at(tokens, index))
         kept.append(synthetic_token("STRUCT", token) if row else token)
     return kept
 
@@ -376,7 +381,7 @@ def expand_column_lists(tokens: Sequence[Token]) -> list[Token]:
     kept: list[Token] = []
     index = 0
     while index < len(tokens):
-        end = skip_brackets(tokens, index + 1) if is_open_paren_at(tokens, index + 1) else index
+        end = skip_brackets(tokens, index + 1) if is_called_at(tokens, index) else index
         given = split_list(tokens[index + 2 : end - 1]) if keyword(tokens[index]) == "COLUMNS" else []
         if not given or (len(given) == 1 and given[0][0].token_type in STRING_TOKENS):
             kept.append(tokens[index])
@@ -457,7 +462,8 @@ def bracket_applied_functions(tokens: Sequence[Token]) -> list[Token]:
     while index < len(tokens):
         kept.append(tokens[index])
         index += 1
-        if keyword(kept[-1]) == "APPLY" and not is_open_paren_at(tokens, index):
+        behind = index > 1 and tokens[index - 2].token_type in (TokenType.STAR, TokenType.R_PAREN)
+        if keyword(kept[-1]) == "APPLY" and behind and not is_open_paren_at(tokens, index):
             end = _skip_plain_change(tokens, index)
             kept += [synthetic_token("(", kept[-1]), *tokens[index:end], synthetic_token(")", kept[-1])]
             index = end

@@ -7,13 +7,13 @@ from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.engine.compile.tokens import (
     OPERAND_END_TOKENS,
+    is_called_at,
     keyword,
     paren_step,
     retype_token,
     skip_brackets,
     split_list,
     synthetic_token,
-    token_type_at,
 )
 
 JOIN_WORDS = frozenset("CROSS FULL INNER LEFT NATURAL OUTER RIGHT".split())
@@ -172,7 +172,7 @@ def rename_computed_casts(tokens: Sequence[Token]) -> list[Token]:
     """ClickHouse: `cast(a, kind)` as a function, where the type is no text."""
     kept: list[Token] = []
     for index, token in enumerate(tokens):
-        if keyword(token) == "CAST" and token_type_at(tokens, index + 1) is TokenType.L_PAREN:
+        if keyword(token) == "CAST" and is_called_at(tokens, index):
             arguments = split_list(tokens[index + 2 : skip_brackets(tokens, index + 1) - 1])
             if len(arguments) == 2 and keyword(arguments[1][0]):
                 token = retype_token(token, TokenType.VAR, "castTo")

@@ -201,7 +201,11 @@ def _is_own_fault(error: Exception) -> bool:
     place = error.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next
-    return place is not None and str(place.tb_frame.f_globals.get("__name__")).startswith(__package__)
+    return place is not None and str(place.tb_frame.f_globals.get("__name__")).startswith(_OWN_PACKAGE)
+
+
+_OWN_PACKAGE = __name__.partition(".")[0] + "."
+"""Overrides call functions of other modules of ours, too."""
 
 
 @cache

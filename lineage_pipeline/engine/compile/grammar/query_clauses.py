@@ -12,6 +12,7 @@ from lineage_pipeline.engine.compile.tokens import (
     skip_brackets,
     split_list,
     synthetic_token,
+    token_type_at,
 )
 
 
@@ -237,7 +238,8 @@ def drop_argument_settings(tokens: Sequence[Token]) -> list[Token]:
     index = 0
     while index < len(tokens):
         before = kept[-1].token_type if kept else None
-        if keyword(tokens[index]) == "SETTINGS" and before in (TokenType.COMMA, TokenType.L_PAREN):
+        given = token_type_at(tokens, index + 2) is TokenType.EQ  # elsewhere, it is the name of a column
+        if keyword(tokens[index]) == "SETTINGS" and given and before in (TokenType.COMMA, TokenType.L_PAREN):
             depth = 0
             while index < len(tokens) and (depth or tokens[index].token_type is not TokenType.R_PAREN):
                 depth += paren_step(tokens[index])
@@ -256,7 +258,8 @@ def unwrap_explained_queries(tokens: Sequence[Token]) -> list[Token]:
     index = 0
     while index < len(tokens):
         token = tokens[index]
-        if keyword(token) == "EXPLAIN" and kept and kept[-1].token_type is TokenType.L_PAREN:
+        named = token_type_at(tokens, index + 1) in (TokenType.COMMA, TokenType.R_PAREN)
+        if keyword(token) == "EXPLAIN" and not named and kept and kept[-1].token_type is TokenType.L_PAREN:
             closed = skip_brackets(tokens, index - 1) - 1
             begin = next((at for at in range(index, closed) if keyword(tokens[at]) in ("SELECT", "WITH")), closed)
             if begin < closed:
@@ -331,7 +334,8 @@ _JOIN_STARTS = frozenset("LEFT RIGHT FULL OUTER JOIN ON USING".split())
 
 def rewrite_unique_joins(tokens: Sequence[Token]) -> list[Token]:
     """Hive: `FROM UNIQUEJOIN PRESERVE t a (a.k), u b (b.k)` as `FROM t a FULL JOIN u b ON a.k = b.k`."""
-    at = next((index for index, token in enumerate(tokens) if keyword(token) == "UNIQUEJOIN"), -1)
+    words = [keyword(token) for token in tokens]
+    at = next((at for at in range(1, len(words)) if words[at - 1 : at + 1] == ["FROM", "UNIQUEJOIN"]), -1)
     if at < 0:
         return list(tokens)
     kept, index = list(tokens[:at]), at + 1

@@ -27,12 +27,12 @@ from lineage_pipeline.engine.compile.grammar.ddl import (
     drop_masks,
     drop_storage,
     drop_table_options,
-    join_type_words,
     rewrite_alter_view,
     rewrite_modify_query,
     rewrite_recursive_view,
     rewrite_table_from_source,
     shorten_format_class,
+    shorten_type_names,
 )
 from lineage_pipeline.engine.compile.grammar.dml import (
     alias_last_source,
@@ -128,9 +128,9 @@ from lineage_pipeline.engine.compile.grammar.query_clauses import (
 )
 from lineage_pipeline.engine.compile.grammar.table_sources import (
     bracket_ordered_pivots,
-    drop_graph_paths,
     drop_pattern_within,
-    drop_tsql_details,
+    drop_search_language,
+    drop_system_marks,
     rewrite_extern,
     rewrite_graph_match,
     rewrite_models,
@@ -171,6 +171,7 @@ from lineage_pipeline.engine.compile.placeholders import replace_placeholders
 from lineage_pipeline.engine.compile.tokens import (
     OPERAND_END_TOKENS,
     STRING_TOKENS,
+    TABLE_NAME_WORDS,
     defines_table,
     keyword,
     keywords_of,
@@ -914,7 +915,7 @@ RULES: tuple[GrammarRule, ...] = (
         when=When.FAILED,
         example="SELECT SQL_NO_CACHE DISTINCT a FROM t",
         reason="MySQL 5: an option of the query cache (docs: SELECT).",
-        phrases=(phrase("SQL_NO_CACHE"),),
+        phrases=(phrase("SELECT SQL_NO_CACHE", "SELECT"),),
     ),
     GrammarRule(
         dialect="doris",
@@ -1286,46 +1287,47 @@ RULES: tuple[GrammarRule, ...] = (
         when=When.FAILED,
         example="SELECT a.n FROM p AS a, k FOR PATH AS k, p FOR PATH AS b WHERE MATCH(SHORTEST_PATH(a(-(k)->b)+))",
         reason="Tables of a path of any length (docs: SHORTEST_PATH). sqlglot reads FOR as the clause at the end.",
-        needs=("PATH",),
-        rewrite=drop_graph_paths,
+        phrases=(
+            phrase("FOR PATH", modifies=True),
+            phrase("WITHIN GROUP ( GRAPH PATH )"),
+        ),
     ),
-    *(
-        GrammarRule(
-            dialect="tsql",
-            everywhere=True,
-            when=When.FAILED,
-            example=example,
-            reason=reason,
-            needs=(word,),
-            rewrite=drop_tsql_details,
-        )
-        for word, example, reason in (
-            (
-                "APPROXIMATE",
-                "SELECT TOP (3) WITH APPROXIMATE id FROM t ORDER BY a",
-                "How rows are searched (docs: TOP).",
-            ),
-            (
-                "LANGUAGE",
-                "SELECT id FROM t WHERE CONTAINS(body, 'cat', LANGUAGE 1033)",
-                "The language of a text search (docs: CONTAINS).",
-            ),
-            (
-                "FLOAT32",
-                "CREATE TABLE t (a nvarchar(max), v vector(3, float32))",
-                "The type of the elements (docs: Vector data type).",
-            ),
-            (
-                "FLOAT16",
-                "CREATE TABLE t (a vector(1024, float16) NOT NULL)",
-                "The type of the elements (docs: Vector data type).",
-            ),
-            (
-                "::",
-                "SELECT name FROM ::fn_helpcollations()",
-                "The old mark of a system function (docs: sys.fn_helpcollations).",
-            ),
-        )
+    GrammarRule(
+        dialect="tsql",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT TOP (3) WITH APPROXIMATE id FROM t ORDER BY a",
+        reason="How rows are searched (docs: TOP).",
+        phrases=(phrase("WITH APPROXIMATE"),),
+    ),
+    GrammarRule(
+        dialect="tsql",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT id FROM t WHERE CONTAINS(body, 'cat', LANGUAGE 1033)",
+        reason="The language of a text search (docs: CONTAINS).",
+        needs=("LANGUAGE",),
+        rewrite=drop_search_language,
+    ),
+    GrammarRule(
+        dialect="tsql",
+        everywhere=True,
+        when=When.FAILED,
+        example="CREATE TABLE t (a nvarchar(max), v vector(3, float32))",
+        reason="The type of the elements (docs: Vector data type).",
+        phrases=(
+            phrase(", FLOAT32 )", ")"),
+            phrase(", FLOAT16 )", ")"),
+        ),
+    ),
+    GrammarRule(
+        dialect="tsql",
+        everywhere=True,
+        when=When.FAILED,
+        example="SELECT name FROM ::fn_helpcollations()",
+        reason="The old mark of a system function (docs: sys.fn_helpcollations).",
+        needs=("::",),
+        rewrite=drop_system_marks,
     ),
     GrammarRule(
         dialect="bigquery",
@@ -1614,14 +1616,6 @@ RULES: tuple[GrammarRule, ...] = (
     GrammarRule(
         dialect="sqlite",
         when=When.FAILED,
-        example="CREATE TABLE t (a UNSIGNED BIG INT, b NATIVE CHARACTER(70), c BLOB SUB_TYPE TEXT DEFAULT NULL)",
-        reason="Any words are the name of a type (docs: Datatypes, Determination of Column Affinity).",
-        first=words("CREATE"),
-        rewrite=join_type_words,
-    ),
-    GrammarRule(
-        dialect="sqlite",
-        when=When.FAILED,
         example="SELECT a FROM t WHERE b = ?1",
         reason="Parameters with numbers (docs: Expressions, Parameters).",
         needs=("?",),
@@ -1886,6 +1880,14 @@ RULES: tuple[GrammarRule, ...] = (
         rewrite=bracket_negative_positions,
     ),
     GrammarRule(
+        dialect="sqlite",
+        when=When.FAILED,
+        example="CREATE TABLE t (a UNSIGNED BIG INT, b NATIVE CHARACTER(70), c)",
+        reason="Types of any words (docs: Datatypes, Affinity Name Examples). sqlglot reads one word.",
+        first=_TABLE,
+        rewrite=shorten_type_names,
+    ),
+    GrammarRule(
         dialect="clickhouse",
         when=When.FAILED,
         example="SELECT * REPLACE (a + 1 AS a) APPLY toString FROM t",
@@ -2013,7 +2015,7 @@ def _replace_phrase(tokens: list[Token], replaced: Phrase) -> list[Token]:
         here = tuple(keyword(token) for token in tokens[index : index + width]) == replaced.words
         if here and not (depth and replaced.outside) and not _is_name_behind(tokens[index - 1 : index], replaced):
             end = _skip_operands(tokens, index + width, replaced)
-            if end >= 0:
+            if end >= 0 and not (replaced.words[0] == "WITH" and keywords_of(tokens[end : end + 1]) == ["AS"]):
                 kept.extend(synthetic_token(word, tokens[index]) for word in replaced.instead)
                 index, found = end, True
                 continue
@@ -2026,7 +2028,9 @@ def _replace_phrase(tokens: list[Token], replaced: Phrase) -> list[Token]:
 def _is_name_behind(previous: Sequence[Token], replaced: Phrase) -> bool:
     """Whether the words of a phrase are a name because of the token before them, if there is one."""
     kind = previous[0].token_type if previous else None
-    return kind not in _MODIFIED_TOKENS if replaced.modifies else kind is TokenType.DOT
+    if replaced.modifies:
+        return kind not in _MODIFIED_TOKENS
+    return kind is TokenType.DOT or (bool(previous) and keyword(previous[0]) in TABLE_NAME_WORDS)
 
 
 _MODIFIED_TOKENS = frozenset({*OPERAND_END_TOKENS, *Parser.TYPE_TOKENS})

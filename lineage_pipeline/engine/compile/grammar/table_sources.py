@@ -6,6 +6,7 @@ from itertools import pairwise
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.engine.compile.tokens import (
+    is_called_at,
     is_name_at,
     keyword,
     retype_token,
@@ -15,6 +16,8 @@ from lineage_pipeline.engine.compile.tokens import (
     synthetic_token,
     token_type_at,
 )
+
+_NAME_TOKENS = (TokenType.VAR, TokenType.IDENTIFIER)
 
 
 def rewrite_table_arguments(tokens: Sequence[Token]) -> list[Token]:
@@ -32,7 +35,8 @@ def rewrite_table_arguments(tokens: Sequence[Token]) -> list[Token]:
         bracketed = index + 1 < len(tokens) and tokens[index + 1].token_type is TokenType.L_PAREN
         begin = index + 2 if bracketed else index + 1
         end = skip_name(tokens, begin)
-        if end == begin or (bracketed and token_type_at(tokens, end) is not TokenType.R_PAREN):
+        named = token_type_at(tokens, begin) in _NAME_TOKENS
+        if not named or (bracketed and token_type_at(tokens, end) is not TokenType.R_PAREN):
             kept.append(token)
             index += 1
             continue
@@ -148,8 +152,8 @@ def _has_sample_size(tokens: Sequence[Token], index: int) -> bool:
 
 def rewrite_pivot_body(tokens: Sequence[Token]) -> list[Token]:
     """DuckDB: `CREATE … AS PIVOT …` with the pivot in parentheses."""
-    at = next((at for at, token in enumerate(tokens[1:], 1) if keyword(token) in ("PIVOT", "UNPIVOT")), 0)
-    if keyword(tokens[0]) != "CREATE" or keyword(tokens[at - 1]) != "AS":
+    at = next((at for at in range(1, len(tokens)) if keyword(tokens[at - 1]) == "AS"), 0)
+    if keyword(tokens[0]) != "CREATE" or keyword(tokens[at]) not in ("PIVOT", "UNPIVOT"):
         return list(tokens)
     word = tokens[at]
     return [
@@ -205,8 +209,7 @@ def rewrite_open_xml(tokens: Sequence[Token]) -> list[Token]:
     while index < len(tokens):
         token = tokens[index]
         index += 1
-        opened = index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN
-        if not opened or keyword(token) not in ("OPENXML", "OPENJSON"):
+        if keyword(token) not in ("OPENXML", "OPENJSON") or not is_called_at(tokens, index - 1):
             kept.append(token)
             continue
         end = skip_brackets(tokens, index)
@@ -227,8 +230,7 @@ def rewrite_open_rowset(tokens: Sequence[Token]) -> list[Token]:
     while index < len(tokens):
         token = tokens[index]
         index += 1
-        opened = index < len(tokens) and tokens[index].token_type is TokenType.L_PAREN
-        if not opened or keyword(token) != "OPENROWSET":
+        if keyword(token) != "OPENROWSET" or not is_called_at(tokens, index - 1):
             kept.append(token)
             continue
         end = skip_brackets(tokens, index)
@@ -295,7 +297,6 @@ def strip_column_types(tokens: Sequence[Token]) -> list[Token]:
 
 
 _OPEN_PAREN, _CLOSE_PAREN = TokenType.L_PAREN, TokenType.R_PAREN
-_NAME_TOKENS = (TokenType.VAR, TokenType.IDENTIFIER)
 _GRAPH_KEYWORDS = frozenset({"AND", "SHORTEST_PATH", "LAST_NODE"})
 _NODE_KEYS, _EDGE_KEYS = ("$node_id",), ("$from_id", "$to_id")
 
@@ -307,8 +308,7 @@ def rewrite_graph_match(tokens: Sequence[Token]) -> list[Token]:
     while index < len(tokens):
         token = tokens[index]
         index += 1
-        opened = index < len(tokens) and tokens[index].token_type is _OPEN_PAREN
-        if keyword(token) != "MATCH" or not opened:
+        if keyword(token) != "MATCH" or not is_called_at(tokens, index - 1):
             kept.append(token)
             continue
         end = skip_brackets(tokens, index)
@@ -337,45 +337,28 @@ def _token_at(token: Token, kind: TokenType, text: str) -> Token:
     return Token(kind, text, token.line, token.col, token.start, token.end)
 
 
-def drop_graph_paths(tokens: Sequence[Token]) -> list[Token]:
-    """T-SQL: drops `FOR PATH` of a table, and `WITHIN GROUP (GRAPH PATH)` of an aggregate."""
-    return _drop_phrases(tokens, _GRAPH_PATH_PHRASES)
-
-
-_GRAPH_PATH_PHRASES = (
-    ("FOR", "PATH"),
-    ("WITHIN GROUP", "(", "GRAPH", "PATH", ")"),
-    ("WITHIN", "GROUP", "(", "GRAPH", "PATH", ")"),
-)
-
-
-def drop_tsql_details(tokens: Sequence[Token]) -> list[Token]:
-    """T-SQL: drops `WITH APPROXIMATE`, the LANGUAGE of a search, the type of a vector, and `::` before a function."""
-    kept = _drop_phrases(tokens, (("WITH", "APPROXIMATE"), (",", "FLOAT32"), (",", "FLOAT16")))
-    found: list[Token] = []
-    skipped = 0
-    for index, token in enumerate(kept):
-        worded = keyword(token) == "," and [keyword(item) for item in kept[index + 1 : index + 2]] == ["LANGUAGE"]
-        marked = token_type_at(kept, index + 2) in (TokenType.PARAMETER, TokenType.COLON)  # LANGUAGE @language
-        skipped = 3 + marked if worded else skipped
-        prefixed = token.token_type is TokenType.DCOLON and index and keyword(kept[index - 1]) in ("FROM", "JOIN", ",")
-        if not skipped and not prefixed:
-            found.append(token)
-        skipped = max(skipped - 1, 0)
-    return found
-
-
-def _drop_phrases(tokens: Sequence[Token], phrases: Sequence[tuple[str, ...]]) -> list[Token]:
-    """The tokens without some phrases."""
-    words = [keyword(token) for token in tokens]
+def drop_search_language(tokens: Sequence[Token]) -> list[Token]:
+    """T-SQL: `CONTAINS(body, 'cat', LANGUAGE 1033)` without the language, which may be a variable."""
     kept: list[Token] = []
     index = 0
     while index < len(tokens):
-        found = next((item for item in phrases if tuple(words[index : index + len(item)]) == item), ())
-        if not found:
+        words = [keyword(token) for token in tokens[index : index + 2]]
+        end = index + 3 + (token_type_at(tokens, index + 2) in (TokenType.PARAMETER, TokenType.COLON))
+        if words == [",", "LANGUAGE"] and token_type_at(tokens, end) is TokenType.R_PAREN:
+            index = end
+        else:
             kept.append(tokens[index])
-        index += len(found) or 1
+            index += 1
     return kept
+
+
+def drop_system_marks(tokens: Sequence[Token]) -> list[Token]:
+    """T-SQL: `FROM ::fn_helpcollations()` without the mark."""
+    return [
+        token
+        for index, token in enumerate(tokens)
+        if token.token_type is not TokenType.DCOLON or keyword(tokens[index - 1]) not in ("FROM", "JOIN", ",")
+    ]
 
 
 def rewrite_models(tokens: Sequence[Token]) -> list[Token]:

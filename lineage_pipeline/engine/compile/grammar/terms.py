@@ -144,7 +144,8 @@ def _read_format_keyword(tokens: Sequence[Token], index: int, before: Token) -> 
     words = [keyword(token) for token in tokens[index + 1 : index + 3]]
     said = next(iter(words[1:] if words[:1] == ["NOT"] else words), "")
     apart = before.token_type in _VALUE_ENDS and before.end + 1 < tokens[index].start
-    return said if said in LITERAL_FORMATS or (apart and said in VALUE_TYPES) else ""
+    formatted = said in LITERAL_FORMATS and keyword(before) != "USING"  # USING (format) names a column
+    return said if formatted or (apart and said in VALUE_TYPES) else ""
 
 
 def parse_unary_plus(self: parser.Parser) -> exp.Expr | None:

@@ -222,9 +222,9 @@ def _compile_function(context: CompileContext, node: exp.Expr, table: exp.Expr) 
     """A function by name: one that makes rows, one that reads a file, or a user-defined one."""
     if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
         return _compile_dotted_function(context, node)
-    told = compile_named_rows(context, node)
-    if told is not None:
-        return told
+    named = compile_named_rows(context, node)
+    if named is not None:
+        return named
     for item in [item for item in node.expressions if _is_named_argument(item)]:
         item.replace(item.expression)
     compiled = compile_expression(context, node)

@@ -5,6 +5,7 @@ sqlglot leaves many forms as text or skips parts of them; only column definition
 from collections.abc import Callable, Iterator, Sequence
 
 from sqlglot import exp
+from sqlglot.parser import Parser
 from sqlglot.tokens import Token, TokenType
 
 from lineage_pipeline.dialects.dialect import DialectTraits
@@ -14,6 +15,7 @@ from lineage_pipeline.dialects.statement_words import (
     IGNORED_ALTER_ACTIONS,
     NAMED_DROPS,
     NON_COLUMN_WORDS,
+    TYPE_ENDS,
 )
 from lineage_pipeline.engine.compile.context import CompileContext, ReadFields
 from lineage_pipeline.engine.compile.grammar.parser import ParseFailure, parse_statement
@@ -25,7 +27,14 @@ from lineage_pipeline.engine.compile.statements.create import (
     read_options,
     read_tags,
 )
-from lineage_pipeline.engine.compile.tokens import TokenReader, keyword, retype_token, skip_brackets, synthetic_token
+from lineage_pipeline.engine.compile.tokens import (
+    TokenReader,
+    keyword,
+    retype_token,
+    skip_brackets,
+    synthetic_token,
+    token_type_at,
+)
 from lineage_pipeline.engine.faults import MalformedTree
 from lineage_pipeline.model import ir
 
@@ -50,7 +59,7 @@ def read_alter(context: CompileContext, cursor: TokenReader) -> ReadFields | Non
         return None
     if cursor.take("ON", "CLUSTER"):
         cursor.index += 1
-    if cursor.traits.alter_changes_rows and "SETTINGS" in cursor.words:
+    if cursor.traits.alter_changes_rows:
         cursor = _drop_settings(cursor)
     return _read_alterations(context, cursor, name, f"ALTER {qualifier} {word}".replace("  ", " "))
 
@@ -59,8 +68,11 @@ _TABLE_QUALIFIERS = ("MATERIALIZED", "DYNAMIC", "ICEBERG", "EXTERNAL", "FOREIGN"
 
 
 def _drop_settings(cursor: TokenReader) -> TokenReader:
-    """ClickHouse: the statement without its SETTINGS."""
-    kept = TokenReader(cursor.tokens[: cursor.words.index("SETTINGS")], cursor.traits)
+    """ClickHouse: the statement without `SETTINGS a = 1` at its end."""
+    given = (
+        at for at, word in enumerate(cursor.words) if word == "SETTINGS" and cursor.words[at + 2 : at + 3] == ["="]
+    )
+    kept = TokenReader(cursor.tokens[: next(given, None)], cursor.traits)
     kept.index = cursor.index
     return kept
 
@@ -283,9 +295,9 @@ def _is_after_comma(cursor: TokenReader) -> bool:
 
 
 def _read_add(cursor: TokenReader, name: ir.Name, declare: ParseDeclaration) -> Alterations:
-    cursor.take_any("COLUMN", "COLUMNS")
+    _take_column_keyword(cursor)
     cursor.take("IF", "NOT", "EXISTS")
-    if first_word_of(cursor.word()) in NON_COLUMN_WORDS:
+    if _begins_other_item(cursor):
         known = first_word_of(cursor.word()) in CONSTRAINT_DECLARATIONS
         rest = cursor.read_item()
         yield from (ir.Alteration(name, "constrain", constraint=item) for item in (declare(rest)[1] if known else ()))
@@ -300,6 +312,40 @@ def _read_add(cursor: TokenReader, name: ir.Name, declare: ParseDeclaration) -> 
             yield ir.Alteration(name, "add", column.name, column)
             yield from read_column_position(name, column.name, item, cursor.traits)
         yield from (ir.Alteration(name, "constrain", constraint=constraint) for constraint in constraints)
+
+
+def _take_column_keyword(cursor: TokenReader) -> bool:
+    """Consume COLUMN or COLUMNS before the names of columns; a column may be called so itself."""
+    named = cursor.word(1) in ("", ",") or _is_type_at(cursor, 1)
+    return bool(cursor.take_any("COLUMN") or (not named and cursor.take_any("COLUMNS")))
+
+
+def _begins_other_item(cursor: TokenReader, *, changed: bool = False, typed: bool = True) -> bool:
+    """Whether the next word begins an item that is no column: `ADD INDEX i (a)`, and not `ADD comment text`.
+
+    `changed` says that options are changed in this way, too, and `typed` that a column has its type behind it.
+    """
+    words = NON_COLUMN_WORDS | IGNORED_ALTER_ACTIONS if changed else NON_COLUMN_WORDS
+    word = cursor.word()
+    first = first_word_of(word)
+    if first not in words or word != first:  # PRIMARY KEY
+        return first in words
+    if cursor.index + 1 >= len(cursor.tokens) or cursor.word(1) in _BEHIND_COLUMN:
+        return False
+    return not typed or first in CONSTRAINT_DECLARATIONS or not _is_type_at(cursor, 1)
+
+
+def _is_type_at(cursor: TokenReader, ahead: int) -> bool:
+    """Whether a type stands some words ahead, and not a name that is the word of one: `ADD INDEX date (date)`."""
+    if token_type_at(cursor.tokens, cursor.index + ahead) not in Parser.TYPE_TOKENS:
+        return False
+    if cursor.word(ahead + 1) == "(":
+        return token_type_at(cursor.tokens, cursor.index + ahead + 2) is TokenType.NUMBER
+    return cursor.word(ahead + 1) in TYPE_ENDS | {"", ","}
+
+
+_BEHIND_COLUMN = frozenset({",", ";", "TO", "TYPE", "SET", "DROP", "CASCADE", "RESTRICT"})
+"""Words that follow a column, whatever it is called, and no item of another kind."""
 
 
 def _has_dotted_name(item: Sequence[Token]) -> bool:
@@ -328,9 +374,9 @@ def _widen_struct(name: ir.Name, item: Sequence[Token], traits: DialectTraits) -
 
 
 def _read_drop(cursor: TokenReader, name: ir.Name, declare: ParseDeclaration) -> Alterations:
-    plain = bool(cursor.take_any("COLUMN", "COLUMNS"))
+    plain = _take_column_keyword(cursor)
     cursor.take("IF", "EXISTS")
-    if not plain and (first_word_of(cursor.word()) in NON_COLUMN_WORDS or cursor.traits.bare_drop_is_constraint):
+    if not plain and (_begins_other_item(cursor) or cursor.traits.bare_drop_is_constraint):
         yield from read_dropped_constraint(cursor, name)
         return
     named = cursor.read_list() if cursor.at_open_paren() else [cursor.read_item()]
@@ -346,7 +392,7 @@ def _read_rename(cursor: TokenReader, name: ir.Name, declare: ParseDeclaration) 
         return
     plain = bool(cursor.take_any("COLUMN", "FIELD"))
     cursor.take("IF", "EXISTS")
-    if not plain and first_word_of(cursor.word()) in NON_COLUMN_WORDS:
+    if not plain and _begins_other_item(cursor):
         cursor.read_item()
         return
     before = cursor.index
@@ -364,7 +410,7 @@ def _read_rename(cursor: TokenReader, name: ir.Name, declare: ParseDeclaration) 
 def _read_alter_column(cursor: TokenReader, name: ir.Name, declare: ParseDeclaration) -> Alterations:
     plain = bool(cursor.take_any("COLUMN", "FIELD"))
     cursor.take("IF", "EXISTS")
-    if not plain and first_word_of(cursor.word()) in (NON_COLUMN_WORDS | IGNORED_ALTER_ACTIONS):
+    if not plain and _begins_other_item(cursor, changed=True, typed=False):
         cursor.read_item()
         return
     begin = cursor.index
@@ -403,9 +449,9 @@ def _retype_column(name: ir.Name, column: str, item: Sequence[Token], declare: P
 
 
 def _read_modify(cursor: TokenReader, name: ir.Name, declare: ParseDeclaration) -> Alterations:
-    plain = bool(cursor.take_any("COLUMN", "COLUMNS"))
+    plain = _take_column_keyword(cursor)
     cursor.take("IF", "EXISTS")
-    if not plain and first_word_of(cursor.word()) in (NON_COLUMN_WORDS | IGNORED_ALTER_ACTIONS):
+    if not plain and _begins_other_item(cursor, changed=True):
         cursor.read_item()
         return
     if cursor.word(1) in ("SET", "DROP", "UNSET", "COMMENT", "REMOVE"):

@@ -84,9 +84,9 @@ def _find_first_row(context: CompileContext, body: Any, columns: tuple[str, ...]
 
 def _compile_insert_address(context: CompileContext, node: exp.Expr) -> ir.Name | None:
     """The folder or function that rows are written to: a table named by a function, or its first string."""
-    told = compile_named_table(context, node)
-    if told is not None:
-        return told
+    address = compile_named_table(context, node)
+    if address is not None:
+        return address
     literal = next((item for item in node.find_all(exp.Literal) if item.args.get("is_string")), None)
     return build_external_name(literal.name, context.traits, *context.span_of(literal)) if literal is not None else None
 

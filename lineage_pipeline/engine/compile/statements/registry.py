@@ -330,7 +330,7 @@ STATEMENT_KINDS: tuple[StatementKind, ...] = (
     ignored_commands("information", "SHOW DESCRIBE DESC"),
     ignored_commands("transactions", "COMMIT ROLLBACK SAVEPOINT SAVE START"),
     ignored_commands("settings", "DISCARD RESET RECONFIGURE"),
-    ignored_commands("flow of control", "GOTO RETURN BREAK CONTINUE WAITFOR"),
+    ignored_commands("flow of control", "GOTO BREAK CONTINUE WAITFOR"),
     ignored_commands("cursors without rows of their own", "OPEN CLOSE FETCH DEALLOCATE"),
     ignored_commands(
         "maintenance", "ANALYZE VACUUM BACKUP RESTORE DBCC CHECKPOINT OPTIMIZE REFRESH CLUSTER REINDEX LOCK UNLOCK KILL"
@@ -346,22 +346,22 @@ STATEMENT_KINDS: tuple[StatementKind, ...] = (
         "T-SQL: triggers that are switched, conversations, sessions",
     ),
     # known by the first word where sqlglot fails, and without lineage
-    ignored_commands("blocks, variables and settings", "BEGIN END SET DECLARE", ReadAs.IGNORED_UNPARSED),
-    ignored_commands("permissions and audits", "AUDIT NOAUDIT REASSIGN REVERT SECURITY", ReadAs.IGNORED_UNPARSED),
-    ignored_commands("messages and errors", "RAISE SIGNAL RESIGNAL DIAGNOSTIC WATCH UNLISTEN", ReadAs.IGNORED_UNPARSED),
+    ignored_commands("blocks, variables and settings", "END SET DECLARE", ReadAs.IGNORED_UNPARSED),
+    ignored_commands("permissions and audits", "AUDIT NOAUDIT REASSIGN SECURITY", ReadAs.IGNORED_UNPARSED),
+    ignored_commands("messages and errors", "SIGNAL RESIGNAL DIAGNOSTIC WATCH UNLISTEN", ReadAs.IGNORED_UNPARSED),
     ignored_commands(
         "information", "ANALYSE CHECK CHECKSUM EXISTS EXPLAIN HELP LIST LS VALIDATE", ReadAs.IGNORED_UNPARSED
     ),
     ignored_commands("transactions", "ABORT RELEASE XA BINLOG", ReadAs.IGNORED_UNPARSED),
     ignored_commands(
         "sessions and settings",
-        "ATTACH DETACH EXIT PRAGMA SESSION UNSET USE QUIT SPOOL COMMENT COMPUTE HANDLER PREPARE ASSERT ALLOCATE "
+        "ATTACH DETACH EXIT PRAGMA SESSION UNSET QUIT SPOOL COMPUTE HANDLER ALLOCATE "
         "ASSOCIATE DISASSOCIATE GENERATE LEAVE",
         ReadAs.IGNORED_UNPARSED,
     ),
     ignored_commands(
         "files and stages: what is loaded from them stands in COPY",
-        "ADD EXPORT GET IMPORT LOAD PUT REMOVE RM",
+        "ADD GET IMPORT LOAD PUT REMOVE RM",
         ReadAs.IGNORED_UNPARSED,
     ),
     ignored_commands(
@@ -381,7 +381,7 @@ STATEMENT_KINDS: tuple[StatementKind, ...] = (
     ignored_objects(
         "databases, servers and their resources",
         "ASSIGNMENT AVAILABILITY BI_CAPACITY BUDGET CAPACITY CATALOG CLUSTER COMPUTE DATABASE DATA DISKGROUP "
-        "FAILOVER FEDERATION FLASHBACK INSTANCE KEYSPACE NAMESPACE ORGANIZATION PLUGGABLE POOL QUOTA REPLICATION "
+        "FAILOVER FEDERATION FLASHBACK INSTANCE KEYSPACE ORGANIZATION PLUGGABLE QUOTA REPLICATION "
         "RESERVATION RESOURCE RESTORE ROLLBACK SCHEMA SERVER SESSION SETTINGS SNAPSHOT SYSTEM UNDO WAREHOUSE WORKLOAD",
     ),
     ignored_objects(
@@ -391,7 +391,7 @@ STATEMENT_KINDS: tuple[StatementKind, ...] = (
     ),
     ignored_objects(
         "storage and access paths",
-        "COLUMN COLUMNSTORE DICTIONARY DIRECTORY FILE FORMAT FULLTEXT GROUP HASH HISTOGRAM INDEX INDEXTYPE INMEMORY "
+        "COLUMN COLUMNSTORE DICTIONARY DIRECTORY FILE FULLTEXT GROUP HASH HISTOGRAM INDEX INDEXTYPE INMEMORY "
         "JOIN LARGE LOGFILE OUTLINE PARTITION PRIMARY PROJECTION ROW SEARCH SEQUENCE SPATIAL STATISTICS STORAGE "
         "TABLESPACE TEXT VECTOR XML ZONE",
     ),
@@ -400,7 +400,7 @@ STATEMENT_KINDS: tuple[StatementKind, ...] = (
         "AGENT AGGREGATE AGGREGATION APPLICATION ASSEMBLY CAST CLASS COLLATION CONTEXT CONTRACT CONVERSION CORTEX DBT "
         "DCM DEFAULT DIMENSION DOMAIN EXTENSION IMAGE INFERENCE JAVA LANGUAGE LIBRARY MACRO MCP MESSAGE MODEL NAMED "
         "NOTEBOOK NOTIFICATION OPERATOR PACKAGES PREPARE PROJECT QUEUE ROUTE ROUTINE RULE SCRIPT SERVICE SNOWFLAKE "
-        "STREAMLIT TRANSFORM TYPE VAR VARIABLE VERSIONED WIDGET ASSERTION",
+        "TRANSFORM TYPE VAR VARIABLE WIDGET ASSERTION",
     ),
     ignored_objects("its own rows say what it does", "ALERT EVENT JOB PIPE SCHEDULED STREAM SYNONYM TASK"),
     ignored_objects("a changed property of a routine", "FUNCTION PROCEDURE TRIGGER PACKAGE", verbs="ALTER DROP"),

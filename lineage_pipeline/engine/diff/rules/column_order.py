@@ -77,12 +77,12 @@ def _find_permuted(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
 
 def find_misplaced_columns(pair: LineagePair, rewrite: StatementEdit) -> frozenset[str]:
     """The columns whose new values are reported as misplaced."""
-    told = [set(after) for _, after in find_exchanged_columns(pair, rewrite)]
+    exchanged = [set(after) for _, after in find_exchanged_columns(pair, rewrite)]
     texts = {column: text for (name, column), text in rewrite.after.items() if name == PROJECTION_FACET}
     return frozenset(
         column
         for column, text in texts.items()
-        if any(part in one for one in told for part in text.split(BRANCH_SEPARATOR))
+        if any(part in one for one in exchanged for part in text.split(BRANCH_SEPARATOR))
     )
 
 

@@ -78,11 +78,11 @@ def kind_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
 
 def producers_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
     """Two statements may fill an object twice; none leaves it stale."""
-    told = {one.name for one in find_retargeted_writes(pair)} | {one.to for one in find_retargeted_writes(pair)}
+    retargeted = {one.name for one in find_retargeted_writes(pair)} | {one.to for one in find_retargeted_writes(pair)}
     for name in pair.common:
         writers = pair.writers[name]
         before, after = (_count_writers(side, name) for side in (pair.base, pair.head))
-        if before == after or not (writers.gone or writers.new) or name in told:
+        if before == after or not (writers.gone or writers.new) or name in retargeted:
             continue
         if max(before, after) > 1 or after == 0:
             texts = [f"{count} writer{'s' * (count != 1)}" for count in (before, after)]

@@ -30,7 +30,7 @@ def find_missing_fields(pair: LineagePair) -> Iterator[ChangeFinding]:
         types = [column.type for column in columns if column is not None and column.type]
         use = (edge.to_object, edge.from_object, edge.from_column, edge.from_path)
         if types and use not in known and all(is_missing_field(type_, edge.from_path or "") for type_ in types):
-            told = f"{edge.from_column}.{edge.from_path} is not a field of {edge.from_object}.{edge.from_column}"
+            problem = f"{edge.from_column}.{edge.from_path} is not a field of {edge.from_object}.{edge.from_column}"
             span = edge.from_span or edge.span
             place = edge.path, span.line if span else pair.head.line((edge.path, edge.statement))
             yield ChangeFinding(
@@ -39,7 +39,7 @@ def find_missing_fields(pair: LineagePair) -> Iterator[ChangeFinding]:
                 column=None,
                 severity=Severity.BREAKING,
                 before=None,
-                after=told,
+                after=problem,
                 path=place[0],
                 line=place[1],
             )

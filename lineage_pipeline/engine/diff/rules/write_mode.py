@@ -36,7 +36,7 @@ def writing_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
         old, new = find_load(pair.base, name), find_load(pair.head, name)
         if old != new:
             kinds = (side.objects[name].kind.value for side in (pair.base, pair.head))
-            texts = (told or kind for told, kind in zip((old, new), kinds, strict=True))
+            texts = (mode or kind for mode, kind in zip((old, new), kinds, strict=True))
             yield _write_finding(name, *texts, breaks=False)
 
 
