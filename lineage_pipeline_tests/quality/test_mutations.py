@@ -41,7 +41,7 @@ MUTATIONS: Mapping[str, Mapping[str, str]] = {
     "objects": {
         "all rows lost": "select * from t where false",
         "half of the rows lost": "select * from t where hash(object) % 2 = 0",
-        "one row lost": "select * from t where object <> (select min(from_object) from column_edges where from_object <> '?')",
+        "one row lost": "select * from t where object <> (select max(from_object) from column_edges)",
         "a row twice": "select * from t union all select * from t where object = (select min(object) from t)",
         "other names": "select * replace (object || '_x' as object) from t",
         "an unknown kind": "select * replace ('thing' as kind) from t",
