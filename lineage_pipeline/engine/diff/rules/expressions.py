@@ -218,6 +218,8 @@ def _judge_masking(edit: ExpressionEdit) -> tuple[str, Severity] | None:
 def _judge_constant(edit: ExpressionEdit) -> tuple[str, Severity] | None:
     """A column without inputs is a constant; one that became NULL is emptied."""
     emptied = bool(_NULL.match(edit.after))
+    if emptied and _NULL.match(edit.before):
+        return None  # a NULL of another type, which the type rules report
     if edit.new or (_CALLS.search(edit.after.removeprefix("values")) and not emptied):
         return None
     return "EXP004", Severity.BREAKING if emptied else Severity.POTENTIALLY_BREAKING
@@ -235,10 +237,11 @@ def _judge_aggregate(edit: ExpressionEdit) -> tuple[str, Severity] | None:
 
 
 def _judge_inputs(edit: ExpressionEdit) -> tuple[str, Severity] | None:
-    """Other inputs; without a common one it is another column under the same name."""
+    """Other inputs; without one of the same name it is another column under the same name."""
     if edit.old == edit.new:
         return None
-    replaced = bool(edit.old and edit.new) and not edit.old & edit.new
+    before, after = ({column.casefold() for _, column in inputs} for inputs in (edit.old, edit.new))
+    replaced = bool(before and after) and not before & after
     return "EXP002", Severity.BREAKING if replaced else Severity.POTENTIALLY_BREAKING
 
 
@@ -253,6 +256,8 @@ def _judge_volatility(edit: ExpressionEdit) -> tuple[str, Severity] | None:
 
 def _judge_expression(edit: ExpressionEdit) -> tuple[str, Severity] | None:
     """The same inputs, another formula; where only a cast changed, the type rules report it."""
+    if _NULL.match(edit.before) and _NULL.match(edit.after):
+        return None
     if edit.retyped and (edit.column.type is None or strip_casts(edit.before) == strip_casts(edit.after)):
         return None
     return "EXP001", Severity.POTENTIALLY_BREAKING
