@@ -236,6 +236,12 @@ def _find_twins(pair: LineagePair, finding: ChangeFinding, found: FindingsByColu
     return [one for one in twins if (one.before, one.after) == (finding.before, finding.after)]
 
 
+def _find_swapped_source(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
+    """Another source in the place of the one that a column came from."""
+    read = {edge.from_object for edge in pair.base.inputs(finding.object, finding.column or "")}
+    return [one for one in _find_same_object(pair, finding, found) if one.before in read]
+
+
 def _find_same_swap(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
     """Earlier columns whose inputs were replaced alike: `min(a)` and `max(a)`, or all that came from another source."""
     swapped = _find_swapped_inputs(pair, finding)
@@ -340,6 +346,7 @@ CAUSES: tuple[tuple[str, CauseSearch, tuple[str, ...]], ...] = (
     ("SRC", _find_source_changes, ("OBJ008",)),
     ("EXP002", _find_all_inputs, ("OBJ008",)),
     ("EXP", _find_twins, ("EXP",)),
+    ("EXP002", _find_swapped_source, ("SRC001",)),
     ("EXP002", _find_same_swap, ("EXP002",)),
     ("SRC002", _find_unedited_sources, ("OBJ003",)),
     ("TYP006", _find_same_object, ("ANL003", "SRC002", "CON002")),

@@ -13,6 +13,7 @@ from lineage_pipeline.engine.diff.rules.struct_fields import compare_fields
 from lineage_pipeline.engine.diff.type_comparison import compare_types
 from lineage_pipeline.model.enums import Confidence, ObjectKind, Scope, Severity
 from lineage_pipeline.model.tables import Column
+from lineage_pipeline.model.templating import PLACEHOLDER_PREFIX
 
 UNKNOWN_TYPES = frozenset({None, "", "UNKNOWN", "NULL"})
 
@@ -27,11 +28,11 @@ def type_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
     for old, new in _iter_changed_columns(pair):
         if (old.type or "").upper() == (new.type or "").upper() or compare_fields(old, new):
             continue
-        known = not {old.type, new.type} & UNKNOWN_TYPES
+        known = not (_is_unknown(old.type) or _is_unknown(new.type))
         verdict = (
             compare_types(old.type or "", new.type or "") if known else ("TYP006", _unknown_type_severity(old, new))
         )
-        if verdict is None or {old.type, new.type} <= UNKNOWN_TYPES:
+        if verdict is None or (_is_unknown(old.type) and _is_unknown(new.type)):
             continue
         confidence = _column_confidence(old, new) if known else Confidence.UNKNOWN
         yield ChangeFinding(
@@ -46,9 +47,14 @@ def type_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
     yield from _find_collation_changes(pair)
 
 
+def _is_unknown(text: str | None) -> bool:
+    """Say whether a type is not known, or is the name of a variable without a value."""
+    return text in UNKNOWN_TYPES or PLACEHOLDER_PREFIX in (text or "").lower()
+
+
 def _unknown_type_severity(old: Column, new: Column) -> Severity:
     """The severity of an unknown type; one that the head alone tells is only known better now."""
-    learnt = old.type in UNKNOWN_TYPES and new.type not in UNKNOWN_TYPES
+    learnt = _is_unknown(old.type) and not _is_unknown(new.type)
     return Severity.NON_BREAKING if learnt else Severity.POTENTIALLY_BREAKING
 
 

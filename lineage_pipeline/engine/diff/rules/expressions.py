@@ -54,6 +54,7 @@ class ExpressionEdit(msgspec.Struct, frozen=True):
     retyped: bool
     sensitive: bool
     confidence: Confidence
+    swapped: bool = False
 
 
 def expression_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
@@ -168,7 +169,7 @@ def _find_edits(pair: LineagePair, rewrite: StatementEdit) -> Iterator[Expressio
         base = pair.base.inputs(old.object, old.name, rewrite.base.place)
         head = pair.head.inputs(new.object, new.name, rewrite.head.place)
         names, swap = pair.renames.names, dict([rewrite.swap] if rewrite.swap else [])
-        inputs = (names.head_column(edge.from_object, edge.from_column) for edge in base)
+        inputs = [names.head_column(edge.from_object, edge.from_column) for edge in base]
         yield ExpressionEdit(
             column=new,
             before=before,
@@ -180,6 +181,7 @@ def _find_edits(pair: LineagePair, rewrite: StatementEdit) -> Iterator[Expressio
             retyped=old.type != new.type,
             sensitive=any(_is_sensitive(pair, edge) for edge in base),
             confidence=Confidence.APPROXIMATE if new.approximate else Confidence.CERTAIN,
+            swapped=rewrite.swap is not None and any(source == rewrite.swap[0] for source, _ in inputs),
         )
 
 
@@ -241,7 +243,7 @@ def _judge_inputs(edit: ExpressionEdit) -> tuple[str, Severity] | None:
     if edit.old == edit.new:
         return None
     before, after = ({column.casefold() for _, column in inputs} for inputs in (edit.old, edit.new))
-    replaced = bool(before and after) and not before & after
+    replaced = bool(before and after) and not (before & after or edit.swapped)
     return "EXP002", Severity.BREAKING if replaced else Severity.POTENTIALLY_BREAKING
 
 

@@ -140,10 +140,20 @@ def grouping_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
 
 
 def _is_grouped_beside(rewrite: StatementEdit, before: Set[str], after: Set[str]) -> bool:
-    """Say whether groups only came or went in queries that are joined: the rows are grouped as before."""
-    if not (rewrite.base.query and rewrite.head.query and (before <= after or after <= before)):
+    """Say whether groups only came or went in queries that are joined: the rows are grouped as before.
+
+    Where a side has no plan, keys of a source that came or went with a joined query are taken for its own.
+    """
+    if not (before <= after or after <= before):
         return False
-    return list_row_groups(rewrite.base.query) == list_row_groups(rewrite.head.query)
+    if rewrite.base.query and rewrite.head.query:
+        return list_row_groups(rewrite.base.query) == list_row_groups(rewrite.head.query)
+    if rewrite.base.query or rewrite.head.query or DISTINCT in before | after:
+        return False
+    joins = [text.count(JOINED_QUERY) for text in rewrite.text(JOIN_FACET)]
+    old, new = set(list_sources(rewrite.before)), set(list_sources(rewrite.after))
+    others = old ^ new
+    return joins[0] != joins[1] and all(any(f"{name}." in key for name in others) for key in before ^ after)
 
 
 def _grouping_keys(grouping: str, texts: Mapping[tuple[str, str], str]) -> set[str]:
