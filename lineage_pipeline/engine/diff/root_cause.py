@@ -145,6 +145,16 @@ def _find_joined_groups(pair: LineagePair, finding: ChangeFinding, found: Findin
     return [one for one in _find_same_object(pair, finding, found) if JOINED_QUERY in (one.after or one.before or "")]
 
 
+def _find_regrouping(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
+    """The other grouping that makes a key of what was aggregated, or the other way round."""
+    return [
+        one
+        for one in _find_same_object(pair, finding, found)
+        if (finding.after in (one.after or "").splitlines() and finding.after not in (one.before or "").splitlines())
+        or (finding.before in (one.before or "").splitlines() and finding.before not in (one.after or "").splitlines())
+    ]
+
+
 def _drop_conditions(finding: ChangeFinding) -> tuple[str, str]:
     """The joins before and after, without what they join by."""
     return (finding.before or "").partition(" ON ")[0], (finding.after or "").partition(" ON ")[0]
@@ -339,6 +349,7 @@ CAUSES: tuple[tuple[str, CauseSearch, tuple[str, ...]], ...] = (
     ("ROW004", _find_moved_condition, ("ROW001", "ROW002", "ROW003", "ROW009")),
     ("EXP", _find_changed_branches, ("ROW006",)),
     ("EXP", _find_changed_arms, ("ROW009",)),
+    ("EXP003", _find_regrouping, ("ROW005",)),
     ("COL003", _find_same_column, ("NUL003",)),
     ("SRC001", _find_same_object, ("ANL003",)),
     ("CON001", _find_other_load, ("ROW009",)),

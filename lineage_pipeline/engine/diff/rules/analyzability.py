@@ -10,6 +10,7 @@ from lineage_pipeline.engine.diff.match import LineagePair
 from lineage_pipeline.engine.diff.rules.struct_fields import find_missing_fields
 from lineage_pipeline.model.enums import Confidence, Level, Origin, Scope, Severity
 from lineage_pipeline.model.tables import Diagnostic, Span, StatementRow
+from lineage_pipeline.model.templating import PLACEHOLDER_PREFIX
 
 AMBIGUOUS, GUESSED = "AMBIGUOUS_COLUMN", "guessed"
 
@@ -79,6 +80,8 @@ def _missing_finding(pair: LineagePair, name: str, one: Diagnostic) -> ChangeFin
     if one.code == "UNKNOWN_COLUMN" and behind:
         told = f"{one.message}; not all columns are known of {', '.join(behind)}"
         severity, confidence = Severity.POTENTIALLY_BREAKING, Confidence.INFERRED
+    if PLACEHOLDER_PREFIX in one.message.lower():  # what stands there has no value here
+        severity, confidence = Severity.POTENTIALLY_BREAKING, Confidence.UNKNOWN
     return ChangeFinding(
         "SRC002", name, None, severity, after=told, confidence=confidence, path=one.path, line=one.line
     )

@@ -14,6 +14,7 @@ from lineage_pipeline.engine.diff.rules.column_order import find_misplaced_colum
 from lineage_pipeline.engine.diff.rules.columns import list_unlisted
 from lineage_pipeline.model.enums import Confidence, Origin, Scope, Severity, Subtype
 from lineage_pipeline.model.tables import Column, ColumnEdge
+from lineage_pipeline.model.templating import PLACEHOLDER_PREFIX
 
 _CALLS = re.compile(r"([A-Za-z_]\w*)\s*\(")
 
@@ -65,10 +66,18 @@ def expression_changed(pair: LineagePair) -> Iterator[ChangeFinding]:
                 verdict = next(filter(None, (judge(edit) for judge in JUDGES)), None)
                 if verdict:
                     told = edit.before or None, edit.after or None, edit.confidence
-                    yield at_edit(ChangeFinding(verdict[0], name, edit.column.name, verdict[1], *told), pair, rewrite)
+                    found = ChangeFinding(verdict[0], name, edit.column.name, verdict[1], *told)
+                    yield at_edit(_soften_unknown(found), pair, rewrite)
                     yield from _find_field_edits(pair, rewrite, edit.column)
             yield from _find_unfilled(pair, rewrite)
             yield from _find_held_edits(pair, rewrite)
+
+
+def _soften_unknown(found: ChangeFinding) -> ChangeFinding:
+    """A finding; nobody knows how grave it is where a variable or macro without a value is part of the expression."""
+    if PLACEHOLDER_PREFIX not in f"{found.before} {found.after}".lower() or found.severity is not Severity.BREAKING:
+        return found
+    return msgspec.structs.replace(found, severity=Severity.POTENTIALLY_BREAKING, confidence=Confidence.UNKNOWN)
 
 
 def _find_field_edits(pair: LineagePair, rewrite: StatementEdit, column: Column) -> Iterator[ChangeFinding]:
