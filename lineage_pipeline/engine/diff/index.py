@@ -87,10 +87,8 @@ class LineageIndex(msgspec.Struct, frozen=True):
         return WRITTEN if self.bodies.get(name) or self.makers.get(name) else NAMED
 
     def _is_passing_query(self, row: ObjectRow) -> bool:
-        """Say whether an object is a query that reads nothing, or one in a program: it is edited with its reader."""
-        if row.kind is not ObjectKind.QUERY:
-            return False
-        return not self.sources(row.object) or (row.path or "").lower().endswith(PROGRAM_ENDINGS)
+        """Say whether an object is a query in a program: it is edited with its reader."""
+        return row.kind is ObjectKind.QUERY and (row.path or "").lower().endswith(PROGRAM_ENDINGS)
 
     def is_temporary(self, name: str) -> bool:
         """Say whether an object is temporary."""

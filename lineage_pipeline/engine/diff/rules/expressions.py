@@ -322,7 +322,7 @@ RULES: tuple[Rule, ...] = (
         scope=Scope.COLUMN_SEMANTICS,
         find=expression_changed,
         meaning="The value is another constant, or has become one; a NULL empties the column.",
-        remedy="Remove the column instead of emptying it.",
+        remedy="Tell the readers; remove a column instead of emptying it.",
     ),
     Rule(
         id="EXP005",

@@ -26,6 +26,8 @@ def object_removed(pair: LineagePair) -> Iterator[ChangeFinding]:
     for name in pair.removed:
         if name not in pair.renames.names.objects and name not in lost and not _is_only_changed(pair.base, name):
             kind = pair.base.objects[name].kind
+            if kind is ObjectKind.QUERY and not pair.base.sources(name):
+                continue  # constants that somebody looked at
             yield ChangeFinding("OBJ001", name, None, _severity_of_loss(kind), before=kind.value)
 
 
