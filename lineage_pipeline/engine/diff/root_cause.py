@@ -147,12 +147,12 @@ def _find_joined_groups(pair: LineagePair, finding: ChangeFinding, found: Findin
 
 def _find_regrouping(pair: LineagePair, finding: ChangeFinding, found: FindingsByColumn) -> Iterable[ChangeFinding]:
     """The other grouping that makes a key of what was aggregated, or the other way round."""
-    return [
-        one
-        for one in _find_same_object(pair, finding, found)
-        if (finding.after in (one.after or "").splitlines() and finding.after not in (one.before or "").splitlines())
-        or (finding.before in (one.before or "").splitlines() and finding.before not in (one.after or "").splitlines())
-    ]
+
+    def is_regrouped(one: ChangeFinding) -> bool:
+        keys = (finding.before in (one.before or "").splitlines(), finding.after in (one.after or "").splitlines())
+        return keys[0] != keys[1]
+
+    return filter(is_regrouped, _find_same_object(pair, finding, found))
 
 
 def _drop_conditions(finding: ChangeFinding) -> tuple[str, str]:
